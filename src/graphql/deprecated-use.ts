@@ -1,4 +1,4 @@
-/** Counts the operations that name what the schema deprecates: fields, arguments, input fields and values of enums. */
+/** Counts the operations that name parts which the schema deprecates: fields, arguments, input fields and values of enums. */
 import {
   type ASTVisitor,
   type DocumentNode,
@@ -86,7 +86,7 @@ const inValue = (type: GraphQLInputType, value: unknown): readonly string[] => {
   )
 }
 
-/** The parts that count for a request: those of the text, found once for each operation, and those of its variables. */
+/** The parts that count for a request: in its text, where they are found once for each operation, and in its variables. */
 const namedBy = (
   schema: GraphQLSchema,
   operation: GraphqlOperation,
@@ -99,7 +99,7 @@ const namedBy = (
   return new Set([...inText, ...inVariables])
 }
 
-/** Counts the operations of a schema that use what it deprecates; does nothing where it deprecates nothing. */
+/** Counts the operations of a schema that use its deprecated parts; does nothing if it has none. */
 export const countingOperations = (
   schema: GraphQLSchema,
   usage: Usage,

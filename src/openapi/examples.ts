@@ -53,7 +53,7 @@ const shownAs = (
   return JSON.parse(orNull(form ? inForm(encode, form) : encode)(values.get(key) ?? null))
 }
 
-/** The links of a row, but for those whose path it has no value for. */
+/** The links of a row; a link is left out if the row lacks a value for its path. */
 const linksIn = ({ by, cases }: Links, values: Values, prefix: string) => {
   const named = cases[by === null ? 'all' : String(values.get(by))] ?? {}
   return Object.fromEntries(

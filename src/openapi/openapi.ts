@@ -100,7 +100,7 @@ const noCursor = {
 }
 const limit = { ...count, description: 'How many to a page.' }
 
-/** The schemas of lists of these entities: by name that of each, and those of what lists have beside `data`. */
+/** The schemas of the lists of these entities, by name, and the schemas of the paging that lists have beside `data`. */
 const listSchemas = ({ model, style }: DocumentParts, entities: readonly string[]) => {
   const isUniform = style.lists === 'uniform'
   const listSchema = (name: string): JsonSchema => {
@@ -139,7 +139,7 @@ const schemasAndExamples = (
   ])
   const lists = new Set(routes.filter(({ kind }) => kind === 'list').map(({ entity }) => entity))
   const { lists: ofLists, pages } = listSchemas(parts, [...lists])
-  // Those of the routes and actions, and those that they embed.
+  // The entities of the routes and actions, and the entities that these embed.
   const objects = withEmbedded(model, [...answered], version).map(
     name => [typeName(name), objectSchema(resourceOf(model, name, version))] as const,
   )

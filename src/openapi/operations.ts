@@ -1,4 +1,4 @@
-/** The operations of a document: those that the model gives by its routes, and those that describe themselves, which are actions and separate routes. */
+/** The operations of a document: of the routes that the model gives, and of actions and separate routes, which describe themselves. */
 import { entityOf, fieldOf, type Model, typeName } from '#model/model.ts'
 import { withArticle } from '#model/names.ts'
 import type { JsonSchema, MediaType, OperationDocs } from '#model/operation-docs.ts'
@@ -76,7 +76,7 @@ const securityOf = (model: Model, rules: readonly Rule[]): readonly JsonSchema[]
 const mayForbid = (model: Model, rules: readonly Rule[]): boolean =>
   rules.some(rule => judge(rule, { id: null, role: model.viewers.roles.default }, model) === 'no')
 
-/** The rules that a read of an entity passes: its own, and those of the members it shows. */
+/** The rules that a read of an entity passes: its own, and the rules of the members it shows. */
 const readRules = (model: Model, { entity, members }: Resource): readonly Rule[] => [
   entity.policy.enter ?? entity.policy.read ?? nobody,
   ...members.flatMap(member => {

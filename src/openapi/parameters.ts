@@ -108,7 +108,7 @@ const filterParameter = (resource: Resource, name: string, filter: Filter): Json
   return query(name, describedBy(filterAbout[kind], filter), schemas[kind], marks)
 }
 
-/** Words with the days on which they end, where they do. */
+/** Words, each with the day on which it ends, if it does. */
 type SunsetWords = Readonly<Record<string, string | undefined>>
 
 /** The days on which some of the words end, as the comparison of contracts reads them. */

@@ -20,7 +20,7 @@ export type DocumentParts = {
   readonly errors: ReadonlyMap<string, ErrorKind>
   /** The rows by entity from which examples are made. */
   readonly rows: Readonly<Record<string, readonly ExampleRow[]>>
-  /** The rows of inputs, for entities of which another row than the first is to be sent. */
+  /** The rows of inputs, for entities whose first row is not the one to send. */
   readonly inputs: Readonly<Record<string, ExampleRow>>
 }
 

@@ -99,7 +99,7 @@ const responseType = (response: DocumentPart): string => {
 
 const places = ['query', 'header', 'path', 'cookie'] as const
 
-/** The parameters by their places; a place is needed where one of its parameters is. */
+/** The parameters by their places; a place is needed if one of its parameters is. */
 const parametersType = (document: OpenApi, parameters: unknown): string => {
   const shared = partOf(document.components.parameters)
   const all = ((parameters ?? []) as readonly DocumentPart[]).map(parameter => {

@@ -64,7 +64,7 @@ const always: readonly HeaderName[] = [
   'Duet-Position-Status',
 ]
 
-/** References to headers: those of every response, these, and those that tell of its end if the version is old. */
+/** References to headers: the usual ones of every response, these, and the ones that announce the end of an old version. */
 export const headersOf = ({ version }: DocumentParts, names: readonly HeaderName[]): JsonSchema => {
   const all = [...always, ...names, ...(isOld(version) ? oldHeaders : [])]
   return Object.fromEntries(
@@ -178,7 +178,7 @@ const errorResponse = (
   }
 }
 
-/** The responses for error codes by status, as references; what they refer to is put into `shared`. */
+/** The responses for error codes by status, as references; the responses themselves are put into `shared`. */
 export const errorResponses = (
   parts: DocumentParts,
   codes: readonly string[],

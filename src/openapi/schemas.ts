@@ -1,4 +1,4 @@
-/** JSON Schemas (draft 2020-12) of what a version shows and takes of an entity. */
+/** JSON Schemas (draft 2020-12) of the objects and inputs that a version has of an entity. */
 import { mapped } from '#base/object.ts'
 import { type Link, type Links, pathFields } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'

@@ -17,13 +17,13 @@ const documentType = 'application/vnd.oai.openapi+json'
 
 const file = 'openapi.json'
 
-/** The paths at which the documents are: at the first two and the last, that of the version that the request names. */
+/** The paths of the documents: `/openapi.json` and the unversioned path have the document of the version that the request names. */
 const documentPaths: readonly string[] = [
   `/${file}`,
   ...['', ...versions.map(version => `/v${version}`)].map(part => `${restPath}${part}/${file}`),
 ]
 
-/** Mounts the documents of a content on the app; those of a version that has ended stay. */
+/** Mounts the documents of a content on the app; the document of a version that has ended stays. */
 export const mountOpenApi = (
   app: App,
   content: Content,

@@ -17,7 +17,7 @@ import type { Action } from '#write/action.ts'
 /** A route with the name of its operation. */
 type NamedRoute = VersionedRoute & { readonly described: Pick<OperationDocs, 'operationId'> }
 
-/** One that says of itself what it takes and answers. */
+/** A route that itself describes the bodies it takes and answers with. */
 type DescribedRoute = VersionedRoute & {
   readonly described: OperationDocs
   readonly answers?: string | null
@@ -35,9 +35,9 @@ const twins = <Part extends Lifetime>(routes: readonly Part[], keyOf: (part: Par
   return undefined
 }
 
-/** Throws where two routes of one version have one path or one name of their operations. */
+/** Throws if two routes of one version have the same path, or their operations the same name. */
 const checkTwins = (routes: readonly NamedRoute[]): void => {
-  // A router does not see what the ids in a path are called.
+  // A router does not see the names of the ids in a path.
   const twice = twins(routes, route => nameOf(route).replaceAll(/:\w+/g, ':'))
   if (twice) {
     const [one, other] = [nameOf(twice.one), nameOf(twice.other)]
@@ -80,7 +80,7 @@ export const checkDocument = (entities: Entities, others: readonly DescribedRout
   for (const version of versions) {
     const routes = own.filter(({ lifetime }) => isIn(lifetime, version))
     const offered = others.filter(other => isIn(other, version))
-    // Objects are answered by a route, by an action, or within others: a set goes on with those that are added to it meanwhile.
+    // Objects are answered by a route, by an action, or within others. The loop over the set also visits names added meanwhile.
     const shown = new Set([
       ...routes.map(({ entity }) => entity),
       ...offered.flatMap(({ answers }) => answers ?? []),
@@ -91,7 +91,7 @@ export const checkDocument = (entities: Entities, others: readonly DescribedRout
         if (isIn(embedded, version)) shown.add(relations[key]?.to ?? name)
     }
     const lists = new Set(routes.filter(({ kind }) => kind === 'list').map(({ entity }) => entity))
-    /** The schemas of the document: the name of each, and of what it is. */
+    /** The schemas of the document: each name, and the thing it is the schema of. */
     const schemas = [
       ...[...shown].map(name => ({ name: typeName(name), of: `the entity ${name}` })),
       ...[...lists].map(name => ({ name: listNameOf(name), of: `the list of ${name}` })),

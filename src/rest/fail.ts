@@ -42,14 +42,14 @@ export const failIn = (version: Version, error: ApiError, requestId: string): Re
 export const fail = (error: ApiError, requestId: string, c: Http): Reply =>
   failIn(errorVersionOf(c), error, requestId)
 
-/** The error for a path that leads nowhere: a hint at what may have been meant, and the page that lists the paths. */
+/** The error for a path that leads nowhere, with a hint at the path that may have been meant, and the page that lists the paths. */
 export const noSuchPath = (path: string, hint = '; '): ApiError =>
   new ApiError(
     'NOT_FOUND',
     `Path ${path} not found${hint}${docsPath} lists the paths of the REST API`,
   )
 
-/** How the answers of a route carry notices: what prints its errors, and what is put around its handler. */
+/** How the answers of a route carry notices: the function that prints its errors, and a wrapper for its handler. */
 export type Announcing = { readonly fail: Fail; readonly around: (handle: Handle) => Handle }
 
 /** The REST API's way to answer, with notices if there are any; without them nothing is in between. */

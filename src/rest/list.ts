@@ -79,7 +79,7 @@ const listRoot = (
   }
 }
 
-/** Reads the query strings of a list: the shape, the page, and where its other pages are. What it read is cached: to read it each time took a fifth of a page. */
+/** Reads the query strings of a list: the shape, the page, and the address of the other pages. Results are cached, since reading them each time took a fifth of a page. */
 const requestReader = ({ core, prefix, version }: Mount, route: Route, resource: Resource) => {
   const { entity } = resource
   const { isStrict } = styleOf(version)
@@ -206,7 +206,7 @@ const longestQuery = 16_384
 
 /**
  * The handler of a list for QUERY (RFC 10008), made of that for GET, whose plans and cached answers it shares: its parameters are
- * in a body, beside those of the URL.
+ * in a body, in addition to the parameters of the URL.
  */
 export const queriedBy =
   ({ bodyLimit }: HttpContext, handle: RestHandler): RestHandler =>
@@ -219,7 +219,7 @@ export const queriedBy =
         throw invalid([{ field: 'version', message: 'must be named in the URL or in a header' }])
       c.set('parameters', inUrl !== '' && inBody !== '' ? `${inUrl}&${inBody}` : inUrl + inBody)
     } catch (error) {
-      // 403 and 404 come before the faults of a body, and those of its URL's parameters after them.
+      // 403 and 404 come before the faults of a body, and faults of the URL's parameters come after them.
       try {
         await handle(c, viewer, named)
       } catch (refused) {

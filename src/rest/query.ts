@@ -1,4 +1,4 @@
-/** The query parameters of reads: which there are, how they are read, and what members, order and filters they ask for. All faults are named at once. */
+/** The query parameters of reads: their names, how they are parsed, and the members, order and filters that they ask for. All faults are named at once. */
 import { after } from '#base/after.ts'
 import { nearest, parametersIn } from '#base/text.ts'
 import type { FieldFault } from '#errors.ts'
@@ -246,7 +246,7 @@ export const filtersOf = (
     }
   })
 
-/** A bound of a filter on a number of so many decimals, in minor units; undefined if the text is no number. */
+/** A bound of a filter on a number with this many decimals, in minor units; undefined if the text is no number. */
 const boundIn = (text: string, digits: number, kind: Filter['kind']): number | undefined => {
   const parsed = parseMinor(text, digits)
   if (!parsed) return undefined

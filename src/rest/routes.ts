@@ -1,4 +1,4 @@
-/** The routes of the REST API as data, derived from the model; and what their operations and the schemas of their bodies are called in documents, and so in clients. */
+/** The routes of the REST API as data, derived from the model, and the names that documents, and so clients, have for their operations and the schemas of their bodies. */
 import { entityOf, type Model, typeName } from '#model/model.ts'
 import { type Lifetime, lifetimeOf } from '#model/version.ts'
 
@@ -32,7 +32,7 @@ const route = (
   below?: Route['below'],
 ): Route => ({ kind, method: methods[kind], path, entity, lifetime, below })
 
-/** All plain routes of the model, in the model's order: those of each entity, then those nested below its rows. */
+/** All plain routes of the model, in the model's order: each entity's own routes, then the routes nested below its rows. */
 export const routesOf = (model: Pick<Model, 'entities'>): readonly Route[] =>
   Object.entries(model.entities).flatMap(([name, { rest, plural, relations }]) => {
     const all = `/${plural}`
@@ -84,7 +84,7 @@ export const operationIdOf = (model: Pick<Model, 'entities'>, route: Route): str
   return `${verb}${typeName(below.parent)}${typeName(thing)}`
 }
 
-/** The name of the schema of what a route takes: `ParentThingCreate`, `ThingUpdate`; undefined if it takes nothing. */
+/** The name of the schema of the body that a route takes: `ParentThingCreate`, `ThingUpdate`; undefined if it takes nothing. */
 export const inputNameOf = (model: Pick<Model, 'entities'>, route: Route): string | undefined => {
   const { kind, entity } = route
   if (kind === 'list' || kind === 'one' || kind === 'delete') return undefined

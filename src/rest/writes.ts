@@ -1,4 +1,4 @@
-/** POST, PUT, PATCH and DELETE of plain resources, and the actions: checked, written, answered with what was made. */
+/** POST, PUT, PATCH and DELETE of plain resources, and the actions: checked, written, and answered with the resulting object. */
 import type { JsonObject } from '#base/object.ts'
 import { writingFor } from '#core.ts'
 import { ApiError } from '#errors.ts'
@@ -45,7 +45,7 @@ const readings = (mount: Mount, entity: string, written: 'created' | 'changed' =
 }
 
 /**
- * Gives what is read from the request itself. 403 and 404 come before its faults: if it has some, the check of the row is run
+ * Reads the request itself. 403 and 404 come before its faults: if it has some, the check of the row is run
  * first, and throws these.
  */
 const readThen = async <Read>(
@@ -88,7 +88,7 @@ const idempotencyFor = (
   return keyed && idempotencyOf(core.dialect, keyed, core.now())
 }
 
-/** The reply with an object that was written. RFC 9110, section 9.3.4: a PUT that changed what it was sent has no ETag. */
+/** The reply with an object that was written. RFC 9110, section 9.3.4: the answer to a PUT has no ETag, as the stored object is not the one that was sent. */
 const written = (
   mount: Mount,
   entityName: string,
@@ -160,7 +160,7 @@ const preconditionFor = (c: Http, { core }: Mount, entity: string, id: number) =
   return preconditionOf(ifMatch, ifNoneMatch, entity, { table, id })
 }
 
-/** The row that a request is about, with what it demands of it. */
+/** The row that a request is about, with the preconditions that its headers set. */
 const targetOf = (c: Http, mount: Mount, { entity, below }: Route): Target => {
   const id = pathId(c, 'id', entity)
   const parent = below && { field: below.field, id: pathId(c, 'parentId', below.entity) }
@@ -220,7 +220,7 @@ export const serveAction = (mount: Mount, action: Action): RestHandler => {
     permit(writing, action.rule, action.name)
     const id = action.about === null ? 0 : pathId(c, 'id', action.about)
     const check = precheck && (() => precheck(writing, id))
-    // The steps that compare the revision of what the action is about with If-Match and If-None-Match come first.
+    // The steps that compare the row's revision with If-Match and If-None-Match come first.
     const before =
       guarded === null
         ? []

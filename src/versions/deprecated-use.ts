@@ -1,4 +1,4 @@
-/** Who still uses what is deprecated: counted by what requests name, and written to the store now and then, with the first day of each announcement. */
+/** Who still uses deprecated parts of the APIs: the parts that requests name are counted, and the counts written to the store each minute, with the first day of each announcement. */
 import { addMonths, dayNumber, dayNumbered } from '#base/dates.ts'
 import type { JsonObject } from '#base/object.ts'
 import { parametersIn } from '#base/text.ts'
@@ -30,7 +30,7 @@ export type Usage = {
   readonly announce: (version: number) => void
   /** The first day on which any process of the store announced the deprecation of a version. */
   readonly firstAnnounced: (version: number) => string | undefined
-  /** Adds what was counted to the store; rejects if it cannot, and the next one tries again. */
+  /** Adds the counts to the store; rejects if it cannot, and the next flush tries again. */
   readonly flush: () => Promise<void>
 }
 
@@ -40,7 +40,7 @@ type UsageOptions = {
   readonly now: () => number
   /** What the store remembers. */
   readonly announced?: Announced
-  /** The most counts in memory; what comes above it is not counted before the next flush. */
+  /** The most counts in memory; further uses are not counted before the next flush. */
   readonly most?: number
 }
 
@@ -109,7 +109,7 @@ export const createUsage = (options: UsageOptions): Usage => {
             values (${dayNumbered(Number(day))}, ${api}, ${member}, ${viewer}, ${n})
             on conflict (day, api, member, viewer) do update set n = u.n + excluded.n`
         })
-        // Once a day, with its first counts, those that are too old go.
+        // Once a day, with its first counts, the old ones are deleted.
         if (today !== cleared)
           additions.unshift(sql`delete from version_uses where day < ${oldest}`)
         await perform(additions)

@@ -1,4 +1,4 @@
-/** A deprecated version of the REST API: when it ends, what its answers say about that, and the same request in the newest version. */
+/** A deprecated version of the REST API: when it ends, how its answers announce that, and the same request in the newest version. */
 import { dayNumber, dayNumbered, daysBetween, noticeMonths, soonestEnd } from '#base/dates.ts'
 import { own } from '#base/object.ts'
 import { restPath, versionPath, versionsPath } from '#base/paths.ts'
@@ -68,7 +68,7 @@ export const shortNotice = (
 
 const aboutVersions = `<${versionsPath}>; rel="deprecation"; type="text/html"`
 
-/** The notices of a version, by the clock and by what the store remembers. */
+/** The notices of a version, by the clock and by the announcements that the store remembers. */
 export const createNotices = (days: DeprecationDays, now: () => number, usage: Usage) => {
   const { version } = days
   const number = String(version)
@@ -148,7 +148,7 @@ const targetOf = (c: Http, renames: Renames): string => {
   return target.replace(unsafe, encodeURIComponent)
 }
 
-/** The successor of the requests of a route of the newest version; those about an entity name its members. */
+/** The successor of the requests of a route that the newest version has; with an entity, the members that they name are renamed. */
 export const successorOf = (
   model: Model,
   version: Version,

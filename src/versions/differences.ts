@@ -24,7 +24,7 @@ export const styleOf = (version: Version): VersionStyle => styles[version]
 /** A method at a path, with the versions that have it. */
 export type VersionedRoute = Lifetime & { readonly method: string; readonly path: string }
 
-/** One difference, and how each version has it, oldest first; what stands between backticks is code. */
+/** One difference, and how each version has it, oldest first; text between backticks is code. */
 export type VersionDifference = { readonly what: string; readonly ways: readonly string[] }
 
 const code = (text: string) => `\`${text}\``
@@ -79,7 +79,7 @@ const parts: readonly (readonly [string, (resource: Resource) => readonly string
   ['Values of `sort` of', ({ sorts }) => sorts.map(({ name }) => code(name))],
 ]
 
-/** Only what not all versions have alike: the rest would hide it. */
+/** Only the names that not all versions share: the others would hide them. */
 const ofPart = (what: string, partOf: (version: Version) => readonly string[]) => {
   const all = versions.map(partOf)
   const isShared = (name: string) => all.every(names => names.includes(name))
@@ -92,7 +92,7 @@ const ofPart = (what: string, partOf: (version: Version) => readonly string[]) =
   )
 }
 
-/** The differences of a model and its routes: those of the versions as a whole first, then those of each resource. */
+/** The differences of a model and its routes: of the versions as a whole first, then of each resource. */
 export const differencesOf = (
   { entities }: Model,
   routes: readonly VersionedRoute[],

@@ -45,7 +45,7 @@ const [usual = { version: versions[0], contentType: '' }] = inPlainJson.values()
 
 const inRestPath = new RegExp(`^${restPath}/v(\\d+)(?:/|$)`)
 
-/** The version in a path, as it stands there; undefined where the path has none. */
+/** The version in a path, as it stands there; undefined if the path has none. */
 const inPath = (path: string): string | undefined => inRestPath.exec(path)?.[1]
 
 const unsupported = (named: string, status: number) =>
@@ -57,7 +57,7 @@ const unsupported = (named: string, status: number) =>
     { status },
   )
 
-/** The error for a path that leads nowhere because of its version; undefined where its version is offered. */
+/** The error for a path that leads nowhere because of its version; undefined if that version is offered. */
 export const noSuchVersion = (path: string): ApiError | undefined => {
   const named = inPath(path)
   return named === undefined || inPlainJson.has(named) ? undefined : unsupported(named, 404)
@@ -69,7 +69,7 @@ const anyJson = ['application/json', 'application/*', '*/*']
 /** Only an `Accept` in which this is found may name a version. */
 const ours = /vnd\.duet/i
 
-/** What `Accept` says of versions: the wanted ones, the preferred one first, those refused by a weight of 0, and how much plain JSON is wanted. */
+/** The versions in `Accept`: the wanted ones, the preferred one first, and the ones refused by a weight of 0; and whether plain JSON is accepted or preferred. */
 const acceptedBy = (c: Http) => {
   const accept = header(c, 'accept') ?? ''
   if (!ours.test(accept)) return { wanted: [], refused: [], acceptsJson: true, prefersJson: false }
@@ -88,7 +88,7 @@ const acceptedBy = (c: Http) => {
   }
 }
 
-/** The versions in the query string, of which there should be one. */
+/** The versions in the query string; there should be one at most. */
 const inQuery = (c: Http): readonly string[] => {
   const query = queryString(c)
   return query.includes('version') ? parametersIn(query).getAll('version') : []
@@ -108,7 +108,7 @@ const severalAtOnce = (named: readonly string[]) =>
 
 /**
  * The version of a request. An `Accept` of several versions is a choice among them by weight; it contradicts a path, header or
- * query whose version it does not accept. Throws `UNSUPPORTED_VERSION` 406 or 400, and `MALFORMED_REQUEST` where two
+ * query whose version it does not accept. Throws `UNSUPPORTED_VERSION` 406 or 400, and `MALFORMED_REQUEST` if two
  * of them disagree, or one is given twice.
  */
 export const versionOf = (c: Http): RequestedVersion => {
@@ -145,7 +145,7 @@ export const versionOf = (c: Http): RequestedVersion => {
   return usual
 }
 
-/** The version in whose shape an error is answered: the request's own, or the newest of those it names. */
+/** The version in whose shape an error is answered: the request's own, or the newest that it names. */
 export const errorVersionOf = (c: Http): Version => {
   try {
     return versionOf(c).version
