@@ -22,9 +22,12 @@ import type { GraphqlOperation } from '#graphql/document.ts'
 import type { Viewer } from '#model/policy.ts'
 import type { Usage } from '#versions/deprecated-use.ts'
 
-type Part = { readonly name: string; readonly deprecationReason?: string | null | undefined }
+type DeprecablePart = {
+  readonly name: string
+  readonly deprecationReason?: string | null | undefined
+}
 
-const isDeprecated = (part: Part | null | undefined): part is Part =>
+const isDeprecated = (part: DeprecablePart | null | undefined): part is DeprecablePart =>
   part?.deprecationReason != null
 
 const deprecatesIn = (schema: GraphQLSchema): boolean =>
@@ -46,7 +49,7 @@ const documentOf = ({ node, fragments }: GraphqlOperation): DocumentNode => ({
 const deprecatedIn = (schema: GraphQLSchema, operation: GraphqlOperation): readonly string[] => {
   const info = new TypeInfo(schema)
   const found = new Set<string>()
-  const add = (part: Part | null | undefined, place: (name: string) => string) => {
+  const add = (part: DeprecablePart | null | undefined, place: (name: string) => string) => {
     if (isDeprecated(part)) found.add(place(part.name))
   }
   const parent = () => info.getParentType()?.name ?? ''

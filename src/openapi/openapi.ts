@@ -8,9 +8,9 @@ import { isIn, newest, type Version } from '#model/version.ts'
 import { exampleOf, listExample } from '#openapi/examples.ts'
 import {
   actionOperation,
+  type DocumentOperation,
   extraOperation,
   inputOf,
-  type PathOperation,
   routeOperation,
   tagOf,
 } from '#openapi/operations.ts'
@@ -39,8 +39,8 @@ export type OpenApi = JsonSchema & {
 }
 
 /** The operations by path and method; throws a plain error if two have one name. */
-const pathsOf = (operations: readonly PathOperation[]): Readonly<Record<string, PathItem>> => {
-  const known = new Map<unknown, PathOperation>()
+const pathsOf = (operations: readonly DocumentOperation[]): Readonly<Record<string, PathItem>> => {
+  const known = new Map<unknown, DocumentOperation>()
   for (const made of operations) {
     const { operationId } = made.operation
     const other = known.get(operationId)

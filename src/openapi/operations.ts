@@ -30,7 +30,7 @@ import {
 import { type Action, guardedBy } from '#write/action.ts'
 
 /** An operation at its path, `/things/{id}`. */
-export type PathOperation = {
+export type DocumentOperation = {
   readonly method: string
   readonly path: string
   readonly operation: JsonSchema
@@ -151,7 +151,7 @@ export const routeOperation = (
   parts: DocumentParts,
   route: Route,
   shared: SharedResponses,
-): PathOperation => {
+): DocumentOperation => {
   const { model, version, style } = parts
   const { kind, below, lifetime } = route
   const resource = resourceOf(model, route.entity, version)
@@ -264,7 +264,7 @@ const describedOperation = (
   parts: DocumentParts,
   declared: DescribedOperation,
   shared: SharedResponses,
-): PathOperation => {
+): DocumentOperation => {
   const { model, style } = parts
   const { method, described, rule = nobody, about, answers, isAction, isGuarded } = declared
   const { operationId, body, forms } = described
@@ -357,7 +357,7 @@ export const actionOperation = (
   parts: DocumentParts,
   action: Action,
   shared: SharedResponses,
-): PathOperation => {
+): DocumentOperation => {
   const isGuarded = action.ownTag === true || guardedBy(action, parts.model) !== null
   return describedOperation(parts, { ...action, isAction: true, isGuarded }, shared)
 }
@@ -367,7 +367,7 @@ export const extraOperation = (
   parts: DocumentParts,
   extra: ExtraRoute,
   shared: SharedResponses,
-): PathOperation => {
+): DocumentOperation => {
   const { rule } = extra.described
   const declared = { ...extra, rule, about: null, answers: null, isAction: false, isGuarded: false }
   return describedOperation(parts, declared, shared)
