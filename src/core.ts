@@ -2,7 +2,7 @@
 import type { Model } from '#model/model.ts'
 import type { Role, Viewer } from '#model/policy.ts'
 import { plan } from '#read/plan.ts'
-import { type CachedReader, type Prepared, prepare } from '#read/read.ts'
+import { type PlanReader, type Prepared, prepare } from '#read/read.ts'
 import type { Selection } from '#read/selection.ts'
 import type { Limits } from '#read/stitch.ts'
 import type { Dialect } from '#sql/dialect.ts'
@@ -13,7 +13,7 @@ import type { Writer } from '#write/job.ts'
 export type Core = {
   readonly model: Model
   readonly dialect: Dialect
-  readonly reader: CachedReader
+  readonly reader: PlanReader
   readonly writer: Writer
   readonly limits: Limits
   /** The key that signs cursors; it belongs to the store. */

@@ -110,13 +110,6 @@ type CacheEntry = {
   isUsed: boolean
 }
 
-/** What is known of a prepared read: a number of its own, what it depends on, and its first parameter that matters: the viewer's id or the one after it. */
-type KnownRead = {
-  readonly number: number
-  readonly depends: Depends<Int32Array> | undefined
-  readonly first: number
-}
-
 /** Longer keys are not cached: nobody asks for such a thing twice. */
 const longestKey = 1000
 
@@ -129,54 +122,34 @@ const overhead = 300
 /** How many keys are remembered that were asked for once. */
 const remembered = 65_536
 
-/** The entries by their keys; if they take up too much, those go that were not used for the longest time. */
-const createEntries = ({ take, give }: Budget) => {
+/** A cache of answers from a store that reports changes. */
+export const answerCache = (changes: Changes, budget: Budget) => {
   const entries = new Map<string, CacheEntry>()
-  const makeRoom = (): boolean => {
+  // Hashes of keys that were asked for before; a later key may take the place of an earlier one.
+  const hashes = new Int32Array(remembered)
+  let epoch = changes.epoch()
+  let lastNumber = 0
+  /** A number of a read's own, what it depends on, and its first parameter that matters: the viewer's id or the one after it. */
+  const factsOf = ({ plan, statements }: CachedRead) => {
+    const looksAtViewer = statements.some(({ parameters }) =>
+      parameters.some(parameter => parameter.kind === 'slot' && parameter.slot === VIEWER),
+    )
+    const first = looksAtViewer ? VIEWER : VIEWER + 1
+    return { number: ++lastNumber, depends: dependsOf(plan, changes), first }
+  }
+  const facts = new WeakMap<CachedRead, ReturnType<typeof factsOf>>()
+  /** Drops the entry that was not used for the longest time; false if there is none. */
+  const dropOne = (): boolean => {
     for (const [key, entry] of entries) {
       entries.delete(key)
       if (!entry.isUsed) {
-        give(entry.bytes)
+        budget.give(entry.bytes)
         return true
       }
       entry.isUsed = false
       entries.set(key, entry)
     }
     return false
-  }
-  return {
-    get: (key: string) => entries.get(key),
-    dropAll: () => {
-      for (const { bytes } of entries.values()) give(bytes)
-      entries.clear()
-    },
-    set: (key: string, entry: CacheEntry) => {
-      give(entries.get(key)?.bytes ?? 0)
-      entries.delete(key)
-      while (!take(entry.bytes)) if (!makeRoom()) return
-      entries.set(key, entry)
-    },
-  }
-}
-
-/** A cache of answers from a store that reports changes. */
-export const answerCache = (changes: Changes, budget: Budget) => {
-  const entries = createEntries(budget)
-  // Hashes of keys that were asked for before; a later key may take the place of an earlier one.
-  const hashes = new Int32Array(remembered)
-  const facts = new WeakMap<CachedRead, KnownRead>()
-  let lastNumber = 0
-  let epoch = changes.epoch()
-  const factsOf = (read: CachedRead): KnownRead => {
-    const known = facts.get(read)
-    if (known) return known
-    const looksAtViewer = read.statements.some(({ parameters }) =>
-      parameters.some(parameter => parameter.kind === 'slot' && parameter.slot === VIEWER),
-    )
-    const first = looksAtViewer ? VIEWER : VIEWER + 1
-    const made = { number: ++lastNumber, depends: dependsOf(read.plan, changes), first }
-    facts.set(read, made)
-    return made
   }
   /**
    * Gives the response that `make` makes of a run of a prepared read, or the one that it made of the same run before, if the rows are
@@ -188,7 +161,7 @@ export const answerCache = (changes: Changes, budget: Budget) => {
     by: string,
     make: () => Rendered<Value> | Promise<Rendered<Value>>,
   ): Value | Promise<Value> => {
-    const { number, depends, first } = factsOf(read)
+    const { number, depends, first } = facts.getOrInsertComputed(read, factsOf)
     // Texts of callers stand in the key with their lengths, so that no two runs have the same.
     let key = `${number} ${by.length}:${by}`
     for (let at = first; at < parameters.length; at++) {
@@ -200,7 +173,8 @@ export const answerCache = (changes: Changes, budget: Budget) => {
     const since = changes.now()
     if (epoch !== changes.epoch()) {
       epoch = changes.epoch()
-      entries.dropAll()
+      for (const { bytes } of entries.values()) budget.give(bytes)
+      entries.clear()
     }
     const entry = entries.get(key)
     if (entry && changes.isUnchanged(entry.versions, entry.since)) {
@@ -225,9 +199,12 @@ export const answerCache = (changes: Changes, budget: Budget) => {
     return after(make(), ({ value, bytes, results }) => {
       if (bytes > largest || epoch !== begun) return value
       const versions = depends(parameters, results)
+      if (!changes.isUnchanged(versions, since)) return value
+      budget.give(entries.get(key)?.bytes ?? 0)
+      entries.delete(key)
       const size = bytes + key.length + 4 * versions.length + overhead
-      if (changes.isUnchanged(versions, since))
-        entries.set(key, { value, versions, since, bytes: size, isUsed: false })
+      while (!budget.take(size)) if (!dropOne()) return value
+      entries.set(key, { value, versions, since, bytes: size, isUsed: false })
       return value
     })
   }

@@ -93,40 +93,6 @@ export const laneOf = (plan: ReadPlan, quickRows = usualQuickRows): Prepared['la
   }
 }
 
-/** The function that makes the answers of a plan's roots from the rows of its levels. */
-const answerer =
-  ({ roots }: ReadPlan, stitch: ReturnType<typeof stitcher>): Prepared['answers'] =>
-  (results, parameters) => {
-    // Cuts off the row that was fetched only to know whether there is a next page.
-    const more: boolean[] = []
-    for (const { rows: level } of roots) {
-      const { page, fetchOneMore } = level
-      const rows = results.get(level) ?? []
-      const limit = fetchOneMore && page !== null ? Number(parameters[page.limit]) : rows.length
-      more.push(rows.length > limit)
-      if (rows.length > limit) results.set(level, rows.slice(0, limit))
-    }
-    const texts = stitch(results)
-    const answers: Answer[] = []
-    for (const [index, { rows: level, total, hasRevision, exists }] of roots.entries()) {
-      const { text = '', objects = 0 } = texts[index] ?? {}
-      const rows = results.get(level) ?? []
-      const last = rows.at(-1)?.[0]
-      const revision = hasRevision ? rows[0]?.[1] : undefined
-      const absent = exists.find(level => results.get(level)?.length === 0)
-      answers.push({
-        text,
-        objects,
-        total: total === null ? undefined : Number(results.get(total)?.[0]?.[0] ?? 0),
-        last: last == null ? undefined : Number(last),
-        more: more[index] ?? false,
-        revision: revision == null ? undefined : Number(revision),
-        missing: absent && { entity: absent.entity, id: parameters[absent.slot] as SqlValue },
-      })
-    }
-    return answers
-  }
-
 /**
  * Prepares a plan for a database: its statements and its stitcher, both made once. `interruptible`: its statements look
  * for each row whether they shall end, which costs each a little. `isAtOnce`: others wait meanwhile, so a read of much text
@@ -149,12 +115,36 @@ export const prepare = (
         isAtOnce,
       })
   const texts = fetch.statements.map(({ text }) => text)
-  return {
-    plan,
-    levels: levelsOf(plan).length,
-    texts: () => texts,
-    lane,
-    ...fetch,
-    answers: answerer(plan, stitcher(plan, digits, limits)),
+  const stitch = stitcher(plan, digits, limits)
+  const answers: Prepared['answers'] = (results, parameters) => {
+    // Cuts off the row that was fetched only to know whether there is a next page.
+    const more: boolean[] = []
+    for (const { rows: level } of plan.roots) {
+      const { page, fetchOneMore } = level
+      const rows = results.get(level) ?? []
+      const limit = fetchOneMore && page !== null ? Number(parameters[page.limit]) : rows.length
+      more.push(rows.length > limit)
+      if (rows.length > limit) results.set(level, rows.slice(0, limit))
+    }
+    const stitched = stitch(results)
+    const all: Answer[] = []
+    for (const [index, { rows: level, total, hasRevision, exists }] of plan.roots.entries()) {
+      const { text = '', objects = 0 } = stitched[index] ?? {}
+      const rows = results.get(level) ?? []
+      const last = rows.at(-1)?.[0]
+      const revision = hasRevision ? rows[0]?.[1] : undefined
+      const absent = exists.find(level => results.get(level)?.length === 0)
+      all.push({
+        text,
+        objects,
+        total: total === null ? undefined : Number(results.get(total)?.[0]?.[0] ?? 0),
+        last: last == null ? undefined : Number(last),
+        more: more[index] ?? false,
+        revision: revision == null ? undefined : Number(revision),
+        missing: absent && { entity: absent.entity, id: parameters[absent.slot] as SqlValue },
+      })
+    }
+    return all
   }
+  return { plan, levels: levelsOf(plan).length, texts: () => texts, lane, ...fetch, answers }
 }

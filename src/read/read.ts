@@ -35,17 +35,16 @@ export type PlanReader = Reader & {
   ) => Promise<readonly Answer[]>
   /** The same reader, which publishes nothing, if this one publishes all that is asked of it. */
   readonly plain?: PlanReader
+  /** A cache of the responses made of its answers; without one each read is run. */
+  readonly cache?: AnswerCache | undefined
 }
-
-/** A reader with a cache of the responses made of its answers; without one each read is run. */
-export type CachedReader = PlanReader & { readonly cache?: AnswerCache | undefined }
 
 /** The same reader with a cache of this many bytes; without one if nothing reports changes. */
 export const cachedReader = (
   reader: PlanReader,
   changes: Changes | undefined,
   budget: Budget,
-): CachedReader => (changes ? { ...reader, cache: answerCache(changes, budget) } : reader)
+): PlanReader => (changes ? { ...reader, cache: answerCache(changes, budget) } : reader)
 
 /** Makes a response of answers; `by` tells it from others that are made of the same ones. */
 export type Renderer<Made> = {
@@ -64,7 +63,7 @@ const manyRows = 1000
  * parameters and `by`, and nobody changes its result.
  */
 export const readCached = <Made>(
-  reader: CachedReader,
+  reader: PlanReader,
   prepared: Prepared,
   parameters: readonly SqlValue[],
   { by, make }: Renderer<Made>,

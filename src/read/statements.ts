@@ -101,15 +101,6 @@ const mostText = (level: Level, parameters: readonly SqlValue[], parents: number
   return Math.max(parents, 1) * (Number(parameters[level.page.limit]) + 1) * level.longText
 }
 
-type LevelStep = LinkedLevel & {
-  readonly hasRows: boolean
-  /** The column of the level above with the ids that lead to this one; null for a root. */
-  readonly key: number | null
-  readonly statement: Statement
-  /** Its columnar text, if its rows may hold long texts. */
-  readonly columnar: string | undefined
-}
-
 /** The input of a level's query; `text` is the most that its rows may hold, `uncounted` how much its read may still hold uncounted. */
 type LevelInput = StatementInput & { readonly text: number; readonly uncounted: number }
 
@@ -123,7 +114,7 @@ export const perLevel = (
   limits: Limits & { readonly isAtOnce?: boolean },
 ): Fetch => {
   const { placeholder } = dialect
-  const steps = levelsOf(plan).map((linked): LevelStep => {
+  const steps = levelsOf(plan).map(linked => {
     const { level, above } = linked
     const query = levelSql(level, dialect, keysParameter, rowLimit)
     const isLong = hasRows(level) && level.longText > 0
@@ -131,8 +122,10 @@ export const perLevel = (
     return {
       ...linked,
       hasRows: hasRows(level),
+      // The column of the level above with the ids that lead to this one; null for a root.
       key: above && indexOf(above, keyOf(level)),
       statement: statement(query, placeholder),
+      // Its columnar text, if its rows may hold long texts.
       columnar:
         isLong && dialect.columnar
           ? statement(dialect.columnar(query, columns), placeholder).text
@@ -140,7 +133,10 @@ export const perLevel = (
     }
   })
 
-  const queryOf = ({ level, statement, columnar }: LevelStep, input: LevelInput): Query => {
+  const queryOf = (
+    { level, statement, columnar }: (typeof steps)[number],
+    input: LevelInput,
+  ): Query => {
     const query = { text: statement.text, values: valuesOf(statement, input) }
     const { text, uncounted } = input
     if (text === 0 || !('longText' in level)) return query
