@@ -2,9 +2,8 @@
 import { mapped } from '#base/object.ts'
 import type { Entity, Filter, Links } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
-import type { Form } from '#model/form.ts'
 import { entityOf } from '#model/names.ts'
-import { isIn, type Version, variantOf } from '#model/version.ts'
+import { type Form, isIn, type Version, variantOf } from '#model/version.ts'
 
 /** A member of an object, in its order. */
 export type Member =

@@ -1,5 +1,5 @@
-/** The versions of the REST API, which parts of the model each has, and what differs in older ones. */
-import type { Form } from '#model/form.ts'
+/** The versions of the REST API, which parts of the model each has, and how each names and writes values. */
+import { own } from '#base/object.ts'
 
 /** The versions there are, oldest first. */
 export const versions = [1, 2] as const
@@ -38,6 +38,49 @@ export const lifetimeOf = ({ since, last, sunset, deprecated }: Lifetime): Lifet
 /** Whether a version has a part of the model. */
 export const isIn = ({ since, last }: Lifetime, version: Version): boolean =>
   (since === undefined || since <= version) && (last === undefined || version <= last)
+
+/**
+ * Another way to write a value: a number as text, a moment as whole seconds since 1970, or the words of a choice by
+ * other words, each word of the model with the version's.
+ */
+export type Form = 'as text' | 'as seconds' | { readonly words: Readonly<Record<string, string>> }
+
+type Decoded = { readonly value: unknown } | { readonly fault: string }
+
+/** A form whose values can be turned back; seconds have lost their milliseconds. */
+type Reversible = Exclude<Form, 'as seconds'>
+
+const decimal = /^-?\d+(\.\d+)?$/
+
+/** The word that a form has for one of a choice. */
+export const otherWord = ({ words }: Exclude<Form, string>, word: string): string =>
+  own(words, word) ?? word
+
+/** The words of a choice as a form has them, or as they are without one. */
+export const wordsIn = (
+  form: Form | undefined,
+  values: readonly string[] | undefined,
+): readonly string[] | undefined =>
+  typeof form === 'object'
+    ? values && [...new Set(values.map(word => otherWord(form, word)))]
+    : values
+
+/** The JSON value of the model for one in a form, given the words of a choice; a value that is not of that form is a fault. */
+export const decoded = (
+  form: Reversible,
+  value: unknown,
+  values: readonly string[] = [],
+): Decoded => {
+  if (typeof value !== 'string') return { fault: 'must be a string' }
+  if (form === 'as text')
+    return decimal.test(value)
+      ? { value: Number(value) }
+      : { fault: 'must be a number in a string, such as "19.99"' }
+  const word = values.find(word => otherWord(form, word) === value)
+  return word === undefined
+    ? { fault: `must be one of ${wordsIn(form, values)?.join(', ')}` }
+    : { value: word }
+}
 
 /** How versions name and write a field, where they do it otherwise than the model. */
 export type Variant = { readonly name?: string; readonly form?: Form }

@@ -2,13 +2,12 @@
 import { mapped } from '#base/object.ts'
 import { type Link, type Links, pathFields } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
-import { type Form, wordsIn } from '#model/form.ts'
 import { fieldOf, type Model, typeName } from '#model/model.ts'
 import type { JsonSchema } from '#model/operation-docs.ts'
 import { givenOnlyBy } from '#model/policy.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
 import type { Scalar } from '#model/values.ts'
-import { type Lifetime, reasonOf, type Version } from '#model/version.ts'
+import { type Form, type Lifetime, reasonOf, type Version, wordsIn } from '#model/version.ts'
 
 /** The schemas of a document by name. */
 export type Schemas = Readonly<Record<string, JsonSchema>>

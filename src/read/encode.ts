@@ -1,8 +1,8 @@
 /** Writes stored values as JSON text, by scalar and API. */
 
-import type { Form } from '#model/form.ts'
 import { formatMinor } from '#model/money.ts'
 import type { Scalar } from '#model/values.ts'
+import type { Form } from '#model/version.ts'
 import type { Encoding } from '#read/selection.ts'
 import type { SqlValue } from '#sql/sql.ts'
 

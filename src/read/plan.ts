@@ -3,12 +3,12 @@ import { mapped } from '#base/object.ts'
 import { ApiError, type ErrorLocation } from '#errors.ts'
 import type { Entity, Links } from '#model/entity.ts'
 import { type Field, longest } from '#model/field.ts'
-import type { Form } from '#model/form.ts'
 import { isIndexed } from '#model/indexes.ts'
 import type { Model } from '#model/model.ts'
 // Not by way of the model's checks, which the threads of a store need not load.
 import { entityOf, fieldOf } from '#model/names.ts'
 import { creatorRole, judge, type Role, type Rule, refusal } from '#model/policy.ts'
+import type { Form } from '#model/version.ts'
 import type {
   Encoding,
   Item,

@@ -1,6 +1,6 @@
 /** A request as both APIs make it: entities, members, arguments, children. Nothing is resolved or allowed yet. */
 import type { Links } from '#model/entity.ts'
-import type { Form } from '#model/form.ts'
+import type { Form } from '#model/version.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
 /** The index of a read's parameter, whose value comes with each run; slot 0 is the viewer's id. */

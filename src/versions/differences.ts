@@ -1,8 +1,8 @@
 /** What the versions of the REST API have differently: the style of each as a whole, and all differences in words, for the page about versions. */
-import type { Form } from '#model/form.ts'
+
 import type { Model } from '#model/model.ts'
 import { type Resource, resourceIn } from '#model/resource.ts'
-import { isIn, type Lifetime, type Version, versions } from '#model/version.ts'
+import { type Form, isIn, type Lifetime, type Version, versions } from '#model/version.ts'
 
 /** What a version is as a whole, beside the members of its resources. */
 export type VersionStyle = {

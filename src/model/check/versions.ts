@@ -1,21 +1,21 @@
 /** Faults of what differs between versions: names, forms, first and last versions, and the days on which they end. */
 import { isDay, noticeMonths, soonestEnd } from '#base/dates.ts'
-import { own } from '#base/object.ts'
 import { type CheckedEntity, type Faults, nestedLists } from '#model/check/relations.ts'
 import type { Link } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
-import { type Form, otherWord, wordsIn } from '#model/form.ts'
 import { type Resource, resourceIn } from '#model/resource.ts'
 import {
+  type Form,
   isIn,
   type Lifetime,
   lifetimeOf,
   newest,
+  otherWord,
   reasonOf,
-  type Variant,
   type Version,
   variantOf,
   versions,
+  wordsIn,
 } from '#model/version.ts'
 
 const dayFault = (called: string, day: string | undefined): string | undefined =>
@@ -70,150 +70,128 @@ const lifetimesOf = ({ name, self }: CheckedEntity): readonly (readonly [string,
   ]
 }
 
-/** What is wrong with a variant that holds at a version: `when` is `until version 1` or `from version 2 on`. */
-const variantFault = (
-  field: Field,
-  { name, form }: Variant,
-  version: number,
-  when: string,
-): string | undefined => {
-  if (!isIn(field, version as Version))
-    return `differs ${when}, which does not have it: leave that out, or change its since or last`
-  if (name === undefined && form === undefined)
-    return `differs ${when} in nothing: give it a name or a form there`
-  return name === undefined || /^[a-zA-Z][a-zA-Z0-9_]*$/.test(name)
-    ? undefined
-    : `is called ${name} ${when}: use letters, digits and _`
-}
-
-const untilFault = (field: Field): string | undefined => {
-  for (const [text, variant] of Object.entries(field.until)) {
-    const version = Number(text)
-    const when = `until version ${text}`
-    if (!versions.some(known => known === version) || version === newest)
-      return `differs ${when}, which is not a former version: name one of ${versions.slice(0, -1).join(', ')}`
-    const fault = variantFault(field, variant ?? {}, version, when)
-    if (fault !== undefined) return fault
-  }
-  return undefined
-}
-
-const fromFault = (field: Field): string | undefined => {
+/** The rest of a sentence about the versions at which a field differs; undefined where nothing is wrong. */
+const variantsFault = (field: Field): string | undefined => {
   const last = Math.max(0, ...Object.keys(field.until).map(Number))
-  for (const [text, variant] of Object.entries(field.from)) {
-    const version = Number(text)
-    const when = `from version ${text} on`
-    if (!versions.some(known => known === version))
-      return `differs ${when}, which is not one of ${versions.join(', ')}: name one of these`
-    if (version <= last)
-      return `differs ${when}, and until version ${last}: name a later version in from, or an earlier one in until`
-    const fault = variantFault(field, variant ?? {}, version, when)
-    if (fault !== undefined) return fault
-  }
+  for (const kind of ['until', 'from'] as const)
+    for (const [text, { name, form } = {}] of Object.entries(field[kind])) {
+      const version = Number(text)
+      const isKnown = versions.some(known => known === version)
+      const when = kind === 'until' ? `until version ${text}` : `from version ${text} on`
+      if (kind === 'until' && (!isKnown || version === newest))
+        return `differs ${when}, which is not a former version: name one of ${versions.slice(0, -1).join(', ')}`
+      if (!isKnown)
+        return `differs ${when}, which is not one of ${versions.join(', ')}: name one of these`
+      if (kind === 'from' && version <= last)
+        return `differs ${when}, and until version ${last}: name a later version in from, or an earlier one in until`
+      if (!isIn(field, version as Version))
+        return `differs ${when}, which does not have it: leave that out, or change its since or last`
+      if (name === undefined && form === undefined)
+        return `differs ${when} in nothing: give it a name or a form there`
+      if (name !== undefined && !/^[a-zA-Z][a-zA-Z0-9_]*$/.test(name))
+        return `is called ${name} ${when}: use letters, digits and _`
+    }
   return undefined
 }
 
 /** The kinds of values that a form can write. */
 const scalars = { 'as text': ['int', 'money'], 'as seconds': ['time'] } as const
 
-const formFault = (form: Form, { scalar, values }: Field): string | undefined => {
-  if (typeof form === 'string')
-    return (scalars[form] as readonly string[]).includes(scalar)
-      ? undefined
-      : `is ${form}, which it cannot be since it is ${scalar}: use it for ${scalars[form].join(' or ')}`
-  if (!values) return 'has other words, and is not a choice: make it one, or leave the form out'
-  const unknown = Object.keys(form.words).find(word => !values.includes(word))
-  return unknown === undefined
-    ? undefined
-    : `has another word for ${unknown}, which it never is: name some of ${values.join(', ')}`
-}
-
-/** Whether each value can be told from what the form writes. */
-const isReversible = (form: Form, { values = [] }: Field): boolean =>
-  form === 'as text' || (form !== 'as seconds' && wordsIn(form, values)?.length === values.length)
-
 /** Whether values are in the same order before and after the form is written. */
 const sortsAlike = (form: Form, { values = [] }: Field): boolean => {
   if (typeof form === 'string') return form === 'as seconds'
-  const former = (word: string) => otherWord(form, word)
-  const sorted = values.toSorted()
-  return sorted.every(
-    (word, index) => index === 0 || former(sorted[index - 1] ?? '') < former(word),
-  )
+  const words = values.toSorted().map(word => otherWord(form, word))
+  return words.every((word, index) => index === 0 || (words[index - 1] ?? '') < word)
 }
 
-/** What a version does with a field whose form it changes, that it cannot do. */
-const formUseFault = (
-  { entity, filters, sorts }: Resource,
+/** The rest of a sentence about a field whose form a version changes; undefined where nothing is wrong. */
+const formFault = (
+  { filters, sorts }: Resource,
   key: string,
+  field: Field,
   form: Form,
 ): string | undefined => {
-  const field = own(entity.fields, key) as Field
+  const { scalar, values, settableBy } = field
+  if (typeof form === 'string') {
+    if (!(scalars[form] as readonly string[]).includes(scalar))
+      return `is ${form}, which it cannot be since it is ${scalar}: use it for ${scalars[form].join(' or ')}`
+  } else {
+    if (!values) return 'has other words, and is not a choice: make it one, or leave the form out'
+    const unknown = Object.keys(form.words).find(word => !values.includes(word))
+    if (unknown !== undefined)
+      return `has another word for ${unknown}, which it never is: name some of ${values.join(', ')}`
+  }
+
+  // What the version does with the field, and cannot do in that form.
+  const isReversible =
+    form === 'as text' ||
+    (form !== 'as seconds' && wordsIn(form, values)?.length === values?.length)
   const uses = Object.values(filters).filter(filter => filter.field === key)
   const isRanged = uses.some(({ kind }) => kind === 'at least' || kind === 'at most')
-  if (field.settableBy.kind !== 'nobody' && !isReversible(form, field))
+  if (settableBy.kind !== 'nobody' && !isReversible)
     return 'is written there in a form that cannot be turned back, and callers may give it: use another form, or let only the service set it'
-  if (uses.length > 0 && !isReversible(form, field))
+  if (uses.length > 0 && !isReversible)
     return 'is written there in a form that cannot be turned back, and a filter compares it: use another form, or give the filter since: 2'
   if ((isRanged || sorts.some(sort => sort.field === key)) && !sortsAlike(form, field))
     return 'is written there in a form of another order, and lists are sorted or ranged by it: use another form, or give the sort or filter since: 2'
   return undefined
 }
 
-const formFaults = function* (checked: CheckedEntity, version: Version): Faults {
+/** The faults of an entity in one version. */
+const faultsIn = function* (checked: CheckedEntity, version: Version): Faults {
   const { name, self } = checked
+  const { writes, nested, lifetimes } = self.rest
   const resource = resourceIn(name, self, version)
-  for (const [key, field] of Object.entries(self.fields)) {
-    const { form } = variantOf(field, version)
-    const fault = form && (formFault(form, field) ?? formUseFault(resource, key, form))
-    if (fault !== undefined) yield `${name}.${key} in version ${version} ${fault}`
-  }
-}
+  const fields = Object.entries(self.fields)
 
-/** The faults of members of one object with the same name; those that it only takes count as well. */
-const twiceFaults = function* ({ name, self }: CheckedEntity, version: Version): Faults {
-  const { members, nameOf } = resourceIn(name, self, version)
-  const fields = Object.entries(self.fields).filter(([, field]) => isIn(field, version))
+  // Members of one object with the same name; those that it only takes count as well.
   const names = [
     '_links',
-    ...fields.map(([key]) => nameOf(key)),
-    ...members.flatMap(member => (member.kind === 'embedded' ? [member.name] : [])),
+    ...fields.flatMap(([key, field]) => (isIn(field, version) ? [resource.nameOf(key)] : [])),
+    ...resource.members.flatMap(member => (member.kind === 'embedded' ? [member.name] : [])),
   ]
   const twice = names.find((member, index, all) => all.indexOf(member) < index)
   if (twice !== undefined)
     yield `${name} has two members called ${twice} in version ${version} of the REST API: rename one of them`
-}
 
-/** The creates of a version, each with the fields that its path gives. */
-const createsIn = (checked: CheckedEntity, version: Version): readonly (readonly string[])[] => {
-  const { writes, nested, lifetimes } = checked.self.rest
+  for (const [key, field] of fields) {
+    const { form } = variantOf(field, version)
+    const fault = form && formFault(resource, key, field, form)
+    if (fault !== undefined) yield `${name}.${key} in version ${version} ${fault}`
+  }
+
+  // Fields that a create needs and does not know; the path of a nested one gives a field.
   const offers = (kind: string) => isIn(lifetimes[kind] ?? {}, version)
   const below = nested.includes('create') && offers('nested create') ? nestedLists(checked) : []
-  return [
-    ...(writes.includes('create') && offers('create') ? [[]] : []),
-    ...below.filter(list => isIn(list, version)).map(({ by }) => [by]),
+  const creates = [
+    ...(writes.includes('create') && offers('create') ? [undefined] : []),
+    ...below.filter(list => isIn(list, version)).map(({ by }) => by),
   ]
-}
-
-const isNeeded = (key: string, { initial, foldedFrom }: Field): boolean =>
-  key !== 'id' && initial === undefined && foldedFrom === undefined
-
-/** Fields that a create of a version needs and does not know. */
-const requiredFaults = function* (checked: CheckedEntity, version: Version): Faults {
-  const { name, self } = checked
-  const creates = createsIn(checked, version)
-  for (const [key, field] of Object.entries(self.fields))
-    if (
-      !isIn(field, version) &&
-      isNeeded(key, field) &&
-      creates.some(given => !given.includes(key))
-    )
+  for (const [key, field] of fields) {
+    const isNeeded = key !== 'id' && field.initial === undefined && field.foldedFrom === undefined
+    if (!isIn(field, version) && isNeeded && creates.some(given => given !== key))
       yield `${name}.${key} is needed by a create and not in version ${version}, which has one: give ${key} an initial value`
+  }
 }
 
-/** Routes below a parent that no version has, since the list ends before they begin or they end before it does. */
-const nestedFaults = function* (checked: CheckedEntity): Faults {
+/** The faults of an entity in its versions. */
+export const versionFaults = function* (checked: CheckedEntity): Faults {
   const { name, self } = checked
+  for (const [part, lifetime] of lifetimesOf(checked)) {
+    const fault = lifetimeFault(lifetime)
+    if (fault !== undefined) yield `${part} ${fault}`
+  }
+  for (const [key, field] of Object.entries(self.fields)) {
+    const fault = variantsFault(field)
+    if (fault !== undefined) yield `${name}.${key} ${fault}`
+  }
+  // A link that every object has comes first, in every version.
+  for (const named of Object.values(self.links?.cases ?? {})) {
+    const [[key, { since, last }] = ['', {} as Link]] = Object.entries(named)
+    if ((since ?? last) !== undefined)
+      yield `the first link of ${name}, ${key}, is not in every version: put one first that is always there, such as self`
+  }
+  // Routes below a parent that no version has, since the list ends before they begin or they end before it does.
   const { nested, lifetimes } = self.rest
   for (const list of nestedLists(checked))
     for (const kind of nested) {
@@ -221,30 +199,5 @@ const nestedFaults = function* (checked: CheckedEntity): Faults {
       if (!versions.some(version => isIn(both, version)))
         yield `the route nested ${kind} of ${name} is below a list that no version has with it: change since or last of one of them`
     }
-}
-
-/** A link that every object has comes first, in every version. */
-const firstLinkFaults = function* ({ name, self }: CheckedEntity): Faults {
-  for (const named of Object.values(self.links?.cases ?? {})) {
-    const [[key, { since, last }] = ['', {} as Link]] = Object.entries(named)
-    if ((since ?? last) !== undefined)
-      yield `the first link of ${name}, ${key}, is not in every version: put one first that is always there, such as self`
-  }
-}
-
-/** The faults of an entity in its versions. */
-export const versionFaults = function* (checked: CheckedEntity): Faults {
-  for (const [part, lifetime] of lifetimesOf(checked)) {
-    const fault = lifetimeFault(lifetime)
-    if (fault !== undefined) yield `${part} ${fault}`
-  }
-  for (const [key, field] of Object.entries(checked.self.fields)) {
-    const fault = untilFault(field) ?? fromFault(field)
-    if (fault !== undefined) yield `${checked.name}.${key} ${fault}`
-  }
-  yield* firstLinkFaults(checked)
-  yield* nestedFaults(checked)
-  for (const version of versions)
-    for (const faultsOf of [twiceFaults, formFaults, requiredFaults])
-      yield* faultsOf(checked, version)
+  for (const version of versions) yield* faultsIn(checked, version)
 }
