@@ -16,7 +16,7 @@ import {
 } from '#openapi/operations.ts'
 import { parameter, sharedParameters } from '#openapi/parameters.ts'
 import { type DocumentParts, partsOf } from '#openapi/parts.ts'
-import { errorSchema, headers, type SharedResponses } from '#openapi/responses.ts'
+import { errorSchema, headers } from '#openapi/responses.ts'
 import {
   inputSchema,
   marksOf,
@@ -190,27 +190,26 @@ export const openApiOf = async (
   const isEnding = lifecycle?.version === version && lifecycle.state !== 'offered'
   const notice = isEnding ? noticeOf(lifecycle) : undefined
   const routes = routesOf(parts.model).filter(({ lifetime }) => isIn(lifetime, version))
-  const shared: SharedResponses = new Map()
   const all = [
-    ...routes.map(route => routeOperation(parts, route, shared)),
+    ...routes.map(route => routeOperation(parts, route)),
     ...parts.actions
       .filter(action => isIn(action, version))
-      .map(action => actionOperation(parts, action, shared)),
+      .map(action => actionOperation(parts, action)),
     ...parts.extras
       .filter(extra => isIn(extra, version))
-      .map(extra => extraOperation(parts, extra, shared)),
+      .map(extra => extraOperation(parts, extra)),
   ]
   // The operations of a version that comes to its end are deprecated.
   const sunset = lifecycle?.end === undefined ? {} : { sunset: lifecycle.end }
   const marks = notice === undefined ? {} : marksOf({ deprecated: notice, ...sunset })
   const operations = all.map(made => ({ ...made, operation: { ...made.operation, ...marks } }))
   const paths = pathsOf(operations)
-  const text = JSON.stringify([paths, ...shared.values()])
+  const text = JSON.stringify([paths, ...parts.shared.values()])
   const tags = [...new Set(operations.map(({ path }) => tagOf(path)))].map(name => {
     const entity = Object.values(parts.model.entities).find(({ plural }) => plural === name)
     return { name, description: entity?.description ?? `Everything below /${name}.` }
   })
-  const codes = [...shared.values()].flatMap(
+  const codes = [...parts.shared.values()].flatMap(
     response => (response['x-codes'] ?? []) as readonly string[],
   )
   const { schemas, examples } = schemasAndExamples(parts, routes, [...new Set(codes)].toSorted())
@@ -229,7 +228,7 @@ export const openApiOf = async (
       schemas,
       parameters: usedIn(text, 'parameters', sharedParameters(version)),
       headers: usedIn(text, 'headers', headers),
-      responses: Object.fromEntries(shared),
+      responses: Object.fromEntries(parts.shared),
       examples,
       securitySchemes,
     },

@@ -13,7 +13,6 @@ import {
   type HeaderName,
   headersOf,
   jsonContent,
-  type SharedResponses,
   shareAs,
 } from '#openapi/responses.ts'
 import { describedBy, type InputPurpose, inputFields, marksOf, refTo } from '#openapi/schemas.ts'
@@ -115,11 +114,10 @@ const answerBody = (parts: DocumentParts, name: string, entity: string): JsonSch
 /** The answer that says that nothing has changed since. */
 const notModified = (
   parts: DocumentParts,
-  shared: SharedResponses,
   name: string,
   names: readonly HeaderName[],
 ): JsonSchema => ({
-  304: shareAs(shared, name, {
+  304: shareAs(parts, name, {
     description: 'It is as If-None-Match has it.',
     headers: headersOf(parts, [...readHeaders, ...names]),
   }),
@@ -146,12 +144,8 @@ const successes = {
   delete: [204, 'It is deleted.', 'Deleted', ['Duet-Position']],
 } as const satisfies Record<Route['kind'], readonly [number, string, string, readonly HeaderName[]]>
 
-/** The operation of a route; the responses that it shares with others are put into `shared`. */
-export const routeOperation = (
-  parts: DocumentParts,
-  route: Route,
-  shared: SharedResponses,
-): DocumentOperation => {
+/** The operation of a route. */
+export const routeOperation = (parts: DocumentParts, route: Route): DocumentOperation => {
   const { model, version, style } = parts
   const { kind, below, lifetime } = route
   const resource = resourceOf(model, route.entity, version)
@@ -195,8 +189,8 @@ export const routeOperation = (
   const isPlaced = kind === 'create' && one
   const success =
     kind === 'delete'
-      ? shareAs(shared, suffix, { description, headers: headersOf(parts, names) })
-      : shareAs(shared, name, {
+      ? shareAs(parts, suffix, { description, headers: headersOf(parts, names) })
+      : shareAs(parts, name, {
           description,
           headers: headersOf(parts, isPlaced ? [...names, 'Location'] : names),
           content: answerBody(
@@ -237,9 +231,9 @@ export const routeOperation = (
       ...(taken && { requestBody: { required: true, content } }),
       responses: {
         [status]: success,
-        ...(kind === 'list' && notModified(parts, shared, 'ListNotModified', ofLists)),
-        ...(kind === 'one' && notModified(parts, shared, 'NotModified', ['Link'])),
-        ...errorResponses(parts, codes, shared),
+        ...(kind === 'list' && notModified(parts, 'ListNotModified', ofLists)),
+        ...(kind === 'one' && notModified(parts, 'NotModified', ['Link'])),
+        ...errorResponses(parts, codes),
       },
     },
   }
@@ -263,7 +257,6 @@ const json = 'application/json'
 const describedOperation = (
   parts: DocumentParts,
   declared: DescribedOperation,
-  shared: SharedResponses,
 ): DocumentOperation => {
   const { model, style } = parts
   const { method, described, rule = nobody, about, answers, isAction, isGuarded } = declared
@@ -315,7 +308,7 @@ const describedOperation = (
       ...(content && { content }),
     }
     const name = answers === null ? 'Done' : `${typeName(answers)}Changed`
-    return [status, isUsual ? shareAs(shared, name, response) : response]
+    return [status, isUsual ? shareAs(parts, name, response) : response]
   })
 
   const codes = [
@@ -345,30 +338,22 @@ const describedOperation = (
       ...(requestBody && { requestBody }),
       responses: {
         ...Object.fromEntries(successes),
-        ...(isGet && notModified(parts, shared, 'FormNotModified', ofForms)),
-        ...errorResponses(parts, codes, shared),
+        ...(isGet && notModified(parts, 'FormNotModified', ofForms)),
+        ...errorResponses(parts, codes),
       },
     },
   }
 }
 
 /** The operation of an action. */
-export const actionOperation = (
-  parts: DocumentParts,
-  action: Action,
-  shared: SharedResponses,
-): DocumentOperation => {
+export const actionOperation = (parts: DocumentParts, action: Action): DocumentOperation => {
   const isGuarded = action.ownTag === true || guardedBy(action, parts.model) !== null
-  return describedOperation(parts, { ...action, isAction: true, isGuarded }, shared)
+  return describedOperation(parts, { ...action, isAction: true, isGuarded })
 }
 
 /** The operation of a separate route. */
-export const extraOperation = (
-  parts: DocumentParts,
-  extra: ExtraRoute,
-  shared: SharedResponses,
-): DocumentOperation => {
+export const extraOperation = (parts: DocumentParts, extra: ExtraRoute): DocumentOperation => {
   const { rule } = extra.described
   const declared = { ...extra, rule, about: null, answers: null, isAction: false, isGuarded: false }
-  return describedOperation(parts, declared, shared)
+  return describedOperation(parts, declared)
 }

@@ -3,6 +3,7 @@ import { loadConfig } from '#config.ts'
 import { type Content, modelOf } from '#content.ts'
 import { type ErrorKind, machineErrors, mergeErrors } from '#errors.ts'
 import type { Model } from '#model/model.ts'
+import type { JsonSchema } from '#model/operation-docs.ts'
 import type { Version } from '#model/version.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
 import { styleOf, type VersionStyle } from '#versions/differences.ts'
@@ -22,6 +23,8 @@ export type DocumentParts = {
   readonly rows: Readonly<Record<string, readonly ExampleRow[]>>
   /** The rows of inputs, for entities whose first row is not the one to send. */
   readonly inputs: Readonly<Record<string, ExampleRow>>
+  /** The responses that operations refer to by name, collected while these are made. */
+  readonly shared: Map<string, JsonSchema>
 }
 
 /** The parts of a content's document for a version; the settings of its model are the usual ones unless it is given. */
@@ -38,4 +41,5 @@ export const partsOf = async (
   errors: mergeErrors(machineErrors, content.errors),
   rows: { ...content.examples.rows, ...(await content.demo?.()) },
   inputs: content.examples.inputs ?? {},
+  shared: new Map(),
 })

@@ -129,12 +129,9 @@ const ownHeaders: Readonly<Partial<Record<string, readonly HeaderName[]>>> = {
   UNAVAILABLE: ['Retry-After'],
 }
 
-/** The responses that operations refer to by name, collected while these are made. */
-export type SharedResponses = Map<string, JsonSchema>
-
 /** A reference to a response by its name; the response itself if that name is another one's. */
 export const shareAs = (
-  shared: SharedResponses,
+  { shared }: DocumentParts,
   name: string,
   response: JsonSchema,
 ): JsonSchema => {
@@ -178,12 +175,8 @@ const errorResponse = (
   }
 }
 
-/** The responses for error codes by status, as references; the responses themselves are put into `shared`. */
-export const errorResponses = (
-  parts: DocumentParts,
-  codes: readonly string[],
-  shared: SharedResponses,
-): Schemas => {
+/** The responses for error codes by status, as references to shared ones. */
+export const errorResponses = (parts: DocumentParts, codes: readonly string[]): Schemas => {
   const all = isOld(parts.version) ? [...codes, 'VERSION_WITHDRAWN'] : codes
   const pairs = all.flatMap(code => {
     // It has a status for each way to name a version.
@@ -199,7 +192,7 @@ export const errorResponses = (
       const own = [...new Set(found.map(({ code }) => code))]
       // One code may have two statuses, and each is a response of its own.
       const name = `${own.map(pascal).join('Or')}${own.join() === 'UNSUPPORTED_VERSION' ? status : ''}`
-      return [status, shareAs(shared, name, errorResponse(parts, status, own))]
+      return [status, shareAs(parts, name, errorResponse(parts, status, own))]
     }),
   )
 }
