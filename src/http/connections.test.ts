@@ -175,6 +175,23 @@ test('while enough requests wait, the next one of a connection that was answered
   assert.deepEqual(asked, ['/1', '/other', '/2'])
 })
 
+test('a connection that had 32 unfinished requests and rests then is read again', async t => {
+  const { state, asked, going, open } = await served(t, { isHeld: true })
+  const { socket, answers } = await open()
+  state.waiting = 64
+  socket.write(
+    numbers(1, 32)
+      .map(path => ask(path))
+      .join(''),
+  )
+  await until('they have come', () => going.length === 32)
+  for (const { end } of going.splice(0)) end()
+  await until('all are answered', () => answers() === 32)
+  state.waiting = 0
+  socket.write(ask('/last'))
+  await until('it has come', () => asked.length === 33)
+})
+
 test('with fewer that wait, every connection is read at once', async t => {
   const { state, asked, open } = await served(t)
   const one = await open()

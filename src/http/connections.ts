@@ -107,9 +107,6 @@ export const createConnections = (
     { method = '' }: IncomingMessage,
   ): boolean => (isSafe(method) ? !isAlone && going < mostUnfinished : going === 0)
 
-  const isFull = ({ going, held }: ConnectionState): boolean =>
-    going + held.length >= mostUnfinished
-
   const start = (state: ConnectionState, [incoming, outgoing, answer]: HeldRequest) => {
     state.going++
     state.isAlone = !isSafe(incoming.method ?? '')
@@ -118,24 +115,41 @@ export const createConnections = (
   }
 
   const stateOf = (socket: Socket): ConnectionState => {
-    const answered = () => {
-      state.going--
-      if (state.going === 0) state.isAlone = false
+    let isGoingOn = false
+    /** Starts those that waited, as many in a turn of the event loop as may be unfinished: refusing thousands at once would hold it. */
+    const goOn = () => {
+      isGoingOn = false
       // Where nothing can be answered any more, all go on to find that out.
       const isGone = socket.destroyed || socket.writableEnded
-      for (let next = state.held[0]; next; next = state.held[0]) {
-        if (!isGone && !isFree(state, next[0])) break
+      for (let left = mostUnfinished; left > 0; left--) {
+        const next = state.held[0]
+        if (!next || !(isGone || isFree(state, next[0]))) break
         state.held.shift()
         held--
         start(state, next)
       }
-      const wasPaused = state.isPaused
-      if (wasPaused && !isFull(state)) state.isPaused = false
-      if (state.mayRest && !isOver && !socket.destroyed) {
+      if (isGone && state.held.length > 0) goOnSoon()
+      else readOn()
+    }
+    const goOnSoon = () => {
+      if (!isGoingOn) setImmediate(goOn)
+      isGoingOn = true
+    }
+    const readOn = () => {
+      if (!state.isPaused || state.going + state.held.length >= mostUnfinished) return
+      state.isPaused = false
+      socket.resume()
+    }
+    const answered = () => {
+      state.going--
+      if (state.going === 0) state.isAlone = false
+      if (state.held.length > 0) goOnSoon()
+      else if (state.mayRest && !isOver && !socket.destroyed) {
+        state.isPaused = false
         socket.pause()
         if (!resting.has(socket)) resting.set(socket, now())
         scheduleWaking()
-      } else if (wasPaused && !state.isPaused) socket.resume()
+      } else readOn()
       state.mayRest = false
     }
     const state: ConnectionState = {
@@ -184,7 +198,7 @@ export const createConnections = (
         held++
         state.held.push(request)
       }
-      if (!state.isPaused && isFull(state)) pause(socket, state)
+      if (!state.isPaused && state.going + state.held.length >= mostUnfinished) pause(socket, state)
     },
     mayRest: ({ env }) => {
       const socket: KnownSocket | undefined = env?.incoming?.socket

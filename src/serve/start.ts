@@ -142,6 +142,7 @@ const openService = async ({ config, content }: Program, onFatal: () => void) =>
     limits: limitsOf(config),
     readTimeout: values.DUET_READ_TIMEOUT,
     queue: values.DUET_WRITE_QUEUE,
+    writeWait: values.DUET_WRITE_WAIT,
     isWatched: values.DUET_CACHE > 0,
     ...(metrics && { onCommit: metrics.committed }),
     onProblem: message => observe({ kind: 'problem', message }),
