@@ -10,7 +10,7 @@ import { styleOf, type VersionStyle } from '#versions/differences.ts'
 import type { Action } from '#write/action.ts'
 
 /** A row with members as in an import. */
-export type ExampleRow = Readonly<Record<string, unknown>>
+type ExampleRow = Readonly<Record<string, unknown>>
 
 export type DocumentParts = {
   readonly model: Model
