@@ -15,7 +15,7 @@ const draft = async (name: string, content: Content): Promise<void> => {
   // Loaded only here: a plain migration starts faster without them.
   const { draftMigrations } = await import('#engines/shared/draft.ts')
   const { postgresDrafting } = await import('#engines/postgres/schema.ts')
-  const { sqliteDrafting } = await import('#engines/sqlite/draft.ts')
+  const { sqliteDrafting } = await import('#engines/sqlite/schema.ts')
   const draftings = [sqliteDrafting, postgresDrafting]
   const files = draftMigrations(draftings, content.entities, name, content.migrations)
   process.stdout.write(

@@ -18,8 +18,8 @@ import {
   type Side,
 } from '#engines/shared/moving.ts'
 import type { Store } from '#engines/shared/store.ts'
-import { StoreInUseError } from '#engines/sqlite/lock.ts'
-import { highestIds, machineryOf } from '#engines/sqlite/moving.ts'
+import { StoreInUseError } from '#engines/sqlite/file.ts'
+import { highestIds, machineryOf } from '#engines/sqlite/store.ts'
 import type { Entity } from '#model/entity.ts'
 import { longest } from '#model/field.ts'
 import { columnName, type Entities } from '#model/model.ts'

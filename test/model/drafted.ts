@@ -2,7 +2,7 @@
 import { entities } from '#content/index.ts'
 import { lackOf, migrationsFor } from '#engines/shared/draft.ts'
 import type { Migration } from '#engines/shared/migrations.ts'
-import { sqliteDrafting } from '#engines/sqlite/draft.ts'
+import { sqliteDrafting } from '#engines/sqlite/schema.ts'
 import { text } from '#model/field.ts'
 import { defineModel, type Entities } from '#model/model.ts'
 import { historyFor } from '../history.ts'

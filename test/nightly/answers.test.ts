@@ -67,7 +67,7 @@ test('a commit that takes long lets no older answer through', async () => {
 })
 
 test('where a write tells only the new values of its keys, lists of the old ones are too old, and the race finds them', async () => {
-  const faults = await raceWith('src/engines/sqlite/keys.ts', forgetful, [both])
+  const faults = await raceWith('src/engines/sqlite/changes.ts', forgetful, [both])
   assert.match(faults[0] ?? 'none', old)
   assert.match(faults.join(), /product/)
 })

@@ -3,7 +3,7 @@ import fs, { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } fro
 import { syncBuiltinESMExports } from 'node:module'
 import { dirname, join } from 'node:path'
 import { after, test } from 'node:test'
-import { watchDisk } from '#engines/sqlite/disk.ts'
+import { watchDisk } from '#engines/sqlite/file.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
 import { ApiError } from '#errors.ts'
 import type { Query, Rows } from '#sql/engine.ts'

@@ -5,7 +5,7 @@ import { copyFileSync, existsSync, readdirSync, renameSync, rmSync, statSync } f
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { holdStore, holdWhenFree, StoreInUseError } from '#engines/sqlite/lock.ts'
+import { holdStore, holdWhenFree, StoreInUseError } from '#engines/sqlite/file.ts'
 import { duet, folderOf, plain, type Service, serve, start } from '../duet.ts'
 import { inTime, longest, until } from '../support/wait.ts'
 import { killRounds } from './kill-rounds.ts'

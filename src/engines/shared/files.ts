@@ -1,4 +1,4 @@
-/** Writes files atomically: beside the target, synced, and then renamed. */
+/** Which file a path leads to, locks on open files, and files that are written atomically: beside the target, synced, and then renamed. */
 import { randomBytes } from 'node:crypto'
 import {
   closeSync,
@@ -14,8 +14,43 @@ import {
   rmSync,
   statSync,
 } from 'node:fs'
+import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
-import { fileAt, lock, opened } from '#engines/sqlite/lock.ts'
+
+/** Which file a path leads to, by device and inode; undefined if it leads to none. */
+export const fileAt = (path: string): string | undefined => {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  return stats && `${stats.dev} ${stats.ino}`
+}
+
+/** Which file is open, as `fileAt` tells it. */
+export const opened = (descriptor: number): string => {
+  const { dev, ino } = fstatSync(descriptor)
+  return `${dev} ${ino}`
+}
+
+type TryLock = (
+  descriptor: number,
+  offset: number,
+  length: number,
+  options?: { readonly shared: boolean },
+) => boolean
+
+const require = createRequire(import.meta.url)
+
+// Loaded when it is needed: it is native, and most commands do without it.
+const tryLock: TryLock = (...given) =>
+  (require('fs-native-extensions') as { readonly tryLock: TryLock }).tryLock(...given)
+
+/** The byte that is locked: above every byte of a database, since SQLite locks some of those for itself. */
+const lockedByte = 2 ** 52
+
+/** Locks an open file until it is closed or the process ends, however it ends; false if another process has locked it. */
+export const lock = (descriptor: number): boolean => tryLock(descriptor, lockedByte, 1)
+
+/** Locks bytes of an open file as one of many; false if a program has locked one of them alone. */
+export const lockShared = (descriptor: number, offset: number, length: number): boolean =>
+  tryLock(descriptor, offset, length, { shared: true })
 
 /** What SQLite adds to the name of a file for those that it makes beside it. */
 export const companions = ['-journal', '-wal', '-shm'] as const
@@ -27,32 +62,20 @@ const removePart = (part: string) => {
 // Earlier releases put the id of their process into the name.
 const nameOfPart = /\.(?:\d+-)?[0-9a-f]{8}\.part$/
 
-/** Locks an open part; false where another program has it. Where the file system has no locks nobody has it. */
-const lockPart = (descriptor: number): boolean => {
-  try {
-    return lock(descriptor)
-  } catch {
-    return true
-  }
-}
-
-/** Removes a part that nobody writes. Where there are no locks, or it is somebody else's file, it stays: nobody knows. */
-const removeIfStale = (part: string): void => {
-  let descriptor: number | undefined
-  try {
-    descriptor = openSync(part, 'r+')
-    if (lock(descriptor)) removePart(part)
-  } catch {
-  } finally {
-    if (descriptor !== undefined) closeSync(descriptor)
-  }
-}
-
 /** Removes the temporary files of programs that were killed while they wrote a file; `isOwn` tells its name. */
 export const removeStaleParts = (folder: string, isOwn: (name: string) => boolean): void => {
-  for (const entry of readdirSync(folder))
-    if (nameOfPart.test(entry) && isOwn(entry.replace(nameOfPart, '')))
-      removeIfStale(join(folder, entry))
+  for (const entry of readdirSync(folder)) {
+    if (!nameOfPart.test(entry) || !isOwn(entry.replace(nameOfPart, ''))) continue
+    let descriptor: number | undefined
+    try {
+      descriptor = openSync(join(folder, entry), 'r+')
+      if (lock(descriptor)) removePart(join(folder, entry))
+    } catch {
+      // If there are no locks, or it is somebody else's file, it stays: nobody knows whether it is still being written.
+    } finally {
+      if (descriptor !== undefined) closeSync(descriptor)
+    }
+  }
 }
 
 /** Waits until what was written to a file or a folder is on the disk. */
@@ -86,30 +109,20 @@ const setMode = (descriptor: number, mode: number): void => {
   if ((fstatSync(descriptor).mode & 0o777) !== mode) fchmodSync(descriptor, mode)
 }
 
-/** Gives an open file that owner where root has made it: another program could not open one of root's. */
-const setOwner = (descriptor: number, { uid, gid }: Owner, target: string): void => {
-  const present = fstatSync(descriptor)
-  if (process.geteuid?.() !== 0 || (present.uid === uid && present.gid === gid)) return
-  try {
-    fchownSync(descriptor, uid, gid)
-  } catch (cause) {
-    throw new Error(
-      `${target} is to belong to uid ${uid}, to which root may give no files here; run this command as that one`,
-      { cause },
-    )
-  }
-}
-
-/** A file beside the target, locked for as long as it is open: one that is not is of a program that was killed. */
-type OpenPart = { readonly part: string; readonly descriptor: number }
-
-/** Makes an empty one with that mode; without it with a usual one. */
-const openPart = (target: string, mode: number | undefined): OpenPart => {
+/** Makes an empty file beside the target, with that mode or the usual one, locked: one that is not is of a program that was killed. */
+const openPart = (target: string, mode: number | undefined) => {
   for (;;) {
     const part = `${target}.${randomBytes(4).toString('hex')}.part`
     const descriptor = openSync(part, 'wx', mode)
     if (mode !== undefined) setMode(descriptor, mode)
-    if (lockPart(descriptor) && opened(descriptor) === fileAt(part)) return { part, descriptor }
+    let isLocked: boolean
+    try {
+      isLocked = lock(descriptor)
+    } catch {
+      // A file system without locks: nobody else has one either.
+      isLocked = true
+    }
+    if (isLocked && opened(descriptor) === fileAt(part)) return { part, descriptor }
     // Another program met it before it was locked, and takes it away.
     closeSync(descriptor)
   }
@@ -139,7 +152,17 @@ export const replaceFile = async (
     await write(part)
     // What was written as a copy of another file may have the mode of that one.
     if (wanted !== undefined) setMode(descriptor, wanted)
-    if (whose) setOwner(descriptor, whose, target)
+    // Another program could not open a file of root's.
+    const made = fstatSync(descriptor)
+    if (whose && process.geteuid?.() === 0 && (made.uid !== whose.uid || made.gid !== whose.gid))
+      try {
+        fchownSync(descriptor, whose.uid, whose.gid)
+      } catch (cause) {
+        throw new Error(
+          `${target} is to belong to uid ${whose.uid}, to which root may give no files here; run this command as that one`,
+          { cause },
+        )
+      }
     sync(part)
     before()
     renameSync(part, target)

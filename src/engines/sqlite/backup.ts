@@ -15,13 +15,11 @@ import { backup, DatabaseSync } from 'node:sqlite'
 import { companions, type Owner, replaceFile, sync } from '#engines/shared/files.ts'
 import type { Migration } from '#engines/shared/migrations.ts'
 import { NewerStoreError } from '#engines/shared/store.ts'
-import { BUSY, errorCode } from '#engines/sqlite/codes.ts'
-import { type Connection, connect } from '#engines/sqlite/connection.ts'
+import { BUSY, connect, errorCode, type SqliteConnection } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
-import { holdStore, logOf } from '#engines/sqlite/lock.ts'
-import { secretOf } from '#engines/sqlite/migrate.ts'
-import { checkExists } from '#engines/sqlite/path.ts'
-import { logBytes } from '#engines/sqlite/shared-log.ts'
+import { checkExists, holdStore, logOf } from '#engines/sqlite/file.ts'
+import { logBytes } from '#engines/sqlite/log.ts'
+import { secretOf } from '#engines/sqlite/migrations.ts'
 import { queryOf, queryWith, type Rows } from '#sql/engine.ts'
 import { name, type Sql, sql } from '#sql/sql.ts'
 
@@ -32,7 +30,7 @@ class FileExistsError extends Error {
 
 const pagesAtOnce = 1000
 
-type Answer = readonly Readonly<Record<string, unknown>>[]
+type CheckedRows = readonly Readonly<Record<string, unknown>>[]
 
 /** Where a path leads through symbolic links, beside which SQLite makes its other files; the path itself where nothing is. */
 const realOf = (path: string): string => (existsSync(path) ? realpathSync(path) : path)
@@ -64,7 +62,7 @@ const sumOf = async (file: string, signal?: AbortSignal): Promise<string> => {
 /** Makes a copy a single file without a log, and checks it; gives the names of its migrations. */
 const checkedCopy = (copy: string, what: string): readonly string[] => {
   const database = new DatabaseSync(copy)
-  const ask = (text: string): Answer => database.prepare(text).all()
+  const ask = (text: string): CheckedRows => database.prepare(text).all()
   try {
     database.exec('pragma journal_mode = delete; pragma trusted_schema = off')
     const [first] = ask('pragma integrity_check(1)')
@@ -140,7 +138,7 @@ export const backUp = async (
 /** Whether a store has content; true also for one that cannot be read. */
 const hasContent = (store: string, tables: readonly string[]): boolean => {
   if (!existsSync(store) || statSync(store).size === 0) return false
-  let connection: Connection | undefined
+  let connection: SqliteConnection | undefined
   try {
     connection = connect(store)
     const { query, run } = connection

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, beforeEach, test } from 'node:test'
 import { countCommits, watchCommits } from '#engines/sqlite/changes.ts'
-import { type Connection, connect } from '#engines/sqlite/connection.ts'
+import { connect, type SqliteConnection } from '#engines/sqlite/connection.ts'
 import { queryWith } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import { until } from '../../../test/support/wait.ts'
@@ -28,13 +28,13 @@ const open = (file: string) => {
   const reader = connect(file, { readOnly: true })
   const watch = watchCommits(reader)
   const written: string[] = []
-  const writer: Connection = connect(file, {
+  const writer: SqliteConnection = connect(file, {
     onWrite: (table, replaces) => {
       written.push(table)
       counted.wrote(table, replaces)
     },
   })
-  const counted = countCommits(watch.cells, writer)
+  const counted = countCommits(watch.versions, writer)
   return { other, reader, watch, written, writer, counted }
 }
 
@@ -44,7 +44,7 @@ beforeEach(() => {
   store = open(join(folder, `${++files}.db`))
 })
 
-const run = ({ query }: Connection, text: string, ...values: readonly SqlValue[]) =>
+const run = ({ query }: SqliteConnection, text: string, ...values: readonly SqlValue[]) =>
   query(queryWith(text, ...values))
 
 /** The rows with a value in a column, or all of a table. */
@@ -226,7 +226,7 @@ test('a table that came after the start is not known to readers', () => {
 })
 
 test('before the numbers of commits are too far apart to be compared, everything counts as changed', () => {
-  const { values } = store.watch.cells
+  const { values } = store.watch.versions
   const [begun, settled] = [1, 2]
   for (const number of [2 ** 30 - 2, 2 ** 31 - 2]) {
     for (const at of [begun, settled]) values[at] = number

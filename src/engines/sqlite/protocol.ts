@@ -1,27 +1,41 @@
-/** The messages between the main thread and the threads that write and read. */
-import type { Cells } from '#engines/sqlite/changes.ts'
-import type { ServedFiles } from '#engines/sqlite/lock.ts'
-import type { SqliteOptions } from '#engines/sqlite/options.ts'
+/**
+ * The threads of a SQLite store and the messages between them. Of a job, a text or a plan is sent once and then named by a number:
+ * to copy the texts of a large job's statements from thread to thread took a tenth of all that such a job costs.
+ */
+import { Worker } from 'node:worker_threads'
+import type { VersionTable } from '#engines/sqlite/changes.ts'
+import type { ServedFiles, SqliteOptions } from '#engines/sqlite/file.ts'
 import type { ErrorCode } from '#errors.ts'
 import type { ReadPlan } from '#read/plan.ts'
 import type { Answer } from '#read/read.ts'
 import type { Query, Rows } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
-import type { DeferredValue, Outcome, Status, Step } from '#write/job.ts'
+import type { DeferredValue, Job, JobStatement, Outcome, Status, Step } from '#write/job.ts'
+
+const bootstrap = new URL('./thread.ts', import.meta.url)
+
+/**
+ * Starts a thread that runs the module at that address, which reads `workerData`. What the operator has the process load before the program, such as
+ * OpenTelemetry, sees nothing of what a thread does, and would take the memory and the time of a second program there.
+ */
+export const startThread = (module: URL, workerData: unknown): Worker => {
+  const { NODE_OPTIONS: _, ...env } = process.env
+  return new Worker(bootstrap, { argv: [module.href], execArgv: [], env, workerData })
+}
 
 export type WriterSetup = Required<
   Pick<SqliteOptions, 'sync' | 'digits' | 'limits' | 'readTimeout'>
 > &
   Pick<SqliteOptions, 'sharedLog'> & {
-    /** Numbered around each commit where somebody watches them. */
-    readonly cells: Cells | undefined
+    /** Numbered around each commit if somebody watches them. */
+    readonly versions: VersionTable | undefined
     readonly served: ServedFiles
   }
 
 /** A statement as it is sent: the number of its text, then its values. */
-export type SentStatement = readonly [text: number, ...values: DeferredValue[]]
+type SentStatement = readonly [text: number, ...values: DeferredValue[]]
 
-export type SentStep = readonly [
+type SentStep = readonly [
   statement: SentStatement,
   expect: Step['expect'],
   checksViewer: boolean,
@@ -29,7 +43,7 @@ export type SentStep = readonly [
 ]
 
 /** A job as it is sent: texts of statements and plans come the first time only, later their numbers. */
-export type Sent = {
+export type SentJob = {
   readonly id: number
   /** Whether the writer forgets the texts and plans that it has first: all are numbered anew. */
   readonly isAnew: boolean
@@ -52,10 +66,10 @@ export type Sent = {
   readonly answer: readonly [plan: number, values: readonly DeferredValue[]] | null
 }
 
-/** Jobs that are sent together. */
-export type Batch = readonly Sent[]
+/** A job, by its number, and what became of it. */
+export type JobOutcome = readonly [number, Outcome]
 
-export type Reply =
+export type WriterReply =
   | { readonly kind: 'ready' }
   /** What an operator should know, of a store that is served on. */
   | { readonly kind: 'problem'; readonly message: string }
@@ -63,7 +77,7 @@ export type Reply =
   | { readonly kind: 'damaged'; readonly message: string }
   | {
       readonly kind: 'outcomes'
-      readonly outcomes: readonly (readonly [number, Outcome])[]
+      readonly outcomes: readonly JobOutcome[]
       /** How long the commit took, in milliseconds. */
       readonly milliseconds: number
     }
@@ -78,13 +92,129 @@ export type Reply =
       readonly message: string
     }
 
+/**
+ * The shortest commit that is slow, in milliseconds. After it the writer waits for what those who were just answered write next, which
+ * takes little of the time of such commits; and as very many may have waited, they are answered in turns.
+ */
+export const slowFlush = 40
+
+/** The most things of a kind that a thread keeps; then it forgets them all. */
+const most = 500
+
+/** Numbers for things of a kind that one thread keeps, in the order in which they are first met, so that each is sent to it only once. */
+export const createNumbers = <Thing>() => {
+  const numbers = new Map<Thing, number>()
+  let met: Thing[] = []
+  return {
+    has: (thing: Thing) => numbers.has(thing),
+    /** Whether there are so many that all are to be numbered anew. */
+    isFull: () => numbers.size >= most,
+    clear: () => numbers.clear(),
+    of: (thing: Thing): number => {
+      const known = numbers.get(thing)
+      if (known !== undefined) return known
+      met.push(thing)
+      const number = numbers.size
+      numbers.set(thing, number)
+      return number
+    },
+    /** The things that were first met since this was last asked, which the thread does not have. */
+    takeMet: (): readonly Thing[] => {
+      const some = met
+      met = []
+      return some
+    },
+  }
+}
+
+/** A function that makes of jobs, one after another, what is sent to one writer. */
+export const createPacker = (): ((id: number, job: Job) => SentJob) => {
+  const texts = createNumbers<string>()
+  const plans = createNumbers<ReadPlan>()
+  const statement = ({ text, values }: JobStatement): SentStatement => [texts.of(text), ...values]
+  return (id, { steps, status, text, idempotency, answer }) => {
+    const isAnew = texts.isFull() || plans.isFull()
+    if (isAnew) for (const numbers of [texts, plans]) numbers.clear()
+    const sentSteps = steps.map(
+      ({ statement: own, expect, checksViewer = false, explain }): SentStep => [
+        statement(own),
+        expect,
+        checksViewer,
+        explain && statement(explain),
+      ],
+    )
+    const sentIdempotency =
+      idempotency &&
+      ([
+        idempotency.name,
+        idempotency.fingerprint,
+        statement(idempotency.reserve),
+        idempotency.claim && statement(idempotency.claim),
+        statement(idempotency.lookup),
+        statement(idempotency.store),
+      ] as const)
+    const sentAnswer = answer && ([plans.of(answer.plan), answer.values] as const)
+    return {
+      id,
+      isAnew,
+      texts: texts.takeMet(),
+      plans: plans.takeMet(),
+      steps: sentSteps,
+      status,
+      text,
+      idempotency: sentIdempotency,
+      answer: sentAnswer,
+    }
+  }
+}
+
+/** A function that gives the jobs back of which one packer made what it is given, in the same order. */
+export const createUnpacker = (): ((sent: SentJob) => Job) => {
+  const texts: string[] = []
+  const plans: ReadPlan[] = []
+  const statement = ([number, ...values]: SentStatement): JobStatement => ({
+    text: texts[number] as string,
+    values,
+  })
+  return sent => {
+    const { steps, status, text, idempotency, answer } = sent
+    if (sent.isAnew) texts.length = plans.length = 0
+    texts.push(...sent.texts)
+    plans.push(...sent.plans)
+    const [name = '', fingerprint = '', reserve, claim, lookup, store] = idempotency ?? []
+    return {
+      steps: steps.map(([own, expect, checksViewer, explain]) => ({
+        statement: statement(own),
+        expect,
+        checksViewer,
+        ...(explain && { explain: statement(explain) }),
+      })),
+      status,
+      ...(text !== undefined && { text }),
+      ...(reserve &&
+        lookup &&
+        store && {
+          idempotency: {
+            name,
+            fingerprint,
+            reserve: statement(reserve),
+            ...(claim && { claim: statement(claim) }),
+            lookup: statement(lookup),
+            store: statement(store),
+          },
+        }),
+      answer: answer && { plan: plans[answer[0]] as ReadPlan, values: answer[1] },
+    }
+  }
+}
+
 export type ReaderSetup = Pick<SqliteOptions, 'file' | 'digits' | 'limits' | 'readTimeout'> & {
   /** Shared with the thread: the number of the task that shall end. */
   readonly stopped: Int32Array<SharedArrayBuffer>
 }
 
 /** What a reader thread shall do, one thing at a time. */
-export type Task =
+export type ReaderTask =
   /** A read as a whole; its plan comes the first time only, and `dropPlans` makes the thread forget those it has. */
   | {
       readonly kind: 'read'
@@ -92,14 +222,14 @@ export type Task =
       readonly plan: number
       readonly made: ReadPlan | null
       readonly dropPlans: boolean
-      readonly slots: readonly SqlValue[]
+      readonly parameters: readonly SqlValue[]
     }
-  /** One query of a work, in a snapshot that lasts until its end. */
+  /** One query of a script, in a snapshot that lasts until its end. */
   | { readonly kind: 'query'; readonly number: number; readonly query: Query }
   | { readonly kind: 'end'; readonly number: number }
 
 /** What the thread answers to a task. */
-export type TaskReply =
+export type ReaderReply =
   | { readonly kind: 'ready' }
   /** The answers of a read, the rows of a query. */
   | { readonly kind: 'done'; readonly result: readonly Answer[] | Rows }

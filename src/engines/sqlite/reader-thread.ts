@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { tookTooLong } from '#engines/shared/slow-lane.ts'
 import { connect, endRead, lookWhileReading } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
-import type { ReaderSetup, Task, TaskReply } from '#engines/sqlite/protocol.ts'
+import type { ReaderReply, ReaderSetup, ReaderTask } from '#engines/sqlite/protocol.ts'
 import { ApiError, type ErrorCode } from '#errors.ts'
 import { type Answer, type Prepared, prepare } from '#read/prepare.ts'
 import { drive, type Query, queryWith, type Rows } from '#sql/engine.ts'
@@ -11,19 +11,20 @@ import { drive, type Query, queryWith, type Rows } from '#sql/engine.ts'
 const port = parentPort
 if (!port) throw new Error('the reader runs as a worker thread')
 const { file, digits, limits, readTimeout, stopped } = workerData as ReaderSetup
+const reply = (message: ReaderReply): void => port.postMessage(message)
 const connection = connect(file, {
   readOnly: true,
-  onDamage: message => port.postMessage({ kind: 'damaged', message } satisfies TaskReply),
+  onDamage: message => reply({ kind: 'damaged', message }),
 })
 const plans = new Map<number, Prepared>()
 const begin = queryWith('begin')
 
-let task = 0
+let number = 0
 let deadline = Number.POSITIVE_INFINITY
 
-/** Throws where the read shall go on no longer: its client is gone, or its time is up. */
+/** Throws if the read shall go on no longer: its client is gone, or its time is up. */
 const look = (): void => {
-  if (Atomics.load(stopped, 0) === task) throw new ApiError('CLIENT_CLOSED_REQUEST')
+  if (Atomics.load(stopped, 0) === number) throw new ApiError('CLIENT_CLOSED_REQUEST')
   if (performance.now() > deadline) throw tookTooLong()
 }
 
@@ -40,67 +41,45 @@ const beginSnapshot = (): void => {
   deadline = performance.now() + readTimeout
 }
 
-const preparedFor = ({ plan, made, dropPlans }: Task & { kind: 'read' }): Prepared => {
+const perform = (task: ReaderTask): readonly Answer[] | Rows => {
+  if (task.kind === 'query') {
+    if (!connection.database.isTransaction) beginSnapshot()
+    return ask(task.query)
+  }
+  if (task.kind === 'end') {
+    endRead(connection)
+    return []
+  }
+  const { plan, made, dropPlans, parameters } = task
   if (dropPlans) plans.clear()
-  const known = plans.get(plan)
-  if (known) return known
-  if (!made) throw new Error(`the reader has no plan ${plan}`)
-  const prepared = prepare(made, dialect, digits, limits, { interruptible: true })
-  plans.set(plan, prepared)
-  return prepared
-}
-
-const read = (asked: Task & { kind: 'read' }): readonly Answer[] => {
-  const { script, answers } = preparedFor(asked)
+  if (made) plans.set(plan, prepare(made, dialect, digits, limits, { interruptible: true }))
+  const prepared = plans.get(plan)
+  if (!prepared) throw new Error(`the reader has no plan ${plan}`)
   beginSnapshot()
   try {
-    return answers(drive(script(asked.slots), ask), asked.slots)
+    return prepared.answers(drive(prepared.script(parameters), ask), parameters)
   } finally {
     endRead(connection)
   }
 }
 
-const query = (query: Query): Rows => {
-  if (!connection.database.isTransaction) beginSnapshot()
-  return ask(query)
-}
-
-const perform = (asked: Task): readonly Answer[] | Rows => {
-  switch (asked.kind) {
-    case 'read':
-      return read(asked)
-    case 'query':
-      return query(asked.query)
-    case 'end':
-      endRead(connection)
-      return []
-    default:
-      return asked satisfies never
-  }
-}
-
-const failure = (error: unknown): TaskReply => {
-  if (error instanceof ApiError) {
-    const { code, message, retryAfter } = error
-    return { kind: 'refused', code: code as ErrorCode, message, retryAfter }
-  }
-  const message = error instanceof Error ? `${error.message}\n${error.stack}` : String(error)
-  return { kind: 'failed', message }
-}
-
-const reply = (message: TaskReply): void => port.postMessage(message)
-
-port.on('message', (asked: Task | 'close') => {
-  if (asked === 'close') {
+port.on('message', (task: ReaderTask | 'close') => {
+  if (task === 'close') {
     connection.close()
     port.close()
     return
   }
-  task = asked.number
+  number = task.number
   try {
-    reply({ kind: 'done', result: perform(asked) })
+    reply({ kind: 'done', result: perform(task) })
   } catch (error) {
-    reply(failure(error))
+    if (error instanceof ApiError) {
+      const { code, message, retryAfter } = error
+      reply({ kind: 'refused', code: code as ErrorCode, message, retryAfter })
+    } else {
+      const message = error instanceof Error ? `${error.message}\n${error.stack}` : String(error)
+      reply({ kind: 'failed', message })
+    }
   }
 })
 reply({ kind: 'ready' })

@@ -5,7 +5,10 @@ import { drive, type Query, type QueryScript, queryWith, type Rows } from '#sql/
 
 const begin = queryWith('begin')
 
-/** Opens the file for reading, by a reader that answers at once, since the driver is synchronous; `onDamage` is called when a read meets a damaged page. `isWatched`: it reports what changes. */
+/**
+ * Opens the file for reading, by a reader that answers at once, since the driver is synchronous; `onDamage` is called when a read
+ * meets a damaged page. `isWatched`: it reports what changes.
+ */
 export const openReader = (
   file: string,
   onDamage: (message: string) => void,
@@ -27,37 +30,38 @@ export const openReader = (
     setImmediate(endSnapshot)
     commits?.look()
   }
-  const query = (query: Query): Rows => {
-    beginSnapshot()
-    return connection.query(query)
-  }
-  const snapshot = <Result>(work: () => QueryScript<Result>): Result => {
-    beginSnapshot()
-    return drive(work(), connection.query)
-  }
-  const close = () => {
-    endSnapshot()
-    connection.close()
-  }
-  /** Reports what changes from snapshot to snapshot, with the cells that the writer is to number; undefined unless asked for. */
-  const watch = commits && {
-    ...commits,
-    now: () => {
+  return {
+    query: (query: Query): Rows => {
       beginSnapshot()
-      return commits.now()
+      return connection.query(query)
+    },
+    snapshot: <Result>(work: () => QueryScript<Result>): Result => {
+      beginSnapshot()
+      return drive(work(), connection.query)
+    },
+    /** Ends the open snapshot: a read after it sees all that was committed. Watched, the next one begins at once: a commit of another program is best told from the writer's right after that. */
+    renewSnapshot: () => {
+      endSnapshot()
+      if (commits && connection.database.isOpen) beginSnapshot()
+    },
+    /** Reports what changes from snapshot to snapshot, with the versions that the writer is to number; undefined unless asked for. */
+    watch: commits && {
+      ...commits,
+      now: () => {
+        beginSnapshot()
+        return commits.now()
+      },
+    },
+    /** Copies what is in the log into the file, unless that fails. */
+    checkpoint: () => {
+      try {
+        endSnapshot()
+        connection.run('pragma wal_checkpoint(passive)')
+      } catch {}
+    },
+    close: () => {
+      endSnapshot()
+      connection.close()
     },
   }
-  /** Ends the open snapshot: a read after it sees all that was committed. Watched, the next one begins at once: a commit of another program is best told from the writer's right after that. */
-  const renewSnapshot = () => {
-    endSnapshot()
-    if (commits && connection.database.isOpen) beginSnapshot()
-  }
-  /** Copies what is in the log into the file, unless that fails. */
-  const checkpoint = () => {
-    try {
-      endSnapshot()
-      connection.run('pragma wal_checkpoint(passive)')
-    } catch {}
-  }
-  return { query, snapshot, renewSnapshot, checkpoint, watch, close }
 }

@@ -1,23 +1,35 @@
 /** A SQLite file as a store: its lock, its migrations, its keys, sessions for commands, and the engine that serves it. */
+import { dirname } from 'node:path'
+import { fileAt } from '#engines/shared/files.ts'
 import type { Migration } from '#engines/shared/migrations.ts'
-import { type Store, transactionsOf } from '#engines/shared/store.ts'
-import { type Connection, connect } from '#engines/sqlite/connection.ts'
+import type { MovedTable } from '#engines/shared/moving.ts'
+import { type Engine, type Store, transactionsOf } from '#engines/shared/store.ts'
+import { connect, type SqliteConnection } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
-import { openSqlite } from '#engines/sqlite/engine.ts'
-import { holdWhenFree } from '#engines/sqlite/lock.ts'
-import { migrateSqlite, pendingMigrations, secretOf } from '#engines/sqlite/migrate.ts'
-import type { SqliteFile } from '#engines/sqlite/options.ts'
-import { checkPath } from '#engines/sqlite/path.ts'
-import { keepLog } from '#engines/sqlite/shared-log.ts'
-import type { Session } from '#sql/engine.ts'
+import {
+  checkPath,
+  goneOf,
+  holdWhenFree,
+  type SqliteFile,
+  type SqliteOptions,
+  servedFiles,
+  watchDisk,
+} from '#engines/sqlite/file.ts'
+import { keepLog, logBytes } from '#engines/sqlite/log.ts'
+import { migrateSqlite, pendingMigrations, secretOf } from '#engines/sqlite/migrations.ts'
+import { openReader } from '#engines/sqlite/reader.ts'
+import { openReaderPool } from '#engines/sqlite/reader-pool.ts'
+import { startWriter } from '#engines/sqlite/writer.ts'
+import type { Scalar } from '#model/values.ts'
+import { queryWith, type Session } from '#sql/engine.ts'
 
-type Options = SqliteFile & {
+type SqliteStoreOptions = SqliteFile & {
   /** All migrations of the store, in order. */
   readonly migrations: readonly Migration[]
 }
 
 /** A session on a connection, which it closes; `begin` is the statement that its transactions begin with. */
-const sessionOn = ({ run, query, close }: Connection, begin: string): Session => ({
+const sessionOn = ({ run, query, close }: SqliteConnection, begin: string): Session => ({
   query: async statement => query(statement),
   ...transactionsOf(run, begin, 'commit'),
   // Nothing to do: `autoincrement` continues above the highest id that was ever used.
@@ -26,11 +38,11 @@ const sessionOn = ({ run, query, close }: Connection, begin: string): Session =>
   close: async () => close(),
 })
 
-/** The store in a file, which is made where there is none yet. */
-export const sqliteStore = ({ migrations, ...options }: Options): Store => {
+/** The store in a file, which is made if there is none yet. */
+export const sqliteStore = ({ migrations, ...options }: SqliteStoreOptions): Store => {
   const { file, sync = 'full', sharedLog } = options
   const sharesLog = sharedLog !== undefined
-  /** Does it where the log outlives its last connection. */
+  /** Does it so that a shared log outlives its last connection. */
   const withLog = <Result>(work: () => Result): Result => {
     if (!sharesLog) return work()
     keepLog(file)
@@ -57,4 +69,108 @@ export const sqliteStore = ({ migrations, ...options }: Options): Store => {
       ),
     open: serving => withLog(() => openSqlite({ ...serving, ...options })),
   }
+}
+
+/** How often the files of a served store are looked at, in milliseconds. */
+const betweenLooks = 250
+
+/** Opens a migrated file to serve it: quick reads on this thread's own connection, slow ones in threads, writes through the writer thread. */
+const openSqlite = (options: SqliteOptions): Engine => {
+  const { file, onProblem } = options
+  /** The sentence about the first damaged page that was met. */
+  let damage: string | undefined
+  const onDamage = (message: string) => {
+    if (damage !== undefined) return
+    damage = `the store ${file} is damaged (${message}): stop the server, keep the file, and restore a backup`
+    onProblem?.(damage)
+  }
+  const reader = openReader(file, onDamage, options.isWatched)
+  const served = servedFiles(file)
+  const slow = openReaderPool(options, onDamage)
+  const disk = watchDisk({
+    // Beside the log: a symbolic link to the file may be on another disk.
+    folder: dirname(served.log),
+    min: options.minDisk ?? 0,
+    onChange: reason =>
+      reason === null
+        ? options.onNotice?.('the disk has space again: the store accepts writes')
+        : onProblem?.(`the store is read-only: ${reason}`),
+  })
+  const writer = startWriter({
+    ...options,
+    disk,
+    served,
+    onFatal: message => {
+      // A log that was deleted is still open here: what it has is carried over into the file, which is then whole.
+      if (fileAt(served.log) === undefined && fileAt(file) === served.fileId) reader.checkpoint()
+      options.onFatal(message)
+    },
+    beforeAnswers: reader.renewSnapshot,
+    versions: reader.watch?.versions,
+    onDamage,
+  })
+  const timer = setInterval(() => {
+    const gone = goneOf(served)
+    if (gone !== undefined) writer.stop(gone)
+  }, betweenLooks).unref()
+  return {
+    dialect,
+    query: reader.query,
+    snapshot: reader.snapshot,
+    slowly: slow.slowly,
+    runInThread: slow.runInThread,
+    ...(reader.watch && { changes: reader.watch }),
+    write: writer.write,
+    ready: async () => {
+      if (damage !== undefined) throw new Error(damage)
+      await writer.ready()
+    },
+    readOnly: disk.readOnly,
+    figures: { writesWaiting: writer.waiting, walBytes: () => logBytes(served.log) },
+    close: async () => {
+      disk.close()
+      clearInterval(timer)
+      const closed = Promise.all([slow.close(), writer.close()])
+      // Before the writer has opened the log the reader is the last to close it, and removes it: that would look like a loss.
+      await writer.ready().catch(() => {})
+      reader.close()
+      await closed
+    },
+  }
+}
+
+/** Keys, stored responses, and what is remembered of deprecated versions: all stays valid after a move. */
+const machineTables = ['secrets', 'replies', 'version_notices', 'version_uses']
+
+const scalarOf: Readonly<Record<string, Scalar>> = { INTEGER: 'int', TEXT: 'text', BLOB: 'bytes' }
+
+/** The machine's own tables, which `move` takes along. */
+export const machineryOf = ({ query }: Session): Promise<readonly MovedTable[]> =>
+  Promise.all(
+    machineTables.map(async table => {
+      const text = 'select name, type, pk from pragma_table_info(?1) order by cid'
+      const rows = await query(queryWith(text, table))
+      const key = rows
+        .filter(([, , position]) => Number(position) > 0)
+        .toSorted((a, b) => Number(a[2]) - Number(b[2]))
+      return {
+        name: table,
+        key: key.map(([name]) => String(name)),
+        columns: Object.fromEntries(
+          rows.map(([name, type]) => [
+            String(name),
+            scalarOf[String(type).toUpperCase()] ?? 'text',
+          ]),
+        ),
+        own: [],
+        appendOnly: false,
+        page: 200,
+      }
+    }),
+  )
+
+/** The highest id that each table ever gave out, including those of deleted rows. */
+export const highestIds = async ({ query }: Session): Promise<ReadonlyMap<string, number>> => {
+  const rows = await query(queryWith('select name, seq from sqlite_sequence'))
+  return new Map(rows.map(([table, id]) => [String(table), Number(id)]))
 }

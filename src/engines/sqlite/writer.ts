@@ -1,14 +1,16 @@
 /** The writer as the main thread sees it: jobs go to the writer thread, and its replies settle them. */
-import type { Worker } from 'node:worker_threads'
 import { tooManyWrites } from '#engines/shared/store.ts'
-import type { Cells } from '#engines/sqlite/changes.ts'
-import { createDelivery } from '#engines/sqlite/delivery.ts'
-import type { Disk } from '#engines/sqlite/disk.ts'
-import { goneOf, type ServedFiles } from '#engines/sqlite/lock.ts'
-import type { SqliteOptions } from '#engines/sqlite/options.ts'
-import { createPacker } from '#engines/sqlite/packing.ts'
-import type { Reply, Sent, WriterSetup } from '#engines/sqlite/protocol.ts'
-import { startThread } from '#engines/sqlite/start-thread.ts'
+import type { VersionTable } from '#engines/sqlite/changes.ts'
+import { type Disk, goneOf, type ServedFiles, type SqliteOptions } from '#engines/sqlite/file.ts'
+import {
+  createPacker,
+  type JobOutcome,
+  type SentJob,
+  slowFlush,
+  startThread,
+  type WriterReply,
+  type WriterSetup,
+} from '#engines/sqlite/protocol.ts'
 import { ApiError } from '#errors.ts'
 import type { Job, Outcome } from '#write/job.ts'
 
@@ -27,105 +29,119 @@ const nothingDone = {
   broken: () => unavailable('The store failed before the commit: nothing was written', 2),
 } as const
 
-/** The jobs that wait for their outcomes, by number. */
-const createWaiters = () => {
-  const waiters = new Map<number, PromiseWithResolvers<Outcome>>()
-  const take = (id: number) => {
-    const waiter = waiters.get(id)
-    waiters.delete(id)
-    return waiter
+/**
+ * How many outcomes are delivered in a turn: each is an answer to write, and mostly another request at once, and who comes meanwhile waits for
+ * all of them. If many wait, a part of them, so that it takes few turns, which are long when there is much else to do.
+ */
+const atOnce = { least: 8, part: 1 / 4 }
+
+/** The longest commit, in milliseconds, that is quick: after a longer one all are delivered, as what they write next is then to share the next one. */
+const quickCommit = 4
+
+/** Delivers the outcomes of jobs with `deliver`, in the order in which they are added; `later` calls a function in the next turn. */
+export const createDelivery = (
+  deliver: (outcome: JobOutcome) => void,
+  later: (work: () => void) => void = setImmediate,
+) => {
+  let waiting: readonly JobOutcome[] = []
+  let isScheduled = false
+  const deliverSome = (most: number) => {
+    const some = waiting.slice(0, most)
+    waiting = waiting.slice(most)
+    for (const outcome of some) deliver(outcome)
   }
-  const delivery = createDelivery(([id, outcome]) => take(id)?.resolve(outcome))
-  const reject = (ids: readonly number[], error: () => unknown) => {
-    for (const id of ids) take(id)?.reject(error())
+  const turn = () => {
+    isScheduled = false
+    deliverSome(Math.max(atOnce.least, Math.ceil(waiting.length * atOnce.part)))
+    if (isScheduled || waiting.length === 0) return
+    isScheduled = true
+    later(turn)
   }
   return {
-    count: () => waiters.size,
-    wait: (id: number): Promise<Outcome> => {
-      const waiter = Promise.withResolvers<Outcome>()
-      waiters.set(id, waiter)
-      return waiter.promise
+    /** Adds the outcomes of a group, whose commit took so many `milliseconds`: the first of them are delivered in this turn, unless others wait. */
+    add: (outcomes: readonly JobOutcome[], milliseconds: number) => {
+      waiting = [...waiting, ...outcomes]
+      if (milliseconds > quickCommit && milliseconds < slowFlush) deliverSome(waiting.length)
+      else if (!isScheduled) turn()
     },
-    resolve: delivery.add,
-    reject,
-    /** Rejects all but those whose outcomes are known. */
-    rejectAll: (error: ApiError) => {
-      delivery.flush()
-      reject([...waiters.keys()], () => error)
-    },
+    /** Delivers all that wait. */
+    flush: () => deliverSome(waiting.length),
   }
 }
 
-type Options = SqliteOptions & {
+type WriterOptions = SqliteOptions & {
   readonly disk: Disk
   /** Ends the open snapshot, so that reads after an answer see its write. */
   readonly beforeAnswers: () => void
-  /** Numbered around each commit; undefined where nobody watches them. */
-  readonly cells: Cells | undefined
+  /** Numbered around each commit; undefined if nobody watches them. */
+  readonly versions: VersionTable | undefined
   /** What the reader has open. */
   readonly served: ServedFiles
   /** Called when a write meets a damaged page. */
   readonly onDamage: (message: string) => void
 }
 
-/** The error for a write that cannot be accepted now; undefined where it can. */
-const refusal = ({ disk, queue }: Options, waiting: number): ApiError | undefined => {
-  if (disk.isLow())
-    return unavailable('The disk is almost full: nothing was written, reads go on', 10)
-  return waiting < queue ? undefined : tooManyWrites()
-}
-
-const startWorker = (options: Options): Worker => {
-  const { served, sync = 'full', digits, limits, readTimeout, sharedLog, cells } = options
-  const setup: WriterSetup = { served, sync, digits, limits, readTimeout, sharedLog, cells }
-  return startThread(new URL('./worker.ts', import.meta.url), setup)
-}
-
-/** Sends jobs to the thread: those of one turn of the event loop are sent together, and commit together. */
-const createBatcher = (worker: Worker) => {
+/** Starts the writer thread. */
+export const startWriter = (options: WriterOptions) => {
+  const { disk, served, versions, sharedLog, sync = 'full', digits, limits, readTimeout } = options
+  const setup: WriterSetup = { served, sync, digits, limits, readTimeout, sharedLog, versions }
+  const thread = startThread(new URL('./writer-thread.ts', import.meta.url), setup)
   const pack = createPacker()
-  let jobs: Sent[] = []
+  /** The jobs that wait for their outcomes, by number. */
+  const waiters = new Map<number, PromiseWithResolvers<Outcome>>()
+  const { promise: ready, resolve: setReady, reject: setFailed } = Promise.withResolvers<void>()
+  ready.catch(() => {})
+  /** The jobs of this turn of the event loop: they are sent together, and commit together. */
+  let jobs: SentJob[] = []
+  let lastId = 0
+  let stopped: ApiError | undefined
+  let isClosing = false
+
+  const take = (id: number) => {
+    const waiter = waiters.get(id)
+    waiters.delete(id)
+    return waiter
+  }
+  const delivery = createDelivery(([id, outcome]) => take(id)?.resolve(outcome))
+  const rejectAll = (ids: Iterable<number>, error: () => unknown) => {
+    for (const id of ids) take(id)?.reject(error())
+  }
   const flush = () => {
-    const batch = jobs
+    const sent = jobs
     jobs = []
-    if (batch.length > 0) worker.postMessage(batch)
+    if (sent.length > 0) thread.postMessage(sent)
   }
-  const add = (id: number, job: Job) => {
-    if (jobs.length === 0) setImmediate(flush)
-    jobs.push(pack(id, job))
+
+  /** Ends the writing for good: waiting writes are rejected, unless their outcomes are known, and later ones refused. */
+  const stop = (message: string) => {
+    if (stopped) return
+    const error = unavailable('The store stopped; whether this was written is unknown', 2)
+    stopped = error
+    delivery.flush()
+    rejectAll([...waiters.keys()], () => error)
+    setFailed(new Error(message))
+    options.onFatal(message)
   }
-  return { add, flush }
-}
 
-type Waiters = ReturnType<typeof createWaiters>
-
-/** A function that settles jobs by the replies of the writer thread. */
-const settling =
-  (
-    { disk, beforeAnswers, onDamage, onProblem, onCommit }: Options,
-    waiters: Waiters,
-    setReady: () => void,
-    stop: (message: string) => void,
-  ) =>
-  (reply: Reply) => {
+  thread.on('message', (reply: WriterReply) => {
     switch (reply.kind) {
       case 'ready':
         return setReady()
       case 'problem':
-        return onProblem?.(reply.message)
+        return options.onProblem?.(reply.message)
       case 'damaged':
-        return onDamage(reply.message)
+        return options.onDamage(reply.message)
       case 'outcomes':
-        beforeAnswers()
-        onCommit?.(reply.outcomes.length, reply.milliseconds)
-        return waiters.resolve(reply.outcomes, reply.milliseconds)
+        options.beforeAnswers()
+        options.onCommit?.(reply.outcomes.length, reply.milliseconds)
+        return delivery.add(reply.outcomes, reply.milliseconds)
       case 'full':
         disk.wasFull()
-        return waiters.reject(reply.ids, nothingDone.full)
+        return rejectAll(reply.ids, nothingDone.full)
       case 'busy':
       case 'broken':
-        onProblem?.(`${nothingDone[reply.kind]().message} (${reply.message})`)
-        return waiters.reject(reply.ids, nothingDone[reply.kind])
+        options.onProblem?.(`${nothingDone[reply.kind]().message} (${reply.message})`)
+        return rejectAll(reply.ids, nothingDone[reply.kind])
       case 'gone':
         return stop(reply.message)
       case 'unknown':
@@ -133,53 +149,39 @@ const settling =
       default:
         return reply satisfies never
     }
-  }
-
-/** Starts the writer thread. */
-export const startWriter = (options: Options) => {
-  const worker = startWorker(options)
-  const waiters = createWaiters()
-  const batcher = createBatcher(worker)
-  const { promise: ready, resolve: setReady, reject: setFailed } = Promise.withResolvers<void>()
-  ready.catch(() => {})
-  let lastId = 0
-  let stopped: ApiError | undefined
-  let isClosing = false
-
-  /** Ends the writing for good: waiting writes are rejected, later ones refused. */
-  const stop = (message: string) => {
-    if (stopped) return
-    const error = unavailable('The store stopped; whether this was written is unknown', 2)
-    stopped = error
-    waiters.rejectAll(error)
-    setFailed(new Error(message))
-    options.onFatal(message)
-  }
-  worker.on('message', settling(options, waiters, setReady, stop))
-  worker.on('error', (error: Error) => {
-    // It may have opened another file than the one that is served, or a new one.
-    stop(goneOf(options.served) ?? `the writer failed: ${error.message}`)
   })
-  worker.on('exit', () => isClosing || stop('the writer ended'))
+  // It may have opened another file than the one that is served, or a new one.
+  thread.on('error', (error: Error) =>
+    stop(goneOf(served) ?? `the writer failed: ${error.message}`),
+  )
+  thread.on('exit', () => isClosing || stop('the writer ended'))
 
-  const write = async (job: Job): Promise<Outcome> => {
-    if (stopped) throw stopped
-    if (isClosing) throw new ApiError('UNAVAILABLE', 'The store is closed')
-    const refused = refusal(options, waiters.count())
-    if (refused) throw refused
-    const id = ++lastId
-    batcher.add(id, job)
-    return waiters.wait(id)
+  return {
+    write: async (job: Job): Promise<Outcome> => {
+      if (stopped) throw stopped
+      if (isClosing) throw new ApiError('UNAVAILABLE', 'The store is closed')
+      if (disk.isLow())
+        throw unavailable('The disk is almost full: nothing was written, reads go on', 10)
+      if (waiters.size >= options.queue) throw tooManyWrites()
+      const id = ++lastId
+      if (jobs.length === 0) setImmediate(flush)
+      jobs.push(pack(id, job))
+      const waiter = Promise.withResolvers<Outcome>()
+      waiters.set(id, waiter)
+      return waiter.promise
+    },
+    close: async () => {
+      if (stopped) return void (await thread.terminate())
+      isClosing = true
+      await ready
+      // Jobs that were accepted before go first.
+      flush()
+      const ended = new Promise(resolve => thread.once('exit', resolve))
+      thread.postMessage('close')
+      await ended
+    },
+    stop,
+    waiting: () => waiters.size,
+    ready: () => ready,
   }
-  const close = async () => {
-    if (stopped) return void (await worker.terminate())
-    isClosing = true
-    await ready
-    // Jobs that were accepted before go first.
-    batcher.flush()
-    const ended = new Promise(resolve => worker.once('exit', resolve))
-    worker.postMessage('close')
-    await ended
-  }
-  return { write, close, stop, waiting: waiters.count, ready: () => ready }
 }

@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { type Connection, connect } from '#engines/sqlite/connection.ts'
+import { connect, type SqliteConnection } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import { queryWith, type Rows, TooLong } from '#sql/engine.ts'
 import { sql, statement } from '#sql/sql.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'duet-columnar-'))
-let connection: Connection
+let connection: SqliteConnection
 before(() => {
   connection = connect(join(folder, 'store.db'))
   connection.run('create table texts (id integer primary key, text text, n integer) strict')

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createDelivery, type JobOutcome } from '#engines/sqlite/delivery.ts'
+import type { JobOutcome } from '#engines/sqlite/protocol.ts'
 import { machineErrors } from '#errors.ts'
+import { createDelivery } from './writer.ts'
 
 const group = (from: number, count: number): readonly JobOutcome[] =>
   Array.from({ length: count }, (_, index) => [

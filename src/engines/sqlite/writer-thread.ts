@@ -2,14 +2,24 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { tookTooLong } from '#engines/shared/slow-lane.ts'
 import { countCommits } from '#engines/sqlite/changes.ts'
-import { BUSY, errorCode } from '#engines/sqlite/codes.ts'
-import { type Connection, connect, lookWhileReading } from '#engines/sqlite/connection.ts'
-import { slow as slowFlush } from '#engines/sqlite/delivery.ts'
+import {
+  BUSY,
+  connect,
+  errorCode,
+  lookWhileReading,
+  type SqliteConnection,
+} from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
-import { goneOf } from '#engines/sqlite/lock.ts'
-import { createUnpacker } from '#engines/sqlite/packing.ts'
-import type { Batch, Reply, Sent, WriterSetup } from '#engines/sqlite/protocol.ts'
-import { boundLog } from '#engines/sqlite/shared-log.ts'
+import { goneOf } from '#engines/sqlite/file.ts'
+import { boundLog } from '#engines/sqlite/log.ts'
+import {
+  createUnpacker,
+  type JobOutcome,
+  type SentJob,
+  slowFlush,
+  type WriterReply,
+  type WriterSetup,
+} from '#engines/sqlite/protocol.ts'
 import { machineErrors } from '#errors.ts'
 import type { ReadPlan } from '#read/plan.ts'
 import { type Prepared, prepare } from '#read/prepare.ts'
@@ -19,17 +29,17 @@ import { perform } from '#write/perform.ts'
 
 const port = parentPort
 if (!port) throw new Error('the writer runs as a worker thread')
-const { served, sync, digits, limits, readTimeout, sharedLog, cells } = workerData as WriterSetup
+const { served, sync, digits, limits, readTimeout, sharedLog, versions } = workerData as WriterSetup
 const { file } = served
-const reply = (message: Reply): void => port.postMessage(message)
-const connection: Connection = connect(file, {
+const reply = (message: WriterReply): void => port.postMessage(message)
+const connection: SqliteConnection = connect(file, {
   sync,
   sharesLog: sharedLog !== undefined,
   takesResponses: true,
   onDamage: message => reply({ kind: 'damaged', message }),
-  ...(cells && { onWrite: (table, replaces) => counted?.wrote(table, replaces) }),
+  ...(versions && { onWrite: (table, replaces) => counted?.wrote(table, replaces) }),
 })
-const counted = cells && countCommits(cells, connection)
+const counted = versions && countCommits(versions, connection)
 const checkLog =
   sharedLog === undefined
     ? () => {}
@@ -52,14 +62,21 @@ let flush = 0
 
 /**
  * Callers who were just answered mostly write again at once: after a slow flush the next group waits for them for a part of its time,
- * but for no more than so many milliseconds since the answers, and not where they were only a few.
+ * but for no more than so many milliseconds since the answers, and not if they were only a few.
  */
 const gathering = { few: 8, part: 1 / 10, most: 50 }
 let lastGroup = 0
 let repliedAt = Number.NEGATIVE_INFINITY
 
-/** A job with its number and the read that answers it. */
-type Ready = { readonly id: number; readonly job: Job; readonly prepared: Prepared | undefined }
+/** The result codes of a store that fails: they end the whole group. */
+const FULL = 13
+const storageFaults = [BUSY, 6, 7, 8, 10, 11, FULL, 14, 26]
+
+/**
+ * Why nothing was done: another program has locked the file, or the disk is full. The store can still be used.
+ * A failed commit is undone as well: its last frame, which would make it valid, is not whole in the log.
+ */
+const nothingDone = { [BUSY]: 'busy', [FULL]: 'full' } as const
 
 /** When the slow read that answers the present job must be done. */
 let deadline = Number.POSITIVE_INFINITY
@@ -83,30 +100,19 @@ const prepareAnswer = (plan: ReadPlan): Prepared => {
   return { ...quick, script }
 }
 
-const preparedOf = ({ answer }: Job): Prepared | undefined =>
-  answer ? answers.getOrInsertComputed(answer.plan, prepareAnswer) : undefined
-
-const readyOf = (sent: Sent): Ready => {
-  const job = unpack(sent)
-  return { id: sent.id, job, prepared: preparedOf(job) }
-}
-
-const failure = (error: unknown): Outcome => ({
-  kind: 'failed',
-  ...machineErrors.INTERNAL,
-  message: error instanceof Error ? `${error.message}\n${error.stack}` : String(error),
-})
+/** A job with its number and the read that answers it. */
+type QueuedJob = { readonly id: number; readonly job: Job; readonly prepared: Prepared | undefined }
 
 /** Runs one job in a savepoint, so that its failure does not affect the others of its group. */
-const runJob = ({ job, prepared }: Ready): Outcome => {
+const runJob = ({ job, prepared }: QueuedJob): Outcome => {
   connection.query(savepoint)
   let outcome: Outcome
   try {
     outcome = drive(perform(job, prepared), connection.query)
   } catch (error) {
-    // A fault of the store ends the whole group.
-    if (isStorageFault(error)) throw error
-    outcome = failure(error)
+    if (storageFaults.includes(errorCode(error))) throw error
+    const message = error instanceof Error ? `${error.message}\n${error.stack}` : String(error)
+    outcome = { kind: 'failed', ...machineErrors.INTERNAL, message }
   }
   if (outcome.kind !== 'done') connection.query(undo)
   counted?.endJob(outcome.kind === 'done')
@@ -114,50 +120,24 @@ const runJob = ({ job, prepared }: Ready): Outcome => {
   return outcome
 }
 
-const FULL = 13
-const isStorageFault = (error: unknown): boolean =>
-  [BUSY, 6, 7, 8, 10, 11, FULL, 14, 26].includes(errorCode(error))
-
-/**
- * Why nothing was done: another program has locked the file, or the disk is full. The store can still be used.
- * A failed commit is undone as well: its last frame, which would make it valid, is not whole in the log.
- */
-const nothingDone = { [BUSY]: 'busy', [FULL]: 'full' } as const
-
-/** Ends the transaction, unless SQLite has ended it by itself; false where it stays open. */
-const isUndone = (): boolean => {
-  try {
-    if (connection.database.isTransaction) connection.query(rollback)
-  } catch {
-    // Only the check below counts.
-  }
-  return !connection.database.isTransaction
-}
-
-/** Takes jobs off the queue and runs them until the group is large enough; gives their outcomes, and adds their numbers to `ids`. */
-const runJobs = (queue: Ready[], ids: number[]): (readonly [number, Outcome])[] => {
-  const outcomes: (readonly [number, Outcome])[] = []
-  const started = performance.now()
-  const isFull = () =>
-    ids.length >= groupSize.most ||
-    (ids.length >= groupSize.least && performance.now() - started >= groupSize.flushes * flush)
-  while (!isFull()) {
-    const ready = queue.shift()
-    if (!ready) break
-    ids.push(ready.id)
-    outcomes.push([ready.id, runJob(ready)])
-  }
-  return outcomes
-}
-
-/** Group commit: runs many jobs in one transaction. A failure before the commit is undone; after one in the commit the outcome may be unknown. */
-const runGroup = (queue: Ready[]): Reply => {
+/** Runs jobs off the queue, until the group is large enough, in one transaction. A failure before the commit is undone; after one in the commit the outcome may be unknown. */
+const runGroup = (queue: QueuedJob[]): WriterReply => {
   const ids: number[] = []
   let isCommitting = false
   try {
     connection.query(begin)
     counted?.begin()
-    const outcomes = runJobs(queue, ids)
+    const outcomes: JobOutcome[] = []
+    const begun = performance.now()
+    while (
+      ids.length < groupSize.most &&
+      (ids.length < groupSize.least || performance.now() - begun < groupSize.flushes * flush)
+    ) {
+      const next = queue.shift()
+      if (!next) break
+      ids.push(next.id)
+      outcomes.push([next.id, runJob(next)])
+    }
     isCommitting = true
     counted?.committing()
     const started = performance.now()
@@ -172,65 +152,60 @@ const runGroup = (queue: Ready[]): Reply => {
     const message = error instanceof Error ? error.message : String(error)
     // Those that would have been next have no better chance, and would wait as long again.
     ids.push(...queue.splice(0, groupSize.most - ids.length).map(({ id }) => id))
+    try {
+      // SQLite may have ended the transaction by itself.
+      if (connection.database.isTransaction) connection.query(rollback)
+    } catch {
+      // Whether it is open still is what counts.
+    }
     const known = nothingDone[errorCode(error) as keyof typeof nothingDone]
-    const kind = known ?? (isCommitting ? 'unknown' : 'broken')
-    const reply: Reply = { kind: isUndone() ? kind : 'unknown', ids, message }
-    if (isCommitting && reply.kind !== 'unknown') counted?.settled()
-    return reply
+    const isUnknown = connection.database.isTransaction || (isCommitting && !known)
+    if (isCommitting && !isUnknown) counted?.settled()
+    return { kind: isUnknown ? 'unknown' : (known ?? 'broken'), ids, message }
   }
 }
 
-/** Optimizes, empties the log unless another program does, and ends. Where that fails on a full disk nothing is lost: the next start reads the log. */
-const end = (): void => {
-  counted?.close()
-  const last = sharedLog === undefined ? ['pragma wal_checkpoint(truncate)'] : []
-  for (const text of ['pragma optimize', ...last])
-    try {
-      connection.run(text)
-    } catch {}
-  connection.close()
-  port.close()
-}
-
 const still = new Int32Array(new SharedArrayBuffer(4))
-const pause = (milliseconds: number) => void Atomics.wait(still, 0, 0, milliseconds)
-
-/** Waits for what those who were just answered write next; true where it did. */
-const waitForWriters = (): boolean => {
-  if (flush < slowFlush || lastGroup <= gathering.few) return false
-  const since = performance.now() - repliedAt
-  const left = Math.min(flush * gathering.part, gathering.most) - since
-  if (left > 0) pause(left)
-  return left > 0
-}
 
 /** After an unknown outcome, or if the file or its log is gone, nothing more is written, whatever still arrives. */
 let hasStopped = false
 
 /** Runs all waiting jobs in groups, then ends if the last message was `close`. */
-const drain = (first: Batch | 'close'): void => {
+const drain = (first: readonly SentJob[] | 'close'): void => {
   if (hasStopped) return
-  const queue: Ready[] = []
+  const queue: QueuedJob[] = []
   let isLast = false
-  const take = (message: Batch | 'close') => {
+  const take = (message: readonly SentJob[] | 'close') => {
     if (message === 'close') {
       isLast = true
       return
     }
-    for (const sent of message) queue.push(readyOf(sent))
+    for (const sent of message) {
+      const job = unpack(sent)
+      const { plan } = job.answer ?? {}
+      const prepared = plan && answers.getOrInsertComputed(plan, prepareAnswer)
+      queue.push({ id: sent.id, job, prepared })
+    }
   }
   const takeSent = () => {
     while (queue.length < groupSize.most) {
       const next = receiveMessageOnPort(port)
       if (!next) break
-      take(next.message as Batch | 'close')
+      take(next.message as readonly SentJob[] | 'close')
     }
   }
   take(first)
   for (;;) {
     takeSent()
     if (queue.length === 0) break
-    if (!isLast && queue.length < groupSize.most && waitForWriters()) takeSent()
+    // Waits for what those who were just answered write next.
+    const mayWait = !isLast && queue.length < groupSize.most && lastGroup > gathering.few
+    const since = performance.now() - repliedAt
+    const left = Math.min(flush * gathering.part, gathering.most) - since
+    if (mayWait && flush >= slowFlush && left > 0) {
+      Atomics.wait(still, 0, 0, left)
+      takeSent()
+    }
     const result = runGroup(queue)
     reply(result)
     lastGroup = result.kind === 'outcomes' ? result.outcomes.length : 0
@@ -241,7 +216,16 @@ const drain = (first: Batch | 'close'): void => {
     }
     checkLog()
   }
-  if (isLast) end()
+  if (!isLast) return
+  counted?.close()
+  // Empties the log unless another program does. If that fails on a full disk nothing is lost: the next start reads the log.
+  const last = sharedLog === undefined ? ['pragma wal_checkpoint(truncate)'] : []
+  for (const text of ['pragma optimize', ...last])
+    try {
+      connection.run(text)
+    } catch {}
+  connection.close()
+  port.close()
 }
 
 port.on('message', drain)

@@ -1,4 +1,7 @@
 /** The tables, indexes and triggers of a model in SQLite: what migrations are drafted from and compared with. */
+
+import { DatabaseSync } from 'node:sqlite'
+import type { Drafting } from '#engines/shared/draft.ts'
 import { type Ddl, type Definition, recount } from '#engines/shared/schema.ts'
 import { dialect, searchTable } from '#engines/sqlite/dialect.ts'
 
@@ -80,4 +83,25 @@ export const ddl: Ddl = {
         `select raise(abort, '${table} are only ever added');`,
       ),
     ),
+}
+
+const columns = `select s.name || '.' || c.name as name, '' as text
+  from sqlite_schema s, pragma_table_info(s.name) c where s.type = 'table'`
+
+export const sqliteDrafting: Drafting = {
+  engine: 'sqlite',
+  madeBy: migrations => {
+    const database = new DatabaseSync(':memory:')
+    for (const { text } of migrations) database.exec(text)
+    const rows = database
+      .prepare(`select name, coalesce(sql, '') as text from sqlite_schema union all ${columns}`)
+      .all()
+    database.close()
+    return new Map(rows.map(({ name, text }) => [String(name), String(text)]))
+  },
+  ddl,
+  replace: ({ name, text }) => [`drop trigger ${name}`, text],
+  outside: () => null,
+  replaceIndex: ({ name, text }) => ({ inside: [`drop index ${name}`, text], outside: [] }),
+  dropTrigger: name => [`drop trigger ${name}`],
 }

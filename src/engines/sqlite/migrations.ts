@@ -15,7 +15,7 @@ import {
 import type { Secret } from '#engines/shared/store.ts'
 import { connect } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
-import { checkExists, checkPath } from '#engines/sqlite/path.ts'
+import { checkExists, checkPath } from '#engines/sqlite/file.ts'
 import { drive, type QueryScript } from '#sql/engine.ts'
 
 const migrationsTable =

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createPacker, createUnpacker } from '#engines/sqlite/packing.ts'
 import type { ReadPlan } from '#read/plan.ts'
 import type { Job, Step } from '#write/job.ts'
+import { createPacker, createUnpacker } from './protocol.ts'
 
 const plan = (): ReadPlan => ({ encoding: 'rest', roots: [] })
 const step = (text: string, more: Partial<Step> = {}): Step => ({

@@ -1,7 +1,8 @@
 /** The log of a store (its -wal file) whose checkpoints another program makes, as Litestream does: see decisions/0029. */
 import { openSync, readSync, statSync } from 'node:fs'
-import { busyTimeout, type Connection } from '#engines/sqlite/connection.ts'
-import { lockShared, logOf } from '#engines/sqlite/lock.ts'
+import { lockShared } from '#engines/shared/files.ts'
+import { busyTimeout, type SqliteConnection } from '#engines/sqlite/connection.ts'
+import { logOf } from '#engines/sqlite/file.ts'
 import { queryWith } from '#sql/engine.ts'
 
 /** The byte of the header that is 2 where the file has a log (SQLite, "Database File Format", section 1.3.3). */
@@ -45,7 +46,7 @@ const patience = 100
 export const logBytes = (log: string): number => statSync(log, { throwIfNoEntry: false })?.size ?? 0
 
 /** Checkpoints the log and empties it; gives what is in the way, undefined where nothing is. */
-const emptyLog = ({ query, run }: Connection): string | undefined => {
+const emptyLog = ({ query, run }: SqliteConnection): string | undefined => {
   run(`pragma busy_timeout = ${patience}`)
   try {
     const [[isBusy] = []] = query(queryWith('pragma wal_checkpoint(truncate)'))
@@ -62,7 +63,7 @@ const emptyLog = ({ query, run }: Connection): string | undefined => {
  * dead then, so `warn` gets a sentence, which also says where the log could not be emptied.
  */
 export const boundLog = (
-  connection: Connection,
+  connection: SqliteConnection,
   file: string,
   most: number,
   warn: (message: string) => void,
