@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { mint } from '#auth/token.ts'
-import { migrateSqlite } from '#engines/sqlite/migrations.ts'
+import { migrateSqlite } from '#engines/sqlite/migrate.ts'
 import { folderOf, type Service, type Settings } from '../duet.ts'
 import { historyFor } from '../history.ts'
 import { startLoad } from '../support/steady-load.ts'

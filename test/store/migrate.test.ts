@@ -9,7 +9,7 @@ import { test } from 'node:test'
 import { content } from '#content/index.ts'
 import { contentMigrations, machineMigrations } from '#engines/shared/migrations.ts'
 import { NewerStoreError } from '#engines/shared/store.ts'
-import { migrateSqlite, pendingMigrations, secretOf } from '#engines/sqlite/migrations.ts'
+import { migrateSqlite, pendingMigrations, secretOf } from '#engines/sqlite/migrate.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
 import { command } from '../commands.ts'
 import { folderOf, serve } from '../duet.ts'
@@ -196,7 +196,7 @@ test('what a store lacks can be asked without a change to it, and none is made b
 
 test('of several that migrate one store at once, one applies and the others find it done', async () => {
   const { file } = fresh()
-  const code = `import { migrateSqlite } from '#engines/sqlite/migrations.ts'
+  const code = `import { migrateSqlite } from '#engines/sqlite/migrate.ts'
     import { historyFor } from './test/history.ts'
     console.log(migrateSqlite(process.argv[1], historyFor('sqlite')).length)`
   const runs = await Promise.all(

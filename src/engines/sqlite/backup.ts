@@ -19,7 +19,7 @@ import { BUSY, connect, errorCode, type SqliteConnection } from '#engines/sqlite
 import { dialect } from '#engines/sqlite/dialect.ts'
 import { checkExists, holdStore, logOf } from '#engines/sqlite/file.ts'
 import { logBytes } from '#engines/sqlite/log.ts'
-import { secretOf } from '#engines/sqlite/migrations.ts'
+import { secretOf } from '#engines/sqlite/migrate.ts'
 import { queryOf, queryWith, type Rows } from '#sql/engine.ts'
 import { name, type Sql, sql } from '#sql/sql.ts'
 

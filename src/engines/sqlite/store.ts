@@ -16,7 +16,7 @@ import {
   watchDisk,
 } from '#engines/sqlite/file.ts'
 import { keepLog, logBytes } from '#engines/sqlite/log.ts'
-import { migrateSqlite, pendingMigrations, secretOf } from '#engines/sqlite/migrations.ts'
+import { migrateSqlite, pendingMigrations, secretOf } from '#engines/sqlite/migrate.ts'
 import { openReader } from '#engines/sqlite/reader.ts'
 import { openReaderPool } from '#engines/sqlite/reader-pool.ts'
 import { startWriter } from '#engines/sqlite/writer.ts'
