@@ -1,4 +1,4 @@
-/** The single writer: a thread with the only writing connection, which commits jobs in groups. */
+/** The single writer: a thread with the only writing connection, which commits jobs in groups: one flush to the disk holds for all of a group commit. */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { tookTooLong } from '#engines/shared/slow-lane.ts'
 import { countCommits } from '#engines/sqlite/changes.ts'
