@@ -46,25 +46,28 @@ export const traced = <Facts extends object, Result>(
   const context: Facts & Timed & { error?: unknown } = Object.assign(facts, {
     started: performance.now(),
   })
-  const succeeded = (result: Result): Result => {
-    context.ended = performance.now()
-    finish(facts, result)
-    return result
-  }
   const failed = (error: unknown): never => {
     context.ended = performance.now()
     context.error = error
     channel.error.publish(context)
     throw error
   }
-  const settled = () => {
-    channel.asyncStart.publish(context)
-    channel.asyncEnd.publish(context)
-  }
   try {
     const result = channel.start.runStores(context, run)
-    if (!(result instanceof Promise)) return succeeded(result)
-    return result.then(succeeded, failed).finally(settled)
+    if (result instanceof Promise)
+      return result
+        .then(found => {
+          context.ended = performance.now()
+          finish(facts, found)
+          return found
+        }, failed)
+        .finally(() => {
+          channel.asyncStart.publish(context)
+          channel.asyncEnd.publish(context)
+        })
+    context.ended = performance.now()
+    finish(facts, result)
+    return result
   } catch (error) {
     return failed(error)
   } finally {

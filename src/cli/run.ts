@@ -1,5 +1,4 @@
 /** The `duet` command line: finds the command, runs it, and reports what went wrong in one line. */
-
 import { own } from '#base/object.ts'
 import { nearest } from '#base/text.ts'
 import { UsageError } from '#cli/arguments.ts'
@@ -7,10 +6,8 @@ import { endUnlessHandled, explain } from '#cli/terminal.ts'
 import { version } from '#config.ts'
 import type { Content, ListedCommand } from '#content.ts'
 
-type Commands = Readonly<Record<string, ListedCommand>>
-
 /** Each is loaded when it is called: loading the others would take half of a short command's time. */
-const commands: Commands = {
+const commands: Readonly<Record<string, ListedCommand>> = {
   serve: { about: 'serve both APIs', load: () => import('#cli/serve.ts') },
   migrate: { about: 'bring the store up to date', load: () => import('#cli/migrate.ts') },
   seed: { about: 'fill an empty store with made-up content', load: () => import('#cli/seed.ts') },
@@ -38,41 +35,32 @@ const commands: Commands = {
   contract: { about: 'compare two contracts', load: () => import('#cli/contract.ts') },
 }
 
-/** The commands of the machine, then those of the content; throws where a name is used twice. */
-const commandsOf = (content: Content): Commands => {
-  const twice = Object.keys(content.commands).find(name => Object.hasOwn(commands, name))
-  if (twice !== undefined)
-    throw new Error(`the command ${twice} of the content is there already: give it another name`)
-  return { ...commands, ...content.commands }
-}
-
-const overview = (all: Commands): string => `Usage: duet COMMAND [OPTIONS]
-
-${Object.entries(all)
-  .map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`)
-  .join('\n')}
-
-duet COMMAND --help tells more. Settings come from the environment: docs/settings.md.`
-
 const isHelp = (argument: string | undefined) =>
   argument === '--help' || argument === '-h' || argument === 'help'
 
-const commandNamed = (all: Commands, name: string): ListedCommand => {
-  const found = own(all, name)
-  if (found) return found
-  const near = nearest(name, Object.keys(all))
-  const meant = near === undefined ? '' : `; did you mean ${near}?`
-  throw new UsageError(`there is no command ${name}${meant || '; duet --help lists them'}`)
-}
-
 const dispatch = async (content: Content, [name, ...args]: readonly string[]): Promise<void> => {
-  const all = commandsOf(content)
+  const twice = Object.keys(content.commands).find(name => Object.hasOwn(commands, name))
+  if (twice !== undefined)
+    throw new Error(`the command ${twice} of the content is there already: give it another name`)
+  const all = { ...commands, ...content.commands }
   if (name === undefined || isHelp(name)) {
-    process.stdout.write(`${overview(all)}\n`)
+    const list = Object.entries(all).map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`)
+    process.stdout.write(`Usage: duet COMMAND [OPTIONS]
+
+${list.join('\n')}
+
+duet COMMAND --help tells more. Settings come from the environment: docs/settings.md.
+`)
     if (name === undefined) process.exitCode = 2
     return
   }
-  const { help, run } = await commandNamed(all, name).load()
+  const found = own(all, name)
+  if (!found) {
+    const near = nearest(name, Object.keys(all))
+    const hint = near === undefined ? '; duet --help lists them' : `; did you mean ${near}?`
+    throw new UsageError(`there is no command ${name}${hint}`)
+  }
+  const { help, run } = await found.load()
   // A later `help` may be a value: --name help.
   if (isHelp(args[0]) || args.includes('--help') || args.includes('-h')) {
     const text = typeof help === 'string' ? help : await help(content)

@@ -1,8 +1,7 @@
 /** `duet serve`: makes the store ready, serves it, and ends cleanly on a signal. */
-
 import { readArgs, UsageError, wholeOption } from '#cli/arguments.ts'
 import { endingSignals, goOnWithout, nowHandled } from '#cli/terminal.ts'
-import { type Config, loadConfig } from '#config.ts'
+import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
 import { prepare } from '#serve/prepare.ts'
 import { handedOver, isOneOfMany, serveAsOne, serveMany } from '#serve/processes.ts'
@@ -40,29 +39,7 @@ const endOnSignals = (stop: () => Promise<void>) => {
   nowHandled()
 }
 
-/** Throws where Node was told to read HTTP leniently: a proxy in front could then see other requests than the service. */
-const checkParser = (): void => {
-  const given = [...process.execArgv, process.env.NODE_OPTIONS ?? ''].join(' ')
-  if (/--insecure[-_]http[-_]parser/.test(given))
-    throw new ConfigError(
-      '--insecure-http-parser lets requests be smuggled past a proxy: take it out of NODE_OPTIONS and of the command line',
-    )
-}
-
 const mostProcesses = 256
-
-const processesOf = (given: string | undefined, { store }: Config): number => {
-  const count = wholeOption('processes', given, 1)
-  if (count < 1 || count > mostProcesses)
-    throw new UsageError(
-      `--processes must be a whole number from 1 to ${mostProcesses}, not ${given}`,
-    )
-  if (count > 1 && store.kind === 'sqlite')
-    throw new UsageError(
-      '--processes is for PostgreSQL: one process alone may write to SQLite; duet move takes the content over',
-    )
-  return count
-}
 
 export const run = async (args: readonly string[], content: Content): Promise<void> => {
   const { values } = readArgs(
@@ -70,11 +47,24 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
     { migrate: { type: 'boolean' }, processes: { type: 'string' } },
     0,
   )
-  checkParser()
+  // A proxy in front could then see other requests than the service.
+  const given = [...process.execArgv, process.env.NODE_OPTIONS ?? ''].join(' ')
+  if (/--insecure[-_]http[-_]parser/.test(given))
+    throw new ConfigError(
+      '--insecure-http-parser lets requests be smuggled past a proxy: take it out of NODE_OPTIONS and of the command line',
+    )
   // Also for the line that says that the log cannot be written, and in the first of several processes, which has no log.
   goOnWithout(process.stderr)
   const config = loadConfig(process.env, content.settings)
-  const count = processesOf(values.processes, config)
+  const count = wholeOption('processes', values.processes, 1)
+  if (count < 1 || count > mostProcesses)
+    throw new UsageError(
+      `--processes must be a whole number from 1 to ${mostProcesses}, not ${values.processes}`,
+    )
+  if (count > 1 && config.store.kind === 'sqlite')
+    throw new UsageError(
+      '--processes is for PostgreSQL: one process alone may write to SQLite; duet move takes the content over',
+    )
   // Those of several processes get the socket from the first one, for which it was meant.
   const socket = handedOver(process.env, isOneOfMany ? process.ppid : process.pid)
   const program = { config, content, socket }

@@ -25,8 +25,9 @@ const lifetime = (text: string): number => {
 
 const string = { type: 'string' } as const
 
-/** The viewer, role and life that the options name; the option for the viewer is called like its entity. */
-const wantedIn = (args: readonly string[], { viewers: { entity, roles } }: Content) => {
+export const run = async (args: readonly string[], content: Content): Promise<void> => {
+  const { entity, roles } = content.viewers
+  // The option for the viewer is called like its entity.
   const given: Readonly<Record<string, string | undefined>> = readArgs(
     args,
     { [entity]: string, role: string, ttl: string },
@@ -38,24 +39,19 @@ const wantedIn = (args: readonly string[], { viewers: { entity, roles } }: Conte
   const role = given.role ?? roles.default
   if (!roles.names.includes(role))
     throw new UsageError(`--role must be ${roles.names.join(' or ')}, not ${role}`)
-  return { sub, role, ttl: lifetime(given.ttl ?? '1h') }
-}
-
-/** Tokens of a new secret fit no service that is running: most likely the settings are not those of the service. */
-const warnOfSecret = (file: string): void =>
-  console.error(
-    `duet: the secret ${file} is new: the token fits only a service that is started with the same settings`,
-  )
-
-export const run = async (args: readonly string[], content: Content): Promise<void> => {
-  const wanted = wantedIn(args, content)
+  const ttl = lifetime(given.ttl ?? '1h')
   const config = loadConfig(process.env, content.settings)
-  const keys = keysFor(config, warnOfSecret)
+  // Tokens of a new secret fit no service that is running: most likely the settings are not those of the service.
+  const keys = keysFor(config, file =>
+    console.error(
+      `duet: the secret ${file} is new: the token fits only a service that is started with the same settings`,
+    ),
+  )
   if (!('secret' in keys))
     throw new ConfigError(
       'tokens are made with DUET_AUTH_SECRET; with a JWKS, your identity provider makes them',
     )
   const { DUET_AUTH_ISSUER: issuer, DUET_AUTH_AUDIENCE: audience } = config.values
-  const token = await mint({ ...wanted, issuer, audience }, keys.secret, Date.now())
+  const token = await mint({ sub, role, ttl, issuer, audience }, keys.secret, Date.now())
   process.stdout.write(`${token}\n`)
 }

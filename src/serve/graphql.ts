@@ -5,19 +5,9 @@ import { isObject } from '#base/object.ts'
 import type { Config } from '#config.ts'
 import type { GraphqlOptions } from '#graphql/graphql.ts'
 import { loadGraphql } from '#graphql/mount.ts'
-import type { StoredDocument, StoredDocuments } from '#graphql/stored.ts'
+import type { StoredDocument } from '#graphql/stored.ts'
 import type { Model } from '#model/model.ts'
 import { ConfigError } from '#settings.ts'
-
-const limitsOf = ({ values }: Config): GraphqlOptions['limits'] => ({
-  depth: values.DUET_MAX_DEPTH,
-  source: values.DUET_MAX_SOURCE,
-  tokens: values.DUET_MAX_TOKENS,
-  comments: values.DUET_MAX_COMMENTS,
-  aliases: values.DUET_MAX_ALIASES,
-  directives: values.DUET_MAX_DIRECTIVES,
-  rootFields: values.DUET_MAX_ROOT_FIELDS,
-})
 
 const broken = (file: string, why: string, cause?: unknown) =>
   new ConfigError(`DUET_DOCUMENTS: ${file} ${why}`, { cause })
@@ -63,37 +53,41 @@ const ofManifest = (folder: string, file: string): readonly StoredDocument[] => 
   })
 }
 
-const filesOf = (folder: string): readonly string[] => {
+const documentsIn = (folder: string): readonly StoredDocument[] => {
+  let files: readonly string[]
   try {
-    return readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()
+    files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()
   } catch (cause) {
     throw new ConfigError(`DUET_DOCUMENTS must be a folder that can be read: ${folder}`, { cause })
   }
-}
-
-const documentsIn = (folder: string): readonly StoredDocument[] =>
-  filesOf(folder).flatMap(file => {
+  const documents = files.flatMap(file => {
     const type = extname(file)
     if (type === '.json') return ofManifest(folder, file)
     return type === '.graphql' ? [{ from: file, text: textOf(folder, file), ids: [] }] : []
   })
-
-const storedIn = ({ values }: Config): StoredDocuments | undefined => {
-  const { DUET_DOCUMENTS: folder, DUET_DOCUMENTS_ONLY: only } = values
-  if (folder === undefined) return undefined
-  const documents = documentsIn(folder)
-  if (documents.length > 0) return { documents, only }
+  if (documents.length > 0) return documents
   throw new ConfigError(
     `DUET_DOCUMENTS has no .graphql or .json file in ${folder}: put the documents there, or name another folder`,
   )
 }
 
-/** What GraphQL is served with; throws a ConfigError where the folder or a file of it cannot be read. */
-export const graphqlOf = (config: Config): GraphqlOptions => ({
-  limits: limitsOf(config),
-  introspection: config.values.DUET_INTROSPECTION ?? config.development,
-  stored: storedIn(config),
-})
+/** What GraphQL is served with; throws a ConfigError if the folder or a file of it cannot be read. */
+export const graphqlOf = ({ values, development }: Config): GraphqlOptions => {
+  const { DUET_DOCUMENTS: folder, DUET_DOCUMENTS_ONLY: only } = values
+  return {
+    limits: {
+      depth: values.DUET_MAX_DEPTH,
+      source: values.DUET_MAX_SOURCE,
+      tokens: values.DUET_MAX_TOKENS,
+      comments: values.DUET_MAX_COMMENTS,
+      aliases: values.DUET_MAX_ALIASES,
+      directives: values.DUET_MAX_DIRECTIVES,
+      rootFields: values.DUET_MAX_ROOT_FIELDS,
+    },
+    introspection: values.DUET_INTROSPECTION ?? development,
+    stored: folder === undefined ? undefined : { documents: documentsIn(folder), only },
+  }
+}
 
 /** The same; rejects with a sentence for each stored document that cannot be served. */
 export const checkedGraphql = async (config: Config, model: Model): Promise<GraphqlOptions> => {

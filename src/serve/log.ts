@@ -17,17 +17,6 @@ const traceFields = ({ traceId, parentId, spanId }: Trace) => ({
   parent_id: parentId,
 })
 
-const traceText = (trace: Trace): string => `,${JSON.stringify(traceFields(trace)).slice(1, -1)}`
-
-/** An address, in plain or escaped, or a text as long as a token. */
-const secretPart = /[^/]*(?:@|%40)[^/]*|[^/]{65,}/gi
-
-/** Most paths are short and have no address: to see that takes a fifth of the time of looking for parts. */
-const withoutSecrets = (path: string): string =>
-  path.length < 65 && !path.includes('@') && !path.includes('%40')
-    ? path
-    : path.replace(secretPart, '…')
-
 /** Signs that a terminal or a viewer obeys and does not show, such as U+202E, which turns around what follows. JSON escapes those below U+0020 by itself. */
 const hidden = /[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu
 
@@ -38,12 +27,22 @@ const unitEscaped = (unit: string): string =>
 const escaped = (json: string): string =>
   json.replace(hidden, sign => sign.split('').map(unitEscaped).join(''))
 
+/** An address, in plain or escaped, or a text as long as a token. */
+const secretPart = /[^/]*(?:@|%40)[^/]*|[^/]{65,}/gi
+
+/** Most paths are short, have no address and need no escape: to see that takes half the time of making JSON of them. */
+const plainPath = /^[\w/.~:+,;=-]{1,64}$/
+
 /** The line that pino would write, made by hand: this one is written for every request, in a third of the time. */
 const requestLine = (event: RequestEvent): string => {
   const { requestId, method, path, status, milliseconds, viewer, code, trace } = event
+  const shownPath = plainPath.test(path)
+    ? `"${path}"`
+    : escaped(JSON.stringify(path.replace(secretPart, '…')))
+  const ms = Math.round(milliseconds * 100) / 100
   const fault = code === undefined ? '' : `,"code":"${code}"`
-  const traced = trace === undefined ? '' : traceText(trace)
-  return `{"level":30,"time":${Date.now()},"requestId":"${requestId}","method":"${method}","path":${escaped(JSON.stringify(withoutSecrets(path)))},"status":${status},"viewer":${viewer},"ms":${rounded(milliseconds)}${fault}${traced},"msg":"request"}\n`
+  const traced = trace === undefined ? '' : `,${JSON.stringify(traceFields(trace)).slice(1, -1)}`
+  return `{"level":30,"time":${Date.now()},"requestId":"${requestId}","method":"${method}","path":${shownPath},"status":${status},"viewer":${viewer},"ms":${ms}${fault}${traced},"msg":"request"}\n`
 }
 
 /** The most characters of one statement in the log, and of the name of an operation. */

@@ -1,7 +1,5 @@
 /** Several processes that serve one store on one port: started together, started again when one dies, ended together. */
-
-import type { Worker } from 'node:cluster'
-import cluster from 'node:cluster'
+import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import type { Program } from '#serve/prepare.ts'
 import { start } from '#serve/start.ts'
@@ -18,40 +16,29 @@ const stableAfter = 30_000
 
 type Greeting = { readonly hello: string }
 
-/** Settles when the first process hands no connection to this one any more; those on their way went back, for the others. */
-const leave = async ({ worker } = cluster): Promise<void> => {
-  if (!worker?.isConnected()) return
-  const left = once(process, 'disconnect')
-  worker.disconnect()
-  await left
-}
-
 /** Serves as one of several processes; ends when the first process ends, for whatever reason. */
 export const serveAsOne = async (
   program: Program,
   endOnSignals: (stop: () => Promise<void>) => void,
 ): Promise<void> => {
   const running = await start(program, () => process.exit(1))
+  const { worker } = cluster
   let isEnding = false
   endOnSignals(async () => {
     isEnding = true
     await running.stop()
-    await leave()
+    if (!worker?.isConnected()) return
+    // The first process hands no connection to this one any more; those on their way go back, for the others.
+    const left = once(process, 'disconnect')
+    worker.disconnect()
+    await left
   })
-  const { worker } = cluster
   worker?.on('disconnect', () => {
     // Else Node ends this process at once, amid its requests.
     worker.exitedAfterDisconnect = true
     if (!isEnding) process.kill(process.pid, 'SIGTERM')
   })
   process.send?.({ hello: running.hello } satisfies Greeting)
-}
-
-type Workers = {
-  /** Starts the process of that number; `onListening` gets its greeting when it listens. */
-  readonly fork: (number: number) => void
-  /** Ends all; rejects where one did not end cleanly. */
-  readonly stop: () => Promise<void>
 }
 
 const ended = (worker: Worker): string =>
@@ -65,93 +52,64 @@ const end = (worker: Worker): Promise<boolean> =>
     worker.process.kill('SIGTERM')
   })
 
-/** The environment of the process of a number, from 0: its metrics are on a port of its own, the same after it was started again. */
-const environmentOf = (number: number, metricsPort: number | undefined) =>
-  metricsPort ? { DUET_METRICS_PORT: metricsPort + number } : {}
-
-type Watch = {
-  readonly onListening: (hello: string) => void
-  /** Decides about one that never listened: true where no other is started for it. */
-  readonly onEarlyEnd: (worker: Worker) => boolean
-  /** Called when none listens any more, before another is started. */
-  readonly onNoneLeft: () => void
-}
-
-/** Processes that are started again when they die. */
-const workersOf = (
+/** Starts so many processes, and again each that dies; resolves with the greeting of the last when all of them listen. */
+export const serveMany = async (
+  count: number,
   metricsPort: number | undefined,
-  { onListening, onEarlyEnd, onNoneLeft }: Watch,
-): Workers => {
+  isHandedOver: boolean,
+) => {
+  const { promise: allListen, resolve, reject } = Promise.withResolvers<string>()
   let isEnding = false
   let pause = pauses.first
-  let left = 0
-  const onExit = (worker: Worker, number: number, startedAt: number, listened: boolean) => {
-    if (listened) left--
-    if (isEnding || (!listened && onEarlyEnd(worker))) return
-    if (left === 0) onNoneLeft()
-    if (performance.now() - startedAt > stableAfter) pause = pauses.first
-    process.stderr.write(
-      `duet: process ${worker.process.pid} ended (${ended(worker)}); another is started\n`,
-    )
-    setTimeout(fork, pause, number)
-    pause = Math.min(pause * 2, pauses.longest)
-  }
-  const fork = (number: number) => {
+  let greeted = 0
+  let listening = 0
+  const fork = (number: number): void => {
     if (isEnding) return
     const startedAt = performance.now()
-    let listened = false
-    const worker = cluster.fork(environmentOf(number, metricsPort))
+    let hasListened = false
+    // Its metrics are on a port of its own, the same after it was started again.
+    const worker = cluster.fork(metricsPort ? { DUET_METRICS_PORT: metricsPort + number } : {})
     worker.once('message', ({ hello }: Greeting) => {
-      listened = true
-      left++
-      onListening(hello)
+      hasListened = true
+      listening++
+      greeted++
+      if (greeted === 1) for (let next = 1; next < count; next++) fork(next)
+      if (greeted === count) resolve(hello)
     })
-    worker.once('exit', () => onExit(worker, number, startedAt, listened))
+    worker.once('exit', () => {
+      if (hasListened) listening--
+      if (isEnding) return
+      // The reason why one cannot listen holds for the next too; it has printed it.
+      if (!hasListened && greeted < count)
+        return reject(new Error(`a process ended at its start (${ended(worker)})`))
+      if (listening === 0 && isHandedOver) {
+        // Node has closed the socket with the last one that listened: nobody could listen on it again.
+        process.stderr.write(
+          'duet: all processes ended, and the socket that was handed over is closed with them: this one ends too, so that its supervisor starts it anew\n',
+        )
+        process.exit(1)
+      }
+      if (performance.now() - startedAt > stableAfter) pause = pauses.first
+      process.stderr.write(
+        `duet: process ${worker.process.pid} ended (${ended(worker)}); another is started\n`,
+      )
+      setTimeout(fork, pause, number)
+      pause = Math.min(pause * 2, pauses.longest)
+    })
   }
+  /** Ends all; rejects if one did not end cleanly. */
   const stop = async (): Promise<void> => {
     isEnding = true
     const running = Object.values(cluster.workers ?? {}).filter(worker => worker !== undefined)
     const ends = await Promise.all(running.map(end))
     if (ends.includes(false)) throw new Error('a process did not end cleanly')
   }
-  return { fork, stop }
-}
-
-/** Ends the first process, whose socket Node has closed with the last one that listened: nobody could listen on it again. */
-const endWithSocket = () => {
-  process.stderr.write(
-    'duet: all processes ended, and the socket that was handed over is closed with them: this one ends too, so that its supervisor starts it anew\n',
-  )
-  process.exit(1)
-}
-
-/** Starts so many processes, the first one ahead; resolves with its greeting when all of them listen. */
-export const serveMany = async (
-  count: number,
-  metricsPort: number | undefined,
-  isHandedOver: boolean,
-) => {
-  const { promise: listening, resolve, reject } = Promise.withResolvers<string>()
-  let greeted = 0
-  const workers = workersOf(metricsPort, {
-    onListening: hello => {
-      greeted++
-      if (greeted === 1) for (let number = 1; number < count; number++) workers.fork(number)
-      if (greeted === count) resolve(hello)
-    },
-    onEarlyEnd: worker => {
-      // The reason why one cannot listen holds for the next too; it has printed it.
-      if (greeted < count) reject(new Error(`a process ended at its start (${ended(worker)})`))
-      return greeted < count
-    },
-    onNoneLeft: isHandedOver ? endWithSocket : () => {},
-  })
   // One ahead of the others: a fault is reported once.
-  workers.fork(0)
+  fork(0)
   try {
-    return { hello: await listening, stop: workers.stop }
+    return { hello: await allListen, stop }
   } catch (error) {
-    await workers.stop().catch(() => {})
+    await stop().catch(() => {})
     throw error
   }
 }
