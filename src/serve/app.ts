@@ -7,8 +7,7 @@ import { ApiError, machineErrors, mergeErrors } from '#errors.ts'
 import type { GraphqlOptions } from '#graphql/graphql.ts'
 import { mountGraphql } from '#graphql/mount.ts'
 import { bodyTypes } from '#graphql/over-http.ts'
-import type { HttpContext } from '#http/exchange.ts'
-import { exchange } from '#http/exchange.ts'
+import { exchange, type HttpContext } from '#http/exchange.ts'
 import { createMemory } from '#http/memory.ts'
 import { noQueue } from '#http/queue.ts'
 import { retryAfterHeader } from '#http/reply.ts'
@@ -73,19 +72,7 @@ const errorExamples: ReferenceOptions['errors']['examples'] = async () => {
   return [...ofRest, ofGraphql]
 }
 
-const documentOf = (version: Version) => `${versionPath(version)}/openapi.json`
-
-/** A version as the page about versions shows it today. */
-const offered = (version: Version, notices: Notices | undefined) => {
-  const lifecycle = notices?.lifecycle()
-  const days = lifecycle?.version === version && {
-    deprecated: lifecycle.from,
-    sunset: lifecycle.end,
-    isWithdrawn: lifecycle.state === 'withdrawn',
-  }
-  return { version, document: documentOf(version), ...days }
-}
-
+/** What the pages about versions and errors show. */
 const referenceOf = ({ content, served, core, notices }: AppOptions): ReferenceOptions => {
   const derived = routesOf(core.model).map(({ lifetime, method, path }) => ({
     ...lifetime,
@@ -93,11 +80,20 @@ const referenceOf = ({ content, served, core, notices }: AppOptions): ReferenceO
     path,
   }))
   const routes = [...derived, ...content.actions, ...served.routes]
+  const offered = (version: Version) => {
+    const lifecycle = notices?.lifecycle()
+    const days = lifecycle?.version === version && {
+      deprecated: lifecycle.from,
+      sunset: lifecycle.end,
+      isWithdrawn: lifecycle.state === 'withdrawn',
+    }
+    return { version, document: `${versionPath(version)}/openapi.json`, ...days }
+  }
   return {
     versions: {
       // The day on which a version ends may change while it is served.
       get versions() {
-        return versions.map(version => offered(version, notices))
+        return versions.map(offered)
       },
       differences: differencesOf(core.model, routes),
       example: content.examples.rest,
@@ -155,13 +151,7 @@ const mountProbes = (app: App, { edge, ready, readOnly }: AppOptions) => {
   app.get('/readyz', exchange(quiet, fail, readiness))
 }
 
-/** What a QUERY of a path may bring, where it has that method. */
-const queriedAt = (path: string, allow: string) =>
-  allow.includes(queryMethod) && path !== wholeServer
-    ? acceptQuery(path === graphqlPath ? bodyTypes : [formType])
-    : {}
-
-/** The whole service as one Hono app, `app.request()` calls it without a port; and the function that opens its GraphQL API. */
+/** The whole service as one Hono app, which `app.request()` calls without a port; and the function that opens its GraphQL API. */
 export const createApp = (
   options: AppOptions,
 ): { readonly app: App; readonly openGraphql: () => Promise<unknown> } => {
@@ -177,18 +167,14 @@ export const createApp = (
   mountProbes(app, options)
   const allowedAt = allowing(app.routes)
   const announced = announcing(notices, successorAmong(allowedAt))
-  app.notFound(
-    unrouted(
-      allowedAt,
-      edge,
-      announced,
-      didYouMean(
-        core.model,
-        app.routes.map(({ path }) => path),
-      ),
-      (c, allow) => ({ ...versionHeader(c), ...queriedAt(c.req.path, allow) }),
-    ),
-  )
+  const paths = app.routes.map(({ path }) => path)
+  const astray = unrouted(allowedAt, edge, announced, didYouMean(core.model, paths), (c, allow) => {
+    const { path } = c.req
+    const isQueried = allow.includes(queryMethod) && path !== wholeServer
+    const bodies = path === graphqlPath ? bodyTypes : [formType]
+    return { ...versionHeader(c), ...(isQueried && acceptQuery(bodies)) }
+  })
+  app.notFound(astray)
   app.onError((error, c) => {
     // The APIs answer what their own handlers throw, so this error is of a page, or of the end of an answer.
     const handle = exchange(edge, fail, () => {

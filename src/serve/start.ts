@@ -1,5 +1,4 @@
 /** One process that serves: the prepared store opened, the core and the app on it, and a server that listens. */
-
 import { flushCompileCache } from 'node:module'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
@@ -8,12 +7,12 @@ import { dayNumber, dayNumbered } from '#base/dates.ts'
 import { graphqlPath, versionPath } from '#base/paths.ts'
 import { type Config, version } from '#config.ts'
 import type { Core } from '#core.ts'
-import type { Engine, Store } from '#engines/shared/store.ts'
+import type { Store } from '#engines/shared/store.ts'
 import { loadGraphql } from '#graphql/mount.ts'
-import { type Connections, createConnections } from '#http/connections.ts'
+import { createConnections } from '#http/connections.ts'
 import type { HttpContext } from '#http/exchange.ts'
 import { callersBehind } from '#http/limit/address.ts'
-import { createLimiter, type Limiter } from '#http/limit/limiter.ts'
+import { createLimiter } from '#http/limit/limiter.ts'
 import { createMemory } from '#http/memory.ts'
 import { createQueue } from '#http/queue.ts'
 import { collecting } from '#http/request-stats.ts'
@@ -22,22 +21,17 @@ import { newest } from '#model/version.ts'
 import type { Observe } from '#observe.ts'
 import { cachedReader, publishing } from '#read/read.ts'
 import { createApp } from '#serve/app.ts'
-import { type Auth, authOf, keySource, reportMisfits } from '#serve/auth.ts'
+import { authOf, keySource, reportMisfits } from '#serve/auth.ts'
 import { checkedGraphql } from '#serve/graphql.ts'
 import { listen } from '#serve/listen.ts'
-import { type Logging, logging } from '#serve/log.ts'
+import { logging } from '#serve/log.ts'
 import { measured, metricsOf, serveMetrics } from '#serve/metrics.ts'
 import type { Program } from '#serve/prepare.ts'
 import { modelFor, storeOf } from '#serve/store.ts'
 import { usualRateLimit } from '#settings.ts'
 import { queryWith } from '#sql/engine.ts'
-import { type Announced, createUsage, startFlushing, type Usage } from '#versions/deprecated-use.ts'
-import {
-  createNotices,
-  type DeprecationDays,
-  type Notices,
-  shortNotice,
-} from '#versions/deprecation.ts'
+import { type Announced, createUsage, startFlushing } from '#versions/deprecated-use.ts'
+import { createNotices, type DeprecationDays, shortNotice } from '#versions/deprecation.ts'
 import { startPurging } from '#write/idempotency.ts'
 
 export type Running = {
@@ -48,247 +42,40 @@ export type Running = {
   readonly stop: () => Promise<void>
 }
 
-const limitsOf = ({ values }: Config) => ({
-  objects: values.DUET_MAX_OBJECTS,
-  bytes: values.DUET_MAX_RESPONSE,
-})
-
-const originsOf = (text: string) =>
-  text === '*' ? text : text.split(',').map(origin => origin.trim())
-
-const limiterOf = ({ config, content }: Program, { rateCounts }: Engine): Limiter | undefined => {
-  const { development, values } = config
-  const limit = values.DUET_RATE_LIMIT ?? usualRateLimit[development ? 'development' : 'production']
-  if (limit === 0) return undefined
-  const proxies = values.DUET_TRUSTED_PROXIES
-  const creations = content.creationRates(config.content)
-  const { superuser } = content.viewers.roles
-  return createLimiter({ limit, now: Date.now, rateCounts, proxies, creations, superuser })
-}
-
-const edgeOf = (
-  { values, development }: Config,
-  own: Pick<HttpContext, 'authenticate' | 'observe' | 'limiter' | 'memory'>,
-): HttpContext & { readonly connections: Connections } => {
-  const { DUET_QUEUE_WAIT: wait, DUET_WRITE_WAIT: writeWait, DUET_QUEUE_SIZE: size } = values
-  const queue = createQueue({ wait, writeWait, size })
-  return {
-    ...own,
-    callerOf: callersBehind(values.DUET_TRUSTED_PROXIES),
-    queue,
-    connections: createConnections(queue, { held: size, rest: wait }),
-    active: new Map(),
-    origins: originsOf(values.DUET_CORS_ORIGINS) as '*' | readonly string[],
-    bodyLimit: values.DUET_MAX_BODY,
-    urlLimit: values.DUET_MAX_URL,
-    publicMaxAge: values.DUET_PUBLIC_MAX_AGE,
-    collect: development || values.DUET_SLOW !== undefined ? collecting() : undefined,
-    sendsTiming: development,
-  }
-}
-
 /** How long a service whose store stopped still answers, in milliseconds. */
 const lastAnswers = 300
 
 /** How long the last counts may take to be written at the end, in milliseconds. */
 const lastCounts = 3000
 
-/** How long after its start a service opens the GraphQL API, in milliseconds. */
-const graphqlDelay = 250
-
 /** How long messages that wait are still sent at the end, in milliseconds. */
 const lastMails = 3000
 
-/** Reports that the store stopped; callers that wait are answered first, that the outcome is unknown. */
-const reportFatal = (log: Logging, message: string, onFatal: () => void) => {
-  log.observe({ kind: 'fatal', message })
-  process.stderr.write(`duet: ${message}; the service ends, start it again\n`)
-  setTimeout(() => {
-    log.flush()
-    onFatal()
-  }, lastAnswers)
+/** How long after its start a service opens the GraphQL API, in milliseconds. */
+const graphqlDelay = 250
+
+/**
+ * Has V8 make all objects young, whatever became of those before. When many requests wait at once their objects live long, and V8 learns from
+ * it to make the objects of all later ones old from the start: each then costs half as much again, for as long as the process lives.
+ * It also has V8 look through the old objects when they are half as much again as was left the last time, and not when they are several times
+ * that: bodies and answers are old by the time that they are done with, and what is left is small.
+ * Compiled code is kept for the flags at that moment, so what was compiled until now is written first; call it once all is loaded.
+ */
+const keepHeapSmall = (): void => {
+  flushCompileCache()
+  setFlagsFromString('--no-allocation-site-pretenuring')
+  setFlagsFromString('--heap-growing-percent=50')
 }
 
-/** Mail goes over SMTP where that is set up; without, development shows it and production has none. */
+/** Mail goes over SMTP if that is set up; otherwise development shows it and production has none. */
 const deliveryOf = ({ values, development }: Config): Delivery => {
   const { DUET_SMTP_URL: url, DUET_MAIL_FROM: from } = values
   if (url !== undefined && from !== undefined) return { kind: 'smtp', url, from }
   return { kind: development ? 'shown' : 'none' }
 }
 
-const whyNotReady = (engine: Engine): Promise<string | null> =>
-  engine.ready().then(
-    () => null,
-    error => (error as Error).message,
-  )
-
-/** Opens all that a process serves with; `onFatal` is called when the store can be written no more. */
-const openService = async ({ config, content }: Program, onFatal: () => void) => {
-  const { values } = config
-  const model = modelFor(config, content)
-  const store = await storeOf(config, content.migrations)
-  const keys = { cursor: await store.secret('cursor'), mail: await store.secret('mail') }
-  const log = logging(values.DUET_LOG, values.DUET_SLOW)
-  const metrics = await metricsOf(config)
-  const observe: Observe = metrics
-    ? event => {
-        log.observe(event)
-        metrics.observe(event)
-      }
-    : log.observe
-  const state = { isDraining: false, url: '' }
-  const engine = store.open({
-    digits: model.settings.currency.digits,
-    limits: limitsOf(config),
-    readTimeout: values.DUET_READ_TIMEOUT,
-    queue: values.DUET_WRITE_QUEUE,
-    writeWait: values.DUET_WRITE_WAIT,
-    isWatched: values.DUET_CACHE > 0,
-    ...(metrics && { onCommit: metrics.committed }),
-    onProblem: message => observe({ kind: 'problem', message }),
-    onNotice: message => observe({ kind: 'notice', message }),
-    onFatal: message => {
-      state.isDraining = true
-      reportFatal(log, message, onFatal)
-    },
-  })
-  const mail = createMail({ now: Date.now, observe, delivery: deliveryOf(config) })
-  const counted = createUsage({
-    writer: engine,
-    dialect: engine.dialect,
-    now: Date.now,
-    ...(deprecationOf(config) && { announced: await announcedIn(store) }),
-  })
-  const usage = measured(counted, metrics)
-  const limiter = limiterOf({ config, content }, engine)
-  const memory = createMemory({ cached: values.DUET_CACHE })
-  return { model, keys, log, observe, metrics, state, engine, mail, usage, limiter, memory }
-}
-
-type Service = Awaited<ReturnType<typeof openService>>
-
-const coreOf = (config: Config, service: Service): Core => {
-  const { model, keys, state, engine, mail, usage, memory } = service
-  return {
-    model,
-    dialect: engine.dialect,
-    reader: cachedReader(publishing(engine), engine.changes, memory.cached),
-    writer: engine,
-    limits: limitsOf(config),
-    cursorKey: keys.cursor,
-    services: {
-      mail,
-      key: keys.mail,
-      publicUrl: () => config.values.DUET_PUBLIC_URL ?? state.url,
-      now: Date.now,
-    },
-    usage,
-    now: Date.now,
-  }
-}
-
-const appOf = async ({ config, content }: Program, service: Service, edge: HttpContext) => {
-  const { observe, engine, state, usage } = service
-  return createApp({
-    content,
-    served: await content.served(),
-    core: coreOf(config, service),
-    edge,
-    graphql: await checkedGraphql(config, service.model),
-    development: config.development,
-    version,
-    ready: async () => (state.isDraining ? 'draining' : whyNotReady(engine)),
-    readOnly: engine.readOnly,
-    notices: noticesOf(config, usage, observe),
-  })
-}
-
-/** Begins to serve a store that `prepare` made ready; resolves when it listens. `onFatal`: it can serve no more. */
-export const start = async (program: Program, onFatal: () => void): Promise<Running> => {
-  const { config, content, socket } = program
-  const auth = authOf(config, content.viewers)
-  const service = await openService(program, onFatal)
-  const { engine, state, metrics, observe, limiter, memory } = service
-  const authenticate = reportMisfits(auth.authenticate, keySource(config), observe)
-  const edge = edgeOf(config, { authenticate, observe, limiter, memory })
-  const { app, openGraphql } = await appOf(program, service, edge)
-  const forPrometheus = metrics && (await serveMetrics(metrics, config, { engine, edge }))
-  const endPurging = startPurging({ writer: engine, dialect: engine.dialect, now: Date.now })
-  const endFlushing = startFlushing(service.usage)
-  const { queue, connections } = edge
-  const isDraining = () => state.isDraining
-  const server = await listen(app, config, { isDraining, socket, queue, connections })
-  state.url = server.url
-  // Who waited for the service gets an answer first.
-  sleep(graphqlDelay, undefined, { ref: false })
-    .then(loadGraphql)
-    // Loading holds others up for long enough: they get a turn before the schema is derived.
-    .then(() => nextTurn())
-    .then(openGraphql)
-    .then(keepHeapSmall)
-    .catch((cause: Error) =>
-      reportFatal(service.log, `GraphQL cannot be opened: ${cause.message}`, onFatal),
-    )
-  const stop = async () => {
-    state.isDraining = true
-    endPurging()
-    // First a balancer learns from /readyz to send requests elsewhere.
-    await sleep(config.values.DUET_DRAIN_WAIT)
-    edge.connections.end()
-    await server.close(config.values.DUET_SHUTDOWN_TIMEOUT)
-    await Promise.race([endFlushing(), sleep(lastCounts, undefined, { ref: false })])
-    await service.mail.close(lastMails)
-    limiter?.close()
-    await engine.close()
-    service.log.flush()
-    forPrometheus?.close()
-  }
-  const greeting = await hello(program, auth, server.url, forPrometheus?.url)
-  return { url: server.url, hello: greeting, stop }
-}
-
-/**
- * Has V8 make all objects young, whatever became of those before. Where many requests wait at once their objects live long, and V8 learns from
- * it to make the objects of all later ones old from the start: each then costs half as much again, for as long as the process lives.
- * It also has V8 look through the old objects when they are half as much again as was left the last time, and not when they are several times
- * that: bodies and answers are old by the time that they are done with, and what is left is small.
- * Compiled code is kept for the flags at that moment, so what was compiled until now is written first; call it once all is loaded.
- */
-export const keepHeapSmall = (): void => {
-  flushCompileCache()
-  setFlagsFromString('--no-allocation-site-pretenuring')
-  setFlagsFromString('--heap-growing-percent=50')
-}
-
-/** What an address that stands for all of them means. */
-const anyAddress: Readonly<Record<string, string>> = {
-  '0.0.0.0': 'all other IPv4 addresses',
-  '::': 'all other addresses',
-}
-
-/** Where it listens; in development also a line for each API that can be pasted into a shell. */
-export const hello = async (
-  { config, content }: Program,
-  auth: Auth,
-  url: string,
-  metrics: string | undefined,
-): Promise<string> => {
-  const token = config.development ? await auth.superuserToken() : null
-  const everywhere = anyAddress[config.host]
-  const where = everywhere === undefined ? url : `${url} and ${everywhere}`
-  const listens = `Duet ${version} listens on ${where}${metrics === undefined ? '' : ` with metrics on ${metrics}`}`
-  if (token === null) return listens
-  const { graphql, rest } = content.examples.withToken
-  return `${listens}
-
-  GraphQL  curl -s ${url}${graphqlPath} -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '${JSON.stringify({ query: graphql })}' -w '\\n'
-
-  REST     curl -s ${url}${versionPath(newest)}${rest} -H 'Authorization: Bearer ${token}' -w '\\n'
-`
-}
-
-/** The deprecation that the settings say; undefined where they say none. */
-export const deprecationOf = ({ values }: Config): DeprecationDays | undefined => {
+/** The deprecation of version 1 that the settings say; undefined if they say none. */
+const deprecationOf = ({ values }: Config): DeprecationDays | undefined => {
   const { DUET_V1_DEPRECATED: from, DUET_V1_SUNSET: sunset, DUET_NOTICE: notice } = values
   if (from === undefined) return undefined
   const header = values.DUET_DEPRECATION
@@ -302,12 +89,188 @@ export const announcedIn = async (store: Store): Promise<Announced> => {
   return new Map(rows.map(([version, day]) => [Number(version), String(day)]))
 }
 
-/** The notices that the settings ask for; a notice that is too short is reported. */
-export const noticesOf = (config: Config, usage: Usage, observe: Observe): Notices | undefined => {
+/** What an address that stands for all of them means. */
+const anyAddress: Readonly<Record<string, string>> = {
+  '0.0.0.0': 'all other IPv4 addresses',
+  '::': 'all other addresses',
+}
+
+/** Says where it listens; with a token also a line for each API that can be pasted into a shell. */
+const greetingOf = (
+  { config, content }: Program,
+  url: string,
+  metrics: string | undefined,
+  token: string | null,
+): string => {
+  const everywhere = anyAddress[config.host]
+  const where = everywhere === undefined ? url : `${url} and ${everywhere}`
+  const listens = `Duet ${version} listens on ${where}${metrics === undefined ? '' : ` with metrics on ${metrics}`}`
+  if (token === null) return listens
+  const { graphql, rest } = content.examples.withToken
+  return `${listens}
+
+  GraphQL  curl -s ${url}${graphqlPath} -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '${JSON.stringify({ query: graphql })}' -w '\\n'
+
+  REST     curl -s ${url}${versionPath(newest)}${rest} -H 'Authorization: Bearer ${token}' -w '\\n'
+`
+}
+
+/** Begins to serve a store that `prepare` made ready; resolves when it listens. `onFatal`: it can serve no more. */
+export const start = async (program: Program, onFatal: () => void): Promise<Running> => {
+  const { config, content, socket } = program
+  const { values, development } = config
+  const auth = authOf(config, content.viewers)
+  const model = modelFor(config, content)
+  const limits = { objects: values.DUET_MAX_OBJECTS, bytes: values.DUET_MAX_RESPONSE }
+  const now = Date.now
+  const state = { isDraining: false, url: '' }
+
+  // The store, and what tells of it.
+  const store = await storeOf(config, content.migrations)
+  const keys = { cursor: await store.secret('cursor'), mail: await store.secret('mail') }
+  const log = logging(values.DUET_LOG, values.DUET_SLOW)
+  const metrics = await metricsOf(config)
+  const observe: Observe = metrics
+    ? event => {
+        log.observe(event)
+        metrics.observe(event)
+      }
+    : log.observe
+  /** Callers that wait are answered before the end, that the outcome is unknown. */
+  const reportFatal = (message: string): void => {
+    log.observe({ kind: 'fatal', message })
+    process.stderr.write(`duet: ${message}; the service ends, start it again\n`)
+    setTimeout(() => {
+      log.flush()
+      onFatal()
+    }, lastAnswers)
+  }
+  const engine = store.open({
+    digits: model.settings.currency.digits,
+    limits,
+    readTimeout: values.DUET_READ_TIMEOUT,
+    queue: values.DUET_WRITE_QUEUE,
+    writeWait: values.DUET_WRITE_WAIT,
+    isWatched: values.DUET_CACHE > 0,
+    ...(metrics && { onCommit: metrics.committed }),
+    onProblem: message => observe({ kind: 'problem', message }),
+    onNotice: message => observe({ kind: 'notice', message }),
+    onFatal: message => {
+      state.isDraining = true
+      reportFatal(message)
+    },
+  })
+  const ofStore = { writer: engine, dialect: engine.dialect, now }
+
+  // Who asks, how often, how long they wait, and how much is kept for them.
+  const limit = values.DUET_RATE_LIMIT ?? usualRateLimit[development ? 'development' : 'production']
+  const limiter =
+    limit === 0
+      ? undefined
+      : createLimiter({
+          limit,
+          now,
+          rateCounts: engine.rateCounts,
+          proxies: values.DUET_TRUSTED_PROXIES,
+          creations: content.creationRates(config.content),
+          superuser: content.viewers.roles.superuser,
+        })
+  const { DUET_QUEUE_WAIT: wait, DUET_WRITE_WAIT: writeWait, DUET_QUEUE_SIZE: size } = values
+  const queue = createQueue({ wait, writeWait, size })
+  const connections = createConnections(queue, { held: size, rest: wait })
+  const memory = createMemory({ cached: values.DUET_CACHE })
+  const origins = values.DUET_CORS_ORIGINS
+  const edge: HttpContext = {
+    authenticate: reportMisfits(auth.authenticate, keySource(config), observe),
+    observe,
+    limiter,
+    memory,
+    callerOf: callersBehind(values.DUET_TRUSTED_PROXIES),
+    queue,
+    connections,
+    active: new Map(),
+    origins: origins === '*' ? origins : origins.split(',').map(origin => origin.trim()),
+    bodyLimit: values.DUET_MAX_BODY,
+    urlLimit: values.DUET_MAX_URL,
+    publicMaxAge: values.DUET_PUBLIC_MAX_AGE,
+    collect: development || values.DUET_SLOW !== undefined ? collecting() : undefined,
+    sendsTiming: development,
+  }
+
+  // Who uses what is deprecated, and since when callers are told.
   const deprecation = deprecationOf(config)
-  if (!deprecation) return undefined
-  const today = dayNumbered(dayNumber(Date.now()))
-  const message = shortNotice(deprecation, today, usage.firstAnnounced(deprecation.version))
-  if (message !== undefined) observe({ kind: 'notice', message })
-  return createNotices(deprecation, Date.now, usage)
+  const announced = deprecation && (await announcedIn(store))
+  const usage = measured(createUsage({ ...ofStore, ...(announced && { announced }) }), metrics)
+  if (deprecation) {
+    const today = dayNumbered(dayNumber(now()))
+    const message = shortNotice(deprecation, today, usage.firstAnnounced(deprecation.version))
+    if (message !== undefined) observe({ kind: 'notice', message })
+  }
+
+  const mail = createMail({ now, observe, delivery: deliveryOf(config) })
+  const publicUrl = () => values.DUET_PUBLIC_URL ?? state.url
+  const core: Core = {
+    model,
+    dialect: engine.dialect,
+    reader: cachedReader(publishing(engine), engine.changes, memory.cached),
+    writer: engine,
+    limits,
+    cursorKey: keys.cursor,
+    services: { mail, key: keys.mail, publicUrl, now },
+    usage,
+    now,
+  }
+  const whyNotReady = (): Promise<string | null> =>
+    engine.ready().then(
+      () => null,
+      error => (error as Error).message,
+    )
+  const { app, openGraphql } = createApp({
+    content,
+    served: await content.served(),
+    core,
+    edge,
+    graphql: await checkedGraphql(config, model),
+    development,
+    version,
+    ready: async () => (state.isDraining ? 'draining' : whyNotReady()),
+    readOnly: engine.readOnly,
+    notices: deprecation && createNotices(deprecation, now, usage),
+  })
+
+  const forPrometheus = metrics && (await serveMetrics(metrics, config, { engine, edge }))
+  const endPurging = startPurging(ofStore)
+  const endFlushing = startFlushing(usage)
+  const isDraining = () => state.isDraining
+  const server = await listen(app, config, { isDraining, socket, queue, connections })
+  state.url = server.url
+  // Who waited for the service gets an answer first.
+  sleep(graphqlDelay, undefined, { ref: false })
+    .then(loadGraphql)
+    // Loading holds others up for long enough: they get a turn before the schema is derived.
+    .then(() => nextTurn())
+    .then(openGraphql)
+    .then(keepHeapSmall)
+    .catch((cause: Error) => reportFatal(`GraphQL cannot be opened: ${cause.message}`))
+
+  const stop = async () => {
+    state.isDraining = true
+    endPurging()
+    // First a balancer learns from /readyz to send requests elsewhere.
+    await sleep(values.DUET_DRAIN_WAIT)
+    connections.end()
+    await server.close(values.DUET_SHUTDOWN_TIMEOUT)
+    await Promise.race([endFlushing(), sleep(lastCounts, undefined, { ref: false })])
+    await mail.close(lastMails)
+    limiter?.close()
+    await engine.close()
+    log.flush()
+    forPrometheus?.close()
+  }
+  const token = development ? await auth.superuserToken() : null
+  return {
+    url: server.url,
+    hello: greetingOf(program, server.url, forPrometheus?.url, token),
+    stop,
+  }
 }
