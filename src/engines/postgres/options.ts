@@ -14,7 +14,7 @@ export const usualTimeouts = {
   /** Within which the last try after conflicts may begin. */
   tries: 3000,
 }
-export type WriteTimeouts = Readonly<typeof usualTimeouts>
+type WriteTimeouts = Readonly<typeof usualTimeouts>
 
 /** How long a write waits for its turn and for a connection, in milliseconds, unless it is told otherwise. */
 export const usualWriteWait = 5000

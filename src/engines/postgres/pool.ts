@@ -255,5 +255,3 @@ export const createPipelinedPool = (
     },
   }
 }
-
-export type PipelinedPool = ReturnType<typeof createPipelinedPool>
