@@ -1,6 +1,5 @@
 /** The life of a request, from its first header to its log line. */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { after, attempt } from '#base/after.ts'
 import { passingOn } from '#base/traceparent.ts'
 import { type RequestFacts, requests, traced } from '#channels.ts'
 import { ApiError } from '#errors.ts'
@@ -24,7 +23,7 @@ import {
 import { checkRequest } from '#http/request-checks.ts'
 import { type CollectStats, noStats, serverTiming } from '#http/request-stats.ts'
 import { anonymous, type Viewer } from '#model/policy.ts'
-import type { Observe, RequestEvent, RequestStats, Trace } from '#observe.ts'
+import type { Observe, RequestEvent, RequestStats } from '#observe.ts'
 
 /** The part of the service around both APIs, from the configuration. */
 export type HttpContext = {
@@ -76,6 +75,7 @@ type RouteOptions = {
 type Serving = Required<RouteOptions> & {
   readonly edge: HttpContext
   readonly fail: Fail
+  readonly handle: Handle
   /** The pattern of the path; absent where no route takes it. */
   readonly route: string | undefined
 }
@@ -96,15 +96,8 @@ type Exchange = {
 }
 
 /**
- * A Hono handler around an API's own, which takes each request through its life. `route` is the pattern of its path, where it has one.
- *
- * 1. Its head is checked: `checkRequest`.
- * 2. Its caller is identified, an unknown token in a turn of its own: `identify`.
- * 3. It is counted against the rate limit of its caller, and refused at once above it: `limiter.count`.
- * 4. A short body is received: `receiveFirst`.
- * 5. It waits for its turn: `inTurn`.
- * 6. It is handled, by its API: `handle`.
- * 7. The reply, or the error as its API prints it, becomes the answer, and is observed: `finish`.
+ * A Hono handler around an API's own, which takes each request through its life: `live`. `route` is the pattern of its path, where it
+ * has one.
  */
 export const exchange = (
   edge: HttpContext,
@@ -113,34 +106,14 @@ export const exchange = (
   route?: string,
   { isWrite = ({ req }) => !isSafe(req.method), isOpenTo = () => true }: RouteOptions = {},
 ) => {
-  const serving: Serving = { edge, fail, route, isWrite, isOpenTo }
-  const live = (exchange: Exchange) => {
-    const { c, facts } = exchange
-    return attempt(
-      () =>
-        after(identify(serving, exchange), viewer =>
-          after(receiveFirst(serving, exchange, viewer), () => {
-            const answer = () => handle(c, viewer, facts.requestId)
-            return inTurn(serving, exchange, isWrite(c, viewer), answer)
-          }),
-        ),
-      error => {
-        // Nothing is kept for those who are refused at once; other faults are answered in turn, as all that costs time.
-        if (exchange.hadTurn || refusedAtOnce.has((error as ApiError).code))
-          return finish(serving, exchange, refuse(serving, exchange, error))
-        return inTurn(serving, exchange, false, () => {
-          throw error
-        })
-      },
-    )
-  }
+  const serving: Serving = { edge, fail, handle, route, isWrite, isOpenTo }
   return (c: Http): Response | Promise<Response> => {
     const { method, path } = c.req
     edge.active.set(method, (edge.active.get(method) ?? 0) + 1)
-    const requestId = requestIdOf(c)
+    const trace = traceOf(header(c, 'traceparent'))
     const exchange: Exchange = {
       c,
-      facts: { requestId, method, path, route, trace: traceOf(header(c, 'traceparent')) },
+      facts: { requestId: requestIdOf(c), method, path, route, trace },
       stats: edge.collect && noStats(),
       started: performance.now(),
       wait: 0,
@@ -149,25 +122,51 @@ export const exchange = (
       rate: undefined,
       code: undefined,
     }
-    if (!requests.hasSubscribers) return live(exchange)
-    return traced(
-      requests,
-      exchange.facts,
-      () => live(exchange),
-      () => {},
-    )
+    if (!requests.hasSubscribers) return live(serving, exchange)
+    const run = () => live(serving, exchange)
+    return traced(requests, exchange.facts, run, () => {})
   }
 }
 
-/**
- * The viewer of a request, whose head is checked first and which is counted then: for its caller, or for its address where its token is
- * not accepted. A token that is not cached is checked in a turn of its own, as a signature costs more than a refusal.
- */
+/** The life of a request: its head is checked, its caller identified and counted, a short body received; then it waits for its turn, is handled, answered and observed. */
+const live = async (serving: Serving, exchange: Exchange): Promise<Response> => {
+  const { edge } = serving
+  const { c } = exchange
+  try {
+    try {
+      checkRequest(c, edge.urlLimit)
+      const viewer = identify(serving, exchange)
+      exchange.viewer = viewer instanceof Promise ? await viewer : viewer
+    } catch (error) {
+      if (exchange.hadTurn && refusedAtOnce.has((error as ApiError).code)) throw error
+      // Without an accepted token, a request counts for its address.
+      exchange.rate = await edge.limiter?.count(c, anonymous)
+      throw error
+    }
+    const rate = edge.limiter?.count(c, exchange.viewer)
+    exchange.rate = rate instanceof Promise ? await rate : rate
+    if (c.req.method !== 'GET') await receiveFirst(serving, exchange)
+    return await inTurn(serving, exchange, serving.isWrite(c, exchange.viewer))
+  } catch (error) {
+    // Nothing is kept for those who are refused at once; other faults are answered in turn, as all that costs time.
+    if (exchange.hadTurn || refusedAtOnce.has((error as ApiError).code))
+      return finish(serving, exchange, refuse(serving, exchange, error))
+    return inTurn(serving, exchange, false, error)
+  }
+}
+
+/** The codes of those for whom nothing is to be done now. */
+const refusedAtOnce: ReadonlySet<string> = new Set([
+  'RATE_LIMITED',
+  'OVERLOADED',
+  'CLIENT_CLOSED_REQUEST',
+])
+
+/** The viewer of a request by its token; one that is not cached is checked in a turn of its own, as a signature costs more than a refusal. */
 const identify = ({ edge }: Serving, exchange: Exchange): Viewer | Promise<Viewer> => {
   const { c, facts } = exchange
-  const { limiter } = edge
-  const beforeCheck = (): Promise<void> => {
-    limiter?.checkAddress(c)
+  const turn = (): Promise<void> => {
+    edge.limiter?.checkAddress(c)
     const entered = performance.now()
     return new Promise((resolve, reject) => {
       const waited = (settle: () => void) => () => {
@@ -179,37 +178,14 @@ const identify = ({ edge }: Serving, exchange: Exchange): Viewer | Promise<Viewe
       edge.queue.enter({ run, shed: waited(() => reject(overloaded())) })
     })
   }
-  const authenticate = () => edge.authenticate(header(c, 'authorization'), beforeCheck)
-  const found = attempt<Viewer | { readonly error: unknown }>(
-    () => {
-      checkRequest(c, edge.urlLimit)
-      return facts.trace ? passingOn(traceparentOf(facts.trace), authenticate) : authenticate()
-    },
-    error => ({ error }),
-  )
-  return after(found, viewer => {
-    const isAccepted = !('error' in viewer)
-    if (isAccepted) exchange.viewer = viewer
-    else if (exchange.hadTurn && refusedAtOnce.has((viewer.error as ApiError).code))
-      throw viewer.error
-    return after(limiter?.count(c, exchange.viewer), rate => {
-      exchange.rate = rate
-      if (!isAccepted) throw viewer.error
-      return viewer
-    })
-  })
+  const token = header(c, 'authorization')
+  if (!facts.trace) return edge.authenticate(token, turn)
+  return passingOn(traceparentOf(facts.trace), () => edge.authenticate(token, turn))
 }
-
-/** The codes of those for whom nothing is to be done now. */
-const refusedAtOnce: ReadonlySet<string> = new Set([
-  'RATE_LIMITED',
-  'OVERLOADED',
-  'CLIENT_CLOSED_REQUEST',
-])
 
 /**
  * The longest body that is received before its request waits, in bytes. A longer one is received in its turn, so that what is
- * refused was never there; so does a request that no route takes, whose body nobody reads.
+ * refused was never there; so is that of a request that no route takes, which nobody reads.
  */
 const shortBody = 32_768
 
@@ -217,11 +193,8 @@ const shortBody = 32_768
 const receiveFirst = (
   { edge, route, isOpenTo }: Serving,
   exchange: Exchange,
-  viewer: Viewer,
 ): void | Promise<void> => {
-  const { c } = exchange
-  // A GET is spared the Map in which this is kept.
-  if (c.req.method === 'GET') return
+  const { c, viewer } = exchange
   c.set('receiving', {
     account: edge.memory.bodies.of(edge.callerOf(c, viewer)),
     // A token may expire while the body of its request comes.
@@ -234,56 +207,63 @@ const receiveFirst = (
   return receiveBody(c)
 }
 
-/** Waits for the request's turn, and answers it then; where somebody traces requests, in the context in which it came. */
+/** Waits for the request's turn, and answers it then, with a fault where there is one; where somebody traces requests, in the context in which it came. */
 const inTurn = (
   serving: Serving,
   exchange: Exchange,
   isWrite: boolean,
-  handle: () => Reply | Promise<Reply>,
+  fault?: unknown,
 ): Response | Promise<Response> => {
   const { edge } = serving
-  const { c, stats, facts } = exchange
-  const handled = () => {
-    if (hasHungUp(c)) throw hungUp()
-    if (edge.memory.answers.isFull()) throw tooManyUnread()
-    // Its calls to others belong to its trace, and what it does in the store to it.
-    const traced = facts.trace
-      ? () => passingOn(traceparentOf(facts.trace as Trace), handle)
-      : handle
-    return stats && edge.collect ? edge.collect(stats, traced) : traced()
-  }
-  const answer = () =>
-    attempt(
-      () =>
-        after(handled(), reply => finish(serving, exchange, affordable(serving, exchange, reply))),
-      error => finish(serving, exchange, refuse(serving, exchange, error)),
-    )
-  if (exchange.hadTurn && !isWrite) return answer()
+  if (exchange.hadTurn && !isWrite) return respond(serving, exchange, fault)
   const entered = performance.now()
   return new Promise(resolve => {
-    const waited = () => {
-      exchange.wait += performance.now() - entered
-      if (!isWrite) edge.connections?.mayRest(c)
-    }
     const run = () => {
-      waited()
-      const answered = answer()
-      resolve(answered)
-      return answered
+      exchange.wait += performance.now() - entered
+      if (!isWrite) edge.connections?.mayRest(exchange.c)
+      const response = respond(serving, exchange, fault)
+      resolve(response)
+      return response
+    }
+    const shed = (isLast?: boolean) => {
+      exchange.wait += performance.now() - entered
+      if (!isWrite) edge.connections?.mayRest(exchange.c)
+      const outgoing = exchange.c.env?.outgoing
+      if (isLast && outgoing) outgoing.shouldKeepAlive = false
+      // Nobody is told of a rate where nothing was done.
+      exchange.rate = undefined
+      resolve(finish(serving, exchange, refuse(serving, exchange, overloaded())))
     }
     edge.queue.enter({
       run: requests.hasSubscribers ? AsyncLocalStorage.bind(run) : run,
-      shed: isLast => {
-        waited()
-        const outgoing = c.env?.outgoing
-        if (isLast && outgoing) outgoing.shouldKeepAlive = false
-        // Nobody counted is told of a rate where nothing was done.
-        exchange.rate = undefined
-        resolve(finish(serving, exchange, refuse(serving, exchange, overloaded())))
-      },
+      shed,
       isWrite,
     })
   })
+}
+
+/** Handles a request whose turn has come. Its calls to others belong to its trace, and what it does in the store to it. */
+const respond = (
+  serving: Serving,
+  exchange: Exchange,
+  fault: unknown,
+): Response | Promise<Response> => {
+  const { edge, handle } = serving
+  const { c, stats, facts, viewer } = exchange
+  const failed = (error: unknown) => finish(serving, exchange, refuse(serving, exchange, error))
+  const handled = () => handle(c, viewer, facts.requestId)
+  try {
+    if (hasHungUp(c)) throw hungUp()
+    if (edge.memory.answers.isFull()) throw tooManyUnread()
+    if (fault !== undefined) throw fault
+    const traced = facts.trace ? { by: traceparentOf(facts.trace) } : undefined
+    const inTrace = traced ? () => passingOn(traced.by, handled) : handled
+    const reply = stats && edge.collect ? edge.collect(stats, inTrace) : inTrace()
+    if (!(reply instanceof Promise)) return finish(serving, exchange, reply)
+    return reply.then(reply => finish(serving, exchange, reply)).catch(failed)
+  } catch (error) {
+    return failed(error)
+  }
 }
 
 /** Made once: finding out where each is made would cost as much as the rest of a refusal. */
@@ -319,29 +299,31 @@ const refuse = ({ edge, fail }: Serving, exchange: Exchange, error: unknown): Re
 /** Shorter answers fit into the buffers of their sockets, and are not counted where they go out at once. */
 const smallAnswer = 4096
 
-/**
- * The reply, whose bytes are counted until its client has taken them. Where too many wait already, the reply to a read is an error
- * instead; what was written is reported in any case.
- */
-const affordable = (serving: Serving, exchange: Exchange, reply: Reply): Reply => {
-  const { c } = exchange
-  const outgoing = c.env?.outgoing
-  if (reply.body === null || outgoing === undefined || outgoing.destroyed) return reply
-  const bytes = Buffer.byteLength(reply.body)
-  // One behind others on its connection has no socket until those are taken.
-  if ((bytes < smallAnswer && outgoing.socket) || c.req.method === 'HEAD') return reply
-  const { answers } = serving.edge.memory
-  if (!isSafe(c.req.method)) answers.force(bytes)
-  else if (!answers.take(bytes)) return refuse(serving, exchange, tooManyUnread())
-  outgoing.once('close', () => answers.give(bytes))
-  return reply
-}
-
 const everyone = corsHeaders('*', undefined)
 
-/** The answer of a reply, with the headers of every response; it is observed, and what its request took is given back. */
-const finish = ({ edge }: Serving, exchange: Exchange, reply: Reply): Response => {
+/**
+ * The answer of a reply, with the headers of every response; it is observed, and what its request took is given back. The bytes of a long
+ * one are counted until its client has taken them: where too many wait already, the reply to a read is an error instead; what was
+ * written is reported in any case.
+ */
+const finish = (serving: Serving, exchange: Exchange, made: Reply): Response => {
+  const { edge } = serving
   const { c, facts, wait, rate } = exchange
+  const outgoing = c.env?.outgoing
+  let reply = made
+  let bytes = reply.body === null ? 0 : Buffer.byteLength(reply.body)
+  // One behind others on its connection has no socket until those are taken.
+  const isShort = bytes < smallAnswer && outgoing?.socket
+  if (bytes > 0 && !isShort && outgoing?.destroyed === false && c.req.method !== 'HEAD') {
+    const { answers } = edge.memory
+    if (exchange.code === undefined && isSafe(c.req.method) && !answers.hasRoom(bytes)) {
+      reply = refuse(serving, exchange, tooManyUnread())
+      bytes = Buffer.byteLength(reply.body ?? '')
+    } else {
+      answers.force(bytes)
+      outgoing.once('close', () => answers.give(bytes))
+    }
+  }
   c.get('giveBack')?.()
   // The reply's headers are its own: a copy would cost as much as a small read.
   const { headers, body } = reply
@@ -360,7 +342,7 @@ const finish = ({ edge }: Serving, exchange: Exchange, reply: Reply): Response =
   // A reply that did more work has counted it, and has headers of its own.
   if (rate && headers.RateLimit === undefined) Object.assign(headers, rate)
   // Set here because the server sets none for HEAD.
-  if (body !== null) headers['Content-Length'] = String(Buffer.byteLength(body))
+  if (body !== null) headers['Content-Length'] = String(bytes)
   // A client that is gone was not answered, whatever the answer would have been.
   const status = hasHungUp(c) ? hungUp().status : reply.status
   edge.active.set(facts.method, Number(edge.active.get(facts.method)) - 1)
@@ -375,7 +357,7 @@ const finish = ({ edge }: Serving, exchange: Exchange, reply: Reply): Response =
     wait,
     viewer: exchange.viewer.id,
     code: exchange.code ?? reply.code,
-    bytes: Number(headers['Content-Length'] ?? 0),
+    bytes,
     trace: facts.trace,
     operation: reply.operation,
     work: exchange.stats,

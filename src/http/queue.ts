@@ -82,9 +82,9 @@ const createWaitingLine = () => {
 const manyWrites = 32
 
 /** How many times make a mean, how few are too few, and how long a mean holds, in milliseconds. */
-const lately = 500
+const lately = 200
 const enough = 50
-const meanHolds = 60_000
+const meanHolds = 10_000
 
 /**
  * Counts the writes that were begun and not answered yet, and measures the time from one answer to the next while many wait. One
