@@ -1,5 +1,6 @@
-// What each test file costs of the processor, the programs that it starts included: `npm test -- --slowest` shows it.
-import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+// What each test file costs of the processor, the programs that it starts included: `npm test -- --slowest` shows it, and keeps it by folder.
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 
 const note = process.env.DUET_TEST_PROCESSOR
 let noted = 0
@@ -33,4 +34,38 @@ export const countedIn = name => {
     ...some[0],
     seconds: some.reduce((sum, { seconds }) => sum + seconds, 0),
   }))
+}
+
+const timesFile = new URL('../test/times.json', import.meta.url)
+
+/** How many runs are kept, to see what grows. */
+const mostRuns = 20
+
+const tenths = seconds => Math.round(seconds * 10) / 10
+
+/** `src`, `content`, `test` and the folders of `test` are told apart; what is no file has its own name. */
+const folderOf = file => {
+  if (!file.includes('/')) return file
+  const [room, folder = ''] = dirname(file).split('/')
+  return room === 'test' && folder !== '' ? `test/${folder}` : room
+}
+
+/** The seconds of processor of a whole run by folder and engine, and how long it took, the newest first; of one day the last run is kept. */
+export const keepTimes = (counted, took) => {
+  const byFolder = Object.entries(Object.groupBy(counted, ({ file }) => folderOf(file)))
+  const folders = byFolder.map(([folder, some]) => {
+    const sums = { sqlite: 0, postgres: 0 }
+    for (const { engine, seconds } of some) sums[engine] = tenths(sums[engine] + seconds)
+    return [folder, sums]
+  })
+  const run = {
+    date: new Date().toISOString().slice(0, 10),
+    seconds: Math.round(took),
+    processor: Math.round(counted.reduce((sum, { seconds }) => sum + seconds, 0)),
+    folders: Object.fromEntries(folders.sort(([a], [b]) => (a < b ? -1 : 1))),
+  }
+  const known = existsSync(timesFile) ? JSON.parse(readFileSync(timesFile, 'utf8')) : []
+  const others = known.filter(({ date }) => date !== run.date)
+  const text = JSON.stringify([run, ...others].slice(0, mostRuns), null, 2)
+  writeFileSync(timesFile, `${text}\n`)
 }

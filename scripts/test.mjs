@@ -14,7 +14,7 @@ import { noteFigures } from './reliability.mjs'
 import { longFirst, runsOnPostgres } from './test-engines.mjs'
 import { ownFolder } from './test-folder.mjs'
 import { testServer } from './test-postgres.mjs'
-import { countedIn, usedBy } from './test-processor.mjs'
+import { countedIn, keepTimes, usedBy } from './test-processor.mjs'
 import { isShared, processesOf, programsFor } from './test-together.mjs'
 
 const patience = Number(process.env.DUET_TEST_PATIENCE ?? 1)
@@ -57,6 +57,9 @@ const here = name => fileURLToPath(new URL(name, import.meta.url))
 const suite = options.nightly ? suites.nightly : suites.usual
 /** With fewer rounds than usual, what the nightly tests find is not kept. */
 const isWholeNight = options.nightly && !process.env.DUET_TEST_ROUNDS && !process.env.DUET_TEST_RUNS
+/** Only a whole run of the usual tests says what they take. */
+const isWholeRun =
+  !options.nightly && named.length === 0 && !options['test-name-pattern'] && !options['test-only']
 const hasCoverage = options['experimental-test-coverage'] === true
 
 process.chdir(here('..'))
@@ -84,7 +87,9 @@ async function main() {
   if (!stop.signal.aborted) for (const save of saves) save()
   if (counts) {
     const ofDatabase = { engine: 'postgres', file: 'the database', seconds: database }
-    printSlowest(begun, [...countedIn(env.DUET_TEST_PROCESSOR), ofDatabase])
+    const counted = [...countedIn(env.DUET_TEST_PROCESSOR), ofDatabase]
+    printSlowest(begun, counted)
+    if (isWholeRun && begun.length === 2) keepTimes(counted, performance.now() / 1000)
   }
   await removeFolder()
   const ran = begun.reduce((sum, { result }) => sum + result.ran, 0)

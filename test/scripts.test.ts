@@ -63,7 +63,11 @@ test('a test file that stays alive after its time is ended and named', () => {
   const { status, stderr } = spawnSync(
     process.execPath,
     ['--import=./scripts/test-watchdog.mjs', 'stays.ts'],
-    { cwd: dir, env: { ...process.env, DUET_TEST_FILE_SECONDS: '0.2' }, encoding: 'utf8' },
+    {
+      cwd: dir,
+      env: { ...process.env, DUET_TEST_FILE_SECONDS: '0.2', DUET_TEST_PROCESSOR: undefined },
+      encoding: 'utf8',
+    },
   )
   assert.equal(status, 1)
   assert.match(
