@@ -2,6 +2,7 @@
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import type { Content, OpenStore } from '#content.ts'
 import { postgresStore } from '#engines/postgres/store.ts'
 import { createTimelines } from '#engines/postgres/timelines.ts'
@@ -102,12 +103,23 @@ export const filledFile = async (
   const migrations = historyFor('sqlite', of.other?.content)
   const store = sqliteStore({ migrations, sync: 'normal', ...options })
   const isCopy = !options.migrations && !existsSync(options.file)
-  if (isCopy) {
-    copyFileSync(await templateFile(fill, of), options.file)
-    await changeIn(store)('update secrets set value = randomblob(32)')
-  } else await store.migrate()
-  if (!(isCopy && of.isUsual)) await fill(store)
-  return { store, drop: async () => {} }
+  if (!isCopy) {
+    await store.migrate()
+    await fill(store)
+    return { store, drop: async () => {} }
+  }
+  copyFileSync(await templateFile(fill, of), options.file)
+  // Each connection by itself would write its log back into the file, and read the keys from it.
+  const database = new DatabaseSync(options.file)
+  database.exec('pragma synchronous = off')
+  const rows = database
+    .prepare('update secrets set value = randomblob(32) returning name, value')
+    .all()
+  database.close()
+  const keys = new Map(rows.map(({ name, value }) => [name, value as Uint8Array]))
+  const secret: Store['secret'] = async name => keys.get(name) ?? store.secret(name)
+  if (!of.isUsual) await fill(store)
+  return { store: { ...store, secret }, drop: async () => {} }
 }
 
 const shared = new Map<string, string>()

@@ -50,7 +50,7 @@ const mixed = function* (draw: Draw, entities: Entities, requests: number): Gene
 /** One request of each sort for each entity, the writes among them several times. */
 export const each = function* (names: readonly string[]): Generator<Step> {
   for (const name of names)
-    for (const make of [create, create, create, update, readList, query, readOne, readList, query])
+    for (const make of [create, create, create, update, readList, query, readOne])
       yield [make, name]
 }
 

@@ -26,6 +26,7 @@ test('kill -9 amid the restart after a kill -9 loses no acknowledged write eithe
 test('a second service on one store refuses with a line that says what to do, and the first goes on', async () => {
   const { file, settings } = fresh()
   const first = await serve(settings)
+  assert.equal((await fetch(`${first.url}/readyz`)).status, 200)
   assert.throws(() => holdStore(file), StoreInUseError)
   // Nothing beside the store keeps it: nothing can be deleted that lets a second service in.
   assert.deepEqual(readdirSync(dirname(file)).sort(), ['duet.db', 'duet.db-shm', 'duet.db-wal'])
@@ -180,10 +181,4 @@ test('a descriptor that is no socket of TCP is refused with a line', async () =>
     stderr,
     /duet: descriptor 3, which LISTEN_FDS names, is no socket to listen on: .+\n$/,
   )
-})
-
-test('a service that says where it listens is ready', async () => {
-  const service = await serve(fresh().settings)
-  assert.equal((await fetch(`${service.url}/readyz`)).status, 200)
-  await service.end()
 })
