@@ -1,7 +1,6 @@
-/** Counts the operations that name parts which the schema deprecates: fields, arguments, input fields and values of enums. */
+/** Counts the operations that name what the schema deprecates: fields, arguments, input fields and values of enums. */
 import {
   type ASTVisitor,
-  type DocumentNode,
   type GraphQLInputType,
   type GraphQLSchema,
   getNamedType,
@@ -22,6 +21,7 @@ import type { GraphqlOperation } from '#graphql/document.ts'
 import type { Viewer } from '#model/policy.ts'
 import type { Usage } from '#versions/deprecated-use.ts'
 
+/** A part of the schema that may be deprecated: a field, an argument, an input field, a value of an enum. */
 type DeprecablePart = {
   readonly name: string
   readonly deprecationReason?: string | null | undefined
@@ -30,8 +30,12 @@ type DeprecablePart = {
 const isDeprecated = (part: DeprecablePart | null | undefined): part is DeprecablePart =>
   part?.deprecationReason != null
 
-const deprecatesIn = (schema: GraphQLSchema): boolean =>
-  Object.values(schema.getTypeMap()).some(type => {
+/** Counts the operations of a schema that use what it deprecates; does nothing if it deprecates nothing. */
+export const countingOperations = (
+  schema: GraphQLSchema,
+  usage: Usage,
+): ((operation: GraphqlOperation, variables: Variables, viewer: Viewer) => void) => {
+  const isNeeded = Object.values(schema.getTypeMap()).some(type => {
     if (isIntrospectionType(type)) return false
     if (isEnumType(type)) return type.getValues().some(isDeprecated)
     if (!isObjectType(type) && !isInputObjectType(type)) return false
@@ -39,14 +43,23 @@ const deprecatesIn = (schema: GraphQLSchema): boolean =>
       field => isDeprecated(field) || ('args' in field && field.args.some(isDeprecated)),
     )
   })
-
-const documentOf = ({ node, fragments }: GraphqlOperation): DocumentNode => ({
-  kind: Kind.DOCUMENT,
-  definitions: [node, ...fragments.values()],
-})
+  if (!isNeeded) return () => {}
+  return (operation, variables, viewer) => {
+    // Found once for each operation; its variables differ from request to request.
+    const inText = operation.derived('deprecated parts', () => deprecatedIn(schema, operation))
+    const inVariables = Object.values(variables.sources).flatMap(({ signature, value }) =>
+      inValue(signature.type, value),
+    )
+    for (const member of new Set([...inText, ...inVariables]))
+      usage.count({ api: 'graphql', member }, viewer)
+  }
+}
 
 /** The deprecated parts that an operation names in its own text: `Type.field`, `Type.field(argument)`, `Input.field`, `Enum.VALUE`. */
-const deprecatedIn = (schema: GraphQLSchema, operation: GraphqlOperation): readonly string[] => {
+const deprecatedIn = (
+  schema: GraphQLSchema,
+  { node, fragments }: GraphqlOperation,
+): readonly string[] => {
   const info = new TypeInfo(schema)
   const found = new Set<string>()
   const add = (part: DeprecablePart | null | undefined, place: (name: string) => string) => {
@@ -65,7 +78,8 @@ const deprecatedIn = (schema: GraphQLSchema, operation: GraphqlOperation): reado
     EnumValue: () =>
       add(info.getEnumValue(), name => `${getNamedType(info.getInputType())?.name}.${name}`),
   }
-  visit(documentOf(operation), visitWithTypeInfo(info, visitor))
+  const document = { kind: Kind.DOCUMENT, definitions: [node, ...fragments.values()] } as const
+  visit(document, visitWithTypeInfo(info, visitor))
   return [...found]
 }
 
@@ -87,29 +101,4 @@ const inValue = (type: GraphQLInputType, value: unknown): readonly string[] => {
         ]
       : [],
   )
-}
-
-/** The parts that count for a request: in its text, where they are found once for each operation, and in its variables. */
-const namedBy = (
-  schema: GraphQLSchema,
-  operation: GraphqlOperation,
-  { sources }: Variables,
-): ReadonlySet<string> => {
-  const inText = operation.derived('deprecated parts', () => deprecatedIn(schema, operation))
-  const inVariables = Object.values(sources).flatMap(({ signature, value }) =>
-    inValue(signature.type, value),
-  )
-  return new Set([...inText, ...inVariables])
-}
-
-/** Counts the operations of a schema that use its deprecated parts; does nothing if it has none. */
-export const countingOperations = (
-  schema: GraphQLSchema,
-  usage: Usage,
-): ((operation: GraphqlOperation, variables: Variables, viewer: Viewer) => void) => {
-  if (!deprecatesIn(schema)) return () => {}
-  return (operation, variables, viewer) => {
-    for (const member of namedBy(schema, operation, variables))
-      usage.count({ api: 'graphql', member }, viewer)
-  }
 }

@@ -31,7 +31,7 @@ const inUrl = (c: Http): JsonObject => {
       'A GET has no body: leave Content-Type out, or send application/json',
     )
   const parameters = parametersIn(queryString(c))
-  // Refused where it is given twice, as a member of a body is: two readers could take different ones.
+  // Refused if it is given twice, as a member of a body is: two readers could take different ones.
   const parameter = (name: string): string | undefined => {
     const values = parameters.getAll(name)
     if (values.length > 1) throw malformed(`The parameter ${name} is given twice`)

@@ -138,7 +138,7 @@ const mostOfInt = 2 ** 31 - 1
 
 type LeafOf = (field: Field) => GraphQLScalarType | GraphQLEnumType
 
-/** The types of the fields that hold values; an enum is one type wherever it stands. */
+/** The types of the fields that hold values; an enum is one type for all that have it. */
 const leafTypes = ({ entities }: Model): LeafOf => {
   const enums = new Map<Field, GraphQLEnumType>()
   for (const field of Object.values(entities).flatMap(({ fields }) => Object.values(fields))) {

@@ -67,7 +67,7 @@ ${content.body}
   })
 }
 
-/** The answer to a request for the page: the page, or 304 where the caller has it; throws what `checkHead` throws. */
+/** The answer to a request for the page: the page, or 304 if the caller has it; throws what `checkHead` throws. */
 export const send = ({ body, headers }: WebPage, c: Http): Response => {
   checkHead(c)
   const all = { ...headers, 'X-Request-Id': requestIdOf(c) }

@@ -14,7 +14,7 @@ export type Examples = {
   readonly graphql: string
   readonly rest: string
   readonly withToken: { readonly graphql: string; readonly rest: string }
-  /** What GraphiQL opens with; the operation for anonymous where there are none. */
+  /** What GraphiQL opens with; without any, the operation for anonymous. */
   readonly tabs?: readonly Tab[]
   /** Rows of entities that the demo has none of, as in an import, for the examples of the OpenAPI documents. */
   readonly rows?: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>
