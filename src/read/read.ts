@@ -83,19 +83,16 @@ export const readCached = <Made>(
   })
 }
 
-/** Is shown the rows of a read, if they come to this thread. */
-type See = (results: Results) => void
-
 /**
  * Runs a prepared read on one snapshot, with these options; synchronous if it is quick and the database is. It is published on the
- * channel of reads if anybody subscribes.
+ * channel of reads if anybody subscribes. `see` is shown the rows, if they come to this thread.
  */
 export const read = (
   reader: PlanReader,
   prepared: Prepared,
   parameters: readonly SqlValue[],
   options: ReadOptions = {},
-  see?: See,
+  see?: (results: Results) => void,
 ): readonly Answer[] | Promise<readonly Answer[]> => {
   const { plain = reader } = reader
   if (!reads.hasSubscribers) return run(plain, prepared, parameters, options, see)
@@ -116,7 +113,7 @@ const run = (
   { plan, lane, single, script, answers }: Prepared,
   parameters: readonly SqlValue[],
   options: ReadOptions,
-  see?: See,
+  see?: (results: Results) => void,
 ): readonly Answer[] | Promise<readonly Answer[]> => {
   const { runInThread } = reader
   if (runInThread && lane(parameters) === 'slow') return runInThread(plan, parameters, options)
