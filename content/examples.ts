@@ -1,4 +1,4 @@
-/** Requests that show what the content has: on the start page, in GraphiQL, and at the start of a development server. */
+/** Example requests: on the start page, in GraphiQL, and at the start of a development server. */
 import type { Examples } from '#pages/start.ts'
 
 const tabs = [

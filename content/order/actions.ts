@@ -46,7 +46,7 @@ const shortage = (items: Items, refusedId: number, rows: Rows): ApiError => {
     const product = known.get(productId)
     if (!product)
       unknown.push({ field, message: `names product ${productId}, which does not exist` })
-    // The rows lack what the steps before took, those of lower ids, of which there was enough.
+    // The rows lack the pieces that earlier steps took; these are of lower ids, and there was enough of them.
     else if (productId >= refusedId && product.stock < quantity)
       short.push({
         field,
@@ -117,7 +117,7 @@ const place: Action = {
         insert into orders (status, amount, currency, customer_id, created_at)
         select 'pending', (${sum}), ${typed(model.settings.currency.code, 'text')}, c.id, ${typed(now, 'time')}
         from customers as c where c.user_id = ${viewer.id} and (${sum}) <= ${largestAmount} returning id`,
-      // Where the user was deleted meanwhile, the customer is nobody's any more.
+      // If the user was deleted meanwhile, the customer is nobody's any more.
       explain: sql`select id from customers where user_id = ${viewer.id}`,
       refused: rows =>
         rows.length === 0

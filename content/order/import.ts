@@ -24,7 +24,7 @@ const stepsTo = (status: SqlValue | undefined): readonly StateChange[] => {
   return last ? [...stepsTo(last.from), last] : []
 }
 
-/** The state of an order, where the row does not give it: from its times, or paid where it has none of them. */
+/** The state of an order whose row does not give it: from its times, or paid if it has none of them. */
 const statusOf = (row: GivenRow): string =>
   steps.toReversed().find(({ at }) => row[at] != null)?.to ?? 'paid'
 
@@ -97,7 +97,7 @@ const orderRows = (store: ContentStore, use: InputContext): PutRow => {
   const putEvent = inserter(store, entityOf(model, 'orderEvent'))
 
   return async ({ items, amount, currency, ...row }) => {
-    // The items, and what they come to.
+    // The items, and their sum.
     const list = listMember(items)
     const isList = !('fault' in list)
     const checks = (isList ? list.value : []).map((item, index) =>
@@ -130,7 +130,7 @@ const orderRows = (store: ContentStore, use: InputContext): PutRow => {
       ...wrongItems,
     ]
 
-    // What the row says of the amount must be what the store computes.
+    // The amount and the currency of the row must be those of the store.
     const computed = formatMinor(Number(sum), digits)
     if (areRight && sum > BigInt(Number.MAX_SAFE_INTEGER))
       faults.push({ field: 'items', message: 'come to more than an order can be' })

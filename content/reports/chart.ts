@@ -88,7 +88,7 @@ const scaleOf = (highest: number, least: number) => {
 /** The most marks that fit below a chart without touching. */
 const mostTicks = 12
 
-/** A way to mark periods; `index` counts those of the chart. */
+/** A way to mark periods; `index` counts the periods of the chart. */
 type Marks = {
   readonly at: (period: number, index: number) => boolean
   readonly label: 'day' | 'month' | 'year'
@@ -142,7 +142,7 @@ const ticksOf = (periods: readonly number[], by: By) => {
 
 // ---- The chart
 
-/** The heights in at most so many columns, each with its highest period: a peak narrower than a pixel would not show. */
+/** The heights in at most this number of columns, each with its highest period: a peak narrower than a pixel would not show. */
 const peaksOf = (heights: readonly (readonly number[])[], columns: number): typeof heights => {
   if (heights.length <= columns) return heights
   const peaks: (readonly number[])[] = []
@@ -186,7 +186,7 @@ export const chart = ({ type, by, periods, totals }: Figures, currency: Currency
 
   const { top, step, ticks } = scaleOf(highest, 10 ** -digits)
   const decimals = step < 1 ? digits : 0
-  // Short where the numbers of the axis are long.
+  // Long numbers of the axis are written short.
   const short = formatOf(
     top >= 10_000
       ? { notation: 'compact', minimumFractionDigits: 0, maximumFractionDigits: 2 }
@@ -209,7 +209,7 @@ export const chart = ({ type, by, periods, totals }: Figures, currency: Currency
     return `${line(x, base, x, base + 6, ink.axis)}${text(x, base + 24, label, { 'text-anchor': 'middle' })}`
   })
 
-  // Each bar has its value, or all are one outline where there are many.
+  // Each bar has its value; many bars are drawn as one outline.
   const isOutlined = heights.length > mostApart
   const columns = isOutlined ? peaksOf(heights, Math.floor(right - left)) : heights
   const bars = series.map(({ key, label, colour }, index) => {

@@ -52,7 +52,7 @@ export type Figures = {
   readonly totals: Sums
 }
 
-/** A query whose rows begin with a day, and what each row adds to the sums of its day. */
+/** A query whose rows begin with a day, and the sums that each row adds to its day. */
 type DailyQuery = { readonly query: Sql; readonly adds: (row: Row) => Sums }
 
 /** The database sums millions and remainders separately, so that no sum overflows or is rounded. */
@@ -60,7 +60,7 @@ const million = 1_000_000
 
 const big = (value: SqlValue | undefined): bigint => BigInt(String(value ?? 0))
 
-/** The sums, and those of others on top. */
+/** The sums, with others on top. */
 const plus = (sums: Sums, more: Sums): Sums => ({
   ...sums,
   ...Object.fromEntries(Object.entries(more).map(([key, n]) => [key, (sums[key] ?? 0n) + n])),

@@ -8,7 +8,7 @@ import { type Command, commandOf, type GuardedStep, type Writing } from '#write/
 import { precheck } from '#write/entity-commands.ts'
 import { noMembers } from '#write/input.ts'
 
-/** Brings the user to a state, unless it is in it already; `refused` where there is no such user. */
+/** Brings the user to a state, unless it is in it already; `refused` if there is no such user. */
 export const reached = (
   state: Sql,
   where: Sql,

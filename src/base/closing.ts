@@ -1,4 +1,4 @@
-/** Opens something, gives what `work` gives with it, and closes it in the end, whatever became of the work. */
+/** Opens something, gives the result of `work` with it, and closes it in the end, whatever became of the work. */
 export const closing = async <Thing extends { readonly close: () => Promise<void> }, Result>(
   opening: Promise<Thing>,
   work: (thing: Thing) => Promise<Result>,

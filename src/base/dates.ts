@@ -7,7 +7,7 @@ export const isDay = (text: string): boolean =>
   // A day too many, such as 30 February, is read as one of the next month.
   new Date(text).toISOString().startsWith(text)
 
-/** The same day that many months later, or the last day of that month where it has no such day. */
+/** The same day a number of months later, or the last day of that month if it has no such day. */
 export const addMonths = (day: string, months: number): string => {
   const [year = 0, month = 1, number = 1] = day.split('-').map(Number)
   const moved = new Date(Date.UTC(year, month + months, 0))
@@ -30,7 +30,7 @@ export const dayNumber = (moment: number): number => Math.floor(moment / day)
 export const dayNumbered = (number: number): string =>
   new Date(number * day).toISOString().slice(0, 10)
 
-/** How many days lie between two; below zero where the second is before the first. */
+/** How many days lie between two; below zero if the second is before the first. */
 export const daysBetween = (from: string, to: string): number =>
   (Date.parse(to) - Date.parse(from)) / day
 

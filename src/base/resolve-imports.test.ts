@@ -13,7 +13,7 @@ test('modules are found where package.json has them', () => {
     new URL('resolve-imports.ts', import.meta.url).href,
   )
   assert.equal(import.meta.resolve('#content/main.ts'), new URL('content/main.ts', root).href)
-  assert.equal(import.meta.resolve('./lru.ts'), new URL('lru.ts', import.meta.url).href)
+  assert.equal(import.meta.resolve('./cache.ts'), new URL('cache.ts', import.meta.url).href)
   assert.equal(import.meta.resolve('node:fs'), 'node:fs')
 })
 

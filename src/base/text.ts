@@ -2,7 +2,7 @@
 
 const jsonBytes = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2
 
-/** The text, cut with `…` where it takes more than `most` bytes as JSON in UTF-8, in which a character takes 1 to 6. */
+/** The text, cut with `…` if it takes more than `most` bytes as JSON in UTF-8, in which a character takes 1 to 6. */
 export const clipped = (text: string, most: number): string => {
   if (text.length * 6 <= most) return text
   const start = text.slice(0, most + 1)
@@ -26,9 +26,9 @@ const distance = (from: string, to: string): number => {
   return row.at(-1) ?? 0
 }
 
-/** The known name at most two letters from this one, in a name of two or three letters one; undefined where there is none. */
+/** The known name at most two letters from this one, in a name of two or three letters one; undefined if there is none. */
 export const nearest = (name: string, known: readonly string[]): string | undefined => {
-  // In a short name two changed letters leave too little of what was meant.
+  // Two changed letters leave too little of a short name.
   const most = Math.min(2, Math.floor(name.length / 2))
   const [near] = known
     .filter(text => Math.abs(text.length - name.length) <= most)

@@ -1,4 +1,4 @@
-/** The header `traceparent` (W3C Trace Context) for what is asked of others while a request is run. */
+/** The header `traceparent` (W3C Trace Context) for calls to other services while a request is run. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 const current = new AsyncLocalStorage<string>()

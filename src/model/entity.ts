@@ -33,25 +33,25 @@ type Paging = 'page' | 'page or offset' | 'cursor'
 
 export type Listing = {
   readonly paging: Paging
-  /** The size of a page where the caller does not give it. */
+  /** The size of a page if the caller does not give it. */
   readonly limit: number
   /** The fields a caller may sort by: with a field and a direction, or as a signed list (`-price,name`). */
   readonly sort?: {
     readonly style: 'field and order' | 'signed list'
     readonly fields: readonly string[]
-    /** The lifetimes of those that not every version has. */
+    /** The lifetimes of the fields that not every version offers. */
     readonly lifetimes?: Readonly<Record<string, Lifetime>>
   }
   readonly filters?: Readonly<Record<string, Filter>>
 }
 
-/** The links of an object by the value of one of its fields; `by` is null where they are always the same, the only case. */
+/** The links of an object by the value of one of its fields; `by` is null if they are always the same, the only case. */
 export type Links = {
   readonly by: string | null
   readonly cases: Readonly<Record<string, Readonly<Record<string, Link>>>>
 }
 
-/** A link: a path with `{field}`s in it, and a method where it is not GET. */
+/** A link: a path with `{field}`s in it, and a method if it is not GET. */
 export type Link = Lifetime & { readonly href: string; readonly method?: string }
 
 /** The fields in a link's path. */
@@ -182,48 +182,42 @@ type EntityDeclaration<F, R, Key extends string = keyof F & string> = {
   afterCreate?: NoInfer<CreateEffect & { readonly fields: readonly Key[] }>
 }
 
-const listingOf = ({ sort, ...listing }: ListingOf<string>): Listing => {
-  if (!sort) return listing
-  const terms = (sort.fields as readonly DeclaredSort<string>[]).map(term =>
-    typeof term === 'string' ? { by: term } : term,
-  )
-  const { style } = sort
-  const lifetimes = Object.fromEntries(terms.map(term => [term.by, lifetimeOf(term)] as const))
-  return { ...listing, sort: { style, fields: terms.map(({ by }) => by), lifetimes } }
-}
-
-const kindOf = <Kind extends string>(offered: DeclaredWrite<Kind>): Kind =>
-  typeof offered === 'string' ? offered : offered.kind
-
-/** The lifetimes of what is not offered in every version; `whole` is the entity's own. */
-const lifetimesOf = (
-  whole: Lifetime,
-  offered: readonly (readonly [name: string, own: unknown])[],
-): Readonly<Record<string, Lifetime>> =>
-  Object.fromEntries(
-    offered.map(([name, own]) => {
-      const lifetime = typeof own === 'object' && own !== null ? lifetimeOf(own) : {}
-      return [name, { ...lifetimeOf(whole), ...lifetime }]
-    }),
-  )
+const kindOf = <Kind extends string>(write: DeclaredWrite<Kind>): Kind =>
+  typeof write === 'string' ? write : write.kind
 
 const restOf = (rest: RestOf<string, string>): Entity['rest'] => {
-  const { list, one, listing, writes = [], nested = [] } = rest
+  const { list, one, writes = [], nested = [] } = rest
+  const { sort, ...listing } = rest.listing
+  const terms = ((sort?.fields ?? []) as readonly DeclaredSort<string>[]).map(term =>
+    typeof term === 'string' ? { by: term } : term,
+  )
+  const sorted = sort && {
+    style: sort.style,
+    fields: terms.map(({ by }) => by),
+    lifetimes: Object.fromEntries(terms.map(term => [term.by, lifetimeOf(term)] as const)),
+  }
+  // A route is there as long as the whole entity, unless it says otherwise.
+  const routes: readonly (readonly [string, boolean | string | Lifetime])[] = [
+    ['all', {}],
+    ['list', list],
+    ['one', one],
+    ...writes.map(write => [kindOf(write), write] as const),
+    ...nested.map(write => [`nested ${kindOf(write)}`, write] as const),
+  ]
   return {
     list: list !== false,
     one: one !== false,
-    listing: listingOf(listing),
+    listing: { ...listing, ...(sorted && { sort: sorted }) },
     selectable: rest.selectable ?? false,
     writes: writes.map(kindOf),
     nested: nested.map(kindOf),
     embedded: (rest.embedded ?? {}) as Entity['rest']['embedded'],
-    lifetimes: lifetimesOf(rest, [
-      ['all', {}],
-      ['list', list],
-      ['one', one],
-      ...writes.map(write => [kindOf(write), write] as const),
-      ...nested.map(write => [`nested ${kindOf(write)}`, write] as const),
-    ]),
+    lifetimes: Object.fromEntries(
+      routes.map(([name, own]) => [
+        name,
+        { ...lifetimeOf(rest), ...(typeof own === 'object' && lifetimeOf(own)) },
+      ]),
+    ),
   }
 }
 
@@ -235,7 +229,7 @@ const linksOf = (
   return links ? { by: links.by, cases: mapped(links.cases, linked) } : null
 }
 
-/** An entity with its defaults: in both APIs, without counts, closed where no rule says otherwise. */
+/** An entity with its defaults: in both APIs, without counts, closed unless a rule says otherwise. */
 export const entity = <
   const F extends Readonly<Record<string, Field>>,
   // biome-ignore lint/complexity/noBannedTypes: an entity without relations has none, not any.

@@ -6,16 +6,16 @@ import { codePoints, isEmail, isMoment, isStorable, type Scalar } from '#model/v
 import type { Lifetime, Variants } from '#model/version.ts'
 
 /** The value of a field that a create does not give: a fixed value, the current time, or the viewer's id. */
-export type Initial = { readonly value: string | number | null } | 'now' | 'viewer'
+type Initial = { readonly value: string | number | null } | 'now' | 'viewer'
 
 /** A field; its lifetime is that of its member in the versions of the REST API. */
 export type Field = Lifetime & {
   readonly scalar: Scalar
   readonly nullable: boolean
   readonly description: string
-  /** The rule for values from outside; what it gives is stored. */
+  /** The rule for values from outside; the value that it gives is stored. */
   readonly rule: Check
-  /** Who may read it where its entity may be read. */
+  /** Who may read it among those who may read its entity. */
   readonly readableBy: Rule
   /** Who may set it among those who may write its entity; `nobody`: the service sets it. */
   readonly settableBy: Rule
@@ -25,7 +25,7 @@ export type Field = Lifetime & {
   readonly graphql: 'shown' | 'input' | 'hidden'
   /** Whether the REST API shows it. */
   readonly rest: boolean
-  /** Its name and form in versions of the REST API up to one, where they differ from the model's. */
+  /** Its name and form in versions of the REST API up to one, if they differ from the model's. */
   readonly until: Variants
   /** The same from a version on; the column and GraphQL keep the name of the field. */
   readonly from: Variants

@@ -9,7 +9,7 @@ type Term = {
   readonly descending: boolean
 }
 
-/** An index; `sorted`: it serves an order, so it also says where nulls come. */
+/** An index; `sorted`: it serves an order, so it also says on which end nulls come. */
 export type Index = {
   readonly name: string
   readonly terms: readonly Term[]
@@ -37,7 +37,7 @@ const indexOf = (
   return { name: `${entity.table}_by_${label}`, terms, unique, sorted, of }
 }
 
-/** The indexes of an entity by what each is for; some may be the same. */
+/** The indexes of an entity by their purposes; some may be the same. */
 export const askedIndexes = (entity: Entity): readonly Index[] => {
   // A sort goes by one index in each of its directions; ties are always broken by id ascending.
   const { style, fields = [] } = entity.rest.listing.sort ?? {}

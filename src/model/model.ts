@@ -30,7 +30,7 @@ export { columnName, entityOf, fieldOf, typeName }
 export type Settings = {
   readonly switches: Switches
   readonly currency: Currency
-  /** The values of the content's own settings, by their names, for its actions; absent where a test gives none. */
+  /** The values of the content's own settings, by their names, for its actions; absent if a test gives none. */
   readonly values?: Readonly<Record<string, unknown>>
 }
 

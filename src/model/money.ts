@@ -7,7 +7,7 @@ const decimalForm = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d{1,3}))?$/i
 
 /**
  * A decimal number's text in minor units, exactly: `{ minor, rest }`, where `rest` is true for more decimals than the
- * currency has (`minor` is then truncated towards zero). Undefined where the text is no number.
+ * currency has (`minor` is then truncated towards zero). Undefined if the text is no number.
  */
 export const parseMinor = (
   text: string,
@@ -35,7 +35,7 @@ export const formatMinor = (minor: number | bigint, digits: number): string => {
 }
 
 /**
- * The currencies of ISO 4217 that do not have two decimals, by how many they have. Those of `Intl` are what people use, which a
+ * The currencies of ISO 4217 that do not have two decimals, by how many they have. Those of `Intl` follow custom, which a
  * newer Node may have otherwise, and each stored amount would be another one.
  */
 const otherDecimals = {

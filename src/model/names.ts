@@ -1,4 +1,4 @@
-/** Names of the model: entities and fields by theirs, and names in other forms, as SQL columns and as types. */
+/** Names of the model: entities and fields looked up by name, and names in other forms, as SQL columns and as types. */
 
 /** `emailVerified` as SQL writes it: `email_verified`. */
 export const columnName = (field: string): string =>
@@ -18,13 +18,13 @@ export const wrong = (sentence: string): never => {
   throw new Error(`the model is wrong: ${sentence}`)
 }
 
-/** The entity of that name; a bug where there is none. */
+/** The entity of that name; a bug if there is none. */
 export const entityOf = <E>(
   { entities }: { readonly entities: Readonly<Record<string, E>> },
   name: string,
 ): E => entities[name] ?? wrong(`${name} is not an entity`)
 
-/** The field of that name; a bug where there is none. */
+/** The field of that name; a bug if there is none. */
 export const fieldOf = <F>(
   entity: { readonly plural: string; readonly fields: Readonly<Record<string, F>> },
   name: string,

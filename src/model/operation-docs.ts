@@ -1,13 +1,13 @@
 /** What an operation that the model does not derive says of itself for the documents of the API. */
 
-/** A JSON Schema, draft 2020-12; `#/components/schemas/…` refers to those that the model gives. */
+/** A JSON Schema, draft 2020-12; `#/components/schemas/…` refers to schemas of the model. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
 /** A body of some media type, with a value that shows it. */
 export type MediaType = { readonly schema: JsonSchema; readonly example?: unknown }
 
 export type OperationDocs = {
-  /** Its name in clients: a verb and what it is done to, unique among all operations. */
+  /** Its name in clients: a verb and its object, unique among all operations. */
   readonly operationId: string
   /** A few words in the imperative, without a full stop. */
   readonly summary: string
@@ -18,7 +18,7 @@ export type OperationDocs = {
   readonly isBodyOptional?: boolean
   /** What each status of success means; 200 or, for an empty answer, 204 unless given. */
   readonly success?: Readonly<Record<number, string>>
-  /** The forms of its answer by media type, where it does not answer with an entity; the versions' own types go with JSON. */
+  /** The forms of its answer by media type, if it does not answer with an entity; the versions' own types go with JSON. */
   readonly forms?: Readonly<Record<string, MediaType>>
   /** The codes of errors that only it answers with, beside those of every operation of its kind. */
   readonly errors?: readonly string[]

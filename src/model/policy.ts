@@ -37,7 +37,7 @@ export const callerOf = ({ id, service }: Viewer): string | undefined => {
   return service === undefined ? undefined : `service ${service}`
 }
 
-/** The role in which a viewer of a role reads the row that it has just created, also where it signs up without a token. */
+/** The role in which a viewer of a role reads the row that it has just created, also if it signs up without a token. */
 export const creatorRole = (role: Role, roles: Roles): Role =>
   role === anonymous.role ? roles.default : role
 
@@ -70,7 +70,7 @@ export const withRole = <const R extends Roles>(roles: R, role: R['names'][numbe
 export type Policy = {
   /** Its rows, wherever they are read. */
   readonly read?: Rule
-  /** Its rows as the root of a read: a list or one by id. `read` where it is left out. */
+  /** Its rows as the root of a read: a list or one by id. `read` if it is left out. */
   readonly enter?: Rule
   readonly create?: Rule
   readonly update?: Rule
@@ -88,7 +88,7 @@ export type Conditions = {
 
 /**
  * The verdict of a rule for a viewer before any row is read:
- * `yes`, `no`, or `row` where it depends on the owner of the row.
+ * `yes`, `no`, or `row` if it depends on the owner of the row.
  */
 export const judge = (
   rule: Rule,
@@ -154,7 +154,7 @@ export const inWords = (rule: Rule, { superuser, default: usual }: Roles): strin
 export const mayBeDoneBy = (rule: Rule | undefined, { viewers }: Conditions): string =>
   `May be done by: ${inWords(rule ?? nobody, viewers.roles)}.`
 
-/** A sentence that says who alone may give a field, where not everybody may who writes the row. */
+/** A sentence that says who alone may give a field, if not everybody who writes the row may. */
 export const givenOnlyBy = (rule: Rule, conditions: Conditions): string | undefined => {
   const { roles } = conditions.viewers
   const isOpen = judge(rule, { id: null, role: roles.default }, conditions) !== 'no'

@@ -1,4 +1,4 @@
-/** What goes with a row that is deleted, what refers to it and stays, and what keeps it from being deleted. */
+/** References between entities: which rows go with a deleted one, which stay, which keep it from being deleted, and which tables come first. */
 import type { Entity } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import type { Entities } from '#model/model.ts'
@@ -18,10 +18,10 @@ export const referencesTo = (
       : [],
   )
 
-/** The entities of which rows may go with a row of this one, by references that cascade; itself too. */
+/** The entities whose rows may go with a row of this one, by references that cascade; itself too. */
 export const goneWith = (entities: Entities, entity: string): ReadonlySet<string> => {
   const gone = new Set([entity])
-  // A set gives what is added on the way too.
+  // A loop over a set also reaches the members that are added meanwhile.
   for (const target of gone)
     for (const [name, one] of Object.entries(entities))
       if (referencesTo(one, new Set([target]), 'cascade').length > 0) gone.add(name)

@@ -1,4 +1,4 @@
-/** Resources: what a version of the REST API shows and takes of an entity, derived from its declaration. */
+/** Resources: the part of an entity that a version of the REST API shows and takes, derived from its declaration. */
 import { mapped } from '#base/object.ts'
 import type { Entity, Filter, Links } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
@@ -16,14 +16,14 @@ export type Member =
   | { readonly kind: 'embedded'; readonly name: string }
   | { readonly kind: 'links'; readonly name: '_links'; readonly links: Links }
 
-/** A value of `sort`, signed where it descends, and the field it sorts by. */
-export type SortTerm = {
+/** A value of `sort`, with a sign if it descends, and the field it sorts by. */
+type SortTerm = {
   readonly name: string
   readonly field: string
   readonly descending: boolean
 }
 
-/** What a version of the REST API has of an entity. */
+/** An entity as a version of the REST API has it. */
 export type Resource = {
   readonly name: string
   readonly entity: Entity
@@ -31,9 +31,9 @@ export type Resource = {
   readonly members: readonly Member[]
   readonly filters: Readonly<Record<string, Filter>>
   readonly sorts: readonly SortTerm[]
-  /** The field that a member is of, shown or not; undefined where this version has no such member. */
+  /** The field behind a member, shown or not; undefined if this version has no such member. */
   readonly fieldNamed: (member: string) => string | undefined
-  /** The name of a field's member; the field's own name where this version does not have it. */
+  /** The name of a field's member; the field's own name if this version does not have it. */
   readonly nameOf: (field: string) => string
   readonly formOf: (field: string) => Form | undefined
 }
@@ -101,7 +101,7 @@ export const resourceIn = (name: string, entity: Entity, version: Version): Reso
     .getOrInsertComputed(entity, () => new Map())
     .getOrInsertComputed(`${version} ${name}`, () => derived(name, entity, version))
 
-/** The resource of an entity of a model in a version; an error where there is no such entity. */
+/** The resource of an entity of a model in a version; an error if there is no such entity. */
 export const resourceOf = (
   model: { readonly entities: Readonly<Record<string, Entity>> },
   name: string,

@@ -9,7 +9,7 @@ export type Version = (typeof versions)[number]
 /** The version for new programs. */
 export const newest: Version = versions.at(-1) ?? versions[0]
 
-/** A reason, such as `Use fullName.`, and where it is known the day of its announcement. */
+/** A reason, such as `Use fullName.`, and the day of its announcement if it is known. */
 type Deprecation = string | { readonly reason: string; readonly on: string }
 
 /** The versions that have a part of the model, all unless it says otherwise. Days are written `2027-08-01`. */
@@ -82,16 +82,16 @@ export const decoded = (
     : { value: word }
 }
 
-/** How versions name and write a field, where they do it otherwise than the model. */
+/** How versions name and write a field, if they do it otherwise than the model. */
 export type Variant = { readonly name?: string; readonly form?: Form }
 
 /** The variants of a field, each by a version. */
 export type Variants = Readonly<Partial<Record<Version, Variant>>>
 
-/** What versions have otherwise: those until one, and those from one on, that one included. */
+/** The variants of a field: of the versions until one, and from one on, that one included. */
 export type Differing = { readonly until: Variants; readonly from: Variants }
 
-/** The name and form of a field in a version: of each, what stands nearest, at the versions from it on or up to it. */
+/** The name and form of a field in a version: of each the nearest, at the versions from it on or up to it. */
 export const variantOf = ({ until, from }: Differing, version: Version): Variant => {
   const later = versions.filter(other => other >= version).map(other => until[other])
   const earlier = versions.filter(other => other <= version).map(other => from[other])

@@ -43,7 +43,7 @@ const selection = {
 
 const withReceipt = ['{"status":"paid"}', '{"status":"refunded"}']
 
-/** The error where an order was never paid, told to those who may read the order; `state` is the JSON of its status. */
+/** The error if an order was never paid, for callers who may read the order; `state` is the JSON of its status. */
 const noReceipt = (id: number, state: string): ApiError => {
   const { status } = JSON.parse(state) as { readonly status: string }
   const remedy = status === 'pending' ? 'pay it first' : 'only what was paid has a receipt'

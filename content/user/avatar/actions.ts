@@ -34,20 +34,20 @@ const isStored = (tags: readonly string[]): Sql => {
   return tags.length > 0 ? sql`avatars.digest in (${join(digests, comma)})` : sql`false`
 }
 
-/** Which stored pictures `If-Match` lets a write take the place of. */
+/** The stored pictures that `If-Match` lets a write replace. */
 const isMatched = ({ ifMatch }: Preconditions): Sql => {
   const tags = allowedTags(ifMatch)
   return tags === undefined || tags === 'any' ? sql`true` : isStored(tags)
 }
 
-/** Which stored pictures the headers let a write take the place of. */
+/** The stored pictures that the headers let a write replace. */
 const isAllowed = (given: Preconditions): Sql => {
   const tags = excludedTags(given.ifNoneMatch)
   if (tags === 'any') return sql`false`
   return sql`${isMatched(given)} and not ${isStored(tags ?? [])}`
 }
 
-/** Whether the headers let a write take the place of the picture that is drawn where none is stored. To `If-None-Match: *` it is none. */
+/** Whether the headers let a write replace the drawn picture of a user who has none stored. To `If-None-Match: *` it is none. */
 const isDrawnAllowed = ({ id, ifMatch, ifNoneMatch }: Preconditions): boolean => {
   const [allowed = 'any', excluded = 'any'] = [allowedTags(ifMatch), excludedTags(ifNoneMatch)]
   if (allowed === 'any' && excluded === 'any') return true
@@ -57,7 +57,7 @@ const isDrawnAllowed = ({ id, ifMatch, ifNoneMatch }: Preconditions): boolean =>
   return (allowed === 'any' || isIn(allowed)) && (excluded === 'any' || !isIn(excluded))
 }
 
-/** The error where the headers do not let a write take the place of the picture that there is. */
+/** The error if the headers do not let a write replace the present picture. */
 const refusedPicture = ({ ifMatch, ifNoneMatch }: Preconditions, wasMatched: boolean) =>
   wasMatched && ifNoneMatch !== undefined
     ? stillThat('avatar')

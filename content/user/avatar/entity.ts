@@ -1,4 +1,4 @@
-/** A user's picture: stored as it was sent, recognised by its bytes, deleted with its user; drawn where there is none. */
+/** A user's picture: stored as it was sent, recognised by its bytes, deleted with its user; and the drawn one of a user who has put none. */
 import { hash } from 'node:crypto'
 import { entity } from '#model/entity.ts'
 import { bytes, choice, created, id, internal, reference, text } from '#model/field.ts'

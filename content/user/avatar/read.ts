@@ -16,7 +16,7 @@ const policy = {
   'X-Content-Type-Options': 'nosniff',
 }
 
-/** A stored picture; `bytes` is null where the caller has it already. */
+/** A stored picture; `bytes` is null if the caller has it already. */
 type Picture = {
   readonly type: PictureType
   readonly tag: string
@@ -24,7 +24,7 @@ type Picture = {
 }
 
 /**
- * The picture of a user, null where none is stored; throws `NOT_FOUND` where there is no such user.
+ * The picture of a user, null if none is stored; throws `NOT_FOUND` if there is no such user.
  * `isKnown` tells by its ETag whether the caller has it: then its bytes are not read.
  */
 const pictureOf = (

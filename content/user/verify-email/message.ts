@@ -43,7 +43,7 @@ export const openToken = (key: Uint8Array, token: string, now: number): ProvenAd
   return now < until ? { kind: 'good', id, email } : { kind: 'expired' }
 }
 
-// Line ends, control characters, and those that change the direction of the text around them.
+// Line ends, control characters, and characters that change the direction of the text around them.
 const unruly = /[\p{Cc}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]+/gu
 const longestName = 80
 

@@ -6,7 +6,7 @@ import type { Field } from '#model/field.ts'
 import { isStorable } from '#model/values.ts'
 
 type CheckedField = CheckedEntity & { readonly key: string; readonly field: Field }
-/** The rest of a sentence that begins with `thing.title`; undefined where nothing is wrong. */
+/** The rest of a sentence that begins with `thing.title`; undefined if nothing is wrong. */
 type FieldCheck = (of: CheckedField) => string | undefined | false
 
 /** A stored value in the API's form, so that the field's own rule can check it. */

@@ -21,7 +21,7 @@ const parameters = ['page', 'limit', 'offset', 'cursor', 'sort', 'order', 'field
 
 const fieldNames = (self: Entity): string => Object.keys(self.fields).join(', ')
 
-/** The rest of a sentence about a filter; undefined where nothing is wrong. */
+/** The rest of a sentence about a filter; undefined if nothing is wrong. */
 const filterFault = (self: Entity, parameter: string, filter: Filter): string | undefined => {
   if (parameters.includes(parameter) || !/^[a-zA-Z][a-zA-Z0-9_-]*$/.test(parameter))
     return 'has a name that every list uses, or that is not a word: give it another one'
@@ -51,7 +51,7 @@ const bytesOf = (self: Entity, key: string): number => {
 /** The longest name that PostgreSQL does not cut off. */
 const longestName = 63
 
-/** The rest of a sentence about an index; undefined where nothing is wrong. */
+/** The rest of a sentence about an index; undefined if nothing is wrong. */
 const indexFault = (self: Entity, { terms, of }: Index): string | undefined => {
   const keys = terms.map(({ field }) => field)
   const unknown = keys.find(key => !own(self.fields, key))
@@ -69,7 +69,7 @@ const indexFault = (self: Entity, { terms, of }: Index): string | undefined => {
 /** What SQLite adds to the name of a search for the tables that it keeps it in. */
 const searchParts = ['', '_config', '_data', '_docsize', '_idx']
 
-/** The names that a table takes among those of tables, with its own: of its key, its sequence, its indexes and searches. */
+/** The names that a table takes among the names of tables: its own, and those of its key, its sequence, its indexes and searches. */
 export const takenNames = (self: Entity): ReadonlySet<string> => {
   const { table, rest } = self
   const searches = Object.values(rest.listing.filters ?? {}).flatMap(({ kind, field }) =>

@@ -117,7 +117,7 @@ export const nameFaults = function* (entities: CheckedEntity['entities']): Fault
     yield 'no entity is at the root of the GraphQL API: let one have graphql.type and graphql.roots'
 }
 
-/** The entities of a circle of references from `start` back to it; undefined where there is none. An entity may refer to itself. */
+/** The entities of a circle of references from `start` back to it; undefined if there is none. An entity may refer to itself. */
 const circleFrom = (
   entities: CheckedEntity['entities'],
   start: string,
@@ -133,7 +133,7 @@ const circleFrom = (
   return undefined
 }
 
-/** The faults of references in a circle, of which no table could be made first. */
+/** The faults of references in a circle: none of its tables could be made first. */
 export const cycleFaults = function* (entities: CheckedEntity['entities']): Faults {
   for (const name of Object.keys(entities)) {
     const circle = circleFrom(entities, name)

@@ -64,7 +64,7 @@ export const relationFaults = function* (checked: CheckedEntity): Faults {
   }
 }
 
-/** The field at the end of a path of to-one relations; undefined where there is none. */
+/** The field at the end of a path of to-one relations; undefined if there is none. */
 const fieldAt = (
   entities: CheckedEntity['entities'],
   from: Entity | undefined,
@@ -84,7 +84,7 @@ const selfRules = ({ policy }: Entity): readonly Ruled[] =>
     rule?.kind === 'self' ? [[operation, rule] as const] : [],
   )
 
-/** The reason why a new row can never be the viewer's by this path; undefined where there is none. */
+/** The reason why a new row can never be the viewer's by this path; undefined if there is none. */
 const createFault = (checked: CheckedEntity, path: string): string | undefined => {
   const field = own(checked.self.fields, path)
   if (!field || path === 'id')

@@ -1,4 +1,4 @@
-/** Faults of routes and of rules: reads that nobody may do, writes that can never succeed, links that lead nowhere, roles that there are not. */
+/** Faults of routes and of rules: reads that nobody may do, writes that can never succeed, links that lead nowhere, unknown roles. */
 import { own } from '#base/object.ts'
 import { type CheckedEntity, type Faults, nestedLists } from '#model/check/relations.ts'
 import { type Entity, type Links, pathFields } from '#model/entity.ts'
@@ -6,7 +6,7 @@ import type { Field } from '#model/field.ts'
 import { typeName, withArticle } from '#model/names.ts'
 import { anonymous, type Roles, type Rule, type Switches, signedIn } from '#model/policy.ts'
 
-/** The kinds of rules that let nobody through whom a rule of this kind stops. */
+/** The kinds of rules that let nobody through who is stopped by a rule of this kind. */
 const within = {
   anyone: ['anyone', 'while', 'signed in', 'self', 'role', 'superuser', 'nobody'],
   'signed in': ['signed in', 'self', 'role', 'superuser', 'nobody'],
@@ -71,7 +71,7 @@ const writeFaults = function* (checked: CheckedEntity): Faults {
     }
 }
 
-/** Types without fields, roots that nobody may read, inputs that take nothing, and reasons for what there is not. */
+/** Types without fields, roots that nobody may read, inputs that take nothing, and reasons for deprecations of nothing. */
 const graphqlFaults = function* ({ name, self }: CheckedEntity): Faults {
   const { type, roots, filters, mutations, deprecated } = self.graphql
   if (!type) return
@@ -98,7 +98,7 @@ const graphqlFaults = function* ({ name, self }: CheckedEntity): Faults {
   }
 }
 
-/** Some who get whole objects, by their rule: what a sentence calls them, and what helps where they may not read all of it. */
+/** Callers who get whole objects, by their rule: their name in a sentence, and the remedy if they may not read all of it. */
 type Getters = {
   readonly rule: Rule
   readonly called: string
@@ -131,7 +131,7 @@ const writersOf = (name: string, { rest, policy }: Entity): readonly Getters[] =
 const stopped = (by: Rule, getters: readonly Getters[]): Getters | undefined =>
   getters.find(({ rule }) => isStricter(by, rule))
 
-/** The faults of members that only some of those may read who get the object: others would be refused all of it. */
+/** The faults of members that not all who get the object may read: the others would be refused all of it. */
 const memberFaults = function* (name: string, self: Entity, getters: readonly Getters[]): Faults {
   for (const [key, { rest, readableBy }] of Object.entries(self.fields)) {
     const some = rest ? stopped(readableBy, getters) : undefined
@@ -193,7 +193,7 @@ const embeddedFaults = function* ({ entities, name, self }: CheckedEntity): Faul
       yield `rest.embedded of ${name} has ${key}, which leads to one row, and only lists are embedded: name a relation many('…', …), or leave it out`
 }
 
-/** The rest of a sentence about a field in the path of a link; undefined where nothing is wrong. */
+/** The rest of a sentence about a field in the path of a link; undefined if nothing is wrong. */
 const pathFault = (self: Entity, key: string): string | undefined => {
   const field = own(self.fields, key)
   if (!field)
@@ -247,7 +247,7 @@ export const routeFaults = function* (checked: CheckedEntity): Faults {
       yield `afterCreate of ${name} wants ${key}, which is not a field: name one of ${Object.keys(self.fields).join(', ')}`
 }
 
-/** A rule, and what a sentence about it begins with. */
+/** A rule, and the beginning of a sentence about it. */
 export type PlacedRule = readonly [subject: string, rule: Rule | undefined]
 
 /** The rules of the policies and the fields of all entities. */

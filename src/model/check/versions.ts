@@ -1,4 +1,4 @@
-/** Faults of what differs between versions: names, forms, first and last versions, and the days on which they end. */
+/** Faults of the differences between versions: names, forms, first and last versions, and the days on which they end. */
 import { isDay, noticeMonths, soonestEnd } from '#base/dates.ts'
 import { type CheckedEntity, type Faults, nestedLists } from '#model/check/relations.ts'
 import type { Link } from '#model/entity.ts'
@@ -23,7 +23,7 @@ const dayFault = (called: string, day: string | undefined): string | undefined =
     ? undefined
     : `has the ${called} ${day}, which is not a day: write it like 2027-08-01`
 
-/** The rest of a sentence about what has this lifetime; undefined where nothing is wrong. */
+/** The rest of a sentence about the part that has this lifetime; undefined if nothing is wrong. */
 export const lifetimeFault = ({
   since,
   last,
@@ -70,7 +70,7 @@ const lifetimesOf = ({ name, self }: CheckedEntity): readonly (readonly [string,
   ]
 }
 
-/** The rest of a sentence about the versions at which a field differs; undefined where nothing is wrong. */
+/** The rest of a sentence about the versions at which a field differs; undefined if nothing is wrong. */
 const variantsFault = (field: Field): string | undefined => {
   const last = Math.max(0, ...Object.keys(field.until).map(Number))
   for (const kind of ['until', 'from'] as const)
@@ -104,7 +104,7 @@ const sortsAlike = (form: Form, { values = [] }: Field): boolean => {
   return words.every((word, index) => index === 0 || (words[index - 1] ?? '') < word)
 }
 
-/** The rest of a sentence about a field whose form a version changes; undefined where nothing is wrong. */
+/** The rest of a sentence about a field whose form a version changes; undefined if nothing is wrong. */
 const formFault = (
   { filters, sorts }: Resource,
   key: string,
@@ -122,7 +122,7 @@ const formFault = (
       return `has another word for ${unknown}, which it never is: name some of ${values.join(', ')}`
   }
 
-  // What the version does with the field, and cannot do in that form.
+  // Uses of the field in this version that its form does not allow.
   const isReversible =
     form === 'as text' ||
     (form !== 'as seconds' && wordsIn(form, values)?.length === values?.length)
@@ -144,7 +144,7 @@ const faultsIn = function* (checked: CheckedEntity, version: Version): Faults {
   const resource = resourceIn(name, self, version)
   const fields = Object.entries(self.fields)
 
-  // Members of one object with the same name; those that it only takes count as well.
+  // Members of one object with the same name; members that it only takes count as well.
   const names = [
     '_links',
     ...fields.flatMap(([key, field]) => (isIn(field, version) ? [resource.nameOf(key)] : [])),
