@@ -16,14 +16,14 @@ export type ReadFacts = {
   readonly lane: 'quick' | 'slow'
   /** The texts of its statements, without values. */
   readonly statements: () => readonly string[]
-  /** How many objects were read; absent where it failed. */
+  /** How many objects were read; absent if it failed. */
   rows?: number
 }
 
 /** A write to the store, in one transaction. */
 export type JobFacts = {
   readonly statements: () => readonly string[]
-  /** `done`, or why nothing was changed; absent where it failed. */
+  /** `done`, or why nothing was changed; absent if it failed. */
   outcome?: string
   /** Whether a stored response was given. */
   replayed?: boolean
@@ -35,7 +35,7 @@ export const jobs = tracingChannel<JobFacts & Timed>('duet:job')
 
 /**
  * Runs what a channel publishes: `start` and `end` around it, `asyncStart` and `asyncEnd` when its promise has settled, `error`
- * where it fails. `finish` adds what came of it to the facts.
+ * if it fails. `finish` adds what came of it to the facts.
  */
 export const traced = <Facts extends object, Result>(
   channel: TracingChannel<Facts & Timed>,

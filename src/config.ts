@@ -24,7 +24,7 @@ const keySettings = ['DUET_AUTH_SECRET', 'DUET_JWKS_URL', 'DUET_JWKS_FILE'] as c
 
 const withoutPrefix = (name: string): string => name.slice('DUET_'.length)
 
-/** The setting that an unknown name was probably meant for: the nearest, or the only one that begins with it; undefined where there is none. */
+/** The setting that an unknown name was probably meant for: the nearest, or the only one that begins with it; undefined if there is none. */
 export const settingMeant = (
   name: string,
   names: readonly string[] = Object.keys(settings),
@@ -71,7 +71,7 @@ const readTable = (table: SettingTable, environment: ConfigEnvironment, faults: 
   return values
 }
 
-/** The fault of the days on which a version is deprecated and ends; none where they fit together. */
+/** The fault of the days on which a version is deprecated and ends; none if they fit together. */
 const deprecationFaults = (
   { DUET_V1_DEPRECATED: from, DUET_V1_SUNSET: sunset }: Raw,
   environment: ConfigEnvironment,

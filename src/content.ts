@@ -38,21 +38,21 @@ export type Sizes = Readonly<Record<string, number>>
 /** The row of that number, counted from 0, by field. */
 type RowAt = (index: number) => Readonly<Record<string, SqlValue>>
 
-/** Puts so many rows of an entity in, with ids from 1. */
+/** Puts `count` rows of an entity in, with ids from 1. */
 export type PutMany = (entity: string, count: number, rowAt: RowAt) => Promise<void>
 
-/** The made-up rows of a content. */
+/** The generated rows of a content. */
 export type Seed = {
   /** The kinds that are made, with their default numbers. */
   readonly sizes: Sizes
   /** A sentence about the rows, for the help. */
   readonly about: string
-  /** A sentence that says why these sizes cannot be made; undefined where they can. */
+  /** A sentence that says why these sizes cannot be made; undefined if they can. */
   readonly check: (sizes: Sizes) => string | undefined
   readonly fill: (put: PutMany, sizes: Sizes) => Promise<void>
 }
 
-/** Puts a row in; gives its faults, and puts nothing in where there are any. */
+/** Puts a row in; gives its faults, and puts nothing in if there are any. */
 export type PutRow = (row: InputRow) => Promise<readonly FieldFault[]>
 
 /** A kind of rows that `import` reads and `export` writes. */
@@ -61,9 +61,9 @@ export type TransferKind = {
   readonly entity: string
   /** Fields that no API shows and that a round trip needs. */
   readonly also: readonly string[]
-  /** Members of other programs' files: the one they stand for here, or null where they are left out. */
+  /** Members of other programs' files, each with the member that it stands for here, or null if it is left out. */
   readonly foreign: Readonly<Record<string, string | null>>
-  /** Puts its rows in where they are more than rows of one table. */
+  /** Puts its rows in, for a kind whose rows are more than rows of one table. */
   readonly rows?: (store: ContentStore, use: InputContext) => PutRow
   /** The members of its files, for the help. */
   readonly help?: string
@@ -101,7 +101,7 @@ type Parts<Own extends SettingTable> = {
   readonly settings?: Own
   /** The switches that rules name with `whileOpen`, by the values of the settings. */
   readonly switches?: (values: ValuesOf<Own>) => Readonly<Record<string, boolean>>
-  /** How many rows of an entity one caller may create in a minute, the superuser apart; any number where it is not named. */
+  /** How many rows of an entity one caller may create in a minute, the superuser apart; any number if it is not named. */
   readonly creationRates?: (values: ValuesOf<Own>) => Readonly<Record<string, number>>
   /** The ISO 4217 code of the currency that fields of money are in; USD unless given. */
   readonly currency?: (values: ValuesOf<Own>) => string
@@ -150,7 +150,7 @@ const checkSettings = (own: SettingTable): void => {
 const rulesOfActions = (actions: readonly Action[] = []) =>
   actions.map(({ name, rule }) => [`the rule of the action ${name}`, rule] as const)
 
-/** The routes and pages, checked; a plain error where versions of routes are wrong, or names in documents clash. */
+/** The routes and pages, checked; a plain error if versions of routes are wrong, or names in documents clash. */
 const checkedServed =
   (entities: Entities, actions: readonly Action[], load: () => Promise<Served>) => async () => {
     const served = await load()
@@ -161,7 +161,7 @@ const checkedServed =
   }
 
 /**
- * The content of these parts. Throws a plain error, one sentence, where an error code or a setting is defined twice, or an action
+ * The content of these parts. Throws a plain error, one sentence, if an error code or a setting is defined twice, or an action
  * or a route is at fault.
  */
 export const defineContent = <const Own extends SettingTable = Record<never, never>>(
@@ -192,7 +192,7 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
   }
 }
 
-/** The model of a content with an operator's settings; throws a plain error where a rule names an unknown switch. */
+/** The model of a content with an operator's settings; throws a plain error if a rule names an unknown switch. */
 export const modelOf = ({ entities, viewers, actions }: Content, settings: Settings): Model => {
   checkSwitches(entities, settings.switches, rulesOfActions(actions))
   return { entities, viewers, settings }

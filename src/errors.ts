@@ -4,11 +4,11 @@ import { clipped } from '#base/text.ts'
 /** An error code with its usual status and message. */
 export type ErrorKind<Code extends string = string> = {
   readonly code: Code
-  /** The HTTP status where a throw names no other. */
+  /** The HTTP status, unless a throw names another one. */
   readonly status: number
-  /** The message where a throw gives none. */
+  /** The message, unless a throw gives another one. */
   readonly title: string
-  /** A message that callers may meet, for the pages about errors; absent where it is the title. */
+  /** A message that callers may meet, for the pages about errors; absent if it is the title. */
   readonly example?: string
 }
 
@@ -31,7 +31,7 @@ export const defineErrors = <const Table extends Described>(
   return Object.fromEntries(kinds)
 }
 
-/** The error kinds of several tables by code; throws a plain error where two define the same code. */
+/** The error kinds of several tables by code; throws a plain error if two define the same code. */
 export const mergeErrors = (
   ...tables: readonly Readonly<Record<string, ErrorKind>>[]
 ): ReadonlyMap<string, ErrorKind> => {
@@ -217,7 +217,7 @@ export type ErrorLocation = {
 }
 
 type Facts = {
-  /** The fields at fault, where there are any. */
+  /** The fields at fault, if there are any. */
   readonly details?: readonly FieldFault[] | undefined
   /** Response headers that belong to this error alone (`Allow`, `RateLimit`). */
   readonly headers?: Readonly<Record<string, string>>
@@ -225,7 +225,7 @@ type Facts = {
   readonly retryAfter?: number | undefined
   /** Whether a token was sent and not accepted. */
   readonly badToken?: boolean
-  /** The status, where it is not the code's usual one (`UNSUPPORTED_VERSION`). */
+  /** The status, if it is not the code's usual one (`UNSUPPORTED_VERSION`). */
   readonly status?: number
   readonly location?: ErrorLocation | undefined
   readonly cause?: unknown

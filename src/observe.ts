@@ -3,7 +3,7 @@
 /** The place of a request in a trace of its caller (W3C Trace Context). */
 export type Trace = {
   readonly traceId: string
-  /** The caller's span; undefined where the trace begins here. */
+  /** The caller's span; undefined if the trace begins here. */
   readonly parentId: string | undefined
   /** The span of this request. */
   readonly spanId: string
@@ -40,7 +40,7 @@ export type RequestEvent = {
   readonly requestId: string
   readonly method: string
   readonly path: string
-  /** The pattern of its path, such as `/api/things/:id`; undefined where no route takes it. */
+  /** The pattern of its path, such as `/api/things/:id`; undefined if no route takes it. */
   readonly route: string | undefined
   readonly status: number
   readonly milliseconds: number
@@ -52,7 +52,7 @@ export type RequestEvent = {
   readonly bytes: number
   readonly trace: Trace | undefined
   readonly operation: Operation | undefined
-  /** Undefined where it is not collected. */
+  /** Undefined if it is not collected. */
   readonly work: RequestStats | undefined
 }
 
@@ -67,7 +67,7 @@ export type Event =
       readonly reason: string
       readonly again: boolean
     }
-  /** A message that is shown instead of being sent: in development, where no mail server is set. */
+  /** A message that is shown instead of being sent: in development, if no mail server is set. */
   | {
       readonly kind: 'mail'
       readonly to: string

@@ -102,7 +102,7 @@ type Value<S extends Setting> =
   | (S['rule'] extends SettingRule<infer Value> ? Value : never)
   | (S['usual'] extends '' ? undefined : never)
 
-/** The values of a table of settings; undefined where one is not set and has no default. */
+/** The values of a table of settings; undefined if one is not set and has no default. */
 export type ValuesOf<Table extends SettingTable> = { readonly [K in keyof Table]: Value<Table[K]> }
 
 /** Faults of settings, a sentence each; the operator sees them as they are. */
@@ -117,7 +117,7 @@ export const setting = <Value, const Usual extends string>(
   about: string,
 ) => ({ rule, usual, about })
 
-/** How many requests a caller may make in a minute where DUET_RATE_LIMIT is unset; 0: any number. */
+/** How many requests a caller may make in a minute if DUET_RATE_LIMIT is unset; 0: any number. */
 export const usualRateLimit = { production: 6000, development: 0 } as const
 
 /** The machine's settings; the docs list them too. An empty `usual` means that there is no default. */

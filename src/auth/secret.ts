@@ -6,7 +6,7 @@ const leastDifferent = 8
 const longestRepeat = 15
 const leastUnguessed = 16
 
-// Words that people use instead of a secret; longer words come before those they begin with.
+// Words that people use instead of a secret; a longer word comes before a shorter one that it begins with.
 const words =
   `changeme changethis changed change replaceme replace abcdefghijklmnopqrstuvwxyz qwertyuiop qwerty
   asdfghjkl zxcvbnm 01234567890 1234567890 0123456789 9876543210 123456789 12345678 123456 12345 1234 256 128 512 64 32
@@ -25,7 +25,7 @@ const repeats = (text: string): boolean => {
   return false
 }
 
-/** Why a secret is too weak for HS256; undefined where it is not. Never holds the secret itself. */
+/** Why a secret is too weak for HS256; undefined if it is not. Never holds the secret itself. */
 const weaknessOf = (secret: string): string | undefined => {
   const bytes = Buffer.byteLength(secret)
   if (bytes < leastBytes) return `it has ${bytes} bytes, and at least ${leastBytes} are needed`

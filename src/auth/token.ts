@@ -27,7 +27,7 @@ export const keysUnavailable = (milliseconds: number, cause: unknown): ApiError 
     cause,
   })
 
-/** Whom a token must name, where the operator has set it. */
+/** Whom a token must name, if the operator has set it. */
 export type Parties = {
   readonly issuer?: string | undefined
   readonly audience?: string | undefined

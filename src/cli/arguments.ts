@@ -26,7 +26,7 @@ const unknownOption = (option: string, own: readonly string[]): string => {
 /** A part of a command line; an option has its name with the dashes before it. */
 type ArgumentToken = { readonly kind: string; readonly rawName?: string }
 
-/** Throws UsageError for an option that is given twice, of which the last would count. */
+/** Throws UsageError for an option that is given twice: only the last would count. */
 const checkOnce = (tokens: readonly ArgumentToken[]): void => {
   const names = tokens.flatMap(({ rawName }) => rawName ?? [])
   const twice = names.find((name, index) => names.indexOf(name) < index)

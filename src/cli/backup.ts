@@ -46,7 +46,7 @@ const seriesOf = ({ every = '', keep, to }: BackupValues) => {
     )
   if (to === undefined) throw new UsageError('--to must name the folder of the backups')
   const folder = resolve(to)
-  // It is not made: where a disk is not mounted, the backups would land beside the store.
+  // It is not made: if its disk were not mounted, the backups would land beside the store.
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
     throw new Error(`there is no folder ${folder}: make it, or mount its disk`)
   return { every: interval, keep: count, folder }

@@ -79,7 +79,7 @@ const usage = async (args: readonly string[], content: Content): Promise<void> =
     ([api, member, viewer, uses, last]): UseLine => ({
       api: String(api),
       member: member === '' ? null : String(member),
-      // What the content calls those whom tokens speak for.
+      // The content has its own word for the people whom tokens speak for.
       viewer: String(viewer).replace(/^viewer /, `${content.viewers.entity} `),
       uses: Number(uses),
       last: String(last),

@@ -42,7 +42,7 @@ const taskOf = (args: readonly string[], content: Content) => {
   return { plural, kind, file, writer: values.raw ? rawCsv : writers[format] }
 }
 
-/** False where the reader of standard output stopped before the end. */
+/** False if the reader of standard output stopped before the end. */
 const toStandardOutput = async (texts: Readable): Promise<boolean> => {
   try {
     await pipeline(texts, process.stdout, { end: false })

@@ -1,4 +1,7 @@
-/** `duet move`: moves a whole SQLite store into a PostgreSQL database. */
+/**
+ * `duet move`: moves a whole SQLite store into a PostgreSQL database, column by column, with revisions and the machine's own tables. It shares
+ * no path with `import` and `export`, which know the members of an API alone and check each row by the rules of the model.
+ */
 import { createHash } from 'node:crypto'
 import { closing } from '#base/closing.ts'
 import { isPostgres } from '#base/database-url.ts'
@@ -84,7 +87,7 @@ const copyTable = async (source: Side, target: MoveTarget, table: MovedTable): P
   }
   shown.done()
   if (table.own.length === 0) return
-  // References to later rows of the same table were left out of the batches; those that are set already stay.
+  // References to later rows of the same table were left out of the batches. References that are set already stay.
   let referring = await laterBehind(source, table, null)
   for (let last = referring.at(-1); last; last = referring.at(-1)) {
     await target.refer(table, referring)

@@ -30,7 +30,7 @@ For a store in PostgreSQL use its own tools: ${tool}`
 
 type StoreCounts = {
   readonly rows: readonly (readonly [plural: string, count: number])[]
-  /** The newest moment in any row, and the rows that have it; undefined where there is none. */
+  /** The newest moment in any row, and the rows that have it; undefined if there is none. */
   readonly newest: { readonly time: number; readonly plural: string } | undefined
 }
 
@@ -73,7 +73,7 @@ const trialText = (
   return `${lines.join('\n')}\n`
 }
 
-/** What a backup has, in lines. Throws with the reason where it cannot be restored. Nothing is left behind. */
+/** What a backup has, in lines. Throws with the reason if it cannot be restored. Nothing is left behind. */
 const trialOf = async (source: string, content: Content): Promise<string> => {
   const folder = mkdtempSync(join(tmpdir(), 'duet-check-'))
   try {

@@ -1,4 +1,4 @@
-/** `duet seed`: made-up rows of any number in an empty store, the same for the same numbers. */
+/** `duet seed`: fills an empty store with any number of generated rows, the same rows for the same numbers. */
 
 import { readArgs, UsageError, wholeOption } from '#cli/arguments.ts'
 import { progress } from '#cli/terminal.ts'
@@ -8,11 +8,11 @@ import { isEmpty, manyInserter } from '#serve/insert.ts'
 import { withStore } from '#serve/store.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
-/** When the made-up rows begin; a row a minute from then on. */
+/** The time of the first generated row; each is made a minute after the one before. */
 const epoch = Date.UTC(2024, 0, 1)
 const minute = 60_000
 
-/** So many rows are made before they are put in. */
+/** How many rows are generated before they are put in. */
 const batchSize = 500
 
 const seedOf = async ({ seed }: Content): Promise<Seed> => {
@@ -31,7 +31,7 @@ ${about}
 Without numbers: ${usual.join(', ')}.`
 }
 
-// Rows name each other by these ids, and what a table gives by itself may begin above 1 where it had rows before.
+// Rows name each other by these ids; those that a table gives by itself may begin above 1 if it had rows before.
 const putInto = (store: ContentStore, seeded: Set<string>): PutMany => {
   return async (name, count, rowAt) => {
     const entity = entityOf(store.model, name)

@@ -17,7 +17,7 @@ development store is filled with a small demo content. --processes N shares the 
 between N processes, each on a core of its own; for PostgreSQL only, since one process
 alone may write to SQLite.`
 
-/** Calls `stop` on the first signal, and ends the process with 0, or 1 where that failed; a later one ends it at once. */
+/** Calls `stop` on the first signal, and ends the process with 0, or 1 if that failed; a later one ends it at once. */
 const endOnSignals = (stop: () => Promise<void>) => {
   let endsSince: number | undefined
   const end = () => {

@@ -62,14 +62,14 @@ const remedies: Readonly<Record<string, (error: SystemError) => string>> = {
       : `${path} is closed to this user; ${elsewhere}`,
 }
 
-/** An error in a sentence, with what to do where that is known. */
+/** An error in a sentence, with what to do if that is known. */
 export const explain = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   const remedy = remedies[String((error as SystemError).code)]
   return remedy ? remedy(error) : error.message
 }
 
-/** What a shell tells of a program that such a signal ended. */
+/** The exit code that a shell shows for a program that such a signal ended. */
 const exitCodes = { SIGTERM: 143, SIGINT: 130 } as const
 
 type EndingSignal = keyof typeof exitCodes

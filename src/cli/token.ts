@@ -27,7 +27,7 @@ const string = { type: 'string' } as const
 
 export const run = async (args: readonly string[], content: Content): Promise<void> => {
   const { entity, roles } = content.viewers
-  // The option for the viewer is called like its entity.
+  // The option that names the viewer has the name of its entity.
   const given: Readonly<Record<string, string | undefined>> = readArgs(
     args,
     { [entity]: string, role: string, ttl: string },

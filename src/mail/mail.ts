@@ -21,7 +21,7 @@ export type Mailer = {
 }
 
 export type Mail = Mailer & {
-  /** Sends the letters that wait, for at most so many milliseconds. */
+  /** Sends the letters that wait, for at most `wait` milliseconds. */
   readonly close: (wait: number) => Promise<void>
 }
 

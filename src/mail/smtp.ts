@@ -9,7 +9,7 @@ export type Message = {
   readonly html: string
 }
 
-/** Delivers a message; rejects where that failed. */
+/** Delivers a message; rejects if that failed. */
 export type Deliver = (message: Message, now: number, signal: AbortSignal) => Promise<void>
 
 /** The longest waits for a mail server, in milliseconds. */
@@ -29,7 +29,7 @@ const optionsOf = (address: string) => {
     secure,
     ...(port !== '' && { port: Number(port) }),
     ...(username !== '' && { auth }),
-    // A password is never sent unencrypted, even where a third party hides that the server could encrypt.
+    // A password is never sent unencrypted, even if a third party hides that the server could encrypt.
     requireTLS: username !== '' && !secure && !isLoopback(host),
   }
 }

@@ -37,7 +37,7 @@ const createSeries = (buckets: readonly number[], labels: object): CountedSeries
   return series
 }
 
-/** The values of a series as a registry prints them: each bucket has those below it too. */
+/** The values of a series as a registry prints them: each bucket also counts the values of the buckets below it. */
 const printed = (
   name: string,
   buckets: readonly number[],

@@ -12,7 +12,7 @@ import {
 } from '#metrics/histogram.ts'
 import type { Observe, RequestEvent } from '#observe.ts'
 
-/** The upper bounds of all durations, in seconds: those of the semantic conventions for HTTP, and three for what takes less. */
+/** The upper bounds of all durations, in seconds: the ones of the semantic conventions for HTTP, and three for shorter durations. */
 const durations = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
 ]

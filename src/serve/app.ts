@@ -37,11 +37,11 @@ export type AppOptions = {
   readonly graphql: GraphqlOptions
   readonly development: boolean
   readonly version: string
-  /** Why the service cannot do its work now; null where it can. */
+  /** Why the service cannot do its work now; null if it can. */
   readonly ready: () => Promise<string | null>
-  /** Why the store can only be read now; null where it can be written. */
+  /** Why the store can only be read now; null if it can be written. */
   readonly readOnly?: () => string | null
-  /** Absent where no version of the REST API is deprecated. */
+  /** Absent if no version of the REST API is deprecated. */
   readonly notices?: Notices | undefined
 }
 

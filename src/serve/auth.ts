@@ -14,7 +14,7 @@ import { ConfigError } from '#settings.ts'
 
 export type Auth = {
   readonly authenticate: Authenticate
-  /** A token of a superuser for a day, to try things with; null where an identity provider makes them. */
+  /** A token of a superuser for a day, to try things with; null if an identity provider makes them. */
   readonly superuserToken: () => Promise<string | null>
 }
 
@@ -44,7 +44,7 @@ export const reportMisfits = (
   }
 }
 
-/** Throws a ConfigError where a key is missing, and a plain error where one cannot be used. */
+/** Throws a ConfigError if a key is missing, and a plain error if one cannot be used. */
 export const authOf = (config: Config, viewers: TokenViewers): Auth => {
   const { DUET_AUTH_ISSUER: issuer, DUET_AUTH_AUDIENCE: audience } = config.values
   const keys = keysFor(config)
@@ -68,7 +68,7 @@ export const keySource = (config: Config): string =>
     name => config.values[name] !== undefined,
   ) ?? `the file ${secretFile(config)}`
 
-/** The source of the keys of tokens: that of the settings, of which one alone is set; `made` hears of a file that is made for a secret. */
+/** The source of the keys of tokens: the one that the settings name; in development, a file with a secret. `made` is called when that file is made. */
 export const keysFor = (config: Config, made: (file: string) => void = () => {}): KeyConfig => {
   const { DUET_AUTH_SECRET, DUET_JWKS_FILE, DUET_JWKS_URL } = config.values
   if (DUET_AUTH_SECRET !== undefined) return { secret: DUET_AUTH_SECRET }

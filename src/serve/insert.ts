@@ -8,7 +8,7 @@ import { hasRows } from '#serve/store.ts'
 import { comma, join, name, type SqlValue, sql, statement } from '#sql/sql.ts'
 import { type InputContext, inputValues, type Values } from '#write/input.ts'
 
-/** The texts of inserts into an entity's table, each made once: so many rows with values for these fields. */
+/** The texts of inserts into an entity's table, each made once: for a number of rows with values for these fields. */
 const insertTexts = ({ dialect }: OpenStore, { table }: Entity) => {
   const texts = new Map<string, string>()
   return (keys: readonly string[], rows = 1): string =>
@@ -44,7 +44,7 @@ export const manyInserter = (store: OpenStore, entity: Entity) => {
 
 /**
  * Puts rows of one entity in, given their values by field, and gives their ids; throws the engine's errors. After rows
- * with ids of their own the caller settles the session's ids; rows without one that follow here are above those anyway.
+ * with ids of their own the caller settles the session's ids; rows without one that follow here get higher ids anyway.
  */
 export const inserter = (store: OpenStore, entity: Entity) => {
   const { session } = store

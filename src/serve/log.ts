@@ -17,15 +17,15 @@ const traceFields = ({ traceId, parentId, spanId }: Trace) => ({
   parent_id: parentId,
 })
 
-/** Signs that a terminal or a viewer obeys and does not show, such as U+202E, which turns around what follows. JSON escapes those below U+0020 by itself. */
+/** Characters that a terminal obeys and does not show, such as U+202E, which reverses the text behind it. JSON itself escapes the ones below U+0020. */
 const hidden = /[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu
 
 const unitEscaped = (unit: string): string =>
   `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 
-/** The same JSON with each hidden sign in its escaped form. */
+/** The same JSON with each hidden character in its escaped form. */
 const escaped = (json: string): string =>
-  json.replace(hidden, sign => sign.split('').map(unitEscaped).join(''))
+  json.replace(hidden, character => character.split('').map(unitEscaped).join(''))
 
 /** An address, in plain or escaped, or a text as long as a token. */
 const secretPart = /[^/]*(?:@|%40)[^/]*|[^/]{65,}/gi
@@ -82,7 +82,7 @@ const slowFields = ({ milliseconds, wait, work, operation, trace, ...event }: Re
   ...(trace && traceFields(trace)),
 })
 
-/** An error with all that it says but what PostgreSQL tells of the rows it is about. */
+/** An error with all its members, except those in which PostgreSQL quotes the rows it is about. */
 const shownError = (error: Error): object => {
   const { detail, where, ...shown } = pino.stdSerializers.err(error) as Record<string, unknown>
   return shown

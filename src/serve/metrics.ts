@@ -1,4 +1,4 @@
-/** The metrics of a serving process, where the settings ask for them; without, none of their code is loaded. */
+/** The metrics of a serving process, if the settings ask for them; without, none of their code is loaded. */
 import { type Config, version } from '#config.ts'
 import type { Engine } from '#engines/shared/store.ts'
 import type { HttpContext } from '#http/exchange.ts'
@@ -9,7 +9,7 @@ import type { Usage } from '#versions/deprecated-use.ts'
 /** The names of the semantic conventions. */
 const systems = { sqlite: 'sqlite', postgres: 'postgresql' } as const
 
-/** Begins to measure; undefined where the settings do not ask for it. */
+/** Begins to measure; undefined if the settings do not ask for it. */
 export const metricsOf = async ({ values, store }: Config): Promise<Metrics | undefined> => {
   if (values.DUET_METRICS_PORT === undefined) return undefined
   const { createMetrics } = await import('#metrics/metrics.ts')
@@ -93,7 +93,7 @@ const addGauges = ({ gauge, total }: Metrics, { engine, edge }: Looked): void =>
     })
 }
 
-/** Serves the metrics on their port; gives the address, and a function that ends it. Throws ConfigError where the port is taken. */
+/** Serves the metrics on their port; gives the address, and a function that ends it. Throws ConfigError if the port is taken. */
 export const serveMetrics = async (metrics: Metrics, { values }: Config, looked: Looked) => {
   const { DUET_METRICS_HOST: host, DUET_METRICS_PORT: port = 0 } = values
   const { listenForMetrics } = await import('#metrics/metrics.ts')

@@ -28,7 +28,7 @@ export const serveAsOne = async (
     isEnding = true
     await running.stop()
     if (!worker?.isConnected()) return
-    // The first process hands no connection to this one any more; those on their way go back, for the others.
+    // The first process hands no connection to this one any more; connections on their way go back, for the others.
     const left = once(process, 'disconnect')
     worker.disconnect()
     await left
@@ -44,7 +44,7 @@ export const serveAsOne = async (
 const ended = (worker: Worker): string =>
   worker.process.signalCode ?? `exit code ${worker.process.exitCode}`
 
-/** Ends a process; false where it did not end cleanly. */
+/** Ends a process; false if it did not end cleanly. */
 const end = (worker: Worker): Promise<boolean> =>
   new Promise(resolve => {
     // A process that has just started dies of the signal, without work to finish.
@@ -52,7 +52,7 @@ const end = (worker: Worker): Promise<boolean> =>
     worker.process.kill('SIGTERM')
   })
 
-/** Starts so many processes, and again each that dies; resolves with the greeting of the last when all of them listen. */
+/** Starts `count` processes, and starts each that dies again; resolves with the greeting of the last one when all of them listen. */
 export const serveMany = async (
   count: number,
   metricsPort: number | undefined,
@@ -120,7 +120,7 @@ const firstDescriptor = 3
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * The descriptor of the socket that was handed over to the process with that id; undefined where there is none, or it is for another
+ * The descriptor of the socket that was handed over to the process with that id; undefined if there is none, or it is for another
  * process. Throws ConfigError for more than one.
  */
 export const handedOver = (environment: Environment, pid: number): number | undefined => {

@@ -125,7 +125,7 @@ export const start = async (program: Program, onFatal: () => void): Promise<Runn
   const now = Date.now
   const state = { isDraining: false, url: '' }
 
-  // The store, and what tells of it.
+  // The store, its log and its metrics.
   const store = await storeOf(config, content.migrations)
   const keys = { cursor: await store.secret('cursor'), mail: await store.secret('mail') }
   const log = logging(values.DUET_LOG, values.DUET_SLOW)
@@ -136,7 +136,7 @@ export const start = async (program: Program, onFatal: () => void): Promise<Runn
         metrics.observe(event)
       }
     : log.observe
-  /** Callers that wait are answered before the end, that the outcome is unknown. */
+  /** Before the end, callers that wait are told that the outcome is unknown. */
   const reportFatal = (message: string): void => {
     log.observe({ kind: 'fatal', message })
     process.stderr.write(`duet: ${message}; the service ends, start it again\n`)

@@ -57,7 +57,7 @@ export const hold = (store: Store, { values }: Config): Promise<() => void> => {
   )
 }
 
-/** Throws with the remedy where the store lacks migrations. */
+/** Throws with the remedy if the store lacks migrations. */
 export const checkCurrent = async (store: Store, remedy: string): Promise<void> => {
   const pending = await store.pending()
   if (pending.length > 0)

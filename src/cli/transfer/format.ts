@@ -50,7 +50,7 @@ export const writers: Readonly<Record<Format, RowWriter>> = {
 /** One row of a file with the line it begins on, or its fault. */
 type FileRow = { readonly line: number; readonly row?: InputRow; readonly fault?: string }
 
-/** The text of a file in pieces, a byte order mark left out; throws where it is not UTF-8. */
+/** The text of a file in pieces, a byte order mark left out; throws if it is not UTF-8. */
 const textOf = async function* (file: string): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   try {
@@ -116,7 +116,7 @@ type Column = {
 
 const plainColumn: Column = { value: text => text, empty: undefined, emptyQuoted: undefined }
 
-/** A cell of two quotes is an empty text where the field takes one, as CSV of databases has it; programs that put all in quotes mean an empty cell. */
+/** A cell of two quotes is an empty text if the field takes one, as CSV of databases has it; programs that put all in quotes mean an empty cell. */
 const columnOf = (kind: TransferKind, entity: Entity, header: string): Column => {
   const name = nameOf(kind, header)
   if (Object.hasOwn(entity.rest.embedded, name)) return { ...plainColumn, value: listIn }

@@ -24,7 +24,7 @@ export const kindsOf = (content: Content): Readonly<Record<string, TransferKind>
     ),
   )
 
-/** The kind of that plural; throws UsageError where there is none. */
+/** The kind of that plural; throws UsageError if there is none. */
 export const kindOf = (content: Content, plural: string): TransferKind => {
   const kinds = kindsOf(content)
   const found = own(kinds, plural)
@@ -69,7 +69,7 @@ export const renaming = ({ foreign }: TransferKind) => {
     }
     return { row: Object.fromEntries(entries), faults }
   }
-  /** One line on the foreign members; undefined where there were none. */
+  /** One line on the foreign members; undefined if there were none. */
   const notice = (): string | undefined => {
     const names = [...foreignNames]
     const renamed = names.flatMap(name =>
