@@ -3,15 +3,16 @@ import { writeFileSync } from 'node:fs'
 import { postgresTargets, postgresWorkloads } from '../workloads.mjs'
 import { sizes } from './dataset.mjs'
 import { serveDriver } from './driver.mjs'
+import { measureBursts, measureNewcomers } from './edge.mjs'
 import { answerOf, checkSame, measure } from './measure.mjs'
 import { fillDatabase, serveDatabase } from './postgres.mjs'
-import { printPostgresHead, printReads, printTargets, printWorkload } from './report.mjs'
+import { printEdge, printPostgresHead, printReads, printTargets, printWorkload } from './report.mjs'
 import { servePeer } from './servers.mjs'
 import { judgeReads, judgeSpeeds } from './verdicts.mjs'
 import { measureReads, ordersPerSecond } from './writes.mjs'
 
 /** Names to choose from by `--only`. */
-export const names = [...postgresWorkloads.map(({ name }) => name), 'orders']
+export const names = [...postgresWorkloads.map(({ name }) => name), 'orders', 'edge']
 
 /** Everything in one run, on a server of its own. */
 export async function benchOnPostgres(options, { duet, log }) {
@@ -53,6 +54,11 @@ async function measureAll({ duet, log, database, ...options }) {
       })
     : undefined
   if (reads) printReads(reads)
+  if (wanted('edge')) {
+    const admin = await duet.token(database.url, 'admin')
+    const newcomers = await measureNewcomers(server, run, facts)
+    printEdge({ newcomers, bursts: await measureBursts(server, { ...run, admin }) })
+  }
   const verdicts = [...judgeSpeeds(results, postgresTargets), judgeReads(reads)]
   printTargets(verdicts)
   if (options.json)

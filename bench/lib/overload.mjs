@@ -2,9 +2,10 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { measureBursts, measureNewcomers, measurePipelining } from './edge.mjs'
 import { benchOnCopy } from './on-copy.mjs'
 import { cores, finish, residentMemory } from './processes.mjs'
-import { printClosed, printHeap, printOverload, printSlow } from './report.mjs'
+import { printClosed, printEdge, printHeap, printOverload, printSlow } from './report.mjs'
 import { servePlain } from './servers.mjs'
 
 const script = fileURLToPath(new URL('flood.mjs', import.meta.url))
@@ -34,13 +35,19 @@ export const benchOverload = (options, tools) =>
     const slow = await measureSlow(server, run, facts)
     printSlow(slow)
     const admin = await duet.token(store, 'admin')
+    const length = Math.min(run.seconds, 15)
+    const newcomers = await measureNewcomers(server, { ...run, seconds: length }, facts)
+    const bursts = await measureBursts(server, { ...run, admin })
+    const pipelining = await measurePipelining(server, length)
+    printEdge({ newcomers, bursts, pipelining })
+    server.emptyLog()
     const closed = await measureClosed(server, run, facts, tools)
     printClosed(closed)
     const overload = await measureOverload(server, { ...run, admin }, facts, closed.duet)
     printOverload(overload)
     if (run.heap !== undefined)
       printHeap(run.heap, [slow.busy, closed.duet.many, ...overload.steps])
-    return { slow, closed, overload }
+    return { slow, newcomers, bursts, pipelining, closed, overload }
   })
 
 /** What the generator says of its groups, by their names, and the most memory that the server took meanwhile. */

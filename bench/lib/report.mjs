@@ -176,6 +176,29 @@ export function printClosed({ connections, ...servers }) {
   console.log()
 }
 
+const ms = ({ p50, p99 }) => `${p50.toFixed(1)} ms p50, ${p99.toFixed(1)} p99`
+
+/** Prints what new connections, bursts and pipelining without end do. */
+export function printEdge({ newcomers, bursts, pipelining }) {
+  if (newcomers) {
+    const { alone, beside, probes } = newcomers
+    console.log(`300 busy connections alone: ${ms(alone)}`)
+    console.log(`300 busy connections beside 300 new ones a second: ${ms(beside)}`)
+    console.log(`the new ones: ${ms(newcomers.newcomers)}; /healthz on new ones: ${ms(probes)}`)
+  }
+  for (const { count, of, inTurn, all, refused, refusedP99 } of bursts)
+    console.log(
+      `${count} orders of ${of === 1 ? 'one product' : `${of} products`} at one moment: all in ${all.toFixed(0)} ms, one after another ${inTurn.toFixed(0)}; ${refused} refused${refused ? ` (p99 ${refusedP99.toFixed(0)} ms)` : ''}`,
+    )
+  if (pipelining) {
+    const { probes, failed, grown } = pipelining
+    console.log(
+      `4 connections that pipeline without end: /healthz ${ms(probes)}, ${failed} failed; RSS + ${(grown / 2 ** 20).toFixed(0)} MiB`,
+    )
+  }
+  console.log()
+}
+
 /** Prints what became of the requests at each multiple of what the service can serve. */
 export function printOverload({ rate, costAtPeak, before, steps }) {
   const peak = Math.max(rate, ...steps.map(({ reads }) => reads.goodput))
