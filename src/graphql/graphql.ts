@@ -18,7 +18,7 @@ import { type Documents, documentsWith, type StoredDocuments } from '#graphql/st
 import { preferred } from '#http/accept.ts'
 import { bodyTag, unlessKnown } from '#http/conditional.ts'
 import type { EncodedBody } from '#http/encode-body.ts'
-import { asApiError, exchange, type Fail, type HttpContext } from '#http/exchange.ts'
+import { asApiError, exchange, type Fail, type Handle, type HttpContext } from '#http/exchange.ts'
 import { createMemory, type Memory } from '#http/memory.ts'
 import { errorHeaders, type Reply, writeHeaders } from '#http/reply.ts'
 import { acceptQuery, type Http, header, isSafe, readOptionsOf } from '#http/request.ts'
@@ -67,63 +67,60 @@ type GraphqlResult = {
   readonly name?: string | undefined
 }
 
-/** Answers a request: its parameters are read, its document is found, its operation is run. */
-const answer = (
-  endpoint: GraphqlEndpoint,
-  c: Http,
-  viewer: Viewer,
-  requestId: string,
-): Reply | Promise<Reply> => {
-  const { core, edge, documents } = endpoint
-  const { method, path } = c.req
-  const type = negotiate(header(c, 'accept'))
-  if (type === undefined)
-    throw new ApiError(
-      'NOT_ACCEPTABLE',
-      'Answers are application/graphql-response+json or application/json',
-    )
-  return after(paramsOf(c, edge.bodyLimit), params => {
-    let keyed: KeyedRequest | undefined
-    if (method === 'POST') {
-      const request = { method, path, body: params }
-      const { roles } = core.model.viewers
-      keyed = keyedRequest(header(c, 'idempotency-key'), viewer, request, roles)
-      // In a scope of this API: the REST API knows the same key as another one.
-      if (keyed) keyed = { ...keyed, scope: `graphql ${keyed.scope}` }
-    }
-    const result = attempt<GraphqlResult>(
-      () => executeRequest(endpoint, { c, viewer, params, requestId, keyed }),
-      error => failure(edge, error, requestId),
-    )
-    return after(result, result => {
-      const { whole, data, errors, name } = result
-      const code = errors[0]?.extensions.code
-      const headers = {
-        ...result.headers,
-        'Content-Type': type,
-        Vary: 'Accept, Authorization',
-        ...(isSafe(method) && acceptQuery(bodyTypes)),
+/** Answers the requests of an endpoint: their parameters are read, their document is found, their operation is run. */
+const answering =
+  (endpoint: GraphqlEndpoint): Handle =>
+  (c, viewer, requestId) => {
+    const { core, edge, documents } = endpoint
+    const { method, path } = c.req
+    const type = negotiate(header(c, 'accept'))
+    if (type === undefined)
+      throw new ApiError(
+        'NOT_ACCEPTABLE',
+        'Answers are application/graphql-response+json or application/json',
+      )
+    return after(paramsOf(c, edge.bodyLimit), params => {
+      let keyed: KeyedRequest | undefined
+      if (method === 'POST') {
+        const request = { method, path, body: params }
+        const { roles } = core.model.viewers
+        keyed = keyedRequest(header(c, 'idempotency-key'), viewer, request, roles)
+        // In a scope of this API: the REST API knows the same key as another one.
+        if (keyed) keyed = { ...keyed, scope: `graphql ${keyed.scope}` }
       }
-      // A well-formed request is 200 for `application/json`, whatever its errors; 405 is about the method itself, 429 about the caller.
-      const isRun = data !== undefined || whole !== undefined
-      const isAbove = type !== json || result.status === 405 || result.status === 429
-      const reply = {
-        status: isAbove && !isRun ? result.status : 200,
-        headers,
-        body: whole?.body ?? envelope(result),
-        code: code === undefined ? undefined : String(code),
-        operation: { name, hash: () => documents.digest(params) },
-      }
-      const tag = whole?.tag
-      if (tag === undefined)
-        return { ...reply, headers: { ...headers, 'Cache-Control': 'no-store' } }
-      // An answer without errors to a GET or QUERY may be cached.
-      const audience = viewer.role === anonymous.role ? 'public' : 'private'
-      const cached = { ...headers, ETag: tag, 'Cache-Control': `${audience}, no-cache` }
-      return unlessKnown(c, { ...reply, headers: cached }, tag)
+      const result = attempt<GraphqlResult>(
+        () => executeRequest(endpoint, { c, viewer, params, requestId, keyed }),
+        error => failure(edge, error, requestId),
+      )
+      return after(result, result => {
+        const { whole, data, errors, name } = result
+        const code = errors[0]?.extensions.code
+        const headers = {
+          ...result.headers,
+          'Content-Type': type,
+          Vary: 'Accept, Authorization',
+          ...(isSafe(method) && acceptQuery(bodyTypes)),
+        }
+        // A well-formed request is 200 for `application/json`, whatever its errors; 405 is about the method itself, 429 about the caller.
+        const isRun = data !== undefined || whole !== undefined
+        const isAbove = type !== json || result.status === 405 || result.status === 429
+        const reply = {
+          status: isAbove && !isRun ? result.status : 200,
+          headers,
+          body: whole?.body ?? envelope(result),
+          code: code === undefined ? undefined : String(code),
+          operation: { name, hash: () => documents.digest(params) },
+        }
+        const tag = whole?.tag
+        if (tag === undefined)
+          return { ...reply, headers: { ...headers, 'Cache-Control': 'no-store' } }
+        // An answer without errors to a GET or QUERY may be cached.
+        const audience = viewer.role === anonymous.role ? 'public' : 'private'
+        const cached = { ...headers, ETag: tag, 'Cache-Control': `${audience}, no-cache` }
+        return unlessKnown(c, { ...reply, headers: cached }, tag)
+      })
     })
-  })
-}
+  }
 
 /** ExecuteRequest (GraphQL specification, section 6.1): the operation that a request asks for, run on the core. */
 const executeRequest = (
@@ -211,17 +208,19 @@ const envelope = ({ data, errors }: GraphqlResult): string => {
 }
 
 /** Whether a request is a mutation, known without reading bodies that cannot be one; the faults of others are found in their turn. */
-const isWrite = (endpoint: GraphqlEndpoint, c: Http, viewer: Viewer): boolean => {
-  const body = c.get('body')
-  if (c.req.method !== 'POST' || !body || !mayMutate(body)) return false
-  try {
-    const params = paramsOf(c, endpoint.edge.bodyLimit)
-    if (params instanceof Promise) return false
-    return isMutation(operationOf(endpoint, { c, viewer, params }))
-  } catch {
-    return false
+const mutating =
+  (endpoint: GraphqlEndpoint) =>
+  (c: Http, viewer: Viewer): boolean => {
+    const body = c.get('body')
+    if (c.req.method !== 'POST' || !body || !mayMutate(body)) return false
+    try {
+      const params = paramsOf(c, endpoint.edge.bodyLimit)
+      if (params instanceof Promise) return false
+      return isMutation(operationOf(endpoint, { c, viewer, params }))
+    } catch {
+      return false
+    }
   }
-}
 
 const documentsFor = (
   { schema }: DerivedSchema,
@@ -260,13 +259,8 @@ export const openGraphql = (core: Core, edge: HttpContext, options: GraphqlOptio
       body: envelope(failure(edge, error, requestId)),
     }
   }
-  const serve = exchange(
-    edge,
-    fail,
-    (c, viewer, requestId) => answer(endpoint, c, viewer, requestId),
-    graphqlPath,
-    { isWrite: (c, viewer) => isWrite(endpoint, c, viewer) },
-  )
+  const isWrite = mutating(endpoint)
+  const serve = exchange(edge, fail, answering(endpoint), graphqlPath, { isWrite })
   // Not printed at the start, which that would delay.
   let text: string | undefined
   const answerSchema = (c: Http): Reply => {
