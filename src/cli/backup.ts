@@ -52,52 +52,6 @@ const seriesOf = ({ every = '', keep, to }: BackupValues) => {
   return { every: interval, keep: count, folder }
 }
 
-/** Aborts at the first signal that ends a program. */
-const untilEnded = (): AbortSignal => {
-  const ended = new AbortController()
-  for (const signal of endingSignals) process.once(signal, () => ended.abort())
-  nowHandled()
-  return ended.signal
-}
-
-export const run = async (args: readonly string[], content: Content): Promise<void> => {
-  const { values, positionals } = readArgs(args, options, 1)
-  const [file = ''] = positionals
-  const isSeries = [values.every, values.keep, values.to].some(value => value !== undefined)
-  if (isSeries && (file !== '' || values.force))
-    throw new UsageError(
-      '--every, --keep and --to name the backups by themselves: leave out the rest',
-    )
-  if (!isSeries && file === '') throw new UsageError('FILE is missing: duet backup FILE')
-  const series = isSeries ? seriesOf(values) : undefined
-  const config = loadConfig(process.env, content.settings)
-  const store = fileOf(config, `copy it with ${dump}`)
-  if (config.values.DUET_WAL === 'shared') keepLog(store)
-  if (series) {
-    for (const stream of [process.stdout, process.stderr]) goOnWithout(stream)
-    return backUpEvery(
-      {
-        ...series,
-        store,
-        now: Date.now,
-        onMade: line => process.stdout.write(`${line}\n`),
-        onFailed: line => process.stderr.write(`duet: ${line}\n`),
-      },
-      untilEnded(),
-    )
-  }
-  const shown = progress('copying pages')
-  let done = 0
-  const size = await backUp(store, resolve(file), {
-    force: values.force === true,
-    onPages: copied => {
-      shown.step(copied - done)
-      done = copied
-    },
-  })
-  process.stdout.write(`backed up to ${file}, ${size.toLocaleString('en')} bytes\n`)
-}
-
 export type Series = {
   readonly store: string
   readonly folder: string
@@ -145,31 +99,68 @@ const backUpOnce = async (series: Series, signal: AbortSignal): Promise<void> =>
   }
 }
 
-/** The milliseconds until the first is due: the newest of an earlier run counts, so that a restart makes none before its time. */
-const firstWait = ({ store, folder, every, now }: Series): number => {
-  let made: number
-  try {
-    const names = namesFor(store)
-    made = names.timeIn(names.in(folder).at(-1) ?? '')
-  } catch {
-    // The first backup, which is due now, tells what is wrong with the store.
-    return 0
-  }
-  const age = now() - made
-  // A negative age is that of a clock which went back.
-  return age >= 0 && age < every ? every - age : 0
-}
-
 /** Backs up again and again until the signal; one that fails is reported, and the next comes at its time. */
 export const backUpEvery = async (series: Series, signal: AbortSignal): Promise<void> => {
-  for (let wait = firstWait(series); ; ) {
+  const { store, folder, every, now, onFailed } = series
+  let wait = 0
+  try {
+    // The newest of an earlier run counts, so that a restart makes none before its time.
+    const names = namesFor(store)
+    const age = now() - names.timeIn(names.in(folder).at(-1) ?? '')
+    // A negative age is that of a clock which went back.
+    if (age >= 0 && age < every) wait = every - age
+  } catch {
+    // The first backup, which is due now, tells what is wrong with the store.
+  }
+  for (;;) {
     await sleep(wait, undefined, { signal }).catch(() => {})
     if (signal.aborted) return
     const begun = performance.now()
     const reason = await backUpOnce(series, signal).then(() => undefined, explain)
-    wait = Math.max(0, series.every - (performance.now() - begun))
+    wait = Math.max(0, every - (performance.now() - begun))
     if (reason === undefined || signal.aborted) continue
-    const next = new Date(series.now() + wait).toISOString()
-    series.onFailed(`a backup of ${series.store} failed: ${reason}; the next is at ${next}`)
+    const next = new Date(now() + wait).toISOString()
+    onFailed(`a backup of ${store} failed: ${reason}; the next is at ${next}`)
   }
+}
+
+export const run = async (args: readonly string[], content: Content): Promise<void> => {
+  const { values, positionals } = readArgs(args, options, 1)
+  const [file = ''] = positionals
+  const isSeries = [values.every, values.keep, values.to].some(value => value !== undefined)
+  if (isSeries && (file !== '' || values.force))
+    throw new UsageError(
+      '--every, --keep and --to name the backups by themselves: leave out the rest',
+    )
+  if (!isSeries && file === '') throw new UsageError('FILE is missing: duet backup FILE')
+  const series = isSeries ? seriesOf(values) : undefined
+  const config = loadConfig(process.env, content.settings)
+  const store = fileOf(config, `copy it with ${dump}`)
+  if (config.values.DUET_WAL === 'shared') keepLog(store)
+  if (series) {
+    for (const stream of [process.stdout, process.stderr]) goOnWithout(stream)
+    const ended = new AbortController()
+    for (const signal of endingSignals) process.once(signal, () => ended.abort())
+    nowHandled()
+    return backUpEvery(
+      {
+        ...series,
+        store,
+        now: Date.now,
+        onMade: line => process.stdout.write(`${line}\n`),
+        onFailed: line => process.stderr.write(`duet: ${line}\n`),
+      },
+      ended.signal,
+    )
+  }
+  const shown = progress('copying pages')
+  let done = 0
+  const size = await backUp(store, resolve(file), {
+    force: values.force === true,
+    onPages: copied => {
+      shown.step(copied - done)
+      done = copied
+    },
+  })
+  process.stdout.write(`backed up to ${file}, ${size.toLocaleString('en')} bytes\n`)
 }

@@ -1,16 +1,15 @@
-/** `duet restore`: puts a backup in the place of the store, or restores it aside and says what is in it. */
-
+/** `duet restore`: puts a backup in the place of the store, or restores it aside, as it would be restored and started, and says what is in it. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { closing } from '#base/closing.ts'
 import { readArgs, UsageError } from '#cli/arguments.ts'
 import { loadConfig } from '#config.ts'
-import type { Content, OpenStore } from '#content.ts'
+import type { Content } from '#content.ts'
 import { historyOf } from '#engines/shared/migrations.ts'
 import { restore, sumFileOf } from '#engines/sqlite/backup.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
-import { columnName, type Entities } from '#model/model.ts'
+import { columnName } from '#model/model.ts'
 import { ask, fileOf } from '#serve/store.ts'
 import { name, type Sql, sql } from '#sql/sql.ts'
 
@@ -20,73 +19,52 @@ export const help = `Usage: duet restore FILE [--force]
        duet restore --check FILE
 
 Puts the backup FILE in the place of the store that DUET_DATABASE_URL names, after it
-was checked: whole, undamaged as FILE.sha256 tells, and of no newer Duet. Stop the server first. A store that
-has content is replaced only with --force; what it has is then lost. FILE stays as it is.
+was checked: whole, undamaged, as FILE.sha256 tells, and of no newer Duet. Stop the server
+first. A store that has content is replaced only with --force; what it has is then lost.
+FILE stays as it is.
 
 --check restores FILE into a temporary folder (TMPDIR names its place), brings it up to date
 there, and says what it has: the rows of each entity and the newest moment. Exit code 1 says
 that it cannot be restored. The present store is not touched.
 For a store in PostgreSQL use its own tools: ${tool}`
 
-type StoreCounts = {
-  readonly rows: readonly (readonly [plural: string, count: number])[]
-  /** The newest moment in any row, and the rows that have it; undefined if there is none. */
-  readonly newest: { readonly time: number; readonly plural: string } | undefined
-}
-
-const countsIn = async (store: OpenStore, entities: Entities): Promise<StoreCounts> => {
-  const numberIn = async (piece: Sql): Promise<number | undefined> => {
-    const [[value] = []] = await ask(store, piece)
-    return value == null ? undefined : Number(value)
-  }
-  const rows: [string, number][] = []
-  let newest: StoreCounts['newest']
-  for (const { table, plural, fields } of Object.values(entities)) {
-    rows.push([plural, (await numberIn(sql`select count(*) from ${name(table)}`)) ?? 0])
-    for (const [field, { scalar }] of Object.entries(fields)) {
-      if (scalar !== 'time') continue
-      const column = name(columnName(field))
-      const time = await numberIn(sql`select max(${column}) from ${name(table)}`)
-      if (time !== undefined && time > (newest?.time ?? -Infinity)) newest = { time, plural }
-    }
-  }
-  return { rows, newest }
-}
-
-const trialText = (
-  source: string,
-  hasSum: boolean,
-  applied: readonly string[],
-  { rows, newest }: StoreCounts,
-): string => {
-  const lines = [
-    `${source} can be restored: it is whole and undamaged, and every reference leads to a row`,
-    hasSum
-      ? `its bytes are those of ${sumFileOf(source)}`
-      : `there is no ${sumFileOf(source)}: a value that was changed since the backup is not found`,
-  ]
-  if (applied.length > 0) lines.push(`a start applies what it lacks: ${applied.join(', ')}`)
-  for (const [plural, count] of rows)
-    lines.push(`${plural.padEnd(14)} ${count.toLocaleString('en').padStart(12)}`)
-  const found = newest && `${new Date(newest.time).toISOString()}, in ${newest.plural}`
-  lines.push(`newest moment: ${found ?? 'none, it is empty'}`)
-  return `${lines.join('\n')}\n`
-}
-
 /** What a backup has, in lines. Throws with the reason if it cannot be restored. Nothing is left behind. */
-const trialOf = async (source: string, content: Content): Promise<string> => {
+const trialOf = async (source: string, { entities, migrations }: Content): Promise<string> => {
   const folder = mkdtempSync(join(tmpdir(), 'duet-check-'))
   try {
     const file = join(folder, 'duet.db')
-    const migrations = historyOf('sqlite', content.migrations)
-    const tables = Object.values(content.entities).map(({ table }) => table)
-    const { hasSum } = await restore(source, file, { force: false, tables, migrations })
-    const store = sqliteStore({ file, migrations })
+    const known = historyOf('sqlite', migrations)
+    const tables = Object.values(entities).map(({ table }) => table)
+    const { hasSum } = await restore(source, file, { force: false, tables, migrations: known })
+    const sumFile = sumFileOf(source)
+    const lines = [
+      `${source} can be restored: it is whole and undamaged, and every reference leads to a row`,
+      hasSum
+        ? `its bytes are those of ${sumFile}`
+        : `there is no ${sumFile}: a value that was changed since the backup is not found`,
+    ]
+    const store = sqliteStore({ file, migrations: known })
     const applied = await store.migrate()
-    const counts = await closing(store.session('reading'), session =>
-      countsIn({ session, dialect: store.dialect }, content.entities),
-    )
-    return trialText(source, hasSum, applied, counts)
+    if (applied.length > 0) lines.push(`a start applies what it lacks: ${applied.join(', ')}`)
+    let newest = { time: Number.NEGATIVE_INFINITY, plural: '' }
+    await closing(store.session('reading'), async session => {
+      const numberIn = async (piece: Sql): Promise<number | undefined> => {
+        const [[value] = []] = await ask({ session, dialect: store.dialect }, piece)
+        return value == null ? undefined : Number(value)
+      }
+      for (const { table, plural, fields } of Object.values(entities)) {
+        const count = (await numberIn(sql`select count(*) from ${name(table)}`)) ?? 0
+        lines.push(`${plural.padEnd(14)} ${count.toLocaleString('en').padStart(12)}`)
+        for (const [field, { scalar }] of Object.entries(fields)) {
+          if (scalar !== 'time') continue
+          const column = name(columnName(field))
+          const time = await numberIn(sql`select max(${column}) from ${name(table)}`)
+          if (time !== undefined && time > newest.time) newest = { time, plural }
+        }
+      }
+    })
+    const found = newest.plural && `${new Date(newest.time).toISOString()}, in ${newest.plural}`
+    return `${[...lines, `newest moment: ${found || 'none, it is empty'}`].join('\n')}\n`
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

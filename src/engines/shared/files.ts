@@ -92,7 +92,7 @@ export const sync = (path: string): void => {
 }
 
 /** Whose a file is. */
-export type Owner = { readonly uid: number; readonly gid: number }
+type Owner = { readonly uid: number; readonly gid: number }
 
 type ReplaceOptions = {
   /** The mode of the file, taken from one with the same content; unless given that of the file replaced, or the usual one. */

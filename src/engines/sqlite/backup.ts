@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
-import { companions, type Owner, replaceFile, sync } from '#engines/shared/files.ts'
+import { companions, replaceFile, sync } from '#engines/shared/files.ts'
 import type { Migration } from '#engines/shared/migrations.ts'
 import { NewerStoreError } from '#engines/shared/store.ts'
 import { BUSY, connect, errorCode, type SqliteConnection } from '#engines/sqlite/connection.ts'
@@ -28,13 +28,13 @@ class FileExistsError extends Error {
   override readonly name = 'FileExistsError'
 }
 
+/** How many pages are copied before others have their turn. */
 const pagesAtOnce = 1000
 
-type CheckedRows = readonly Readonly<Record<string, unknown>>[]
-
-/** Where a path leads through symbolic links, beside which SQLite makes its other files; the path itself where nothing is. */
+/** Where a path leads through symbolic links, beside which SQLite makes its other files; the path itself if nothing is there. */
 const realOf = (path: string): string => (existsSync(path) ? realpathSync(path) : path)
 
+/** Whether a file is the store itself, or one that SQLite makes beside it. */
 const isOwn = (file: string, store: string): boolean => {
   const own = [store, realOf(store)].flatMap(path => [path, ...companions.map(end => path + end)])
   return own.includes(file) || own.includes(realOf(file))
@@ -62,7 +62,7 @@ const sumOf = async (file: string, signal?: AbortSignal): Promise<string> => {
 /** Makes a copy a single file without a log, and checks it; gives the names of its migrations. */
 const checkedCopy = (copy: string, what: string): readonly string[] => {
   const database = new DatabaseSync(copy)
-  const ask = (text: string): CheckedRows => database.prepare(text).all()
+  const ask = (text: string) => database.prepare(text).all()
   try {
     database.exec('pragma journal_mode = delete; pragma trusted_schema = off')
     const [first] = ask('pragma integrity_check(1)')
@@ -158,29 +158,12 @@ const hasContent = (store: string, tables: readonly string[]): boolean => {
   }
 }
 
-/** Whose a store is; where there is none, whose its folder is, where its server has to make files beside it. */
-const ownerOf = (store: string): Owner | undefined =>
-  statSync(store, { throwIfNoEntry: false }) ?? statSync(dirname(store), { throwIfNoEntry: false })
-
 export type RestoreOptions = {
   /** Whether a store is replaced that has content in one of these tables, or that cannot be read. */
   readonly force: boolean
   readonly tables: readonly string[]
   /** The migrations that this program knows; a backup with others is of a newer program. */
   readonly migrations: readonly Migration[]
-}
-
-/** Compares a copy of a backup with the checksum beside that one; false where there is none. */
-const compareSum = async (copy: string, source: string): Promise<boolean> => {
-  const file = sumFileOf(source)
-  if (!existsSync(file)) return false
-  const [sum] = /[0-9a-f]{64}/i.exec(readFileSync(file, 'latin1')) ?? []
-  if (sum === undefined) throw new Error(`${file} has no checksum: remove it, or put it right`)
-  if (sum.toLowerCase() !== (await sumOf(copy)))
-    throw new Error(
-      `${source} is not good: it was changed since it was made, as ${file} shows; take another backup`,
-    )
-  return true
 }
 
 /** Replaces a store that is not served by a backup; gives the store's size in bytes, and whether there was a checksum. */
@@ -197,8 +180,9 @@ export const restore = async (
       `${realpathSync(source)} has a -wal file beside it: it is a store in use, not a backup`,
     )
   const { mode } = statSync(existsSync(store) ? store : source)
-  // Before the lock, which makes an empty file where there is no store.
-  const owner = ownerOf(store)
+  // Whose the store is, or its folder, where its server has to make files. Before the lock, which makes an empty file if there is none.
+  const quiet = { throwIfNoEntry: false } as const
+  const owner = statSync(store, quiet) ?? statSync(dirname(store), quiet)
   const release = holdStore(store)
   const checkReplaceable = () => {
     if (hasContent(store, tables) && !force)
@@ -207,10 +191,19 @@ export const restore = async (
   try {
     checkReplaceable()
     const target = realpathSync(store)
-    let hasSum = false
+    const sumFile = sumFileOf(source)
+    const hasSum = existsSync(sumFile)
     const copy = async (part: string) => {
       copyFileSync(source, part)
-      hasSum = await compareSum(part, source)
+      if (hasSum) {
+        const [sum] = /[0-9a-f]{64}/i.exec(readFileSync(sumFile, 'latin1')) ?? []
+        if (sum === undefined)
+          throw new Error(`${sumFile} has no checksum: remove it, or put it right`)
+        if (sum.toLowerCase() !== (await sumOf(part)))
+          throw new Error(
+            `${source} is not good: it was changed since it was made, as ${sumFile} shows; take another backup`,
+          )
+      }
       const known = new Set(migrations.map(({ name }) => name))
       const unknown = checkedCopy(part, source).filter(name => !known.has(name))
       if (unknown.length > 0)

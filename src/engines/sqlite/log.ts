@@ -8,11 +8,6 @@ import { queryWith } from '#sql/engine.ts'
 /** The byte of the header that is 2 where the file has a log (SQLite, "Database File Format", section 1.3.3). */
 const readVersion = 19
 
-const hasLog = (descriptor: number): boolean => {
-  const byte = Buffer.alloc(1)
-  return readSync(descriptor, byte, 0, 1, readVersion) === 1 && byte[0] === 2
-}
-
 /** The bytes that every connection of SQLite locks while it is open, and that the last one must have alone to remove the log. */
 const sharedBytes = { offset: 0x4000_0002, length: 510 }
 
@@ -21,49 +16,36 @@ type OpenFile = { readonly descriptor: number; isLocked: boolean }
 // None is ever closed: with any descriptor of a file, a process loses all of SQLite's locks on it.
 const openFiles = new Map<string, OpenFile>()
 
-const descriptorOf = (file: string): OpenFile | undefined => {
-  const known = openFiles.get(file)
-  if (known || statSync(file, { throwIfNoEntry: false }) === undefined) return known
-  const opened = { descriptor: openSync(file, 'r+'), isLocked: false }
-  openFiles.set(file, opened)
-  return opened
-}
-
 /**
  * Keeps the log of a store when this process closes its last connection, which would otherwise checkpoint and remove it. To be
  * called before it connects; for a file that has no log yet, once more when it has.
  */
 export const keepLog = (file: string): void => {
-  const opened = descriptorOf(file)
-  if (!opened || opened.isLocked || !hasLog(opened.descriptor)) return
-  opened.isLocked = lockShared(opened.descriptor, sharedBytes.offset, sharedBytes.length)
+  let opened = openFiles.get(file)
+  if (!opened) {
+    if (statSync(file, { throwIfNoEntry: false }) === undefined) return
+    opened = { descriptor: openSync(file, 'r+'), isLocked: false }
+    openFiles.set(file, opened)
+  }
+  if (opened.isLocked) return
+  const byte = Buffer.alloc(1)
+  const hasLog = readSync(opened.descriptor, byte, 0, 1, readVersion) === 1 && byte[0] === 2
+  if (hasLog)
+    opened.isLocked = lockShared(opened.descriptor, sharedBytes.offset, sharedBytes.length)
 }
 
 /** How long a checkpoint waits for those who read the log, in milliseconds; writes wait as long. */
-const patience = 100
+const checkpointWait = 100
 
-/** The bytes of a log; 0 where it is not there. */
+/** The bytes of a log; 0 if it is not there. */
 export const logBytes = (log: string): number => statSync(log, { throwIfNoEntry: false })?.size ?? 0
-
-/** Checkpoints the log and empties it; gives what is in the way, undefined where nothing is. */
-const emptyLog = ({ query, run }: SqliteConnection): string | undefined => {
-  run(`pragma busy_timeout = ${patience}`)
-  try {
-    const [[isBusy] = []] = query(queryWith('pragma wal_checkpoint(truncate)'))
-    return isBusy === 0 ? undefined : 'another program reads it; restart that one'
-  } catch (error) {
-    return (error as Error).message
-  } finally {
-    run(`pragma busy_timeout = ${busyTimeout}`)
-  }
-}
 
 /**
  * Gives a function that checkpoints a log of more than `most` bytes, to be called after each commit. Its other program seems
- * dead then, so `warn` gets a sentence, which also says where the log could not be emptied.
+ * dead then, so `warn` gets a sentence, which also says if the log could not be emptied.
  */
 export const boundLog = (
-  connection: SqliteConnection,
+  { query, run }: SqliteConnection,
   file: string,
   most: number,
   warn: (message: string) => void,
@@ -73,8 +55,16 @@ export const boundLog = (
   return () => {
     const size = logBytes(log)
     if (size <= next) return
-    const fault = emptyLog(connection)
-    // Not at each commit: it would cost each of them the patience.
+    let fault: string | undefined
+    run(`pragma busy_timeout = ${checkpointWait}`)
+    try {
+      const [[isBusy] = []] = query(queryWith('pragma wal_checkpoint(truncate)'))
+      if (isBusy !== 0) fault = 'another program reads it; restart that one'
+    } catch (error) {
+      fault = (error as Error).message
+    }
+    run(`pragma busy_timeout = ${busyTimeout}`)
+    // Not at each commit: each of them would wait as long.
     next = fault === undefined ? most : size + most / 8
     warn(
       fault === undefined

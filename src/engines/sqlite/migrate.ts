@@ -30,21 +30,20 @@ export const migrateSqlite = (
   checkPath(file)
   mkdirSync(dirname(file), { recursive: true })
   const { query, run, close } = connect(file, { sharesLog })
-  const apply = (migration: Migration): void => {
-    try {
-      run(migration.text)
-    } catch (error) {
-      throw failed(migration, error)
-    }
-    query(recordOf(dialect, migration, Date.now()))
-  }
   try {
-    // Where two programs start at once, the second waits here and then finds nothing to do.
+    // If two programs start at once, the second waits here and then finds nothing to do.
     run('begin immediate')
     const applied = drive(appliedIn(dialect), query)
     const pending = missingOf(migrations, applied)
     drive(makeMigrationsTable(dialect, migrationsTable), query)
-    for (const migration of pending) apply(migration)
+    for (const migration of pending) {
+      try {
+        run(migration.text)
+      } catch (error) {
+        throw failed(migration, error)
+      }
+      query(recordOf(dialect, migration, Date.now()))
+    }
     drive(recordChecksums(dialect, migrations, applied), query)
     drive(makeSecrets(dialect), query)
     run('commit')
@@ -64,12 +63,12 @@ const ask = <Result>(file: string, work: QueryScript<Result>): Result => {
   }
 }
 
-/** The names of the missing migrations; throws where the store is newer, or does not exist. */
+/** The names of the missing migrations; throws if the store is newer, or does not exist. */
 export const pendingMigrations = (
   file: string,
   migrations: readonly Migration[],
 ): readonly string[] => missingOf(migrations, ask(file, appliedIn(dialect))).map(({ name }) => name)
 
-/** A key of the store; throws where it was never migrated. */
+/** A key of the store; throws if it was never migrated. */
 export const secretOf = (file: string, name: Secret): Uint8Array =>
   ask(file, secretIn(dialect, name))

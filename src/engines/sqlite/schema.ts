@@ -1,5 +1,4 @@
 /** The tables, indexes and triggers of a model in SQLite: what migrations are drafted from and compared with. */
-
 import { DatabaseSync } from 'node:sqlite'
 import type { Drafting } from '#engines/shared/draft.ts'
 import { type Ddl, type Definition, recount } from '#engines/shared/schema.ts'
