@@ -12,7 +12,7 @@ export type RetryOptions = {
   readonly onWait: (error: unknown) => void
 }
 
-/** What the work gives when it succeeds; throws its error where that does not pass, or when the time is over. */
+/** What the work gives when it succeeds; throws its error if that does not pass, or when the time is over. */
 export const retry = async <Result>(
   { wait, pause, passes, onWait }: RetryOptions,
   work: () => Result | Promise<Result>,

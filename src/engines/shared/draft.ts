@@ -28,7 +28,7 @@ export type Drafting = {
   readonly ddl: Ddl
   /** The statements that replace a function or a trigger. */
   readonly replace: (definition: Definition) => readonly string[]
-  /** The statement that makes an object outside a transaction, where its table is in use; null: it may be made inside. */
+  /** The statement that makes an object outside a transaction, if its table is in use; null: it may be made inside. */
   readonly outside: (definition: Definition) => string | null
   /** The statements that put an index in the place of the one of its name. */
   readonly replaceIndex: (definition: Definition) => Lack

@@ -97,7 +97,7 @@ type Owner = { readonly uid: number; readonly gid: number }
 type ReplaceOptions = {
   /** The mode of the file, taken from one with the same content; unless given that of the file replaced, or the usual one. */
   readonly mode?: number
-  /** Whose it is where root writes it; unless given the owner of the file replaced, or root. */
+  /** Whose it is if root writes it; unless given the owner of the file replaced, or root. */
   readonly owner?: Owner | undefined
   /** Called just before the rename; throws to prevent it. */
   readonly before?: () => void
@@ -105,7 +105,7 @@ type ReplaceOptions = {
 
 /** Gives an open file that mode, whatever the umask takes off new ones. */
 const setMode = (descriptor: number, mode: number): void => {
-  // Where files have no modes of their own, they have the same already.
+  // If files have no modes of their own, they have the same already.
   if ((fstatSync(descriptor).mode & 0o777) !== mode) fchmodSync(descriptor, mode)
 }
 

@@ -24,7 +24,7 @@ const migrationsIn = (folder: URL, prefix = ''): readonly Migration[] =>
 export const machineMigrations = (engine: EngineName): readonly Migration[] =>
   migrationsIn(new URL(`../${engine}/migrations/`, import.meta.url), 'duet/')
 
-/** The migrations of the content: those of `folder` for an engine; none where there is no such folder. */
+/** The migrations of the content: those of `folder` for an engine; none if there is no such folder. */
 export const contentMigrations = (engine: EngineName, folder: URL): readonly Migration[] => {
   const own = new URL(`${engine}/`, folder)
   return existsSync(own) ? migrationsIn(own) : []
@@ -44,8 +44,8 @@ export const checksumOf = ({ text }: Migration): string =>
   createHash('sha256').update(text.replaceAll('\r\n', '\n')).digest('hex')
 
 /**
- * The migrations that a store lacks. Throws NewerStoreError where it has some that this program does not know, and an
- * error where the text of an applied one was changed.
+ * The migrations that a store lacks. Throws NewerStoreError if it has some that this program does not know, and an
+ * error if the text of an applied one was changed.
  */
 export const missingOf = (
   known: readonly Migration[],
@@ -79,7 +79,7 @@ export const failed = ({ name }: Migration, cause: unknown): Error =>
  */
 export const outsideMark = '-- outside a transaction\n'
 
-/** The columns of a table, each with whether it is never null; none where there is no such table. */
+/** The columns of a table, each with whether it is never null; none if there is no such table. */
 export const columnsOf = function* (
   dialect: Dialect,
   table: string,
@@ -88,7 +88,7 @@ export const columnsOf = function* (
   return new Map(rows.map(([name, isRequired]) => [String(name), Number(isRequired) === 1]))
 }
 
-/** The migrations applied to a store; none where it was never migrated. */
+/** The migrations applied to a store; none if it was never migrated. */
 export const appliedIn = function* (dialect: Dialect): QueryScript<readonly Applied[]> {
   const columns = yield* columnsOf(dialect, 'migrations')
   if (columns.size === 0) return []
@@ -100,7 +100,7 @@ export const appliedIn = function* (dialect: Dialect): QueryScript<readonly Appl
   }))
 }
 
-/** Makes the table of applied migrations where there is none. */
+/** Makes the table of applied migrations if there is none. */
 export const makeMigrationsTable = function* (dialect: Dialect, ddl: string): QueryScript<void> {
   yield queryWith(ddl)
   // Stores made by older programs have no such column.
@@ -130,7 +130,7 @@ export const recordChecksums = function* (
       )
 }
 
-/** Makes the keys that a migrated store lacks; writes nothing where it has them all. */
+/** Makes the keys that a migrated store lacks; writes nothing if it has them all. */
 export const makeSecrets = function* (dialect: Dialect): QueryScript<void> {
   const rows = yield queryWith('select name from secrets')
   const present = new Set(rows.map(([name]) => name))
@@ -142,7 +142,7 @@ export const makeSecrets = function* (dialect: Dialect): QueryScript<void> {
       )
 }
 
-/** A key of a store; throws where it was never migrated. */
+/** A key of a store; throws if it was never migrated. */
 export const secretIn = function* (dialect: Dialect, name: Secret): QueryScript<Uint8Array> {
   const isThere = (yield* columnsOf(dialect, 'secrets')).size > 0
   const [row] = isThere

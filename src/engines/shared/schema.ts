@@ -28,7 +28,7 @@ export const hasDefault = (field: Field): boolean => defaultOf(field) !== ''
 export type Ddl = {
   readonly id: string
   readonly typeOf: (field: Field) => string
-  /** The check constraint of a column; empty where it has none. */
+  /** The check constraint of a column; empty if it has none. */
   readonly checkOf: (column: string, field: Field) => string
   /** What follows the columns of a table. */
   readonly tableEnd: string
@@ -82,7 +82,7 @@ export const definitionsOf = (ddl: Ddl, entities: Entities): readonly Definition
     ]
   })
 
-/** The statements that count existing rows, all or by a column; `part` where a count is split into parts. */
+/** The statements that count existing rows, all or by a column; `part` if a count is split into parts. */
 export const recount = (
   table: string,
   column: string | null,

@@ -28,9 +28,9 @@ export type EngineOptions = {
   readonly readTimeout: number
   /** How many writes may wait before more are refused. */
   readonly queue: number
-  /** How many milliseconds a write waits for its turn and for a connection, where it needs them: 5,000 unless it is given. */
+  /** How many milliseconds a write waits for its turn and for a connection, if it needs them: 5,000 unless it is given. */
   readonly writeWait?: number
-  /** Whether it reports changes, where it can. */
+  /** Whether it reports changes, if it can. */
   readonly isWatched?: boolean
   /** Called at failures that the service survives. */
   readonly onProblem?: (message: string) => void
@@ -46,11 +46,11 @@ export type EngineOptions = {
 export type Engine = PlanReader &
   Writer & {
     readonly dialect: Dialect
-    /** Reports changes, so that answers can be cached; absent where it cannot, or nobody asks. */
+    /** Reports changes, so that answers can be cached; absent if it cannot, or nobody asks. */
     readonly changes?: Changes
     /** Settles when the store can be used; rejects with what is wrong. */
     readonly ready: () => Promise<void>
-    /** Why it can only be read now; null where it can be written. */
+    /** Why it can only be read now; null if it can be written. */
     readonly readOnly: () => string | null
     /** Figures for an operator, read when they are asked for. */
     readonly figures: {
@@ -60,7 +60,7 @@ export type Engine = PlanReader &
       /** How far replicas are behind, in seconds, by their names; NaN for one that does not answer. */
       readonly replicaLags?: () => ReadonlyMap<string, number>
     }
-    /** Adds to the counts that all processes share; absent where one process serves the store alone. */
+    /** Adds to the counts that all processes share; absent if one process serves the store alone. */
     readonly rateCounts?: RateCounts
     readonly close: () => Promise<void>
   }
@@ -70,16 +70,16 @@ export type Store = {
   readonly label: string
   readonly dialect: Dialect
   /**
-   * Takes it for this process where only one may serve it, and waits so many milliseconds for another to release it, or for a
+   * Takes it for this process if only one may serve it, and waits so many milliseconds for another to release it, or for a
    * server that takes sessions; `onWait` gets the reason before it waits. Gives the function that releases it. Throws
    * StoreInUseError, and what the last try to connect threw.
    */
   readonly hold: (wait: number, onWait: (reason: string) => void) => Promise<() => void>
   /** Applies the missing migrations; gives their names. Throws NewerStoreError before it changes anything. */
   readonly migrate: () => Promise<readonly string[]>
-  /** The names of the missing migrations; throws NewerStoreError, or where there is no store. Changes nothing. */
+  /** The names of the missing migrations; throws NewerStoreError, or if there is no store. Changes nothing. */
   readonly pending: () => Promise<readonly string[]>
-  /** A key of the store; throws where it was never migrated. */
+  /** A key of the store; throws if it was never migrated. */
   readonly secret: (name: Secret) => Promise<Uint8Array>
   /** A session for a command: to read a snapshot of the store, or to fill it. */
   readonly session: (purpose: 'reading' | 'filling') => Promise<Session>

@@ -31,7 +31,7 @@ class FileExistsError extends Error {
 /** How many pages are copied before others have their turn. */
 const pagesAtOnce = 1000
 
-/** Where a path leads through symbolic links, beside which SQLite makes its other files; the path itself if nothing is there. */
+/** The file that a path leads to through symbolic links, beside which SQLite makes its other files; the path itself if nothing is there. */
 const realOf = (path: string): string => (existsSync(path) ? realpathSync(path) : path)
 
 /** Whether a file is the store itself, or one that SQLite makes beside it. */

@@ -58,7 +58,7 @@ export const busyTimeout = 5000
 /** Pages in the log from which on a commit checkpoints it. */
 const usualPages = 1000
 
-/** The most bytes of a row where SQLite alone sets it; else a row has no more than a list. */
+/** The most bytes of a row that only SQLite limits; any other row has no more than a list. */
 const mostLength = 1_000_000_000
 
 /** The most bytes of a list of a column's values: above it the rows are read one by one. */

@@ -5,7 +5,7 @@ import { busyTimeout, type SqliteConnection } from '#engines/sqlite/connection.t
 import { logOf } from '#engines/sqlite/file.ts'
 import { queryWith } from '#sql/engine.ts'
 
-/** The byte of the header that is 2 where the file has a log (SQLite, "Database File Format", section 1.3.3). */
+/** The byte of the header that is 2 if the file has a log (SQLite, "Database File Format", section 1.3.3). */
 const readVersion = 19
 
 /** The bytes that every connection of SQLite locks while it is open, and that the last one must have alone to remove the log. */

@@ -11,7 +11,7 @@ if (process.platform === 'linux')
     // A process that is nicer already may not go back.
     if (getPriority() < low) setPriority(low)
   } catch {
-    // Where it is not permitted the threads are equal.
+    // If it is not permitted the threads are equal.
   }
 
 const [, , module = ''] = process.argv
