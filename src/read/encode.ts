@@ -18,17 +18,9 @@ export const quote = (text: string): string =>
   special.test(text) ? JSON.stringify(text) : `"${text}"`
 
 const day = 86_400_000
-const days = new Map<number, string>()
 
-/** The date of a day since 1970, cached: the rows of a page share few dates. */
-const dateOf = (number: number): string => {
-  const known = days.get(number)
-  if (known !== undefined) return known
-  const date = new Date(number * day).toISOString().slice(0, -'00:00:00.000Z'.length)
-  if (days.size >= 10_000) days.clear()
-  days.set(number, date)
-  return date
-}
+/** The dates of days since 1970: the rows of a page share few of them. */
+const dates = new Map<number, string>()
 
 const twoDigits = Array.from({ length: 100 }, (_, number) => String(number).padStart(2, '0'))
 
@@ -38,11 +30,17 @@ const twoDigits = Array.from({ length: 100 }, (_, number) => String(number).padS
  */
 export const isoTime = (milliseconds: number): string => {
   const number = Math.floor(milliseconds / day)
+  let date = dates.get(number)
+  if (date === undefined) {
+    date = new Date(number * day).toISOString().slice(0, -'00:00:00.000Z'.length)
+    if (dates.size >= 10_000) dates.clear()
+    dates.set(number, date)
+  }
   const rest = milliseconds - number * day
   const seconds = Math.floor(rest / 1000)
   const clock = `${twoDigits[Math.floor(seconds / 3600)]}:${twoDigits[Math.floor(seconds / 60) % 60]}:${twoDigits[seconds % 60]}`
   const fraction = rest % 1000
-  return `${dateOf(number)}${clock}.${Math.floor(fraction / 100)}${twoDigits[fraction % 100]}Z`
+  return `${date}${clock}.${Math.floor(fraction / 100)}${twoDigits[fraction % 100]}Z`
 }
 
 const number: Encoder = value => String(value)

@@ -128,14 +128,11 @@ const write = (
   return text
 }
 
-/** Throws as soon as a text passes the limits, before it grows further. */
-const checkSize = (objects: number, characters: number, limits: Limits): void => {
-  if (objects > limits.objects || characters > limits.bytes)
-    throw new ApiError(
-      'RESPONSE_TOO_LARGE',
-      `The answer would hold more than ${limits.objects} objects or ${limits.bytes} bytes; use \`limit\` on the lists in it`,
-    )
-}
+const tooLarge = (limits: Limits) =>
+  new ApiError(
+    'RESPONSE_TOO_LARGE',
+    `The answer would hold more than ${limits.objects} objects or ${limits.bytes} bytes; use \`limit\` on the lists in it`,
+  )
 
 /** The text of one row. */
 const objectText = (
@@ -146,7 +143,7 @@ const objectText = (
 ): Text => {
   const count = { objects: 1 }
   const text = write(pieces, row, children, count)
-  checkSize(count.objects, text.length, limits)
+  if (count.objects > limits.objects || text.length > limits.bytes) throw tooLarge(limits)
   return { text, objects: count.objects }
 }
 
@@ -163,7 +160,7 @@ const listText = (
     count.objects++
     const object = write(pieces, row, children, count)
     text += text === '' ? object : `,${object}`
-    checkSize(count.objects, text.length, limits)
+    if (count.objects > limits.objects || text.length > limits.bytes) throw tooLarge(limits)
   }
   return { text: `[${text}]`, objects: count.objects }
 }
@@ -226,7 +223,7 @@ export const stitcher = (plan: ReadPlan, digits: number, limits: Limits) => {
       texts.push(made)
       objects += made.objects
       characters += made.text.length
-      checkSize(objects, characters, limits)
+      if (objects > limits.objects || characters > limits.bytes) throw tooLarge(limits)
     }
     return texts
   }
