@@ -16,6 +16,7 @@ const commentStep = (id: number): GuardedStep => ({
 const precheck = (writing: Writing, id: number): Command =>
   commandOf(writing, { name: 'precheck like', asSelf: true, steps: [commentStep(id)] })
 
+/** Likes a comment as the viewer. */
 const like: Action = {
   method: 'POST',
   name: 'like comments',
@@ -55,6 +56,7 @@ const like: Action = {
   },
 }
 
+/** Takes the viewer's like back. */
 const unlike: Action = {
   method: 'DELETE',
   name: 'unlike comments',

@@ -64,6 +64,7 @@ const shortage = (items: Items, refusedId: number, rows: Rows): ApiError => {
 
 const largestAmount = Number.MAX_SAFE_INTEGER
 
+/** Places an order in one transaction: customer, stock, order, items and the record of it. */
 const place: Action = {
   method: 'POST',
   name: 'place orders',
@@ -186,6 +187,7 @@ const restockStep = (id: number): GuardedStep => ({
   expect: 'any',
 })
 
+/** The action that moves an order from one state to the next. */
 const transition = (action: Transition): Action => {
   const { from, to, restocks } = transitions[action]
   return {

@@ -152,6 +152,7 @@ const orderRows = (store: ContentStore, use: InputContext): PutRow => {
   }
 }
 
+/** Orders as a kind of rows that `import` reads. */
 export const orderKind: Partial<TransferKind> = {
   foreign: { orderedAt: 'createdAt', shippedAt: null },
   rows: orderRows,

@@ -42,6 +42,7 @@ export type Sums = Readonly<Record<string, bigint>>
 
 type Period = { readonly number: number; readonly sums: Sums }
 
+/** A report's figures: one row for each period, and their totals. */
 export type Figures = {
   readonly type: ReportType
   readonly by: By

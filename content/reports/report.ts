@@ -92,6 +92,7 @@ const jsonForm = () => {
 /** JSON is first: callers who prefer no form get it. */
 const forms = [...jsonTypes, 'text/csv', 'image/svg+xml']
 
+/** `POST /reports/generate`, for admins. */
 export const reportGenerate: ExtraRoute = {
   method: 'POST',
   path: '/reports/generate',

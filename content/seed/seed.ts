@@ -75,6 +75,7 @@ const byAuthor = (authors: Uint32Array, users: number): Uint32Array => {
   return sorted
 }
 
+/** What `duet seed` writes: users, posts, comments and products, as many as are asked for. */
 export const seed: Seed = {
   sizes: { users: 100, posts: 500, comments: 2000, products: 1000 },
   about: 'A few users write most posts and comments, and get most comments.',

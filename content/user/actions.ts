@@ -25,6 +25,7 @@ export const reached = (
 export const userPrecheck = (writing: Writing, id: number): Command =>
   precheck(writing, { entity: 'user', id }, 'update')
 
+/** Makes a user an admin; may be repeated any number of times. */
 export const promote: Action = {
   method: 'POST',
   name: 'promote users',

@@ -31,6 +31,7 @@ export type Filter = Lifetime &
 /** How a REST list is paged: numbered pages, numbered pages or an offset, or cursors by id descending. */
 type Paging = 'page' | 'page or offset' | 'cursor'
 
+/** A list of the REST API: its pages, sorts and filters. */
 export type Listing = {
   readonly paging: Paging
   /** The size of a page if the caller does not give it. */
@@ -67,6 +68,7 @@ type CreateEffect = {
   readonly run: (row: Readonly<Record<string, unknown>>, services: never) => void
 }
 
+/** An entity with everything that its declaration left out. */
 export type Entity = {
   readonly table: string
   /** The name of its collection in both APIs. */
@@ -163,6 +165,7 @@ type RestOf<Key extends string, Related extends string> = Lifetime & {
 /** Links as they are declared: one that every version has may be its path alone. */
 type DeclaredLinks = Readonly<Record<string, string | Link>>
 
+/** An entity as it is declared; the names of its fields are checked by the compiler. */
 type EntityDeclaration<F, R, Key extends string = keyof F & string> = {
   table: string
   plural: string

@@ -34,8 +34,10 @@ export type Settings = {
   readonly values?: Readonly<Record<string, unknown>>
 }
 
+/** Entities by their names. */
 export type Entities = Readonly<Record<string, Entity>>
 
+/** Who calls: the entity whose rows tokens speak for, and the roles. */
 export type Viewers = {
   /** The entity that a token's `sub` refers to. */
   readonly entity: string
@@ -44,12 +46,14 @@ export type Viewers = {
   readonly roles: Roles
 }
 
+/** What a service is about, checked: every room works on this. */
 export type Model = {
   readonly entities: Entities
   readonly viewers: Viewers
   readonly settings: Settings
 }
 
+/** The checks of an entity by itself, in this order. */
 const checksOfOne: readonly ((checked: CheckedEntity) => Faults)[] = [
   fieldFaults,
   relationFaults,

@@ -41,6 +41,7 @@ export const callerOf = ({ id, service }: Viewer): string | undefined => {
 export const creatorRole = (role: Role, roles: Roles): Role =>
   role === anonymous.role ? roles.default : role
 
+/** A condition on the caller, or on the caller and a row. */
 export type Rule =
   /** No token is needed. */
   | { readonly kind: 'anyone' }
@@ -59,7 +60,9 @@ export type Rule =
 export const anyone: Rule = { kind: 'anyone' }
 export const signedIn: Rule = { kind: 'signed in' }
 export const nobody: Rule = { kind: 'nobody' }
+/** The rule for the viewers that one of these fields names. */
 export const self = (...fields: readonly string[]): Rule => ({ kind: 'self', fields })
+/** The rule that holds for everybody while a switch of the settings is on. */
 export const whileOpen = (setting: string): Rule => ({ kind: 'while', setting })
 
 /** The rule for tokens with one of the content's roles; the compiler checks its name. */

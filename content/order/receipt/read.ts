@@ -55,6 +55,7 @@ const noReceipt = (id: number, state: string): ApiError => {
 
 const forms = [...jsonTypes, 'text/html']
 
+/** Answers with the receipt in the form that the caller prefers; one read gives it and the state of the order. */
 const serve = ({ core, edge }: Mount): RestHandler => {
   const preparedFor = new Map<Role, Prepared>()
   return (c, viewer, named) => {
@@ -117,6 +118,7 @@ const jsonForm = () => {
   }
 }
 
+/** `GET /orders/{id}/receipt`. */
 export const receiptRead: ExtraRoute = {
   method: 'GET',
   path: '/orders/:id/receipt',

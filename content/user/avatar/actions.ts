@@ -66,6 +66,7 @@ const refusedPicture = ({ ifMatch, ifNoneMatch }: Preconditions, wasMatched: boo
         mismatchOf(ifMatch ?? '*', 'avatar', tag => !isOfRow(tag)),
       )
 
+/** Puts a picture; one statement compares the preconditions and stores it. */
 const put: Action = {
   ...common,
   method: 'PUT',
@@ -112,6 +113,7 @@ const put: Action = {
   },
 }
 
+/** Removes the stored picture; the drawn one is shown from then on. */
 const remove: Action = {
   ...common,
   method: 'DELETE',

@@ -50,6 +50,7 @@ const pictureOf = (
   )
 }
 
+/** `GET /users/{id}/avatar`. */
 export const avatarRead: ExtraRoute = {
   method: 'GET',
   path: '/users/:id/avatar',

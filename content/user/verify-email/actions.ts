@@ -84,6 +84,7 @@ const sendAgain = (writing: Writing, { id, services }: Given): Command => {
   })
 }
 
+/** One action for three wishes: the body and the role of the caller tell which. */
 export const verifyEmail: Action = {
   method: 'POST',
   name: 'verify this address',

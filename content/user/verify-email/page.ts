@@ -35,6 +35,7 @@ const page = (assets: Assets): Promise<WebPage> =>
 </main>`,
   })
 
+/** The page with its script. */
 export const verifyPage: ContentPage = {
   path: '/verify-email',
   assets: {
