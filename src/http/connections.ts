@@ -149,7 +149,7 @@ export const createConnections = (
         socket.pause()
         if (!resting.has(socket)) resting.set(socket, now())
         scheduleWaking()
-      } else readOn()
+      } else if (state.isPaused) readOn()
       state.mayRest = false
     }
     const state: ConnectionState = {

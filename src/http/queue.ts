@@ -55,27 +55,23 @@ const mostGivenUp = 8
 
 type Queued = { readonly request: QueuedRequest; readonly since: number }
 
-/** Requests in the order in which they came. */
-const createWaitingLine = () => {
-  let all: (Queued | undefined)[] = []
-  let first = 0
-  return {
-    add: (one: Queued) => void all.push(one),
-    size: () => all.length - first,
-    oldest: () => all[first],
-    newest: () => all.at(-1),
-    takeNewest: () => (all.length > first ? all.pop() : undefined),
-    takeOldest: (): Queued | undefined => {
-      if (first >= all.length) return undefined
-      const one = all[first]
-      all[first++] = undefined
-      // The room of those that were taken is given back now and then.
-      if (first < 1024 && first < all.length) return one
-      all = all.slice(first)
-      first = 0
-      return one
-    },
+/** Requests in the order in which they came, from place `first` on. */
+type WaitingLine = { all: (Queued | undefined)[]; first: number }
+
+const lengthOf = ({ all, first }: WaitingLine): number => all.length - first
+
+const takeOldest = (line: WaitingLine): Queued | undefined => {
+  const { all, first } = line
+  if (first >= all.length) return undefined
+  const one = all[first]
+  all[first] = undefined
+  line.first++
+  // The room of those that were taken is given back now and then.
+  if (line.first >= 1024 || line.first === all.length) {
+    line.all = all.slice(line.first)
+    line.first = 0
   }
+  return one
 }
 
 /** From so many unanswered writes on, the time that each takes is measured, and trusted: fewer do not fill a commit. */
@@ -130,8 +126,8 @@ export const createQueue = (
   { wait, writeWait, size: most }: QueueLimits,
   { now, later }: LoopClock = usualClock,
 ): Queue => {
-  const reads = createWaitingLine()
-  const writes = createWaitingLine()
+  const reads: WaitingLine = { all: [], first: 0 }
+  const writes: WaitingLine = { all: [], first: 0 }
   const meter = createWriteMeter(writeWait, now)
   let isScheduled = false
   let isBehind = false
@@ -143,10 +139,10 @@ export const createQueue = (
     later(drain)
   }
   const takeRead = (tooOld: number): Queued | undefined => {
-    const oldest = reads.oldest()
+    const oldest = reads.all[reads.first]
     isBehind = oldest !== undefined && (isBehind || oldest.since < tooOld)
-    if (!isBehind) return reads.takeOldest()
-    return (reads.newest()?.since ?? tooOld) < tooOld ? undefined : reads.takeNewest()
+    if (!isBehind) return takeOldest(reads)
+    return (reads.all.at(-1)?.since ?? tooOld) < tooOld ? undefined : reads.all.pop()
   }
   const runWrite = ({ request, since }: Queued, started: number): void => {
     const isLate = started - since > writeWait
@@ -167,44 +163,49 @@ export const createQueue = (
     // Reads go first, and then some writes; but all writes go before reads once anybody has waited for longer than a slice.
     const late = started - slice
     const writesFirst =
-      (reads.oldest()?.since ?? late) < late || (writes.oldest()?.since ?? late) < late
+      (reads.all[reads.first]?.since ?? late) < late ||
+      (writes.all[writes.first]?.since ?? late) < late
     let writesLeft = writesFirst ? Number.POSITIVE_INFINITY : writesAtOnce
     do {
-      const read = writesFirst && writes.size() > 0 ? undefined : takeRead(started - wait)
+      const read = writesFirst && lengthOf(writes) > 0 ? undefined : takeRead(started - wait)
       if (read) {
         read.request.run()
         continue
       }
-      const write = writesLeft-- > 0 ? writes.takeOldest() : undefined
+      const write = writesLeft-- > 0 ? takeOldest(writes) : undefined
       if (write === undefined) break
       runWrite(write, started)
     } while (now() - started <= slice)
     const between = now()
     const tooOld = between - wait
     // Where nobody can be run, refusals have the time of all.
-    const others = writes.size() > 0 || (reads.newest()?.since ?? tooOld) > tooOld
+    const others = lengthOf(writes) > 0 || (reads.all.at(-1)?.since ?? tooOld) > tooOld
     const until = between + (others ? slice * refusingPart : slice)
-    for (let one = reads.oldest(); one && now() < until; one = reads.oldest()) {
-      if (reads.size() <= most && one.since >= tooOld) break
-      reads.takeOldest()
+    for (let one = reads.all[reads.first]; one && now() < until; one = reads.all[reads.first]) {
+      if (lengthOf(reads) <= most && one.since >= tooOld) break
+      takeOldest(reads)
       one.request.shed()
     }
-    if (reads.size() + writes.size() > 0) schedule()
+    if (lengthOf(reads) + lengthOf(writes) > 0) schedule()
   }
   const enter = (request: QueuedRequest) => {
     if (request.isWrite) {
-      if (writes.size() >= most || meter.isTooMuch()) return request.shed()
+      if (lengthOf(writes) >= most || meter.isTooMuch()) return request.shed()
       meter.began()
-      writes.add({ request, since: now() })
+      writes.all.push({ request, since: now() })
     } else {
       // Those above the size wait to be refused, and there is a bound to them too.
-      if (reads.size() >= 2 * most) return request.shed(true)
-      reads.add({ request, since: now() })
+      if (lengthOf(reads) >= 2 * most) return request.shed(true)
+      reads.all.push({ request, since: now() })
     }
     schedule()
   }
   const giveWay = () => {
     hasNewcomers = true
   }
-  return { enter, giveWay, size: () => reads.size() + writes.size() }
+  return {
+    enter,
+    giveWay,
+    size: () => lengthOf(reads) + lengthOf(writes),
+  }
 }

@@ -8,13 +8,11 @@ const mostHeaders = 100
 
 type Bindings = Http['env'] | undefined
 
-/** Whether the request line names a version that no answer here is in, such as HTTP/2.0 without its framing. */
-const isOtherHttp = (env: Bindings): boolean => (env?.incoming?.httpVersionMajor ?? 1) !== 1
-
-/** The path by which a request is routed; one of another version of HTTP has no route. */
+/** The path by which a request is routed; one of a version of HTTP that no answer here is in, such as 2.0 without its framing, has no route. */
 export const routedPath = (request: Request, options?: { readonly env?: Bindings }): string => {
   const path = getPath(request)
-  return isOtherHttp(options?.env) ? `HTTP/${options?.env?.incoming?.httpVersion} ${path}` : path
+  const incoming = options?.env?.incoming
+  return (incoming?.httpVersionMajor ?? 1) === 1 ? path : `HTTP/${incoming?.httpVersion} ${path}`
 }
 
 /** Encoded dots, or a segment of dots, which clients resolve before they send a path (RFC 3986, section 5.2.4). */
@@ -43,8 +41,9 @@ const isMisframed = ({ httpVersionMinor, headers }: IncomingMessage): boolean =>
  * which Node drops what it has read, though nobody upgrades here.
  */
 export const endsConnection = (incoming: IncomingMessage): boolean => {
-  const { upgrade, connection } = incoming.headers
-  return isMisframed(incoming) || (upgrade !== undefined && /upgrade/i.test(connection ?? ''))
+  const { upgrade, connection, 'transfer-encoding': codings } = incoming.headers
+  if (codings !== undefined && isMisframed(incoming)) return true
+  return upgrade !== undefined && /upgrade/i.test(connection ?? '')
 }
 
 /**
@@ -54,10 +53,10 @@ export const endsConnection = (incoming: IncomingMessage): boolean => {
  * another reader would resolve.
  */
 export const checkHead = (c: Http): void => {
-  if (isOtherHttp(c.env))
-    throw new ApiError('HTTP_VERSION_NOT_SUPPORTED', 'Only HTTP/1.1 and HTTP/1.0 are spoken here')
   const { incoming } = c.env ?? {}
   if (!incoming) return
+  if (incoming.httpVersionMajor !== 1)
+    throw new ApiError('HTTP_VERSION_NOT_SUPPORTED', 'Only HTTP/1.1 and HTTP/1.0 are spoken here')
   const { rawHeaders, headers, url = '' } = incoming
   if (rawHeaders.length > 2 * mostHeaders)
     throw new ApiError('HEADERS_TOO_MANY', `The request has more than ${mostHeaders} headers`)

@@ -54,12 +54,8 @@ export const collecting = (): CollectStats => {
   return (stats, run) => current.run(stats, run)
 }
 
-const milliseconds = (name: string, value: number): string => `${name};dur=${value.toFixed(2)}`
-
 /** The header `Server-Timing` (W3C) of an answer: its wait, its run, and the store's part of that with the objects it read. */
-export const serverTiming = ({ milliseconds: all, wait, work }: RequestEvent): string =>
-  [
-    milliseconds('wait', wait),
-    milliseconds('run', all - wait),
-    ...(work ? [milliseconds('store', work.store), `rows;desc=${work.rows}`] : []),
-  ].join(', ')
+export const serverTiming = ({ milliseconds, wait, work }: RequestEvent): string => {
+  const times = `wait;dur=${wait.toFixed(2)}, run;dur=${(milliseconds - wait).toFixed(2)}`
+  return work ? `${times}, store;dur=${work.store.toFixed(2)}, rows;desc=${work.rows}` : times
+}
