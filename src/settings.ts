@@ -1,5 +1,4 @@
-/** What a setting is, the rules for the values of settings, and the machine's own settings. */
-
+/** What a setting is, the rules for the values of settings, and the machine's own settings. A content takes the rules for settings of its own. */
 import { isIP } from 'node:net'
 import { type Check, turned, where } from '#base/check.ts'
 import { isPostgres } from '#base/database-url.ts'
@@ -8,10 +7,10 @@ import { duration, isDay } from '#base/dates.ts'
 /** The rule of a setting: what its text stands for. */
 type SettingRule<SettingValue = unknown> = Check<SettingValue, string>
 
-/** Any text. */
+/** Any text. @public */
 export const text: SettingRule<string> = given => ({ value: given })
 
-/** A text that `isSo` holds for. */
+/** A text that `isSo` holds for. @public */
 export const textWhere = (isSo: (given: string) => boolean, fault: string): SettingRule<string> =>
   where(text, isSo, fault)
 
@@ -26,17 +25,26 @@ const number = (min: number, max: number, fault: string): SettingRule<number> =>
   const digits = textWhere(given => /^\d{1,12}$/.test(given), fault)
   return where(turned(digits, Number), value => value >= min && value <= max, fault)
 }
+
+/** A port of TCP. */
 export const port = number(0, 65_535, 'must be a port number, 0 to 65535')
+
+/** A whole number. */
 export const whole = (min: number, max: number) =>
   number(min, max, `must be a whole number from ${min} to ${max}`)
-/** A time such as 30s, in milliseconds; `most` is written so too. */
+
+/** A time such as 30s, in milliseconds; `most` is written in the same way. @public */
 export const time = (most: string): SettingRule<number> =>
   where(
     turned(text, given => duration(given) ?? -1),
     value => value >= 0 && value <= (duration(most) ?? 0),
     `must be a time such as 250ms, 30s or 5m, at most ${most}`,
   )
+
+/** A switch: on or off. @public */
 export const onOff = turned(oneOf(['on', 'off'], 'must be on or off'), value => value === 'on')
+
+/** Texts with commas between them. @public */
 export const listOf = (
   isOne: (one: string) => boolean,
   fault: string,
@@ -46,9 +54,13 @@ export const listOf = (
     all => all.every(isOne),
     fault,
   )
-export const isWebAddress = (given: string) => /^https?:\/\//i.test(given) && URL.canParse(given)
+
+const isWebAddress = (given: string) => /^https?:\/\//i.test(given) && URL.canParse(given)
+
+/** A day of the calendar. @public */
 export const day = textWhere(isDay, 'must be a day that the calendar has, such as 2027-01-31')
-export const isOrigin = (text: string) => URL.parse(text)?.origin === text
+
+const isOrigin = (text: string) => URL.parse(text)?.origin === text
 
 /** Whether each % begins an escape of a character. */
 const isEscaped = (part = ''): boolean => {
@@ -59,7 +71,7 @@ const isEscaped = (part = ''): boolean => {
   }
 }
 
-export const isMailServer = (text: string) => {
+const isMailServer = (text: string) => {
   const { protocol, username, password, hostname, pathname, search, hash } = URL.parse(text) ?? {}
   return (
     /^smtps?:$/.test(protocol ?? '') &&
@@ -71,13 +83,13 @@ export const isMailServer = (text: string) => {
     isEscaped(password)
   )
 }
-export const isBase = (text: string) => {
+const isBase = (text: string) => {
   const { protocol, username, search, hash } = URL.parse(text) ?? {}
   return (
     /^https?:$/.test(protocol ?? '') && !/[\s"<>?#]/.test(text) && !username && !search && !hash
   )
 }
-export const isNetwork = (text: string): boolean => {
+const isNetwork = (text: string): boolean => {
   const [address = '', bits, ...rest] = text.split('/')
   const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
   if (most < 0 || rest.length > 0) return false
@@ -85,12 +97,12 @@ export const isNetwork = (text: string): boolean => {
 }
 
 /** A list of PostgreSQL URLs, or the word by which they are found. */
-export const replicas: SettingRule<'auto' | readonly string[]> = given =>
+const replicas: SettingRule<'auto' | readonly string[]> = given =>
   given === 'auto'
     ? { value: given }
     : listOf(isPostgres, 'must be auto, or postgres:// URLs with commas between them')(given)
 
-export const sender =
+const sender =
   /^(?:[^<>"\p{Cc}]*<[^\s<>@,"\p{Cc}]+@[^\s<>@,"\p{Cc}]+>|[^\s<>@,"\p{Cc}]+@[^\s<>@,"\p{Cc}]+)$/u
 
 /** One setting: the rule for its value, its default, and its purpose. */

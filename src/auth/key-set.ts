@@ -38,7 +38,7 @@ export type VerifyingKey = {
 }
 
 /** The name by which a token refers to its key. */
-export type KeyName = { readonly alg: string; readonly kid: string | undefined }
+type KeyName = { readonly alg: string; readonly kid: string | undefined }
 
 export type FindKey = (name: KeyName) => Promise<VerifyingKey>
 

@@ -36,7 +36,7 @@ const guarded = (value: unknown): unknown =>
   typeof value === 'string' && formula.test(value) ? `'${value}` : value
 
 /** The text of a cell as it was before `guarded`. */
-export const unguarded = (text: string): string =>
+const unguarded = (text: string): string =>
   text.startsWith("'") && formula.test(text) ? text.slice(1) : text
 
 /** CSV whose texts are as they are, whatever a spreadsheet makes of them. */

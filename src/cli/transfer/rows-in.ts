@@ -56,7 +56,7 @@ export const orTaken = async (
 }
 
 /** A row of a file that turned out to be at fault after it was put in, and was taken out again. */
-export type LateFaults = { readonly line: number; readonly faults: readonly FieldFault[] }
+type LateFaults = { readonly line: number; readonly faults: readonly FieldFault[] }
 
 /** How the rows of a file are put in. */
 export type Putting = {
