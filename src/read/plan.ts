@@ -90,7 +90,7 @@ export type ChildLevel =
 export type RowLevel = RootLevel | ChildLevel
 
 /** The number of rows that fit the conditions; `cached`: the store has a count by this field, for the value in the slot. */
-export type CountLevel = {
+type CountLevel = {
   readonly kind: 'count'
   readonly table: string
   readonly where: readonly Condition[]
@@ -98,7 +98,7 @@ export type CountLevel = {
 }
 
 /** Whether there is a row with the id in the slot. */
-export type ExistsLevel = {
+type ExistsLevel = {
   readonly kind: 'exists'
   readonly entity: string
   readonly table: string

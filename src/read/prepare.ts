@@ -22,7 +22,7 @@ export type Answer = {
 }
 
 /** Of slow and quick reads: quick ones are answered at once, slow ones wait in a queue of their own, so that they hold up nobody else. */
-export type Lane = 'quick' | 'slow'
+type Lane = 'quick' | 'slow'
 
 /** A plan ready to run on one database, with the function that makes answers from the fetched rows. */
 export type Prepared = Fetch & {

@@ -62,7 +62,7 @@ const usualPages = 1000
 const mostLength = 1_000_000_000
 
 /** The most bytes of a list of a column's values: above it the rows are read one by one. */
-export const longestList = 2_000_000
+const longestList = 2_000_000
 
 /** How many levels of rows go with one that is deleted: SQLite allows no more. */
 const mostLevels = 1000
@@ -106,7 +106,7 @@ const bindable = (value: SqlValue): SQLInputValue =>
  * The rows of a columnar query, which gives one JSON list of each column: their lengths cost less to count than the rows. Undefined
  * if they hold more characters than `most`, or more than fit in a list.
  */
-export const columnarRows = (
+const columnarRows = (
   { limits }: DatabaseSync,
   statement: StatementSync,
   values: readonly SQLInputValue[],

@@ -128,7 +128,7 @@ type ShareOptions = {
 }
 
 /** The sharing of one window. */
-export const createShare = ({ report, learn, batchSize }: ShareOptions): Share => {
+const createShare = ({ report, learn, batchSize }: ShareOptions): Share => {
   let filling = emptyBatch()
   let isSending = false
   /** The last report failed or took too long: requests do not wait for the next. */
