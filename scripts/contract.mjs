@@ -1,5 +1,6 @@
 // Compares the contract of the last release with what the code says now; `npm run contract`. Fails on what
-// breaks callers, and on what may trip them where the changelog does not name it. With --write it writes the files.
+// breaks callers, and on what may trip them if the changelog does not name it. With --write it writes the files.
+// A commit may be named to compare with that one: `npm run contract -- v0.1.0`.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -63,8 +64,16 @@ function onDisk(root) {
   return Object.fromEntries(names.map(name => [name, readFileSync(join(path, name), 'utf8')]))
 }
 
-/** What callers have: the contract of the last release, else of the last commit, else on disk. */
-function promised(root) {
+/** What callers have: the contract of a commit that is named, else of the last release, else of the last commit, else on disk. */
+function promised(root, commit) {
+  if (commit !== undefined) {
+    const files = committed(root, commit)
+    if (Object.keys(files).length === 0)
+      throw new Error(
+        `${commit} has no contract: name a commit or a tag that has the folder ${folder}`,
+      )
+    return { since: commit, files }
+  }
   const release = lastRelease(root)
   const candidates = [
     ...(release ? [[release, committed(root, release)]] : []),
@@ -124,9 +133,9 @@ function remedies({ root, files, all }) {
   ]
 }
 
-/** Compares the contract of a checkout with the files that its code makes now: what to print, and whether all is well. */
-export function compareContract({ root, files, today, writes }) {
-  const { since, files: before } = promised(root)
+/** Compares the contract of a commit, or of the last release, with the files that a checkout's code makes now: what to print, and whether all is well. */
+export function compareContract({ root, files, today, writes, commit }) {
+  const { since, files: before } = promised(root, commit)
   if (writes) write(root, files)
   const differences = differencesOf(before, files, today)
   const all = differences.flatMap(([, some]) => some)
@@ -142,13 +151,19 @@ export function compareContract({ root, files, today, writes }) {
   return { text: text.join(''), isWell: todo.length === 0 }
 }
 
-if (import.meta.main) {
-  const { text, isWell } = compareContract({
-    root: fileURLToPath(new URL('..', import.meta.url)),
-    files: await documentsOf(content),
-    today: new Date().toISOString().slice(0, 10),
-    writes: process.argv.includes('--write'),
-  })
-  process.stdout.write(text)
-  process.exitCode = isWell ? 0 : 1
-}
+if (import.meta.main)
+  try {
+    const { text, isWell } = compareContract({
+      root: fileURLToPath(new URL('..', import.meta.url)),
+      files: await documentsOf(content),
+      today: new Date().toISOString().slice(0, 10),
+      writes: process.argv.includes('--write'),
+      commit: process.argv.slice(2).find(argument => !argument.startsWith('--')),
+    })
+    process.stdout.write(text)
+    process.exitCode = isWell ? 0 : 1
+  } catch (error) {
+    if (error.constructor !== Error) throw error
+    console.error(`contract: ${error.message}`)
+    process.exitCode = 2
+  }

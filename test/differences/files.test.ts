@@ -19,6 +19,7 @@ type Checkout = {
   readonly files: Files
   readonly today: string
   readonly writes?: boolean
+  readonly commit?: string
 }
 
 const {
@@ -110,6 +111,20 @@ test('a breaking change is refused, on disk or not', needsGit, () => {
     /^── contract\/v1\.openapi\.json\nbreaking: 2\n {2}parameter-removed: the parameter page is gone \(callers who send it\)\n {4}GET \/things → query page\n {4}POST \/things → query page\n/,
   )
   assert.match(text, /compared with the last commit\n$/)
+})
+
+test('a commit that is named is what the code is compared with', needsGit, () => {
+  const { root, commit, put, compare } = checkout(filesWith())
+  commit('first')
+  put(filesWith(page))
+  commit('v1.0.0')
+  assert.match(compare(filesWith(page)).text, / 0 breaking, .* compared with v1\.0\.0\n$/)
+  const since = { root, files: filesWith(page), today, commit: 'first' }
+  assert.match(compareContract(since).text, / 2 breaking, .* compared with first\n$/)
+  assert.throws(
+    () => compareContract({ ...since, commit: 'nothing' }),
+    /^Error: nothing has no contract/,
+  )
 })
 
 test('a risky change waits for an item of the unreleased changelog that names the member and what is new', () => {
