@@ -3,8 +3,8 @@
  * no path with `import` and `export`, which know the members of an API alone and check each row by the rules of the model.
  */
 import { createHash } from 'node:crypto'
-import { closing } from '#base/closing.ts'
 import { isPostgres } from '#base/database-url.ts'
+import { withOpened } from '#base/with-opened.ts'
 import { readArgs, UsageError } from '#cli/arguments.ts'
 import { progress } from '#cli/terminal.ts'
 import { loadConfig } from '#config.ts'
@@ -222,7 +222,7 @@ const moveHeld = async (store: Store, target: MoveTarget, move: Move): Promise<v
     .update('duet move ')
     .update(await store.secret('cursor'))
     .digest('hex')
-  await closing(store.session('filling'), async session => {
+  await withOpened(store.session('filling'), async session => {
     const source = { ...session, dialect: store.dialect }
     try {
       // A transaction that writes nothing: no other command writes either until it ends.
@@ -265,7 +265,7 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
       commandConnection(to, config.values.DUET_PG_PREPARE),
       historyOf('postgres', content.migrations),
     )
-    await closing(opening, target =>
+    await withOpened(opening, target =>
       moveHeld(store, target, { entities: content.entities, restarts: values.restart === true }),
     )
   } finally {

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { closing } from '#base/closing.ts'
+import { withOpened } from '#base/with-opened.ts'
 import { readArgs, UsageError } from '#cli/arguments.ts'
 import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
@@ -47,7 +47,7 @@ const trialOf = async (source: string, { entities, migrations }: Content): Promi
     const applied = await store.migrate()
     if (applied.length > 0) lines.push(`a start applies what it lacks: ${applied.join(', ')}`)
     let newest = { time: Number.NEGATIVE_INFINITY, plural: '' }
-    await closing(store.session('reading'), async session => {
+    await withOpened(store.session('reading'), async session => {
       const numberIn = async (piece: Sql): Promise<number | undefined> => {
         const [[value] = []] = await ask({ session, dialect: store.dialect }, piece)
         return value == null ? undefined : Number(value)

@@ -1,5 +1,5 @@
 /** Makes a store ready once before it is served, by one process or several. */
-import { closing } from '#base/closing.ts'
+import { withOpened } from '#base/with-opened.ts'
 import type { Config } from '#config.ts'
 import type { Content, ContentStore, RowsByEntity } from '#content.ts'
 import { authOf } from '#serve/auth.ts'
@@ -76,7 +76,7 @@ export const prepare = async (
   else await checkCurrent(store, 'run duet migrate first, or duet serve --migrate')
   await checkColumns(store, content.entities)
   if (isOurs) report('filled', await fillFolded(store, content.entities))
-  await closing(store.session('filling'), async session => {
+  await withOpened(store.session('filling'), async session => {
     const open = { session, dialect: store.dialect, model }
     await checkCurrency(open, true)
     if (config.development && content.demo) await fillEmpty(open, await content.demo())

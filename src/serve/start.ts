@@ -2,9 +2,9 @@
 import { flushCompileCache } from 'node:module'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
-import { closing } from '#base/closing.ts'
 import { dayNumber, dayNumbered } from '#base/dates.ts'
 import { graphqlPath, versionPath } from '#base/paths.ts'
+import { withOpened } from '#base/with-opened.ts'
 import { type Config, version } from '#config.ts'
 import type { Core } from '#core.ts'
 import type { Store } from '#engines/shared/store.ts'
@@ -85,7 +85,7 @@ const deprecationOf = ({ values }: Config): DeprecationDays | undefined => {
 /** Since when the deprecations of versions are announced, as the store remembers it. */
 export const announcedIn = async (store: Store): Promise<Announced> => {
   const query = queryWith('select version, first_day from version_notices')
-  const rows = await closing(store.session('reading'), session => session.query(query))
+  const rows = await withOpened(store.session('reading'), session => session.query(query))
   return new Map(rows.map(([version, day]) => [Number(version), String(day)]))
 }
 

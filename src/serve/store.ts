@@ -1,6 +1,6 @@
 /** The store of a configuration: opened for commands and for the service, and checked that it takes what the model has. */
 
-import { closing } from '#base/closing.ts'
+import { withOpened } from '#base/with-opened.ts'
 import { type Config, loadConfig } from '#config.ts'
 import { type Content, type ContentStore, modelOf, type OpenStore } from '#content.ts'
 import { columnsOf, contentMigrations, historyOf } from '#engines/shared/migrations.ts'
@@ -110,7 +110,7 @@ export const withStore = async <Result>(
 
 /** Throws with the remedy if a table of a migrated store does not take what its entity has. */
 export const checkColumns = (store: Store, entities: Entities): Promise<void> =>
-  closing(store.session('reading'), async session => {
+  withOpened(store.session('reading'), async session => {
     for (const [name, { table, fields }] of Object.entries(entities)) {
       const columns = await driveBy(columnsOf(store.dialect, table), session.query)
       for (const [key, { nullable }] of Object.entries(fields)) {
@@ -203,14 +203,14 @@ export const fillFolded = async (
     }),
   )
   if (copies.length === 0) return []
-  const unfilled = await closing(open('reading'), async session => {
+  const unfilled = await withOpened(open('reading'), async session => {
     const found: FoldedCopy[] = []
     for (const copy of copies)
       if ((await ask({ session, dialect }, lacking(copy, 1))).length > 0) found.push(copy)
     return found
   })
   if (unfilled.length === 0) return []
-  return closing(open('filling'), async session => {
+  return withOpened(open('filling'), async session => {
     const store = { session, dialect }
     const fillSome = async (copy: FoldedCopy): Promise<number> => {
       const { table, column } = copy

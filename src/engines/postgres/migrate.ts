@@ -1,6 +1,6 @@
 /** Brings a PostgreSQL store up to date, which may be in use meanwhile: one program at a time, each migration recorded as applied. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { closing } from '#base/closing.ts'
+import { withOpened } from '#base/with-opened.ts'
 import { type PostgresConnection, rollBack } from '#engines/postgres/connection.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
 import { codeOf, isLockTimeout } from '#engines/postgres/errors.ts'
@@ -180,7 +180,7 @@ export const migratePostgres = (
 ): Promise<readonly string[]> =>
   // So that no other program migrates this store. The lock belongs to a transaction on a connection of its own, and so
   // holds behind a pooler too, whatever the work does.
-  closing(connect(options), async guard => {
+  withOpened(connect(options), async guard => {
     for (;;) {
       await guard.run(
         'begin isolation level read committed; set local idle_in_transaction_session_timeout = 0; set local statement_timeout = 0',
@@ -196,7 +196,7 @@ export const migratePostgres = (
     }
     // In this isolation level a statement's snapshot lasts until the next one, or the end of the transaction.
     await guard.run('select 1')
-    return closing(connect(options), async connection => {
+    return withOpened(connect(options), async connection => {
       await check?.(connection)
       const drive = <Result>(work: QueryScript<Result>) => driveBy(work, connection.query)
       await connection.run(`begin isolation level read committed; ${waitForOthers}; commit`)
@@ -224,7 +224,7 @@ export const pendingOn = (
   options: ConnectionOptions,
   migrations: readonly Migration[],
 ): Promise<readonly string[]> =>
-  closing(connect(options), async connection => {
+  withOpened(connect(options), async connection => {
     await checkNoUnfinishedMove(connection)
     const applied = await driveBy(appliedIn(dialect), connection.query)
     return missingOf(migrations, applied).map(({ name }) => name)
@@ -232,4 +232,4 @@ export const pendingOn = (
 
 /** A key of the store; throws where it was never migrated. */
 export const secretOn = (options: ConnectionOptions, name: Secret): Promise<Uint8Array> =>
-  closing(connect(options), ({ query }) => driveBy(secretIn(dialect, name), query))
+  withOpened(connect(options), ({ query }) => driveBy(secretIn(dialect, name), query))

@@ -1,8 +1,8 @@
 /** The primary among several servers: found by asking all of them at once, and again whenever it is lost. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { closing } from '#base/closing.ts'
 import { placeIn, seeksPrimary, serversIn } from '#base/database-url.ts'
 import { endsWithin, retry } from '#base/retry.ts'
+import { withOpened } from '#base/with-opened.ts'
 import type { ServerRole } from '#engines/postgres/client.ts'
 import { connectTo, type PostgresConnection } from '#engines/postgres/connection.ts'
 import { isLasting, UnreachableError } from '#engines/postgres/errors.ts'
@@ -42,7 +42,7 @@ const newestOf = async (url: string, errors: unknown[] = []): Promise<Primary | 
   const { promise: some, resolve } = Promise.withResolvers<void>()
   const asked = serversIn(url).map(async one => {
     try {
-      const [row] = await closing(connectTo(one, asking), ({ query }) => query(timelineNow))
+      const [row] = await withOpened(connectTo(one, asking), ({ query }) => query(timelineNow))
       const timeline = Number(row?.[0] ?? 0)
       if (timeline > (newest?.timeline ?? 0)) newest = { url: one, timeline }
     } catch (error) {

@@ -1,5 +1,5 @@
 /** Opens something, gives the result of `work` with it, and closes it in the end, whatever became of the work. */
-export const closing = async <Thing extends { readonly close: () => Promise<void> }, Result>(
+export const withOpened = async <Thing extends { readonly close: () => Promise<void> }, Result>(
   opening: Promise<Thing>,
   work: (thing: Thing) => Promise<Result>,
 ): Promise<Result> => {
