@@ -31,13 +31,6 @@ type PageContent = {
   readonly body: unknown
 }
 
-const nothing = {
-  'default-src': "'none'",
-  'base-uri': "'none'",
-  'form-action': "'none'",
-  'frame-ancestors': "'none'",
-}
-
 /** A whole HTML page; text put into `body` by the `html` template is escaped. */
 export const htmlPage = async (assets: Assets, content: PageContent): Promise<WebPage> => {
   const icon = await assets.url('mark.svg')
@@ -60,7 +53,13 @@ ${content.body}
 </html>
 `
   return page(String(document), 'text/html; charset=utf-8', {
-    'Content-Security-Policy': Object.entries({ ...nothing, ...content.policy })
+    'Content-Security-Policy': Object.entries({
+      'default-src': "'none'",
+      'base-uri': "'none'",
+      'form-action': "'none'",
+      'frame-ancestors': "'none'",
+      ...content.policy,
+    })
       .map(([directive, sources]) => `${directive} ${sources}`)
       .join('; '),
     'Referrer-Policy': 'no-referrer',

@@ -8,21 +8,15 @@ import { bar, code, htmlPage, originOf, send, table, type WebPage } from '#pages
 import type { Examples } from '#pages/start.ts'
 import { type OfferedVersion, type VersionsOptions, versionsPage } from '#pages/versions.ts'
 
-/** An error as an API prints it, for example. */
-type ErrorExample = {
-  /** The API that prints it so, such as `REST, version 1`. */
-  readonly where: string
-  readonly status: number
-  readonly contentType: string
-  readonly body: string
-}
-
 export type ReferenceOptions = {
   readonly versions: VersionsOptions
   readonly errors: {
     /** Those of the machine and of the content. */
     readonly errors: readonly ErrorKind[]
-    readonly examples: () => Promise<readonly ErrorExample[]>
+    /** An error as each API prints it; `where` names it, such as `REST, version 1`. */
+    readonly examples: () => Promise<
+      readonly { where: string; status: number; contentType: string; body: string }[]
+    >
   }
 }
 

@@ -14,16 +14,17 @@ export type Examples = {
   readonly graphql: string
   readonly rest: string
   readonly withToken: { readonly graphql: string; readonly rest: string }
-  /** What GraphiQL opens with; without any, the operation for anonymous. */
-  readonly tabs?: readonly Tab[]
+  /** The tabs that GraphiQL opens with, their variables and headers as JSON texts; without any, the operation for anonymous. */
+  readonly tabs?: readonly {
+    readonly query: string
+    readonly variables?: string
+    readonly headers?: string
+  }[]
   /** Rows of entities that the demo has none of, as in an import, for the examples of the OpenAPI documents. */
   readonly rows?: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>
   /** A row of an entity that the demo does not have, so that a caller may send the example of its input. */
   readonly inputs?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
 }
-
-/** A tab of GraphiQL, with its variables and headers as JSON texts. */
-type Tab = { readonly query: string; readonly variables?: string; readonly headers?: string }
 
 export type StartOptions = {
   readonly model: Model

@@ -11,7 +11,7 @@ export type OfferedVersion = {
   readonly version: number
   /** The path of its OpenAPI document. */
   readonly document: string
-  /** The days, such as `2027-01-01`, from which it is deprecated and on which it ends, where they are set. */
+  /** The days, such as `2027-01-01`, from which it is deprecated and on which it ends, if they are set. */
   readonly deprecated?: string | undefined
   readonly sunset?: string | undefined
   /** Whether it has ended, so that its requests are 410. */
@@ -29,16 +29,27 @@ export type VersionsOptions = {
 const day = once(() => new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }))
 const inWords = (date: string): string => day().format(new Date(date))
 
+/** A text with what stands between backticks as code. */
+const marked = (text: string) =>
+  text.split('`').map((part, index) => (index % 2 === 1 ? code(part) : part))
+
 /** The page; its `curl` lines call `origin`. */
 export const versionsPage = (
-  options: VersionsOptions,
+  { versions, differences, example }: VersionsOptions,
   origin: string,
   assets: Assets,
 ): Promise<WebPage> => {
-  const { versions, differences } = options
   const numbers = versions.map(({ version }) => String(version))
+  const [oldest, newest] = [numbers[0], numbers.at(-1)]
   const open = versions.filter(({ isWithdrawn }) => !isWithdrawn).map(({ version }) => `${version}`)
-  const isFirstOpen = open[0] === numbers[0]
+  const plain = `${origin}${restPath}${example}`
+  // Each way to name the newest version, with the request that does.
+  const ways = {
+    'In the path': `'${origin}${restPath}/v${newest}${example}'`,
+    'In Accept, which is answered with that Content-Type': `'${plain}' -H 'Accept: application/vnd.duet.v${newest}+json'`,
+    'In the header API-Version': `'${plain}' -H 'API-Version: ${newest}'`,
+    'In the parameter version': `'${plain}${example.includes('?') ? '&' : '?'}version=${newest}'`,
+  }
   return htmlPage(assets, {
     title: 'Versions · Duet',
     styles: ['pages.css'],
@@ -46,66 +57,36 @@ export const versionsPage = (
     body: html`<header>
 ${bar(versionsPath)}
 <h1>Versions</h1>
-<p class="lead">The REST API is offered in ${open.length > 1 ? 'the versions' : 'version'} ${listed(open)}, over the same content. ${isFirstOpen ? `A request that names none gets version ${numbers[0]}.` : `A request that names none asks for version ${numbers[0]}, which has ended: name a version.`}</p>
+<p class="lead">The REST API is offered in ${open.length > 1 ? 'the versions' : 'version'} ${listed(open)}, over the same content. ${open[0] === oldest ? `A request that names none gets version ${oldest}.` : `A request that names none asks for version ${oldest}, which has ended: name a version.`}</p>
 </header>
 <main>
-${versions.map(version => versionCard(version, versions))}
-<section class="wide">
-<h2>Name a version</h2>
-<p>In any of four ways; here it is version ${numbers.at(-1)}.</p>
-${waysOf(options, origin)}
-<p>Ways that name two different versions in one request are 400. A version that is not offered is 404 in the path, 406 in <code>Accept</code>, and 400 in the header or the parameter.</p>
-</section>
-${differences.length > 0 ? differencesTable(numbers, differences) : ''}
-${headersSection}
-</main>`,
-  })
-}
-
-const versionCard = (
-  { version, document, deprecated, sunset, isWithdrawn }: OfferedVersion,
-  versions: readonly OfferedVersion[],
-) => html`<section class="rest api">
+${versions.map(
+  ({ version, document, deprecated, sunset, isWithdrawn }) => html`<section class="rest api">
 <h2>Version ${version}</h2>
 <ul>
-${version === versions[0]?.version ? html`<li>What a request gets that names no version.</li>` : ''}
-${version === versions.at(-1)?.version ? html`<li>The newest: name it in new programs.</li>` : ''}
+${`${version}` === oldest ? html`<li>What a request gets that names no version.</li>` : ''}
+${`${version}` === newest ? html`<li>The newest: name it in new programs.</li>` : ''}
 ${deprecated === undefined ? '' : html`<li>Deprecated from ${inWords(deprecated)} on.</li>`}
-${sunset === undefined ? '' : endOf(sunset, isWithdrawn)}
+${sunset === undefined ? '' : html`<li>${isWithdrawn ? `Ended on ${inWords(sunset)}:` : `Ends on ${inWords(sunset)}; then`} it is answered with 410 <code>VERSION_WITHDRAWN</code>.</li>`}
 </ul>
 <p><a href="${docsPath}?version=${version}">Reference</a> · <a href="${document}">OpenAPI document</a></p>
 </section>
-`
-
-const endOf = (sunset: string, isWithdrawn = false) =>
-  isWithdrawn
-    ? html`<li>Ended on ${inWords(sunset)}: it is answered with 410 <code>VERSION_WITHDRAWN</code>.</li>`
-    : html`<li>Ends on ${inWords(sunset)}; then it is answered with 410 <code>VERSION_WITHDRAWN</code>.</li>`
-
-/** The four ways to name the newest version, each with the request that does. */
-const waysOf = ({ versions, example }: VersionsOptions, origin: string) => {
-  const version = versions.at(-1)?.version
-  const plain = `${origin}${restPath}${example}`
-  const inQuery = `${plain}${example.includes('?') ? '&' : '?'}version=${version}`
-  const ways = {
-    'In the path': `'${origin}${restPath}/v${version}${example}'`,
-    'In Accept, which is answered with that Content-Type': `'${plain}' -H 'Accept: application/vnd.duet.v${version}+json'`,
-    'In the header API-Version': `'${plain}' -H 'API-Version: ${version}'`,
-    'In the parameter version': `'${inQuery}'`,
-  }
-  return Object.entries(ways).map(
-    ([way, request]) => html`<h3>${way}</h3>
+`,
+)}
+<section class="wide">
+<h2>Name a version</h2>
+<p>In any of four ways; here it is version ${newest}.</p>
+${Object.entries(ways).map(
+  ([way, request]) => html`<h3>${way}</h3>
 <pre><code>curl ${request}</code></pre>
 `,
-  )
-}
-
-/** A text with what stands between backticks as code. */
-const marked = (text: string) =>
-  text.split('`').map((part, index) => (index % 2 === 1 ? code(part) : part))
-
-const differencesTable = (numbers: readonly string[], differences: readonly VersionDifference[]) =>
-  html`<section class="wide">
+)}
+<p>Ways that name two different versions in one request are 400. A version that is not offered is 404 in the path, 406 in <code>Accept</code>, and 400 in the header or the parameter.</p>
+</section>
+${
+  differences.length === 0
+    ? ''
+    : html`<section class="wide">
 <h2>What differs</h2>
 <p>Each row names only what not all versions have; the rest is the same in each.</p>
 ${table(
@@ -113,8 +94,8 @@ ${table(
   differences.map(({ what, ways }) => [marked(what), ...ways.map(marked)]),
 )}
 </section>`
-
-const headersSection = html`<section class="wide">
+}
+<section class="wide">
 <h2>Headers of an answer</h2>
 ${table(
   ['Header', 'What it says'],
@@ -132,4 +113,7 @@ ${table(
   ],
 )}
 <p>The last three stand on every answer of a deprecated version, errors and 304 included. A list has other links in <code>Link</code> as well, to its pages.</p>
-</section>`
+</section>
+</main>`,
+  })
+}
