@@ -118,8 +118,10 @@ export const filledFile = async (
   database.close()
   const keys = new Map(rows.map(({ name, value }) => [name, value as Uint8Array]))
   const secret: Store['secret'] = async name => keys.get(name) ?? store.secret(name)
-  if (!of.isUsual) await fill(store)
-  return { store: { ...store, secret }, drop: async () => {} }
+  if (of.isUsual) return { store: { ...store, secret }, drop: async () => {} }
+  // It may set the keys too.
+  await fill(store)
+  return { store, drop: async () => {} }
 }
 
 const shared = new Map<string, string>()
