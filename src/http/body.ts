@@ -191,7 +191,7 @@ export const hasKnownBody = (c: Http, limit: number): boolean => {
 }
 
 /** Whether the head of a request announces a body (RFC 9112, section 6.3); without a socket, whether it has one. */
-const announcesBody = (c: Http): boolean => {
+export const announcesBody = (c: Http): boolean => {
   if (!c.env?.incoming) return c.req.raw.body !== null
   return announcedLength(c) > 0 || header(c, 'transfer-encoding') !== undefined
 }

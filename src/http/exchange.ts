@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { passingOn } from '#base/traceparent.ts'
 import { type RequestFacts, requests, traced } from '#channels.ts'
 import { ApiError } from '#errors.ts'
-import { hasKnownBody, receiveBody } from '#http/body.ts'
+import { announcesBody, hasKnownBody, receiveBody } from '#http/body.ts'
 import type { Connections } from '#http/connections.ts'
 import type { NameCaller } from '#http/limit/address.ts'
 import type { Limiter, RateHeaders } from '#http/limit/limiter.ts'
@@ -30,7 +30,7 @@ export type HttpContext = {
   /** The viewer of an `Authorization` header; throws `UNAUTHENTICATED` for a bad one. `beforeCheck` is awaited before a signature is checked, and what it throws is thrown. */
   readonly authenticate: (
     authorization: string | undefined,
-    beforeCheck?: () => void | Promise<void>,
+    beforeCheck?: (wasAccepted: boolean) => void | Promise<void>,
   ) => Viewer | Promise<Viewer>
   /** The name of a caller, for a fair share of what is scarce. */
   readonly callerOf: NameCaller
@@ -165,8 +165,9 @@ const refusedAtOnce: ReadonlySet<string> = new Set([
 /** The viewer of a request by its token; one that is not cached is checked in a turn of its own, as a signature costs more than a refusal. */
 const identify = ({ edge }: Serving, exchange: Exchange): Viewer | Promise<Viewer> => {
   const { c, facts } = exchange
-  const turn = (): Promise<void> => {
-    edge.limiter?.checkAddress(c)
+  const turn = (wasAccepted: boolean): Promise<void> => {
+    // One that was accepted before is counted for its viewer again, if its key still holds.
+    if (!wasAccepted) edge.limiter?.checkAddress(c)
     const entered = performance.now()
     return new Promise((resolve, reject) => {
       const waited = (settle: () => void) => () => {
@@ -238,6 +239,7 @@ const inTurn = (
       run: requests.hasSubscribers ? AsyncLocalStorage.bind(run) : run,
       shed,
       isWrite,
+      isReceiving: isWrite && announcesBody(exchange.c) && !exchange.c.get('body'),
     })
   })
 }

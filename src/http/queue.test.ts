@@ -51,11 +51,12 @@ const queueWith = (given: Given = {}) => {
     settle: () => {
       while (turns.length > 0) turns.shift()?.()
     },
-    /** So many writes are answered, each so long after the one before it. */
-    answer: async (count: number, milliseconds: number) => {
+    /** So many writes are answered, each so long after the one before it: the oldest, or the newest. */
+    answer: async (count: number, milliseconds: number, isNewest = false) => {
       for (let number = 0; number < count; number++) {
         at += milliseconds
-        answers.shift()?.()
+        const answered = isNewest ? answers.pop() : answers.shift()
+        answered?.()
         await new Promise(resolve => setImmediate(resolve))
       }
     },
@@ -210,6 +211,20 @@ test('refusing takes no heed of fewer writes than fill a commit, nor of a rate t
   pass(60_001)
   many('later', 100, true)
   assert.deepEqual(told(), [])
+})
+
+test('the time in which no write had come counts for none: where many wait for something else, a few others are taken', async () => {
+  const { enter, many, turn, answer, pass, settle, told } = queueWith({ areWritesHeld: true })
+  many('stuck', 40, true)
+  settle()
+  told()
+  for (let number = 1; number <= 100; number++) {
+    pass(1000)
+    enter(`quick ${number}`, true)
+    turn()
+    assert.deepEqual(told(), [`quick ${number}`])
+    await answer(1, 5, true)
+  }
 })
 
 test('a write that was not begun in time is refused', () => {

@@ -8,6 +8,8 @@ export type QueuedRequest = {
   readonly shed: (isLast?: boolean) => void
   /** Whether it may change something. */
   readonly isWrite?: boolean
+  /** Whether its body has yet to come: how long it takes says nothing of what writes cost. */
+  readonly isReceiving?: boolean
 }
 
 export type Queue = {
@@ -83,8 +85,8 @@ const enough = 50
 const meanHolds = 10_000
 
 /**
- * Counts the writes that were begun and not answered yet, and measures the time from one answer to the next while many wait. One
- * measurement counts as a quarter of the longest wait at most: a stop of the process says little of what writes cost.
+ * Counts the writes that were begun and not answered yet, and measures the time from one answer to the next while many wait, without
+ * that in which the answered one had not come: nobody may have asked for anything then. One measurement counts as a quarter of the longest wait at most: a stop of the process says little of what writes cost.
  */
 const createWriteMeter = (writeWait: number, now: () => number) => {
   let unanswered = 0
@@ -95,11 +97,11 @@ const createWriteMeter = (writeWait: number, now: () => number) => {
     began: () => {
       if (++unanswered === manyWrites) last = now()
     },
-    answered: () => {
+    answered: (since: number) => {
       const at = now()
       if (unanswered >= manyWrites) {
         const decay = 1 - 1 / lately
-        time = time * decay + Math.min(at - last, writeWait / 4)
+        time = time * decay + Math.min(at - Math.max(last, since), writeWait / 4)
         count = count * decay + 1
         last = at
       }
@@ -147,8 +149,10 @@ export const createQueue = (
   const runWrite = ({ request, since }: Queued, started: number): void => {
     const isLate = started - since > writeWait
     const result = isLate ? request.shed() : request.run()
-    if (result instanceof Promise) result.then(meter.answered, meter.answered)
-    else meter.answered()
+    if (request.isReceiving) return
+    const answered = () => meter.answered(since)
+    if (result instanceof Promise) result.then(answered, answered)
+    else answered()
   }
   const drain = () => {
     isScheduled = false
@@ -191,7 +195,7 @@ export const createQueue = (
   const enter = (request: QueuedRequest) => {
     if (request.isWrite) {
       if (lengthOf(writes) >= most || meter.isTooMuch()) return request.shed()
-      meter.began()
+      if (!request.isReceiving) meter.began()
       writes.all.push({ request, since: now() })
     } else {
       // Those above the size wait to be refused, and there is a bound to them too.

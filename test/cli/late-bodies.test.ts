@@ -3,9 +3,11 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { mint } from '#auth/token.ts'
 import { loadConfig } from '#config.ts'
 import { createMemory } from '#http/memory.ts'
+import { createQueue } from '#http/queue.ts'
 import { type Listening, listen } from '#serve/listen.ts'
 import { inTime, until } from '../support/wait.ts'
 import { createWorld, secret, type World } from '../world.ts'
@@ -116,4 +118,34 @@ test('a body of no bytes is none: its type is looked at only where one is needed
   assert.equal(await send('/api/comments/2/likes', ''), 201)
   assert.equal(await send('/api/comments/2/likes', 'a=1'), 415)
   assert.equal(await send('/api/posts/1/comments', ''), 415)
+})
+
+test('bodies that come slowly have no other write refused, however few are sent beside them', async () => {
+  const queue = createQueue({ wait: 200, writeWait: 500, size: 5000 })
+  const busy = await createWorld({ edge: { queue } })
+  const config = loadConfig({ DUET_PORT: '0' })
+  const { url, close } = await listen(busy.app, config, { isDraining: () => false, queue })
+  const head = 'POST /api/users HTTP/1.1\r\nHost: a\r\nContent-Type: application/json'
+  const slow = await Promise.all(
+    Array.from({ length: 40 }, async () => {
+      const socket = connect(Number(new URL(url).port), '127.0.0.1')
+      await once(socket, 'connect')
+      socket.write(`${head}\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`)
+      return socket
+    }),
+  )
+  const token = await busy.token(2)
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
+  const statuses = new Set<number>()
+  for (let number = 0; number < 80; number++) {
+    const body = JSON.stringify({ name: `Quick ${number}` })
+    const answer = await fetch(`${url}/api/users/2`, { method: 'PATCH', headers, body })
+    await answer.text()
+    statuses.add(answer.status)
+    await sleep(20)
+  }
+  assert.deepEqual([...statuses], [200])
+  for (const socket of slow) socket.destroy()
+  await close(0)
+  await busy.close()
 })
