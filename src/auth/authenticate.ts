@@ -18,12 +18,14 @@ export type AuthConfig = KeyConfig & Parties
 
 /**
  * The viewer of an `Authorization` header: at once if there is none or its token is cached, else by a promise.
- * `beforeCheck` is awaited before a signature is checked, and what it throws is thrown. It rejects with `UNAUTHENTICATED` for a bad token (RFC 6750, section 3.1), with `UNAVAILABLE` for unavailable keys.
+ * `beforeCheck` is awaited before a signature is checked, and what it throws is thrown; it is told whether the token was accepted before, and only its key is in question. It rejects with `UNAUTHENTICATED` for a bad token (RFC 6750, section 3.1), with `UNAVAILABLE` for unavailable keys.
  */
 export type Authenticate = (
   authorization: string | undefined,
-  beforeCheck?: () => void | Promise<void>,
+  beforeCheck?: BeforeCheck,
 ) => Viewer | Promise<Viewer>
+
+export type BeforeCheck = (wasAccepted: boolean) => void | Promise<void>
 
 const longestToken = 8_192
 
@@ -51,11 +53,8 @@ export const createAuthenticator = (
   const keys = tokenKeysOf(config, now)
   const verified = createVerified(now)
 
-  const verify = async (
-    authorization: string,
-    beforeCheck?: () => void | Promise<void>,
-  ): Promise<Viewer> => {
-    await beforeCheck?.()
+  const verify = async (authorization: string, beforeCheck?: BeforeCheck): Promise<Viewer> => {
+    await beforeCheck?.(verified.has(authorization))
     if (authorization.length > longestToken + 'Bearer '.length)
       throw refused('The token is larger than 8 KiB')
     const token = bearer.exec(authorization)?.[1]
@@ -106,16 +105,19 @@ export const createVerified = (now: () => number, limit = 10_000) => {
     recent.set(authorization, entry)
   }
 
+  const find = (authorization: string) => recent.get(authorization) ?? older.get(authorization)
+
   return {
+    /** Whether an `Authorization` header was added whose token still holds, whatever became of its key. */
+    has: (authorization: string): boolean => (find(authorization)?.until ?? -Infinity) > now(),
     /** The viewer of an `Authorization` header that was added, while its token and key still hold. */
     viewerOf: (authorization: string): Viewer | undefined => {
-      const latest = recent.get(authorization)
-      const entry = latest ?? older.get(authorization)
+      const entry = find(authorization)
       if (entry === undefined) return undefined
       const { from, until, key } = entry
       const time = now()
       if (time >= until || time < from || time >= key.until || time < key.from) return undefined
-      if (latest === undefined) keep(authorization, entry)
+      if (!recent.has(authorization)) keep(authorization, entry)
       return entry.viewer
     },
     add: (authorization: string, grant: Grant, key: VerifyingKey): void =>

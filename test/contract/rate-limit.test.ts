@@ -224,7 +224,7 @@ test('above the limit of its address a token is refused before its signature is 
       limiter,
       authenticate: (authorization, beforeCheck) =>
         authenticate(authorization, () => {
-          beforeCheck?.()
+          beforeCheck?.(false)
           checks++
         }),
     },

@@ -4,6 +4,8 @@ import { after, before, beforeEach, test } from 'node:test'
 import type { Connections } from '#http/connections.ts'
 import { createLimiter } from '#http/limit/limiter.ts'
 import { noQueue, type QueuedRequest } from '#http/queue.ts'
+import { ed, keyFiles } from '../support/authenticator.ts'
+import { setOf } from '../support/tokens.ts'
 import { type Asking, createWorld, type World } from '../world.ts'
 
 let world: World
@@ -117,6 +119,24 @@ test('who is above the limit is refused without waiting for a turn', async () =>
   const unknown = { headers: { Authorization: `Bearer ${await limited.token(3)}` } }
   assert.equal((await limited.ask('GET /api/products/1', unknown)).status, 429)
   assert.deepEqual(entered, [])
+  limiter.close()
+  await limited.close()
+})
+
+test('a token that was accepted before counts for its viewer also where the keys are read again', async () => {
+  const { withFile } = keyFiles()
+  const { clock, authenticate } = withFile(setOf(ed))
+  const limiter = createLimiter({ limit: 2, now: () => 0 })
+  const limited = await createWorld({ edge: { ...world.edge, authenticate, limiter } })
+  const statusOf = async (token?: string) => {
+    const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` }
+    return (await limited.ask('GET /api/products/1', { headers })).status
+  }
+  const [known, unknown] = [ed.token({ sub: '2' }), ed.token({ sub: '3' })]
+  assert.equal(await statusOf(known), 200)
+  assert.deepEqual([await statusOf(), await statusOf(), await statusOf()], [200, 200, 429])
+  clock.seconds += 5
+  assert.deepEqual([await statusOf(unknown), await statusOf(known)], [429, 200])
   limiter.close()
   await limited.close()
 })
