@@ -1,6 +1,8 @@
-/** The diagnostics channels of the service (`node:diagnostics_channel`), for tracing; without subscribers they cost nothing. */
+/** The diagnostics channels of the service (`node:diagnostics_channel`), for tracing, and what a request does in the store, collected by them; without subscribers they cost nothing. */
+
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
-import type { RequestEvent, Trace } from '#observe.ts'
+import type { RequestEvent, RequestStats, Trace } from '#observe.ts'
 
 /** When something began and ended, in milliseconds of `performance.now()`; without `ended` it still runs. */
 export type Timed = { readonly started: number; ended?: number }
@@ -91,4 +93,59 @@ export const onEnd = <Facts extends object>(
     channel.end.unsubscribe(end)
     channel.asyncEnd.unsubscribe(end)
   }
+}
+
+/** The most statements of a request that are collected. */
+const mostStatements = 20
+
+export const noStats = (): RequestStats => ({
+  reads: 0,
+  slow: 0,
+  writes: 0,
+  levels: 0,
+  rows: 0,
+  store: 0,
+  statements: [],
+})
+
+/** Runs a request so that what it does in the store is added to `stats`. */
+export type CollectStats = <Result>(stats: RequestStats, run: () => Result) => Result
+
+const current = new AsyncLocalStorage<RequestStats>()
+
+const add = (stats: RequestStats, statements: () => readonly string[], milliseconds: number) => {
+  stats.store += milliseconds
+  const room = mostStatements - stats.statements.length
+  if (room > 0) stats.statements.push(...statements().slice(0, room))
+}
+
+let isListening = false
+
+/** A collector; the first one subscribes to the channels of reads and writes. */
+export const collecting = (): CollectStats => {
+  if (!isListening) {
+    isListening = true
+    onEnd(reads, ({ levels, lane, rows = 0, statements }, milliseconds) => {
+      const stats = current.getStore()
+      if (!stats) return
+      stats.reads++
+      if (lane === 'slow') stats.slow++
+      stats.levels += levels
+      stats.rows += rows
+      add(stats, statements, milliseconds)
+    })
+    onEnd(jobs, ({ statements }, milliseconds) => {
+      const stats = current.getStore()
+      if (!stats) return
+      stats.writes++
+      add(stats, statements, milliseconds)
+    })
+  }
+  return (stats, run) => current.run(stats, run)
+}
+
+/** The header `Server-Timing` (W3C) of an answer: its wait, its run, and the store's part of that with the objects it read. */
+export const serverTiming = ({ milliseconds, wait, work }: RequestEvent): string => {
+  const times = `wait;dur=${wait.toFixed(2)}, run;dur=${(milliseconds - wait).toFixed(2)}`
+  return work ? `${times}, store;dur=${work.store.toFixed(2)}, rows;desc=${work.rows}` : times
 }

@@ -1,7 +1,7 @@
 /** A process that answers point reads without a port; for each line on its input it prints the microseconds of processor that one took. */
 import { createInterface } from 'node:readline'
+import { collecting } from '../../src/channels.ts'
 import { loadConfig } from '../../src/config.ts'
-import { collecting } from '../../src/http/request-stats.ts'
 import { logging } from '../../src/serve/log.ts'
 import { metricsOf, serveMetrics } from '../../src/serve/metrics.ts'
 import { createWorld } from '../../test/world.ts'

@@ -4,10 +4,9 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { test } from 'node:test'
-import { createConnections } from '#http/connections.ts'
-import type { Http } from '#http/request.ts'
-import { endsConnection } from '#http/request-checks.ts'
 import { until } from '../../test/support/wait.ts'
+import { createConnections } from './connections.ts'
+import { endsConnection, type Http } from './request.ts'
 
 const ask = (path: string, ...headers: readonly string[]) =>
   `${[`GET ${path} HTTP/1.1`, 'Host: localhost', ...headers].join('\r\n')}\r\n\r\n`

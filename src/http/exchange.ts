@@ -1,7 +1,14 @@
 /** The life of a request, from its first header to its log line. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { passingOn } from '#base/traceparent.ts'
-import { type RequestFacts, requests, traced } from '#channels.ts'
+import {
+  type CollectStats,
+  noStats,
+  type RequestFacts,
+  requests,
+  serverTiming,
+  traced,
+} from '#channels.ts'
 import { ApiError } from '#errors.ts'
 import { announcesBody, hasKnownBody, receiveBody } from '#http/body.ts'
 import type { Connections } from '#http/connections.ts'
@@ -11,6 +18,7 @@ import { type Memory, tooManyUnread } from '#http/memory.ts'
 import type { Queue } from '#http/queue.ts'
 import { corsHeaders, notAPage, type Origins, type Reply } from '#http/reply.ts'
 import {
+  checkRequest,
   type Http,
   hasHungUp,
   header,
@@ -20,8 +28,6 @@ import {
   traceOf,
   traceparentOf,
 } from '#http/request.ts'
-import { checkRequest } from '#http/request-checks.ts'
-import { type CollectStats, noStats, serverTiming } from '#http/request-stats.ts'
 import { anonymous, type Viewer } from '#model/policy.ts'
 import type { Observe, RequestEvent, RequestStats } from '#observe.ts'
 

@@ -8,8 +8,7 @@ import { ApiError } from '#errors.ts'
 import { preferred } from '#http/accept.ts'
 import { isNotModified } from '#http/conditional.ts'
 import { notAPage } from '#http/reply.ts'
-import { type App, type Http, header, requestIdOf } from '#http/request.ts'
-import { checkHead } from '#http/request-checks.ts'
+import { type App, checkHead, type Http, header, requestIdOf } from '#http/request.ts'
 
 export type Asset = {
   /** The package that the file is of; ours if none is named. */

@@ -5,9 +5,8 @@ import { once } from '#base/cache.ts'
 import { docsPath, errorsPath, graphqlPath, versionsPath } from '#base/paths.ts'
 import { isNotModified } from '#http/conditional.ts'
 import { notAPage } from '#http/reply.ts'
-import { type Http, header, requestIdOf } from '#http/request.ts'
-import { checkHead } from '#http/request-checks.ts'
-import type { Assets } from './assets.ts'
+import { checkHead, type Http, header, requestIdOf } from '#http/request.ts'
+import type { Assets } from '#pages/assets.ts'
 
 export type WebPage = {
   readonly body: string

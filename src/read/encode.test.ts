@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { formatMinor } from '#model/money.ts'
-import { encoders, isoTime, orNull, quote } from '#read/encode.ts'
 import { anyCharacter } from '../../test/support/characters.ts'
+import { encoders, isoTime, orNull, quote } from './stitch.ts'
 
 test('a quoted text is what JSON.stringify makes of it', () => {
   const odd = fc.constantFrom(

@@ -11,8 +11,14 @@ import { exchange, type HttpContext } from '#http/exchange.ts'
 import { createMemory } from '#http/memory.ts'
 import { noQueue } from '#http/queue.ts'
 import { retryAfterHeader } from '#http/reply.ts'
-import { type App, acceptQuery, formType, type Http, queryMethod } from '#http/request.ts'
-import { routedPath } from '#http/request-checks.ts'
+import {
+  type App,
+  acceptQuery,
+  formType,
+  type Http,
+  queryMethod,
+  routedPath,
+} from '#http/request.ts'
 import { allowing, unrouted, wholeServer } from '#http/unrouted.ts'
 import { anonymous } from '#model/policy.ts'
 import { newest, type Version, versions } from '#model/version.ts'

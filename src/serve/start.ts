@@ -5,6 +5,7 @@ import { setFlagsFromString } from 'node:v8'
 import { dayNumber, dayNumbered } from '#base/dates.ts'
 import { graphqlPath, versionPath } from '#base/paths.ts'
 import { withOpened } from '#base/with-opened.ts'
+import { collecting } from '#channels.ts'
 import { type Config, version } from '#config.ts'
 import type { Core } from '#core.ts'
 import type { Store } from '#engines/shared/store.ts'
@@ -15,7 +16,6 @@ import { callersBehind } from '#http/limit/address.ts'
 import { createLimiter } from '#http/limit/limiter.ts'
 import { createMemory } from '#http/memory.ts'
 import { createQueue } from '#http/queue.ts'
-import { collecting } from '#http/request-stats.ts'
 import { createMail, type Delivery } from '#mail/mail.ts'
 import { newest } from '#model/version.ts'
 import type { Observe } from '#observe.ts'
@@ -241,8 +241,7 @@ export const start = async (program: Program, onFatal: () => void): Promise<Runn
   const forPrometheus = metrics && (await serveMetrics(metrics, config, { engine, edge }))
   const endPurging = startPurging(ofStore)
   const endFlushing = startFlushing(usage)
-  const isDraining = () => state.isDraining
-  const server = await listen(app, config, { isDraining, socket, queue, connections })
+  const server = await listen(app, config, { state, socket, queue, connections })
   state.url = server.url
   // Who waited for the service gets an answer first.
   sleep(graphqlDelay, undefined, { ref: false })

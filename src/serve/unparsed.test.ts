@@ -4,8 +4,8 @@ import { createServer, type RequestListener, type Server, type ServerOptions } f
 import { type AddressInfo, connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
-import { refuseUnparsed } from '#serve/unparsed.ts'
 import { standStill } from '../../test/support/wait.ts'
+import { refuseUnparsed } from './listen.ts'
 
 type Refusing = { readonly options?: ServerOptions; readonly listener?: RequestListener }
 

@@ -19,7 +19,7 @@ const clock = { ahead: 0 }
 const now = () => Date.now() + clock.ahead
 before(async () => {
   world = await createWorld({ now, edge: { memory } })
-  server = await listen(world.app, loadConfig({ DUET_PORT: '0' }), { isDraining: () => false })
+  server = await listen(world.app, loadConfig({ DUET_PORT: '0' }), { state: { isDraining: false } })
 })
 after(async () => {
   await server.close(0)

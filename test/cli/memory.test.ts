@@ -27,8 +27,8 @@ before(async () => {
       body: { title: `${n}`, content: '€'.repeat(100_000) },
     })
   const config = loadConfig({ DUET_PORT: '0', DUET_MAX_CONNECTIONS: '12' })
-  server = await listen(world.app, config, { isDraining: () => false, patience: longest })
-  strict = await listen(world.app, config, { isDraining: () => false, patience: 2000 })
+  server = await listen(world.app, config, { state: { isDraining: false }, patience: longest })
+  strict = await listen(world.app, config, { state: { isDraining: false }, patience: 2000 })
 })
 after(async () => {
   await server.close(0)

@@ -24,7 +24,7 @@ before(async () => {
   const requests = requestsOf(token)
   head = requests.head
   never = requests.withBody('PATCH /api/users/2', patch('Never'))
-  server = await listen(world.app, loadConfig({ DUET_PORT: '0' }), { isDraining: () => true })
+  server = await listen(world.app, loadConfig({ DUET_PORT: '0' }), { state: { isDraining: true } })
 })
 after(async () => {
   await server.close(0)

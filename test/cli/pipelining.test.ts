@@ -29,7 +29,7 @@ before(async () => {
   read = head('GET /api/users/2')
   query = head(`GET /graphql?query=${encodeURIComponent('{ user(id: 2) { name } }')}`)
   const config = loadConfig({ DUET_PORT: '0' })
-  server = await listen(world.app, config, { isDraining: () => false, connections })
+  server = await listen(world.app, config, { state: { isDraining: false }, connections })
 })
 after(async () => {
   await server.close(0)
