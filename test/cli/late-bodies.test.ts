@@ -124,7 +124,7 @@ test('bodies that come slowly have no other write refused, however few are sent 
   const queue = createQueue({ wait: 200, writeWait: 500, size: 5000 })
   const busy = await createWorld({ edge: { queue } })
   const config = loadConfig({ DUET_PORT: '0' })
-  const { url, close } = await listen(busy.app, config, { isDraining: () => false, queue })
+  const { url, close } = await listen(busy.app, config, { state: { isDraining: false }, queue })
   const head = 'POST /api/users HTTP/1.1\r\nHost: a\r\nContent-Type: application/json'
   const slow = await Promise.all(
     Array.from({ length: 40 }, async () => {

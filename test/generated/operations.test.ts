@@ -85,7 +85,7 @@ const answeredAlike = (
 ) =>
   describe(name, () => {
     // The statements are others there, plan and stitch are the same; test/postgres/equal.test.ts asks more.
-    const runs = onPostgres ? Math.ceil(most / 5) : most
+    const runs = onPostgres ? Math.ceil(most / 7) : most
     const kept: (Asked & { readonly levels: number | undefined })[] = []
     let world: World
     let root: object
@@ -149,7 +149,7 @@ test('ten users, their posts, comments and authors are a statement a level, or o
   assert.equal(look().texts.length, onPostgres ? 1 : 4)
 })
 
-answeredAlike('a small world', rounds(250, 5000), small, {})
+answeredAlike('a small world', rounds(350, 5000), small, {})
 answeredAlike(
   'a large world in pages',
   rounds(120, 1500),

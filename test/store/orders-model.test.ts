@@ -6,7 +6,7 @@ import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { transitions } from '#content/order/entity.ts'
 import { rounds } from '../support/rounds.ts'
-import { type Answered, createWorld, type World } from '../world.ts'
+import { type Answered, createWorld, onPostgres, type World } from '../world.ts'
 import { checkInvariants } from './invariants.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'duet-model-'))
@@ -209,7 +209,8 @@ const beginModel = async ({ world }: Real): Promise<Model> => {
   return { user, products, orders: new Map(), sent: new Map() }
 }
 
-const runs = Number(process.env.DUET_TEST_RUNS ?? rounds(20, 2000))
+// A run takes twice as long on PostgreSQL.
+const runs = Number(process.env.DUET_TEST_RUNS ?? rounds(onPostgres ? 20 : 50, 2000))
 
 test('orders, stock and replays are as a model has them after any steps, restarts among them', async t => {
   const real: Real = {

@@ -4,7 +4,7 @@ import type { Store } from '#engines/shared/store.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import type { Job, Step } from '#write/job.ts'
 import { folderOf, serve } from '../duet.ts'
-import { placed } from '../stores.ts'
+import { onPostgres, placed } from '../stores.ts'
 import { isPlanned, rounds } from '../support/rounds.ts'
 import { createWorld } from '../world.ts'
 import { checkInvariants, doubles } from './invariants.ts'
@@ -16,8 +16,9 @@ const { freshStore } = folderOf('race')
 const refusesNone = { DUET_QUEUE_WAIT: '60000', DUET_PG_POOL: '20' }
 const atOnce = 1
 
-const paid = rounds(30, 200)
-const ended = rounds(15, 2000)
+// A pay is a transaction of its own on PostgreSQL.
+const paid = rounds(onPostgres ? 30 : 60, 200)
+const ended = rounds(onPostgres ? 15 : 30, 2000)
 const enders = isPlanned ? 50 : 20
 
 test('of 20 pays of an order at the same moment exactly one takes effect, each time', async t => {
