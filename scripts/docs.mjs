@@ -43,12 +43,14 @@ function folders() {
   const rows = /const mayImport[^{]*\{\n(.*?)\n\}/s.exec(text)?.[1] ?? ''
   return table(
     ['Folder', 'May import'],
-    [...rows.matchAll(/^ {2}'?([\w.]+)'?: (\[[^\]]*\]|'everything'),$/gm)].map(([, folder, may]) => [
-      code(folder),
-      may.startsWith('[')
-        ? [...may.matchAll(/'([^']+)'/g)].map(([, name]) => code(name)).join(', ') || 'nothing'
-        : 'everything',
-    ]),
+    [...rows.matchAll(/^ {2}'?([\w.]+)'?: (\[[^\]]*\]|'everything'),$/gm)].map(
+      ([, folder, may]) => [
+        code(folder),
+        may.startsWith('[')
+          ? [...may.matchAll(/'([^']+)'/g)].map(([, name]) => code(name)).join(', ') || 'nothing'
+          : 'everything',
+      ],
+    ),
   )
 }
 
