@@ -57,6 +57,8 @@ const bad: readonly (readonly [string, string, RegExp])[] = [
   ['DUET_MAX_OBJECTS', 'Infinity', /^must be a whole number from 1 to 1000000$/],
   ['DUET_MAX_RESPONSE', '99999999999', /^must be a whole number from 1024 to 1073741824$/],
   ['DUET_READ_TIMEOUT', '5s', /^must be a whole number from 10 to 600000$/],
+  ['DUET_WRITE_WAIT', '99ms', /^must be a time .*, at least 100ms and at most 10m$/],
+  ['DUET_WRITE_WAIT', '11m', /^must be a time/],
   ['DUET_WRITE_QUEUE', '0', /^must be a whole number from 1 to 100000$/],
   ['DUET_SMTP_URL', 'mail.example.org:25', /^must be smtp:\/\/ or smtps:\/\/ with a host/],
   ['DUET_SMTP_URL', 'http://mail.example.org', /^must be smtp:/],
@@ -255,6 +257,7 @@ test('every limit takes its least and its largest value', () => {
   const ends: readonly (readonly [string, string, string])[] = [
     ['DUET_MAX_DEPTH', '1', '100'],
     ['DUET_WRITE_QUEUE', '1', '100000'],
+    ['DUET_WRITE_WAIT', '100ms', '10m'],
     ['DUET_SHUTDOWN_TIMEOUT', '0', '600000'],
     ['DUET_PORT', '0', '65535'],
   ]

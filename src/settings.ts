@@ -34,11 +34,11 @@ export const whole = (min: number, max: number) =>
   number(min, max, `must be a whole number from ${min} to ${max}`)
 
 /** A time such as 30s, in milliseconds; `most` is written in the same way. @public */
-export const time = (most: string): SettingRule<number> =>
+export const time = (most: string, least = '0s'): SettingRule<number> =>
   where(
     turned(text, given => duration(given) ?? -1),
-    value => value >= 0 && value <= (duration(most) ?? 0),
-    `must be a time such as 250ms, 30s or 5m, at most ${most}`,
+    value => value >= (duration(least) ?? 0) && value <= (duration(most) ?? 0),
+    `must be a time such as 250ms, 30s or 5m, ${least === '0s' ? '' : `at least ${least} and `}at most ${most}`,
   )
 
 /** A switch: on or off. @public */
@@ -294,7 +294,8 @@ export const settings = {
     'Longest wait of a read for its turn, in milliseconds; one that waited longer is refused',
   ),
   DUET_WRITE_WAIT: setting(
-    time('10m'),
+    // Below that, a process that is busy for a moment would refuse all of them.
+    time('10m', '100ms'),
     '5s',
     'Longest time until a write is answered; one that would take longer, by the rate of those before it, is refused at once',
   ),
