@@ -49,30 +49,6 @@ const tooLarge = (named: string, message: string, scopes: readonly Scope[] = [])
   })
 }
 
-/** The name in a string with its quotes. */
-const nameOf = (token: string): string => {
-  if (!token.includes('\\')) return token.slice(1, -1)
-  try {
-    return JSON.parse(token)
-  } catch {
-    // A bad escape: the text is no JSON, and its parser will say so.
-    return token
-  }
-}
-
-/** Notes the name of a member in its scope, where it must not have been given yet. */
-const addName = (scopes: readonly Scope[], scope: Scope, token: string, named: string): void => {
-  scope.names ??= new Set()
-  const { names } = scope
-  const name = nameOf(token)
-  if (names.has(name))
-    throw malformed(`The member ${JSON.stringify(clipped(name, 100))} is given twice`)
-  names.add(name)
-  scope.at = name
-  if (names.size > mostMembers)
-    throw tooLarge(named, `has more than ${mostMembers} members`, scopes)
-}
-
 /** The place of the quote that ends the string which begins at `start`; the end of the text where there is none. */
 const endOfString = (json: string, start: number): number => {
   for (let end = json.indexOf('"', start + 1); ; end = json.indexOf('"', end + 1)) {
@@ -102,38 +78,50 @@ const checkStructure = (json: string, named: string): void => {
   let scope: Scope | undefined
   let isKeyNext = false
   let inAll = 0
-  const count = () => {
-    if (++inAll > mostInAll)
-      throw tooLarge(named, `has more than ${mostInAll} members and elements in all`)
-  }
-  const open = (isObject: boolean) => {
-    scope = { isObject, names: undefined, at: isObject ? '' : 0 }
-    scopes.push(scope)
-    if (scopes.length > deepest) throw malformed(`${named} nests deeper than ${deepest} levels`)
-    isKeyNext = isObject
-    count()
-  }
-  const separate = (scope: Scope) => {
-    count()
-    isKeyNext = scope.isObject
-    if (isKeyNext) return
-    if (Number(scope.at) + 1 >= mostElements)
-      throw tooLarge(named, `has more than ${mostElements} elements`, scopes)
-    scope.at = Number(scope.at) + 1
-  }
   for (let place = 0; place < json.length; place++) {
     const mark = json.charCodeAt(place)
-    if (mark === marks.object || mark === marks.list) open(mark === marks.object)
-    else if (mark === marks.endOfObject || mark === marks.endOfList) {
+    if (mark === marks.object || mark === marks.list) {
+      isKeyNext = mark === marks.object
+      scope = { isObject: isKeyNext, names: undefined, at: isKeyNext ? '' : 0 }
+      scopes.push(scope)
+      if (scopes.length > deepest) throw malformed(`${named} nests deeper than ${deepest} levels`)
+      inAll++
+    } else if (mark === marks.endOfObject || mark === marks.endOfList) {
       scopes.pop()
       scope = scopes.at(-1)
-    } else if (mark === marks.comma && scope) separate(scope)
-    else if (mark === marks.quote) {
+    } else if (mark === marks.comma && scope) {
+      inAll++
+      isKeyNext = scope.isObject
+      if (!isKeyNext) {
+        scope.at = Number(scope.at) + 1
+        if (inAll <= mostInAll && scope.at >= mostElements)
+          throw tooLarge(named, `has more than ${mostElements} elements`, scopes)
+      }
+    } else if (mark === marks.quote) {
       const start = place
       place = endOfString(json, start)
-      if (isKeyNext && scope) addName(scopes, scope, json.slice(start, place + 1), named)
+      if (isKeyNext && scope) {
+        const token = json.slice(start, place + 1)
+        let name = token.slice(1, -1)
+        if (name.includes('\\'))
+          try {
+            name = JSON.parse(token)
+          } catch {
+            // A bad escape: the text is no JSON, and its parser will say so.
+            name = token
+          }
+        scope.names ??= new Set()
+        if (scope.names.has(name))
+          throw malformed(`The member ${JSON.stringify(clipped(name, 100))} is given twice`)
+        scope.names.add(name)
+        scope.at = name
+        if (scope.names.size > mostMembers)
+          throw tooLarge(named, `has more than ${mostMembers} members`, scopes)
+      }
       isKeyNext = false
     }
+    if (inAll > mostInAll)
+      throw tooLarge(named, `has more than ${mostInAll} members and elements in all`)
   }
 }
 
@@ -173,10 +161,10 @@ const bodyBytes = (c: Http, limit: number): Uint8Array | Promise<Uint8Array> => 
   const incoming = c.env?.incoming
   if (incoming) {
     const receiving = c.get('receiving')
-    const collected = collecting(limit, tooLarge, receiving?.account)
-    c.set('giveBack', collected.end)
+    const { bytes, giveBack } = collect(incoming, limit, tooLarge, receiving?.account)
+    c.set('giveBack', giveBack)
     // A body may take longer than the token of its sender holds.
-    return nodeBody(incoming, collected).then(bytes => after(receiving?.checkAgain(), () => bytes))
+    return bytes.then(bytes => after(receiving?.checkAgain(), () => bytes))
   }
   return c.req.arrayBuffer().then(bytes => checked(new Uint8Array(bytes)))
 }
@@ -216,83 +204,62 @@ const mostLoose = 64
 /** From this length on a chunk takes up little beside its own bytes, and copying it would cost more than that. */
 const largeChunk = 4096
 
-type Collecting = ReturnType<typeof collecting>
-
-/** Collects the chunks of a body within its limit and the account. */
-const collecting = (limit: number, tooLarge: () => ApiError, account: Part | undefined) => {
+/**
+ * The body of a request within a limit and the account, and how to give back what it took. Reads Node's stream directly: a web stream
+ * around it would cost as much as a small request.
+ */
+const collect = (
+  incoming: HttpBindings['incoming'],
+  limit: number,
+  tooLarge: () => ApiError,
+  account: Part | undefined,
+) => {
   let chunks: Uint8Array[] = []
   let size = 0
   let taken = 0
   let loose = 0
-  const join = () => {
-    chunks.push(Buffer.concat(chunks.splice(-mostLoose)))
-    const spared = (mostLoose - 1) * chunkCost
-    account?.give(spared)
-    taken -= spared
-    loose = 0
+  const giveBack = () => {
+    chunks = []
+    account?.give(taken)
+    taken = 0
   }
-  return {
-    /** Keeps a chunk; throws where that is too much. */
-    add: (chunk: Uint8Array) => {
-      size += chunk.length
-      if (size > limit) throw tooLarge()
-      const cost = chunk.length + chunkCost
-      if (account?.take(cost) === false) throw tooManyBodies()
-      taken += cost
-      chunks.push(chunk)
-      loose = chunk.length < largeChunk ? loose + 1 : 0
-      if (loose === mostLoose) join()
-    },
-    whole: (): Uint8Array =>
-      chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks),
-    /** Forgets the chunks and gives back what they took. */
-    end: () => {
-      chunks = []
-      account?.give(taken)
-      taken = 0
-    },
-  }
-}
-
-/** Reads Node's stream directly: a web stream around it would cost as much as a small request. */
-const nodeBody = (
-  incoming: HttpBindings['incoming'],
-  { add, whole, end }: Collecting,
-): Promise<Uint8Array> =>
-  new Promise<Uint8Array>((resolve, reject) => {
+  const bytes = new Promise<Uint8Array>((resolve, reject) => {
     const fail = (error: unknown) => {
-      end()
+      giveBack()
       reject(error)
     }
     // Nothing more would be heard of one that was cut off while its token was checked.
     if (incoming.destroyed) return reject(hungUp())
     incoming.on('data', (chunk: Uint8Array) => {
-      try {
-        add(chunk)
-      } catch (error) {
+      size += chunk.length
+      const cost = chunk.length + chunkCost
+      const isTooLarge = size > limit
+      if (isTooLarge || account?.take(cost) === false) {
         // The rest is read and dropped, so that the caller can read the answer.
         incoming.removeAllListeners('data').resume()
-        fail(error)
+        return fail(isTooLarge ? tooLarge() : tooManyBodies())
       }
+      taken += cost
+      chunks.push(chunk)
+      loose = chunk.length < largeChunk ? loose + 1 : 0
+      if (loose < mostLoose) return
+      chunks.push(Buffer.concat(chunks.splice(-mostLoose)))
+      const spared = (mostLoose - 1) * chunkCost
+      account?.give(spared)
+      taken -= spared
+      loose = 0
     })
     // What it took is given back when it is answered: until then it is there.
-    incoming.once('end', () => resolve(whole()))
+    incoming.once('end', () =>
+      resolve(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks)),
+    )
     // Every request closes in the end; the body of one that was cut off is incomplete.
     incoming.once('error', error => fail(incoming.complete ? error : hungUp(error)))
     incoming.once('close', () => {
       if (!incoming.complete) fail(hungUp())
     })
   })
-
-const charsetOf = (contentType: string): string | undefined =>
-  /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(contentType)?.[1]?.toLowerCase()
-
-const isUtf8Of = (contentType: string, types: readonly string[]): boolean => {
-  const charset = charsetOf(contentType)
-  const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? ''
-  return (
-    types.includes(type) && (charset === undefined || charset === 'utf-8' || charset === 'utf8')
-  )
+  return { bytes, giveBack }
 }
 
 /** The body of a request that left out an optional one. */
@@ -339,7 +306,12 @@ const typedBytes = (
       `The body must be ${types.join(' or ')} in UTF-8; send Content-Type: ${types[0]}`,
       { headers },
     )
-  if (contentType !== undefined && !isUtf8Of(contentType, types)) throw wrongType()
+  if (contentType !== undefined) {
+    const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? ''
+    const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(contentType)?.[1]?.toLowerCase()
+    if (!types.includes(type) || !(charset === undefined || /^utf-?8$/.test(charset)))
+      throw wrongType()
+  }
   return after(bodyBytes(c, limit), bytes => {
     if (contentType === undefined && (mustBeTyped || bytes.length > 0)) throw wrongType()
     return bytes

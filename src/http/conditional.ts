@@ -4,22 +4,20 @@ import type { Reply } from '#http/reply.ts'
 import { type Http, header } from '#http/request.ts'
 import { tableForm } from '#model/names.ts'
 
-const digestOf = (text: string): string => hash('sha1', text, 'base64url')
-
 const digestLength = 16
 
 /** The strong ETag of a representation by the SHA-1 of its bytes in base64url. */
 export const tagOfDigest = (digest: string): string => `"${digest.slice(0, digestLength)}"`
 
 /** The strong ETag of a representation that has no revision of its own: a list, a GraphQL answer. */
-export const bodyTag = (text: string): string => tagOfDigest(digestOf(text))
+export const bodyTag = (text: string): string => tagOfDigest(hash('sha1', text, 'base64url'))
 
 /** The thing that an ETag is of: row 7 of a table at revision 3. */
 export type Mark = { readonly table: string; readonly id: number; readonly revision: number }
 
 /** The strong ETag of one thing: its revision, by which `If-Match` is decided, and the digest of how it is shown. */
 export const revisionTag = ({ table, id, revision }: Mark, text: string): string =>
-  `"${table}-${id}-${revision}-${digestOf(text).slice(0, digestLength)}"`
+  `"${table}-${id}-${revision}-${hash('sha1', text, 'base64url').slice(0, digestLength)}"`
 
 /** Entity tags of a header in order, weak ones marked; undefined where the header is not of the form. Empty elements count for nothing (RFC 9110, section 5.6.1). */
 const tagsOf = (header: string): readonly { weak: boolean; tag: string }[] | undefined => {

@@ -14,14 +14,7 @@ import { type Resource, resourceOf } from '#model/resource.ts'
 import { type Answer, type Prepared, type Renderer, readCached } from '#read/read.ts'
 import type { ParameterValue, Root, Sort } from '#read/selection.ts'
 import { itemsOf } from '#rest/one.ts'
-import {
-  afterOf,
-  cursorEnvelope,
-  limitOf,
-  linksFit,
-  numberedEnvelope,
-  numberedPage,
-} from '#rest/paging.ts'
+import { afterOf, cursorEnvelope, limitOf, numberedEnvelope, numberedPage } from '#rest/paging.ts'
 import {
   type AppliedFilter,
   fieldsOf,
@@ -194,7 +187,13 @@ export const serveList = (mount: Mount, route: Route): RestHandler => {
       if (route.below) query.done()
       const { body, link, tag } = page
       // What a QUERY asks for may be too long for a URL, and so for the links to its other pages.
-      const fits = link !== '' && linksFit(link, edge.urlLimit)
+      // Addresses that are too long to be asked for are left out.
+      const fits =
+        link !== '' &&
+        (link.length <= edge.urlLimit ||
+          [...link.matchAll(/<([^<>]*)>/g)].every(
+            ([, address = '']) => address.length <= edge.urlLimit,
+          ))
       const facts = { named, isPublic: open, queriedBy: formType, ...(fits && { link }) }
       return representAs(c, edge, body, tag, facts)
     })

@@ -88,11 +88,6 @@ const joined = (links: readonly string[], [rel, ...others] = leastNeeded): strin
   )
 }
 
-/** Whether the addresses in a value of `Link` are short enough to be asked for. */
-export const linksFit = (link: string, urlLimit: number): boolean =>
-  link.length <= urlLimit ||
-  [...link.matchAll(/<([^<>]*)>/g)].every(([, address = '']) => address.length <= urlLimit)
-
 /** The envelope of a numbered page, with its links (RFC 8288). */
 export const numberedEnvelope = (
   answer: Answer,
