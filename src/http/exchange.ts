@@ -176,13 +176,22 @@ const identify = ({ edge }: Serving, exchange: Exchange): Viewer | Promise<Viewe
     if (!wasAccepted) edge.limiter?.checkAddress(c)
     const entered = performance.now()
     return new Promise((resolve, reject) => {
-      const waited = (settle: () => void) => () => {
+      const waited = () => {
         exchange.wait += performance.now() - entered
         exchange.hadTurn = true
-        settle()
+        if (isSafe(c.req.method)) edge.connections?.mayRest(c)
       }
-      const run = waited(() => (hasHungUp(c) ? reject(hungUp()) : resolve()))
-      edge.queue.enter({ run, shed: waited(() => reject(overloaded())) })
+      const run = () => {
+        waited()
+        if (hasHungUp(c)) reject(hungUp())
+        else resolve()
+      }
+      const shed = (isLast?: boolean) => {
+        waited()
+        if (isLast) endConnection(c)
+        reject(overloaded())
+      }
+      edge.queue.enter({ run, shed })
     })
   }
   const token = header(c, 'authorization')
@@ -214,6 +223,11 @@ const receiveFirst = (
   return receiveBody(c)
 }
 
+/** Ends the connection of a request with its answer. */
+const endConnection = ({ env }: Http): void => {
+  if (env?.outgoing) env.outgoing.shouldKeepAlive = false
+}
+
 /** Waits for the request's turn, and answers it then, with a fault where there is one; where somebody traces requests, in the context in which it came. */
 const inTurn = (
   serving: Serving,
@@ -235,8 +249,7 @@ const inTurn = (
     const shed = (isLast?: boolean) => {
       exchange.wait += performance.now() - entered
       if (!isWrite) edge.connections?.mayRest(exchange.c)
-      const outgoing = exchange.c.env?.outgoing
-      if (isLast && outgoing) outgoing.shouldKeepAlive = false
+      if (isLast) endConnection(exchange.c)
       // Nobody is told of a rate where nothing was done.
       exchange.rate = undefined
       resolve(finish(serving, exchange, refuse(serving, exchange, overloaded())))

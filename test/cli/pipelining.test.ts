@@ -275,3 +275,16 @@ test('a token that is not known has a turn before its body is received and anoth
   assert.deepEqual(answers(heard), [200, 200, 200])
   socket.destroy()
 })
+
+test('above twice the size of the queue a connection ends with the refusal, also while its token is not known', async () => {
+  const unknown = 'GET /api/users/2 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer unknown\r\n\r\n'
+  for (const request of [read, unknown]) {
+    const { socket, heard } = await dial(server)
+    socket.write(request)
+    await inQueue(1)
+    waiting.shift()?.shed(true)
+    await until('it is refused', () => answers(heard).length === 1)
+    assert.match(heard.text, /^HTTP\/1\.1 503 .*\r\nConnection: close\r\n/is)
+    socket.destroy()
+  }
+})

@@ -100,7 +100,8 @@ test('who reads may rest afterwards; who writes, and who asks for the health, is
   assert.deepEqual(paced, [])
   await world.ask('GET /api/products/1')
   await world.gql('{ posts(limit: 1) { id } }')
-  assert.deepEqual(paced, ['GET /api/products/1', 'POST /graphql'])
+  await world.ask('GET /api/posts', { headers: { Authorization: 'Bearer bad' } })
+  assert.deepEqual(paced, ['GET /api/products/1', 'POST /graphql', 'GET /api/posts'])
 })
 
 test('who is above the limit is refused without waiting for a turn', async () => {
