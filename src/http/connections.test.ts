@@ -147,6 +147,24 @@ test('a request above those that may wait on all connections ends its own, and w
   await until('the patient one has all', () => patient.answers() === 42)
 })
 
+test('a connection on which few requests wait is not ended for what waits on another', async t => {
+  const { going, connections, open } = await served(t, { isHeld: true, held: 40 })
+  const [greedy, patient] = [await open(), await open()]
+  const all = (most: number) =>
+    numbers(1, most)
+      .map(path => ask(path))
+      .join('')
+  greedy.socket.write(all(72))
+  await until('forty wait', () => connections.held() === 40)
+  patient.socket.write(all(34))
+  await until('two more wait', () => connections.held() === 42)
+  for (let n = 0; n < 106; n++) {
+    await until('one more goes on', () => going.length > n)
+    going[n]?.end()
+  }
+  await until('both have all', () => greedy.answers() === 72 && patient.answers() === 34)
+})
+
 test('an upgrade that nobody makes is answered, as the last of its connection: what is behind it may be lost, and is not done', async t => {
   for (const upgrade of ['h2c', 'websocket']) {
     const { asked, open } = await served(t)

@@ -42,7 +42,7 @@ const mostUnfinished = 32
 const mostWaiting = 64
 
 export type ConnectionLimits = {
-  /** How many requests may wait for others of their connections; one that comes beyond that ends its connection. */
+  /** How many requests may wait for others of their connections; one that comes beyond that ends its connection, unless fewer than 32 wait there. */
   readonly held: number
   /** How long a connection may rest, in milliseconds. */
   readonly rest: number
@@ -193,7 +193,8 @@ export const createConnections = (
       }
       const request: HeldRequest = [incoming, outgoing, answer]
       if (state.held.length === 0 && isFree(state, incoming)) start(state, request)
-      else if (held >= limits.held) return cut(socket, state)
+      // Who has few that wait is not cut for what others have.
+      else if (held >= limits.held && state.held.length >= mostUnfinished) return cut(socket, state)
       else {
         held++
         state.held.push(request)
