@@ -25,7 +25,7 @@ export type Authenticate = (
   beforeCheck?: BeforeCheck,
 ) => Viewer | Promise<Viewer>
 
-export type BeforeCheck = (wasAccepted: boolean) => void | Promise<void>
+type BeforeCheck = (wasAccepted: boolean) => void | Promise<void>
 
 const longestToken = 8_192
 
