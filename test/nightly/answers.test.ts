@@ -25,7 +25,7 @@ const pause = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10)\
 const settling = '    settled: () => {\n'
 const slow = (text: string) => text.replace(settling, settling + pause)
 
-const telling = 'for (const cell of written.group) Atomics.store(values, cell, number)\n'
+const telling = 'for (const place of written.group) Atomics.store(values, place, number)\n'
 const late = (text: string) =>
   slow(text.replace(telling, '')).replace(
     pause,
@@ -33,8 +33,8 @@ const late = (text: string) =>
   )
 
 // Without the values that a row had before an update.
-const both = "on('update', ['old', 'new'])"
-const forgetful = (text: string) => text.replace(both, "on('update', ['new'])")
+const both = "update: ['old', 'new']"
+const forgetful = (text: string) => text.replace(both, "update: ['new']")
 
 /** The race in a copy of the checkout with another text of one of its files. */
 const raceWith = async (
