@@ -8,6 +8,7 @@ import { machineErrors, mergeErrors } from '../src/errors.ts'
 import { inWords } from '../src/model/policy.ts'
 import { resourceIn } from '../src/model/resource.ts'
 import { memberNames } from '../src/rest/query.ts'
+import { routesOf } from '../src/rest/routes.ts'
 import { settings } from '../src/settings.ts'
 import { createWorld } from '../test/world.ts'
 import { linesOf, threatCells, threatsInWords } from './reliability.mjs'
@@ -25,33 +26,16 @@ const table = (head, rows) =>
 
 /** The parts by document and name. */
 export const parts = {
-  'ARCHITECTURE.md': { folders },
   'docs/scaling.md': { sizing, rounds },
   'docs/settings.md': { settings: settingsTable },
   'docs/errors.md': { errors: errorsTable },
   'docs/policy.md': { operations, fields, actions: actionsTable },
-  'docs/rest.md': { routes, members },
-  'docs/contract.md': { rules: rulesTable, graphql: graphqlRulesTable },
+  'docs/rest.md': { routes, members, lists },
+  'docs/contract.md': { rules: rulesByClass, graphql: graphqlRulesTable },
   'docs/reliability.md': {
     summary: threatsInWords,
-    ...Object.fromEntries(Object.keys(threats).map(part => [part, () => threatsTable(part)])),
+    ...Object.fromEntries(Object.keys(threats).map(part => [part, () => threatsList(part)])),
   },
-}
-
-function folders() {
-  const text = read('test/architecture.test.ts')
-  const rows = /const mayImport[^{]*\{\n(.*?)\n\}/s.exec(text)?.[1] ?? ''
-  return table(
-    ['Folder', 'May import'],
-    [...rows.matchAll(/^ {2}'?([\w.]+)'?: (\[[^\]]*\]|'everything'),$/gm)].map(
-      ([, folder, may]) => [
-        code(folder),
-        may.startsWith('[')
-          ? [...may.matchAll(/'([^']+)'/g)].map(([, name]) => code(name)).join(', ') || 'nothing'
-          : 'everything',
-      ],
-    ),
-  )
 }
 
 function sizing() {
@@ -167,10 +151,17 @@ function members() {
   return table(['Object', 'Members', '`_links`'], rows)
 }
 
-function rulesTable() {
+/** The rules by their two classes, the gravest first. */
+function rulesByClass() {
+  const groups = Map.groupBy(Object.entries(rules), ([, { sent, read }]) => `${sent} | ${read}`)
+  const pairs = classes.flatMap(sent => classes.map(read => `${sent} | ${read}`))
   return table(
-    ['Rule', 'What it is', 'Sent', 'Read'],
-    Object.entries(rules).map(([name, { about, sent, read }]) => [code(name), about, sent, read]),
+    ['Sent', 'Read', 'Rules'],
+    pairs.flatMap(pair => {
+      const own = groups.get(pair) ?? []
+      const told = own.map(([name, { about }]) => `${code(name)}: ${about}`)
+      return own.length === 0 ? [] : [[...pair.split(' | '), told.join('<br>')]]
+    }),
   )
 }
 
@@ -187,8 +178,41 @@ function graphqlRulesTable() {
   )
 }
 
-function threatsTable(part) {
-  return table(['', 'Threat', 'Shown by'], threatCells(part))
+/** A list, which says the same in fewer signs than a table of these long cells. */
+function threatsList(part) {
+  return threatCells(part)
+    .map(([row, threat, shown]) => `* **${row}** ${threat}: ${shown}`)
+    .join('\n')
+}
+
+/** How many a page of a list has, and which parameters choose and sort its rows: in version 1, as the page shows it. */
+function lists() {
+  const kinds = Map.groupBy(routesOf(model), ({ kind }) => kind)
+  const byShape = Map.groupBy(kinds.get('list'), ({ entity }) => {
+    const resource = resourceIn(entity, model.entities[entity], 1)
+    const { paging, limit, sort } = resource.entity.rest.listing
+    const names = resource.sorts.map(({ name }) => code(name)).join(', ')
+    const pages = {
+      page: '`page`',
+      cursor: '`cursor`',
+      'page or offset': '`page`, or `offset`, which wins',
+    }
+    const orders = {
+      'field and order': `one of ${names}, with \`order=asc\` or \`desc\``,
+      'signed list': `some of ${names}, with commas between`,
+    }
+    const order = sort ? orders[sort.style] : paging === 'cursor' ? 'newest first, always' : ''
+    const filters = Object.keys(resource.filters).map(code).join(', ')
+    return table([], [[pages[paging], limit, filters, order]])
+      .split('\n')
+      .at(-1)
+  })
+  return [
+    table(['List', 'Pages', '`limit` unless given', 'Filters', '`sort`'], []),
+    ...[...byShape].map(
+      ([shape, routes]) => `| ${routes.map(({ path }) => code(shown(path))).join(', ')} ${shape}`,
+    ),
+  ].join('\n')
 }
 
 /** A document with its generated parts renewed from the code. */

@@ -1,4 +1,4 @@
-// The tables of docs/reliability.md: each threat with a test of those that show what becomes of it; all of them must be there.
+// The lists of docs/reliability.md: each threat with a test of those that show what becomes of it; all of them must be there.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { kinds, threats } from './reliability-rows/index.mjs'
@@ -84,7 +84,7 @@ const shownBy = (tests, found) => {
   return `[${title.replace(/[[\]]/g, '\\$&')}](../${file})`
 }
 
-/** The cells of a part's table; throws where a row names a test that is no longer there. */
+/** The number, threat and proof of each row of a part; throws where a row names a test that is no longer there. */
 export const threatCells = part => {
   check()
   const found = foundLast()
@@ -93,7 +93,7 @@ export const threatCells = part => {
     threat,
     [tests.length > 0 && shownBy(tests, found), kindOf(remark) && remark]
       .filter(Boolean)
-      .join('<br>'),
+      .join('. '),
   ])
 }
 
@@ -104,7 +104,7 @@ export const threatsInWords = () => {
   return `Of ${rows.length} threats ${count(undefined)} are shown by the tests that are named, ${others.join(', ')}.`
 }
 
-/** Writes down what the nightly tests found that the tables name, out of the stream of their events; gives a function that saves it. */
+/** Writes down what the nightly tests found that the lists name, out of the stream of their events; gives a function that saves it. */
 export const noteFigures = stream => {
   const named = new Set([...tabled, ...rows.flatMap(([, , tests]) => tests)])
   const keyOf = ({ file, name }) => {

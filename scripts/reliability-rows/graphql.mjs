@@ -73,7 +73,7 @@ export const graphql = [
       'test/contract/graphql-limits.test.ts: documents that are new take of the time of their caller: known ones and other callers are served on',
       'test/nightly/beside.test.ts: beside a stream of documents that are slow to validate all others are served',
     ],
-    'In part: others wait as before at the median; while a caller uses up the second of processor that it has at once, they wait for some of its documents (see *found last*). Who has many addresses has as many shares.',
+    'In part: while a caller uses up its second of processor, others wait for some of its documents, though not at the median. Who has many addresses has as many shares.',
   ],
   [
     'D10',

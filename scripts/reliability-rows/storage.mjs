@@ -86,7 +86,7 @@ export const storage = [
       'test/nightly/damage.test.ts: … changed bytes of a store crash nothing, hold nobody up, and bring no row of another table',
       'test/nightly/damage.test.ts: … changed bytes of the log each cost the writes from there on, and none before',
     ],
-    'In part: a byte of the schema that makes the name of a column another one is a 500 for what asks for it, and `/readyz` stays well. A byte within a row that stays readable garbles what is answered of that row, and is found by `backup` at the latest where it breaks the form of its page, else by nobody: SQLite has no checksums of pages.',
+    'In part: a byte that changes the name of a column in the schema is a 500 for what asks for it, and `/readyz` stays well. One within a row that stays readable garbles that row’s answers; `backup` finds it if it breaks the form of its page, else nobody does: SQLite has no checksums of pages.',
   ],
   [
     'A10',
