@@ -146,7 +146,8 @@ const createOutput = () => {
       isWriting = false
       if (error === null) {
         present = present.subarray(count)
-        flush()
+        // The few lines that came meanwhile wait for more: each write also costs the time of a thread.
+        if (present.length > 0 || waiting.length >= together.least) flush()
       } else if (isBusy(error)) setTimeout(flush, busyPause).unref()
       else tell(error)
     })
