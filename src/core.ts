@@ -36,8 +36,9 @@ export const prepareFor = (core: Core, selection: Selection, role: Role): Prepar
   )
 
 /** The context of the commands of a viewer. */
-export const writingFor = ({ model, dialect }: Core, viewer: Viewer): Writing => ({
+export const writingFor = ({ model, dialect, now }: Core, viewer: Viewer): Writing => ({
   model,
   dialect,
   viewer,
+  now: now(),
 })

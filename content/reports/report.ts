@@ -113,9 +113,9 @@ export const reportGenerate: ExtraRoute = {
   serve:
     ({ core, edge }) =>
     async (c, viewer, named) => {
-      const { model, dialect } = core
+      const { model } = core
       const { currency } = model.settings
-      permit({ model, dialect, viewer }, admin, 'generate reports')
+      permit({ model, viewer }, admin, 'generate reports')
       const body = await jsonBody(c, edge.bodyLimit, ['application/json'])
       // A report has no effect to repeat, so the key is checked and not stored.
       parseKey(header(c, 'idempotency-key'))

@@ -125,10 +125,10 @@ export const filterValue = (
   name: string,
   given: unknown,
 ): ParameterValue => {
-  const { scalar } = fieldOf(entity, name)
+  const field = fieldOf(entity, name)
   // A number beyond 32 bits comes as a Float, which a document may write as 1e10.
-  const text = String(scalar === 'int' ? Number(given) : given)
-  const compared = comparedWith(scalar, text, model.settings.currency.digits)
+  const text = String(field.scalar === 'int' ? Number(given) : given)
+  const compared = comparedWith(field, text, model.settings.currency.digits)
   if ('value' in compared) return compared.value
   const argument = node.arguments?.find(argument => argument.name.value === name)
   throw new GraphqlErrors('BAD_USER_INPUT', [

@@ -128,6 +128,8 @@ const scalars = {
   text: GraphQLString,
   int: GraphQLInt,
   money: GraphQLFloat,
+  decimal: GraphQLFloat,
+  date: GraphQLString,
   time: GraphQLString,
   flag: GraphQLBoolean,
   bytes: GraphQLString,

@@ -1,5 +1,6 @@
 /** Fields, defined once. Each API and engine derives its own view of a field from this. */
 import { a, aText, type Check, turned, where } from '#base/check.ts'
+import { isDay } from '#base/dates.ts'
 import type { ErrorKind } from '#errors.ts'
 import { anyone, nobody, type Rule } from '#model/policy.ts'
 import { codePoints, isEmail, isMoment, isStorable, type Scalar } from '#model/values.ts'
@@ -11,6 +12,8 @@ type Initial = { readonly value: string | number | null } | 'now' | 'viewer'
 /** A field; its lifetime is that of its member in the versions of the REST API. */
 export type Field = Lifetime & {
   readonly scalar: Scalar
+  /** How many decimals a decimal has; 0 for any other kind. */
+  readonly scale: number
   readonly nullable: boolean
   readonly description: string
   /** The rule for values from outside; the value that it gives is stored. */
@@ -37,6 +40,8 @@ export type Field = Lifetime & {
   readonly foldedFrom: string | undefined
   /** The field whose change resets this one to its initial value. */
   readonly resetBy: string | undefined
+  /** Whether each change of the row sets it to the time of that change. */
+  readonly touched: boolean
   /** For a unique field, the error for a second row with the same value. */
   readonly unique: ErrorKind | 'CONFLICT' | undefined
   /** Whether it may be given in a create and not changed afterwards. */
@@ -58,6 +63,8 @@ type Enum = {
 
 type OptionsOfKind =
   | 'scalar'
+  | 'scale'
+  | 'touched'
   | 'rule'
   | 'range'
   | 'values'
@@ -85,11 +92,17 @@ export const fixed = { settableBy: nobody } as const
 export const internal = { settableBy: nobody, graphql: 'hidden', rest: false } as const
 
 type FieldDetails = FieldOptions &
-  Partial<Pick<Field, 'range' | 'values' | 'format' | 'references' | 'foldedFrom' | 'enum'>>
+  Partial<
+    Pick<
+      Field,
+      'scale' | 'touched' | 'range' | 'values' | 'format' | 'references' | 'foldedFrom' | 'enum'
+    >
+  >
 
 const field = (scalar: Scalar, rule: Check, options: FieldDetails): Field => ({
   scalar,
   rule,
+  scale: 0,
   nullable: false,
   description: '',
   readableBy: anyone,
@@ -103,6 +116,7 @@ const field = (scalar: Scalar, rule: Check, options: FieldDetails): Field => ({
   references: undefined,
   foldedFrom: undefined,
   resetBy: undefined,
+  touched: false,
   unique: undefined,
   immutable: false,
   range: undefined,
@@ -207,6 +221,29 @@ export const money = (
   })
 }
 
+/** A number with at most `scale` decimals, exact: of at most 15 digits. */
+export const decimal = (
+  options: FieldOptions<{ readonly value: number }> & {
+    scale: number
+    min: number
+    max: number
+  },
+): Field => {
+  const { scale, min, max, ...rest } = options
+  const message = `must be a number from ${min} to ${max}`
+  return field('decimal', a(within(Number.isFinite, min, max), message), {
+    ...rest,
+    scale,
+    range: { min, max },
+  })
+}
+
+const noDay = 'must be a day, such as 2026-01-31'
+
+/** A day of the calendar, without a time. */
+export const date = (options: FieldOptions<{ readonly value: string }> = {}): Field =>
+  field('date', where(aText(noDay), isDay, noDay), options)
+
 const noMoment = 'must be an ISO 8601 time in UTC, such as 2026-01-31T09:30:00.000Z'
 
 /** A moment, ISO 8601 in UTC with milliseconds. */
@@ -265,6 +302,17 @@ export const revision = (): Field =>
 /** When the row was made. */
 export const created = (options: FilledOptions = {}): Field =>
   time({ ...fixed, initial: 'now', description: 'When it was made, ISO 8601 in UTC.', ...options })
+
+/** When the row was made or last changed, by either API or by what the machine does to it. */
+export const updatedAt = (options: FilledOptions & Pick<FieldOptions, 'nullable'> = {}): Field => ({
+  ...time({
+    ...fixed,
+    description: 'When it was last changed, ISO 8601 in UTC.',
+    ...options,
+    initial: 'now',
+  }),
+  touched: true,
+})
 
 /** The most characters of a text that may be long; 0 for any other field. */
 export const longest = ({ scalar, range }: Field): number => {

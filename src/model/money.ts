@@ -1,7 +1,13 @@
-/** Money as whole minor units of a currency, and the decimal numbers people write for it. */
+/** Money and decimals as whole numbers of their smallest units, and the decimal numbers people write for them. */
 
 /** The store's currency: its ISO 4217 code and how many decimals it has. */
 export type Currency = { readonly code: string; readonly digits: number }
+
+/** How many decimals the values of a field have; `digits` are the currency's. */
+export const digitsOf = (
+  { scalar, scale = 0 }: { readonly scalar: string; readonly scale?: number },
+  digits: number,
+): number => (scalar === 'money' ? digits : scale)
 
 const decimalForm = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d{1,3}))?$/i
 

@@ -175,6 +175,10 @@ const rows: readonly (readonly [Scalar, string, ComparedValue])[] = [
   ['money', '19.999', { value: null }],
   ['money', '1e300', { value: null }],
   ['money', 'much', { fault: 'must be a number' }],
+  ['decimal', '-1.25', { value: null }],
+  ['decimal', '-3', { value: -3 }],
+  ['date', '2026-02-28', { value: '2026-02-28' }],
+  ['date', '2026-02-30', { fault: 'must be a day, such as 2026-01-31' }],
   ['time', '1970-01-01T00:00:00.001Z', { value: 1 }],
   ['time', 'today', { fault: 'must be an ISO 8601 time in UTC, such as 2026-01-31T09:30:00.000Z' }],
   ['flag', 'true', { value: 1 }],
@@ -184,5 +188,5 @@ const rows: readonly (readonly [Scalar, string, ComparedValue])[] = [
 ]
 for (const [scalar, text, compared] of rows)
   test(`${JSON.stringify(text)} beside a field of kind ${scalar} is ${JSON.stringify(compared)}`, () => {
-    assert.deepEqual(comparedWith(scalar, text, 2), compared)
+    assert.deepEqual(comparedWith({ scalar }, text, 2), compared)
   })

@@ -1,9 +1,18 @@
 /** Values as callers write them, by their kinds: the rules of texts, ids and moments, and texts that fields are compared with. */
 import { isDay } from '#base/dates.ts'
-import { parseMinor } from '#model/money.ts'
+import { digitsOf, parseMinor } from '#model/money.ts'
 
 /** The kinds of values that content is made of. */
-export type Scalar = 'id' | 'text' | 'int' | 'money' | 'time' | 'flag' | 'bytes'
+export type Scalar =
+  | 'id'
+  | 'text'
+  | 'int'
+  | 'money'
+  | 'decimal'
+  | 'date'
+  | 'time'
+  | 'flag'
+  | 'bytes'
 
 /** How long a text is: Unicode code points, whatever their number of bytes or UTF-16 units. */
 export const codePoints = (text: string): number => {
@@ -60,6 +69,15 @@ export type ComparedValue = { readonly value: string | number | null } | { reado
 
 const wholeForm = /^-?\d{1,16}$/
 
+/** A number of at most this many decimals, as it is stored. */
+const amount = (text: string, digits: number): ComparedValue => {
+  const parsed = parseMinor(text, digits)
+  if (!parsed) return { fault: 'must be a number' }
+  const minor = Number(parsed.minor)
+  // No row has a number with more decimals than its field.
+  return { value: parsed.rest || !Number.isSafeInteger(minor) ? null : minor }
+}
+
 const parsers = {
   // Stores compare a text with a number in different ways, so a text that is no id stands for 0, which no row has.
   id: text => ({ value: parseId(text) ?? 0 }),
@@ -67,13 +85,9 @@ const parsers = {
   text: text => ({ value: isStorable(text) ? text : null }),
   int: text =>
     wholeForm.test(text) ? { value: Number(text) } : { fault: 'must be a whole number' },
-  money: (text, digits) => {
-    const parsed = parseMinor(text, digits)
-    if (!parsed) return { fault: 'must be a number' }
-    const minor = Number(parsed.minor)
-    // No row has an amount with more decimals than the currency.
-    return { value: parsed.rest || !Number.isSafeInteger(minor) ? null : minor }
-  },
+  money: amount,
+  decimal: amount,
+  date: text => (isDay(text) ? { value: text } : { fault: 'must be a day, such as 2026-01-31' }),
   time: text =>
     isMoment(text)
       ? { value: Date.parse(text) }
@@ -85,6 +99,9 @@ const parsers = {
   bytes: () => ({ fault: 'cannot be compared' }),
 } satisfies Record<Scalar, (text: string, digits: number) => ComparedValue>
 
-/** The stored value that a text stands for in a comparison with a field of that kind; `digits` are the currency's decimals. */
-export const comparedWith = (scalar: Scalar, text: string, digits: number): ComparedValue =>
-  parsers[scalar](text, digits)
+/** The stored value that a text stands for in a comparison with such a field; `digits` are the currency's decimals. */
+export const comparedWith = (
+  field: { readonly scalar: Scalar; readonly scale?: number },
+  text: string,
+  digits: number,
+): ComparedValue => parsers[field.scalar](text, digitsOf(field, digits))

@@ -48,7 +48,7 @@ const shownAs = (
   key: string,
   values: Values,
 ) => {
-  const encode = encoders('rest', model.settings.currency.digits)[fieldOf(entity, key).scalar]
+  const encode = encoders('rest', model.settings.currency.digits)(fieldOf(entity, key))
   const form = formOf(key)
   return JSON.parse(orNull(form ? inForm(encode, form) : encode)(values.get(key) ?? null))
 }

@@ -43,6 +43,11 @@ const byScalar = {
   }),
   int: field => ({ type: 'integer', ...bounds(field, 'minimum', 'maximum') }),
   money: field => ({ type: 'number', ...bounds(field, 'minimum', 'maximum') }),
+  decimal: field => ({
+    type: 'number',
+    ...bounds(field, 'minimum', 'maximum'),
+  }),
+  date: () => ({ type: 'string', format: 'date' }),
   time: () => ({ type: 'string', format: 'date-time' }),
   flag: () => ({ type: 'boolean' }),
   bytes: () => ({ type: 'string' }),

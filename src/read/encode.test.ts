@@ -74,16 +74,25 @@ test('a moment is ISO 8601 in UTC with milliseconds, at both ends of what may be
 test('ids are strings in GraphQL and numbers in REST; the other scalars are alike in both', () => {
   const rest = encoders('rest', 2)
   const graphql = encoders('graphql', 2)
-  assert.equal(rest.id(9_007_199_254_740_991), '9007199254740991')
-  assert.equal(graphql.id(9_007_199_254_740_991), '"9007199254740991"')
-  const values = { text: 'a"b', int: -3, money: 1999, time: 0, flag: 1 } as const
+  const id = { scalar: 'id' } as const
+  assert.equal(rest(id)(9_007_199_254_740_991), '9007199254740991')
+  assert.equal(graphql(id)(9_007_199_254_740_991), '"9007199254740991"')
+  const values = {
+    text: 'a"b',
+    int: -3,
+    money: 1999,
+    date: '2026-01-31',
+    time: 0,
+    flag: 1,
+  } as const
   for (const [scalar, value] of Object.entries(values) as [keyof typeof values, string | number][])
-    assert.equal(rest[scalar](value), graphql[scalar](value))
-  assert.equal(rest.flag(1), 'true')
-  assert.equal(rest.flag(0), 'false')
+    assert.equal(rest({ scalar })(value), graphql({ scalar })(value))
+  assert.equal(rest({ scalar: 'flag' })(1), 'true')
+  assert.equal(rest({ scalar: 'flag' })(0), 'false')
+  assert.equal(rest({ scalar: 'decimal', scale: 3 })(-1250), '-1.25')
 })
 
 test('null is null, whatever the scalar', () => {
-  for (const encode of Object.values(encoders('graphql', 2)))
-    assert.equal(orNull(encode)(null), 'null')
+  for (const scalar of ['id', 'text', 'int', 'money', 'decimal', 'date', 'time', 'flag'] as const)
+    assert.equal(orNull(encoders('graphql', 2)({ scalar }))(null), 'null')
 })

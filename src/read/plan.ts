@@ -22,7 +22,11 @@ import type {
 import type { Rows } from '#sql/engine.ts'
 
 /** A field of an entity, with the facts that reading it needs. */
-export type ReadField = Pick<Field, 'scalar' | 'nullable'> & { readonly name: string }
+export type ReadField = Pick<Field, 'scalar' | 'nullable'> & {
+  readonly name: string
+  /** How many decimals it has, if it is a decimal. */
+  readonly scale?: number
+}
 
 /** A condition on a field, or `self`: one of these paths leads from the row to the viewer. */
 export type Condition =
@@ -274,8 +278,8 @@ const visible = (
     : []
 
 const readField = (entity: Entity, name: string): ReadField => {
-  const { scalar, nullable } = fieldOf(entity, name)
-  return { name, scalar, nullable }
+  const { scalar, nullable, scale } = fieldOf(entity, name)
+  return { name, scalar, nullable, ...(scale > 0 && { scale }) }
 }
 
 /** The rows of one entity, with the levels below them. The `own` fields of a level come first, whatever is selected. */

@@ -1,6 +1,6 @@
 /** Flat rows to nested JSON text, from the deepest level up: each distinct row becomes its text once. */
 import { ApiError } from '#errors.ts'
-import { formatMinor } from '#model/money.ts'
+import { digitsOf, formatMinor } from '#model/money.ts'
 import type { Scalar } from '#model/values.ts'
 import type { Form } from '#model/version.ts'
 import {
@@ -61,21 +61,21 @@ type LevelWriter = {
 const nothing: Text = { text: 'null', objects: 0 }
 const empty: Text = { text: '[]', objects: 0 }
 
-type EncoderByScalar = ReturnType<typeof encoders>
+type EncoderOf = ReturnType<typeof encoders>
 
 const inPath: Encoder = value => encodeURIComponent(String(value))
 
-const pieceOf = (level: RowLevel, part: RowPart, encoders: EncoderByScalar): Piece => {
-  const piecesOf = (parts: readonly RowPart[]) => parts.map(one => pieceOf(level, one, encoders))
+const pieceOf = (level: RowLevel, part: RowPart, encoderOf: EncoderOf): Piece => {
+  const piecesOf = (parts: readonly RowPart[]) => parts.map(one => pieceOf(level, one, encoderOf))
   switch (part.kind) {
     case 'text':
       return part.text
     case 'field': {
       const index = indexOf(level, part.field)
-      const { scalar } = level.fields[index] as RowLevel['fields'][number]
+      const field = level.fields[index] as RowLevel['fields'][number]
       if (part.as === 'path')
-        return { kind: 'value', index, encode: scalar === 'text' ? inPath : String }
-      const plain = encoders[scalar]
+        return { kind: 'value', index, encode: field.scalar === 'text' ? inPath : String }
+      const plain = encoderOf(field)
       return { kind: 'value', index, encode: part.form ? inForm(plain, part.form) : plain }
     }
     case 'case': {
@@ -99,10 +99,10 @@ const pieceOf = (level: RowLevel, part: RowPart, encoders: EncoderByScalar): Pie
   }
 }
 
-const writerOf = (level: RowLevel, encoders: EncoderByScalar): LevelWriter => ({
+const writerOf = (level: RowLevel, encoderOf: EncoderOf): LevelWriter => ({
   level,
-  pieces: level.parts.map(part => pieceOf(level, part, encoders)),
-  below: levelsBelow(level).map(child => writerOf(child, encoders)),
+  pieces: level.parts.map(part => pieceOf(level, part, encoderOf)),
+  below: levelsBelow(level).map(child => writerOf(child, encoderOf)),
 })
 
 /** Writes the pieces of a row one after another, given the texts of the levels below, and counts the objects in them. */
@@ -272,19 +272,26 @@ export const isoTime = (milliseconds: number): string => {
 const number: Encoder = value => String(value)
 const string: Encoder = value => `"${value}"`
 
-/** The encoders of an API for a currency with this many decimals. */
-export const encoders = (
-  encoding: Encoding,
-  digits: number,
-): Readonly<Record<Scalar, Encoder>> => ({
-  id: encoding === 'graphql' ? string : number,
+const plainEncoders = {
+  id: number,
   text: quote as Encoder,
   int: number,
-  money: value => formatMinor(Number(value), digits),
+  date: string,
   time: value => `"${isoTime(Number(value))}"`,
   flag: value => (Number(value) === 1 ? 'true' : 'false'),
   bytes: () => 'null',
-})
+} satisfies Record<Exclude<Scalar, 'money' | 'decimal'>, Encoder>
+
+/** Gives the encoder of a field in an API, for a currency with this many decimals. */
+export const encoders =
+  (encoding: Encoding, digits: number) =>
+  (field: { readonly scalar: Scalar; readonly scale?: number }): Encoder => {
+    const { scalar } = field
+    if (scalar === 'id' && encoding === 'graphql') return string
+    if (scalar !== 'money' && scalar !== 'decimal') return plainEncoders[scalar]
+    const decimals = digitsOf(field, digits)
+    return value => formatMinor(Number(value), decimals)
+  }
 
 /** The encoder of a value that is written in another form. */
 export const inForm = (encode: Encoder, form: Form): Encoder => {

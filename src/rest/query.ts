@@ -5,7 +5,7 @@ import type { FieldFault } from '#errors.ts'
 import { parametersOf } from '#http/request.ts'
 import type { Filter } from '#model/entity.ts'
 import { fieldOf } from '#model/model.ts'
-import { parseMinor } from '#model/money.ts'
+import { digitsOf, parseMinor } from '#model/money.ts'
 import type { Resource } from '#model/resource.ts'
 import { codePoints, comparedWith, fold, isStorable } from '#model/values.ts'
 import { decoded, type Version } from '#model/version.ts'
@@ -203,12 +203,13 @@ export const filtersOf = (
     const text = query.get(member)
     if (text === undefined) return []
     const { field, kind } = filter
-    const { scalar, values } = fieldOf(entity, field)
+    const compared = fieldOf(entity, field)
+    const { scalar, values } = compared
     /** The stored value that the text stands for. */
     const storedValue = (): ParameterValue => {
-      const compared = comparedWith(scalar, text, digits)
-      if ('value' in compared) return compared.value
-      query.fault(member, compared.fault)
+      const found = comparedWith(compared, text, digits)
+      if ('value' in found) return found.value
+      query.fault(member, found.fault)
       return null
     }
     switch (kind) {
@@ -234,9 +235,9 @@ export const filtersOf = (
       case 'at least':
       case 'at most': {
         const value =
-          scalar === 'time'
-            ? Number(storedValue())
-            : boundIn(text, scalar === 'money' ? digits : 0, kind)
+          scalar === 'time' || scalar === 'date'
+            ? storedValue()
+            : boundIn(text, digitsOf(compared, digits), kind)
         if (value === undefined) query.fault(member, 'must be a number')
         return [{ field, is: kind, member, value: value ?? 0 }]
       }

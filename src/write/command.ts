@@ -16,6 +16,8 @@ export type Writing = {
   readonly model: Model
   readonly dialect: Dialect
   readonly viewer: Viewer
+  /** The moment of the write, milliseconds since 1970. */
+  readonly now: number
   readonly before?: readonly GuardedStep[]
 }
 
@@ -75,9 +77,25 @@ type CommandDraft = Pick<Command, 'name' | 'text' | 'isolated' | 'deletes'> & {
 /** For a later step: the first column of the row that the step of that name returned. */
 export const result = (step: string): Sql => parameter({ kind: 'result', step })
 
+/**
+ * What each change of a row raises beside the fields that it is about: its revision, and when it was last changed. Each statement
+ * that changes a row has them among what it sets; an empty list for an entity without either.
+ */
+export const raised = (
+  { model, now }: Pick<Writing, 'model' | 'now'>,
+  entity: string,
+): readonly Sql[] =>
+  Object.entries(entityOf(model, entity).fields).flatMap(([key, { touched }]) => {
+    if (key === 'revision') return [sql`revision = revision + 1`]
+    return touched ? [sql`${name(columnName(key))} = ${now}`] : []
+  })
+
 /** Whether the rule allows it; throws 401 or 403 if it does not. `row`: it depends on whose row it is. */
-export const permit = (writing: Writing, rule: Rule | undefined, what: string): 'yes' | 'row' => {
-  const { model, viewer } = writing
+export const permit = (
+  { model, viewer }: Pick<Writing, 'model' | 'viewer'>,
+  rule: Rule | undefined,
+  what: string,
+): 'yes' | 'row' => {
   const verdict = rule === undefined ? 'no' : judge(rule, viewer, model)
   if (verdict === 'no') throw refusal(viewer, what)
   return verdict

@@ -69,7 +69,7 @@ const model: Model = {
   viewers: { entity: 'member', barred: { field: 'state', value: 'barred' }, roles },
   settings: { switches: {}, currency: { code: 'USD', digits: 2 } },
 }
-const writing: Writing = { model, dialect, viewer: { id: 7, role: 'user' } }
+const writing: Writing = { model, dialect, viewer: { id: 7, role: 'user' }, now: 0 }
 const done = { kind: 'done', rows: [], status: 200, answer: null, replayed: false } as const
 
 /** A writer that has done nothing, and says this. */

@@ -11,6 +11,7 @@ import {
   conditionOf,
   type GuardedStep,
   permit,
+  raised,
   result,
   type Writing,
 } from '#write/command.ts'
@@ -238,7 +239,7 @@ export const update = (writing: Writing, target: Target, values: Values): Comman
   const change =
     sets.length === 0
       ? sql`select id from ${table} where ${where}${dialect.lockClause}`
-      : sql`update ${table} set ${join([...sets, sql`revision = revision + 1`], comma)}
+      : sql`update ${table} set ${join([...sets, ...raised(writing, target.entity)], comma)}
           where ${where} returning id`
   const steps = [{ sql: change, explain, refused }]
   return commandOf(writing, { name: `update ${target.entity}`, steps })

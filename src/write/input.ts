@@ -7,7 +7,7 @@ import { ApiError, type FieldFault } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { fieldOf, type Model } from '#model/model.ts'
-import { parseMinor } from '#model/money.ts'
+import { digitsOf, parseMinor } from '#model/money.ts'
 import { withArticle } from '#model/names.ts'
 import { holders, judge, type Viewer } from '#model/policy.ts'
 import { fieldNamedEver, type Resource } from '#model/resource.ts'
@@ -50,11 +50,12 @@ const highestBrought = 2 ** 52
 type StoredValue = { readonly value: SqlValue } | { readonly fault: string }
 
 /**
- * An amount in minor units. An import also takes one as a program in single precision writes it, in full or to some digit: 21.35 as
- * 21.3500004. From some 130,000 on single precision has one number for several amounts in cents, so none of them is meant.
+ * A number in its smallest units. An import also takes one as a program in single precision writes it, in full or to some digit: 21.35
+ * as 21.3500004. From some 130,000 on single precision has one number for several amounts in cents, so none of them is meant.
  */
-const minorUnits = (value: number, { model, mode }: InputContext): StoredValue => {
-  const { digits, code } = model.settings.currency
+const minorUnits = (value: number, { model, mode }: InputContext, field: Field): StoredValue => {
+  const { currency } = model.settings
+  const digits = digitsOf(field, currency.digits)
   const parsed = parseMinor(String(value), digits)
   if (parsed && !parsed.rest) return { value: Number(parsed.minor) }
   const minor = Math.round(value * 10 ** digits)
@@ -65,7 +66,8 @@ const minorUnits = (value: number, { model, mode }: InputContext): StoredValue =
   const isOneAmount = single !== below && single !== above
   if (mode === 'import' && isOneAmount && value === Number(single.toFixed(decimals.length)))
     return { value: minor }
-  return { fault: `must have at most ${digits} decimals, as ${code} has` }
+  const why = field.scalar === 'money' ? `, as ${currency.code} has` : ''
+  return { fault: `must have at most ${digits} decimals${why}` }
 }
 
 /** Turns a checked JSON value into a stored one. */
@@ -73,11 +75,13 @@ const storing = {
   id: value => ({ value: value as number }),
   text: value => ({ value: value as string }),
   int: value => ({ value: value as number }),
-  money: (value, context) => minorUnits(value as number, context),
+  money: (value, context, field) => minorUnits(value as number, context, field),
+  decimal: (value, context, field) => minorUnits(value as number, context, field),
+  date: value => ({ value: value as string }),
   time: value => ({ value: Date.parse(value as string) }),
   flag: value => ({ value: value === true ? 1 : 0 }),
   bytes: () => ({ fault: 'cannot be given as JSON' }),
-} satisfies Record<Scalar, (value: unknown, context: InputContext) => StoredValue>
+} satisfies Record<Scalar, (value: unknown, context: InputContext, field: Field) => StoredValue>
 
 const storedValue = (field: Field, value: unknown, context: InputContext): StoredValue => {
   if (value === null) return field.nullable ? { value: null } : { fault: 'must not be null' }
@@ -88,7 +92,7 @@ const storedValue = (field: Field, value: unknown, context: InputContext): Store
     return {
       fault: `must be at most ${highestBrought}, so that ids are left for later rows; take a lower one, or leave it out`,
     }
-  return storing[field.scalar](checked.value, context)
+  return storing[field.scalar](checked.value, context, field)
 }
 
 /** The stored value of a member that may be written in the form of the caller's version. */

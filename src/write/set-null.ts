@@ -3,24 +3,31 @@ import type { Entity } from '#model/entity.ts'
 import { columnName, type Entities, entityOf } from '#model/model.ts'
 import { dependenciesFirst, goneWith, type Reference, referencesTo } from '#model/references.ts'
 import { column, comma, join, name, type Sql, sql, trusted } from '#sql/sql.ts'
-import type { GuardedStep, Writing } from '#write/command.ts'
+import { type GuardedStep, raised, type Writing } from '#write/command.ts'
 import { fieldsToReset } from '#write/input.ts'
 
 /** An entity whose rows a delete must change, and its fields that become null. */
-type Changed = { readonly entity: Entity; readonly references: readonly Reference[] }
+type Changed = {
+  readonly name: string
+  readonly entity: Entity
+  readonly references: readonly Reference[]
+}
 
 /** What a delete of a row must change, by entities and the name of its own: found once, since most deletes change nothing. */
 const known = new WeakMap<Entities, Map<string, readonly Changed[]>>()
 
 const changedBy = (entities: Entities, target: string): readonly Changed[] => {
   const gone = goneWith(entities, target)
-  return Object.values(entities).flatMap(entity => {
+  return Object.entries(entities).flatMap(([name, entity]) => {
     const references = referencesTo(entity, gone, 'set null')
     const resets = references.some(({ key }) => fieldsToReset(entity, key).size > 0)
-    const hasRevision = references.length > 0 && entity.fields.revision !== undefined
+    const { fields } = entity
+    const isRaised =
+      references.length > 0 &&
+      (fields.revision !== undefined || Object.values(fields).some(({ touched }) => touched))
     // PostgreSQL makes at most two of them null one by one: it checks those that are left when a row is changed twice in a
     // transaction, and by then a row that goes may be gone.
-    return resets || hasRevision || references.length > 2 ? [{ entity, references }] : []
+    return resets || isRaised || references.length > 2 ? [{ name, entity, references }] : []
   })
 }
 
@@ -31,11 +38,8 @@ const or = trusted(' or ')
  * their rows; none if the foreign keys do as well. They reach the rows that refer then: the command must be `isolated`, so that no
  * others come.
  */
-export const nullingSteps = (
-  { model, dialect }: Writing,
-  target: string,
-  id: Sql,
-): readonly GuardedStep[] => {
+export const nullingSteps = (writing: Writing, target: string, id: Sql): readonly GuardedStep[] => {
+  const { model, dialect } = writing
   const { entities } = model
   const changes = known
     .getOrInsertComputed(entities, () => new Map())
@@ -69,7 +73,7 @@ export const nullingSteps = (
   })
   const goneClause = sql`with recursive ${join(lists, comma)}`
 
-  return changes.map(({ entity, references }) => {
+  return changes.map(({ name: changed, entity, references }) => {
     // A reference that leads to a row that goes becomes null, and the fields that such a change resets are reset.
     const cases = new Map<string, Sql[]>()
     for (const reference of references)
@@ -84,7 +88,7 @@ export const nullingSteps = (
       const own = name(columnName(key))
       return sql`${own} = case ${join(all, trusted(' '))} else ${own} end`
     })
-    if (entity.fields.revision) sets.push(sql`revision = revision + 1`)
+    sets.push(...raised(writing, changed))
     const change = sql`${goneClause}
       update ${name(entity.table)} set ${join(sets, comma)}
       where ${anyLeadsToGone(references)}`

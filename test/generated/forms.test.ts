@@ -84,7 +84,7 @@ for (const [name, model] of models)
         model: { ...model, settings: { ...model.settings, currency } },
         now: 0,
       }
-      const encode = encoders('rest', currency.digits)
+      const encoderOf = encoders('rest', currency.digits)
       for (const [what, entity] of Object.entries(model.entities))
         for (const version of versions) {
           const resource = resourceIn(what, entity, version)
@@ -92,7 +92,8 @@ for (const [name, model] of models)
             const isGiven = field.rest && field.settableBy.kind !== 'nobody' && isIn(field, version)
             if (!isGiven) continue
             const form = resource.formOf(key)
-            const write = form ? inForm(encode[field.scalar], form) : encode[field.scalar]
+            const encode = encoderOf(field)
+            const write = form ? inForm(encode, form) : encode
             const member = resource.nameOf(key)
             fc.assert(
               fc.property(storedOf(field, currency.digits), stored => {

@@ -3,6 +3,8 @@ import { type Entity, entity, many, one, type Relation } from '#model/entity.ts'
 import {
   choice,
   created,
+  date,
+  decimal,
   email,
   type Field,
   fixed,
@@ -15,6 +17,7 @@ import {
   revision,
   text,
   time,
+  updatedAt,
   webUrl,
 } from '#model/field.ts'
 import type { Entities } from '#model/model.ts'
@@ -68,6 +71,15 @@ const kinds: readonly ((draw: Draw, nullable: boolean) => Field)[] = [
   (_, nullable) => int({ min: 0, max: 2 ** 40, nullable, immutable: true }),
   (draw, nullable) =>
     money({ max: 50, nullable, ...(draw.chance(30) && { initial: { value: 150 } }) }),
+  (draw, nullable) =>
+    decimal({
+      scale: 2,
+      min: -1,
+      max: 2.5,
+      nullable,
+      ...(draw.chance(30) && { initial: { value: 150 } }),
+    }),
+  (_, nullable) => date({ nullable }),
   (_, nullable) => time({ nullable }),
   (draw, nullable) => flag({ nullable, ...(draw.chance(30) && { initial: { value: 1 } }) }),
   (_, nullable) => email({ nullable }),
@@ -102,6 +114,7 @@ const relate = (draw: Draw, drafts: readonly Drafted[]) => {
       if (draw.chance(80)) target.relations[`${name}s${n}`] = many(name, key)
     }
     if (draw.chance(40)) fields.createdAt = created()
+    if (draw.chance(30)) fields.updatedAt = updatedAt()
     if (draw.chance(60)) fields.revision = revision()
   }
 }
@@ -114,13 +127,13 @@ const listingBy = ({ chance, of, upTo }: Draw, fields: Record<string, Field>) =>
   const filters = shown.flatMap(([key, { scalar, foldedFrom }]) => {
     if (chance(30)) return []
     if (foldedFrom) return [[`find_${key}`, { kind: 'contains', field: key }]]
-    const bounds = ['int', 'money', 'time'].includes(scalar)
+    const bounds = ['int', 'money', 'decimal', 'date', 'time'].includes(scalar)
       ? [
           [`min_${key}`, { kind: 'at least', field: key }],
           [`max_${key}`, { kind: 'at most', field: key }],
         ]
       : []
-    const positive = ['int', 'money'].includes(scalar)
+    const positive = ['int', 'money', 'decimal'].includes(scalar)
       ? [[`some_${key}`, { kind: 'above zero', field: key }]]
       : []
     return [[key, { kind: 'equals', field: key }], ...bounds, ...positive]
@@ -144,7 +157,8 @@ const entityBy = (draw: Draw, { name, fields, relations }: Drafted): Entity => {
     ? { ...fields, ownerId: reference('member', { ...fixed, initial: 'viewer' }) }
     : fields
   const given = Object.entries(all).filter(
-    ([key, { foldedFrom }]) => !['id', 'revision', 'createdAt'].includes(key) && !foldedFrom,
+    ([key, { foldedFrom }]) =>
+      !['id', 'revision', 'createdAt', 'updatedAt'].includes(key) && !foldedFrom,
   )
   const counted = given.filter(
     ([, { nullable, scalar, range }]) =>

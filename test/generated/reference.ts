@@ -80,12 +80,13 @@ export const mayChange = (
 // ---- Writes.
 
 const initialOf = (field: Field, as: Viewer): Value => {
-  const { initial, scalar } = field
+  const { initial, scalar, scale } = field
   if (initial === 'now') return new Date(now).toISOString()
   if (initial === 'viewer') return viewerIds[as]
   const value = initial?.value ?? null
   if (value === null) return null
-  if (scalar === 'money') return Number(value) / 100
+  if (scalar === 'money' || scalar === 'decimal')
+    return Number(value) / 10 ** (scalar === 'money' ? 2 : scale)
   return scalar === 'flag' ? value === 1 : value
 }
 

@@ -26,6 +26,10 @@ export const valueBy = (draw: Draw, reference: Reference, field: Field): Value =
       return chance(20) ? of(range?.min ?? 0, range?.max ?? 0) : upTo(3)
     case 'money':
       return of(0, 0.01, 1.5, 19.99, 50)
+    case 'decimal':
+      return of(0, -0.5, 1.25, 1.5, range?.min ?? 0, range?.max ?? 0)
+    case 'date':
+      return of('1969-12-31', '2024-02-29', '2026-01-02')
     case 'time':
       return of('1969-12-31T23:59:59.999Z', '2026-01-02T03:04:05.678Z', '2026-01-02T03:04:05.000Z')
     case 'flag':

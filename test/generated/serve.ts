@@ -29,6 +29,9 @@ import { documentLimits, isCached, secret } from '../world.ts'
 /** The moment of all writes. */
 export const now = Date.UTC(2026, 0, 2, 3, 4, 5, 678)
 
+/** The clock of all services; a test that moves it puts it back. */
+export const clock = { now }
+
 export type Viewer = 'anonymous' | 'user' | 'admin'
 
 export type Request = {
@@ -131,7 +134,7 @@ export const serveModel = async (
   const observe = (event: Event) => {
     if (event.kind === 'bug') bugs.push(event.error)
   }
-  const mail = createMail({ now: () => now, observe, delivery: { kind: 'shown' } })
+  const mail = createMail({ now: () => clock.now, observe, delivery: { kind: 'shown' } })
   const content = contentOf(entities)
   const memory = createMemory()
   const { app } = createApp({
@@ -144,9 +147,9 @@ export const serveModel = async (
       writer: engine,
       limits,
       cursorKey: Buffer.alloc(32, 'cursor'),
-      services: { mail, key: Buffer.alloc(32, 'mail'), publicUrl: () => '', now: () => now },
-      usage: createUsage({ writer: engine, dialect: engine.dialect, now: () => now }),
-      now: () => now,
+      services: { mail, key: Buffer.alloc(32, 'mail'), publicUrl: () => '', now: () => clock.now },
+      usage: createUsage({ writer: engine, dialect: engine.dialect, now: () => clock.now }),
+      now: () => clock.now,
     },
     edge: {
       authenticate: createAuthenticator({ secret }, content.viewers, () => now),

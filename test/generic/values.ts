@@ -1,4 +1,5 @@
 /** Values for the fields of any model: valid ones, each found by the field's own rule. */
+import { dayNumbered } from '#base/dates.ts'
 import type { Field } from '#model/field.ts'
 import type { Scalar } from '#model/values.ts'
 import { taken } from '../support/taken.ts'
@@ -22,6 +23,8 @@ const candidates = {
   // Twice the same and then another: a sort has ties.
   int: n => [Math.floor(n / 2) * 10, n, 1, 0],
   money: n => [Math.floor(n / 2) * 4.5, n, 1, 0],
+  decimal: n => [Math.floor(n / 2) * 0.5, n / 10, n, 1, 0],
+  date: n => [dayNumbered(20_000 + Math.floor(n / 2))],
   time: n => [new Date(beginning + Math.floor(n / 2) * hour).toISOString()],
   flag: n => [n % 2 === 0],
   bytes: n => [new Uint8Array([n])],

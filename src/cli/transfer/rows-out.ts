@@ -2,27 +2,13 @@
 
 import type { ContentStore, InputRow, TransferKind } from '#content.ts'
 import type { Entity } from '#model/entity.ts'
-import { columnName, entityOf } from '#model/model.ts'
-import { formatMinor } from '#model/money.ts'
-import type { Scalar } from '#model/values.ts'
-import { isoTime } from '#read/stitch.ts'
+import { columnName, entityOf, fieldOf } from '#model/model.ts'
+import { encoders } from '#read/stitch.ts'
 import { ask } from '#serve/store.ts'
 import type { Row, Rows } from '#sql/engine.ts'
 import { comma, join, name, number, type Sql, type SqlValue, sql } from '#sql/sql.ts'
 
 const pageSize = 200
-
-/** How a stored value is written in a file. A decimal of money is a number that JSON writes as it is. */
-const fileValue = (digits: number) =>
-  ({
-    id: Number,
-    int: Number,
-    text: value => value,
-    money: value => Number(formatMinor(Number(value), digits)),
-    time: value => isoTime(Number(value)),
-    flag: value => Number(value) === 1,
-    bytes: () => null,
-  }) satisfies Record<Scalar, (value: SqlValue) => unknown>
 
 const fieldsOf = (entity: Entity, also: readonly string[]): readonly string[] =>
   Object.entries(entity.fields).flatMap(([key, { rest, scalar }]) =>
@@ -37,8 +23,13 @@ const columnsOf = (keys: readonly string[]): Sql =>
 
 /** The members of an entity's rows that are read with these fields behind their first column. */
 const reading = (entity: Entity, keys: readonly string[], digits: number) => {
-  const write = fileValue(digits)
-  const writers = keys.map(key => write[entity.fields[key]?.scalar ?? 'text'])
+  // As the REST API writes them; most are texts, which need no detour.
+  const encoderOf = encoders('rest', digits)
+  const writers = keys.map(key => {
+    const field = fieldOf(entity, key)
+    const encode = encoderOf(field)
+    return (value: SqlValue) => (field.scalar === 'text' ? value : JSON.parse(encode(value)))
+  })
   return ([, ...values]: Row): InputRow =>
     Object.fromEntries(
       keys.map((key, index) => {

@@ -11,6 +11,8 @@ const columnType = {
   text: 'text',
   int: 'bigint',
   money: 'bigint',
+  decimal: 'bigint',
+  date: 'text',
   time: 'bigint',
   flag: 'smallint',
   bytes: 'bytea',
@@ -30,9 +32,11 @@ export const dialect: Dialect = {
   singleStatement: {
     // One long text for each column: sending a tree row by row costs more than finding the rows.
     aggregate: (column, scalar) =>
-      scalar === 'text' ? sql`json_agg(${column})::text` : sql`array_agg(${column})::text`,
+      columnType[scalar] === 'text'
+        ? sql`json_agg(${column})::text`
+        : sql`array_agg(${column})::text`,
     parse: (text, scalar) =>
-      scalar === 'text'
+      columnType[scalar] === 'text'
         ? JSON.parse(text)
         : // In the text of an array null is the word NULL, which no number is.
           text

@@ -39,6 +39,8 @@ export const dialect: Dialect = {
     text: 'text',
     int: 'integer',
     money: 'integer',
+    decimal: 'integer',
+    date: 'text',
     time: 'integer',
     flag: 'integer',
     bytes: 'blob',

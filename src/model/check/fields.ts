@@ -24,6 +24,8 @@ const isTaken = (field: Field, value: string | number): boolean => {
   if (field.scalar === 'id' || field.scalar === 'bytes' || field.foldedFrom !== undefined)
     return false
   if (field.scalar === 'money') return Number.isSafeInteger(value) && Number(value) >= 0
+  if (field.scalar === 'decimal')
+    return Number.isSafeInteger(value) && 'value' in field.rule(Number(value) / 10 ** field.scale)
   const given = asGiven(field, value)
   const checked = field.rule(given)
   return 'value' in checked && checked.value === given
@@ -31,6 +33,9 @@ const isTaken = (field: Field, value: string | number): boolean => {
 
 /** The largest amount with an exact number of minor units in a currency of three decimals. */
 const largestAmount = Math.floor(Number.MAX_SAFE_INTEGER / 1000)
+
+/** A JSON number holds this many decimal digits exactly. */
+const mostDigits = 15
 
 const isEnumValue = (word: string): boolean =>
   /^(?!__)[A-Za-z_][A-Za-z0-9_]*$/.test(word) && !['true', 'false', 'null'].includes(word)
@@ -122,6 +127,11 @@ const checks: Readonly<Record<string, FieldCheck>> = {
     )
   },
 
+  touched: ({ field: { touched, scalar, settableBy, initial } }) =>
+    touched &&
+    (scalar !== 'time' || settableBy.kind !== 'nobody' || initial !== 'now') &&
+    'must be made with updatedAt(), since each change of a row sets it',
+
   unique: ({ field: { unique } }) =>
     unique !== undefined &&
     unique !== 'CONFLICT' &&
@@ -155,10 +165,17 @@ const checks: Readonly<Record<string, FieldCheck>> = {
     )
   },
 
-  range: ({ field: { scalar, range, settableBy } }) => {
+  range: ({ field: { scalar, scale, range, settableBy } }) => {
     if (!range) return undefined
     const { min, max } = range
-    const isWhole = scalar === 'money' || [min, max].every(Number.isSafeInteger)
+    if (scalar === 'decimal') {
+      const most = 10 ** (mostDigits - scale)
+      if (!Number.isInteger(scale) || scale < 0 || scale > mostDigits)
+        return `has the scale ${scale}: give the number of its decimals, at most ${mostDigits}`
+      if (!(Math.max(-min, max) < most))
+        return `goes from ${min} to ${max} with ${scale} decimals, more than the ${mostDigits} digits that are exact: give a smaller range or scale`
+    }
+    const isWhole = ['money', 'decimal'].includes(scalar) || [min, max].every(Number.isSafeInteger)
     if (!isWhole || !(min <= max) || (scalar === 'text' && min < 0))
       return `goes from ${min} to ${max}: give whole numbers, the least first`
     return (

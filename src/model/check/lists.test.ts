@@ -10,7 +10,7 @@ areTold([
   ],
   [
     'a filter by bytes',
-    'the filter cover of book is of the kind equals and about cover, which is bytes: name one that is id, text, int, money, time, flag',
+    'the filter cover of book is of the kind equals and about cover, which is bytes: name one that is id, text, int, money, decimal, date, time, flag',
     {
       ...withField('cover', bytes()),
       listing: { filters: { cover: { kind: 'equals', field: 'cover' } } },
@@ -18,7 +18,7 @@ areTold([
   ],
   [
     'a lower bound of a text',
-    'the filter from of book is of the kind at least and about title, which is text: name one that is int, money, time',
+    'the filter from of book is of the kind at least and about title, which is text: name one that is int, money, decimal, date, time',
     { listing: { filters: { from: { kind: 'at least', field: 'title' } } } },
   ],
   [

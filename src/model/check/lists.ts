@@ -9,10 +9,10 @@ import type { Scalar } from '#model/values.ts'
 
 /** The scalars that each kind of filter can use. */
 const filtered = {
-  equals: ['id', 'text', 'int', 'money', 'time', 'flag'],
-  'at least': ['int', 'money', 'time'],
-  'at most': ['int', 'money', 'time'],
-  'above zero': ['int', 'money'],
+  equals: ['id', 'text', 'int', 'money', 'decimal', 'date', 'time', 'flag'],
+  'at least': ['int', 'money', 'decimal', 'date', 'time'],
+  'at most': ['int', 'money', 'decimal', 'date', 'time'],
+  'above zero': ['int', 'money', 'decimal'],
   contains: ['text'],
 } satisfies Record<Filter['kind'], readonly Scalar[]>
 

@@ -168,7 +168,7 @@ areTold([
   ],
   [
     'a text in a form of numbers',
-    'book.mood in version 1 is as text, which it cannot be since it is text: use it for int or money',
+    'book.mood in version 1 is as text, which it cannot be since it is text: use it for int or money or decimal',
     withField('mood', text({ max: 9, until: { 1: { form: 'as text' } } })),
   ],
   [

@@ -95,7 +95,7 @@ const variantsFault = (field: Field): string | undefined => {
 }
 
 /** The kinds of values that a form can write. */
-const scalars = { 'as text': ['int', 'money'], 'as seconds': ['time'] } as const
+const scalars = { 'as text': ['int', 'money', 'decimal'], 'as seconds': ['time'] } as const
 
 /** Whether values are in the same order before and after the form is written. */
 const sortsAlike = (form: Form, { values = [] }: Field): boolean => {
