@@ -12,10 +12,11 @@ import {
   GraphQLList,
   GraphQLNonNull,
   GraphQLObjectType,
-  type GraphQLScalarType,
+  GraphQLScalarType,
   GraphQLSchema,
   GraphQLString,
   printSchema,
+  valueFromASTUntyped,
 } from 'graphql'
 import type { Entity, Relation } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
@@ -123,6 +124,14 @@ const deprecation = ({ deprecated, sunset }: Lifetime) => {
   return reasoned(reason && sunset !== undefined ? `${reason} Gone from ${sunset}.` : reason)
 }
 
+/** Any JSON; a literal's objects become plain ones, as those of variables are. */
+const jsonScalar = new GraphQLScalarType({
+  name: 'JSON',
+  description: 'JSON: an object or a list.',
+  coerceInputValue: value => value,
+  coerceInputLiteral: node => JSON.parse(JSON.stringify(valueFromASTUntyped(node))),
+})
+
 const scalars = {
   id: GraphQLID,
   text: GraphQLString,
@@ -132,13 +141,16 @@ const scalars = {
   date: GraphQLString,
   time: GraphQLString,
   flag: GraphQLBoolean,
+  json: jsonScalar,
   bytes: GraphQLString,
-} satisfies Record<Field['scalar'], GraphQLScalarType>
+} satisfies Record<Exclude<Field['scalar'], 'list'>, GraphQLScalarType>
 
 /** GraphQL's Int has 32 bits; a field whose numbers are larger is a Float. */
 const mostOfInt = 2 ** 31 - 1
 
-type LeafOf = (field: Field) => GraphQLScalarType | GraphQLEnumType
+/** A type of values, or a list of them. */
+type Leaf = GraphQLScalarType | GraphQLEnumType | GraphQLList<GraphQLNonNull<Leaf>>
+type LeafOf = (field: Field) => Leaf
 
 /** The types of the fields that hold values; an enum is one type for all that have it. */
 const leafTypes = ({ entities }: Model): LeafOf => {
@@ -153,11 +165,14 @@ const leafTypes = ({ entities }: Model): LeafOf => {
     })
     enums.set(field, new GraphQLEnumType({ name, values: Object.fromEntries(values) }))
   }
-  return field => {
-    const { scalar, range } = field
+  const leafOf: LeafOf = field => {
+    const { scalar, range, items } = field
+    if (items) return new GraphQLList(new GraphQLNonNull(leafOf(items)))
     const isLarge = range && (range.max > mostOfInt || range.min < -mostOfInt - 1)
-    return enums.get(field) ?? (scalar === 'int' && isLarge ? GraphQLFloat : scalars[scalar])
+    const own = scalars[scalar as keyof typeof scalars]
+    return enums.get(field) ?? (scalar === 'int' && isLarge ? GraphQLFloat : own)
   }
+  return leafOf
 }
 
 const objectTypes = (model: Model, leafOf: LeafOf): ReadonlyMap<string, GraphQLObjectType> => {

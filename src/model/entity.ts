@@ -1,5 +1,6 @@
 /** Entities: fields, relations, rules and public names. */
 import { mapped } from '#base/object.ts'
+import type { ErrorKind } from '#errors.ts'
 import type { Field } from '#model/field.ts'
 import type { Policy } from '#model/policy.ts'
 import { type Lifetime, lifetimeOf } from '#model/version.ts'
@@ -112,9 +113,12 @@ export type Entity = {
   /** Whether rows are never changed or deleted. */
   readonly appendOnly: boolean
   /** Sets of fields whose values are unique together. */
-  readonly sets: readonly (readonly string[])[]
+  readonly sets: readonly { readonly fields: readonly string[]; readonly error: SetError }[]
   readonly afterCreate: CreateEffect | null
 }
+
+/** The error for a second row with the values of a set. */
+type SetError = ErrorKind | 'CONFLICT'
 
 type OneOptions = Pick<Lifetime, 'deprecated'> & { description?: string; graphql?: boolean }
 type ManyOptions = OneOptions & Lifetime & { rest?: boolean; oldestFirst?: boolean }
@@ -180,7 +184,10 @@ type EntityDeclaration<F, R, Key extends string = keyof F & string> = {
   graphql?: NoInfer<Partial<Omit<Entity['graphql'], 'filters'>> & { filters?: readonly Key[] }>
   counted?: readonly NoInfer<Key>[]
   indexes?: readonly (readonly NoInfer<Key | `-${Key}`>[])[]
-  sets?: readonly (readonly NoInfer<Key>[])[]
+  sets?: readonly (
+    | readonly NoInfer<Key>[]
+    | { readonly fields: readonly NoInfer<Key>[]; readonly error: SetError }
+  )[]
   appendOnly?: boolean
   afterCreate?: NoInfer<CreateEffect & { readonly fields: readonly Key[] }>
 }
@@ -255,7 +262,9 @@ export const entity = <
   },
   counted: draft.counted ?? null,
   indexes: draft.indexes ?? [],
-  sets: draft.sets ?? [],
+  sets: (draft.sets ?? []).map(set =>
+    'fields' in set ? set : { fields: set, error: 'CONFLICT' as const },
+  ),
   appendOnly: draft.appendOnly ?? false,
   afterCreate: draft.afterCreate ?? null,
 })

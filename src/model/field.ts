@@ -3,11 +3,15 @@ import { a, aText, type Check, turned, where } from '#base/check.ts'
 import { isDay } from '#base/dates.ts'
 import type { ErrorKind } from '#errors.ts'
 import { anyone, nobody, type Rule } from '#model/policy.ts'
-import { codePoints, isEmail, isMoment, isStorable, type Scalar } from '#model/values.ts'
+import { codePoints, isEmail, isMoment, isStorable, type Scalar, slugOf } from '#model/values.ts'
 import type { Lifetime, Variants } from '#model/version.ts'
 
-/** The value of a field that a create does not give: a fixed value, the current time, or the viewer's id. */
-type Initial = { readonly value: string | number | null } | 'now' | 'viewer'
+/** The value of a field that a create does not give: a fixed one, one made of a text, the current time, or the viewer's id. */
+type Initial =
+  | { readonly value: string | number | null }
+  | { readonly slugOf: string }
+  | 'now'
+  | 'viewer'
 
 /** A field; its lifetime is that of its member in the versions of the REST API. */
 export type Field = Lifetime & {
@@ -46,14 +50,40 @@ export type Field = Lifetime & {
   readonly unique: ErrorKind | 'CONFLICT' | undefined
   /** Whether it may be given in a create and not changed afterwards. */
   readonly immutable: boolean
-  /** The least and the largest value of a number, or length of a text in code points. */
+  /** The least and the largest value of a number, length of a text or of JSON in code points, or number of items of a list. */
   readonly range: { readonly min: number; readonly max: number } | undefined
   /** The only values it takes. */
   readonly values: readonly string[] | undefined
   /** The form that its text has, as JSON Schema calls it. */
   readonly format: 'email' | 'uri' | undefined
+  /** The regular expression that its text matches. */
+  readonly pattern: RegExp | undefined
+  /** What each item of a list is. */
+  readonly items: Field | undefined
+  /** What JSON must fit. */
+  readonly schema: StandardSchema | undefined
   /** The enum of the GraphQL API that a choice is there, and why not to use some of its values; a String without it. */
   readonly enum: Enum | undefined
+}
+
+/** How a library of schemas offers one: Standard Schema, version 1, with the JSON Schema that later ones add to it. */
+export type StandardSchema<Value = unknown> = {
+  readonly '~standard': {
+    readonly version: 1
+    readonly validate: (value: unknown) => SchemaResult<Value> | Promise<SchemaResult<Value>>
+    readonly jsonSchema?: Readonly<
+      Record<'input' | 'output', (options: { readonly target: 'draft-2020-12' }) => object>
+    >
+  }
+}
+
+type SchemaResult<Value> =
+  | { readonly value: Value; readonly issues?: undefined }
+  | { readonly issues: readonly SchemaIssue[] }
+
+type SchemaIssue = {
+  readonly message: string
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
 }
 
 type Enum = {
@@ -72,11 +102,18 @@ type OptionsOfKind =
   | 'references'
   | 'foldedFrom'
   | 'initial'
+  | 'pattern'
+  | 'items'
+  | 'schema'
   | 'enum'
 
-/** The options of a field of any kind; `Own` is the type of its initial value. */
-export type FieldOptions<Own extends Initial = Initial> = Partial<Omit<Field, OptionsOfKind>> & {
+/** The options of a field of any kind; `Own` is the type of its initial value, `Value` that of one in a body. */
+export type FieldOptions<Own extends Initial = Initial, Value = never> = Partial<
+  Omit<Field, OptionsOfKind>
+> & {
   readonly initial?: Own | { readonly value: null }
+  /** What holds for each value beside the rule of its kind, by what callers are told otherwise: `must be even`. */
+  readonly check?: Readonly<Record<string, (value: Value) => boolean>>
 }
 
 /** The options of a field that the service fills. */
@@ -95,13 +132,26 @@ type FieldDetails = FieldOptions &
   Partial<
     Pick<
       Field,
-      'scale' | 'touched' | 'range' | 'values' | 'format' | 'references' | 'foldedFrom' | 'enum'
+      | 'scale'
+      | 'touched'
+      | 'range'
+      | 'values'
+      | 'format'
+      | 'references'
+      | 'foldedFrom'
+      | 'pattern'
+      | 'items'
+      | 'schema'
+      | 'enum'
     >
   >
 
-const field = (scalar: Scalar, rule: Check, options: FieldDetails): Field => ({
+const field = (scalar: Scalar, rule: Check, { check = {}, ...options }: FieldDetails): Field => ({
   scalar,
-  rule,
+  rule: Object.entries(check).reduce(
+    (rule, [message, isSo]) => where(rule, isSo as (value: unknown) => boolean, message),
+    rule,
+  ),
   scale: 0,
   nullable: false,
   description: '',
@@ -122,6 +172,9 @@ const field = (scalar: Scalar, rule: Check, options: FieldDetails): Field => ({
   range: undefined,
   values: undefined,
   format: undefined,
+  pattern: undefined,
+  items: undefined,
+  schema: undefined,
   enum: undefined,
   ...options,
 })
@@ -137,23 +190,52 @@ const sized = (check: Check<string>, min: number, max: number) =>
     min === 0 ? `must be at most ${max} characters` : `must be ${min} to ${max} characters`,
   )
 
-/** Text of `min` to `max` code points; `trimmed` loses its outer white space first. */
+/**
+ * Text of `min` to `max` code points; `trimmed` loses its outer white space first. One that does not match `pattern` is told
+ * `message`.
+ */
 export const text = (
-  options: FieldOptions<{ readonly value: string }> & {
+  options: FieldOptions<{ readonly value: string }, string> & {
     min?: number
     max: number
     trimmed?: boolean
+    pattern?: RegExp
+    message?: string
   },
 ): Field => {
-  const { min = 1, max, trimmed = false, ...rest } = options
-  return field('text', sized(trimmed ? trimmedText : storable, min, max), {
+  const { min = 1, max, trimmed = false, pattern, message, ...rest } = options
+  const rule = sized(trimmed ? trimmedText : storable, min, max)
+  const matching = pattern
+    ? where(rule, text => pattern.test(text), message ?? `must match ${pattern.source}`)
+    : rule
+  return field('text', matching, { ...rest, pattern, range: { min, max } })
+}
+
+/** What the id of a row may add to a slug that another row has: `-` and its digits. */
+const longestSuffix = 17
+
+/** The slug that is made of a text, with room for a suffix. */
+export const madeSlug = (text: string, { range }: Field): string =>
+  slugOf(text, (range?.max ?? 0) - longestSuffix)
+
+/** The words of a row's address, unique: made of another text of it in a create that does not give them, and kept from then on. */
+export const slug = (
+  options: Omit<FieldOptions<never, string>, 'initial'> & { from: string; max?: number },
+): Field => {
+  const { from, max = 100, ...rest } = options
+  const message = `must be at most ${max} small letters, without accents, and digits, with - between words`
+  const rule = where(aText(message), text => text !== '' && slugOf(text, max) === text, message)
+  return field('text', rule, {
+    unique: 'CONFLICT',
     ...rest,
-    range: { min, max },
+    initial: { slugOf: from },
+    range: { min: 1, max },
+    pattern: /^[\p{L}\p{N}\p{M}]+(-[\p{L}\p{N}\p{M}]+)*$/u,
   })
 }
 
 /** An email address of valid form, at most 254 characters, stored as it is written. */
-export const email = (options: FieldOptions<{ readonly value: string }> = {}): Field =>
+export const email = (options: FieldOptions<{ readonly value: string }, string> = {}): Field =>
   field('text', where(sized(trimmedText, 1, 254), isEmail, 'must be an email address'), {
     ...options,
     range: { min: 1, max: 254 },
@@ -166,14 +248,14 @@ const webForm = /^https?:\/\/[^\s\p{Cc}/\\@?#]+(?:[/?#][^\s\p{Cc}\\]*)?$/iu
 const isWebUrl = (value: string): boolean => webForm.test(value) && URL.canParse(value)
 
 /** An absolute http or https URL without credentials, at most 2,048 characters. */
-export const webUrl = (options: FieldOptions<{ readonly value: string }> = {}): Field =>
+export const webUrl = (options: FieldOptions<{ readonly value: string }, string> = {}): Field =>
   field(
     'text',
     where(sized(storable, 1, 2048), isWebUrl, 'must be an absolute http or https URL'),
     { ...options, range: { min: 1, max: 2048 }, format: 'uri' },
   )
 
-type ChoiceOptions<Value extends string> = FieldOptions<{ readonly value: Value }> & {
+type ChoiceOptions<Value extends string> = FieldOptions<{ readonly value: Value }, Value> & {
   enum?: { readonly name: string; readonly deprecated?: Readonly<Partial<Record<Value, string>>> }
 }
 
@@ -199,7 +281,7 @@ const within =
 
 /** A whole number from `min` to `max`. */
 export const int = (
-  options: FieldOptions<{ readonly value: number }> & { min: number; max: number },
+  options: FieldOptions<{ readonly value: number }, number> & { min: number; max: number },
 ): Field => {
   const { min, max, ...rest } = options
   const message = `must be a whole number from ${min} to ${max}`
@@ -211,7 +293,7 @@ export const int = (
 
 /** An amount in the store's currency, which decides the number of decimals (see `write/input.ts`). */
 export const money = (
-  options: FieldOptions<{ readonly value: number }> & { max: number },
+  options: FieldOptions<{ readonly value: number }, number> & { max: number },
 ): Field => {
   const { max, ...rest } = options
   const message = `must be a number from 0 to ${max}`
@@ -223,7 +305,7 @@ export const money = (
 
 /** A number with at most `scale` decimals, exact: of at most 15 digits. */
 export const decimal = (
-  options: FieldOptions<{ readonly value: number }> & {
+  options: FieldOptions<{ readonly value: number }, number> & {
     scale: number
     min: number
     max: number
@@ -241,14 +323,15 @@ export const decimal = (
 const noDay = 'must be a day, such as 2026-01-31'
 
 /** A day of the calendar, without a time. */
-export const date = (options: FieldOptions<{ readonly value: string }> = {}): Field =>
+export const date = (options: FieldOptions<{ readonly value: string }, string> = {}): Field =>
   field('date', where(aText(noDay), isDay, noDay), options)
 
 const noMoment = 'must be an ISO 8601 time in UTC, such as 2026-01-31T09:30:00.000Z'
 
 /** A moment, ISO 8601 in UTC with milliseconds. */
-export const time = (options: FieldOptions<'now' | { readonly value: number }> = {}): Field =>
-  field('time', where(aText(noMoment), isMoment, noMoment), options)
+export const time = (
+  options: FieldOptions<'now' | { readonly value: number }, string> = {},
+): Field => field('time', where(aText(noMoment), isMoment, noMoment), options)
 
 /** True or false. */
 export const flag = (options: FieldOptions<{ readonly value: 0 | 1 }> = {}): Field =>
@@ -257,6 +340,59 @@ export const flag = (options: FieldOptions<{ readonly value: 0 | 1 }> = {}): Fie
     a(given => typeof given === 'boolean', 'must be true or false'),
     options,
   )
+
+/** The path of an issue and what it is, as one phrase. */
+const issuePhrase = ({ path = [], message }: SchemaIssue): string => {
+  const at = path.map(part => String(typeof part === 'object' ? part.key : part)).join('.')
+  return at === '' ? message : `${at}: ${message}`
+}
+
+/** JSON that fits a schema, such as one of zod's, and is kept as that gives it: an object or a list of at most `max` characters. */
+export const json = <Value>(
+  schema: StandardSchema<Value>,
+  options: FieldOptions<{ readonly value: string }, Value> & { max?: number } = {},
+): Field => {
+  const { max = 10_000, ...rest } = options
+  const rule: Check = given => {
+    const result = schema['~standard'].validate(given)
+    if (result instanceof Promise)
+      throw new Error('a schema of json() answers later: checks of values must be done at once')
+    if (result.issues)
+      return { fault: `does not fit: ${result.issues.slice(0, 3).map(issuePhrase).join(', ')}` }
+    return result
+  }
+  return field(
+    'json',
+    where(
+      rule,
+      value => typeof value === 'object' && value !== null,
+      'must be an object or a list',
+    ),
+    { ...rest, schema, range: { min: 0, max } },
+  )
+}
+
+/** A list of `min` to `max` values of a kind, in their order. */
+export const list = (
+  items: Field,
+  options: FieldOptions<{ readonly value: string }, readonly never[]> & {
+    min?: number
+    max: number
+  },
+): Field => {
+  const { min = 0, max, ...rest } = options
+  const fault = `must be a list of ${min === 0 ? 'at most' : `${min} to`} ${max}`
+  const rule: Check = given => {
+    if (!Array.isArray(given) || given.length < min || given.length > max) return { fault }
+    const found = given.map(value => items.rule(value))
+    const at = found.findIndex(item => 'fault' in item)
+    const wrong = found[at]
+    return wrong && 'fault' in wrong
+      ? { fault: `has an item, number ${at + 1}, that ${wrong.fault}` }
+      : { value: found.map(item => ('value' in item ? item.value : null)) }
+  }
+  return field('list', rule, { ...rest, items, range: { min, max } })
+}
 
 /** Bytes, such as a picture: only for the content's own code, as no API shows them. */
 export const bytes = (options: FieldOptions<never> = {}): Field =>
@@ -279,7 +415,7 @@ export const id = (options: FilledOptions = {}): Field =>
 /** The id of a row of another entity. */
 export const reference = (
   entity: string,
-  options: FieldOptions<'viewer'> & { onDelete?: 'cascade' | 'set null' | 'restrict' } = {},
+  options: FieldOptions<'viewer', number> & { onDelete?: 'cascade' | 'set null' | 'restrict' } = {},
 ): Field => {
   const { onDelete = 'cascade', ...rest } = options
   return field('id', a(isId, 'must be the id of a thing that exists'), {
@@ -314,8 +450,20 @@ export const updatedAt = (options: FilledOptions & Pick<FieldOptions, 'nullable'
   touched: true,
 })
 
-/** The most characters of a text that may be long; 0 for any other field. */
-export const longest = ({ scalar, range }: Field): number => {
-  const most = scalar === 'text' ? (range?.max ?? 0) : 0
+/** The most characters of an item of a list as JSON that is no text, such as a moment in quotes. */
+const longestPlain = 30
+
+/** The most characters of what is stored as text; 0 for any other field. */
+export const mostCharacters = ({ scalar, range, items }: Field): number => {
+  const { max = 0 } = range ?? {}
+  if (scalar === 'text' || scalar === 'json') return max
+  if (scalar === 'list')
+    return 2 + max * ((items && mostCharacters(items)) || longestPlain) + 3 * max
+  return 0
+}
+
+/** The same of a text that may be long; 0 for any other field. */
+export const longest = (field: Field): number => {
+  const most = mostCharacters(field)
   return most > 2048 ? most : 0
 }

@@ -52,8 +52,8 @@ export const askedIndexes = (entity: Entity): readonly Index[] => {
     ),
     ...sorts.map(sort => indexOf(entity, [sort], `the sort by ${sort}`, { sorted: true })),
     ...entity.indexes.map(terms => indexOf(entity, terms, `the index of ${terms.join(', ')}`)),
-    ...entity.sets.map(terms =>
-      indexOf(entity, terms, `the set of ${terms.join(', ')}`, { unique: true }),
+    ...entity.sets.map(({ fields }) =>
+      indexOf(entity, fields, `the set of ${fields.join(', ')}`, { unique: true }),
     ),
   ]
 }

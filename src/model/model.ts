@@ -129,11 +129,17 @@ export const checkSwitches = (
   for (const fault of switchFaults([...rulesOf(entities), ...actions], switches)) wrong(fault)
 }
 
-/** The fields of the unique field or set whose columns, joined by `_`, a store names; none for other columns. */
-export const uniqueFields = (entity: Entity, columns: string): readonly string[] =>
-  [...Object.keys(entity.fields).map(key => [key]), ...entity.sets].find(
-    keys => keys.map(columnName).join('_') === columns,
-  ) ?? []
+/** The unique field or set whose columns, joined by `_`, a store names, with its error; no fields for other columns. */
+export const uniqueOf = (entity: Entity, columns: string): Entity['sets'][number] => {
+  const single = Object.entries(entity.fields).map(([key, { unique = 'CONFLICT' }]) => ({
+    fields: [key],
+    error: unique,
+  }))
+  const found = [...single, ...entity.sets].find(
+    ({ fields }) => fields.map(columnName).join('_') === columns,
+  )
+  return found ?? { fields: [], error: 'CONFLICT' }
+}
 
 /** The error for a thing that does not exist; its message contains "not found". */
 export const notFound = (entity: string, id: unknown, location?: ApiError['location']): ApiError =>

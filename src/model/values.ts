@@ -12,7 +12,13 @@ export type Scalar =
   | 'date'
   | 'time'
   | 'flag'
+  | 'json'
+  | 'list'
   | 'bytes'
+
+/** Whether values can be compared and ordered, and so filtered, sorted, counted by and unique. */
+export const isComparable = (scalar: Scalar): boolean =>
+  scalar !== 'bytes' && scalar !== 'json' && scalar !== 'list'
 
 /** How long a text is: Unicode code points, whatever their number of bytes or UTF-16 units. */
 export const codePoints = (text: string): number => {
@@ -46,6 +52,19 @@ export const fold = (text: string): string => {
   // Lower case first: `ẞ` has no other upper case, and only its lower case `ß` becomes `ss`.
   for (const point of text) folded += point.toLowerCase().toUpperCase().toLowerCase()
   return folded
+}
+
+const marks = /[\u0300-\u036f]/g
+const betweenWords = /[^\p{L}\p{N}\p{M}]+/gu
+
+/**
+ * The words of a text as an address has them, at most that long: letters without case and accents, and digits, joined by `-`; empty
+ * if it has none.
+ */
+export const slugOf = (text: string, max: number): string => {
+  const plain = fold(text.normalize('NFKD').replace(marks, '')).normalize('NFKD').replace(marks, '')
+  const words = plain.normalize('NFC').replace(betweenWords, '-')
+  return [...words.replace(/^-/, '')].slice(0, max).join('').replace(/-$/, '')
 }
 
 /** Ids as callers write them: positive integers below 2^53, in one spelling. */
@@ -96,6 +115,8 @@ const parsers = {
     text === 'true' || text === 'false'
       ? { value: text === 'true' ? 1 : 0 }
       : { fault: 'must be true or false' },
+  json: () => ({ fault: 'cannot be compared' }),
+  list: () => ({ fault: 'cannot be compared' }),
   bytes: () => ({ fault: 'cannot be compared' }),
 } satisfies Record<Scalar, (text: string, digits: number) => ComparedValue>
 

@@ -69,15 +69,20 @@ const primitives: Readonly<Record<string, string>> = {
 const typeOf = (schema: DocumentPart): string => {
   if (schema.$ref !== undefined) return referred(schema.$ref)
   if (schema.enum) return (schema.enum as unknown[]).map(value => JSON.stringify(value)).join(' | ')
+  const forms = (schema.anyOf ?? schema.oneOf) as readonly DocumentPart[] | undefined
+  if (forms) return forms.map(form => `(${typeOf(form)})`).join(' | ')
   if (Array.isArray(schema.type))
     return schema.type.map(type => typeOf({ ...schema, type })).join(' | ')
   if (schema.type === 'object') {
+    // JSON of which no schema tells more.
+    if (schema.properties === undefined) return 'Record<string, unknown>'
     const needed = (schema.required ?? []) as readonly string[]
     const members = entriesOf(schema.properties).map(
       ([name, own]) => `${docOf(own)}${member(name, typeOf(own), needed.includes(name))}`,
     )
     return members.length === 0 ? 'Record<string, never>' : block(members)
   }
+  if (schema.type === 'array' && schema.items === undefined) return 'unknown[]'
   if (schema.type === 'array') return `(${typeOf(partOf(schema.items))})[]`
   return primitives[String(schema.type)] ?? 'unknown'
 }

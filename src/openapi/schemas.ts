@@ -32,13 +32,17 @@ const bounds = ({ range }: Field, least: string, most: string) =>
     [most]: range.max,
   }
 
-type Bare = JsonSchema & { readonly type: string; readonly enum?: readonly string[] }
+type Bare = JsonSchema & {
+  readonly type: string | readonly string[]
+  readonly enum?: readonly string[]
+}
 
-const byScalar = {
+const byScalar: Readonly<Record<Scalar, (field: Field) => Bare>> = {
   id: () => ({ type: 'integer', minimum: 1, maximum: largest }),
   text: field => ({
     type: 'string',
     ...(field.format && { format: field.format }),
+    ...(field.pattern && { pattern: field.pattern.source }),
     ...bounds(field, 'minLength', 'maxLength'),
   }),
   int: field => ({ type: 'integer', ...bounds(field, 'minimum', 'maximum') }),
@@ -50,8 +54,14 @@ const byScalar = {
   date: () => ({ type: 'string', format: 'date' }),
   time: () => ({ type: 'string', format: 'date-time' }),
   flag: () => ({ type: 'boolean' }),
+  json: () => ({ type: ['object', 'array'] }),
+  list: field => ({
+    type: 'array',
+    ...(field.items && { items: bareSchema(field.items, undefined) }),
+    ...bounds(field, 'minItems', 'maxItems'),
+  }),
   bytes: () => ({ type: 'string' }),
-} satisfies Record<Scalar, (field: Field) => Bare>
+}
 
 /** The schema of a field's values in a form, null and texts left aside. */
 export const bareSchema = (field: Field, form: Form | undefined): Bare => {
@@ -74,12 +84,39 @@ export const describedBy = (text: string, { deprecated }: Lifetime): string => {
   return [text, ...(reason === undefined ? [] : [`Deprecated: ${reason}`])].join(' ').trim()
 }
 
-/** The schema of a field's values in a form. */
-const valueSchema = (field: Field, form: Form | undefined): JsonSchema => {
+/** The schema that a library tells of its own, of what it takes or gives; undefined if it tells none. */
+const toldSchema = ({ schema }: Field, direction: 'input' | 'output'): JsonSchema | undefined => {
+  try {
+    const told = schema?.['~standard'].jsonSchema?.[direction]({ target: 'draft-2020-12' })
+    if (!told) return undefined
+    const { $schema: _, ...own } = told as JsonSchema
+    // A reference would lead into another document.
+    return JSON.stringify(own).includes('"$ref"') ? undefined : own
+  } catch {
+    // One that JSON Schema cannot tell.
+    return undefined
+  }
+}
+
+/** The schema of a field's values in a form, as callers read or give them. */
+const valueSchema = (
+  field: Field,
+  form: Form | undefined,
+  direction: 'input' | 'output',
+): JsonSchema => {
+  const told = toldSchema(field, direction)
+  if (told) {
+    const description = describedBy(field.description, field)
+    return {
+      ...(field.nullable ? { anyOf: [told, { type: 'null' }] } : told),
+      ...(description !== '' && { description }),
+      ...marksOf(field),
+    }
+  }
   const { type, ...rest } = bareSchema(field, form)
   const description = describedBy(field.description, field)
   return {
-    type: field.nullable ? [type, 'null'] : type,
+    type: field.nullable ? [type, 'null'].flat() : type,
     ...rest,
     ...(field.nullable && rest.enum && { enum: [...rest.enum, null] }),
     ...(description !== '' && { description }),
@@ -113,7 +150,8 @@ const linksSchema = (links: Links, { entity }: Resource): JsonSchema => {
 export const objectSchema = (resource: Resource): JsonSchema => {
   const { entity, members } = resource
   const memberSchema = (member: (typeof members)[number]): JsonSchema => {
-    if (member.kind === 'field') return valueSchema(fieldOf(entity, member.field), member.form)
+    if (member.kind === 'field')
+      return valueSchema(fieldOf(entity, member.field), member.form, 'output')
     if (member.kind === 'links') return linksSchema(member.links, resource)
     const target = entity.relations[member.name]?.to ?? ''
     return { type: 'array', items: refTo(typeName(target)) }
@@ -149,7 +187,7 @@ export const inputSchema = (model: Model, resource: Resource, input: InputPurpos
     ([, { initial }]) => input.mode !== 'update' && initial === undefined,
   )
   const properties = fields.map(([key, field]) => {
-    const schema = valueSchema(field, resource.formOf(key))
+    const schema = valueSchema(field, resource.formOf(key), 'input')
     const only = givenOnlyBy(field.settableBy, model)
     const description = `${schema.description ?? ''} ${only}`.trim()
     return [resource.nameOf(key), only ? { ...schema, description } : schema] as const

@@ -279,6 +279,8 @@ const plainEncoders = {
   date: string,
   time: value => `"${isoTime(Number(value))}"`,
   flag: value => (Number(value) === 1 ? 'true' : 'false'),
+  json: number,
+  list: number,
   bytes: () => 'null',
 } satisfies Record<Exclude<Scalar, 'money' | 'decimal'>, Encoder>
 

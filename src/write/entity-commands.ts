@@ -1,6 +1,7 @@
 /** The plain create, update and delete that every entity has unless its policy closes them, with the preconditions of a request. */
 import { ApiError } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
+import { madeSlug } from '#model/field.ts'
 import { columnName, entityOf, fieldOf, type Model, notFound } from '#model/model.ts'
 import { type Rule, refusal } from '#model/policy.ts'
 import type { Rows } from '#sql/engine.ts'
@@ -72,10 +73,19 @@ export const create = (writing: Writing, entityName: string, values: Values): Co
   const columns = [...values.keys()].map(key => name(columnName(key)))
   const { afterCreate } = entity
   const shown = ['id', ...(afterCreate?.fields ?? [])]
-  const given = [...values].map(([key, value]) =>
-    writing.dialect.typed(value, fieldOf(entity, key).scalar),
-  )
-  const insert = sql`insert into ${name(entity.table)} (${join(columns, comma)})
+  const table = name(entity.table)
+  const given = [...values].map(([key, value]) => {
+    const field = fieldOf(entity, key)
+    const { initial } = field
+    const typed = writing.dialect.typed(value, field.scalar)
+    const source =
+      typeof initial === 'object' && 'slugOf' in initial ? values.get(initial.slugOf) : null
+    if (typeof source !== 'string' || madeSlug(source, field) !== value) return typed
+    // One that was made of a text, and that another row has, is told apart by the id that comes next.
+    return sql`case when exists (select 1 from ${table} where ${name(columnName(key))} = ${typed})
+      then ${typed} || '-' || (select coalesce(max(id), 0) + 1 from ${table}) else ${typed} end`
+  })
+  const insert = sql`insert into ${table} (${join(columns, comma)})
     select ${join(given, comma)} where ${where} returning ${join(
       shown.map(key => name(columnName(key))),
       comma,

@@ -5,7 +5,7 @@ import { type JsonObject, own } from '#base/object.ts'
 import { clipped, nearest } from '#base/text.ts'
 import { ApiError, type FieldFault } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
-import type { Field } from '#model/field.ts'
+import { type Field, madeSlug, mostCharacters } from '#model/field.ts'
 import { fieldOf, type Model } from '#model/model.ts'
 import { digitsOf, parseMinor } from '#model/money.ts'
 import { withArticle } from '#model/names.ts'
@@ -13,6 +13,7 @@ import { holders, judge, type Viewer } from '#model/policy.ts'
 import { fieldNamedEver, type Resource } from '#model/resource.ts'
 import { fold, type Scalar } from '#model/values.ts'
 import { decoded } from '#model/version.ts'
+import { encoders } from '#read/stitch.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
 /**
@@ -70,8 +71,18 @@ const minorUnits = (value: number, { model, mode }: InputContext, field: Field):
   return { fault: `must have at most ${digits} decimals${why}` }
 }
 
+/** JSON as it is stored; quotes and escapes count. */
+const asJson = (text: string, field: Field): StoredValue => {
+  const most = mostCharacters(field)
+  return text.length <= most
+    ? { value: text }
+    : { fault: `must be at most ${most} characters as JSON` }
+}
+
 /** Turns a checked JSON value into a stored one. */
-const storing = {
+const storing: Readonly<
+  Record<Scalar, (value: unknown, context: InputContext, field: Field) => StoredValue>
+> = {
   id: value => ({ value: value as number }),
   text: value => ({ value: value as string }),
   int: value => ({ value: value as number }),
@@ -80,8 +91,20 @@ const storing = {
   date: value => ({ value: value as string }),
   time: value => ({ value: Date.parse(value as string) }),
   flag: value => ({ value: value === true ? 1 : 0 }),
+  json: (value, _, field) => asJson(JSON.stringify(value), field),
+  list: (value, context, field) => {
+    const items = field.items as Field
+    const encode = encoders('rest', 0)(items)
+    const texts: string[] = []
+    for (const item of value as readonly unknown[]) {
+      const stored = storing[items.scalar](item, context, items)
+      if ('fault' in stored) return { fault: `has an item that ${stored.fault}` }
+      texts.push(encode(stored.value))
+    }
+    return asJson(`[${texts.join()}]`, field)
+  },
   bytes: () => ({ fault: 'cannot be given as JSON' }),
-} satisfies Record<Scalar, (value: unknown, context: InputContext, field: Field) => StoredValue>
+}
 
 const storedValue = (field: Field, value: unknown, context: InputContext): StoredValue => {
   if (value === null) return field.nullable ? { value: null } : { fault: 'must not be null' }
@@ -170,7 +193,7 @@ const absent = (field: Field, key: string, context: InputContext): StoredValue |
   if (key === 'id') return undefined
   if (initial === undefined) return { fault: 'is required' }
   if (initial === 'now') return { value: now }
-  if (initial !== 'viewer') return initial
+  if (typeof initial === 'object') return 'value' in initial ? initial : undefined
   // Who creates a row and is nobody is refused later, as one without a token is.
   return viewer.id === null && !nullable && mode !== 'create'
     ? { fault: 'is required' }
@@ -185,6 +208,29 @@ const addFolded = ({ fields }: Entity, values: Map<string, SqlValue>): void => {
     else if (source === null) values.set(key, null)
   }
 }
+
+/** Adds the slugs that a creation does not give, made of the texts among the values; gives the faults of those that have no word. */
+const addSlugs = (
+  { fields }: Entity,
+  named: ReadonlyMap<string, string>,
+  values: Map<string, SqlValue>,
+): readonly FieldFault[] =>
+  Object.entries(fields).flatMap(([key, field]) => {
+    const { initial } = field
+    if (typeof initial !== 'object' || !('slugOf' in initial) || named.has(key)) return []
+    const source = values.get(initial.slugOf)
+    const made = typeof source === 'string' ? madeSlug(source, field) : null
+    const isMissing = made === '' || (made === null && !field.nullable && source !== undefined)
+    if (source !== undefined) values.set(key, made || null)
+    return isMissing && !field.nullable
+      ? [
+          {
+            field: key,
+            message: `is required, as ${initial.slugOf} has neither letters nor digits`,
+          },
+        ]
+      : []
+  })
 
 /**
  * The faults of an input and the values it gives, by field.
@@ -222,6 +268,8 @@ export const checkInput = (
     const stored = absent(field, key, context)
     if (stored) keep(key, context.resource?.nameOf(key) ?? key, stored)
   }
+  if (context.mode === 'create' || context.mode === 'import')
+    faults.push(...addSlugs(entity, named, values))
   addFolded(entity, values)
   return { values, faults }
 }
@@ -261,7 +309,7 @@ export const invalid = (faults: readonly FieldFault[]): ApiError => {
 /** The initial value of a field, to which a change may reset it. */
 export const initialValue = (entity: Entity, key: string): SqlValue => {
   const { initial } = fieldOf(entity, key)
-  return initial === undefined || typeof initial === 'string' ? null : initial.value
+  return typeof initial === 'object' && 'value' in initial ? initial.value : null
 }
 
 /** Throws `VALIDATION_ERROR` for a body with members if none are allowed. */

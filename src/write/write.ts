@@ -12,7 +12,7 @@
  */
 import { type JobFacts, jobs, traced } from '#channels.ts'
 import { ApiError } from '#errors.ts'
-import { type Model, uniqueFields } from '#model/model.ts'
+import { type Model, uniqueOf } from '#model/model.ts'
 import { holdersOf } from '#model/references.ts'
 import { resourceOf } from '#model/resource.ts'
 import type { Version } from '#model/version.ts'
@@ -113,7 +113,7 @@ const takenError = (model: Model, target: string, version: Version | undefined):
   const [table, columns = ''] = target.split('.')
   const [name, entity] =
     Object.entries(model.entities).find(([, entity]) => entity.table === table) ?? []
-  const keys = entity ? uniqueFields(entity, columns) : []
+  const { fields: keys = [], error = 'CONFLICT' as const } = entity ? uniqueOf(entity, columns) : {}
   const members = keys.map(key => {
     const field = entity?.fields[key]?.foldedFrom ?? key
     const isNamed = name !== undefined && version !== undefined
@@ -124,9 +124,7 @@ const takenError = (model: Model, target: string, version: Version | undefined):
     const together = others.length > 0 ? ` together with ${others.join(' and ')}` : ''
     return { field, message: `is in use already${together}` }
   })
-  const [only, ...others] = keys
-  const code = (others.length === 0 && only && entity?.fields[only]?.unique) || 'CONFLICT'
   const [first] = details
   const message = first && `This ${first.field} ${first.message}`
-  return new ApiError(code, message, first && { details })
+  return new ApiError(error, message, first && { details })
 }

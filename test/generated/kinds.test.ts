@@ -18,9 +18,12 @@ import {
   folded,
   id,
   int,
+  json,
+  list,
   money,
   reference,
   revision,
+  slug,
   text,
   time,
   updatedAt,
@@ -31,13 +34,14 @@ import { anonymous, nobody, signedIn } from '#model/policy.ts'
 import { filling } from '../stores.ts'
 import { admin } from '../support/roles.ts'
 import { compareModel, drawn, each, engines } from './compare.ts'
-import { allRoutes, bySignedIn, member } from './models.ts'
+import { allRoutes, anyObject, bySignedIn, member } from './models.ts'
 import { modelFor, type Service, serveModel } from './serve.ts'
 
 /** Each kind, with an initial value of it as it is stored. */
 const kinds: Readonly<Record<string, readonly [() => Field, Field['initial']]>> = {
   id: [() => id(), { value: 1 }],
   text: [() => text({ max: 20 }), { value: 'x' }],
+  slug: [() => slug({ from: 'name' }), { value: 'x' }],
   email: [() => email(), { value: 'a@example.org' }],
   webUrl: [() => webUrl(), { value: 'https://example.org/a' }],
   choice: [() => choice(['red', 'green']), { value: 'red' }],
@@ -53,11 +57,14 @@ const kinds: Readonly<Record<string, readonly [() => Field, Field['initial']]>> 
   created: [() => created(), 'now'],
   updatedAt: [() => updatedAt(), 'now'],
   revision: [() => revision(), { value: 1 }],
+  json: [() => json(anyObject), { value: '{"a":1}' }],
+  list: [() => list(text({ max: 9 }), { max: 3 }), { value: '["a"]' }],
   bytes: [() => bytes(), { value: 1 }],
 }
 
 type Change = (field: Field, initial: Field['initial']) => Field
-type Listing = Partial<Pick<Entity, 'counted' | 'sets'>> & {
+type Listing = Partial<Pick<Entity, 'counted'>> & {
+  readonly sets?: readonly (readonly string[])[]
   readonly filter?: 'equals' | 'at least' | 'contains'
   readonly sort?: boolean
   readonly graphqlFilter?: boolean
@@ -241,6 +248,9 @@ for (const on of engines)
 function valueFor(kind: string, { fields }: Entity): Readonly<Record<string, unknown>> {
   const values: Readonly<Record<string, unknown>> = {
     text: 'é',
+    slug: 'a-1',
+    json: { b: [1, 'é'], a: null },
+    list: ['b', ' "'],
     email: 'a@example.org',
     webUrl: 'https://example.org/b',
     choice: 'green',

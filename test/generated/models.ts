@@ -12,9 +12,13 @@ import {
   folded,
   id,
   int,
+  json,
+  list,
   money,
   reference,
   revision,
+  type StandardSchema,
+  slug,
   text,
   time,
   updatedAt,
@@ -22,6 +26,7 @@ import {
 } from '#model/field.ts'
 import type { Entities } from '#model/model.ts'
 import { anyone, self, signedIn } from '#model/policy.ts'
+import { isComparable } from '#model/values.ts'
 import type { Draw } from '../operations.ts'
 import { admin } from '../support/roles.ts'
 
@@ -62,6 +67,11 @@ export const member: Entity = entity({
   graphql: { paged: true },
 })
 
+/** A schema that takes any object. */
+export const anyObject: StandardSchema<object> = {
+  '~standard': { version: 1, validate: value => ({ value: value as object }) },
+}
+
 const kinds: readonly ((draw: Draw, nullable: boolean) => Field)[] = [
   (_, nullable) => text({ max: 20, nullable }),
   (draw, nullable) =>
@@ -80,6 +90,8 @@ const kinds: readonly ((draw: Draw, nullable: boolean) => Field)[] = [
       ...(draw.chance(30) && { initial: { value: 150 } }),
     }),
   (_, nullable) => date({ nullable }),
+  (_, nullable) => list(text({ max: 5 }), { max: 3, nullable }),
+  (_, nullable) => json(anyObject, { nullable }),
   (_, nullable) => time({ nullable }),
   (draw, nullable) => flag({ nullable, ...(draw.chance(30) && { initial: { value: 1 } }) }),
   (_, nullable) => email({ nullable }),
@@ -96,6 +108,11 @@ const fieldsBy = (draw: Draw): Record<string, Field> => {
     fields[key] = isUnique && draw.chance(20) ? { ...field, unique: 'CONFLICT' } : field
     if (isUnique && draw.chance(50)) fields[`${key}Key`] = folded(key, { nullable: field.nullable })
   }
+  const [from] =
+    Object.entries(fields).find(
+      ([, { scalar, foldedFrom, values }]) => scalar === 'text' && !foldedFrom && !values,
+    ) ?? []
+  if (from !== undefined && draw.chance(40)) fields.slug = slug({ from, nullable: true })
   return fields
 }
 
@@ -120,12 +137,12 @@ const relate = (draw: Draw, drafts: readonly Drafted[]) => {
 }
 
 const sortable = ([, { scalar, range }]: [string, Field]) =>
-  scalar !== 'text' || (range?.max ?? 0) <= 254
+  isComparable(scalar) && (scalar !== 'text' || (range?.max ?? 0) <= 254)
 
 const listingBy = ({ chance, of, upTo }: Draw, fields: Record<string, Field>) => {
   const shown = Object.entries(fields).filter(([key]) => key !== 'id' && key !== 'revision')
   const filters = shown.flatMap(([key, { scalar, foldedFrom }]) => {
-    if (chance(30)) return []
+    if (chance(30) || !isComparable(scalar)) return []
     if (foldedFrom) return [[`find_${key}`, { kind: 'contains', field: key }]]
     const bounds = ['int', 'money', 'decimal', 'date', 'time'].includes(scalar)
       ? [
@@ -162,7 +179,7 @@ const entityBy = (draw: Draw, { name, fields, relations }: Drafted): Entity => {
   )
   const counted = given.filter(
     ([, { nullable, scalar, range }]) =>
-      !nullable && (scalar !== 'text' || (range?.max ?? 0) <= 254),
+      !nullable && isComparable(scalar) && (scalar !== 'text' || (range?.max ?? 0) <= 254),
   )
   const changes = given.some(([, { immutable }]) => !immutable)
   const nullable = Object.entries(all).flatMap(([key, { references, nullable }]) =>
@@ -194,7 +211,9 @@ const entityBy = (draw: Draw, { name, fields, relations }: Drafted): Entity => {
     },
     graphql: {
       paged: chance(50),
-      filters: given.filter(() => chance(50)).map(([key]) => key),
+      filters: given
+        .filter(([, { scalar }]) => isComparable(scalar) && chance(50))
+        .map(([key]) => key),
       mutations: hasRevision && changes ? ['create', 'update'] : ['create'],
     },
     ...(chance(50) && { counted: counted.filter(() => chance(50)).map(([key]) => key) }),

@@ -2,14 +2,20 @@
 import { buildSchema, type GraphQLSchema, printSchema } from 'graphql'
 import { deriveSchema } from '#graphql/schema.ts'
 import type { Entity, Filter, Link, Links } from '#model/entity.ts'
-import type { Field } from '#model/field.ts'
+import { type Field, madeSlug } from '#model/field.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import type { Rule } from '#model/policy.ts'
 import { fold } from '#model/values.ts'
 import { taken } from '../support/taken.ts'
 import { now, type Viewer, viewerIds } from './serve.ts'
 
-export type Value = string | number | boolean | null
+export type Value =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly string[]
+  | Readonly<Record<string, number>>
 /** Values as the REST API gives them, by field. */
 export type Row = { readonly id: number; readonly [field: string]: Value }
 type Table = Map<number, Row>
@@ -83,8 +89,9 @@ const initialOf = (field: Field, as: Viewer): Value => {
   const { initial, scalar, scale } = field
   if (initial === 'now') return new Date(now).toISOString()
   if (initial === 'viewer') return viewerIds[as]
-  const value = initial?.value ?? null
+  const value = initial && 'value' in initial ? initial.value : null
   if (value === null) return null
+  if (scalar === 'json' || scalar === 'list') return JSON.parse(String(value))
   if (scalar === 'money' || scalar === 'decimal')
     return Number(value) / 10 ** (scalar === 'money' ? 2 : scale)
   return scalar === 'flag' ? value === 1 : value
@@ -110,6 +117,29 @@ export const rowFor = (
   return row as Row
 }
 
+/** The row that is made with its slugs: those that no body gives come of other texts; undefined if one has no word. */
+export const slugged = (
+  reference: Reference,
+  name: string,
+  row: Row,
+  body: Readonly<Record<string, Value>>,
+): Row | undefined => {
+  const others = [...rowsOf(reference, name).values()]
+  const next = Math.max(0, ...others.map(({ id }) => id)) + 1
+  const made: Record<string, Value> = {}
+  for (const [key, field] of Object.entries(entityOf(reference.model, name).fields)) {
+    const { initial, nullable } = field
+    if (typeof initial !== 'object' || !('slugOf' in initial)) continue
+    const source = row[initial.slugOf] ?? null
+    const own = typeof source === 'string' ? madeSlug(source, field) : ''
+    const value = Object.hasOwn(body, key) ? row[key] : own || null
+    if (value === null && !nullable) return undefined
+    const isTaken = value === own && others.some(other => other[key] === own)
+    made[key] = isTaken ? `${own}-${next}` : (value ?? null)
+  }
+  return { ...row, ...made }
+}
+
 /** Whether another row has what no two may share, or what the row refers to is not there. */
 export const conflicts = (
   reference: Reference,
@@ -127,7 +157,7 @@ export const conflicts = (
   const entity = entityOf(reference.model, name)
   const unique = Object.keys(fields).filter(key => fields[key]?.unique)
   const others = [...rowsOf(reference, name).values()].filter(({ id }) => id !== row.id)
-  for (const keys of [...unique.map(key => [key]), ...entity.sets]) {
+  for (const keys of [...unique.map(key => [key]), ...entity.sets.map(({ fields }) => fields)]) {
     const values = keys.map(key => fieldValue(entity, row, key))
     const isTaken = others.some(other =>
       keys.every((key, index) => fieldValue(entity, other, key) === values[index]),

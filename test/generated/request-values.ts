@@ -30,6 +30,10 @@ export const valueBy = (draw: Draw, reference: Reference, field: Field): Value =
       return of(0, -0.5, 1.25, 1.5, range?.min ?? 0, range?.max ?? 0)
     case 'date':
       return of('1969-12-31', '2024-02-29', '2026-01-02')
+    case 'json':
+      return of({}, { a: 1 }, { b: 2, a: 1 })
+    case 'list':
+      return Array.from({ length: upTo(range?.max ?? 0) }, () => of('a', 'B', 'é"\\'))
     case 'time':
       return of('1969-12-31T23:59:59.999Z', '2026-01-02T03:04:05.678Z', '2026-01-02T03:04:05.000Z')
     case 'flag':
@@ -44,7 +48,11 @@ export const valueBy = (draw: Draw, reference: Reference, field: Field): Value =
 
 const textOf = (draw: Draw, { rule, range }: Field): string => {
   const { of } = draw
-  const candidates = [`${of('A', 'a', 'b')}@example.org`, `https://example.org/${of('a', 'b')}`]
+  const candidates = [
+    of('ab-1', 'c', 'd-2'),
+    `${of('A', 'a', 'b')}@example.org`,
+    `https://example.org/${of('a', 'b')}`,
+  ]
   const text = textBy(draw, range?.max ?? 5)
   const fit = [`${text}x`, ...candidates].filter(text => taken(rule, text) !== undefined)
   return of(...(fit as [string, ...string[]]))
@@ -85,7 +93,9 @@ export const asBy = ({ of }: Draw): Viewer => of('user', 'user', 'admin')
 
 /** A value in a GraphQL document. */
 export const literal = (field: Field, value: Value): string =>
-  field.scalar === 'id' && value !== null ? `"${value}"` : JSON.stringify(value)
+  field.scalar === 'id' && value !== null
+    ? `"${value}"`
+    : JSON.stringify(value).replace(/"(\w+)":/g, '$1:')
 
 /** The fields of an object in GraphQL. */
 export const scalarsOf = ({ fields }: Entity): readonly string[] =>

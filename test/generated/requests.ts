@@ -16,6 +16,7 @@ import {
   type Sort,
   seen,
   shown,
+  slugged,
   sorted,
 } from './reference.ts'
 import { queried } from './reference-graphql.ts'
@@ -37,7 +38,12 @@ export const create = (draw: Draw, reference: Reference, name: string): Expectat
   const entity = entityOf(reference.model, name)
   const as = name === 'member' ? 'admin' : draw.chance(5) ? 'anonymous' : asBy(draw)
   const body = bodyBy(draw, reference, entity, false, as)
-  const row = rowFor(entity, (reference.last.get(name) ?? 0) + 1, body, as)
+  const first = rowFor(entity, (reference.last.get(name) ?? 0) + 1, body, as)
+  const row = slugged(reference, name, first, body)
+  if (!row) {
+    const request = { line: `POST /api/${entity.plural}`, as, body }
+    return { request, status: as === 'anonymous' ? 401 : 422 }
+  }
   const conflict = conflicts(reference, name, row)
   const byGraphql =
     entity.graphql.mutations.includes('create') &&

@@ -68,8 +68,8 @@ export const bodyFor = (purpose: Purpose): Record<string, unknown> => {
   for (let n = purpose.n; n < purpose.n + most * most; n++) {
     const body = nthBody({ ...purpose, n })
     const values: Record<string, unknown> = { ...body, ...given }
-    const isTaken = (set: readonly string[]) =>
-      reference.rowsIn(entity).some(row => set.every(key => row[key] === values[key]))
+    const isTaken = ({ fields }: (typeof sets)[number]) =>
+      reference.rowsIn(entity).some(row => fields.every(key => row[key] === values[key]))
     if (!sets.some(isTaken)) return inVersion(purpose, body)
   }
   throw new Error(`no values are left for the sets of ${entity}`)

@@ -15,6 +15,7 @@ const candidates = {
   text: n => [
     `${hard[n % hard.length]} ${n}`,
     `text ${n}`,
+    `text-${n}`,
     `name.${n}@example.org`,
     `https://example.org/${n}`,
     `97801402${10_000 + n}`,
@@ -27,6 +28,8 @@ const candidates = {
   date: n => [dayNumbered(20_000 + Math.floor(n / 2))],
   time: n => [new Date(beginning + Math.floor(n / 2) * hour).toISOString()],
   flag: n => [n % 2 === 0],
+  json: n => [{ n }, [n]],
+  list: () => [[]],
   bytes: n => [new Uint8Array([n])],
 } satisfies Record<Scalar, (n: number) => readonly unknown[]>
 
@@ -35,6 +38,7 @@ const isDistinct = ({ unique }: Field) => unique !== undefined
 /** The n-th value that the field takes, as a body gives it. Throws where none is known that its rule lets pass. */
 export const validValue = (name: string, field: Field, n: number): unknown => {
   if (field.nullable && n % 3 === 2) return null
+  if (field.items) return [validValue(name, field.items, n)]
   if (field.values) return field.values[n % field.values.length]
   const tried = isDistinct(field) && field.scalar === 'int' ? [n + 1] : candidates[field.scalar](n)
   const found = tried.find(value => taken(field.rule, value) !== undefined)

@@ -194,7 +194,7 @@ const writesIn = (subject: Subject, view: View) =>
         const first = await ask(`POST ${path}`, admin, body)
         const second = await ask(`POST ${path}`, admin, body)
         assert.equal(first.status, 201, first.text)
-        const [unique = 'CONFLICT'] = uniques
+        const [unique = 'CONFLICT'] = [...uniques, ...sets.map(({ error }) => error)]
         refuses(second, 409, typeof unique === 'string' ? unique : unique.code)
       }
     })

@@ -135,7 +135,11 @@ const index = 'create index concurrently if not exists posts_by_probe on posts (
 test('an index that becomes unique is made anew, and one that is so no longer too', () => {
   const alone = {
     ...longer,
-    post: { ...longer.post, sets: [['probe']] as never, indexes: post.indexes },
+    post: {
+      ...longer.post,
+      sets: [{ fields: ['probe'], error: 'CONFLICT' as const }],
+      indexes: post.indexes,
+    },
   }
   for (const [from, to, unique, terms] of [
     [longer, alone, 'unique ', 'probe'],

@@ -87,6 +87,15 @@ const fromNdjson = async function* (file: string): AsyncGenerator<FileRow> {
 }
 
 const number = (text: string): unknown => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text)
+/** A list or an object is one cell of JSON; other text stays as it is, and the row's check refuses it. */
+const jsonIn = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
 const typedBy = {
   id: number,
   int: number,
@@ -96,17 +105,10 @@ const typedBy = {
   date: (text: string) => text,
   time: (text: string) => text,
   flag: (text: string) => (text === 'true' ? true : text === 'false' ? false : text),
+  json: jsonIn,
+  list: jsonIn,
   bytes: (text: string) => text,
 } satisfies Record<Scalar, (text: string) => unknown>
-
-/** A list is one cell of JSON; other text stays as it is, and the row's check refuses it. */
-const listIn = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
-}
 
 /** How a column's cells become values; undefined: the member is left out. */
 type Column = {
@@ -121,7 +123,7 @@ const plainColumn: Column = { value: text => text, empty: undefined, emptyQuoted
 /** A cell of two quotes is an empty text if the field takes one, as CSV of databases has it; programs that put all in quotes mean an empty cell. */
 const columnOf = (kind: TransferKind, entity: Entity, header: string): Column => {
   const name = nameOf(kind, header)
-  if (Object.hasOwn(entity.rest.embedded, name)) return { ...plainColumn, value: listIn }
+  if (Object.hasOwn(entity.rest.embedded, name)) return { ...plainColumn, value: jsonIn }
   const field = entity.fields[fieldNamedEver(entity, name) ?? '']
   if (!field || field.foldedFrom !== undefined) return plainColumn
   const none = field.nullable ? null : undefined

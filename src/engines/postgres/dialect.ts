@@ -15,6 +15,8 @@ const columnType = {
   date: 'text',
   time: 'bigint',
   flag: 'smallint',
+  json: 'text',
+  list: 'text',
   bytes: 'bytea',
 } satisfies Record<Scalar, string>
 

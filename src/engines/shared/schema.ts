@@ -16,7 +16,7 @@ export type Definition = {
 
 /** The default that lets a column be added to a table that has rows; empty if it has none. */
 const defaultOf = ({ initial }: Field): string => {
-  if (initial === undefined || typeof initial === 'string' || initial.value === null) return ''
+  if (typeof initial !== 'object' || 'slugOf' in initial || initial.value === null) return ''
   const { value } = initial
   return `default ${typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : value}`
 }

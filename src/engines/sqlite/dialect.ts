@@ -43,6 +43,8 @@ export const dialect: Dialect = {
     date: 'text',
     time: 'integer',
     flag: 'integer',
+    json: 'text',
+    list: 'text',
     bytes: 'blob',
   },
   columnsOf: table => sql`select name, "notnull" from pragma_table_info(${table})`,

@@ -2,7 +2,7 @@
 import { own } from '#base/object.ts'
 import { isGraphqlType, isReserved } from '#model/check/names.ts'
 import type { CheckedEntity, Faults } from '#model/check/relations.ts'
-import type { Field } from '#model/field.ts'
+import { type Field, mostCharacters } from '#model/field.ts'
 import { isStorable } from '#model/values.ts'
 
 type CheckedField = CheckedEntity & { readonly key: string; readonly field: Field }
@@ -11,6 +11,13 @@ type FieldCheck = (of: CheckedField) => string | undefined | false
 
 /** A stored value in the API's form, so that the field's own rule can check it. */
 const asGiven = ({ scalar }: Field, value: string | number): unknown => {
+  if (scalar === 'json' || scalar === 'list') {
+    try {
+      return JSON.parse(String(value))
+    } catch {
+      return undefined
+    }
+  }
   if (scalar === 'flag') return value === 1 ? true : value === 0 ? false : undefined
   if (scalar !== 'time') return value
   const moment = new Date(value)
@@ -28,7 +35,7 @@ const isTaken = (field: Field, value: string | number): boolean => {
     return Number.isSafeInteger(value) && 'value' in field.rule(Number(value) / 10 ** field.scale)
   const given = asGiven(field, value)
   const checked = field.rule(given)
-  return 'value' in checked && checked.value === given
+  return 'value' in checked && JSON.stringify(checked.value) === JSON.stringify(given)
 }
 
 /** The largest amount with an exact number of minor units in a currency of three decimals. */
@@ -101,7 +108,8 @@ const checks: Readonly<Record<string, FieldCheck>> = {
     if (own(self.fields, resetBy)?.resetBy !== undefined)
       return `is reset by ${resetBy}, which is reset itself: name ${self.fields[resetBy]?.resetBy}, or another field`
     return (
-      typeof initial !== 'object' && `is reset by ${resetBy} to nothing: give it an initial value`
+      (typeof initial !== 'object' || 'slugOf' in initial) &&
+      `is reset by ${resetBy} to nothing: give it an initial value`
     )
   },
 
@@ -119,6 +127,18 @@ const checks: Readonly<Record<string, FieldCheck>> = {
         'is the viewer at first, and anonymous callers may create it: let only callers with a token create it, or make the field nullable'
       )
     }
+    if ('slugOf' in initial) {
+      const source = own(self.fields, initial.slugOf)
+      if (source?.scalar !== 'text' || source.foldedFrom !== undefined || source === field)
+        return `is made of ${initial.slugOf}, which is not another text: name one of its fields that is`
+      return (
+        (source.nullable &&
+          !nullable &&
+          `is made of ${initial.slugOf}, which may be null: make both nullable`) ||
+        ((field.range?.max ?? 0) < 20 &&
+          'is too short for the suffix of a second one: let its max be 20 or more')
+      )
+    }
     if (initial.value === null)
       return !nullable && 'is null at first and may not be null: give it another initial value'
     return (
@@ -127,9 +147,9 @@ const checks: Readonly<Record<string, FieldCheck>> = {
     )
   },
 
-  touched: ({ field: { touched, scalar, settableBy, initial } }) =>
+  touched: ({ field: { touched, scalar, settableBy } }) =>
     touched &&
-    (scalar !== 'time' || settableBy.kind !== 'nobody' || initial !== 'now') &&
+    (scalar !== 'time' || settableBy.kind !== 'nobody') &&
     'must be made with updatedAt(), since each change of a row sets it',
 
   unique: ({ field: { unique } }) =>
@@ -152,6 +172,19 @@ const checks: Readonly<Record<string, FieldCheck>> = {
     scalar === 'bytes' &&
     (graphql !== 'hidden' || rest || settableBy.kind !== 'nobody') &&
     'is bytes, which no API shows or takes: leave its options as bytes() has them',
+
+  pattern: ({ field: { pattern } }) =>
+    pattern !== undefined &&
+    !/^[uv]?$/.test(pattern.flags) &&
+    `has a pattern with the flags ${pattern.flags}, which documents of the API cannot tell: use none but u or v`,
+
+  items: ({ field: { items } }) =>
+    items !== undefined &&
+    (['id', 'money', 'json', 'list', 'bytes'].includes(items.scalar) ||
+      items.foldedFrom !== undefined ||
+      items.nullable ||
+      items.initial !== undefined) &&
+    'is a list of what no list can have: let its items be texts, numbers, days, times or flags, without nulls and initial values',
 
   values: ({ field: { values } }) => {
     if (!values) return undefined
@@ -176,7 +209,7 @@ const checks: Readonly<Record<string, FieldCheck>> = {
         return `goes from ${min} to ${max} with ${scale} decimals, more than the ${mostDigits} digits that are exact: give a smaller range or scale`
     }
     const isWhole = ['money', 'decimal'].includes(scalar) || [min, max].every(Number.isSafeInteger)
-    if (!isWhole || !(min <= max) || (scalar === 'text' && min < 0))
+    if (!isWhole || !(min <= max) || (['text', 'json', 'list'].includes(scalar) && min < 0))
       return `goes from ${min} to ${max}: give whole numbers, the least first`
     return (
       scalar === 'money' &&
@@ -213,9 +246,7 @@ const mostRowBytes = 2_000_000
 
 /** The most bytes that the texts of a row may have in UTF-8. */
 const textBytes = (fields: Readonly<Record<string, Field>>): number =>
-  Object.values(fields)
-    .filter(({ scalar }) => scalar === 'text')
-    .reduce((sum, { range }) => sum + 4 * (range?.max ?? 0), 0)
+  Object.values(fields).reduce((sum, field) => sum + 4 * mostCharacters(field), 0)
 
 /** The faults of an entity's fields. */
 export const fieldFaults = function* (checked: CheckedEntity): Faults {

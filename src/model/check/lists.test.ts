@@ -125,11 +125,11 @@ areTold([
   [
     'a set of one field',
     'book has a set of one field, title: make it unique instead',
-    { sets: [['title']] },
+    { sets: [{ fields: ['title'], error: 'CONFLICT' }] },
   ],
   [
     'a set of what is not there',
     'in book, the set of title, mood names mood, which is not a field: name some of id, title, genre, authorId, editorId, inPrint, createdAt, revision',
-    { sets: [['title', 'mood']] },
+    { sets: [{ fields: ['title', 'mood'], error: 'CONFLICT' }] },
   ],
 ])

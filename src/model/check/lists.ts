@@ -5,7 +5,7 @@ import type { Entity, Filter } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { askedIndexes, type Index } from '#model/indexes.ts'
 import { columnName } from '#model/names.ts'
-import type { Scalar } from '#model/values.ts'
+import { isComparable, type Scalar } from '#model/values.ts'
 
 /** The scalars that each kind of filter can use. */
 const filtered = {
@@ -38,6 +38,10 @@ const filterFault = (self: Entity, parameter: string, filter: Filter): string | 
   return undefined
 }
 
+/** The kind of a field whose values cannot be compared; undefined for any other. */
+const opaqueKind = (field: Field | undefined): Scalar | undefined =>
+  field && !isComparable(field.scalar) ? field.scalar : undefined
+
 /** PostgreSQL refuses an index entry with more bytes than this. */
 const mostBytes = 2600
 
@@ -58,8 +62,8 @@ const indexFault = (self: Entity, { terms, of }: Index): string | undefined => {
   if (unknown !== undefined || keys.length === 0)
     return `${of} names ${unknown ?? 'nothing'}, which is not a field: name some of ${fieldNames(self)}`
   if (new Set(keys).size < keys.length) return `${of} names a field twice: leave one out`
-  if (keys.some(key => own(self.fields, key)?.scalar === 'bytes'))
-    return `${of} is about bytes: leave it out`
+  const [opaque] = keys.flatMap(key => opaqueKind(own(self.fields, key)) ?? [])
+  if (opaque) return `${of} is about ${opaque}: leave it out`
   const bytes = keys.reduce((sum, key) => sum + bytesOf(self, key), 0)
   if (bytes > mostBytes)
     return `${of} needs an index of up to ${bytes} bytes a row, more than the ${mostBytes} that every database takes: let its text be shorter`
@@ -98,8 +102,8 @@ export const listFaults = function* ({ entities, name, self }: CheckedEntity): F
     const field = own(self.fields, key)
     const subject = `the GraphQL filter ${key} of ${name}`
     if (!field) yield `${subject} is not a field: name one of ${fieldNames(self)}`
-    else if (field.scalar === 'bytes')
-      yield `${subject} is bytes, which nobody can give: leave it out`
+    else if (opaqueKind(field))
+      yield `${subject} is ${opaqueKind(field)}, which nobody can ${field.scalar === 'bytes' ? 'give' : 'compare'}: leave it out`
     if (key === 'limit' || key === 'offset')
       yield `${subject} has the name of an argument that every list has: rename the field`
     const referred = own(entities, field?.references?.entity ?? '')
@@ -116,7 +120,7 @@ export const listFaults = function* ({ entities, name, self }: CheckedEntity): F
     const subject = `the sort of ${name} by ${term}`
     if (!field || (term.startsWith('-') && sort?.style === 'field and order'))
       yield `${subject} does not name a field: name some of ${fieldNames(self)}`
-    else if (field.scalar === 'bytes') yield `${subject} is by bytes: leave it out`
+    else if (opaqueKind(field)) yield `${subject} is by ${opaqueKind(field)}: leave it out`
     if (isTwice(sort?.fields ?? [], term)) yield `${subject} is there twice: leave one out`
   }
 
@@ -126,7 +130,7 @@ export const listFaults = function* ({ entities, name, self }: CheckedEntity): F
     if (!field) yield `${subject}, which is not a field: name some of ${fieldNames(self)}`
     else if (field.nullable)
       yield `${subject}, which may be null: count by fields that always have a value`
-    else if (field.scalar === 'bytes') yield `${subject}, which is bytes: leave it out`
+    else if (opaqueKind(field)) yield `${subject}, which is ${opaqueKind(field)}: leave it out`
     else if (bytesOf(self, key) > mostBytes)
       yield `${subject}, which may be longer than the ${mostBytes} bytes that every database indexes: count by a shorter text`
     if (isTwice(self.counted ?? [], key)) yield `${subject} twice: leave one out`
@@ -144,7 +148,10 @@ export const listFaults = function* ({ entities, name, self }: CheckedEntity): F
     if (index.name.length > longestName)
       yield `${name} has an index with a name of more than ${longestName} letters, ${index.name}: use shorter names`
   }
-  for (const set of self.sets)
-    if (set.length < 2)
-      yield `${name} has a set of one field, ${set.join()}: make it unique instead`
+  for (const { fields, error } of self.sets) {
+    if (fields.length < 2)
+      yield `${name} has a set of one field, ${fields.join()}: make it unique instead`
+    if (error !== 'CONFLICT' && typeof error.code !== 'string')
+      yield `${name} has a set of ${fields.join(', ')} with ${JSON.stringify(error)}, which is no error for a second row: leave it out, or name one of the content's own errors`
+  }
 }
