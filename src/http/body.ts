@@ -1,11 +1,9 @@
 /** Request bodies as JSON objects, read more strictly than JSON.parse does. */
 
-import type { HttpBindings } from '@hono/node-server'
 import { after } from '#base/after.ts'
 import { isObject, type JsonObject } from '#base/object.ts'
 import { clipped } from '#base/text.ts'
 import { ApiError } from '#errors.ts'
-import type { Part } from '#http/memory.ts'
 import { acceptQuery, formType, type Http, header, hungUp, isQuery } from '#http/request.ts'
 
 /** How deep a body may nest; the outermost object is level 1. */
@@ -145,55 +143,13 @@ export const parseObject = (text: string): JsonObject => {
   return value
 }
 
-/**
- * The bytes of a body, at most `limit` of them; throws `PAYLOAD_TOO_LARGE` before more are stored, and `OVERLOADED` where the
- * bodies that are being received would take up too much memory together.
- */
-const bodyBytes = (c: Http, limit: number): Uint8Array | Promise<Uint8Array> => {
-  const tooLarge = () => new ApiError('PAYLOAD_TOO_LARGE', `The body is above ${limit} bytes`)
-  if (announcedLength(c) > limit) throw tooLarge()
-  const checked = (bytes: Uint8Array): Uint8Array => {
-    if (bytes.length > limit) throw tooLarge()
-    return bytes
-  }
-  const received = c.get('body')
-  if (received) return checked(received)
-  const incoming = c.env?.incoming
-  if (incoming) {
-    const receiving = c.get('receiving')
-    const { bytes, giveBack } = collect(incoming, limit, tooLarge, receiving?.account)
-    c.set('giveBack', giveBack)
-    // A body may take longer than the token of its sender holds.
-    return bytes.then(bytes => after(receiving?.checkAgain(), () => bytes))
-  }
-  return c.req.arrayBuffer().then(bytes => checked(new Uint8Array(bytes)))
-}
-
 const announcedLength = (c: Http): number => Number(header(c, 'content-length') ?? 0)
-
-/** Whether a request has a body whose length is declared and within the limit; without a socket, whether it has any. */
-export const hasKnownBody = (c: Http, limit: number): boolean => {
-  if (!c.env?.incoming) return c.req.raw.body !== null && announcedLength(c) <= limit
-  const length = announcedLength(c)
-  return length > 0 && length <= limit
-}
 
 /** Whether the head of a request announces a body (RFC 9112, section 6.3); without a socket, whether it has one. */
 export const announcesBody = (c: Http): boolean => {
   if (!c.env?.incoming) return c.req.raw.body !== null
   return announcedLength(c) > 0 || header(c, 'transfer-encoding') !== undefined
 }
-
-/** Receives the body, so that `bodyBytes` need not wait for it; throws as that does, but for what is too large for its reader. */
-export const receiveBody = (c: Http): void | Promise<void> =>
-  after(bodyBytes(c, Number.POSITIVE_INFINITY), bytes => c.set('body', bytes))
-
-const tooManyBodies = () =>
-  new ApiError(
-    'OVERLOADED',
-    'Too much is being received at this moment; send fewer bodies at once, or try again soon',
-    { retryAfter: 1 },
-  )
 
 /** The bytes that Node takes up for a chunk beside its own, so that a body of single bytes is not cheap. */
 const chunkCost = 256
@@ -205,24 +161,34 @@ const mostLoose = 64
 const largeChunk = 4096
 
 /**
- * The body of a request within a limit and the account, and how to give back what it took. Reads Node's stream directly: a web stream
- * around it would cost as much as a small request.
+ * The bytes of a body, at most `limit` of them; throws `PAYLOAD_TOO_LARGE` before more are stored, and `OVERLOADED` where the
+ * bodies that are being received would take up too much memory together. Reads Node's stream directly: a web stream around it would
+ * cost as much as a small request.
  */
-const collect = (
-  incoming: HttpBindings['incoming'],
-  limit: number,
-  tooLarge: () => ApiError,
-  account: Part | undefined,
-) => {
+const bodyBytes = (c: Http, limit: number): Uint8Array | Promise<Uint8Array> => {
+  const tooLarge = () => new ApiError('PAYLOAD_TOO_LARGE', `The body is above ${limit} bytes`)
+  if (announcedLength(c) > limit) throw tooLarge()
+  const received = c.get('body')
+  if (received && received.length > limit) throw tooLarge()
+  if (received) return received
+  const incoming = c.env?.incoming
+  if (!incoming)
+    return c.req.arrayBuffer().then(buffer => {
+      if (buffer.byteLength > limit) throw tooLarge()
+      return new Uint8Array(buffer)
+    })
+  const { account, checkAgain } = c.get('receiving') ?? {}
   let chunks: Uint8Array[] = []
   let size = 0
   let taken = 0
   let loose = 0
+  // What it took is given back when it is answered: until then it is there.
   const giveBack = () => {
     chunks = []
     account?.give(taken)
     taken = 0
   }
+  c.set('giveBack', giveBack)
   const bytes = new Promise<Uint8Array>((resolve, reject) => {
     const fail = (error: unknown) => {
       giveBack()
@@ -249,7 +215,6 @@ const collect = (
       taken -= spared
       loose = 0
     })
-    // What it took is given back when it is answered: until then it is there.
     incoming.once('end', () =>
       resolve(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks)),
     )
@@ -259,7 +224,26 @@ const collect = (
       if (!incoming.complete) fail(hungUp())
     })
   })
-  return { bytes, giveBack }
+  // A body may take longer than the token of its sender holds.
+  return bytes.then(bytes => after(checkAgain?.(), () => bytes))
+}
+
+const tooManyBodies = () =>
+  new ApiError(
+    'OVERLOADED',
+    'Too much is being received at this moment; send fewer bodies at once, or try again soon',
+    { retryAfter: 1 },
+  )
+
+/**
+ * Receives a body whose length is declared and within the limit, so that its reader need not wait for it; throws as that does, but for
+ * what is too large for it. Any other body is left.
+ */
+export const receiveBody = (c: Http, limit: number): void | Promise<void> => {
+  const length = announcedLength(c)
+  const isThere = c.env?.incoming ? length > 0 : c.req.raw.body !== null
+  if (isThere && length <= limit)
+    return after(bodyBytes(c, Number.POSITIVE_INFINITY), bytes => c.set('body', bytes))
 }
 
 /** The body of a request that left out an optional one. */

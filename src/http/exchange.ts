@@ -10,7 +10,7 @@ import {
   traced,
 } from '#channels.ts'
 import { ApiError } from '#errors.ts'
-import { announcesBody, hasKnownBody, receiveBody } from '#http/body.ts'
+import { announcesBody, receiveBody } from '#http/body.ts'
 import type { Connections } from '#http/connections.ts'
 import type { NameCaller } from '#http/limit/address.ts'
 import type { Limiter, RateHeaders } from '#http/limit/limiter.ts'
@@ -151,7 +151,21 @@ const live = async (serving: Serving, exchange: Exchange): Promise<Response> => 
     }
     const rate = edge.limiter?.count(c, exchange.viewer)
     exchange.rate = rate instanceof Promise ? await rate : rate
-    if (c.req.method !== 'GET') await receiveFirst(serving, exchange)
+    if (c.req.method !== 'GET') {
+      c.set('receiving', {
+        account: edge.memory.bodies.of(edge.callerOf(c, exchange.viewer)),
+        // A token may expire while the body of its request comes.
+        checkAgain: () => edge.authenticate(header(c, 'authorization')),
+      })
+      // Refused for a lacking right without waiting for the body.
+      if (serving.route !== undefined && serving.isOpenTo(exchange.viewer)) {
+        const receiving = receiveBody(c, Math.min(edge.bodyLimit, shortBody))
+        if (receiving) {
+          exchange.hadTurn = false
+          await receiving
+        }
+      }
+    }
     return await inTurn(serving, exchange, serving.isWrite(c, exchange.viewer))
   } catch (error) {
     // Nothing is kept for those who are refused at once; other faults are answered in turn, as all that costs time.
@@ -205,24 +219,6 @@ const identify = ({ edge }: Serving, exchange: Exchange): Viewer | Promise<Viewe
  */
 const shortBody = 32_768
 
-/** Receives a short body before its request waits for its turn, which then has all that it needs. */
-const receiveFirst = (
-  { edge, route, isOpenTo }: Serving,
-  exchange: Exchange,
-): void | Promise<void> => {
-  const { c, viewer } = exchange
-  c.set('receiving', {
-    account: edge.memory.bodies.of(edge.callerOf(c, viewer)),
-    // A token may expire while the body of its request comes.
-    checkAgain: () => edge.authenticate(header(c, 'authorization')),
-  })
-  // Refused for a lacking right without waiting for the body.
-  if (route === undefined || !isOpenTo(viewer)) return
-  if (!hasKnownBody(c, Math.min(edge.bodyLimit, shortBody))) return
-  exchange.hadTurn = false
-  return receiveBody(c)
-}
-
 /** Ends the connection of a request with its answer. */
 const endConnection = ({ env }: Http): void => {
   if (env?.outgoing) env.outgoing.shouldKeepAlive = false
@@ -275,7 +271,7 @@ const respond = (
   const handled = () => handle(c, viewer, facts.requestId)
   try {
     if (hasHungUp(c)) throw hungUp()
-    if (edge.memory.answers.isFull()) throw tooManyUnread()
+    if (!edge.memory.answers.hasRoom(1)) throw tooManyUnread()
     if (fault !== undefined) throw fault
     const traced = facts.trace ? { by: traceparentOf(facts.trace) } : undefined
     const inTrace = traced ? () => passingOn(traced.by, handled) : handled

@@ -11,6 +11,9 @@ export const tooManyUnread = () =>
 
 /** Bytes that are taken and given back. */
 export type Account = {
+  readonly budget: number
+  /** How many bytes are taken. */
+  readonly taken: () => number
   /** Whether so many bytes are left. */
   readonly hasRoom: (bytes: number) => boolean
   /** Takes so many bytes; false where not so many are left, and then nothing is taken. */
@@ -18,62 +21,51 @@ export type Account = {
   /** Takes them even where they are not left. */
   readonly force: (bytes: number) => void
   readonly give: (bytes: number) => void
-  readonly isFull: () => boolean
-  /** How many are taken, and how many there are. */
-  readonly taken: () => number
-  readonly budget: number
 }
 
 const accountOf = (budget: number, whole?: Account): Account => {
   let taken = 0
-  const force = (bytes: number) => {
-    taken += bytes
-    whole?.force(bytes)
-  }
-  const hasRoom = (bytes: number) =>
-    taken + bytes <= budget && (whole === undefined || whole.hasRoom(bytes))
-  return {
-    hasRoom,
+  const account: Account = {
+    budget,
+    taken: () => taken,
+    hasRoom: bytes => taken + bytes <= budget && whole?.hasRoom(bytes) !== false,
     take: bytes => {
-      if (!hasRoom(bytes)) return false
-      force(bytes)
-      return true
+      const fits = account.hasRoom(bytes)
+      if (fits) account.force(bytes)
+      return fits
     },
-    force,
+    force: bytes => {
+      taken += bytes
+      whole?.force(bytes)
+    },
     give: bytes => {
       taken -= bytes
       whole?.give(bytes)
     },
-    isFull: () => taken >= budget,
-    taken: () => taken,
-    budget,
   }
+  return account
 }
 
 /** A share of an account, from 0 to 1, as an account of its own: what is taken of it is taken of the whole. */
 export const partOf = (whole: Account, share: number): Account =>
   accountOf(Math.floor(share * whole.budget), whole)
 
-/** What one caller may take of an account. */
-export type Part = Pick<Account, 'take' | 'give'>
-
 /**
  * An account of which each caller may take as much as stays free, as in switches with a shared buffer: one caller gets half, two get
  * a third each. So the next caller finds room, however many addresses one attacker has.
  */
-type SharedAccount = Account & { readonly of: (caller: string) => Part }
-
-const sharedAccountOf = (budget: number): SharedAccount => {
+const sharedAccountOf = (budget: number) => {
   const account = accountOf(budget)
   const byCaller = new Map<string, number>()
   const of = (caller: string) => ({
-    take: (bytes: number) => {
-      const taken = (byCaller.get(caller) ?? 0) + bytes
-      if (!account.hasRoom(bytes + taken) || !account.take(bytes)) return false
-      byCaller.set(caller, taken)
+    take: (bytes: number): boolean => {
+      const own = (byCaller.get(caller) ?? 0) + bytes
+      if (!account.hasRoom(bytes + own)) return false
+      account.force(bytes)
+      byCaller.set(caller, own)
       return true
     },
-    give: (bytes: number) => {
+    give: (bytes: number): void => {
       account.give(bytes)
       const left = (byCaller.get(caller) ?? 0) - bytes
       if (left > 0) byCaller.set(caller, left)

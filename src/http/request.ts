@@ -5,7 +5,7 @@ import type { HttpBindings } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
 import { getPath } from 'hono/utils/url'
 import { ApiError } from '#errors.ts'
-import type { Part } from '#http/memory.ts'
+import type { Memory } from '#http/memory.ts'
 import type { Viewer } from '#model/policy.ts'
 import type { Trace } from '#observe.ts'
 
@@ -22,7 +22,7 @@ type Env = {
 
 type Receiving = {
   /** The caller's part of the account of bodies. */
-  readonly account: Part
+  readonly account: ReturnType<Memory['bodies']['of']>
   /** Throws or rejects where the token does not hold any more. */
   readonly checkAgain: () => unknown
 }

@@ -1,5 +1,8 @@
 /** The counts of one window: how many requests each caller has sent in it, here and, as far as is known, elsewhere. */
 
+/** Adds counts to those of one window in the store; gives the totals of their keys. */
+export type Report = (seen: ReadonlyMap<string, number>) => Promise<ReadonlyMap<string, number>>
+
 type CountsOptions = {
   readonly limit: number
   /** Reports the counts of this window to the store; absent where this process counts by itself. */
@@ -17,84 +20,22 @@ const batchPart = 0.02
 /** Some 30 MiB of keys: more callers than one process serves in a minute, unless addresses are made up to fill it. */
 const usualMost = 250_000
 
-/** The IPv4 network of 16 bits, or the IPv6 one of 32, that an address is in: it belongs to a provider, not to a person. */
-const providerOf = (address: string): string =>
-  address.includes(':')
-    ? `${address.split(':', 2).join(':')}::/32`
-    : `${address.split('.', 2).join('.')}.0.0/16`
-
-/** Counts that begin at zero. */
-export const createCounts = ({ limit, report, most = usualMost }: CountsOptions) => {
-  // The last total from the store and the requests here since.
-  const counted = new Map<string, number>()
-  const learn = (key: string, total: number) => counted.set(key, total)
-  const share = report && createShare({ report, learn, batchSize: Math.ceil(limit * batchPart) })
-  const near = Math.floor(limit * exactFrom)
-
-  /** The key of a caller: tokens are limited, addresses are not, so when there are too many, new ones count for their providers. */
-  const keyOf = (caller: string): string => {
-    if (counted.size < most || counted.has(caller) || !caller.startsWith('address ')) return caller
-    const wide = providerOf(caller)
-    return counted.size < 2 * most || counted.has(wide) ? wide : 'address others'
-  }
-
-  /** Counts a request for so much work; gives the work of its caller with it, above the limit where it must be refused: then nothing is counted. */
-  const count = (caller: string, work = 1): number | Promise<number> => {
-    const key = keyOf(caller)
-    const n = (counted.get(key) ?? 0) + work
-    if (n > limit) return n
-    counted.set(key, n)
-    return share === undefined ? n : share.count(key, n, n > near, work)
-  }
-
-  /** Whether the next request of the caller will be refused, as far as is known here. */
-  const isUsedUp = (caller: string): boolean => (counted.get(keyOf(caller)) ?? 0) >= limit
-
-  /** The window is over: counts that no request waits for are not reported any more. */
-  const end = () => share?.end()
-
-  return { count, isUsedUp, end }
-}
-
-export type Counts = ReturnType<typeof createCounts>
-
-/** Counts that several processes share: each reports to the store in batches, and takes the totals back. */
-
-/** Adds counts to those of one window in the store; gives the totals of their keys. */
-export type Report = (seen: ReadonlyMap<string, number>) => Promise<ReadonlyMap<string, number>>
-
-export type Share = {
-  /**
-   * Counts a request. Gives `estimate`, its number as far as this process knows, at once; with `exactly`, or where
-   * much of its key is unreported, the number that the store gives it, unless the store is unavailable.
-   */
-  readonly count: (
-    key: string,
-    estimate: number,
-    exactly: boolean,
-    work?: number,
-  ) => number | Promise<number>
-  readonly end: () => void
-}
-
 /** The longest time until counts that no request waits for are reported, in milliseconds. */
 const interval = 200
 
 /** The longest time that a request waits for the store before it is decided without it, in milliseconds. */
 const reportTimeout = 500
 
-type Totals = ReadonlyMap<string, number>
+/** The IPv4 network of 16 bits, or the IPv6 one of 32, that an address is in: it belongs to a provider, not to a person. */
+const providerOf = (address: string): string =>
+  address.includes(':')
+    ? `${address.split(':', 2).join(':')}::/32`
+    : `${address.split('.', 2).join('.')}.0.0/16`
 
 /** The counts of one report: how many requests of each key. Those that need their number wait for `totals`, which is empty where the store did not say. */
-type Batch = {
-  readonly counts: Map<string, number>
-  totals: PromiseWithResolvers<Totals>
-  isAwaited: boolean
-}
-
-const emptyBatch = (): Batch => ({
-  counts: new Map(),
-  totals: Promise.withResolvers(),
+const emptyBatch = () => ({
+  counts: new Map<string, number>(),
+  totals: Promise.withResolvers<ReadonlyMap<string, number>>(),
   isAwaited: false,
 })
 
@@ -104,31 +45,12 @@ const addTo = (counts: Map<string, number>, key: string, n: number): number => {
   return sum
 }
 
-/** The number of a request that was the n-th of its key in the batch: a batch has the last numbers up to the total. */
-const numberIn = async (batch: Batch, key: string, nth: number, estimate: number) => {
-  batch.isAwaited = true
-  const totals = await batch.totals.promise
-  const total = totals.get(key)
-  return total === undefined ? estimate : total - (batch.counts.get(key) ?? 0) + nth
-}
-
-/** Answers all that wait for a batch by their estimates; it may be sent later all the same. */
-const answerByEstimate = (batch: Batch): void => {
-  batch.totals.resolve(new Map())
-  batch.totals = Promise.withResolvers()
-  batch.isAwaited = false
-}
-
-type ShareOptions = {
-  readonly report: Report
-  /** Called with the newly known count of a key: its total in the store and the unreported requests. */
-  readonly learn: (key: string, total: number) => void
-  /** So many requests of one key are reported without waiting for the interval's end; the last of them waits for the answer. */
-  readonly batchSize: number
-}
-
-/** The sharing of one window. */
-const createShare = ({ report, learn, batchSize }: ShareOptions): Share => {
+/** Counts that begin at zero. Where several processes share them, each reports to the store in batches, and takes the totals back. */
+export const createCounts = ({ limit, report, most = usualMost }: CountsOptions) => {
+  /** By caller, the last total from the store and the requests here since. */
+  const counted = new Map<string, number>()
+  const near = Math.floor(limit * exactFrom)
+  const batchSize = Math.ceil(limit * batchPart)
   let filling = emptyBatch()
   let isSending = false
   /** The last report failed or took too long: requests do not wait for the next. */
@@ -136,6 +58,14 @@ const createShare = ({ report, learn, batchSize }: ShareOptions): Share => {
   let timer: NodeJS.Timeout | undefined
   let isDue = false
   let isOver = false
+
+  /** The key of a caller: tokens are limited, addresses are not, so when there are too many, new ones count for their providers. */
+  const keyOf = (caller: string): string => {
+    if (counted.size < most || counted.has(caller) || !caller.startsWith('address ')) return caller
+    const wide = providerOf(caller)
+    return counted.size < 2 * most || counted.has(wide) ? wide : 'address others'
+  }
+
   const later = () => {
     if (!isOver) timer ??= setTimeout(flush, interval).unref()
   }
@@ -143,48 +73,73 @@ const createShare = ({ report, learn, batchSize }: ShareOptions): Share => {
     if (!isDue) setImmediate(flush)
     isDue = true
   }
-  const giveUp = (sent: Batch) => {
-    isUnavailable = true
-    for (const batch of [sent, filling]) answerByEstimate(batch)
-  }
-  const send = async (sent: Batch) => {
-    const timeout = setTimeout(() => giveUp(sent), reportTimeout).unref()
-    try {
-      const totals = await report(sent.counts)
-      isUnavailable = false
-      for (const [key, total] of totals) learn(key, total + (filling.counts.get(key) ?? 0))
-      sent.totals.resolve(totals)
-    } catch {
-      // The engine reports its own faults; this batch is sent again with the next.
-      for (const [key, n] of sent.counts) addTo(filling.counts, key, n)
-      giveUp(sent)
-    }
-    clearTimeout(timeout)
-  }
   /** Reports the batch that was filled. One at a time: requests that come meanwhile are in the next. */
   const flush = async () => {
     clearTimeout(timer)
     timer = undefined
     isDue = false
-    if (isSending || filling.counts.size === 0) return
+    if (!report || isSending || filling.counts.size === 0) return
     isSending = true
     const sent = filling
     filling = emptyBatch()
-    await send(sent)
+    /** Answers all that wait by what is known here; the counts may be sent later all the same. */
+    const giveUp = () => {
+      isUnavailable = true
+      for (const batch of [sent, filling]) {
+        batch.totals.resolve(new Map())
+        batch.totals = Promise.withResolvers()
+        batch.isAwaited = false
+      }
+    }
+    const timeout = setTimeout(giveUp, reportTimeout).unref()
+    try {
+      const totals = await report(sent.counts)
+      isUnavailable = false
+      for (const [key, total] of totals) counted.set(key, total + (filling.counts.get(key) ?? 0))
+      sent.totals.resolve(totals)
+    } catch {
+      // The engine reports its own faults; this batch is sent again with the next.
+      for (const [key, n] of sent.counts) addTo(filling.counts, key, n)
+      giveUp()
+    }
+    clearTimeout(timeout)
     isSending = false
     if (filling.isAwaited) soon()
     else if (filling.counts.size > 0) later()
   }
-  const count: Share['count'] = (key, estimate, exactly, work = 1) => {
-    const nth = addTo(filling.counts, key, work)
-    const waits = !isUnavailable && (exactly || nth >= batchSize)
-    if (waits) soon()
-    else later()
-    return waits ? numberIn(filling, key, nth, estimate) : estimate
+
+  /** Counts a request for so much work; gives the work of its caller with it, above the limit where it must be refused: then nothing is counted. */
+  const count = (caller: string, work = 1): number | Promise<number> => {
+    const key = keyOf(caller)
+    const n = (counted.get(key) ?? 0) + work
+    if (n > limit) return n
+    counted.set(key, n)
+    if (!report) return n
+    const batch = filling
+    const nth = addTo(batch.counts, key, work)
+    if (isUnavailable || (n <= near && nth < batchSize)) {
+      later()
+      return n
+    }
+    soon()
+    batch.isAwaited = true
+    // The batch has the last numbers up to the total of the store.
+    return batch.totals.promise.then(totals => {
+      const total = totals.get(key)
+      return total === undefined ? n : total - (batch.counts.get(key) ?? 0) + nth
+    })
   }
-  const end = () => {
-    isOver = true
-    clearTimeout(timer)
+
+  return {
+    count,
+    /** Whether the next request of the caller will be refused, as far as is known here. */
+    isUsedUp: (caller: string): boolean => (counted.get(keyOf(caller)) ?? 0) >= limit,
+    /** The window is over: counts that no request waits for are not reported any more. */
+    end: () => {
+      isOver = true
+      clearTimeout(timer)
+    },
   }
-  return { count, end }
 }
+
+export type Counts = ReturnType<typeof createCounts>

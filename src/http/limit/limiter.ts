@@ -31,89 +31,90 @@ const apiPath = new RegExp(`^(?:${restPath}|${graphqlPath})(?:/|$)`)
 const isCounted = (method: string, path: string): boolean =>
   method !== 'OPTIONS' && apiPath.test(path)
 
-/** The counts of the present window; those of the one before end when the next begins. */
-const createWindows = ({ limit, rateCounts }: Pick<LimiterOptions, 'limit' | 'rateCounts'>) => {
+/** The counts of the present minute; those of the one before end when the next begins. */
+const createWindows = ({ limit, now, rateCounts }: LimiterOptions) => {
   let present: { readonly window: number; readonly counts: Counts } | undefined
   const end = () => present?.counts.end()
-  const countsOf = (window: number): Counts => {
-    if (present?.window === window) return present.counts
-    end()
-    const report = rateCounts && ((seen: ReadonlyMap<string, number>) => rateCounts(window, seen))
-    const counts = createCounts({ limit, report })
-    present = { window, counts }
-    return counts
+  return {
+    present: () => {
+      const window = Math.floor(now() / minute)
+      if (present?.window === window) return present
+      end()
+      const report = rateCounts && ((seen: ReadonlyMap<string, number>) => rateCounts(window, seen))
+      present = { window, counts: createCounts({ limit, report }) }
+      return present
+    },
+    end,
   }
-  return { countsOf, end }
-}
-
-/** The headers for the n-th request of a window that ends in so many seconds; throws `RATE_LIMITED` above the limit. */
-const admit = (n: number, limit: number, seconds: number): RateHeaders => {
-  const headers = {
-    'RateLimit-Policy': `"default";q=${limit};w=60`,
-    RateLimit: `"default";r=${Math.max(0, limit - n)};t=${seconds}`,
-  }
-  if (n <= limit) return headers
-  throw new ApiError(
-    'RATE_LIMITED',
-    `More than ${limit} requests in a minute; try again in ${seconds} s`,
-    { headers, retryAfter: seconds },
-  )
 }
 
 /** A limiter; close it in the end. */
 export const createLimiter = (options: LimiterOptions) => {
   const { limit, now, proxies, superuser } = options
   const countedFor = callersBehind(proxies)
-  const { countsOf, end } = createWindows(options)
-  const windowNow = () => Math.floor(now() / minute)
+  const { present, end } = createWindows(options)
   const secondsLeft = (window: number) =>
     Math.max(1, Math.ceil(((window + 1) * minute - now()) / 1000))
-  /**
-   * Counts a request, or so much further work of it, and gives the headers for its answer: at once unless it must wait for the
-   * store; undefined for requests that are not counted. Throws `RATE_LIMITED` above the limit.
-   */
-  const count = (
-    c: Http,
-    viewer: Viewer,
-    work?: number,
-  ): RateHeaders | undefined | Promise<RateHeaders> => {
-    if (!isCounted(c.req.method, c.req.path)) return undefined
-    const window = windowNow()
-    const n = countsOf(window).count(countedFor(c, viewer), work)
-    return after(n, number => admit(number, limit, secondsLeft(window)))
-  }
-  /** Throws `RATE_LIMITED` where the address of a request has used up its limit, without counting the request. */
-  const checkAddress = (c: Http) => {
-    if (!isCounted(c.req.method, c.req.path)) return
-    const window = windowNow()
-    if (countsOf(window).isUsedUp(countedFor(c, anonymous)))
-      admit(limit + 1, limit, secondsLeft(window))
+  const policy = `"default";q=${limit};w=60`
+  /** The headers for the n-th request of a window; throws `RATE_LIMITED` above the limit. */
+  const admit = (n: number, window: number): RateHeaders => {
+    const seconds = secondsLeft(window)
+    const headers = {
+      'RateLimit-Policy': policy,
+      RateLimit: `"default";r=${Math.max(0, limit - n)};t=${seconds}`,
+    }
+    if (n <= limit) return headers
+    throw new ApiError(
+      'RATE_LIMITED',
+      `More than ${limit} requests in a minute; try again in ${seconds} s`,
+      { headers, retryAfter: seconds },
+    )
   }
   const creations = new Map(
     Object.entries(options.creations ?? {}).map(([entity, most]) => [
       entity,
-      { most, windows: createWindows({ limit: most }) },
+      { most, windows: createWindows({ limit: most, now }) },
     ]),
   )
-  /** Counts the creation of a row; throws `RATE_LIMITED` above the limit of its entity. */
-  const countCreation = (c: Http, viewer: Viewer, entity: string) => {
-    const rate = creations.get(entity)
-    if (!rate || viewer.role === superuser) return
-    const window = windowNow()
-    const n = rate.windows.countsOf(window).count(countedFor(c, viewer))
-    if (Number(n) <= rate.most) return
-    const seconds = secondsLeft(window)
-    throw new ApiError(
-      'RATE_LIMITED',
-      `One caller may create ${rate.most} of these in a minute; try again in ${seconds} s`,
-      { retryAfter: seconds },
-    )
-  }
   const withinTime = createTimes(options)
-  /** Reads what is new to this process; throws `RATE_LIMITED` where that of its caller took too much of the processor. */
-  const readNew = <Result>(c: Http, viewer: Viewer, read: () => Result): Result =>
-    withinTime(countedFor(c, viewer), read)
-  return { count, checkAddress, countCreation, readNew, close: end }
+  return {
+    /**
+     * Counts a request, or so much further work of it, and gives the headers for its answer: at once unless it must wait for the
+     * store; undefined for requests that are not counted. Throws `RATE_LIMITED` above the limit.
+     */
+    count: (
+      c: Http,
+      viewer: Viewer,
+      work?: number,
+    ): RateHeaders | undefined | Promise<RateHeaders> => {
+      if (!isCounted(c.req.method, c.req.path)) return undefined
+      const { window, counts } = present()
+      return after(counts.count(countedFor(c, viewer), work), n => admit(n, window))
+    },
+    /** Throws `RATE_LIMITED` where the address of a request has used up its limit, without counting the request. */
+    checkAddress: (c: Http): void => {
+      if (!isCounted(c.req.method, c.req.path)) return
+      const { window, counts } = present()
+      if (counts.isUsedUp(countedFor(c, anonymous))) admit(limit + 1, window)
+    },
+    /** Counts the creation of a row; throws `RATE_LIMITED` above the limit of its entity. */
+    countCreation: (c: Http, viewer: Viewer, entity: string): void => {
+      const rate = creations.get(entity)
+      if (!rate || viewer.role === superuser) return
+      const { window, counts } = rate.windows.present()
+      if (Number(counts.count(countedFor(c, viewer))) <= rate.most) return
+      const seconds = secondsLeft(window)
+      throw new ApiError(
+        'RATE_LIMITED',
+        `One caller may create ${rate.most} of these in a minute; try again in ${seconds} s`,
+        { retryAfter: seconds },
+      )
+    },
+    /** Reads what is new to this process; throws `RATE_LIMITED` where that of its caller took too much of the processor. */
+    readNew: <Result>(c: Http, viewer: Viewer, read: () => Result): Result =>
+      withinTime(countedFor(c, viewer), read),
+    close: end,
+  }
 }
 
 export type Limiter = ReturnType<typeof createLimiter>
@@ -137,36 +138,31 @@ const mostCallers = 10_000
 const perRequest = 2
 
 const processorOfThread = (): number => {
-  const microseconds = Object.values(process.threadCpuUsage())
-  return microseconds.reduce((sum, one) => sum + one, 0) / 1000
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1000
 }
-
-const usedUp = (seconds: number): ApiError =>
-  new ApiError(
-    'RATE_LIMITED',
-    `New documents took more than their share of the processor; try again in ${seconds} s, or send one document each time and what differs as variables`,
-    { retryAfter: seconds },
-  )
 
 /** Time for each caller, as in a bucket that leaks: what was taken is given back as time passes. */
 export const createTimes = ({ limit, now, processor = processorOfThread }: TimeOptions) => {
   const perSecond = (limit * perRequest) / 60
   const callers = lru<{ readonly taken: number; readonly at: number }>(mostCallers)
-  /** What a caller has taken and not been given back; a clock that was set back gives nothing back. */
-  const takenBy = (caller: string): number => {
-    const { taken, at } = callers.get(caller) ?? { taken: 0, at: 0 }
-    const seconds = Math.max(0, now() - at) / 1000
-    return Math.max(0, taken - seconds * perSecond)
-  }
   /** Runs a piece of work for a caller, and counts its time; throws `RATE_LIMITED` without running it where the caller has none left. */
   return <Result>(caller: string, work: () => Result): Result => {
-    const taken = takenBy(caller)
+    const before = callers.get(caller) ?? { taken: 0, at: 0 }
+    // A clock that was set back gives nothing back.
+    const since = Math.max(0, now() - before.at) / 1000
+    const taken = Math.max(0, before.taken - since * perSecond)
     const took = (milliseconds: number) =>
       callers.set(caller, { taken: taken + milliseconds, at: now() })
     if (taken > atOnce) {
       // Counted from now on where the clock was set back, and kept among the callers that are remembered.
       took(0)
-      throw usedUp(Math.ceil((taken - atOnce) / perSecond))
+      const seconds = Math.ceil((taken - atOnce) / perSecond)
+      throw new ApiError(
+        'RATE_LIMITED',
+        `New documents took more than their share of the processor; try again in ${seconds} s, or send one document each time and what differs as variables`,
+        { retryAfter: seconds },
+      )
     }
     const started = processor()
     try {
