@@ -1,5 +1,6 @@
 /** Responses stored under a caller's Idempotency-Key, so that a repeated request has its effect once. */
 import { hash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '#errors.ts'
 import { anonymous, callerOf, type Roles, type Viewer } from '#model/policy.ts'
 import type { Version } from '#model/version.ts'
@@ -131,18 +132,13 @@ export const purge = async ({ writer, dialect, now }: Purging): Promise<number> 
 
 /** Deletes expired responses now and each minute; gives a function that ends it. */
 export const startPurging = (purging: Purging): (() => void) => {
-  let isEnded = false
-  let timer: NodeJS.Timeout | undefined
-  const round = async () => {
+  const ended = new AbortController()
+  const options = { ref: false, signal: ended.signal }
+  const rounds = async () => {
     // A failure is ignored: the next round tries again.
-    await purge(purging).catch(() => {})
-    if (isEnded) return
-    timer = setTimeout(round, purging.every ?? 60_000)
-    timer.unref()
+    do await purge(purging).catch(() => {})
+    while (await sleep(purging.every ?? 60_000, true, options).catch(() => false))
   }
-  round()
-  return () => {
-    isEnded = true
-    clearTimeout(timer)
-  }
+  void rounds()
+  return () => ended.abort()
 }

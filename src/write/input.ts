@@ -106,9 +106,20 @@ const storing: Readonly<
   bytes: () => ({ fault: 'cannot be given as JSON' }),
 }
 
-const storedValue = (field: Field, value: unknown, context: InputContext): StoredValue => {
-  if (value === null) return field.nullable ? { value: null } : { fault: 'must not be null' }
-  const checked = field.rule(value)
+/** The stored value of a member, which may be written in the form of the caller's version. */
+const storedValue = (
+  field: Field,
+  key: string,
+  given: unknown,
+  context: InputContext,
+): StoredValue => {
+  const form = context.resource?.formOf(key)
+  // Nobody may give a moment that is written in seconds.
+  const isOwn = form === undefined || form === 'as seconds' || given === null
+  const read = isOwn ? { value: given } : decoded(form, given, field.values)
+  if ('fault' in read) return read
+  if (read.value === null) return field.nullable ? { value: null } : { fault: 'must not be null' }
+  const checked = field.rule(read.value)
   if ('fault' in checked) return checked
   const isOwnId = field.scalar === 'id' && !field.references
   if (context.mode === 'import' && isOwnId && Number(checked.value) > highestBrought)
@@ -116,21 +127,6 @@ const storedValue = (field: Field, value: unknown, context: InputContext): Store
       fault: `must be at most ${highestBrought}, so that ids are left for later rows; take a lower one, or leave it out`,
     }
   return storing[field.scalar](checked.value, context, field)
-}
-
-/** The stored value of a member that may be written in the form of the caller's version. */
-const storedMember = (
-  field: Field,
-  key: string,
-  value: unknown,
-  context: InputContext,
-): StoredValue => {
-  const form = context.resource?.formOf(key)
-  // Nobody may give a moment that is written in seconds.
-  if (form === undefined || form === 'as seconds' || value === null)
-    return storedValue(field, value, context)
-  const own = decoded(form, value, field.values)
-  return 'fault' in own ? own : storedValue(field, own.value, context)
 }
 
 /** Whether callers may know of a field. */
@@ -244,10 +240,6 @@ export const checkInput = (
   const values = new Map<string, SqlValue>()
   const faults: FieldFault[] = []
   const named = new Map<string, string>()
-  const keep = (key: string, member: string, stored: StoredValue) => {
-    if ('fault' in stored) faults.push({ field: member, message: stored.fault })
-    else values.set(key, stored.value)
-  }
   for (const [member, value] of Object.entries(input)) {
     const key = fieldFor(entity, member, context) ?? ''
     const field = own(entity.fields, key)
@@ -256,8 +248,11 @@ export const checkInput = (
     const twice = other === undefined ? undefined : `is the same as ${other}, which is given too`
     const refusal = closed(field, key, context) ?? twice
     named.set(key, member)
-    if (refusal === undefined && field) keep(key, member, storedMember(field, key, value, context))
-    else {
+    if (refusal === undefined && field) {
+      const stored = storedValue(field, key, value, context)
+      if ('fault' in stored) faults.push({ field: member, message: stored.fault })
+      else values.set(key, stored.value)
+    } else {
       const isUnknown = !isMember(field, key, context) && faults.length < mostFaults
       const hint = isUnknown ? meant(entity, member, context) : ''
       faults.push({ field: member, message: refusal + hint })
@@ -266,7 +261,9 @@ export const checkInput = (
   for (const [key, field] of Object.entries(entity.fields)) {
     if (named.has(key) || field.foldedFrom !== undefined) continue
     const stored = absent(field, key, context)
-    if (stored) keep(key, context.resource?.nameOf(key) ?? key, stored)
+    if (stored === undefined) continue
+    if ('value' in stored) values.set(key, stored.value)
+    else faults.push({ field: context.resource?.nameOf(key) ?? key, message: stored.fault })
   }
   if (context.mode === 'create' || context.mode === 'import')
     faults.push(...addSlugs(entity, named, values))

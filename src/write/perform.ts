@@ -10,7 +10,6 @@ import {
   type Job,
   type JobStatement,
   type Outcome,
-  type Status,
   type Written,
 } from '#write/job.ts'
 
@@ -22,24 +21,6 @@ export const boundQuery = ({ text, values }: JobStatement, results: readonly Row
   text,
   values: values.map(value => settled(value, results)),
 })
-
-const statusOf = (status: Status, results: readonly Rows[]): number => {
-  if (typeof status === 'number') return status
-  return results[status.step]?.length ? status.some : status.none
-}
-
-/** The answer of the job: its text, or the row read after the steps; null if it has neither. */
-const answerOf = function* (
-  job: Job,
-  prepared: Prepared | undefined,
-  results: readonly Rows[],
-): QueryScript<Written | null> {
-  if (job.text !== undefined) return { text: job.text, revision: undefined, last: undefined }
-  if (!job.answer || !prepared) return null
-  const values = job.answer.values.map(value => settled(value, results))
-  const [answer = null] = prepared.answers(yield* prepared.script(values), values)
-  return answer
-}
 
 /** The refusal by a step that gave these rows; undefined if its expectation holds. */
 const refusalBy = function* (
@@ -53,42 +34,28 @@ const refusalBy = function* (
   return { kind: 'refused', step: index, rows: explain ? yield boundQuery(explain, results) : [] }
 }
 
-/** The refusal of a viewer who may not write any more; undefined if the viewer may. */
-const viewerRefusal = function* (job: Job): QueryScript<Outcome | undefined> {
-  const index = job.steps.findIndex(({ checksViewer }) => checksViewer)
-  const check = job.steps[index]
-  return check && (yield* refusalBy(job, index, [], yield boundQuery(check.statement, [])))
-}
-
-/** Takes the key for the job if it is free; else a response may be stored under it, or another request has it. */
-const takeKey = function* ({
-  reserve,
-  claim,
-}: Idempotency): QueryScript<'taken' | 'stored' | 'reused'> {
-  const reserved = yield boundQuery(reserve, [])
-  if (reserved.length === 0) return 'stored'
-  // Last, so that a replay, which comes no further, writes nothing.
-  const claimed = claim && (yield boundQuery(claim, []))
-  return claimed?.length === 0 ? 'reused' : 'taken'
-}
-
 /**
  * The response stored under the job's key, or the refusal to show it; undefined if there is none: the key is then
  * reserved for this job.
  */
 const storedResponse = function* (
   job: Job,
-  idempotency: Idempotency,
+  { reserve, claim, lookup, fingerprint: own }: Idempotency,
 ): QueryScript<Outcome | undefined> {
-  const key = yield* takeKey(idempotency)
-  if (key === 'taken') return undefined
-  const refused = yield* viewerRefusal(job)
+  const isStored = (yield boundQuery(reserve, [])).length === 0
+  // Last, so that a replay, which comes no further, writes nothing.
+  const isReused = !isStored && claim && (yield boundQuery(claim, [])).length === 0
+  if (!isStored && !isReused) return undefined
+  // Nothing is shown to a viewer who may not write any more.
+  const index = job.steps.findIndex(({ checksViewer }) => checksViewer)
+  const check = job.steps[index]
+  const refused = check && (yield* refusalBy(job, index, [], yield boundQuery(check.statement, [])))
   if (refused) return refused
-  if (key === 'reused') return { kind: 'reused' }
-  const [row] = yield boundQuery(idempotency.lookup, [])
+  if (isReused) return { kind: 'reused' }
+  const [row] = yield boundQuery(lookup, [])
   if (!row) throw new Error('the key is reserved and has no stored response')
   const [fingerprint, status, text, id, revision] = row
-  if (fingerprint !== idempotency.fingerprint) return { kind: 'reused' }
+  if (fingerprint !== own) return { kind: 'reused' }
   const number = (value: SqlValue | undefined) => (value == null ? undefined : Number(value))
   const answer = { text: String(text), last: number(id), revision: number(revision) }
   return { kind: 'done', rows: [], status: Number(status), answer, replayed: true }
@@ -105,8 +72,14 @@ const steps = function* (job: Job, prepared: Prepared | undefined): QueryScript<
     if (refused) return refused
     results.push(rows)
   }
-  const answer = yield* answerOf(job, prepared, results)
-  const status = statusOf(job.status, results)
+  let answer: Written | null = null
+  if (job.text !== undefined) answer = { text: job.text, revision: undefined, last: undefined }
+  else if (job.answer && prepared) {
+    const values = job.answer.values.map(value => settled(value, results))
+    answer = prepared.answers(yield* prepared.script(values), values)[0] ?? null
+  }
+  let { status } = job
+  if (typeof status !== 'number') status = results[status.step]?.length ? status.some : status.none
   if (idempotency) {
     const { text, values } = boundQuery(idempotency.store, results)
     const { last = null, revision = null } = answer ?? {}
