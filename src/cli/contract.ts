@@ -1,7 +1,6 @@
 /** `duet contract`: compares two files of a contract, and says who still uses what is deprecated. */
 import { readFileSync } from 'node:fs'
 import { isDay } from '#base/dates.ts'
-import { own } from '#base/object.ts'
 import { readArgs, UsageError } from '#cli/arguments.ts'
 import type { Content } from '#content.ts'
 import { type ContractFile, counts, diffFiles, kindOf, report } from '#contract/contract.ts'
@@ -42,32 +41,6 @@ const diff = async (args: readonly string[]): Promise<void> => {
   if (differences.some(difference => difference.class === 'breaking')) process.exitCode = 1
 }
 
-/** One caller's uses of a deprecated version, or of a member of it. */
-type UseLine = {
-  readonly api: string
-  readonly member: string | null
-  readonly viewer: string
-  readonly uses: number
-  readonly last: string
-}
-
-const titleOf = ({ api, member }: UseLine): string => {
-  const name = api === 'graphql' ? 'GraphQL' : `version ${api.slice(1)} of the REST API`
-  return member === null ? name : `${member} in ${name}`
-}
-
-const usesText = (lines: readonly UseLine[]): string => {
-  const groups = [...Map.groupBy(lines, titleOf)].map(([title, group]) => {
-    const width = Math.max(...group.map(({ viewer }) => viewer.length))
-    const callers = group.map(
-      ({ viewer, uses, last }) =>
-        `  ${viewer.padEnd(width)}  ${uses.toLocaleString('en').padStart(12)}  last on ${last}\n`,
-    )
-    return `${title}\n${callers.join('')}`
-  })
-  return groups.join('\n')
-}
-
 /** Prints who used what is deprecated; throws UsageError for a wrong command line. */
 const usage = async (args: readonly string[], content: Content): Promise<void> => {
   const { values } = readArgs(args, { since: { type: 'string' }, json: { type: 'boolean' } }, 0)
@@ -75,37 +48,40 @@ const usage = async (args: readonly string[], content: Content): Promise<void> =
   if (values.since !== undefined && !isDay(since))
     throw new UsageError(`--since must be a day, such as 2027-01-31, not ${since}`)
   const rows = await withStore(content, 'reading', store => ask(store, usesSince(since)))
-  const lines = rows.map(
-    ([api, member, viewer, uses, last]): UseLine => ({
-      api: String(api),
-      member: member === '' ? null : String(member),
-      // The content has its own word for the people whom tokens speak for.
-      viewer: String(viewer).replace(/^viewer /, `${content.viewers.entity} `),
-      uses: Number(uses),
-      last: String(last),
-    }),
-  )
+  // One caller's uses of a deprecated version, or of a member of it.
+  const lines = rows.map(([api, member, viewer, uses, last]) => ({
+    api: String(api),
+    member: member === '' ? null : String(member),
+    // The content has its own word for the people whom tokens speak for.
+    viewer: String(viewer).replace(/^viewer /, `${content.viewers.entity} `),
+    uses: Number(uses),
+    last: String(last),
+  }))
+  if (json) return void process.stdout.write(`${JSON.stringify(lines, null, 2)}\n`)
+  const groups = Map.groupBy(lines, ({ api, member }) => {
+    const name = api === 'graphql' ? 'GraphQL' : `version ${api.slice(1)} of the REST API`
+    return member === null ? name : `${member} in ${name}`
+  })
+  const texts = [...groups].map(([title, group]) => {
+    const width = Math.max(...group.map(({ viewer }) => viewer.length))
+    const callers = group.map(
+      ({ viewer, uses, last }) =>
+        `  ${viewer.padEnd(width)}  ${uses.toLocaleString('en').padStart(12)}  last on ${last}\n`,
+    )
+    return `${title}\n${callers.join('')}`
+  })
   const nobody = `nobody used what is deprecated${since && ` since ${since}`}, as far as it was counted\n`
-  const text = lines.length === 0 ? nobody : usesText(lines)
-  process.stdout.write(json === true ? `${JSON.stringify(lines, null, 2)}\n` : text)
+  process.stdout.write(texts.join('\n') || nobody)
 }
-
-const parts: Readonly<
-  Record<string, (args: readonly string[], content: Content) => Promise<void>>
-> = { diff, usage }
 
 export const run = async (args: readonly string[], content: Content): Promise<void> => {
   const at = args.findIndex(argument => !argument.startsWith('-'))
   const name = args[at]
-  if (name === undefined) {
-    process.stdout.write(`${help}\n`)
-    process.exitCode = 2
-    return
-  }
-  const part = own(parts, name)
-  if (!part)
-    throw new UsageError(
-      `there is no contract ${name}; there are: ${Object.keys(parts).join(', ')}`,
-    )
-  await part(args.toSpliced(at, 1), content)
+  const rest = args.toSpliced(at, 1)
+  if (name === 'diff') return diff(rest)
+  if (name === 'usage') return usage(rest, content)
+  if (name !== undefined)
+    throw new UsageError(`there is no contract ${name}; there are: diff, usage`)
+  process.stdout.write(`${help}\n`)
+  process.exitCode = 2
 }

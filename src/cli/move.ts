@@ -20,7 +20,6 @@ import {
   pageBehind,
   type Side,
 } from '#engines/shared/moving.ts'
-import type { Store } from '#engines/shared/store.ts'
 import { StoreInUseError } from '#engines/sqlite/file.ts'
 import { highestIds, machineryOf } from '#engines/sqlite/store.ts'
 import type { Entity } from '#model/entity.ts'
@@ -76,14 +75,9 @@ const copyTable = async (source: Side, target: MoveTarget, table: MovedTable): P
       target.put(table, after, rows),
       pageBehind(source, table, next),
     ])
-    if (isWritten) {
-      shown.step(rows.length)
-      after = next
-      rows = following
-    } else {
-      after = await target.reached(table)
-      rows = await pageBehind(source, table, after)
-    }
+    if (isWritten) shown.step(rows.length)
+    after = isWritten ? next : await target.reached(table)
+    rows = isWritten ? following : await pageBehind(source, table, after)
   }
   shown.done()
   if (table.own.length === 0) return
@@ -114,17 +108,16 @@ export const copyTables = async (
 type TableSum = { readonly rows: number; readonly checksum: string }
 type ComparedTable = { readonly name: string; readonly source: TableSum; readonly target: TableSum }
 
-/** Numbers, texts and null as JSON has them; bytes as a list, which no other value is. */
-const plain = (value: SqlValue) => {
-  if (value instanceof Uint8Array) return [Buffer.from(value).toString('base64')]
-  return typeof value === 'bigint' ? [String(value), 'integer'] : value
-}
-
 const sumOf = async (
   pages: AsyncIterable<Rows>,
   onRows: (count: number) => void,
 ): Promise<TableSum> => {
   const hash = createHash('sha256')
+  // Numbers, texts and null as JSON has them; bytes as a list, which no other value is.
+  const plain = (value: SqlValue) => {
+    if (value instanceof Uint8Array) return [Buffer.from(value).toString('base64')]
+    return typeof value === 'bigint' ? [String(value), 'integer'] : value
+  }
   let count = 0
   for await (const rows of pages) {
     hash.update(rows.map(row => `${JSON.stringify(row.map(plain))}\n`).join(''))
@@ -195,45 +188,6 @@ const tableText = (compared: readonly ComparedTable[]): string => {
     .join('')
 }
 
-type Move = { readonly entities: Entities; readonly restarts: boolean }
-
-/** Copies and compares; throws if the two are not the same in the end. */
-const moveAll = async (
-  source: Session & Pick<Store, 'dialect'>,
-  identity: string,
-  target: MoveTarget,
-  { entities, restarts }: Move,
-): Promise<void> => {
-  const tables = [...(await machineryOf(source)), ...contentTables(entities)]
-  await target.begin({ source: identity, tables, restarts })
-  await copyTables(source, target, tables)
-  await target.analyze()
-  const compared = await compare(source, target, tables)
-  process.stdout.write(tableText(compared))
-  const different = compared.filter(table => !isSame(table)).map(({ name }) => name)
-  if (different.length > 0) throw new Error(`${different.join(', ')} not the same: ${remedy}`)
-  await target.finish(await highestIds(source))
-}
-
-/** Moves the store that this process holds. */
-const moveHeld = async (store: Store, target: MoveTarget, move: Move): Promise<void> => {
-  // Whose store it is, wherever its file is.
-  const identity = createHash('sha256')
-    .update('duet move ')
-    .update(await store.secret('cursor'))
-    .digest('hex')
-  await withOpened(store.session('filling'), async session => {
-    const source = { ...session, dialect: store.dialect }
-    try {
-      // A transaction that writes nothing: no other command writes either until it ends.
-      await session.transaction(() => moveAll(source, identity, target, move))
-    } catch (cause) {
-      if (!(cause instanceof UnreachableError)) throw cause
-      throw new Error(`${cause.message}; run the same command again to resume it`, { cause })
-    }
-  })
-}
-
 export const run = async (args: readonly string[], content: Content): Promise<void> => {
   const { values } = readArgs(args, { to: { type: 'string' }, restart: { type: 'boolean' } }, 0)
   const { to } = values
@@ -258,16 +212,41 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   }
   try {
     await store.migrate()
+    // Whose store it is, wherever its file is.
+    const identity = createHash('sha256')
+      .update('duet move ')
+      .update(await store.secret('cursor'))
     // Loaded only here: their driver would delay every other command.
     const { openTarget } = await import('#engines/postgres/moving.ts')
     const { commandConnection } = await import('#engines/postgres/migrate.ts')
-    const opening = openTarget(
+    const target = await openTarget(
       commandConnection(to, config.values.DUET_PG_PREPARE),
       historyOf('postgres', content.migrations),
     )
-    await withOpened(opening, target =>
-      moveHeld(store, target, { entities: content.entities, restarts: values.restart === true }),
-    )
+    // Copies and compares; throws if the two are not the same in the end.
+    const moveAll = async (source: Session & Side): Promise<void> => {
+      const tables = [...(await machineryOf(source)), ...contentTables(content.entities)]
+      const restarts = values.restart === true
+      await target.begin({ source: identity.digest('hex'), tables, restarts })
+      await copyTables(source, target, tables)
+      await target.analyze()
+      const compared = await compare(source, target, tables)
+      process.stdout.write(tableText(compared))
+      const different = compared.filter(table => !isSame(table)).map(({ name }) => name)
+      if (different.length > 0) throw new Error(`${different.join(', ')} not the same: ${remedy}`)
+      await target.finish(await highestIds(source))
+    }
+    try {
+      await withOpened(store.session('filling'), session =>
+        // A transaction that writes nothing: no other command writes either until it ends.
+        session.transaction(() => moveAll({ ...session, dialect: store.dialect })),
+      )
+    } catch (cause) {
+      if (!(cause instanceof UnreachableError)) throw cause
+      throw new Error(`${cause.message}; run the same command again to resume it`, { cause })
+    } finally {
+      await target.close()
+    }
   } finally {
     release()
   }

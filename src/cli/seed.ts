@@ -1,8 +1,9 @@
 /** `duet seed`: fills an empty store with any number of generated rows, the same rows for the same numbers. */
 
+import { mapped } from '#base/object.ts'
 import { readArgs, UsageError, wholeOption } from '#cli/arguments.ts'
 import { progress } from '#cli/terminal.ts'
-import type { Content, ContentStore, PutMany, Seed, Sizes } from '#content.ts'
+import type { Content, PutMany, Seed } from '#content.ts'
 import { entityOf } from '#model/model.ts'
 import { isEmpty, manyInserter } from '#serve/insert.ts'
 import { withStore } from '#serve/store.ts'
@@ -31,56 +32,46 @@ ${about}
 Without numbers: ${usual.join(', ')}.`
 }
 
-// Rows name each other by these ids; those that a table gives by itself may begin above 1 if it had rows before.
-const putInto = (store: ContentStore, seeded: Set<string>): PutMany => {
-  return async (name, count, rowAt) => {
-    const entity = entityOf(store.model, name)
-    seeded.add(entity.table)
-    if (count === 0) return
-    const put = manyInserter(store, entity)
-    const times = Object.keys(entity.fields).filter(key => entity.fields[key]?.initial === 'now')
-    const shown = progress(entity.plural, count)
-    for (let from = 0; from < count; from += batchSize) {
-      const length = Math.min(batchSize, count - from)
-      const rows = Array.from({ length }, (_, offset) => {
-        const index = from + offset
-        const now = epoch + index * minute
-        const made = times.map((key): [string, SqlValue] => [key, now])
-        return new Map([['id', index + 1], ...made, ...Object.entries(rowAt(index))])
-      })
-      await put(rows)
-      shown.step(length)
-    }
-    shown.done()
-  }
-}
-
-const sizesFrom = (args: readonly string[], seed: Seed): Sizes => {
-  const names = Object.keys(seed.sizes)
-  const options = Object.fromEntries(names.map(name => [name, { type: 'string' } as const]))
-  const { values } = readArgs(args, options, 0)
+export const run = async (args: readonly string[], content: Content): Promise<void> => {
+  const seed = await seedOf(content)
+  const options = mapped(seed.sizes, () => ({ type: 'string' }) as const)
+  const values: Readonly<Record<string, string | undefined>> = readArgs(args, options, 0).values
   const isPlain = Object.keys(values).length === 0
   const sizes = Object.fromEntries(
     Object.entries(seed.sizes).map(([name, usual]) => [
       name,
-      wholeOption(name, values[name] as string | undefined, isPlain ? usual : 0),
+      wholeOption(name, values[name], isPlain ? usual : 0),
     ]),
   )
   const fault = seed.check(sizes)
   if (fault !== undefined) throw new UsageError(fault)
-  return sizes
-}
-
-export const run = async (args: readonly string[], content: Content): Promise<void> => {
-  const seed = await seedOf(content)
-  const sizes = sizesFrom(args, seed)
   await withStore(content, 'filling', async (store, label) => {
     const { session } = store
+    const seeded = new Set<string>()
+    // Rows name each other by these ids; those that a table gives by itself may begin above 1 if it had rows before.
+    const put: PutMany = async (name, count, rowAt) => {
+      const entity = entityOf(store.model, name)
+      seeded.add(entity.table)
+      if (count === 0) return
+      const insert = manyInserter(store, entity)
+      const times = Object.keys(entity.fields).filter(key => entity.fields[key]?.initial === 'now')
+      const shown = progress(entity.plural, count)
+      for (let from = 0; from < count; from += batchSize) {
+        const length = Math.min(batchSize, count - from)
+        const rows = Array.from({ length }, (_, offset) => {
+          const index = from + offset
+          const made = times.map((key): [string, SqlValue] => [key, epoch + index * minute])
+          return new Map([['id', index + 1], ...made, ...Object.entries(rowAt(index))])
+        })
+        await insert(rows)
+        shown.step(length)
+      }
+      shown.done()
+    }
     await session.transaction(async () => {
       if (!(await isEmpty(store)))
         throw new Error(`${label} has content already; seed fills an empty store only`)
-      const seeded = new Set<string>()
-      await seed.fill(putInto(store, seeded), sizes)
+      await seed.fill(put, sizes)
       await session.settleIds([...seeded])
     })
     await session.analyze()

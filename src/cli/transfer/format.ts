@@ -35,10 +35,6 @@ const formula = /^'*[=+\-@\t\r]/
 const guarded = (value: unknown): unknown =>
   typeof value === 'string' && formula.test(value) ? `'${value}` : value
 
-/** The text of a cell as it was before `guarded`. */
-const unguarded = (text: string): string =>
-  text.startsWith("'") && formula.test(text) ? text.slice(1) : text
-
 /** CSV whose texts are as they are, whatever a spreadsheet makes of them. */
 export const rawCsv: RowWriter = { head: line, row: row => line(Object.values(row)) }
 
@@ -139,24 +135,6 @@ const columnOf = (kind: TransferKind, entity: Entity, header: string): Column =>
 const quotedEmpty = null
 type Cell = string | typeof quotedEmpty
 
-const readCell = ({ value, empty, emptyQuoted }: Column, cell: Cell): unknown => {
-  if (cell === quotedEmpty) return emptyQuoted
-  return cell === '' ? empty : value(cell)
-}
-
-/** The members of a CSV row. */
-const typedRow = (
-  header: readonly string[],
-  columns: readonly Column[],
-  cells: readonly Cell[],
-): InputRow =>
-  Object.fromEntries(
-    header.flatMap((key, index) => {
-      const value = readCell(columns[index] ?? plainColumn, cells[index] ?? quotedEmpty)
-      return value === undefined ? [] : [[key, value]]
-    }),
-  )
-
 type CsvRecord = { readonly record: readonly Cell[]; readonly info: { readonly lines: number } }
 
 const recordsOf = async function* (file: string): AsyncGenerator<CsvRecord> {
@@ -179,8 +157,6 @@ const recordsOf = async function* (file: string): AsyncGenerator<CsvRecord> {
   }
 }
 
-const plainCell = (cell: Cell): Cell => (cell === quotedEmpty ? cell : unguarded(cell))
-
 const checkHeader = (file: string, header: readonly string[]): void => {
   const [only = '', ...others] = header
   const separator = [';', '\t', '|'].find(mark => only.includes(mark))
@@ -199,22 +175,32 @@ const fromCsv = async function* (
   isRaw: boolean,
 ): AsyncGenerator<FileRow> {
   let header: readonly string[] | undefined
-  let columns: readonly Column[] = []
+  let columns: readonly (Column & { readonly name: string })[] = []
   let counted = 0
+  const readCell = ({ value, empty, emptyQuoted }: Column, cell: Cell): unknown => {
+    if (cell === quotedEmpty) return emptyQuoted
+    // The mark of `guarded` is taken off.
+    const isGuarded = !isRaw && cell.startsWith("'") && formula.test(cell)
+    return cell === '' ? empty : value(isGuarded ? cell.slice(1) : cell)
+  }
   for await (const { record, info } of recordsOf(file)) {
     if (!header) {
       header = record.map(name => name ?? '')
       checkHeader(file, header)
-      columns = header.map(name => columnOf(kind, entity, name))
+      columns = header.map(name => ({ name, ...columnOf(kind, entity, name) }))
       continue
     }
     const text = record.join('\0')
     // csv-parse counts a CRLF inside quotes as two lines, and a row's last line as its own.
     counted += text.split('\r\n').length - 1
     const line = info.lines - counted - (text.split(/\r\n|\r|\n/).length - 1)
-    if (record.length === header.length)
-      yield { line, row: typedRow(header, columns, isRaw ? record : record.map(plainCell)) }
-    else yield { line, fault: `has ${record.length} values, the header names ${header.length}` }
+    if (record.length === header.length) {
+      const members = columns.map((column, index): [string, unknown] => [
+        column.name,
+        readCell(column, record[index] ?? quotedEmpty),
+      ])
+      yield { line, row: Object.fromEntries(members.filter(([, value]) => value !== undefined)) }
+    } else yield { line, fault: `has ${record.length} values, the header names ${header.length}` }
   }
 }
 
