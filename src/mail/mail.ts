@@ -71,41 +71,31 @@ const createCount = (most: number) => {
   }
 }
 
-const deliverOf = (delivery: Delivery, observe: Observe): Deliver | undefined => {
-  switch (delivery.kind) {
-    case 'smtp':
-      return smtp(delivery.url, delivery.from, delivery.waits)
-    case 'shown':
-      return async ({ to, subject, text }) =>
-        observe({ kind: 'mail', to: to.address, subject, text })
-    case 'none':
-      return undefined
-    default:
-      return delivery satisfies never
-  }
-}
-
 /**
  * The mail of a running service. At most five letters an hour go to an address, so that nobody can flood another person's mailbox, and
  * ten to a recipient, whose address may change meanwhile.
  */
 export const createMail = ({ now, observe, delivery, pace }: MailOptions): Mail => {
-  const deliver = deliverOf(delivery, observe)
+  const shown: Deliver = async ({ to, subject, text }) =>
+    observe({ kind: 'mail', to: to.address, subject, text })
+  const deliver =
+    delivery.kind === 'smtp' ? smtp(delivery.url, delivery.from, delivery.waits) : shown
+  const canSend = delivery.kind !== 'none'
   const toAddress = createCount(mostToAddress)
   const toRecipient = createCount(mostToRecipient)
   const outbox = createOutbox(
-    async (letter, signal) => deliver?.(letter.compose(), now(), signal),
+    (letter, signal) => deliver(letter.compose(), now(), signal),
     observe,
     { ...usualPace, ...pace },
   )
   return {
-    canSend: deliver !== undefined,
+    canSend,
     send: letter => {
-      if (!deliver) return
+      if (!canSend) return
       const { recipient, address } = letter
       const [id, mailbox, time] = [String(recipient), address.toLowerCase(), now()]
       if (toRecipient.isFull(id, time) || toAddress.isFull(mailbox, time))
-        return void observe({ kind: 'mail failed', recipient, reason: 'too many', again: false })
+        return observe({ kind: 'mail failed', recipient, reason: 'too many', again: false })
       toRecipient.add(id, time)
       toAddress.add(mailbox, time)
       outbox.put(letter)
@@ -131,24 +121,24 @@ export const createOutbox = (
     observe({ kind: 'mail failed', recipient, reason, again })
 
   const sendOne = async (letter: Letter, isRetry: boolean): Promise<void> => {
+    let again = false
+    running++
     try {
       await send(letter, ended.signal)
     } catch (error) {
       const { code, isFinal } = reasonOf(error)
-      const again = !isRetry && !isFinal && !closed.signal.aborted && later < size
+      again = !isRetry && !isFinal && !closed.signal.aborted && later < size
       tellFailed(letter, code, again)
-      if (again) void tryAgain(letter)
     }
     running--
-    work()
-  }
-
-  const tryAgain = async (letter: Letter): Promise<void> => {
-    later++
-    // The end of the outbox ends the wait too.
-    await sleep(retryAfter, undefined, { ref: false, signal: closed.signal }).catch(() => {})
-    later--
-    waiting.push({ letter, isRetry: true })
+    if (again) {
+      later++
+      work()
+      // The end of the outbox ends the wait too.
+      await sleep(retryAfter, undefined, { ref: false, signal: closed.signal }).catch(() => {})
+      later--
+      waiting.push({ letter, isRetry: true })
+    }
     work()
   }
 
@@ -156,7 +146,6 @@ export const createOutbox = (
     while (running < atOnce) {
       const next = waiting.shift()
       if (!next) break
-      running++
       void sendOne(next.letter, next.isRetry)
     }
     if (closed.signal.aborted && running + later === 0) emptied.resolve()

@@ -15,46 +15,6 @@ type HistogramOptions = {
   readonly buckets: readonly number[]
 }
 
-type CountedSeries = HistogramSeries & {
-  readonly labels: object
-  readonly counts: Float64Array
-  sum: number
-}
-
-const createSeries = (buckets: readonly number[], labels: object): CountedSeries => {
-  const series: CountedSeries = {
-    labels,
-    /** By bucket, and above the last one. */
-    counts: new Float64Array(buckets.length + 1),
-    sum: 0,
-    observe: value => {
-      let index = 0
-      while (index < buckets.length && value > (buckets[index] as number)) index++
-      ;(series.counts[index] as number)++
-      series.sum += value
-    },
-  }
-  return series
-}
-
-/** The values of a series as a registry prints them: each bucket also counts the values of the buckets below it. */
-const printed = (
-  name: string,
-  buckets: readonly number[],
-  { labels, counts, sum }: CountedSeries,
-): readonly object[] => {
-  let count = 0
-  const lines = [...buckets, '+Inf'].map((le, index) => {
-    count += counts[index] as number
-    return { metricName: `${name}_bucket`, labels: { le, ...labels }, value: count }
-  })
-  return [
-    ...lines,
-    { metricName: `${name}_sum`, labels, value: sum },
-    { metricName: `${name}_count`, labels, value: count },
-  ]
-}
-
 /** Puts a metric of our own on a registry, with what it prints when Prometheus asks. */
 export const register = (
   registry: Registry,
@@ -71,17 +31,39 @@ export const createHistogram = (
   registry: Registry,
   { name, help, labels = [], buckets }: HistogramOptions,
 ): Histogram => {
-  const all = new Map<string, CountedSeries>()
+  const createSeries = (given: readonly string[]) => {
+    /** By bucket, and above the last one. */
+    const counts = new Float64Array(buckets.length + 1)
+    const series = {
+      labels: Object.fromEntries(labels.map((label, index) => [label, given[index]])),
+      counts,
+      sum: 0,
+      observe: (value: number): void => {
+        let index = 0
+        while (index < buckets.length && value > (buckets[index] as number)) index++
+        ;(counts[index] as number)++
+        series.sum += value
+      },
+    }
+    return series
+  }
+  const all = new Map<string, ReturnType<typeof createSeries>>()
   register(registry, { name, help, type: 'histogram' }, () =>
-    [...all.values()].flatMap(series => printed(name, buckets, series)),
+    [...all.values()].flatMap(({ labels, counts, sum }) => {
+      // Each bucket also counts the values of the buckets below it.
+      let count = 0
+      const lines = [...buckets, '+Inf'].map((le, index) => {
+        count += counts[index] as number
+        return { metricName: `${name}_bucket`, labels: { le, ...labels }, value: count }
+      })
+      return [
+        ...lines,
+        { metricName: `${name}_sum`, labels, value: sum },
+        { metricName: `${name}_count`, labels, value: count },
+      ]
+    }),
   )
   return {
-    series: (...given) =>
-      all.getOrInsertComputed(given.join('\n'), () =>
-        createSeries(
-          buckets,
-          Object.fromEntries(labels.map((label, index) => [label, given[index]])),
-        ),
-      ),
+    series: (...given) => all.getOrInsertComputed(given.join('\n'), () => createSeries(given)),
   }
 }

@@ -4,12 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { Counter, collectDefaultMetrics, Registry } from 'prom-client'
 import { jobs, onEnd, reads } from '#channels.ts'
-import {
-  createHistogram,
-  type Histogram,
-  type HistogramSeries,
-  register,
-} from '#metrics/histogram.ts'
+import { createHistogram, type HistogramSeries, register } from '#metrics/histogram.ts'
 import type { Observe, RequestEvent } from '#observe.ts'
 
 /** The upper bounds of all durations, in seconds: the ones of the semantic conventions for HTTP, and three for shorter durations. */
@@ -44,32 +39,7 @@ const readingOn =
 const alarming = ['INTERNAL', 'OVERLOADED', 'UNAVAILABLE', 'TIMEOUT']
 
 /** The methods of RFC 9110, RFC 5789 and RFC 10008; any other is `_OTHER`, as the semantic conventions have it. */
-const methods: ReadonlySet<string> = new Set([
-  'CONNECT',
-  'DELETE',
-  'GET',
-  'HEAD',
-  'OPTIONS',
-  'PATCH',
-  'POST',
-  'PUT',
-  'QUERY',
-  'TRACE',
-])
-
-/** The series of a request in a histogram by method, route and status. */
-const requestSeries = (histogram: Histogram) => {
-  const known = new Map<string | undefined, Map<number, Map<string, HistogramSeries>>>()
-  return ({ route, status, method }: RequestEvent): HistogramSeries => {
-    const found = known.get(route)?.get(status)?.get(method)
-    if (found) return found
-    const label = methods.has(method) ? method : '_OTHER'
-    const series = histogram.series(label, route ?? '', String(status))
-    const byStatus = known.getOrInsertComputed(route, () => new Map())
-    byStatus.getOrInsertComputed(status, () => new Map()).set(method, series)
-    return series
-  }
-}
+const methods = /^(CONNECT|DELETE|GET|HEAD|OPTIONS|PATCH|POST|PUT|QUERY|TRACE)$/
 
 /** Begins to measure; `system` is the database's name in the semantic conventions. */
 export const createMetrics = (system: string, version: string) => {
@@ -81,13 +51,22 @@ export const createMetrics = (system: string, version: string) => {
   collectDefaultMetrics({ register: registry })
 
   // Requests, and what else is counted by events.
-  const requests = requestSeries(
-    duration({
-      name: 'http_server_request_duration_seconds',
-      help: 'Duration of requests, from their arrival to their answer.',
-      labels: ['http_request_method', 'http_route', 'http_response_status_code'],
-    }),
-  )
+  const requests = duration({
+    name: 'http_server_request_duration_seconds',
+    help: 'Duration of requests, from their arrival to their answer.',
+    labels: ['http_request_method', 'http_route', 'http_response_status_code'],
+  })
+  const known = new Map<string | undefined, Map<number, Map<string, HistogramSeries>>>()
+  /** The series of a request by its route, status and method. */
+  const seriesOf = ({ route, status, method }: RequestEvent): HistogramSeries => {
+    const found = known.get(route)?.get(status)?.get(method)
+    if (found) return found
+    const label = methods.test(method) ? method : '_OTHER'
+    const series = requests.series(label, route ?? '', String(status))
+    const byStatus = known.getOrInsertComputed(route, () => new Map())
+    byStatus.getOrInsertComputed(status, () => new Map()).set(method, series)
+    return series
+  }
   const waits = duration({
     name: 'duet_queue_wait_seconds',
     help: 'How long requests waited for their turn.',
@@ -99,7 +78,7 @@ export const createMetrics = (system: string, version: string) => {
   const problems = counter('duet_store_problems_total', 'Failures of the store that it survived.')
   const observe: Observe = event => {
     if (event.kind === 'request') {
-      requests(event).observe(event.milliseconds / 1000)
+      seriesOf(event).observe(event.milliseconds / 1000)
       waits.observe(event.wait / 1000)
       if (event.code !== undefined) refusals.inc({ code: event.code })
     } else if (event.kind === 'mail failed') mails.inc()
