@@ -1,5 +1,8 @@
 /** The content of a service as one value: all that the machine needs of it. */
-import { type ErrorKind, type FieldFault, machineErrors, mergeErrors } from '#errors.ts'
+import { mapped } from '#base/object.ts'
+import { checkShape, keys, madeWith, must, type Shape } from '#base/shape.ts'
+import { type ErrorKind, errorShape, type FieldFault, machineErrors, mergeErrors } from '#errors.ts'
+import type { Entity } from '#model/entity.ts'
 import {
   checkSwitches,
   checkViewers,
@@ -7,8 +10,12 @@ import {
   type Model,
   type Settings,
   type Viewers,
+  viewersShape,
 } from '#model/model.ts'
 import { currencyOf } from '#model/money.ts'
+import { operationDocsShape } from '#model/operation-docs.ts'
+import { ruleShape } from '#model/policy.ts'
+import { lifetimeShape } from '#model/version.ts'
 import type { ContentPage } from '#pages/page.ts'
 import type { Examples } from '#pages/start.ts'
 import { checkActions, checkDocument, checkRoutes } from '#rest/check.ts'
@@ -17,7 +24,7 @@ import { ConfigError, type SettingTable, settings, type ValuesOf } from '#settin
 import type { Dialect } from '#sql/dialect.ts'
 import type { Session } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
-import type { Action } from '#write/action.ts'
+import { type Action, actionShape } from '#write/action.ts'
 import type { InputContext } from '#write/input.ts'
 
 /** An open store, as commands work on it: a session, and how statements for it are written. */
@@ -131,6 +138,96 @@ export type Content = Required<
     readonly decide: (values: Readonly<Record<string, unknown>>) => Settings
   }
 
+export const servedShape = keys<Served>({
+  routes: must({
+    each: keys<ExtraRoute>({
+      ...lifetimeShape.keys,
+      method: must('text'),
+      path: must('text'),
+      described: must(
+        keys<ExtraRoute['described']>({ ...operationDocsShape.keys, rule: ruleShape }),
+      ),
+      entity: 'text',
+      rule: ruleShape,
+      isQueried: 'flag',
+      parameters: 'function',
+      serve: must('function'),
+    }),
+  }),
+  pages: must({
+    each: keys<ContentPage>({
+      path: must('text'),
+      assets: must({
+        named: keys<ContentPage['assets'][string]>({ file: must('anything'), type: must('text') }),
+      }),
+      page: must('function'),
+    }),
+  }),
+})
+
+export const seedShape = keys<Seed>({
+  sizes: must({ named: 'number' }),
+  about: must('text'),
+  check: must('function'),
+  fill: must('function'),
+})
+
+const rowsShape: Shape = { each: { named: 'anything' } }
+
+/** An object whose keys are names of entities. */
+const byEntity = (entities: Entities, shapeOf: (entity: Entity) => Shape): Shape => ({
+  keys: mapped(entities, shapeOf),
+})
+
+/** The shape of a content with these entities. */
+const partsShape = (entities: Entities): Shape =>
+  keys<Parts<SettingTable>>({
+    entities: must({ named: 'anything' }),
+    viewers: must(viewersShape),
+    actions: { each: actionShape },
+    served: 'function',
+    errors: { named: errorShape },
+    settings: {
+      named: keys<SettingTable[string]>({
+        rule: must('function'),
+        usual: must('text'),
+        about: must('text'),
+      }),
+    },
+    switches: 'function',
+    creationRates: 'function',
+    currency: 'function',
+    migrations: must('anything'),
+    demo: 'function',
+    seed: 'function',
+    transfer: byEntity(entities, ({ fields }) =>
+      keys<Partial<TransferKind>>({
+        entity: { words: Object.keys(entities) },
+        also: { each: { words: Object.keys(fields) } },
+        foreign: { named: { either: ['null', 'text'] } },
+        rows: 'function',
+        help: 'text',
+      }),
+    ),
+    commands: { named: keys<ListedCommand>({ about: must('text'), load: must('function') }) },
+    examples: must(
+      keys<Examples>({
+        graphql: must('text'),
+        rest: must('text'),
+        withToken: must(keys<Examples['withToken']>({ graphql: must('text'), rest: must('text') })),
+        tabs: {
+          each: keys<NonNullable<Examples['tabs']>[number]>({
+            query: must('text'),
+            variables: 'text',
+            headers: 'text',
+          }),
+        },
+        rows: byEntity(entities, () => rowsShape),
+        inputs: byEntity(entities, () => ({ named: 'anything' })),
+      }),
+    ),
+  })
+
 const currencyNamed = (code: string) => {
   const currency = currencyOf(code)
   if (!currency)
@@ -153,7 +250,7 @@ const rulesOfActions = (actions: readonly Action[] = []) =>
 /** The routes and pages, checked; a plain error if versions of routes are wrong, or names in documents clash. */
 const checkedServed =
   (entities: Entities, actions: readonly Action[], load: () => Promise<Served>) => async () => {
-    const served = await load()
+    const served = checkShape(servedShape, await load(), 'what the content serves')
     const routes = [...actions, ...served.routes]
     checkRoutes(routes)
     checkDocument(entities, routes)
@@ -167,7 +264,9 @@ const checkedServed =
 export const defineContent = <const Own extends SettingTable = Record<never, never>>(
   parts: Parts<Own>,
 ): Content => {
-  const { switches, creationRates, currency, ...rest } = parts
+  const shape = partsShape(parts?.entities ?? {})
+  checkShape(shape, parts, 'the content')
+  const { switches, creationRates, currency, demo, seed, ...rest } = parts
   const { errors = {}, settings = {}, actions = [] } = parts
   const { served = async () => ({ routes: [], pages: [] }) } = parts
   mergeErrors(machineErrors, errors)
@@ -175,7 +274,7 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
   checkViewers(parts.entities, parts.viewers, rulesOfActions(actions))
   checkActions(parts.entities, actions)
   checkRoutes(actions)
-  return {
+  const made: Content = {
     transfer: {},
     commands: {},
     ...rest,
@@ -183,13 +282,30 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
     served: checkedServed(parts.entities, actions, served),
     errors,
     settings,
-    creationRates: values => creationRates?.(values as ValuesOf<Own>) ?? {},
+    ...(demo && {
+      demo: async () =>
+        checkShape(
+          byEntity(parts.entities, () => rowsShape),
+          await demo(),
+          'the demo of the content',
+        ),
+    }),
+    ...(seed && {
+      seed: async () => checkShape(seedShape, await seed(), 'the seed of the content'),
+    }),
+    creationRates: values =>
+      checkShape(
+        byEntity(parts.entities, () => 'number'),
+        creationRates?.(values as ValuesOf<Own>) ?? {},
+        'creationRates of the content',
+      ),
     decide: values => ({
       switches: switches?.(values as ValuesOf<Own>) ?? {},
       currency: currencyNamed(currency?.(values as ValuesOf<Own>) ?? 'USD'),
       values,
     }),
   }
+  return madeWith(made, shape, parts)
 }
 
 /** The model of a content with an operator's settings; throws a plain error if a rule names an unknown switch. */

@@ -1,4 +1,5 @@
 /** Every error this service can answer with: one class, a table of the machine's own codes, and a way to define more. */
+import { checkShape, keys, must } from '#base/shape.ts'
 import { clipped } from '#base/text.ts'
 
 /** An error code with its usual status and message. */
@@ -12,6 +13,19 @@ export type ErrorKind<Code extends string = string> = {
   readonly example?: string
 }
 
+export const errorShape = keys<ErrorKind>({
+  code: must('text'),
+  status: must('number'),
+  title: must('text'),
+  example: 'text',
+})
+
+const describedShape = keys<Described[string]>({
+  status: must('number'),
+  title: must('text'),
+  example: 'text',
+})
+
 type Described = Readonly<Record<string, Omit<ErrorKind, 'code'>>>
 
 /**
@@ -21,7 +35,9 @@ type Described = Readonly<Record<string, Omit<ErrorKind, 'code'>>>
 export const defineErrors = <const Table extends Described>(
   table: Table,
 ): { readonly [Code in keyof Table & string]: ErrorKind<Code> } => {
-  const kinds = Object.entries(table).map(([code, { status, title, ...more }]) => {
+  const kinds = Object.entries(table).map(([code, kind]) => {
+    checkShape(describedShape, kind, `The error code ${code}`)
+    const { status, title, ...more } = kind
     if (!/^[A-Z][A-Z0-9_]*$/.test(code))
       throw new Error(`The error code ${code} is not in capitals: write it like NOT_FOUND`)
     if (!Number.isInteger(status) || status < 400 || status > 599)

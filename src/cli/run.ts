@@ -61,6 +61,8 @@ duet COMMAND --help tells more. Settings come from the environment: docs/setting
     throw new UsageError(`there is no command ${name}${hint}`)
   }
   const { help, run } = await found.load()
+  if (typeof run !== 'function' || help === undefined)
+    throw new Error(`the command ${name} lacks run or help: let its module export both`)
   // A later `help` may be a value: --name help.
   if (isHelp(args[0]) || args.includes('--help') || args.includes('-h')) {
     const text = typeof help === 'string' ? help : await help(content)

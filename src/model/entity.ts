@@ -1,9 +1,10 @@
 /** Entities: fields, relations, rules and public names. */
 import { mapped } from '#base/object.ts'
-import type { ErrorKind } from '#errors.ts'
-import type { Field } from '#model/field.ts'
-import type { Policy } from '#model/policy.ts'
-import { type Lifetime, lifetimeOf } from '#model/version.ts'
+import { checkShape, keys, madeWith, must, type Shape, words } from '#base/shape.ts'
+import { type ErrorKind, errorShape } from '#errors.ts'
+import { type Field, fieldShape } from '#model/field.ts'
+import { type Policy, policyShape } from '#model/policy.ts'
+import { type Lifetime, lifetimeOf, lifetimeShape } from '#model/version.ts'
 
 /** `one`: this entity holds the key `by`. `many`: the target holds it. Its lifetime is that of its nested list. */
 export type Relation = Lifetime & {
@@ -32,6 +33,8 @@ export type Filter = Lifetime &
 /** How a REST list is paged: numbered pages, numbered pages or an offset, or cursors by id descending. */
 type Paging = 'page' | 'page or offset' | 'cursor'
 
+type SortStyle = 'field and order' | 'signed list'
+
 /** A list of the REST API: its pages, sorts and filters. */
 export type Listing = {
   readonly paging: Paging
@@ -39,7 +42,7 @@ export type Listing = {
   readonly limit: number
   /** The fields a caller may sort by: with a field and a direction, or as a signed list (`-price,name`). */
   readonly sort?: {
-    readonly style: 'field and order' | 'signed list'
+    readonly style: SortStyle
     readonly fields: readonly string[]
     /** The lifetimes of the fields that not every version offers. */
     readonly lifetimes?: Readonly<Record<string, Lifetime>>
@@ -69,6 +72,10 @@ type CreateEffect = {
   readonly run: (row: Readonly<Record<string, unknown>>, services: never) => void
 }
 
+type RestWrite = 'create' | 'replace' | 'update' | 'delete'
+type NestedRoute = 'one' | 'create' | 'delete'
+type Mutation = 'create' | 'update' | 'delete'
+
 /** An entity with everything that its declaration left out. */
 export type Entity = {
   readonly table: string
@@ -89,8 +96,8 @@ export type Entity = {
     /** Whether `fields` may choose the members. */
     readonly selectable: boolean
     /** The writes at its own paths, and those at the paths below a parent. */
-    readonly writes: readonly ('create' | 'replace' | 'update' | 'delete')[]
-    readonly nested: readonly ('one' | 'create' | 'delete')[]
+    readonly writes: readonly RestWrite[]
+    readonly nested: readonly NestedRoute[]
     /** Relations whose rows are embedded in the object, each after one of its members. */
     readonly embedded: Readonly<Record<string, Lifetime & { readonly after: string }>>
   }
@@ -102,7 +109,7 @@ export type Entity = {
     readonly paged: boolean
     /** Fields that are equality filters of the list root; the row that a reference among them names must exist. */
     readonly filters: readonly string[]
-    readonly mutations: readonly ('create' | 'update' | 'delete')[]
+    readonly mutations: readonly Mutation[]
     /** Why not to use some of its root fields and filters, by their names. */
     readonly deprecated: Readonly<Record<string, string>>
   }
@@ -123,23 +130,40 @@ type SetError = ErrorKind | 'CONFLICT'
 type OneOptions = Pick<Lifetime, 'deprecated'> & { description?: string; graphql?: boolean }
 type ManyOptions = OneOptions & Lifetime & { rest?: boolean; oldestFirst?: boolean }
 
+const oneShape = keys<OneOptions>({
+  deprecated: lifetimeShape.keys.deprecated,
+  description: 'text',
+  graphql: 'flag',
+})
+const manyShape = keys<ManyOptions>({
+  ...lifetimeShape.keys,
+  ...oneShape.keys,
+  rest: 'flag',
+  oldestFirst: 'flag',
+})
+
+const relationShape = keys<Relation>({
+  ...lifetimeShape.keys,
+  kind: must(words<Relation['kind']>({ one: 1, many: 1 })),
+  to: must('text'),
+  by: must('text'),
+  description: must('text'),
+  graphql: must('flag'),
+  rest: must('flag'),
+  oldestFirst: must('flag'),
+})
+
 const relation =
-  <const Kind extends Relation['kind'], Options>(kind: Kind) =>
-  <const To extends string, const By extends string>(to: To, by: By, options?: Options) => ({
-    kind,
-    to,
-    by,
-    description: '',
-    graphql: true,
-    rest: kind === 'many',
-    oldestFirst: false,
-    ...options,
-  })
+  <const Kind extends Relation['kind'], Options extends object>(kind: Kind, shape: Shape) =>
+  <const To extends string, const By extends string>(to: To, by: By, options?: Options) => {
+    const usual = { description: '', graphql: true, rest: kind === 'many', oldestFirst: false }
+    return madeWith({ kind, to, by, ...usual, ...options }, shape, options ?? {})
+  }
 
 /** The row of another entity whose id this one's field `by` holds. */
-export const one = relation<'one', OneOptions>('one')
+export const one = relation<'one', OneOptions>('one', oneShape)
 /** The rows of another entity whose field `by` holds this one's id. */
-export const many = relation<'many', ManyOptions>('many')
+export const many = relation<'many', ManyOptions>('many', manyShape)
 
 /** A field to sort by, in all versions or in some. */
 type DeclaredSort<Term extends string> = Term | (Lifetime & { readonly by: Term })
@@ -160,14 +184,18 @@ type RestOf<Key extends string, Related extends string> = Lifetime & {
   readonly list: boolean | Lifetime
   readonly one: boolean | Lifetime
   readonly selectable?: boolean
-  readonly writes?: readonly DeclaredWrite<Entity['rest']['writes'][number]>[]
-  readonly nested?: readonly DeclaredWrite<Entity['rest']['nested'][number]>[]
+  readonly writes?: readonly DeclaredWrite<RestWrite>[]
+  readonly nested?: readonly DeclaredWrite<NestedRoute>[]
   readonly listing: ListingOf<Key>
   readonly embedded?: Readonly<Partial<Record<Related, Lifetime & { readonly after: Key }>>>
 }
 
 /** Links as they are declared: one that every version has may be its path alone. */
 type DeclaredLinks = Readonly<Record<string, string | Link>>
+
+type LinksBy<Key> = { by: Key; cases: Readonly<Record<string, DeclaredLinks>> }
+
+type DeclaredSet<Key> = { readonly fields: readonly Key[]; readonly error: SetError }
 
 /** An entity as it is declared; the names of its fields are checked by the compiler. */
 type EntityDeclaration<F, R, Key extends string = keyof F & string> = {
@@ -179,18 +207,95 @@ type EntityDeclaration<F, R, Key extends string = keyof F & string> = {
   policy: Policy
   links?: DeclaredLinks
   /** Links by the value of a field, instead of `links`. */
-  linksBy?: { by: Key; cases: Readonly<Record<string, DeclaredLinks>> }
+  linksBy?: LinksBy<Key>
   rest: NoInfer<RestOf<Key, keyof R & string>>
   graphql?: NoInfer<Partial<Omit<Entity['graphql'], 'filters'>> & { filters?: readonly Key[] }>
   counted?: readonly NoInfer<Key>[]
   indexes?: readonly (readonly NoInfer<Key | `-${Key}`>[])[]
-  sets?: readonly (
-    | readonly NoInfer<Key>[]
-    | { readonly fields: readonly NoInfer<Key>[]; readonly error: SetError }
-  )[]
+  sets?: readonly (readonly NoInfer<Key>[] | DeclaredSet<NoInfer<Key>>)[]
   appendOnly?: boolean
   afterCreate?: NoInfer<CreateEffect & { readonly fields: readonly Key[] }>
 }
+
+const filterShape = keys<Filter>({
+  ...lifetimeShape.keys,
+  kind: must(
+    words<Filter['kind']>({
+      equals: 1,
+      'at least': 1,
+      'at most': 1,
+      'above zero': 1,
+      contains: 1,
+    }),
+  ),
+  field: must('text'),
+})
+
+/** A list of words, each alone or with a lifetime, under this key. */
+const withLifetimes = <Key extends 'by' | 'kind'>(key: Key, word: Shape): Shape => ({
+  each: { either: [word, { keys: { ...lifetimeShape.keys, [key]: must(word) } }] },
+})
+
+const restShape = keys<RestOf<string, string>>({
+  ...lifetimeShape.keys,
+  list: must({ either: ['flag', lifetimeShape] }),
+  one: must({ either: ['flag', lifetimeShape] }),
+  selectable: 'flag',
+  writes: withLifetimes('kind', words<RestWrite>({ create: 1, replace: 1, update: 1, delete: 1 })),
+  nested: withLifetimes('kind', words<NestedRoute>({ one: 1, create: 1, delete: 1 })),
+  listing: must(
+    keys<ListingOf<string>>({
+      paging: must(words<Paging>({ page: 1, 'page or offset': 1, cursor: 1 })),
+      limit: must('number'),
+      sort: keys<NonNullable<ListingOf<string>['sort']>>({
+        style: must(words<SortStyle>({ 'field and order': 1, 'signed list': 1 })),
+        fields: must(withLifetimes('by', 'text')),
+      }),
+      filters: { named: filterShape },
+    }),
+  ),
+  embedded: {
+    named: keys<Lifetime & { after: string }>({ ...lifetimeShape.keys, after: must('text') }),
+  },
+})
+
+const linksShape: Shape = {
+  named: {
+    either: ['text', keys<Link>({ ...lifetimeShape.keys, href: must('text'), method: 'text' })],
+  },
+}
+
+const graphqlShape = keys<Partial<Entity['graphql']>>({
+  type: 'flag',
+  roots: 'flag',
+  paged: 'flag',
+  filters: { each: 'text' },
+  mutations: { each: words<Mutation>({ create: 1, update: 1, delete: 1 }) },
+  deprecated: { named: 'text' },
+})
+
+const setShape = keys<DeclaredSet<string>>({
+  fields: must({ each: 'text' }),
+  error: must({ either: [words<'CONFLICT'>({ CONFLICT: 1 }), errorShape] }),
+})
+
+const entityShape = keys<EntityDeclaration<object, object, string>>({
+  table: must('text'),
+  plural: must('text'),
+  description: must('text'),
+  fields: must({ named: fieldShape }),
+  relations: { named: relationShape },
+  policy: must(policyShape),
+  links: linksShape,
+  linksBy: keys<LinksBy<string>>({ by: must('text'), cases: must({ named: linksShape }) }),
+  rest: must(restShape),
+  graphql: graphqlShape,
+  counted: { each: 'text' },
+  indexes: { each: { each: 'text' } },
+  sets: { each: { either: [{ each: 'text' }, setShape] } },
+  appendOnly: 'flag',
+  afterCreate: keys<CreateEffect>({ fields: must({ each: 'text' }), run: must('function') }),
+})
 
 const kindOf = <Kind extends string>(write: DeclaredWrite<Kind>): Kind =>
   typeof write === 'string' ? write : write.kind
@@ -246,25 +351,34 @@ export const entity = <
   const R extends Readonly<Record<string, Relation>> = {},
 >(
   draft: EntityDeclaration<F, R>,
-) => ({
-  ...draft,
-  relations: draft.relations ?? ({} as R),
-  links: linksOf(draft.linksBy ?? (draft.links && { by: null, cases: { all: draft.links } })),
-  rest: restOf(draft.rest),
-  graphql: {
-    type: true,
-    roots: true,
-    paged: false,
-    filters: [],
-    mutations: [],
-    deprecated: {},
-    ...draft.graphql,
-  },
-  counted: draft.counted ?? null,
-  indexes: draft.indexes ?? [],
-  sets: (draft.sets ?? []).map(set =>
-    'fields' in set ? set : { fields: set, error: 'CONFLICT' as const },
-  ),
-  appendOnly: draft.appendOnly ?? false,
-  afterCreate: draft.afterCreate ?? null,
-})
+) => {
+  // What is not known stops the start: a misspelt option about rights must not open anything.
+  checkShape(
+    entityShape,
+    draft,
+    `the model is wrong: ${draft?.plural ?? draft?.table ?? 'an entity'}`,
+  )
+  const made = {
+    ...draft,
+    relations: draft.relations ?? ({} as R),
+    links: linksOf(draft.linksBy ?? (draft.links && { by: null, cases: { all: draft.links } })),
+    rest: restOf(draft.rest),
+    graphql: {
+      type: true,
+      roots: true,
+      paged: false,
+      filters: [],
+      mutations: [],
+      deprecated: {},
+      ...draft.graphql,
+    },
+    counted: draft.counted ?? null,
+    indexes: draft.indexes ?? [],
+    sets: (draft.sets ?? []).map(set =>
+      'fields' in set ? set : { fields: set, error: 'CONFLICT' as const },
+    ),
+    appendOnly: draft.appendOnly ?? false,
+    afterCreate: draft.afterCreate ?? null,
+  }
+  return madeWith(made, entityShape, draft)
+}

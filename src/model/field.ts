@@ -1,10 +1,11 @@
 /** Fields, defined once. Each API and engine derives its own view of a field from this. */
 import { a, aText, type Check, turned, where } from '#base/check.ts'
 import { isDay } from '#base/dates.ts'
-import type { ErrorKind } from '#errors.ts'
-import { anyone, nobody, type Rule } from '#model/policy.ts'
+import { keys, madeWith, must, type Shape, words } from '#base/shape.ts'
+import { type ErrorKind, errorShape } from '#errors.ts'
+import { anyone, nobody, type Rule, ruleShape } from '#model/policy.ts'
 import { codePoints, isEmail, isMoment, isStorable, type Scalar, slugOf } from '#model/values.ts'
-import type { Lifetime, Variants } from '#model/version.ts'
+import { type Lifetime, lifetimeShape, type Variants, variantsShape } from '#model/version.ts'
 
 /** The value of a field that a create does not give: a fixed one, one made of a text, the current time, or the viewer's id. */
 type Initial =
@@ -128,6 +129,78 @@ export const fixed = { settableBy: nobody } as const
 /** Options of an internal field: for searches and comparisons, never shown. */
 export const internal = { settableBy: nobody, graphql: 'hidden', rest: false } as const
 
+const common = keys<FieldOptions>({
+  ...lifetimeShape.keys,
+  nullable: 'flag',
+  description: 'text',
+  readableBy: ruleShape,
+  settableBy: ruleShape,
+  initial: {
+    either: [
+      words<Extract<Initial, string>>({ now: 1, viewer: 1 }),
+      keys<Exclude<Initial, string>>({ value: 'anything', slugOf: 'text' }),
+    ],
+  },
+  check: { named: 'function' },
+  graphql: words<Field['graphql']>({ shown: 1, input: 1, hidden: 1 }),
+  rest: 'flag',
+  until: variantsShape,
+  from: variantsShape,
+  resetBy: 'text',
+  unique: { either: [words<'CONFLICT'>({ CONFLICT: 1 }), errorShape] },
+  immutable: 'flag',
+})
+
+type MakeField = (...given: never) => Field
+type First<Make extends MakeField> = NonNullable<Parameters<Make>[0]>
+type Second<Make extends MakeField> = NonNullable<Parameters<Make>[1]>
+type Deletion = NonNullable<Field['references']>['onDelete']
+
+const enumShape = keys<Enum>({ name: must('text'), deprecated: { named: 'text' } })
+const limits = { min: must('number'), max: must('number') }
+
+/** The options of the functions that make fields, if they have some of their own. */
+const shapes = {
+  text: keys<First<typeof text>>({
+    ...common.keys,
+    min: 'number',
+    max: must('number'),
+    trimmed: 'flag',
+    pattern: 'anything',
+    message: 'text',
+  }),
+  slug: keys<First<typeof slug>>({ ...common.keys, from: must('text'), max: 'number' }),
+  choice: keys<Second<typeof choice>>({ ...common.keys, enum: enumShape }),
+  int: keys<First<typeof int>>({ ...common.keys, ...limits }),
+  money: keys<First<typeof money>>({ ...common.keys, max: limits.max }),
+  decimal: keys<First<typeof decimal>>({ ...common.keys, ...limits, scale: must('number') }),
+  json: keys<Second<typeof json>>({ ...common.keys, max: 'number' }),
+  list: keys<Second<typeof list>>({ ...common.keys, min: 'number', max: limits.max }),
+  reference: keys<Second<typeof reference>>({
+    ...common.keys,
+    onDelete: words<Deletion>({ cascade: 1, 'set null': 1, restrict: 1 }),
+  }),
+  folded: keys<Second<typeof folded>>({ nullable: 'flag', unique: common.keys.unique }),
+}
+
+/** The shape of a field, for those that are copied from others. */
+export const fieldShape = keys<Omit<Field, keyof FieldOptions> & FieldOptions>({
+  ...common.keys,
+  scalar: must('text'),
+  scale: must('number'),
+  touched: must('flag'),
+  rule: must('function'),
+  references: 'anything',
+  foldedFrom: 'text',
+  range: 'anything',
+  values: { each: 'text' },
+  format: 'text',
+  pattern: 'anything',
+  items: 'anything',
+  schema: 'anything',
+  enum: enumShape,
+})
+
 type FieldDetails = FieldOptions &
   Partial<
     Pick<
@@ -146,38 +219,48 @@ type FieldDetails = FieldOptions &
     >
   >
 
-const field = (scalar: Scalar, rule: Check, { check = {}, ...options }: FieldDetails): Field => ({
-  scalar,
-  rule: Object.entries(check).reduce(
-    (rule, [message, isSo]) => where(rule, isSo as (value: unknown) => boolean, message),
-    rule,
-  ),
-  scale: 0,
-  nullable: false,
-  description: '',
-  readableBy: anyone,
-  settableBy: anyone,
-  // A nullable field is null when it is not given.
-  initial: options.nullable ? { value: null } : undefined,
-  graphql: 'shown',
-  rest: true,
-  until: {},
-  from: {},
-  references: undefined,
-  foldedFrom: undefined,
-  resetBy: undefined,
-  touched: false,
-  unique: undefined,
-  immutable: false,
-  range: undefined,
-  values: undefined,
-  format: undefined,
-  pattern: undefined,
-  items: undefined,
-  schema: undefined,
-  enum: undefined,
-  ...options,
-})
+/** A field; what it was made with is checked where its name is known. */
+const field = (
+  scalar: Scalar,
+  rule: Check,
+  { check = {}, ...details }: FieldDetails,
+  ...given: readonly [shape: Shape, options: object]
+): Field =>
+  madeWith<Field>(
+    {
+      scalar,
+      rule: Object.entries(check).reduce(
+        (rule, [message, isSo]) => where(rule, isSo as (value: unknown) => boolean, message),
+        rule,
+      ),
+      scale: 0,
+      nullable: false,
+      description: '',
+      readableBy: anyone,
+      settableBy: anyone,
+      // A nullable field is null when it is not given.
+      initial: details.nullable ? { value: null } : undefined,
+      graphql: 'shown',
+      rest: true,
+      until: {},
+      from: {},
+      references: undefined,
+      foldedFrom: undefined,
+      resetBy: undefined,
+      touched: false,
+      unique: undefined,
+      immutable: false,
+      range: undefined,
+      values: undefined,
+      format: undefined,
+      pattern: undefined,
+      items: undefined,
+      schema: undefined,
+      enum: undefined,
+      ...details,
+    },
+    ...given,
+  )
 
 const string = aText('must be a string')
 const storable = where(string, isStorable, 'must not contain NUL or lone surrogates')
@@ -208,7 +291,7 @@ export const text = (
   const matching = pattern
     ? where(rule, text => pattern.test(text), message ?? `must match ${pattern.source}`)
     : rule
-  return field('text', matching, { ...rest, pattern, range: { min, max } })
+  return field('text', matching, { ...rest, pattern, range: { min, max } }, shapes.text, options)
 }
 
 /** What the id of a row may add to a slug that another row has: `-` and its digits. */
@@ -225,22 +308,25 @@ export const slug = (
   const { from, max = 100, ...rest } = options
   const message = `must be at most ${max} small letters, without accents, and digits, with - between words`
   const rule = where(aText(message), text => text !== '' && slugOf(text, max) === text, message)
-  return field('text', rule, {
+  const details = {
     unique: 'CONFLICT',
     ...rest,
     initial: { slugOf: from },
     range: { min: 1, max },
     pattern: /^[\p{L}\p{N}\p{M}]+(-[\p{L}\p{N}\p{M}]+)*$/u,
-  })
+  } as const
+  return field('text', rule, details, shapes.slug, options)
 }
 
 /** An email address of valid form, at most 254 characters, stored as it is written. */
 export const email = (options: FieldOptions<{ readonly value: string }, string> = {}): Field =>
-  field('text', where(sized(trimmedText, 1, 254), isEmail, 'must be an email address'), {
-    ...options,
-    range: { min: 1, max: 254 },
-    format: 'email',
-  })
+  field(
+    'text',
+    where(sized(trimmedText, 1, 254), isEmail, 'must be an email address'),
+    { ...options, range: { min: 1, max: 254 }, format: 'email' },
+    common,
+    options,
+  )
 
 // A URL parser repairs white space, backslashes and a missing host; readers of the stored text may not.
 const webForm = /^https?:\/\/[^\s\p{Cc}/\\@?#]+(?:[/?#][^\s\p{Cc}\\]*)?$/iu
@@ -253,6 +339,8 @@ export const webUrl = (options: FieldOptions<{ readonly value: string }, string>
     'text',
     where(sized(storable, 1, 2048), isWebUrl, 'must be an absolute http or https URL'),
     { ...options, range: { min: 1, max: 2048 }, format: 'uri' },
+    common,
+    options,
   )
 
 type ChoiceOptions<Value extends string> = FieldOptions<{ readonly value: Value }, Value> & {
@@ -263,16 +351,14 @@ type ChoiceOptions<Value extends string> = FieldOptions<{ readonly value: Value 
 export const choice = <const Value extends string>(
   values: readonly Value[],
   options: ChoiceOptions<NoInfer<Value>> = {},
-): Field =>
-  field(
-    'text',
-    where(
-      string,
-      given => values.some(value => value === given),
-      `must be one of ${values.join(', ')}`,
-    ),
-    { ...options, values, range: { min: 0, max: Math.max(...values.map(codePoints)) } },
-  )
+): Field => {
+  if (!Array.isArray(values))
+    throw new Error("choice() takes a list of words first, such as choice(['open', 'closed'])")
+  const isOne = (given: string) => values.some(value => value === given)
+  const rule = where(string, isOne, `must be one of ${values.join(', ')}`)
+  const range = { min: 0, max: Math.max(...values.map(codePoints)) }
+  return field('text', rule, { ...options, values, range }, shapes.choice, options)
+}
 
 const within =
   (isNumber: (given: unknown) => boolean, min: number, max: number) =>
@@ -285,10 +371,8 @@ export const int = (
 ): Field => {
   const { min, max, ...rest } = options
   const message = `must be a whole number from ${min} to ${max}`
-  return field('int', a(within(Number.isSafeInteger, min, max), message), {
-    ...rest,
-    range: { min, max },
-  })
+  const rule = a(within(Number.isSafeInteger, min, max), message)
+  return field('int', rule, { ...rest, range: { min, max } }, shapes.int, options)
 }
 
 /** An amount in the store's currency, which decides the number of decimals (see `write/input.ts`). */
@@ -297,10 +381,8 @@ export const money = (
 ): Field => {
   const { max, ...rest } = options
   const message = `must be a number from 0 to ${max}`
-  return field('money', a(within(Number.isFinite, 0, max), message), {
-    ...rest,
-    range: { min: 0, max },
-  })
+  const rule = a(within(Number.isFinite, 0, max), message)
+  return field('money', rule, { ...rest, range: { min: 0, max } }, shapes.money, options)
 }
 
 /** A number with at most `scale` decimals, exact: of at most 15 digits. */
@@ -313,31 +395,30 @@ export const decimal = (
 ): Field => {
   const { scale, min, max, ...rest } = options
   const message = `must be a number from ${min} to ${max}`
-  return field('decimal', a(within(Number.isFinite, min, max), message), {
-    ...rest,
-    scale,
-    range: { min, max },
-  })
+  const rule = a(within(Number.isFinite, min, max), message)
+  return field('decimal', rule, { ...rest, scale, range: { min, max } }, shapes.decimal, options)
 }
 
 const noDay = 'must be a day, such as 2026-01-31'
 
 /** A day of the calendar, without a time. */
 export const date = (options: FieldOptions<{ readonly value: string }, string> = {}): Field =>
-  field('date', where(aText(noDay), isDay, noDay), options)
+  field('date', where(aText(noDay), isDay, noDay), options, common, options)
 
 const noMoment = 'must be an ISO 8601 time in UTC, such as 2026-01-31T09:30:00.000Z'
 
 /** A moment, ISO 8601 in UTC with milliseconds. */
 export const time = (
   options: FieldOptions<'now' | { readonly value: number }, string> = {},
-): Field => field('time', where(aText(noMoment), isMoment, noMoment), options)
+): Field => field('time', where(aText(noMoment), isMoment, noMoment), options, common, options)
 
 /** True or false. */
 export const flag = (options: FieldOptions<{ readonly value: 0 | 1 }> = {}): Field =>
   field(
     'flag',
     a(given => typeof given === 'boolean', 'must be true or false'),
+    options,
+    common,
     options,
   )
 
@@ -369,6 +450,8 @@ export const json = <Value>(
       'must be an object or a list',
     ),
     { ...rest, schema, range: { min: 0, max } },
+    shapes.json,
+    options,
   )
 }
 
@@ -391,7 +474,7 @@ export const list = (
       ? { fault: `has an item, number ${at + 1}, that ${wrong.fault}` }
       : { value: found.map(item => ('value' in item ? item.value : null)) }
   }
-  return field('list', rule, { ...rest, items, range: { min, max } })
+  return field('list', rule, { ...rest, items, range: { min, max } }, shapes.list, options)
 }
 
 /** Bytes, such as a picture: only for the content's own code, as no API shows them. */
@@ -400,17 +483,21 @@ export const bytes = (options: FieldOptions<never> = {}): Field =>
     'bytes',
     a(given => given instanceof Uint8Array, 'must be bytes'),
     { ...internal, ...options },
+    common,
+    options,
   )
 
 const isId = within(Number.isSafeInteger, 1, Number.MAX_SAFE_INTEGER)
 
 /** The id of the row itself: given by the store in ascending order, never reused. */
 export const id = (options: FilledOptions = {}): Field =>
-  field('id', a(isId, `must be a whole number from 1 to ${Number.MAX_SAFE_INTEGER}`), {
-    ...fixed,
-    description: 'Unique identifier.',
-    ...options,
-  })
+  field(
+    'id',
+    a(isId, `must be a whole number from 1 to ${Number.MAX_SAFE_INTEGER}`),
+    { ...fixed, description: 'Unique identifier.', ...options },
+    common,
+    options,
+  )
 
 /** The id of a row of another entity. */
 export const reference = (
@@ -418,18 +505,17 @@ export const reference = (
   options: FieldOptions<'viewer', number> & { onDelete?: 'cascade' | 'set null' | 'restrict' } = {},
 ): Field => {
   const { onDelete = 'cascade', ...rest } = options
-  return field('id', a(isId, 'must be the id of a thing that exists'), {
-    references: { entity, onDelete },
-    immutable: true,
-    ...rest,
-  })
+  const rule = a(isId, 'must be the id of a thing that exists')
+  const details = { references: { entity, onDelete }, immutable: true, ...rest }
+  return field('id', rule, details, shapes.reference, options)
 }
 
 /** A copy of another field without case, to find and compare by. */
 export const folded = (
   from: string,
   options: Pick<FieldOptions, 'nullable' | 'unique'> = {},
-): Field => field('text', string, { ...internal, foldedFrom: from, ...options })
+): Field =>
+  field('text', string, { ...internal, foldedFrom: from, ...options }, shapes.folded, options)
 
 /** The row's counter for lost updates: raised by each write, part of the ETag. */
 export const revision = (): Field =>

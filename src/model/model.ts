@@ -1,4 +1,5 @@
 /** All entities together, checked: relation names and keys by the compiler, and again at boot in one sentence. */
+import { keys, must } from '#base/shape.ts'
 import { clipped } from '#base/text.ts'
 import { ApiError } from '#errors.ts'
 import { fieldFaults } from '#model/check/fields.ts'
@@ -22,7 +23,7 @@ import { versionFaults } from '#model/check/versions.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Currency } from '#model/money.ts'
 import { columnName, entityOf, fieldOf, typeName, wrong } from '#model/names.ts'
-import type { Roles, Switches } from '#model/policy.ts'
+import { type Roles, rolesShape, type Switches } from '#model/policy.ts'
 
 export { columnName, entityOf, fieldOf, typeName }
 
@@ -45,6 +46,12 @@ export type Viewers = {
   readonly barred: { readonly field: string; readonly value: string }
   readonly roles: Roles
 }
+
+export const viewersShape = keys<Viewers>({
+  entity: must('text'),
+  barred: must(keys<Viewers['barred']>({ field: must('text'), value: must('text') })),
+  roles: must(rolesShape),
+})
 
 /** What a service is about, checked: every room works on this. */
 export type Model = {

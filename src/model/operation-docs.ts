@@ -1,5 +1,7 @@
 /** What an operation that the model does not derive says of itself for the documents of the API. */
 
+import { keys, must, type Shape } from '#base/shape.ts'
+
 /** A JSON Schema, draft 2020-12; `#/components/schemas/…` refers to schemas of the model. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
@@ -23,3 +25,18 @@ export type OperationDocs = {
   /** The codes of errors that only it answers with, beside those of every operation of its kind. */
   readonly errors?: readonly string[]
 }
+
+const mediaShape: Shape = {
+  named: keys<MediaType>({ schema: must('anything'), example: 'anything' }),
+}
+
+export const operationDocsShape = keys<OperationDocs>({
+  operationId: must('text'),
+  summary: must('text'),
+  description: 'text',
+  body: mediaShape,
+  isBodyOptional: 'flag',
+  success: { named: 'text' },
+  forms: mediaShape,
+  errors: { each: 'text' },
+})

@@ -1,4 +1,5 @@
 /** Who asks, and who may do what, as data: the same rule guards a root, a nested level, a write and the printed table. */
+import { keys, must, words } from '#base/shape.ts'
 import { ApiError, type ErrorLocation } from '#errors.ts'
 import { withArticle } from '#model/names.ts'
 
@@ -14,6 +15,12 @@ export type Roles<Name extends string = string> = {
   /** The role that may do all that is not closed to everybody. */
   readonly superuser: Name
 }
+
+export const rolesShape = keys<Roles>({
+  names: must({ each: 'text' }),
+  default: must('text'),
+  superuser: must('text'),
+})
 
 /** The roles of a content, whose names the compiler then knows. */
 export const defineRoles = <const Name extends string>(
@@ -57,6 +64,23 @@ export type Rule =
   /** Only the service itself. */
   | { readonly kind: 'nobody' }
 
+export const ruleShape = keys<Rule>({
+  kind: must(
+    words<Rule['kind']>({
+      anyone: 1,
+      'signed in': 1,
+      self: 1,
+      role: 1,
+      superuser: 1,
+      while: 1,
+      nobody: 1,
+    }),
+  ),
+  fields: { each: 'text' },
+  role: 'text',
+  setting: 'text',
+})
+
 export const anyone: Rule = { kind: 'anyone' }
 export const signedIn: Rule = { kind: 'signed in' }
 export const nobody: Rule = { kind: 'nobody' }
@@ -79,6 +103,14 @@ export type Policy = {
   readonly update?: Rule
   readonly delete?: Rule
 }
+
+export const policyShape = keys<Policy>({
+  read: ruleShape,
+  enter: ruleShape,
+  create: ruleShape,
+  update: ruleShape,
+  delete: ruleShape,
+})
 
 /** The switches that an operator's settings turn on or off, by the names that rules have for them. */
 export type Switches = Readonly<Record<string, boolean>>

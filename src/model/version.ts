@@ -1,5 +1,6 @@
 /** The versions of the REST API, which parts of the model each has, and how each names and writes values. */
 import { own } from '#base/object.ts'
+import { keys, must, type Shape, words } from '#base/shape.ts'
 
 /** The versions there are, oldest first. */
 export const versions = [1, 2] as const
@@ -22,6 +23,18 @@ export type Lifetime = {
   readonly sunset?: string
   readonly deprecated?: Deprecation
 }
+
+export const lifetimeShape = keys<Lifetime>({
+  since: 'number',
+  last: 'number',
+  sunset: 'text',
+  deprecated: {
+    either: [
+      'text',
+      keys<Exclude<Deprecation, string>>({ reason: must('text'), on: must('text') }),
+    ],
+  },
+})
 
 /** The reason that callers read. */
 export const reasonOf = (deprecated: Deprecation | undefined): string | undefined =>
@@ -87,6 +100,19 @@ export type Variant = { readonly name?: string; readonly form?: Form }
 
 /** The variants of a field, each by a version. */
 export type Variants = Readonly<Partial<Record<Version, Variant>>>
+
+/** The shape of variants. */
+export const variantsShape: Shape = {
+  named: keys<Variant>({
+    name: 'text',
+    form: {
+      either: [
+        words<Extract<Form, string>>({ 'as text': 1, 'as seconds': 1 }),
+        keys<Exclude<Form, string>>({ words: must({ named: 'text' }) }),
+      ],
+    },
+  }),
+}
 
 /** The variants of a field: of the versions until one, and from one on, that one included. */
 export type Differing = { readonly until: Variants; readonly from: Variants }

@@ -1,9 +1,10 @@
 /** An action: a command that is no plain create, update or delete, declared once with its path. */
 
+import { keys, must, words } from '#base/shape.ts'
 import { entityOf, type Model } from '#model/model.ts'
-import type { OperationDocs } from '#model/operation-docs.ts'
-import type { Rule } from '#model/policy.ts'
-import type { Lifetime } from '#model/version.ts'
+import { type OperationDocs, operationDocsShape } from '#model/operation-docs.ts'
+import { type Rule, ruleShape } from '#model/policy.ts'
+import { type Lifetime, lifetimeShape } from '#model/version.ts'
 import type { Command, Services, Writing } from '#write/command.ts'
 
 export type Action = Lifetime & {
@@ -29,6 +30,21 @@ export type Action = Lifetime & {
   /** Its steps and the status of its answer; throws `VALIDATION_ERROR` for a bad body. */
   readonly command: (writing: Writing, given: Given) => Command
 }
+
+export const actionShape = keys<Action>({
+  ...lifetimeShape.keys,
+  method: must(words<Action['method']>({ POST: 1, PUT: 1, DELETE: 1 })),
+  name: must('text'),
+  rule: ruleShape,
+  path: must('text'),
+  about: must({ either: ['null', 'text'] }),
+  answers: must({ either: ['null', 'text'] }),
+  bytes: 'number',
+  ownTag: 'flag',
+  precheck: 'function',
+  described: must(operationDocsShape),
+  command: must('function'),
+})
 
 /** The entity whose revision `If-Match` and `If-None-Match` are compared with: the one that an action is about, if it answers with it; else null. */
 export const guardedBy = (

@@ -1,0 +1,251 @@
+/** What a content declares is known or refused: each key and each word of the contents is misspelt in turn. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isObject } from '#base/object.ts'
+import { faultIn, madeWith, optionsOf, type Shape } from '#base/shape.ts'
+import { content as service } from '#content/index.ts'
+import { type Content, defineContent, seedShape, servedShape } from '#content.ts'
+import { defineErrors } from '#errors.ts'
+import { entity } from '#model/entity.ts'
+import { choice, id, int, text } from '#model/field.ts'
+import { anyone } from '#model/policy.ts'
+import { library } from '../support/library/index.ts'
+
+/** A declaration with one slip: where it is, what stands there, and what was meant. */
+type Slip = {
+  readonly place: string
+  readonly wrong: string
+  readonly right: string
+  readonly changed: unknown
+}
+
+/** The same word with a slip of the fingers, in each of a few ways. */
+const slips = (word: string): readonly string[] => {
+  const at = Math.floor(word.length / 2)
+  const [before, here = '', next = '', after] = [
+    word.slice(0, at),
+    word[at],
+    word[at + 1],
+    word.slice(at + 2),
+  ]
+  const swapped = `${before}${next}${here}${after}`
+  return [
+    `${word}${word.at(-1)}`,
+    word === word.toLowerCase() ? word.toUpperCase() : word.toLowerCase(),
+    // In a short word, two letters are too much to tell what was meant.
+    ...(word.length > 4 && swapped !== word ? [swapped] : []),
+  ].filter(slip => slip !== word)
+}
+
+/** The keys below which anything may be. */
+const open = new Set<string>()
+
+/** The declaration with each of its keys and words misspelt in turn. */
+const misspelt = function* (shape: Shape, value: unknown, place = ''): Generator<Slip> {
+  const made = isObject(value) ? optionsOf(value) : undefined
+  if (made) {
+    for (const slip of misspelt(made.shape, made.options, place))
+      yield { ...slip, changed: madeWith({ ...(value as object) }, made.shape, slip.changed) }
+    return
+  }
+  if (shape === 'anything')
+    open.add(/examples\.(\w+)/.exec(place)?.[1] ?? place.replace(/.*\./, ''))
+  if (typeof shape === 'string') return
+  if ('either' in shape) {
+    const taken = shape.either.find(one => faultIn(one, value, place) === undefined)
+    return void (taken && (yield* misspelt(taken, value, place)))
+  }
+  if ('words' in shape) {
+    for (const wrong of slips(String(value)))
+      yield { place, wrong, right: String(value), changed: wrong }
+    return
+  }
+  for (const [key, part] of Object.entries(value as object)) {
+    const of: Shape | { readonly needed: Shape } | undefined =
+      'keys' in shape ? shape.keys[key] : 'each' in shape ? shape.each : shape.named
+    assert.ok(of, `${place}.${key} is known`)
+    if ('keys' in shape)
+      for (const wrong of slips(key)) {
+        const changed = Object.entries(value as object).map(([name, of]) => [
+          name === key ? wrong : name,
+          of,
+        ])
+        yield { place, wrong, right: key, changed: Object.fromEntries(changed) }
+      }
+    if (part === undefined) continue
+    const inner = typeof of === 'object' && 'needed' in of ? of.needed : of
+    for (const slip of misspelt(inner, part, `${place}.${key}`))
+      yield {
+        ...slip,
+        changed: Array.isArray(value)
+          ? value.with(Number(key), slip.changed)
+          : { ...(value as object), [key]: slip.changed },
+      }
+  }
+}
+
+/** The sentence that refuses it; fails if it is accepted or ends in another error. */
+const refusal = async (declare: () => unknown): Promise<string> => {
+  try {
+    await declare()
+  } catch (error) {
+    assert.equal((error as Error).constructor, Error, `is told in a sentence: ${error}`)
+    return (error as Error).message
+  }
+  return 'nothing'
+}
+
+const areRefused = async (
+  declared: { readonly shape: Shape; readonly options: unknown } | undefined,
+  declare: (changed: never) => unknown,
+): Promise<number> => {
+  assert.ok(declared)
+  let count = 0
+  for (const { place, wrong, right, changed } of misspelt(declared.shape, declared.options)) {
+    count++
+    const sentence = await refusal(() => declare(changed as never))
+    assert.ok(
+      sentence.includes(wrong) && sentence.endsWith(`did you mean ${right}?`),
+      `${wrong} for ${right} at ${place}: ${sentence}`,
+    )
+    assert.doesNotMatch(sentence, /\n/)
+  }
+  return count
+}
+
+const contents: readonly (readonly [string, Content])[] = [
+  ['the service', service],
+  ['the library', library],
+]
+
+for (const [name, content] of contents) {
+  test(`each key and word of the entities of ${name}, misspelt, is refused with the right one`, async () => {
+    let count = 0
+    for (const one of Object.values(content.entities))
+      count += await areRefused(optionsOf(one), entity)
+    assert.ok(count > 500, `${count} are tried`)
+  })
+
+  test(`each key and word of the parts of ${name}, misspelt, is refused with the right one`, async () => {
+    assert.ok((await areRefused(optionsOf(content), defineContent)) > 100)
+  })
+}
+
+for (const [name, content] of contents) {
+  const { options } = optionsOf(content) as { options: Parameters<typeof defineContent>[0] }
+
+  test(`each key and word of what ${name} serves and makes up, misspelt, is refused with the right one`, async () => {
+    await areRefused({ shape: servedShape, options: await options.served?.() }, served =>
+      defineContent({ ...options, served: async () => served }).served(),
+    )
+    await areRefused({ shape: seedShape, options: await options.seed?.() }, seed =>
+      defineContent({ ...options, seed: async () => seed }).seed?.(),
+    )
+  })
+}
+
+test('only values, rows, schemas and files may be anything', () => {
+  assert.deepEqual([...open].sort(), [
+    'example',
+    'file',
+    'inputs',
+    'migrations',
+    'rows',
+    'schema',
+    'value',
+  ])
+})
+
+const note = {
+  table: 'notes',
+  plural: 'notes',
+  description: '',
+  fields: { id: id(), title: text({ max: 9 }) },
+  policy: { read: anyone },
+  rest: { list: true, one: true, listing: { paging: 'page', limit: 10 } },
+} as const
+const { listing } = note.rest
+const { options: parts } = optionsOf(library) as { options: Parameters<typeof defineContent>[0] }
+
+/** Whatever JavaScript lets somebody write. */
+const loose = (declare: (given: never) => unknown, given: unknown) => () => declare(given as never)
+const withField = (field: unknown) => loose(entity, { ...note, fields: { ...note.fields, field } })
+
+const faults: readonly (readonly [what: string, sentence: string, declare: () => unknown])[] = [
+  [
+    'a word that is like none',
+    'the model is wrong: notes.rest.listing.paging is "infinite", which is no word for it: name one of page, page or offset, cursor',
+    loose(entity, { ...note, rest: { ...note.rest, listing: { ...listing, paging: 'infinite' } } }),
+  ],
+  [
+    'an option that is like none',
+    'the model is wrong: notes has visible, which is no option of it: name one of table, plural, description, fields, relations, policy, links, linksBy, rest, graphql, counted, indexes, sets, appendOnly, afterCreate',
+    loose(entity, { ...note, visible: true }),
+  ],
+  [
+    'an option with a value of another type',
+    'the model is wrong: notes.appendOnly is "yes": it must be true or false',
+    loose(entity, { ...note, appendOnly: 'yes' }),
+  ],
+  [
+    'an option that is missing',
+    'the model is wrong: notes has no rest: give it one',
+    loose(entity, { ...note, rest: undefined }),
+  ],
+  [
+    'an option about rights in another case',
+    'the model is wrong: notes.fields.field has readableby, which is no option of it: did you mean readableBy?',
+    withField(text({ max: 9, readableby: anyone } as never)),
+  ],
+  [
+    'an option of another kind of field',
+    'the model is wrong: notes.fields.field has values, which is no option of it: name one of ',
+    withField(text({ max: 9, values: ['a'] } as never)),
+  ],
+  [
+    'an option of a field that was copied',
+    'the model is wrong: notes.fields.field has nullabel, which is no option of it: did you mean nullable?',
+    withField({ ...int({ min: 1, max: 2 }), nullabel: true }),
+  ],
+  [
+    'a field without an option that its kind needs',
+    'the model is wrong: notes.fields.field has no max: give it one',
+    withField(text({} as never)),
+  ],
+  [
+    'a field that is none',
+    'the model is wrong: notes.fields.field is "text": it must be an object',
+    withField('text'),
+  ],
+  [
+    'a choice without a list',
+    "choice() takes a list of words first, such as choice(['open', 'closed'])",
+    loose(choice, 'open'),
+  ],
+  [
+    'an entity that is none',
+    'the model is wrong: an entity is null: it must be an object',
+    loose(entity, null),
+  ],
+  [
+    'an error code without a status',
+    'The error code LATE has statuss, which is no option of it: did you mean status?',
+    loose(defineErrors, { LATE: { statuss: 409, title: 'Late' } }),
+  ],
+  [
+    'a rate of an entity that is not there',
+    'creationRates of the content has members, which is no option of it: did you mean member?',
+    () => defineContent({ ...parts, creationRates: () => ({ members: 1 }) }).creationRates({}),
+  ],
+  [
+    'a demo of an entity that is not there',
+    'the demo of the content has bok, which is no option of it: did you mean book?',
+    () => defineContent({ ...parts, demo: async () => ({ bok: [] }) }).demo?.(),
+  ],
+  ['no content', 'the content is null: it must be an object', loose(defineContent, null)],
+]
+for (const [what, sentence, declare] of faults)
+  test(`${what} is refused in one sentence`, async () => {
+    const told = await refusal(declare)
+    assert.equal(sentence.endsWith(' ') ? told.slice(0, sentence.length) : told, sentence)
+  })
