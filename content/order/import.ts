@@ -12,7 +12,6 @@ import { ask } from '#serve/store.ts'
 import { type SqlValue, sql } from '#sql/sql.ts'
 import { checkInput, type InputContext, type Values } from '#write/input.ts'
 
-type GivenRow = Readonly<Record<string, unknown>>
 type StateChange = (typeof transitions)[keyof typeof transitions]
 type CheckedRow = { readonly values: Values; readonly faults: readonly FieldFault[] }
 
@@ -23,10 +22,6 @@ const stepsTo = (status: SqlValue | undefined): readonly StateChange[] => {
   const last = steps.find(({ to }) => to === status)
   return last ? [...stepsTo(last.from), last] : []
 }
-
-/** The state of an order whose row does not give it: from its times, or paid if it has none of them. */
-const statusOf = (row: GivenRow): string =>
-  steps.toReversed().find(({ at }) => row[at] != null)?.to ?? 'paid'
 
 /** An order's times must be those of the steps to its state, no fewer and no more. */
 const timeFaults = (values: Values): readonly FieldFault[] => {
@@ -74,19 +69,6 @@ const checkItem = async (
   }
 }
 
-/** The events of an order, as far as its times tell; the users who did them are unknown. */
-const eventsOf = (order: Values): readonly Values[] => {
-  const made = { from: null, to: 'pending', at: 'createdAt' }
-  return [made, ...stepsTo(order.get('status'))].map(
-    ({ from, to, at }) =>
-      new Map<string, SqlValue>([
-        ['at', order.get(at) ?? null],
-        ['fromStatus', from],
-        ['toStatus', to],
-      ]),
-  )
-}
-
 /** Puts in past orders; they take nothing from the stock, which is today's. */
 const orderRows = (store: ContentStore, use: InputContext): PutRow => {
   const { model } = store
@@ -119,7 +101,8 @@ const orderRows = (store: ContentStore, use: InputContext): PutRow => {
     )
 
     // The order itself, with its state and times.
-    const status = statusOf(row)
+    // A row that does not give its state has that of its times, or is paid if it has none of them.
+    const status = steps.toReversed().find(({ at }) => row[at] != null)?.to ?? 'paid'
     const given = { amount: Number(sum), currency: code, status }
     const checked = checkInput(entity, row, { ...use, given })
     const values = new Map(checked.values)
@@ -147,7 +130,12 @@ const orderRows = (store: ContentStore, use: InputContext): PutRow => {
       const orderId = await putOrder(values)
       const below = (row: Values) => new Map(row).set('orderId', orderId)
       for (const item of lines) await putItem(below(item))
-      for (const event of eventsOf(values)) await putEvent(below(event))
+      // The events as far as the times tell; the users who did them are unknown.
+      const made = { from: null, to: 'pending', at: 'createdAt' }
+      for (const { from, to, at } of [made, ...stepsTo(values.get('status'))]) {
+        const event = { at: values.get(at) ?? null, fromStatus: from, toStatus: to }
+        await putEvent(below(new Map(Object.entries(event))))
+      }
     })
   }
 }

@@ -60,21 +60,6 @@ const paragraph = (random: Random, words: number): string => {
 /** An index below `size`, low ones far more often: the share of the first x is the cube root of x. */
 const skewed = (random: Random, size: number): number => Math.floor(size * random() ** 3)
 
-/** Posts in the order of their authors: popular authors' posts come first, and get most of the comments. */
-const byAuthor = (authors: Uint32Array, users: number): Uint32Array => {
-  const starts = new Uint32Array(users + 1)
-  for (const author of authors) starts[author] = (starts[author] ?? 0) + 1
-  for (let user = 1; user <= users; user++)
-    starts[user] = (starts[user] ?? 0) + (starts[user - 1] ?? 0)
-  const sorted = new Uint32Array(authors.length)
-  for (const [index, author] of authors.entries()) {
-    const next = starts[author - 1] ?? 0
-    sorted[next] = index + 1
-    starts[author - 1] = next + 1
-  }
-  return sorted
-}
-
 /** What `duet seed` writes: users, posts, comments and products, as many as are asked for. */
 export const seed: Seed = {
   sizes: { users: 100, posts: 500, comments: 2000, products: 1000 },
@@ -105,7 +90,11 @@ export const seed: Seed = {
       return { title, content, authorId }
     })
 
-    const commented = byAuthor(authors, users)
+    // Posts in the order of their authors: popular authors' posts come first, and get most of the comments.
+    const authorOf = (post: number) => authors[post - 1] ?? 0
+    const commented = authors
+      .map((_, index) => index + 1)
+      .sort((one, other) => authorOf(one) - authorOf(other) || one - other)
     await put('comment', comments, () => {
       const postId = commented[skewed(random, commented.length)] ?? 1
       const authorId = 1 + skewed(random, users)

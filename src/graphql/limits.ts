@@ -20,14 +20,7 @@ export type DocumentLimits = {
   readonly rootFields: number
 }
 
-type Size = {
-  readonly depth: number
-  readonly fields: number
-  readonly aliases: number
-  readonly rootFields: number
-}
-
-const none: Size = { depth: 0, fields: 0, aliases: 0, rootFields: 0 }
+type Size = { depth: number; fields: number; aliases: number; rootFields: number }
 
 export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>
 
@@ -44,33 +37,29 @@ export const operationsOf = ({ definitions }: DocumentNode): readonly OperationD
 /** Measures selection sets; each fragment is measured once, so that a bomb of them costs nothing. */
 const measuring = (fragments: Fragments) => {
   const measured = new Map<string, Size>()
-  const sizeOf = ({ selections }: SelectionSetNode): Size => {
-    const sizes = selections.map((selection): Size => {
-      if (selection.kind === Kind.INLINE_FRAGMENT) return sizeOf(selection.selectionSet)
+  const sizeOf = (set: SelectionSetNode | undefined): Size => {
+    const size = { depth: 0, fields: 0, aliases: 0, rootFields: 0 }
+    for (const selection of set?.selections ?? []) {
+      let part: Size
       if (selection.kind === Kind.FRAGMENT_SPREAD)
-        return measured.getOrInsertComputed(selection.name.value, name => {
-          const fragment = fragments.get(name)
-          return fragment ? sizeOf(fragment.selectionSet) : none
-        })
-      const below = selection.selectionSet ? sizeOf(selection.selectionSet) : none
-      // Introspection has a depth of its own, which graphql-js's rules keep.
-      const isIntrospection = selection.name.value.startsWith('__')
-      return {
-        depth: isIntrospection ? 1 : below.depth + 1,
-        fields: below.fields + 1,
-        aliases: below.aliases + (selection.alias ? 1 : 0),
-        rootFields: 1,
-      }
-    })
-    return sizes.reduce(
-      (a, b) => ({
-        depth: Math.max(a.depth, b.depth),
-        fields: a.fields + b.fields,
-        aliases: a.aliases + b.aliases,
-        rootFields: a.rootFields + b.rootFields,
-      }),
-      none,
-    )
+        part = measured.getOrInsertComputed(selection.name.value, name =>
+          sizeOf(fragments.get(name)?.selectionSet),
+        )
+      else part = sizeOf(selection.selectionSet)
+      if (selection.kind === Kind.FIELD)
+        part = {
+          // Introspection has a depth of its own, which graphql-js's rules keep.
+          depth: selection.name.value.startsWith('__') ? 1 : part.depth + 1,
+          fields: part.fields + 1,
+          aliases: part.aliases + (selection.alias ? 1 : 0),
+          rootFields: 1,
+        }
+      size.depth = Math.max(size.depth, part.depth)
+      size.fields += part.fields
+      size.aliases += part.aliases
+      size.rootFields += part.rootFields
+    }
+    return size
   }
   return sizeOf
 }

@@ -5,10 +5,11 @@ import { entityOf, fieldOf } from '#model/model.ts'
 import { anonymous } from '#model/policy.ts'
 import { type Member, type Resource, resourceOf } from '#model/resource.ts'
 import type { DocumentParts } from '#openapi/parts.ts'
-import { type InputPurpose, inputFields } from '#openapi/schemas.ts'
+import { inputFields } from '#openapi/schemas.ts'
 import type { Answer } from '#read/read.ts'
 import { encoders, inForm, orNull } from '#read/stitch.ts'
 import { cursorEnvelope, numberedEnvelope } from '#rest/paging.ts'
+import type { Route } from '#rest/routes.ts'
 import { type InputContext, inputValues, type Values } from '#write/input.ts'
 
 /** A moment for rows that do not say when they were made. */
@@ -87,15 +88,16 @@ export const exampleOf = (
 }
 
 /** An input that would make a row, or change the first: then it has one member. */
-export const inputExample = (parts: DocumentParts, name: string, input: InputPurpose): unknown => {
+export const inputExample = (parts: DocumentParts, route: Route): unknown => {
+  const name = route.entity
   const row = parts.inputs[name] ?? parts.rows[name]?.[0]
   const values = storedRow(parts, name, 0, row)
   if (!row || !values) return undefined
   const resource = resourceOf(parts.model, name, parts.version)
-  const members = inputFields(resource, input)
+  const members = inputFields(resource, route)
     .filter(([key, field]) => Object.hasOwn(row, key) && field.settableBy.kind === 'anyone')
     .map(([key]) => [resource.nameOf(key), shownAs(parts, resource, key, values)] as const)
-  return Object.fromEntries(input.mode === 'update' ? members.slice(0, 1) : members)
+  return Object.fromEntries(route.kind === 'update' ? members.slice(0, 1) : members)
 }
 
 const noKey = new Uint8Array(32)

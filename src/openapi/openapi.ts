@@ -7,10 +7,8 @@ import { resourceOf } from '#model/resource.ts'
 import { isIn, newest, type Version } from '#model/version.ts'
 import { exampleOf, listExample } from '#openapi/examples.ts'
 import {
-  actionOperation,
   type DocumentOperation,
-  extraOperation,
-  inputOf,
+  describedOperation,
   routeOperation,
   tagOf,
 } from '#openapi/operations.ts'
@@ -24,9 +22,8 @@ import {
   objectSchema,
   refTo,
   type Schemas,
-  withEmbedded,
 } from '#openapi/schemas.ts'
-import { answerNameOf, bodyNameOf, listNameOf, type Route, routesOf } from '#rest/routes.ts'
+import { documentedIn, listNameOf } from '#rest/routes.ts'
 import type { Lifecycle } from '#versions/deprecation.ts'
 
 /** The operations of a path by method, and the parameters of all of them. */
@@ -38,18 +35,8 @@ export type OpenApi = JsonSchema & {
   readonly components: Readonly<Record<string, Schemas>>
 }
 
-/** The operations by path and method; throws a plain error if two have one name. */
+/** The operations by path and method. */
 const pathsOf = (operations: readonly DocumentOperation[]): Readonly<Record<string, PathItem>> => {
-  const known = new Map<unknown, DocumentOperation>()
-  for (const made of operations) {
-    const { operationId } = made.operation
-    const other = known.get(operationId)
-    if (other)
-      throw new Error(
-        `${other.method} ${other.path} and ${made.method} ${made.path} are both the operation ${operationId}: give one of them another name`,
-      )
-    known.set(operationId, made)
-  }
   const parameters = (['version', 'apiVersion', 'requestId'] as const).map(parameter)
   // Paths that differ in the names of their parameters alone are one.
   const byPath = Map.groupBy(operations, ({ path }) => path.replace(/\{\w+\}/g, '{}'))
@@ -124,51 +111,32 @@ const listSchemas = ({ model, style }: DocumentParts, entities: readonly string[
   }
 }
 
-const json = 'application/json'
-
 /** The schemas of objects, lists, inputs and errors, and the examples of the first two by the schemas that they show. */
 const schemasAndExamples = (
   parts: DocumentParts,
-  routes: readonly Route[],
+  { answered, objects, lists, inputs, bodies }: ReturnType<typeof documentedIn>,
   codes: readonly string[],
 ) => {
-  const { model, version, actions, extras, rows } = parts
-  const answered = new Set([
-    ...routes.map(({ entity }) => entity),
-    ...actions.flatMap(({ answers }) => answers ?? []),
-  ])
-  const lists = new Set(routes.filter(({ kind }) => kind === 'list').map(({ entity }) => entity))
-  const { lists: ofLists, pages } = listSchemas(parts, [...lists])
-  // The entities of the routes and actions, and the entities that these embed.
-  const objects = withEmbedded(model, [...answered], version).map(
-    name => [typeName(name), objectSchema(resourceOf(model, name, version))] as const,
-  )
-  const inputs = routes.flatMap(route => {
-    const taken = inputOf(parts, route)
-    const resource = resourceOf(model, route.entity, version)
-    return taken ? [[taken.name, inputSchema(model, resource, taken.input)] as const] : []
-  })
-  /** Those of the JSON that operations describe: of its body and of its answer. */
-  const described = [...actions, ...extras]
-    .filter(operation => isIn(operation, version))
-    .flatMap(({ described: { operationId, body, forms } }) => [
-      ...(body?.[json] ? [[bodyNameOf(operationId), body[json].schema] as const] : []),
-      ...(forms?.[json] ? [[answerNameOf(operationId), forms[json].schema] as const] : []),
-    ])
+  const { model, version, rows } = parts
+  const { lists: ofLists, pages } = listSchemas(parts, lists)
+  const resource = (name: string) => resourceOf(model, name, version)
   const schemas: Schemas = {
-    ...Object.fromEntries(objects),
+    ...Object.fromEntries(objects.map(name => [typeName(name), objectSchema(resource(name))])),
     ...ofLists,
-    ...Object.fromEntries([...inputs, ...described]),
+    ...Object.fromEntries(
+      inputs.map(({ name, route }) => [name, inputSchema(model, resource(route.entity), route)]),
+    ),
+    ...Object.fromEntries(bodies.map(({ name, schema }) => [name, schema])),
     ...pages,
     Link: { description: 'Where to find something.', ...objectOf({ href: { type: 'string' } }) },
     ...errorSchema(parts, codes),
   }
 
   const isMade = (name: string) => rows[name] !== undefined
-  const shown = [...answered]
+  const shown = answered
     .filter(isMade)
     .map(name => [typeName(name), { value: exampleOf(parts, name) }] as const)
-  const shownLists = [...lists]
+  const shownLists = lists
     .filter(isMade)
     .map(name => [listNameOf(name), { value: listExample(parts, name) }] as const)
   const examples: Schemas = Object.fromEntries([...shown, ...shownLists])
@@ -189,15 +157,11 @@ export const openApiOf = async (
   const parts = await partsOf(content, version, model)
   const isEnding = lifecycle?.version === version && lifecycle.state !== 'offered'
   const notice = isEnding ? noticeOf(lifecycle) : undefined
-  const routes = routesOf(parts.model).filter(({ lifetime }) => isIn(lifetime, version))
+  const others = [...parts.actions, ...parts.extras]
+  const documented = documentedIn(parts.model, others, version)
   const all = [
-    ...routes.map(route => routeOperation(parts, route)),
-    ...parts.actions
-      .filter(action => isIn(action, version))
-      .map(action => actionOperation(parts, action)),
-    ...parts.extras
-      .filter(extra => isIn(extra, version))
-      .map(extra => extraOperation(parts, extra)),
+    ...documented.routes.map(route => routeOperation(parts, route)),
+    ...others.filter(other => isIn(other, version)).map(other => describedOperation(parts, other)),
   ]
   // The operations of a version that comes to its end are deprecated.
   const sunset = lifecycle?.end === undefined ? {} : { sunset: lifecycle.end }
@@ -212,7 +176,11 @@ export const openApiOf = async (
   const codes = [...parts.shared.values()].flatMap(
     response => (response['x-codes'] ?? []) as readonly string[],
   )
-  const { schemas, examples } = schemasAndExamples(parts, routes, [...new Set(codes)].toSorted())
+  const { schemas, examples } = schemasAndExamples(
+    parts,
+    documented,
+    [...new Set(codes)].toSorted(),
+  )
   return {
     openapi: '3.1.1',
     info: {

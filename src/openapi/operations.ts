@@ -1,12 +1,12 @@
 /** The operations of a document: of the routes that the model gives, and of actions and separate routes, which describe themselves. */
 import { entityOf, fieldOf, type Model, typeName } from '#model/model.ts'
 import { withArticle } from '#model/names.ts'
-import type { JsonSchema, MediaType, OperationDocs } from '#model/operation-docs.ts'
+import type { JsonSchema, MediaType } from '#model/operation-docs.ts'
 import { anonymous, judge, mayBeDoneBy, nobody, type Rule } from '#model/policy.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
 import type { Lifetime } from '#model/version.ts'
 import { inputExample } from '#openapi/examples.ts'
-import { fieldsParameter, listParameters, parameter, pathParameter } from '#openapi/parameters.ts'
+import { parameter, parametersOf, pathParameter } from '#openapi/parameters.ts'
 import type { DocumentParts } from '#openapi/parts.ts'
 import {
   errorResponses,
@@ -15,7 +15,7 @@ import {
   jsonContent,
   shareAs,
 } from '#openapi/responses.ts'
-import { describedBy, type InputPurpose, inputFields, marksOf, refTo } from '#openapi/schemas.ts'
+import { describedBy, inputFields, marksOf, refTo } from '#openapi/schemas.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
 import {
   answerNameOf,
@@ -123,17 +123,6 @@ const notModified = (
   }),
 })
 
-/** The input of a write, and the name of its schema. */
-export const inputOf = (
-  parts: DocumentParts,
-  route: Route,
-): { readonly name: string; readonly input: InputPurpose } | undefined => {
-  const name = inputNameOf(parts.model, route)
-  const { kind, below } = route
-  if (name === undefined || kind === 'list' || kind === 'one' || kind === 'delete') return undefined
-  return { name, input: { mode: kind, given: below?.field } }
-}
-
 /** The status, meaning, name and headers of the success of each kind of route. */
 const successes = {
   list: [200, 'A page of the list.', 'List', [...readHeaders, ...ofLists]],
@@ -144,22 +133,75 @@ const successes = {
   delete: [204, 'It is deleted.', 'Deleted', ['Duet-Position']],
 } as const satisfies Record<Route['kind'], readonly [number, string, string, readonly HeaderName[]]>
 
+/** An operation as far as routes, actions and separate routes are alike. */
+type ToldOperation = {
+  readonly method: string
+  readonly path: string
+  readonly lifetime: Lifetime
+  readonly operationId: string
+  readonly summary: string
+  readonly description: string
+  /** The rules that it passes, its own first. */
+  readonly rules: readonly Rule[]
+  readonly isRead: boolean
+  /** Whether it compares `If-Match` with an ETag. */
+  readonly isGuarded: boolean
+  /** Those of its path and of its query. */
+  readonly parameters: readonly JsonSchema[]
+  readonly requestBody: JsonSchema | undefined
+  /** The responses but for errors. */
+  readonly responses: JsonSchema
+  /** The codes of its body, and of it alone. */
+  readonly ofBody: readonly string[]
+  readonly errors: readonly string[]
+}
+
+const operationOf = (parts: DocumentParts, told: ToldOperation): DocumentOperation => {
+  const { model, style } = parts
+  const { method, path, lifetime, rules, isRead, isGuarded, requestBody } = told
+  const codes = [
+    ...everywhere,
+    ...(isRead ? ofReads : ofWrites),
+    ...(isRead && mayForbid(model, rules) ? ['FORBIDDEN'] : []),
+    ...(path.includes('{') ? ['NOT_FOUND'] : []),
+    ...told.ofBody,
+    ...(method === 'POST' && !isRead ? ofKeys : []),
+    ...(isGuarded ? ['PRECONDITION_FAILED'] : []),
+    ...(style.isStrict ? ['VALIDATION_ERROR'] : []),
+    ...told.errors,
+  ]
+  return {
+    method: method.toLowerCase(),
+    path,
+    operation: {
+      operationId: told.operationId,
+      tags: [tagOf(path)],
+      summary: told.summary,
+      description: describedBy(told.description, lifetime),
+      ...marksOf(lifetime),
+      security: securityOf(model, rules),
+      parameters: [
+        ...told.parameters,
+        ...(method === 'POST' ? [parameter('idempotencyKey')] : []),
+        ...(isGuarded ? [parameter('ifMatch'), parameter('ifNoneMatch')] : []),
+        ...(method === 'GET' ? [parameter('ifNoneMatch'), parameter('position')] : []),
+      ],
+      ...(requestBody && { requestBody }),
+      responses: { ...told.responses, ...errorResponses(parts, codes) },
+    },
+  }
+}
+
 /** The operation of a route. */
 export const routeOperation = (parts: DocumentParts, route: Route): DocumentOperation => {
   const { model, version, style } = parts
-  const { kind, below, lifetime } = route
+  const { kind, method, below, lifetime } = route
   const resource = resourceOf(model, route.entity, version)
   const { entity } = resource
-  const { selectable, one } = entity.rest
   const isRead = kind === 'list' || kind === 'one'
-  const isChange = !isRead && kind !== 'create'
-  const isGuarded = isChange && entity.fields.revision !== undefined
-  const rules = isRead
-    ? readRules(model, resource)
-    : [entity.policy[kind === 'replace' ? 'update' : kind] ?? nobody]
-  const taken = inputOf(parts, route)
-  const fields = taken ? inputFields(resource, taken.input) : []
+  const input = inputNameOf(model, route)
   const path = pathOf(route.path, below?.entity)
+  const queried = parametersOf(resource, style, kind)
 
   const thing = article(route.entity)
   const ofParent = below ? ` of ${article(below.entity)}` : ''
@@ -168,17 +210,8 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
       ? `List the ${words(below ? relationOf(route.path) : entity.plural)}${ofParent}`
       : `${kind === 'one' ? 'Get' : typeName(kind)} ${thing}${ofParent}`
 
-  const parameters = [
-    ...pathParameters(path, route.entity, below?.entity),
-    ...(kind === 'list' ? listParameters(resource, style) : []),
-    ...(kind === 'one' && selectable ? [fieldsParameter(resource)] : []),
-    ...(kind === 'create' ? [parameter('idempotencyKey')] : []),
-    ...(isGuarded ? [parameter('ifMatch'), parameter('ifNoneMatch')] : []),
-    ...(isRead ? [parameter('ifNoneMatch'), parameter('position')] : []),
-  ]
-
-  const example = taken && inputExample(parts, route.entity, taken.input)
-  const body = taken && { schema: refTo(taken.name), ...(example !== undefined && { example }) }
+  const example = input && inputExample(parts, route)
+  const body = input && { schema: refTo(input), ...(example !== undefined && { example }) }
   const content = {
     'application/json': body,
     ...(kind === 'update' && { 'application/merge-patch+json': body }),
@@ -186,90 +219,62 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
 
   const [status, description, suffix, names] = successes[kind]
   const name = `${typeName(route.entity)}${suffix}`
-  const isPlaced = kind === 'create' && one
+  const isPlaced = kind === 'create' && entity.rest.one
+  const answered = kind === 'list' ? listNameOf(route.entity) : typeName(route.entity)
   const success =
     kind === 'delete'
       ? shareAs(parts, suffix, { description, headers: headersOf(parts, names) })
       : shareAs(parts, name, {
           description,
           headers: headersOf(parts, isPlaced ? [...names, 'Location'] : names),
-          content: answerBody(
-            parts,
-            kind === 'list' ? listNameOf(route.entity) : typeName(route.entity),
-            route.entity,
-          ),
+          content: answerBody(parts, answered, route.entity),
         })
 
-  const isFound = kind !== 'list' && kind !== 'create'
+  const fields = input ? inputFields(resource, route) : []
   const refers = fields.some(([, { references }]) => references !== undefined)
   const uniqueCodes = Object.values(entity.fields).flatMap(({ unique }) =>
     unique === undefined ? [] : [typeof unique === 'string' ? unique : unique.code],
   )
-  const codes = [
-    ...everywhere,
-    ...(isRead ? ofReads : ofWrites),
-    ...(isRead && mayForbid(model, rules) ? ['FORBIDDEN'] : []),
-    ...(isFound || below || refers ? ['NOT_FOUND'] : []),
-    ...(taken ? [...ofBodies, ...uniqueCodes] : []),
-    ...(kind === 'create' ? ofKeys : []),
-    ...(isGuarded ? ['PRECONDITION_FAILED'] : []),
-    ...(kind === 'list' || (kind === 'one' && selectable) || style.isStrict
-      ? ['VALIDATION_ERROR']
-      : []),
-  ]
-  return {
-    method: route.method.toLowerCase(),
+  const rules = isRead
+    ? readRules(model, resource)
+    : [entity.policy[kind === 'replace' ? 'update' : kind] ?? nobody]
+  return operationOf(parts, {
+    method,
     path,
-    operation: {
-      operationId: operationIdOf(model, route),
-      tags: [tagOf(path)],
-      summary,
-      description: describedBy(mayBeDoneBy(rules[0], model), lifetime),
-      ...marksOf(lifetime),
-      security: securityOf(model, rules),
-      parameters,
-      ...(taken && { requestBody: { required: true, content } }),
-      responses: {
-        [status]: success,
-        ...(kind === 'list' && notModified(parts, 'ListNotModified', ofLists)),
-        ...(kind === 'one' && notModified(parts, 'NotModified', ['Link'])),
-        ...errorResponses(parts, codes),
-      },
+    lifetime,
+    operationId: operationIdOf(model, route),
+    summary,
+    description: mayBeDoneBy(rules[0], model),
+    rules,
+    isRead,
+    isGuarded: !isRead && kind !== 'create' && entity.fields.revision !== undefined,
+    parameters: [...pathParameters(path, route.entity, below?.entity), ...queried],
+    requestBody: input ? { required: true, content } : undefined,
+    responses: {
+      [status]: success,
+      ...(kind === 'list' && notModified(parts, 'ListNotModified', ofLists)),
+      ...(kind === 'one' && notModified(parts, 'NotModified', ['Link'])),
     },
-  }
-}
-
-/** An action or a separate route, as far as they are alike. */
-type DescribedOperation = Lifetime & {
-  readonly method: string
-  readonly path: string
-  readonly rule: Rule | undefined
-  readonly described: OperationDocs
-  readonly about: string | null
-  readonly answers: string | null
-  readonly isAction: boolean
-  /** Whether it compares `If-Match` with an ETag. */
-  readonly isGuarded: boolean
+    ofBody: input ? [...ofBodies, ...uniqueCodes] : [],
+    errors: [...(refers ? ['NOT_FOUND'] : []), ...(queried.length > 0 ? ['VALIDATION_ERROR'] : [])],
+  })
 }
 
 const json = 'application/json'
 
-const describedOperation = (
+/** The operation of an action or of a separate route. */
+export const describedOperation = (
   parts: DocumentParts,
-  declared: DescribedOperation,
+  declared: Action | ExtraRoute,
 ): DocumentOperation => {
-  const { model, style } = parts
-  const { method, described, rule = nobody, about, answers, isAction, isGuarded } = declared
+  const { model } = parts
+  const { method, described } = declared
+  const action = 'answers' in declared ? declared : undefined
+  const rule = action ? action.rule : (declared as ExtraRoute).described.rule
+  const { about = null, answers = null } = action ?? {}
   const { operationId, body, forms } = described
   const path = pathOf(declared.path, undefined)
   const isGet = method === 'GET'
-
-  const parameters = [
-    ...pathParameters(path, about),
-    ...(method === 'POST' ? [parameter('idempotencyKey')] : []),
-    ...(isGuarded ? [parameter('ifMatch'), parameter('ifNoneMatch')] : []),
-    ...(isGet ? [parameter('ifNoneMatch'), parameter('position')] : []),
-  ]
 
   const named = body?.[json] && {
     [json]: { ...body[json], schema: refTo(bodyNameOf(operationId)) },
@@ -287,7 +292,7 @@ const describedOperation = (
     const answer = object && jsonContent(parts, refTo(answerNameOf(operationId)), shown)
     content = { ...answer, ...others }
   }
-  const names: readonly HeaderName[] = isAction
+  const names: readonly HeaderName[] = action
     ? [
         ...writeHeaders,
         ...(method === 'POST' ? (['Idempotency-Replayed'] as const) : []),
@@ -311,49 +316,25 @@ const describedOperation = (
     return [status, isUsual ? shareAs(parts, name, response) : response]
   })
 
-  const codes = [
-    ...everywhere,
-    ...(isAction ? ofWrites : ofReads),
-    ...(!isAction && mayForbid(model, [rule]) ? ['FORBIDDEN'] : []),
-    ...(declared.path.includes(':') ? ['NOT_FOUND'] : []),
-    // An action looks at a body that it is sent without being asked for one, whatever its method.
-    ...(body !== undefined || isAction ? ofBodies : []),
-    ...(isAction && method === 'POST' ? ofKeys : []),
-    ...(style.isStrict ? ['VALIDATION_ERROR'] : []),
-    ...(isGuarded ? ['PRECONDITION_FAILED'] : []),
-    ...(described.errors ?? []),
-  ]
-  const doneBy = mayBeDoneBy(declared.rule, model)
-  return {
-    method: method.toLowerCase(),
+  return operationOf(parts, {
+    method,
     path,
-    operation: {
-      operationId,
-      tags: [tagOf(path)],
-      summary: described.summary,
-      description: describedBy([described.description ?? '', doneBy].join(' ').trim(), declared),
-      ...marksOf(declared),
-      security: securityOf(model, [rule]),
-      parameters,
-      ...(requestBody && { requestBody }),
-      responses: {
-        ...Object.fromEntries(successes),
-        ...(isGet && notModified(parts, 'FormNotModified', ofForms)),
-        ...errorResponses(parts, codes),
-      },
+    lifetime: declared,
+    operationId,
+    summary: described.summary,
+    description: [described.description ?? '', mayBeDoneBy(rule, model)].join(' ').trim(),
+    rules: [rule ?? nobody],
+    isRead: !action,
+    isGuarded:
+      action !== undefined && (action.ownTag === true || guardedBy(action, model) !== null),
+    parameters: pathParameters(path, about),
+    requestBody,
+    responses: {
+      ...Object.fromEntries(successes),
+      ...(isGet && notModified(parts, 'FormNotModified', ofForms)),
     },
-  }
-}
-
-/** The operation of an action. */
-export const actionOperation = (parts: DocumentParts, action: Action): DocumentOperation => {
-  const isGuarded = action.ownTag === true || guardedBy(action, parts.model) !== null
-  return describedOperation(parts, { ...action, isAction: true, isGuarded })
-}
-
-/** The operation of a separate route. */
-export const extraOperation = (parts: DocumentParts, extra: ExtraRoute): DocumentOperation => {
-  const { rule } = extra.described
-  const declared = { ...extra, rule, about: null, answers: null, isAction: false, isGuarded: false }
-  return describedOperation(parts, declared)
+    // An action looks at a body that it is sent without being asked for one, whatever its method.
+    ofBody: body !== undefined || action ? ofBodies : [],
+    errors: described.errors ?? [],
+  })
 }

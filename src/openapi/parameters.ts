@@ -6,6 +6,8 @@ import type { Resource } from '#model/resource.ts'
 import { lifetimeOf, type Version, versions } from '#model/version.ts'
 import { bareSchema, describedBy, marksOf, type Schemas } from '#openapi/schemas.ts'
 import { mostPerPage } from '#read/selection.ts'
+import { queryParameters } from '#rest/query.ts'
+import type { Route } from '#rest/routes.ts'
 import type { VersionStyle } from '#versions/differences.ts'
 
 const query = (name: string, description: string, schema: JsonSchema, more: JsonSchema = {}) => ({
@@ -68,9 +70,7 @@ export const sharedParameters = (version: Version): Schemas => ({
 })
 
 /** A reference to one of the shared parameters. */
-export const parameter = (
-  name: keyof ReturnType<typeof sharedParameters> & string,
-): JsonSchema => ({
+export const parameter = (name: string): JsonSchema => ({
   $ref: `#/components/parameters/${name}`,
 })
 
@@ -123,11 +123,8 @@ const wordList = (words: SunsetWords): JsonSchema => {
   return { type: 'string', pattern: `^${one}(,${one})*$`, ...sunsetsIn(words) }
 }
 
-/** The parameters that choose the order; a term to sort by ends with its field at the latest. */
-const sortParameters = (
-  { entity, sorts }: Resource,
-  { isStrict }: VersionStyle,
-): readonly JsonSchema[] => {
+/** The parameter that chooses the order; a term to sort by ends with its field at the latest. */
+const sortParameter = ({ entity, sorts }: Resource, { isStrict }: VersionStyle): JsonSchema => {
   const { style, lifetimes = {} } = entity.rest.listing.sort ?? {}
   const words: SunsetWords = Object.fromEntries(
     sorts.map(({ name, field, descending }) => [
@@ -139,16 +136,15 @@ const sortParameters = (
   if (style === 'signed list') {
     const about = `What to sort by: one or several of ${names.join(', ')}, joined by commas; - descends. Ties are in the order of their ids.`
     return isStrict
-      ? [query('sort', about, wordList(words))]
-      : [query('sort', `${about} An unknown value stands for id.`, text)]
+      ? query('sort', about, wordList(words))
+      : query('sort', `${about} An unknown value stands for id.`, text)
   }
   const about = 'What to sort by, id unless given. Ties are in the order of their ids.'
-  const schema = { type: 'string', enum: names, ...sunsetsIn(words) }
-  return style ? [query('sort', about, schema), parameter('order')] : []
+  return query('sort', about, { type: 'string', enum: names, ...sunsetsIn(words) })
 }
 
 /** The parameter that chooses members. */
-export const fieldsParameter = ({ entity, members }: Resource): JsonSchema => {
+const fieldsParameter = ({ entity, members }: Resource): JsonSchema => {
   const words: SunsetWords = Object.fromEntries(
     members.map(member => [
       member.name,
@@ -161,25 +157,22 @@ export const fieldsParameter = ({ entity, members }: Resource): JsonSchema => {
   return query('fields', about, wordList(words))
 }
 
-/** The query parameters of a list. */
-export const listParameters = (resource: Resource, style: VersionStyle): readonly JsonSchema[] => {
-  const { rest } = resource.entity
-  const { paging, limit } = rest.listing
+/** The query parameters of a route. */
+export const parametersOf = (
+  resource: Resource,
+  style: VersionStyle,
+  kind: Route['kind'],
+): readonly JsonSchema[] => {
+  const { limit } = resource.entity.rest.listing
   const sizes = { type: 'integer', minimum: 1, maximum: mostPerPage, default: limit }
-  return [
-    parameter(paging === 'cursor' ? 'cursor' : 'page'),
-    ...(paging === 'page or offset' ? [parameter('offset')] : []),
-    query(
-      'limit',
-      'How many to a page; a number below or above the bounds is taken for the nearest.',
-      sizes,
-    ),
-    ...sortParameters(resource, style),
-    ...(rest.selectable ? [fieldsParameter(resource)] : []),
-    ...Object.entries(resource.filters).map(([name, filter]) =>
-      filterParameter(resource, name, filter),
-    ),
-  ]
+  const sized = 'How many to a page; a number below or above the bounds is taken for the nearest.'
+  return queryParameters(resource, kind).map(name => {
+    const filter = resource.filters[name]
+    if (filter) return filterParameter(resource, name, filter)
+    if (name === 'limit') return query(name, sized, sizes)
+    if (name === 'sort') return sortParameter(resource, style)
+    return name === 'fields' ? fieldsParameter(resource) : parameter(name)
+  })
 }
 
 /** Whether the end of a version can be announced: the settings can do so of the oldest. */

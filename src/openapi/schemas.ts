@@ -5,9 +5,10 @@ import type { Field } from '#model/field.ts'
 import { fieldOf, type Model, typeName } from '#model/model.ts'
 import type { JsonSchema } from '#model/operation-docs.ts'
 import { givenOnlyBy } from '#model/policy.ts'
-import { type Resource, resourceOf } from '#model/resource.ts'
+import type { Resource } from '#model/resource.ts'
 import type { Scalar } from '#model/values.ts'
-import { type Form, type Lifetime, reasonOf, type Version, wordsIn } from '#model/version.ts'
+import { type Form, type Lifetime, reasonOf, wordsIn } from '#model/version.ts'
+import type { Route } from '#rest/routes.ts'
 
 /** The schemas of a document by name. */
 export type Schemas = Readonly<Record<string, JsonSchema>>
@@ -162,29 +163,20 @@ export const objectSchema = (resource: Resource): JsonSchema => {
   return { description: entity.description, ...objectOf(properties) }
 }
 
-/** The purpose of an input, with the field that its path gives. */
-export type InputPurpose = {
-  readonly mode: 'create' | 'replace' | 'update'
-  readonly given?: string | undefined
-}
-
-/** The fields that a caller may give in an input. */
-export const inputFields = (
-  { entity, fieldNamed, nameOf }: Resource,
-  { mode, given }: InputPurpose,
-) =>
+/** The fields that a caller may give in the input of a route that writes; one that its path gives is not among them. */
+export const inputFields = ({ entity, fieldNamed, nameOf }: Resource, { kind, below }: Route) =>
   Object.entries(entity.fields).filter(([key, field]) => {
     const isHidden = !field.rest && field.graphql === 'hidden'
     const isClosed = field.settableBy.kind === 'nobody' || field.foldedFrom !== undefined
-    if (isHidden || isClosed || key === given) return false
-    return fieldNamed(nameOf(key)) === key && (mode === 'create' || !field.immutable)
+    if (isHidden || isClosed || key === below?.field) return false
+    return fieldNamed(nameOf(key)) === key && (kind === 'create' || !field.immutable)
   })
 
 /** The schema of an input; a create and a replacement need the fields that have no initial value. */
-export const inputSchema = (model: Model, resource: Resource, input: InputPurpose): JsonSchema => {
-  const fields = inputFields(resource, input)
+export const inputSchema = (model: Model, resource: Resource, route: Route): JsonSchema => {
+  const fields = inputFields(resource, route)
   const needed = fields.filter(
-    ([, { initial }]) => input.mode !== 'update' && initial === undefined,
+    ([, { initial }]) => route.kind !== 'update' && initial === undefined,
   )
   const properties = fields.map(([key, field]) => {
     const schema = valueSchema(field, resource.formOf(key), 'input')
@@ -196,22 +188,4 @@ export const inputSchema = (model: Model, resource: Resource, input: InputPurpos
     Object.fromEntries(properties),
     needed.map(([key]) => resource.nameOf(key)),
   )
-}
-
-/** The entities that objects of these embed, these included. */
-export const withEmbedded = (
-  model: Model,
-  names: readonly string[],
-  version: Version,
-): readonly string[] => {
-  const found = new Set<string>()
-  const add = (name: string): void => {
-    if (found.has(name)) return
-    found.add(name)
-    const { entity, members } = resourceOf(model, name, version)
-    for (const member of members)
-      if (member.kind === 'embedded') add(entity.relations[member.name]?.to ?? '')
-  }
-  for (const name of names) add(name)
-  return [...found]
 }

@@ -23,17 +23,19 @@ export type ContentPage = {
 
 type PageContent = {
   readonly title: string
-  readonly styles: readonly string[]
+  readonly styles?: readonly string[]
   readonly scripts?: readonly string[]
-  /** The sources the page may load beyond the common policy, which allows none. */
-  readonly policy: Readonly<Record<string, string>>
+  /** The sources the page may load beyond the common policy, which allows none; usually our styles and pictures. */
+  readonly policy?: Readonly<Record<string, string>>
   readonly body: unknown
 }
 
 /** A whole HTML page; text put into `body` by the `html` template is escaped. */
 export const htmlPage = async (assets: Assets, content: PageContent): Promise<WebPage> => {
+  const { policy = { 'style-src': "'self'", 'img-src': "'self'" } } = content
   const icon = await assets.url('mark.svg')
-  const styles = await Promise.all(['frame.css', ...content.styles].map(assets.url))
+  const files = ['frame.css', ...(content.styles ?? ['pages.css'])]
+  const styles = await Promise.all(files.map(assets.url))
   const scripts = await Promise.all((content.scripts ?? []).map(assets.url))
   const document = await html`<!doctype html>
 <html lang="en">
@@ -57,7 +59,7 @@ ${content.body}
       'base-uri': "'none'",
       'form-action': "'none'",
       'frame-ancestors': "'none'",
-      ...content.policy,
+      ...policy,
     })
       .map(([directive, sources]) => `${directive} ${sources}`)
       .join('; '),

@@ -60,12 +60,9 @@ type StartLink = {
   readonly isClosed?: boolean
 }
 
-const link = (rel: string, href: string, text: string, note: string): StartLink => ({
-  rel,
-  href,
-  text,
-  note,
-})
+const link = (rel: string, href: string, text: string, note: string): StartLink => {
+  return { rel, href, text, note }
+}
 
 /** The links of the page by their places on it, in the order in which its JSON has them. */
 const linksOf = ({ model, rest, introspection }: StartOptions) => ({
@@ -144,8 +141,6 @@ curl ${origin}${rest}${examples.withToken.rest} -H "Authorization: Bearer $TOKEN
   ]
   return htmlPage(assets, {
     title: 'Duet',
-    styles: ['pages.css'],
-    policy: { 'style-src': "'self'", 'img-src': "'self'" },
     body: html`<header>
 ${ornament}
 <h1>Duet</h1>

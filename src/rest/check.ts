@@ -1,12 +1,11 @@
 /** Checks the routes of a content, its actions among them: each alone, and all of them together. */
 import { lifetimeFault } from '#model/check/versions.ts'
-import { type Entities, entityOf, typeName } from '#model/model.ts'
+import { type Entities, typeName } from '#model/model.ts'
 import type { OperationDocs } from '#model/operation-docs.ts'
 import { isIn, type Lifetime, versions } from '#model/version.ts'
 import {
-  answerNameOf,
-  bodyNameOf,
-  inputNameOf,
+  type DescribedRoute,
+  documentedIn,
   listNameOf,
   operationIdOf,
   routesOf,
@@ -16,12 +15,6 @@ import type { Action } from '#write/action.ts'
 
 /** A route with the name of its operation. */
 type NamedRoute = VersionedRoute & { readonly described: Pick<OperationDocs, 'operationId'> }
-
-/** A route that itself describes the bodies it takes and answers with. */
-type DescribedRoute = VersionedRoute & {
-  readonly described: OperationDocs
-  readonly answers?: string | null
-}
 
 const nameOf = ({ method, path }: VersionedRoute): string => `${method} ${path}`
 
@@ -62,15 +55,12 @@ export const checkRoutes = (routes: readonly NamedRoute[]): void => {
   checkTwins(routes)
 }
 
-const json = 'application/json'
-
 /**
  * Throws a plain error, one sentence, if two operations of a version have one path or one name in its document, or two schemas have
  * one name; `others` are the operations that no entity gives.
  */
 export const checkDocument = (entities: Entities, others: readonly DescribedRoute[]): void => {
-  const own = routesOf({ entities })
-  const named = own.map(route => ({
+  const named = routesOf({ entities }).map(route => ({
     ...route.lifetime,
     method: route.method,
     path: route.path,
@@ -78,35 +68,13 @@ export const checkDocument = (entities: Entities, others: readonly DescribedRout
   }))
   checkTwins([...named, ...others])
   for (const version of versions) {
-    const routes = own.filter(({ lifetime }) => isIn(lifetime, version))
-    const offered = others.filter(other => isIn(other, version))
-    // Objects are answered by a route, by an action, or within others. The loop over the set also visits names added meanwhile.
-    const shown = new Set([
-      ...routes.map(({ entity }) => entity),
-      ...offered.flatMap(({ answers }) => answers ?? []),
-    ])
-    for (const name of shown) {
-      const { rest, relations } = entityOf({ entities }, name)
-      for (const [key, embedded] of Object.entries(rest.embedded))
-        if (isIn(embedded, version)) shown.add(relations[key]?.to ?? name)
-    }
-    const lists = new Set(routes.filter(({ kind }) => kind === 'list').map(({ entity }) => entity))
+    const { objects, lists, inputs, bodies } = documentedIn({ entities }, others, version)
     /** The schemas of the document: each name, and the thing it is the schema of. */
     const schemas = [
-      ...[...shown].map(name => ({ name: typeName(name), of: `the entity ${name}` })),
-      ...[...lists].map(name => ({ name: listNameOf(name), of: `the list of ${name}` })),
-      ...routes.flatMap(route => {
-        const name = inputNameOf({ entities }, route)
-        return name === undefined ? [] : [{ name, of: `what ${nameOf(route)} takes` }]
-      }),
-      ...offered.flatMap(route => {
-        const { operationId, body, forms } = route.described
-        const [taken, answered] = [bodyNameOf(operationId), answerNameOf(operationId)]
-        return [
-          ...(body?.[json] ? [{ name: taken, of: `what ${nameOf(route)} takes` }] : []),
-          ...(forms?.[json] ? [{ name: answered, of: `what ${nameOf(route)} answers` }] : []),
-        ]
-      }),
+      ...objects.map(name => ({ name: typeName(name), of: `the entity ${name}` })),
+      ...lists.map(name => ({ name: listNameOf(name), of: `the list of ${name}` })),
+      ...inputs.map(({ name, route }) => ({ name, of: `what ${nameOf(route)} takes` })),
+      ...bodies.map(({ name, route, does }) => ({ name, of: `what ${nameOf(route)} ${does}` })),
     ]
     for (const [name, [one, other]] of Map.groupBy(schemas, ({ name }) => name))
       if (one && other)

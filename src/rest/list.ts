@@ -19,9 +19,9 @@ import {
   type AppliedFilter,
   fieldsOf,
   filtersOf,
-  listParameters,
   memberNames,
   parseQuery,
+  queryParameters,
   sortOf,
 } from '#rest/query.ts'
 import {
@@ -30,7 +30,7 @@ import {
   isPublicAbove,
   type Mount,
   pathId,
-  representAs,
+  represent,
 } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
 import { styleOf } from '#versions/differences.ts'
@@ -76,7 +76,7 @@ const listRoot = (
 const requestReader = ({ core, prefix, version }: Mount, route: Route, resource: Resource) => {
   const { entity } = resource
   const { isStrict } = styleOf(version)
-  const parameters = [...listParameters(resource), 'version']
+  const parameters = [...queryParameters(resource, route.kind), 'version']
   const { paging, limit: usual } = entity.rest.listing
   const { digits } = core.model.settings.currency
   const byCursor = paging === 'cursor'
@@ -194,8 +194,8 @@ export const serveList = (mount: Mount, route: Route): RestHandler => {
           [...link.matchAll(/<([^<>]*)>/g)].every(
             ([, address = '']) => address.length <= edge.urlLimit,
           ))
-      const facts = { named, isPublic: open, queriedBy: formType, ...(fits && { link }) }
-      return representAs(c, edge, body, tag, facts)
+      const facts = { named, isPublic: open, tag, queriedBy: formType, ...(fits && { link }) }
+      return represent(c, edge, body, facts)
     })
   }
 }

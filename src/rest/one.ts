@@ -11,8 +11,8 @@ import { type Member, type Resource, resourceOf } from '#model/resource.ts'
 import { plan, type ReadPlan } from '#read/plan.ts'
 import { type Prepared, type Renderer, readCached } from '#read/read.ts'
 import { type Item, oneRow, type ParameterValue, type Root } from '#read/selection.ts'
-import { fieldsOf, memberNames, oneParameters, parseQuery } from '#rest/query.ts'
-import { isPublic, type Mount, objectTag, pathId, representAs } from '#rest/represent.ts'
+import { fieldsOf, memberNames, parseQuery, queryParameters } from '#rest/query.ts'
+import { isPublic, type Mount, objectTag, pathId, represent } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
 import { styleOf } from '#versions/differences.ts'
 import type { RestHandler } from '#versions/negotiation.ts'
@@ -67,7 +67,7 @@ export const serveOne = (mount: Mount, route: Route): RestHandler => {
   const { selectable } = entity.rest
   const { isStrict } = styleOf(version)
   const names = memberNames(resource)
-  const parameters = [...oneParameters(resource), 'version']
+  const parameters = [...queryParameters(resource, route.kind), 'version']
   const open = isPublic(core.model, entity, route)
 
   /** The plans by the role and the chosen members, null for all of them; made when first needed. */
@@ -106,7 +106,7 @@ export const serveOne = (mount: Mount, route: Route): RestHandler => {
     return after(found, made => {
       if (made === null) throw notFound(route.entity, id)
       query?.done()
-      return representAs(c, edge, made.body, made.tag, { named, isPublic: open })
+      return represent(c, edge, made.body, { named, isPublic: open, tag: made.tag })
     })
   }
 }

@@ -10,6 +10,7 @@ import type { Resource } from '#model/resource.ts'
 import { codePoints, comparedWith, fold, isStorable } from '#model/values.ts'
 import { decoded, type Version } from '#model/version.ts'
 import type { ParameterValue, Sort, Where } from '#read/selection.ts'
+import type { Route } from '#rest/routes.ts'
 import { styleOf } from '#versions/differences.ts'
 import type { RestHandler } from '#versions/negotiation.ts'
 import { invalid } from '#write/input.ts'
@@ -18,20 +19,19 @@ import { invalid } from '#write/input.ts'
 export const memberNames = ({ members }: Resource): readonly string[] =>
   members.map(({ name }) => name)
 
-/** The query parameters of one thing, beside `version`. */
-export const oneParameters = ({ entity }: Resource): readonly string[] =>
-  entity.rest.selectable ? ['fields'] : []
-
-/** The query parameters of a list, beside `version`. */
-export const listParameters = (resource: Resource): readonly string[] => {
-  const { paging, sort } = resource.entity.rest.listing
+/** The query parameters of a route, beside `version`: of a list, of one thing, and no others. */
+export const queryParameters = (resource: Resource, kind: Route['kind']): readonly string[] => {
+  const { listing, selectable } = resource.entity.rest
+  const { paging, sort } = listing
+  const fields = selectable ? ['fields'] : []
+  if (kind !== 'list') return kind === 'one' ? fields : []
   return [
     ...(paging === 'cursor' ? ['cursor'] : ['page']),
     ...(paging === 'page or offset' ? ['offset'] : []),
     'limit',
     ...(sort ? ['sort'] : []),
     ...(sort?.style === 'field and order' ? ['order'] : []),
-    ...oneParameters(resource),
+    ...fields,
     ...Object.keys(resource.filters),
   ]
 }

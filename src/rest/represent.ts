@@ -54,19 +54,23 @@ type ReplyFacts = {
   readonly queriedBy?: string
   /** The Content-Type, if it is not JSON. */
   readonly type?: string
+  /** The ETag, if it is not that of a text. */
+  readonly tag?: string
 }
 
 /** The reply to a GET: 200 or 304 with the same validators. */
-export const represent = (c: Http, edge: HttpContext, text: string, facts: ReplyFacts): Reply =>
-  representAs(c, edge, text, textTag(text, facts.named.version), facts)
-
-/** The same with an ETag of its own. */
-export const representAs = (
+export const represent = (
   c: Http,
   edge: HttpContext,
   body: Reply['body'],
-  tag: string,
-  { named, isPublic, link, queriedBy, type }: ReplyFacts,
+  {
+    named,
+    isPublic,
+    link,
+    queriedBy,
+    type,
+    tag = textTag(String(body), named.version),
+  }: ReplyFacts,
 ): Reply => {
   const fresh = edge.publicMaxAge > 0 ? `public, max-age=${edge.publicMaxAge}` : 'public, no-cache'
   const headers: Record<string, string> = {

@@ -14,7 +14,7 @@ import { isIn, newest, type Version, versions } from '#model/version.ts'
 import { announcing, noSuchPath } from '#rest/fail.ts'
 import { queriedBy, serveList } from '#rest/list.ts'
 import { serveOne } from '#rest/one.ts'
-import { listParameters, oneParameters, refuseParameters, reportingIgnored } from '#rest/query.ts'
+import { queryParameters, refuseParameters, reportingIgnored } from '#rest/query.ts'
 import type { Mount } from '#rest/represent.ts'
 import { type Route, routesOf } from '#rest/routes.ts'
 import { serveAction, serveCreate, serveDelete, serveUpdate } from '#rest/writes.ts'
@@ -68,11 +68,7 @@ const endpointsOf = (
       entity,
       rule: isRead ? undefined : policy[kind === 'replace' ? 'update' : kind],
       isQueried: kind === 'list',
-      parameters: ({ version }) => {
-        const resource = resourceOf(model, entity, version)
-        if (kind === 'list') return listParameters(resource)
-        return kind === 'one' ? oneParameters(resource) : []
-      },
+      parameters: ({ version }) => queryParameters(resourceOf(model, entity, version), kind),
       serve: mount => serving[kind](mount, route),
     }
   }),

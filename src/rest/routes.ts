@@ -1,6 +1,9 @@
 /** The routes of the REST API as data, derived from the model, and the names that documents, and so clients, have for their operations and the schemas of their bodies. */
 import { entityOf, type Model, typeName } from '#model/model.ts'
-import { type Lifetime, lifetimeOf } from '#model/version.ts'
+import type { OperationDocs } from '#model/operation-docs.ts'
+import { resourceOf } from '#model/resource.ts'
+import { isIn, type Lifetime, lifetimeOf, type Version } from '#model/version.ts'
+import type { VersionedRoute } from '#versions/differences.ts'
 
 const methods = {
   list: 'GET',
@@ -95,8 +98,57 @@ export const inputNameOf = (model: Pick<Model, 'entities'>, route: Route): strin
 /** The name of the schema of a list of an entity. */
 export const listNameOf = (entity: string): string => `${typeName(entity)}List`
 
-/** The name of the schema of the JSON that an operation which describes itself takes. */
-export const bodyNameOf = (operationId: string): string => `${typeName(operationId)}Body`
+/** A route that itself describes the bodies it takes and answers with. */
+export type DescribedRoute = VersionedRoute & {
+  readonly described: OperationDocs
+  readonly answers?: string | null
+}
 
-/** The name of the schema of the JSON that it answers with, unless that is an entity. */
+const json = 'application/json'
+
+/** The names of the schemas of the JSON that an operation which describes itself takes, and answers with unless that is an entity. */
+export const bodyNameOf = (operationId: string): string => `${typeName(operationId)}Body`
 export const answerNameOf = (operationId: string): string => `${typeName(operationId)}Answer`
+
+/** What the document of a version has schemas of; `others` are the operations that no entity gives. */
+export const documentedIn = (
+  model: Pick<Model, 'entities'>,
+  others: readonly DescribedRoute[],
+  version: Version,
+) => {
+  const routes = routesOf(model).filter(({ lifetime }) => isIn(lifetime, version))
+  const offered = others.filter(other => isIn(other, version))
+  const answered = new Set([
+    ...routes.map(({ entity }) => entity),
+    ...offered.flatMap(({ answers }) => answers ?? []),
+  ])
+  const objects = new Set<string>()
+  const add = (name: string): void => {
+    if (objects.has(name)) return
+    objects.add(name)
+    const { entity, members } = resourceOf(model, name, version)
+    for (const member of members)
+      if (member.kind === 'embedded') add(entity.relations[member.name]?.to ?? '')
+  }
+  for (const name of answered) add(name)
+  return {
+    routes,
+    /** The entities that are answered by themselves, those and all within them, and those that are listed. */
+    answered: [...answered],
+    objects: [...objects],
+    lists: [...new Set(routes.flatMap(({ kind, entity }) => (kind === 'list' ? [entity] : [])))],
+    inputs: routes.flatMap(route => {
+      const name = inputNameOf(model, route)
+      return name === undefined ? [] : [{ name, route }]
+    }),
+    /** The JSON that other operations describe, which they take or answer with. */
+    bodies: offered.flatMap(route => {
+      const { operationId, body, forms } = route.described
+      const [taken, answer] = [body?.[json], forms?.[json]]
+      return [
+        ...(taken ? [{ name: bodyNameOf(operationId), route, does: 'takes', ...taken }] : []),
+        ...(answer ? [{ name: answerNameOf(operationId), route, does: 'answers', ...answer }] : []),
+      ]
+    }),
+  }
+}

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { Filter } from '#model/entity.ts'
 import { entityOf } from '#model/model.ts'
 import { resourceOf } from '#model/resource.ts'
-import { listParameters } from '#rest/query.ts'
+import { queryParameters } from '#rest/query.ts'
 import type { Route } from '#rest/routes.ts'
 import { refuses } from '../rest.ts'
 import { type Reading, refusedTo } from './reading.ts'
@@ -47,7 +47,7 @@ export const listsAreRead = ({
       tried.add(route)
       const resource = resourceOf(it().model, route.entity, version)
       // Chosen members first, since any other request plans the whole rows.
-      for (const name of ['fields', ...listParameters(resource)])
+      for (const name of ['fields', ...queryParameters(resource, 'list')])
         for (const value of ['', ',', 'id,', 'unheardOf', '%00', '9'.repeat(30), `1&${name}=1`]) {
           const faulty = await ask(`GET ${path}?${name}=${value}`, admin)
           assert.ok([200, 422].includes(faulty.status), `${path}?${name}=${value} ${faulty.text}`)

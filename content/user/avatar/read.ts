@@ -6,7 +6,7 @@ import { isNotModified } from '#http/conditional.ts'
 import { header, readOptionsOf } from '#http/request.ts'
 import { notFound } from '#model/model.ts'
 import { anyone } from '#model/policy.ts'
-import { pathId, represent, representAs } from '#rest/represent.ts'
+import { pathId, represent } from '#rest/represent.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
 import { queryOf, type ReadOptions, type Rows } from '#sql/engine.ts'
 import { type Sql, sql } from '#sql/sql.ts'
@@ -78,10 +78,8 @@ export const avatarRead: ExtraRoute = {
         readOptionsOf(edge, c, viewer),
       )
       return after(picture, stored => {
-        const facts = { named, isPublic: true, type: stored?.type ?? 'image/svg+xml' }
-        const { headers, ...reply } = stored
-          ? representAs(c, edge, stored.bytes, stored.tag, facts)
-          : represent(c, edge, identicon(id), facts)
+        const { bytes, ...own } = stored ?? { bytes: identicon(id), type: 'image/svg+xml' }
+        const { headers, ...reply } = represent(c, edge, bytes, { named, isPublic: true, ...own })
         return { ...reply, headers: { ...headers, ...policy } }
       })
     },

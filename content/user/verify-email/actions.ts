@@ -59,12 +59,6 @@ const byToken = (writing: Writing, { id, body, services }: Given): Command => {
   return commandOf(writing, { name: 'verify email', steps })
 }
 
-/** By an admin, without a token. */
-const byAdmin = (writing: Writing, { id }: Given): Command => {
-  const steps = reached(isVerified, sql`id = ${id}`, () => notFound('user', id))
-  return commandOf(writing, { name: 'verify email', steps })
-}
-
 /** Sends the message again. */
 const sendAgain = (writing: Writing, { id, services }: Given): Command => {
   const noMail = () =>
@@ -113,8 +107,9 @@ export const verifyEmail: Action = {
   precheck: userPrecheck,
   command: (writing, given) => {
     if (given.hasBody) return byToken(writing, given)
-    return writing.viewer.role === roles.superuser
-      ? byAdmin(writing, given)
-      : sendAgain(writing, given)
+    if (writing.viewer.role !== roles.superuser) return sendAgain(writing, given)
+    const { id } = given
+    const steps = reached(isVerified, sql`id = ${id}`, () => notFound('user', id))
+    return commandOf(writing, { name: 'verify email', steps })
   },
 }

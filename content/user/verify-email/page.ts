@@ -9,7 +9,6 @@ import { type ContentPage, htmlPage, type WebPage } from '#pages/page.ts'
 const page = (assets: Assets): Promise<WebPage> =>
   htmlPage(assets, {
     title: 'Confirm your email address',
-    styles: ['pages.css'],
     scripts: ['verify-email.js'],
     policy: {
       'style-src': "'self'",
