@@ -1,6 +1,5 @@
 /** A report as a chart: stacked bars in one SVG, without scripts or styles. */
 import { html } from 'hono/html'
-import { once } from '#base/cache.ts'
 import { type Figures, measures } from '#content/reports/figures.ts'
 import { type By, labelOf, type ReportType, startOf } from '#content/reports/request.ts'
 import { type Currency, formatMinor } from '#model/money.ts'
@@ -44,34 +43,6 @@ const text = (
 
 const line = (x1: number, y1: number, x2: number, y2: number, stroke: string): string =>
   `<path d="M${number(x1)} ${number(y1)}L${number(x2)} ${number(y2)}" stroke="${stroke}"/>`
-
-/** The column of a period in the chart, and the part of its height that belongs to one series. */
-type Bar = {
-  readonly x: number
-  readonly width: number
-  readonly top: number
-  readonly bottom: number
-}
-
-/** Bars with spaces between them, each with its title as a tooltip; the titles are escaped. */
-const barsOf = (bars: readonly Bar[], titles: readonly string[]): string =>
-  bars
-    .map(({ x, width, top, bottom }, index) => {
-      if (bottom <= top) return ''
-      const own = Math.min(width * 0.76, 72)
-      const start = number(x + (width - own) / 2)
-      return `<rect x="${start}" y="${number(top)}" width="${number(own)}" height="${number(bottom - top)}"><title>${titles[index]}</title></rect>`
-    })
-    .join('')
-
-/** One outline around all of them: drawn side by side, thin lines of the background would show between them. */
-const outlineOf = (bars: readonly Bar[]): string => {
-  const [first] = bars
-  if (!first) return ''
-  const there = bars.map(({ x, width, top }) => `V${number(top)}H${number(x + width)}`)
-  const back = bars.toReversed().map(({ x, bottom }) => `V${number(bottom)}H${number(x)}`)
-  return `<path d="M${number(first.x)} ${number(first.bottom)}${there.join('')}${back.join('')}Z"/>`
-}
 
 // ---- The axes
 
@@ -118,40 +89,24 @@ const marks: Readonly<Record<By, readonly Marks[]>> = {
   month: everyMonths('month'),
 }
 
-// Made for the first chart: each takes some milliseconds of every start.
-const dates = once(() => {
-  const format = (options: Intl.DateTimeFormatOptions) =>
-    new Intl.DateTimeFormat('en', { ...options, timeZone: 'UTC' })
-  return {
-    day: format({ day: 'numeric', month: 'short' }),
-    month: format({ month: 'short', year: 'numeric' }),
-    year: format({ year: 'numeric' }),
-  }
-})
+const dates = {
+  day: { day: 'numeric', month: 'short' },
+  month: { month: 'short', year: 'numeric' },
+  year: { year: 'numeric' },
+} as const
 
 /** The marks below a chart of these periods: as many as fit, on days and months that people count by. */
 const ticksOf = (periods: readonly number[], by: By) => {
   for (const { at, label } of marks[by]) {
     const found = periods.flatMap((period, index) => (at(period, index) ? [{ period, index }] : []))
     if (found.length > mostTicks) continue
-    const format = dates()[label]
+    const format = new Intl.DateTimeFormat('en', { ...dates[label], timeZone: 'UTC' })
     return found.map(({ period, index }) => ({ index, label: format.format(startOf(period, by)) }))
   }
   return []
 }
 
 // ---- The chart
-
-/** The heights in at most this number of columns, each with its highest period: a peak narrower than a pixel would not show. */
-const peaksOf = (heights: readonly (readonly number[])[], columns: number): typeof heights => {
-  if (heights.length <= columns) return heights
-  const peaks: (readonly number[])[] = []
-  for (const [n, stack] of heights.entries()) {
-    const column = Math.floor((n * columns) / heights.length)
-    if ((stack.at(-1) ?? 0) >= (peaks[column]?.at(-1) ?? 0)) peaks[column] = stack
-  }
-  return peaks
-}
 
 /** The whole SVG document. */
 export const chart = ({ type, by, periods, totals }: Figures, currency: Currency): string => {
@@ -209,19 +164,31 @@ export const chart = ({ type, by, periods, totals }: Figures, currency: Currency
     return `${line(x, base, x, base + 6, ink.axis)}${text(x, base + 24, label, { 'text-anchor': 'middle' })}`
   })
 
-  // Each bar has its value; many bars are drawn as one outline.
+  // Each bar has its value. Many are drawn as one outline, as thin lines of the background would show between them;
+  // of those narrower than a pixel the highest, so that no peak is lost.
   const isOutlined = heights.length > mostApart
-  const columns = isOutlined ? peaksOf(heights, Math.floor(right - left)) : heights
+  const count = isOutlined ? Math.min(heights.length, Math.floor(right - left)) : heights.length
+  const columns: (readonly number[])[] = []
+  for (const [n, stack] of heights.entries()) {
+    const column = Math.floor((n * count) / heights.length)
+    if ((stack.at(-1) ?? 0) >= (columns[column]?.at(-1) ?? 0)) columns[column] = stack
+  }
+  const each = (right - left) / count
+  const xOf = (n: number) => left + (n * (right - left)) / count
+  const own = Math.min(each * 0.76, 72)
   const bars = series.map(({ key, label, colour }, index) => {
-    const own = columns.map((stack, n) => ({
-      x: left + (n * (right - left)) / columns.length,
-      width: (right - left) / columns.length,
-      top: yOf(stack[index + 1] ?? 0),
-      bottom: yOf(stack[index] ?? 0),
-    }))
-    const tooltip = ({ number, sums }: Figures['periods'][number]) =>
-      String(html`${labelOf(number, by)}: ${label} ${written(sums[key])}`)
-    return `<g fill="${colour}">${isOutlined ? outlineOf(own) : barsOf(own, periods.map(tooltip))}</g>`
+    const upper = (stack: readonly number[]) => yOf(stack[index + 1] ?? 0)
+    const lower = (stack: readonly number[]) => yOf(stack[index] ?? 0)
+    const there = columns.map((stack, n) => `V${number(upper(stack))}H${number(xOf(n) + each)}`)
+    const back = columns.map((stack, n) => `V${number(lower(stack))}H${number(xOf(n))}`)
+    const outline = `<path d="M${number(left)} ${number(lower(columns[0] ?? []))}${there.join('')}${back.reverse().join('')}Z"/>`
+    const apart = periods.map(({ number: period, sums }, n) => {
+      const [top, bottom] = [upper(columns[n] ?? []), lower(columns[n] ?? [])]
+      if (bottom <= top) return ''
+      const tooltip = html`${labelOf(period, by)}: ${label} ${written(sums[key])}`
+      return `<rect x="${number(xOf(n) + (each - own) / 2)}" y="${number(top)}" width="${number(own)}" height="${number(bottom - top)}"><title>${tooltip}</title></rect>`
+    })
+    return `<g fill="${colour}">${isOutlined ? outline : apart.join('')}</g>`
   })
 
   const title = `${titles[type]} by ${by}`

@@ -6,12 +6,7 @@ import type { JsonSchema } from '#model/operation-docs.ts'
 import { resourceOf } from '#model/resource.ts'
 import { isIn, newest, type Version } from '#model/version.ts'
 import { exampleOf, listExample } from '#openapi/examples.ts'
-import {
-  type DocumentOperation,
-  describedOperation,
-  routeOperation,
-  tagOf,
-} from '#openapi/operations.ts'
+import { describedOperation, routeOperation, tagOf } from '#openapi/operations.ts'
 import { parameter, sharedParameters } from '#openapi/parameters.ts'
 import { type DocumentParts, partsOf } from '#openapi/parts.ts'
 import { errorSchema, headers } from '#openapi/responses.ts'
@@ -35,30 +30,10 @@ export type OpenApi = JsonSchema & {
   readonly components: Readonly<Record<string, Schemas>>
 }
 
-/** The operations by path and method. */
-const pathsOf = (operations: readonly DocumentOperation[]): Readonly<Record<string, PathItem>> => {
-  const parameters = (['version', 'apiVersion', 'requestId'] as const).map(parameter)
-  // Paths that differ in the names of their parameters alone are one.
-  const byPath = Map.groupBy(operations, ({ path }) => path.replace(/\{\w+\}/g, '{}'))
-  return Object.fromEntries(
-    [...byPath.values()].map(group => {
-      const methods = group.map(({ method, operation }) => [method, operation] as const)
-      return [group[0]?.path ?? '', { parameters, ...Object.fromEntries(methods) }]
-    }),
-  )
-}
-
 const about = `Objects, lists and errors are JSON. A list is answered page by page; QUERY (RFC 10008) asks for it as GET does, with query parameters in a body. An unknown member of a body is refused.
 A GET answers with an ETag, and with 304 where If-None-Match names it. If-Match guards PUT, PATCH, DELETE and actions against lost updates.
 With an Idempotency-Key a POST may be sent again without a second effect.
 New members and links may appear without notice: ignore those you do not know.`
-
-/** What a document says first of a version that comes to its end. */
-const noticeOf = ({ version, state, from, end }: Lifecycle): string => {
-  if (state === 'withdrawn') return `Version ${version} ended on ${end}: use version ${newest}.`
-  const until = end === undefined ? '' : ` and ends on ${end}`
-  return `Version ${version} is deprecated since ${from}${until}: use version ${newest}.`
-}
 
 const securitySchemes = {
   bearer: {
@@ -111,76 +86,76 @@ const listSchemas = ({ model, style }: DocumentParts, entities: readonly string[
   }
 }
 
-/** The schemas of objects, lists, inputs and errors, and the examples of the first two by the schemas that they show. */
-const schemasAndExamples = (
-  parts: DocumentParts,
-  { answered, objects, lists, inputs, bodies }: ReturnType<typeof documentedIn>,
-  codes: readonly string[],
-) => {
-  const { model, version, rows } = parts
-  const { lists: ofLists, pages } = listSchemas(parts, lists)
-  const resource = (name: string) => resourceOf(model, name, version)
-  const schemas: Schemas = {
-    ...Object.fromEntries(objects.map(name => [typeName(name), objectSchema(resource(name))])),
-    ...ofLists,
-    ...Object.fromEntries(
-      inputs.map(({ name, route }) => [name, inputSchema(model, resource(route.entity), route)]),
-    ),
-    ...Object.fromEntries(bodies.map(({ name, schema }) => [name, schema])),
-    ...pages,
-    Link: { description: 'Where to find something.', ...objectOf({ href: { type: 'string' } }) },
-    ...errorSchema(parts, codes),
-  }
-
-  const isMade = (name: string) => rows[name] !== undefined
-  const shown = answered
-    .filter(isMade)
-    .map(name => [typeName(name), { value: exampleOf(parts, name) }] as const)
-  const shownLists = lists
-    .filter(isMade)
-    .map(name => [listNameOf(name), { value: listExample(parts, name) }] as const)
-  const examples: Schemas = Object.fromEntries([...shown, ...shownLists])
-  return { schemas, examples }
-}
-
 /**
  * The document of a content for a version, with a model of an operator's settings or of the usual ones; of a version that
- * its lifecycle says is deprecated or withdrawn it says so. Throws a plain
- * error of one sentence that names an operation or error code that cannot be described.
+ * its lifecycle says is deprecated or withdrawn it says so. Throws a plain error of one sentence that names an error code
+ * that cannot be described.
  */
 export const openApiOf = async (
   content: Content,
   version: Version,
-  model?: Model,
+  usual?: Model,
   lifecycle?: Lifecycle,
 ): Promise<OpenApi> => {
-  const parts = await partsOf(content, version, model)
-  const isEnding = lifecycle?.version === version && lifecycle.state !== 'offered'
-  const notice = isEnding ? noticeOf(lifecycle) : undefined
+  const parts = await partsOf(content, version, usual)
+  const { model, rows, shared } = parts
   const others = [...parts.actions, ...parts.extras]
-  const documented = documentedIn(parts.model, others, version)
-  const all = [
+  const documented = documentedIn(model, others, version)
+  const { answered, objects, lists, inputs, bodies } = documented
+
+  // A version that comes to its end says so first, and its operations are deprecated.
+  const { state = 'offered', from, end } = lifecycle?.version === version ? lifecycle : {}
+  let notice: string | undefined
+  if (state === 'withdrawn') notice = `Version ${version} ended on ${end}: use version ${newest}.`
+  else if (state === 'deprecated')
+    notice = `Version ${version} is deprecated since ${from}${end === undefined ? '' : ` and ends on ${end}`}: use version ${newest}.`
+  const marks =
+    notice === undefined ? {} : marksOf({ deprecated: notice, ...(end && { sunset: end }) })
+
+  // The operations by path and method. Paths that differ in the names of their parameters alone are one.
+  const operations = [
     ...documented.routes.map(route => routeOperation(parts, route)),
     ...others.filter(other => isIn(other, version)).map(other => describedOperation(parts, other)),
   ]
-  // The operations of a version that comes to its end are deprecated.
-  const sunset = lifecycle?.end === undefined ? {} : { sunset: lifecycle.end }
-  const marks = notice === undefined ? {} : marksOf({ deprecated: notice, ...sunset })
-  const operations = all.map(made => ({ ...made, operation: { ...made.operation, ...marks } }))
-  const paths = pathsOf(operations)
-  const text = JSON.stringify([paths, ...parts.shared.values()])
+  const parameters = ['version', 'apiVersion', 'requestId'].map(parameter)
+  const byPath = Map.groupBy(operations, ({ path }) => path.replace(/\{\w+\}/g, '{}'))
+  const paths = Object.fromEntries(
+    [...byPath.values()].map(group => {
+      const methods = group.map(({ method, operation }) => [method, { ...operation, ...marks }])
+      return [group[0]?.path ?? '', { parameters, ...Object.fromEntries(methods) }]
+    }),
+  )
+  const text = JSON.stringify([paths, ...shared.values()])
   const tags = [...new Set(operations.map(({ path }) => tagOf(path)))].map(name => {
-    const entity = Object.values(parts.model.entities).find(({ plural }) => plural === name)
+    const entity = Object.values(model.entities).find(({ plural }) => plural === name)
     return { name, description: entity?.description ?? `Everything below /${name}.` }
   })
-  const codes = [...parts.shared.values()].flatMap(
-    response => (response['x-codes'] ?? []) as readonly string[],
-  )
-  const { schemas, examples } = schemasAndExamples(
-    parts,
-    documented,
-    [...new Set(codes)].toSorted(),
-  )
+
+  const codes = [...shared.values()].flatMap(response => (response['x-codes'] ?? []) as string[])
+  const listed = listSchemas(parts, lists)
+  const resource = (name: string) => resourceOf(model, name, version)
+  const byName = <Part>(part: readonly Part[], entryOf: (part: Part) => [string, JsonSchema]) =>
+    Object.fromEntries(part.map(entryOf))
+  const schemas: Schemas = {
+    ...byName(objects, name => [typeName(name), objectSchema(resource(name))]),
+    ...listed.lists,
+    ...byName(inputs, ({ name, route }) => [
+      name,
+      inputSchema(model, resource(route.entity), route),
+    ]),
+    ...byName(bodies, ({ name, schema }) => [name, schema]),
+    ...listed.pages,
+    Link: { description: 'Where to find something.', ...objectOf({ href: { type: 'string' } }) },
+    ...errorSchema(parts, [...new Set(codes)].toSorted()),
+  }
+  const isMade = (name: string) => rows[name] !== undefined
+  const examples = {
+    ...byName(answered.filter(isMade), name => [typeName(name), { value: exampleOf(parts, name) }]),
+    ...byName(lists.filter(isMade), name => [
+      listNameOf(name),
+      { value: listExample(parts, name) },
+    ]),
+  }
   return {
     openapi: '3.1.1',
     info: {
@@ -196,7 +171,7 @@ export const openApiOf = async (
       schemas,
       parameters: usedIn(text, 'parameters', sharedParameters(version)),
       headers: usedIn(text, 'headers', headers),
-      responses: Object.fromEntries(parts.shared),
+      responses: Object.fromEntries(shared),
       examples,
       securitySchemes,
     },

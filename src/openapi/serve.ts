@@ -1,4 +1,5 @@
 /** Serves the OpenAPI documents of all versions, each made when it is first asked for. */
+import { lru } from '#base/cache.ts'
 import { restPath } from '#base/paths.ts'
 import type { Content } from '#content.ts'
 import { preferred } from '#http/accept.ts'
@@ -31,17 +32,13 @@ export const mountOpenApi = (
   edge: HttpContext,
   notices: Notices | undefined,
 ): void => {
-  const texts = new Map<Version, { key: string; text: Promise<string> }>()
+  const texts = lru<Promise<string>>(versions.length)
   const textOf = (version: Version): Promise<string> => {
     const lifecycle = notices?.lifecycle()
-    const key = JSON.stringify(lifecycle ?? null)
-    const known = texts.get(version)
-    if (known?.key === key) return known.text
-    const text = openApiOf(content, version, model, lifecycle).then(document =>
-      JSON.stringify(document),
-    )
-    texts.set(version, { key, text })
-    return text
+    const key = `${version} ${JSON.stringify(lifecycle)}`
+    const made = () =>
+      openApiOf(content, version, model, lifecycle).then(one => JSON.stringify(one))
+    return texts.get(key) ?? texts.set(key, made())
   }
   const { fail, around } = announcing(notices, successorOf(model, newest, undefined))
   const answer = around(async (c: Http) => {

@@ -46,32 +46,6 @@ type ListShape = {
   readonly filters: readonly AppliedFilter[]
 }
 
-/** Slots of a list: viewer, limit, offset or the id to go on after, the parent's id, then the filters' values. */
-const listRoot = (
-  route: Route,
-  { entity }: Resource,
-  items: Root['items'],
-  { sort, filters }: ListShape,
-): Root => {
-  const byCursor = entity.rest.listing.paging === 'cursor'
-  const { below } = route
-  return {
-    entity: route.entity,
-    items,
-    where: [
-      ...(byCursor ? [{ field: 'id', is: 'less than', slot: 2 } as const] : []),
-      ...(below ? [{ field: below.field, is: 'equals', slot: 3 } as const] : []),
-      ...filters.map(({ value: _, ...filter }, index) => ({ ...filter, slot: index + 5 })),
-    ],
-    exists: below ? [{ entity: below.entity, slot: 3 }] : [],
-    sort,
-    many: true,
-    page: { limit: 1, offset: byCursor ? 4 : 2 },
-    fetchOneMore: byCursor,
-    total: !byCursor,
-  }
-}
-
 /** Reads the query strings of a list: the shape, the page, and the address of the other pages. Results are cached, since reading them each time took a fifth of a page. */
 const requestReader = ({ core, prefix, version }: Mount, route: Route, resource: Resource) => {
   const { entity } = resource
@@ -140,15 +114,31 @@ export const serveList = (mount: Mount, route: Route): RestHandler => {
   const style = styleOf(version)
   const requestOf = requestReader(mount, route, resource)
   const bare: ListShape = { fields: [], sort: [], filters: [] }
+  const byCursor = resource.entity.rest.listing.paging === 'cursor'
+  const { below } = route
 
   /** The plans by the role and the shape that is asked for; made when first needed. */
   const plans = lru<Prepared>(500)
   const planFor = (role: Role, shape: ListShape, key: string): Prepared => {
     const known = plans.get(`${role}|${key}`)
     if (known) return known
-    const items = itemsOf(core.model, resource, prefix, shape.fields)
-    const roots = [listRoot(route, resource, items, shape)]
-    return plans.set(`${role}|${key}`, prepareFor(core, { encoding: 'rest', roots }, role))
+    // Its slots: viewer, limit, offset or the id to go on after, the parent's id, then the filters' values.
+    const root: Root = {
+      entity: route.entity,
+      items: itemsOf(core.model, resource, prefix, shape.fields),
+      where: [
+        ...(byCursor ? [{ field: 'id', is: 'less than', slot: 2 } as const] : []),
+        ...(below ? [{ field: below.field, is: 'equals', slot: 3 } as const] : []),
+        ...shape.filters.map(({ value: _, ...filter }, index) => ({ ...filter, slot: index + 5 })),
+      ],
+      exists: below ? [{ entity: below.entity, slot: 3 }] : [],
+      sort: shape.sort,
+      many: true,
+      page: { limit: 1, offset: byCursor ? 4 : 2 },
+      fetchOneMore: byCursor,
+      total: !byCursor,
+    }
+    return plans.set(`${role}|${key}`, prepareFor(core, { encoding: 'rest', roots: [root] }, role))
   }
 
   return (c, viewer, named) => {
