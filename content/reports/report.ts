@@ -47,46 +47,48 @@ const asCsv = ({ type, by, periods }: Figures, currency: Currency): string => {
   return [header, ...rows].map(cells => `${cells.join()}\r\n`).join('')
 }
 
-/** A report in JSON, as documents describe it, with an example. It has the figures of its type only. */
-const jsonForm = () => {
-  const time = { type: ['string', 'null'], format: 'date-time' }
-  const figures = Object.fromEntries(
-    Object.values(measures)
-      .flat()
-      .map(({ key, kind, label }) => [
-        key,
-        { type: kind === 'money' ? 'number' : 'integer', description: `${label}.` },
-      ]),
-  )
-  const currency = { type: 'string', description: 'ISO 4217 code, beside amounts.' }
-  const period = { type: 'string', description: 'Such as 2026-01-31 or 2026-01.' }
-  return {
-    schema: {
-      type: 'object',
-      required: ['type', 'generatedAt', 'from', 'to', 'by', 'rows', 'totals'],
-      properties: {
-        type: { type: 'string', enum: reportTypes },
-        generatedAt: { type: 'string', format: 'date-time' },
-        from: time,
-        to: time,
-        by: { type: 'string', enum: ['day', 'month'] },
-        rows: {
-          type: 'array',
-          items: { type: 'object', required: ['period'], properties: { period, ...figures } },
-        },
-        totals: { type: 'object', properties: { ...figures, currency } },
+const text = { type: 'string' }
+const time = { type: ['string', 'null'], format: 'date-time' }
+
+/** The figures of all types, as documents describe them; a report has those of its own. */
+const described = Object.fromEntries(
+  Object.values(measures)
+    .flat()
+    .map(({ key, kind, label }) => [
+      key,
+      { type: kind === 'money' ? 'number' : 'integer', description: `${label}.` },
+    ]),
+)
+const period = { ...text, description: 'Such as 2026-01-31 or 2026-01.' }
+const currency = { ...text, description: 'ISO 4217 code, beside amounts.' }
+
+/** A report in JSON, as documents describe it, with an example. */
+const jsonForm = {
+  schema: {
+    type: 'object',
+    required: ['type', 'generatedAt', 'from', 'to', 'by', 'rows', 'totals'],
+    properties: {
+      type: { ...text, enum: reportTypes },
+      generatedAt: { ...text, format: 'date-time' },
+      from: time,
+      to: time,
+      by: { ...text, enum: ['day', 'month'] },
+      rows: {
+        type: 'array',
+        items: { type: 'object', required: ['period'], properties: { period, ...described } },
       },
+      totals: { type: 'object', properties: { ...described, currency } },
     },
-    example: {
-      type: 'users',
-      generatedAt: '2026-02-01T09:00:00.000Z',
-      from: '2026-01-01T00:00:00.000Z',
-      to: '2026-02-01T00:00:00.000Z',
-      by: 'month',
-      rows: [{ period: '2026-01', signUps: 4 }],
-      totals: { signUps: 4 },
-    },
-  }
+  },
+  example: {
+    type: 'users',
+    generatedAt: '2026-02-01T09:00:00.000Z',
+    from: '2026-01-01T00:00:00.000Z',
+    to: '2026-02-01T00:00:00.000Z',
+    by: 'month',
+    rows: [{ period: '2026-01', signUps: 4 }],
+    totals: { signUps: 4 },
+  },
 }
 
 /** JSON is first: callers who prefer no form get it. */
@@ -104,9 +106,9 @@ export const reportGenerate: ExtraRoute = {
       'Figures by day or month, as JSON, CSV or a chart. It has no effect, so a key stores nothing.',
     body: { 'application/json': requestBody },
     forms: {
-      'application/json': jsonForm(),
-      'text/csv': { schema: { type: 'string' } },
-      'image/svg+xml': { schema: { type: 'string' } },
+      'application/json': jsonForm,
+      'text/csv': { schema: text },
+      'image/svg+xml': { schema: text },
     },
     errors: ['VALIDATION_ERROR'],
   },

@@ -1,5 +1,6 @@
 /** Counts the operations that name what the schema deprecates: fields, arguments, input fields and values of enums. */
 import {
+  type ASTNode,
   type ASTVisitor,
   type GraphQLInputType,
   type GraphQLSchema,
@@ -7,15 +8,13 @@ import {
   isEnumType,
   isInputObjectType,
   isIntrospectionType,
-  isListType,
-  isNonNullType,
   isObjectType,
   Kind,
   TypeInfo,
+  valueToLiteral,
   visit,
   visitWithTypeInfo,
 } from 'graphql'
-import { isObject } from '#base/object.ts'
 import type { Variables } from '#graphql/arguments.ts'
 import type { GraphqlOperation } from '#graphql/document.ts'
 import type { Viewer } from '#model/policy.ts'
@@ -44,23 +43,30 @@ export const countingOperations = (
     )
   })
   if (!isNeeded) return () => {}
-  return (operation, variables, viewer) => {
+  return ({ node, fragments, derived }, variables, viewer) => {
     // Found once for each operation; its variables differ from request to request.
-    const inText = operation.derived('deprecated parts', () => deprecatedIn(schema, operation))
-    const inVariables = Object.values(variables.sources).flatMap(({ signature, value }) =>
-      inValue(signature.type, value),
+    const inText = derived('deprecated parts', () => {
+      const definitions = [node, ...fragments.values()]
+      return deprecatedIn(schema, { kind: Kind.DOCUMENT, definitions })
+    })
+    const inVariables = Object.values(variables.sources).flatMap(
+      ({ signature: { type }, value }) => {
+        const literal = valueToLiteral(value, type)
+        return literal ? deprecatedIn(schema, literal, type) : []
+      },
     )
     for (const member of new Set([...inText, ...inVariables]))
       usage.count({ api: 'graphql', member }, viewer)
   }
 }
 
-/** The deprecated parts that an operation names in its own text: `Type.field`, `Type.field(argument)`, `Input.field`, `Enum.VALUE`. */
+/** The deprecated parts that a document names, or a value of a type: `Type.field`, `Type.field(argument)`, `Input.field`, `Enum.VALUE`. */
 const deprecatedIn = (
   schema: GraphQLSchema,
-  { node, fragments }: GraphqlOperation,
+  named: ASTNode,
+  type?: GraphQLInputType,
 ): readonly string[] => {
-  const info = new TypeInfo(schema)
+  const info = new TypeInfo(schema, type)
   const found = new Set<string>()
   const add = (part: DeprecablePart | null | undefined, place: (name: string) => string) => {
     if (isDeprecated(part)) found.add(place(part.name))
@@ -78,27 +84,6 @@ const deprecatedIn = (
     EnumValue: () =>
       add(info.getEnumValue(), name => `${getNamedType(info.getInputType())?.name}.${name}`),
   }
-  const document = { kind: Kind.DOCUMENT, definitions: [node, ...fragments.values()] } as const
-  visit(document, visitWithTypeInfo(info, visitor))
+  visit(named, visitWithTypeInfo(info, visitor))
   return [...found]
-}
-
-/** The deprecated input fields and values of enums in a variable's value, as the caller sent it. */
-const inValue = (type: GraphQLInputType, value: unknown): readonly string[] => {
-  if (isNonNullType(type)) return inValue(type.ofType, value)
-  if (isListType(type)) return [value].flat().flatMap(one => inValue(type.ofType, one))
-  if (isEnumType(type))
-    return type
-      .getValues()
-      .filter(one => isDeprecated(one) && (one.name === value || one.value === value))
-      .map(({ name }) => `${type.name}.${name}`)
-  if (!isInputObjectType(type) || !isObject(value)) return []
-  return Object.values(type.getFields()).flatMap(field =>
-    Object.hasOwn(value, field.name)
-      ? [
-          ...(isDeprecated(field) ? [`${type.name}.${field.name}`] : []),
-          ...inValue(field.type, value[field.name]),
-        ]
-      : [],
-  )
 }

@@ -37,6 +37,16 @@ const tooComplex = (message: string) => new ApiError('QUERY_TOO_COMPLEX', messag
 // The parser's own message for its limits; no text of the document can come before it.
 const overItsLimits = /^Syntax Error: Document contains more than \d+ (tokens|comments)\./
 
+/** The result of work that goes as deep as the document nests, which may exhaust the stack. */
+const orTooDeep = <Result>(verb: string, work: () => Result): Result => {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof RangeError) throw tooComplex(`The document nests too deep to be ${verb}`)
+    throw error
+  }
+}
+
 const parsed = (source: string, limits: DocumentLimits) => {
   if (source.length > limits.source)
     throw tooComplex(
@@ -50,23 +60,10 @@ const parsed = (source: string, limits: DocumentLimits) => {
       allowEmptySelectionSets: false,
     })
   } catch (error) {
-    if (error instanceof GraphQLError) {
-      if (overItsLimits.test(error.message))
-        throw tooComplex(error.message.replace(/^Syntax Error: /, ''))
-      throw new GraphqlErrors('GRAPHQL_PARSE_FAILED', [error])
-    }
-    // A document can nest too deep for the parser's own recursion.
-    if (error instanceof RangeError) throw tooComplex('The document nests too deep to be parsed')
-    throw error
-  }
-}
-
-const faultsOf = (...args: Parameters<typeof validate>): readonly GraphQLError[] => {
-  try {
-    return validate(...args)
-  } catch (error) {
-    if (error instanceof RangeError) throw tooComplex('The document nests too deep to be validated')
-    throw error
+    if (!(error instanceof GraphQLError)) throw error
+    if (overItsLimits.test(error.message))
+      throw tooComplex(error.message.replace(/^Syntax Error: /, ''))
+    throw new GraphqlErrors('GRAPHQL_PARSE_FAILED', [error])
   }
 }
 
@@ -109,8 +106,9 @@ export const documentCache = (
     : [...specifiedRules, NoSchemaIntrospectionCustomRule]
   let operationCount = 0
   const read = (source: string): Document => {
-    const node = parsed(source, limits)
-    const faults = faultsOf(schema, node, rules, { maxErrors: 10, hideSuggestions: !introspection })
+    const node = orTooDeep('parsed', () => parsed(source, limits))
+    const options = { maxErrors: 10, hideSuggestions: !introspection }
+    const faults = orTooDeep('validated', () => validate(schema, node, rules, options))
     // Whether fields may be merged is compared pair by pair; graphql-js gives up above half a million.
     if (faults.at(-1)?.message === 'Validation aborted.')
       throw tooComplex('The document selects too many fields under one name')
