@@ -2,7 +2,7 @@
 import { type ExecutionResult, execute, type FieldNode, Kind, OperationTypeNode } from 'graphql'
 import { after } from '#base/after.ts'
 import { prepareFor } from '#core.ts'
-import { type ArgumentSlots, argumentOf, createSlots, idArgument } from '#graphql/arguments.ts'
+import { argumentOf, createSlots, idArgument } from '#graphql/arguments.ts'
 import { GraphqlErrors } from '#graphql/errors.ts'
 import {
   type Collected,
@@ -14,7 +14,7 @@ import {
 } from '#graphql/selection.ts'
 import { type EncodedBody, encodeBody } from '#http/encode-body.ts'
 import { entityOf, notFound } from '#model/model.ts'
-import { type Answer, type Prepared, type ReadOptions, read, readCached } from '#read/read.ts'
+import { type Answer, type ReadOptions, read, readCached } from '#read/read.ts'
 import { type Root, VIEWER } from '#read/selection.ts'
 
 /** A member of `data`: given text, introspection, or a root of the read, by its number. */
@@ -23,15 +23,6 @@ type DataMember = { readonly key: string } & (
   | { readonly kind: 'introspection'; readonly nodes: readonly FieldNode[] }
   | { readonly kind: 'read'; readonly root: number; readonly node: FieldNode }
 )
-
-/** A query ready to run for one role and shape. */
-type PreparedQuery = {
-  readonly members: readonly DataMember[]
-  /** Null for a query that reads no rows. */
-  readonly prepared: Prepared | null
-  readonly slots: ArgumentSlots
-  readonly introspects: boolean
-}
 
 /** The answer, or, if a row is missing, the answers that say so: how the caller named it is not in them. */
 type QueryOutcome = EncodedBody | { readonly missing: readonly Answer[] }
@@ -53,10 +44,29 @@ export const runQuery = (
     return { collected, filters: filtersIn(execution, collected) }
   })
   const given = filters.map(valueFor => (valueFor(variables) == null ? '-' : '+')).join('')
-  const { members, prepared, slots, introspects } = operation.derived(
-    `${viewer.role} ${conditions} ${given}`,
-    () => prepareQuery(execution, collected),
-  )
+  const key = `${viewer.role} ${conditions} ${given}`
+  const { members, prepared, slots, introspects } = operation.derived(key, () => {
+    const slots = createSlots(VIEWER + 1)
+    const roots: Root[] = []
+    const members = [...collected].map(([key, nodes]): DataMember => {
+      const node = nodes[0] as FieldNode
+      const name = node.name.value
+      if (name === '__typename') return { kind: 'text', key, json: '"Query"' }
+      const root = execution.schema.roots.get(name)
+      if (!root) return { kind: 'introspection', key, nodes }
+      roots.push(rootOf({ ...execution, slots }, root, key, nodes))
+      return { kind: 'read', key, root: roots.length - 1, node }
+    })
+    // A query may read no rows.
+    const prepared =
+      roots.length > 0 ? prepareFor(core, { encoding: 'graphql', roots }, viewer.role) : null
+    return {
+      members,
+      prepared,
+      slots,
+      introspects: members.some(({ kind }) => kind === 'introspection'),
+    }
+  })
   const make = (answers: readonly Answer[]): QueryOutcome | Promise<QueryOutcome> => {
     if (answers.some(({ missing }) => missing)) return { missing: answers }
     const texts = ['{"data":{']
@@ -89,25 +99,6 @@ const filtersIn = ({ core, schema }: Execution, collected: Collected) =>
     const { filters } = entityOf(core.model, root.entity).graphql
     return filters.map(name => argumentOf(field, node, name))
   })
-
-const prepareQuery = (execution: Execution, collected: Collected): PreparedQuery => {
-  const { core, schema, viewer } = execution
-  const slots = createSlots(VIEWER + 1)
-  const roots: Root[] = []
-  const members = [...collected].map(([key, nodes]): DataMember => {
-    const node = nodes[0] as FieldNode
-    const name = node.name.value
-    if (name === '__typename') return { kind: 'text', key, json: '"Query"' }
-    const root = schema.roots.get(name)
-    if (!root) return { kind: 'introspection', key, nodes }
-    roots.push(rootOf({ ...execution, slots }, root, key, nodes))
-    return { kind: 'read', key, root: roots.length - 1, node }
-  })
-  const prepared =
-    roots.length > 0 ? prepareFor(core, { encoding: 'graphql', roots }, viewer.role) : null
-  const introspects = members.some(({ kind }) => kind === 'introspection')
-  return { members, prepared, slots, introspects }
-}
 
 /** The value of `__schema` or `__type`, which graphql-js executes by itself; throws the first fault of its arguments, as other fields do. */
 const introspect = (

@@ -21,12 +21,12 @@ import {
 import { documentedIn, listNameOf } from '#rest/routes.ts'
 import type { Lifecycle } from '#versions/deprecation.ts'
 
-/** The operations of a path by method, and the parameters of all of them. */
-type PathItem = Readonly<Record<string, JsonSchema | readonly JsonSchema[]>>
-
 export type OpenApi = JsonSchema & {
   readonly openapi: string
-  readonly paths: Readonly<Record<string, PathItem>>
+  /** The operations of each path by method, and the parameters of all of them. */
+  readonly paths: Readonly<
+    Record<string, Readonly<Record<string, JsonSchema | readonly JsonSchema[]>>>
+  >
   readonly components: Readonly<Record<string, Schemas>>
 }
 

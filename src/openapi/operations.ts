@@ -65,16 +65,6 @@ const ofLists: readonly HeaderName[] = ['Link', 'Accept-Query']
 const ofForms: readonly HeaderName[] = ['Content-Security-Policy', 'Referrer-Policy']
 const writeHeaders: readonly HeaderName[] = ['Cache-Control', 'Duet-Position']
 
-/** The security of an operation under these rules: a token, or none if all of them admit anonymous. */
-const securityOf = (model: Model, rules: readonly Rule[]): readonly JsonSchema[] =>
-  rules.every(rule => judge(rule, anonymous, model) === 'yes')
-    ? [{}, { bearer: [] }]
-    : [{ bearer: [] }]
-
-/** Whether a token may lack the right by itself, whatever is stored. */
-const mayForbid = (model: Model, rules: readonly Rule[]): boolean =>
-  rules.some(rule => judge(rule, { id: null, role: model.viewers.roles.default }, model) === 'no')
-
 /** The rules that a read of an entity passes: its own, and the rules of the members it shows. */
 const readRules = (model: Model, { entity, members }: Resource): readonly Rule[] => [
   entity.policy.enter ?? entity.policy.read ?? nobody,
@@ -159,10 +149,14 @@ type ToldOperation = {
 const operationOf = (parts: DocumentParts, told: ToldOperation): DocumentOperation => {
   const { model, style } = parts
   const { method, path, lifetime, rules, isRead, isGuarded, requestBody } = told
+  const isOpen = rules.every(rule => judge(rule, anonymous, model) === 'yes')
+  // A token may lack the right by itself, whatever is stored.
+  const plain = { id: null, role: model.viewers.roles.default }
+  const mayForbid = isRead && rules.some(rule => judge(rule, plain, model) === 'no')
   const codes = [
     ...everywhere,
     ...(isRead ? ofReads : ofWrites),
-    ...(isRead && mayForbid(model, rules) ? ['FORBIDDEN'] : []),
+    ...(mayForbid ? ['FORBIDDEN'] : []),
     ...(path.includes('{') ? ['NOT_FOUND'] : []),
     ...told.ofBody,
     ...(method === 'POST' && !isRead ? ofKeys : []),
@@ -179,7 +173,7 @@ const operationOf = (parts: DocumentParts, told: ToldOperation): DocumentOperati
       summary: told.summary,
       description: describedBy(told.description, lifetime),
       ...marksOf(lifetime),
-      security: securityOf(model, rules),
+      security: isOpen ? [{}, { bearer: [] }] : [{ bearer: [] }],
       parameters: [
         ...told.parameters,
         ...(method === 'POST' ? [parameter('idempotencyKey')] : []),
