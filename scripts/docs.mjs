@@ -77,26 +77,29 @@ function operations() {
   )
 }
 
+/** The fields that not everybody may read or set, by who may. */
 function fields() {
-  const rows = entities.flatMap(([name, entity]) =>
+  const { roles } = content.viewers
+  const who = (rule, verb) =>
+    rule.kind === 'anyone' ? `anyone who may ${verb} it` : inWords(rule, roles)
+  const told = entities.flatMap(([name, entity]) =>
     Object.entries(entity.fields)
       .filter(([, field]) => field.rest || field.graphql !== 'hidden')
       .filter(([, { readableBy, settableBy }]) =>
         [readableBy, settableBy].some(({ kind }) => kind !== 'anyone'),
       )
-      .map(([key, { readableBy, settableBy }]) => [
-        code(`${name}.${key}`),
-        readableBy.kind === 'anyone'
-          ? 'anyone who may read it'
-          : inWords(readableBy, content.viewers.roles),
-        settableBy.kind === 'anyone'
-          ? 'anyone who may write it'
-          : settableBy.kind === 'nobody'
-            ? 'only the service'
-            : inWords(settableBy, content.viewers.roles),
-      ]),
+      .map(([key, { readableBy, settableBy }]) => ({
+        field: code(`${name}.${key}`),
+        read: who(readableBy, 'read'),
+        set: settableBy.kind === 'nobody' ? 'only the service' : who(settableBy, 'write'),
+      })),
   )
-  return table(['Field', 'May be read by', 'May be set by'], rows)
+  const groups = Map.groupBy(told, ({ read, set }) => `${read}, ${set}`)
+  const rows = [...groups.values()].map(some => {
+    const [{ read, set }] = some
+    return [some.map(({ field }) => field).join(', '), read, set]
+  })
+  return table(['Fields', 'May be read by', 'May be set by'], rows)
 }
 
 /** `/users/:id` as a caller reads it: `/users/{userId}`. */
