@@ -141,7 +141,7 @@ type ToldOperation = {
   readonly requestBody: JsonSchema | undefined
   /** The responses but for errors. */
   readonly responses: JsonSchema
-  /** The codes of its body, and of it alone. */
+  /** The codes of faults of its body, and those that few other operations have. */
   readonly ofBody: readonly string[]
   readonly errors: readonly string[]
 }
