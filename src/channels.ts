@@ -2,6 +2,7 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
+import { once } from '#base/cache.ts'
 import type { RequestEvent, RequestStats, Trace } from '#observe.ts'
 
 /** When something began and ended, in milliseconds of `performance.now()`; without `ended` it still runs. */
@@ -48,6 +49,11 @@ export const traced = <Facts extends object, Result>(
   const context: Facts & Timed & { error?: unknown } = Object.assign(facts, {
     started: performance.now(),
   })
+  const done = (result: Result): Result => {
+    context.ended = performance.now()
+    finish(facts, result)
+    return result
+  }
   const failed = (error: unknown): never => {
     context.ended = performance.now()
     context.error = error
@@ -56,20 +62,11 @@ export const traced = <Facts extends object, Result>(
   }
   try {
     const result = channel.start.runStores(context, run)
-    if (result instanceof Promise)
-      return result
-        .then(found => {
-          context.ended = performance.now()
-          finish(facts, found)
-          return found
-        }, failed)
-        .finally(() => {
-          channel.asyncStart.publish(context)
-          channel.asyncEnd.publish(context)
-        })
-    context.ended = performance.now()
-    finish(facts, result)
-    return result
+    if (!(result instanceof Promise)) return done(result)
+    return result.then(done, failed).finally(() => {
+      channel.asyncStart.publish(context)
+      channel.asyncEnd.publish(context)
+    })
   } catch (error) {
     return failed(error)
   } finally {
@@ -119,28 +116,28 @@ const add = (stats: RequestStats, statements: () => readonly string[], milliseco
   if (room > 0) stats.statements.push(...statements().slice(0, room))
 }
 
-let isListening = false
+/** Listens to the channels of reads and writes, once for all collectors. */
+const listenOnce = once(() => {
+  onEnd(reads, ({ levels, lane, rows = 0, statements }, milliseconds) => {
+    const stats = current.getStore()
+    if (!stats) return
+    stats.reads++
+    if (lane === 'slow') stats.slow++
+    stats.levels += levels
+    stats.rows += rows
+    add(stats, statements, milliseconds)
+  })
+  onEnd(jobs, ({ statements }, milliseconds) => {
+    const stats = current.getStore()
+    if (!stats) return
+    stats.writes++
+    add(stats, statements, milliseconds)
+  })
+})
 
 /** A collector; the first one subscribes to the channels of reads and writes. */
 export const collecting = (): CollectStats => {
-  if (!isListening) {
-    isListening = true
-    onEnd(reads, ({ levels, lane, rows = 0, statements }, milliseconds) => {
-      const stats = current.getStore()
-      if (!stats) return
-      stats.reads++
-      if (lane === 'slow') stats.slow++
-      stats.levels += levels
-      stats.rows += rows
-      add(stats, statements, milliseconds)
-    })
-    onEnd(jobs, ({ statements }, milliseconds) => {
-      const stats = current.getStore()
-      if (!stats) return
-      stats.writes++
-      add(stats, statements, milliseconds)
-    })
-  }
+  listenOnce()
   return (stats, run) => current.run(stats, run)
 }
 

@@ -23,16 +23,6 @@ const unknownOption = (option: string, own: readonly string[]): string => {
     : `there is no ${option}; set ${setting} in the environment instead`
 }
 
-/** A part of a command line; an option has its name with the dashes before it. */
-type ArgumentToken = { readonly kind: string; readonly rawName?: string }
-
-/** Throws UsageError for an option that is given twice: only the last would count. */
-const checkOnce = (tokens: readonly ArgumentToken[]): void => {
-  const names = tokens.flatMap(({ rawName }) => rawName ?? [])
-  const twice = names.find((name, index) => names.indexOf(name) < index)
-  if (twice !== undefined) throw new UsageError(`${twice} is given twice; give it once`)
-}
-
 /** Options and positionals of a command line; throws UsageError for unknown ones, and for options that are given twice. */
 export const readArgs = <const Options extends ParseArgsConfig['options'] & {}>(
   args: readonly string[],
@@ -41,7 +31,10 @@ export const readArgs = <const Options extends ParseArgsConfig['options'] & {}>(
 ) => {
   try {
     const parsed = parseArgs({ args: [...args], options, allowPositionals: true, tokens: true })
-    checkOnce(parsed.tokens)
+    const names = parsed.tokens.flatMap(token => (token.kind === 'option' ? token.rawName : []))
+    // Only the last would count.
+    const twice = names.find((name, index) => names.indexOf(name) < index)
+    if (twice !== undefined) throw new UsageError(`${twice} is given twice; give it once`)
     if (parsed.positionals.length > positionals)
       throw new UsageError(`unexpected argument: ${parsed.positionals[positionals]}`)
     return parsed

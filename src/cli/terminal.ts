@@ -1,11 +1,9 @@
 /** A command and who started it: progress on a terminal, errors as sentences, the signals that end it, and streams that nobody reads. */
 
-export type Progress = { readonly step: (count?: number) => void; readonly done: () => void }
-
 const width = 28
 
 /** Counts towards `total` (unknown: undefined) under a label, on standard error. */
-export const progress = (label: string, total?: number): Progress => {
+export const progress = (label: string, total?: number) => {
   const isShown = process.stderr.isTTY === true
   let count = 0
   let shownAt = 0
@@ -19,13 +17,13 @@ export const progress = (label: string, total?: number): Progress => {
     )
   }
   return {
-    step: (by = 1) => {
+    step: (by = 1): void => {
       count += by
       if (!isShown || performance.now() - shownAt < 100) return
       shownAt = performance.now()
       draw()
     },
-    done: () => {
+    done: (): void => {
       if (!isShown) return void process.stderr.write(`${label} ${count.toLocaleString('en')}\n`)
       draw()
       process.stderr.write('\n')

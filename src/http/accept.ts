@@ -8,15 +8,13 @@ export type Range = {
   readonly parameters: Readonly<Record<string, string>>
 }
 
-const weightOf = (q = '1'): number => {
-  const weight = Number(q)
-  return weight > 0 ? Math.min(weight, 1) : 0
-}
-
 /** The ranges of an `Accept` or `Accept-Encoding` header, in lower case and by weight; those of one weight in their order. */
 export const rangesOf = (header: string): readonly Range[] =>
   parseAccept(header.toLowerCase())
-    .map(({ type, params }) => ({ value: type, weight: weightOf(params.q), parameters: params }))
+    .map(({ type: value, params: parameters }) => {
+      const weight = Number(parameters.q ?? '1')
+      return { value, weight: weight > 0 ? Math.min(weight, 1) : 0, parameters }
+    })
     .sort((a, b) => b.weight - a.weight)
 
 /**
@@ -28,15 +26,13 @@ export const preferred = <const Offered extends string>(
   offered: readonly Offered[],
 ): Offered | undefined => {
   const ranges = rangesOf(header)
-  const weights = offered.map(value => weightIn(ranges, value))
+  // RFC 9110 §12.5.1: the most specific range that fits decides, so `*/*, text/html;q=0` refuses HTML.
+  const weights = offered.map(value => {
+    const [type, subtype] = value.split('/')
+    const wanted = subtype === undefined ? [value, '*'] : [value, `${type}/*`, '*/*']
+    const fitting = wanted.map(name => ranges.find(({ value }) => value === name))
+    return fitting.find(range => range !== undefined)?.weight ?? 0
+  })
   const highest = Math.max(...weights)
   return highest > 0 ? offered[weights.indexOf(highest)] : undefined
-}
-
-// RFC 9110 §12.5.1: the most specific range that fits decides, so `*/*, text/html;q=0` refuses HTML.
-const weightIn = (ranges: readonly Range[], value: string): number => {
-  const [type, subtype] = value.split('/')
-  const wanted = subtype === undefined ? [value, '*'] : [value, `${type}/*`, '*/*']
-  const fitting = wanted.map(name => ranges.find(({ value }) => value === name))
-  return fitting.find(range => range !== undefined)?.weight ?? 0
 }

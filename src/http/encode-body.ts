@@ -21,14 +21,6 @@ export type EncodedBody = {
 /** How many characters are made into bytes in one turn of the event loop: some milliseconds' work. */
 const part = 1_048_576
 
-const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
-
-/** The end of the part that begins at `start`; a pair of surrogates is not parted. */
-const endOfPart = (text: string, start: number): number => {
-  const end = Math.min(start + part, text.length)
-  return end < text.length && isHighSurrogate(text.charCodeAt(end - 1)) ? end - 1 : end
-}
-
 const inParts = async (
   texts: readonly string[],
   isTagged: boolean,
@@ -44,7 +36,9 @@ const inParts = async (
   for (const text of texts)
     for (let start = 0, end = 0; start < text.length; start = end) {
       await nextTurn()
-      end = endOfPart(text, start)
+      end = Math.min(start + part, text.length)
+      // A pair of surrogates is not parted.
+      if (end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end--
       const length = body.write(text.slice(start, end), written)
       hash?.update(body.subarray(written, written + length))
       written += length

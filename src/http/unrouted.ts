@@ -1,7 +1,7 @@
 /** Requests that no route takes: 404, 405 with `Allow`, and OPTIONS. */
 import { ApiError } from '#errors.ts'
 import { exchange, type Fail, type Handle, type HttpContext } from '#http/exchange.ts'
-import { preflightHeaders, type Reply } from '#http/reply.ts'
+import { preflightHeaders } from '#http/reply.ts'
 import type { Http } from '#http/request.ts'
 import { anonymous } from '#model/policy.ts'
 
@@ -16,13 +16,10 @@ export type Astray = {
 
 export type Known = { readonly method: string; readonly path: string }
 
-const patternOf = (path: string): RegExp =>
-  new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/:[A-Za-z]+/g, '[^/]+')}$`)
-
 /** The methods at a path by all the routes, as `Allow` lists them: HEAD beside GET, and OPTIONS; undefined where there are none. */
 export const allowing = (known: readonly Known[]) => {
   const routes = known.map(({ method, path }) => ({
-    pattern: patternOf(path),
+    pattern: new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/:[A-Za-z]+/g, '[^/]+')}$`),
     methods: method === 'GET' ? ['GET', 'HEAD'] : [method],
   }))
   return (path: string): string | undefined => {
@@ -43,22 +40,18 @@ export const unrouted = (
   { absent, elsewhere }: Astray,
   headersFor: (c: Http, allow: string) => Readonly<Record<string, string>>,
 ) => {
-  const options = (c: Http, allow: string): Reply => ({
-    status: 204,
-    headers: {
-      Allow: allow,
-      'Access-Control-Allow-Methods': allow,
-      ...preflightHeaders,
-      ...headersFor(c, allow),
-    },
-    body: null,
-  })
   // Path and method come before the token, which is not looked at.
   const handle = around((c: Http) => {
     const { path, method } = c.req
     const allow = allowedAt(path)
     if (allow === undefined) throw absent(c)
-    if (method === 'OPTIONS') return options(c, allow)
+    const methods = { Allow: allow, 'Access-Control-Allow-Methods': allow }
+    if (method === 'OPTIONS')
+      return {
+        status: 204,
+        headers: { ...methods, ...preflightHeaders, ...headersFor(c, allow) },
+        body: null,
+      }
     throw new ApiError(
       'METHOD_NOT_ALLOWED',
       `${method} is not possible at ${path}; there are ${allow}${elsewhere(c)}`,

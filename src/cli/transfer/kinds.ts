@@ -47,37 +47,31 @@ export const formatOf = (file: string): Format | undefined => {
   return /\.(nd)?jsonl?$/.test(file) ? 'ndjson' : undefined
 }
 
-type Renamed = { readonly row: InputRow; readonly faults: readonly FieldFault[] }
-
 /** Renames and leaves out members by the kind's table, and collects their names for a notice. */
 export const renaming = ({ foreign }: TransferKind) => {
   const foreignNames = new Set<string>()
-  const rename = (row: InputRow): Renamed => {
+  const rename = (row: InputRow) => {
     const faults: FieldFault[] = []
-    const entries: [string, unknown][] = []
-    for (const [member, value] of Object.entries(row)) {
-      if (!Object.hasOwn(foreign, member)) {
-        entries.push([member, value])
-        continue
-      }
+    const entries = Object.entries(row).flatMap(([member, value]) => {
+      const name = own(foreign, member)
+      if (name === undefined) return [[member, value]]
       foreignNames.add(member)
-      const own = foreign[member] ?? null
-      if (own === null) continue
-      if (Object.hasOwn(row, own))
-        faults.push({ field: member, message: `stands for ${own}, which is given too` })
-      else entries.push([own, value])
-    }
-    return { row: Object.fromEntries(entries), faults }
+      if (name === null) return []
+      if (Object.hasOwn(row, name))
+        faults.push({ field: member, message: `stands for ${name}, which is given too` })
+      return [[name, value]]
+    })
+    return { row: Object.fromEntries(entries) as InputRow, faults }
   }
   /** One line on the foreign members; undefined if there were none. */
   const notice = (): string | undefined => {
     const names = [...foreignNames]
-    const renamed = names.flatMap(name =>
-      foreign[name] ? [`${name} is kept as ${foreign[name]}`] : [],
-    )
     const left = names.filter(name => foreign[name] === null)
-    const parts = left.length > 0 ? [...renamed, `not kept: ${left.join(', ')}`] : renamed
-    return parts.length > 0 ? parts.join('; ') : undefined
+    const parts = names
+      .filter(name => foreign[name])
+      .map(name => `${name} is kept as ${foreign[name]}`)
+    if (left.length > 0) parts.push(`not kept: ${left.join(', ')}`)
+    return parts.join('; ') || undefined
   }
   return { rename, notice }
 }
