@@ -49,11 +49,6 @@ const unknown = (name: string, names: readonly string[]): string => {
     : `${name} is not a setting; did you mean ${meant}?`
 }
 
-const storeOf = (url: string): Config['store'] =>
-  url.startsWith('sqlite:')
-    ? { kind: 'sqlite', file: resolve(url.slice('sqlite:'.length)) }
-    : { kind: 'postgres', url }
-
 type ConfigEnvironment = Readonly<Record<string, string | undefined>>
 type Raw = Readonly<Record<string, unknown>>
 
@@ -127,11 +122,14 @@ export const loadConfig = (environment: ConfigEnvironment, own: SettingTable = {
   if ('fault' in inPort) faults.push(`PORT ${inPort.fault}`)
   if (faults.length > 0) throw new ConfigError(faults.join('\n'))
   const development = values.DUET_ENV !== 'production'
+  const url = values.DUET_DATABASE_URL
   return {
     development,
     host: values.DUET_HOST ?? (development ? '127.0.0.1' : '0.0.0.0'),
     port: values.DUET_PORT ?? ('value' in inPort ? inPort.value : 3000),
-    store: storeOf(values.DUET_DATABASE_URL),
+    store: url.startsWith('sqlite:')
+      ? { kind: 'sqlite', file: resolve(url.slice('sqlite:'.length)) }
+      : { kind: 'postgres', url },
     values,
     content,
   }

@@ -4,17 +4,15 @@
  */
 import { existsSync, realpathSync } from 'node:fs'
 import { type ResolveHookSync, registerHooks } from 'node:module'
+import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = new URL('../../', import.meta.url).href
 const packages = '/node_modules/'
 
 /** A folder that is a link is Node's to follow. */
-const isPlain = (folder: string): boolean => {
-  const path = fileURLToPath(new URL(folder, root))
-  return existsSync(path) && realpathSync(path) === path
-}
-const hasPlainContent = isPlain('content')
+const content = fileURLToPath(new URL('content', root))
+const hasPlainContent = existsSync(content) && realpathSync(content) === content
 
 const isOwn = (url: string): boolean =>
   url.startsWith(root) &&
@@ -35,13 +33,10 @@ const addressOf = (name: string, parent: string): string | undefined => {
   return isOwn(url) ? url : undefined
 }
 
-const formatOf = (name: string): 'module-typescript' | 'module' | undefined => {
-  if (name.endsWith('.ts')) return 'module-typescript'
-  return name.endsWith('.mjs') ? 'module' : undefined
-}
+const formats: Readonly<Record<string, string>> = { '.ts': 'module-typescript', '.mjs': 'module' }
 
 const resolve: ResolveHookSync = (name, context, next) => {
-  const format = formatOf(name)
+  const format = formats[extname(name)]
   const url = format && addressOf(name, context.parentURL ?? '')
   if (url === undefined || !existsSync(fileURLToPath(url))) return next(name, context)
   return { url, format, shortCircuit: true }

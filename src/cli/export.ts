@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { readArgs, UsageError } from '#cli/arguments.ts'
 import { progress } from '#cli/terminal.ts'
 import { rawCsv, writers } from '#cli/transfer/format.ts'
-import { type Format, formatOf, kindOf, kindsOf } from '#cli/transfer/kinds.ts'
+import { formatOf, kindOf, kindsOf } from '#cli/transfer/kinds.ts'
 import { pagesOf } from '#cli/transfer/rows-out.ts'
 import type { Content, ContentStore } from '#content.ts'
 import { replaceFile } from '#engines/shared/files.ts'
@@ -23,26 +23,7 @@ with ', which import takes off again; --raw leaves such texts as they are. The r
 To move a store, import the kinds in the order above. For a copy of everything
 there is backup.`
 
-const isFormat = (text: string): text is Format => Object.hasOwn(writers, text)
-
-const taskOf = (args: readonly string[], content: Content) => {
-  const { values, positionals } = readArgs(
-    args,
-    { format: { type: 'string' }, raw: { type: 'boolean' } },
-    2,
-  )
-  const [plural = '', file] = positionals
-  const kind = kindOf(content, plural)
-  const format = values.format ?? (file === undefined ? 'ndjson' : formatOf(file))
-  if (format === undefined)
-    throw new UsageError(`${file} must end in .ndjson or .csv, or --format must be given`)
-  if (!isFormat(format)) throw new UsageError(`--format must be ndjson or csv, not ${format}`)
-  if (values.raw && format !== 'csv')
-    throw new UsageError('--raw is for CSV: leave it out, or give --format csv')
-  return { plural, kind, file, writer: values.raw ? rawCsv : writers[format] }
-}
-
-/** False if the reader of standard output stopped before the end. */
+/** Writes texts to standard output; false if its reader stopped before the end. */
 const toStandardOutput = async (texts: Readable): Promise<boolean> => {
   try {
     await pipeline(texts, process.stdout, { end: false })
@@ -53,31 +34,40 @@ const toStandardOutput = async (texts: Readable): Promise<boolean> => {
   }
 }
 
-type ExportTask = ReturnType<typeof taskOf>
-
-/** Writes the rows as they are at the moment of the transaction that this runs in. */
-const write = async (
-  store: ContentStore,
-  { plural, kind, file, writer }: ExportTask,
-): Promise<void> => {
-  const { header, count, pages } = await pagesOf(store, kind)
-  const shown = progress(`exporting ${plural}`, count)
-  const texts = async function* () {
-    yield writer.head(header)
-    for await (const rows of pages()) {
-      yield rows.map(writer.row).join('')
-      shown.step(rows.length)
-    }
-  }
-  const stream = Readable.from(texts(), { objectMode: false })
-  if (file !== undefined) await replaceFile(file, part => pipeline(stream, createWriteStream(part)))
-  else if (!(await toStandardOutput(stream))) return
-  shown.done()
-  const messages = file === undefined ? process.stderr : process.stdout
-  messages.write(`exported ${count} ${plural}\n`)
-}
-
 export const run = async (args: readonly string[], content: Content): Promise<void> => {
-  const task = taskOf(args, content)
-  await withStore(content, 'reading', store => store.session.transaction(() => write(store, task)))
+  const { values, positionals } = readArgs(
+    args,
+    { format: { type: 'string' }, raw: { type: 'boolean' } },
+    2,
+  )
+  const [plural = '', file] = positionals
+  const kind = kindOf(content, plural)
+  const format = values.format ?? (file === undefined ? 'ndjson' : formatOf(file))
+  if (format === undefined)
+    throw new UsageError(`${file} must end in .ndjson or .csv, or --format must be given`)
+  if (format !== 'ndjson' && format !== 'csv')
+    throw new UsageError(`--format must be ndjson or csv, not ${format}`)
+  if (values.raw && format !== 'csv')
+    throw new UsageError('--raw is for CSV: leave it out, or give --format csv')
+  const writer = values.raw ? rawCsv : writers[format]
+  const write = async (store: ContentStore): Promise<void> => {
+    const { header, count, pages } = await pagesOf(store, kind)
+    const shown = progress(`exporting ${plural}`, count)
+    const texts = async function* () {
+      yield writer.head(header)
+      for await (const rows of pages()) {
+        yield rows.map(writer.row).join('')
+        shown.step(rows.length)
+      }
+    }
+    const stream = Readable.from(texts(), { objectMode: false })
+    if (file !== undefined)
+      await replaceFile(file, part => pipeline(stream, createWriteStream(part)))
+    else if (!(await toStandardOutput(stream))) return
+    shown.done()
+    const messages = file === undefined ? process.stderr : process.stdout
+    messages.write(`exported ${count} ${plural}\n`)
+  }
+  // The rows as they are at the moment of the transaction.
+  await withStore(content, 'reading', store => store.session.transaction(() => write(store)))
 }

@@ -5,7 +5,7 @@ import { progress } from '#cli/terminal.ts'
 import { rowsIn } from '#cli/transfer/format.ts'
 import { formatOf, kindOf, kindsOf, renaming } from '#cli/transfer/kinds.ts'
 import { type Putting, plainRows } from '#cli/transfer/rows-in.ts'
-import type { Content, ContentStore, InputRow } from '#content.ts'
+import type { Content, ContentStore } from '#content.ts'
 import type { FieldFault } from '#errors.ts'
 import { entityOf } from '#model/model.ts'
 import { anonymous } from '#model/policy.ts'
@@ -28,8 +28,7 @@ the texts of CSV as they are, as export --raw writes them.${
 
 const shownFaults = 20
 
-/** The task of a command line, checked before anything is opened. */
-const taskOf = (args: readonly string[], content: Content) => {
+export const run = async (args: readonly string[], content: Content): Promise<void> => {
   const { values, positionals } = readArgs(
     args,
     { 'skip-bad': { type: 'boolean' }, raw: { type: 'boolean' } },
@@ -44,76 +43,58 @@ const taskOf = (args: readonly string[], content: Content) => {
   if (!found.isFile()) throw new Error(`${file} is not a file`)
   // An empty file is NDJSON without rows, but CSV needs a header.
   if (format === 'csv' && found.size === 0) throw new Error(`${file} is empty`)
-  const skipsBad = values['skip-bad'] === true
-  return { plural, kind, file, format, skipsBad, isRaw: values.raw === true }
-}
-
-type ImportTask = ReturnType<typeof taskOf>
-
-/** Puts the rows of the file in; throws if it has faults and nothing may be left out. */
-const fill = async (
-  store: ContentStore,
-  { plural, kind, file, format, skipsBad, isRaw }: ImportTask,
-) => {
-  const entity = entityOf(store.model, kind.entity)
-  const use = {
-    mode: 'import',
-    viewer: anonymous,
-    model: store.model,
-    now: Date.now(),
-    what: kind.entity,
-    also: kind.also,
-  } as const
-  const { put, settle }: Putting = kind.rows
-    ? { put: kind.rows(store, use), settle: async () => [] }
-    : plainRows(store, entity, use)
   const { rename, notice } = renaming(kind)
-  const faultsOf = async (given: InputRow, line: number) => {
-    const { row, faults } = rename(given)
-    return faults.length > 0 ? faults : put(row, line)
-  }
-  let bad = 0
-  const tell = (line: number, message: string) => {
-    bad++
-    if (bad <= shownFaults) process.stderr.write(`${file}:${line}: ${message}\n`)
-  }
-  const tellAll = (line: number, faults: readonly FieldFault[]) => {
-    for (const { field, message } of faults) tell(line, `${field} ${message}`)
-  }
-  const shown = progress(`importing ${plural}`)
   let imported = 0
   let leftOut = 0
-  for await (const { line, row, fault } of rowsIn(file, format, kind, entity, isRaw)) {
-    const faults = row ? await faultsOf(row, line) : []
-    tellAll(line, faults)
-    if (fault !== undefined) tell(line, fault)
-    if (faults.length === 0 && fault === undefined) imported++
-    else leftOut++
-    shown.step()
+  /** Puts the rows of the file in; throws if it has faults and nothing may be left out. */
+  const fill = async (store: ContentStore): Promise<void> => {
+    const { model, session } = store
+    const entity = entityOf(model, kind.entity)
+    const { entity: what, also } = kind
+    const use = { mode: 'import', viewer: anonymous, model, now: Date.now(), what, also } as const
+    const { put, settle }: Putting = kind.rows
+      ? { put: kind.rows(store, use), settle: async () => [] }
+      : plainRows(store, entity, use)
+    let bad = 0
+    const tell = (line: number, message: string) => {
+      bad++
+      if (bad <= shownFaults) process.stderr.write(`${file}:${line}: ${message}\n`)
+    }
+    const tellAll = (line: number, faults: readonly FieldFault[]) => {
+      for (const { field, message } of faults) tell(line, `${field} ${message}`)
+    }
+    const shown = progress(`importing ${plural}`)
+    for await (const { line, row: given, fault } of rowsIn(
+      file,
+      format,
+      kind,
+      entity,
+      values.raw === true,
+    )) {
+      const { row, faults: ofNames } = rename(given ?? {})
+      const faults = given && ofNames.length === 0 ? await put(row, line) : ofNames
+      tellAll(line, faults)
+      if (fault !== undefined) tell(line, fault)
+      if (faults.length === 0 && fault === undefined) imported++
+      else leftOut++
+      shown.step()
+    }
+    const late = await settle()
+    for (const { line, faults } of late) tellAll(line, faults)
+    imported -= late.length
+    leftOut += late.length
+    shown.done()
+    if (bad > shownFaults) process.stderr.write(`… and ${bad - shownFaults} more faults\n`)
+    if (bad > 0 && !values['skip-bad'])
+      throw new Error(
+        `nothing was imported: ${file} has ${bad} ${bad === 1 ? 'fault' : 'faults'}; correct them, or leave those rows out with --skip-bad`,
+      )
+    await session.settleIds([entity.table])
   }
-  const late = await settle()
-  for (const { line, faults } of late) tellAll(line, faults)
-  shown.done()
-  if (bad > shownFaults) process.stderr.write(`… and ${bad - shownFaults} more faults\n`)
-  if (bad > 0 && !skipsBad)
-    throw new Error(
-      `nothing was imported: ${file} has ${bad} ${bad === 1 ? 'fault' : 'faults'}; correct them, or leave those rows out with --skip-bad`,
-    )
-  await store.session.settleIds([entity.table])
-  return {
-    imported: imported - late.length,
-    leftOut: leftOut + late.length,
-    notice: notice(),
-  }
-}
-
-export const run = async (args: readonly string[], content: Content): Promise<void> => {
-  const task = taskOf(args, content)
-  const { imported, leftOut, notice } = await withStore(content, 'filling', store =>
-    store.session.transaction(() => fill(store, task)),
-  )
-  if (notice !== undefined) process.stderr.write(`${task.file}: ${notice}\n`)
+  await withStore(content, 'filling', store => store.session.transaction(() => fill(store)))
+  const said = notice()
+  if (said !== undefined) process.stderr.write(`${file}: ${said}\n`)
   process.stdout.write(
-    `imported ${imported} ${task.plural}${leftOut > 0 ? `, left out ${leftOut}` : ''}\n`,
+    `imported ${imported} ${plural}${leftOut > 0 ? `, left out ${leftOut}` : ''}\n`,
   )
 }

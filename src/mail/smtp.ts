@@ -17,8 +17,6 @@ export type Waits = { readonly step: number; readonly whole: number }
 
 const usualWaits: Waits = { step: 10_000, whole: 30_000 }
 
-const isLoopback = (host: string) => /^(localhost|127(\.\d+){3}|::1)$/.test(host)
-
 const optionsOf = (address: string) => {
   const { protocol, hostname, port, username, password } = new URL(address)
   const host = hostname.replace(/^\[|\]$/g, '')
@@ -30,7 +28,7 @@ const optionsOf = (address: string) => {
     ...(port !== '' && { port: Number(port) }),
     ...(username !== '' && { auth }),
     // A password is never sent unencrypted, even if a third party hides that the server could encrypt.
-    requireTLS: username !== '' && !secure && !isLoopback(host),
+    requireTLS: username !== '' && !secure && !/^(localhost|127(\.\d+){3}|::1)$/.test(host),
   }
 }
 

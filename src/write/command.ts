@@ -42,11 +42,11 @@ export type Command = {
   /** The status of its answer. */
   readonly status: Status
   /** The text of its answer if nothing is read. */
-  readonly text?: string
+  readonly text?: string | undefined
   /** Whether its steps must all see one state of the store: it is run again if another write came in between. */
-  readonly isolated?: boolean
+  readonly isolated?: boolean | undefined
   /** The entity that it deletes a row of. */
-  readonly deletes?: string
+  readonly deletes?: string | undefined
   /** Runs after the commit, given the rows of its steps; not for a replay. Never throws or waits. */
   readonly effect?: (rows: readonly Rows[], services: Services) => void
   /** The error for a step whose expectation failed, from the rows of its `explain`. */
@@ -175,9 +175,9 @@ export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
     })),
     makes: makes === undefined ? steps.length - 1 : numberOf(makes),
     status: typeof status === 'number' ? status : { ...status, step: numberOf(status.step) },
-    ...(text !== undefined && { text }),
-    ...(isolated && { isolated }),
-    ...(deletes !== undefined && { deletes }),
+    text,
+    isolated,
+    deletes,
     ...(effect && {
       effect: (rows, services) => effect(step => rows[numberOf(step)] ?? [], services),
     }),

@@ -73,10 +73,10 @@ export type Job = {
   readonly steps: readonly Step[]
   readonly status: Status
   /** The text of an answer if nothing is read. */
-  readonly text?: string
-  readonly idempotency?: Idempotency
+  readonly text?: string | undefined
+  readonly idempotency?: Idempotency | undefined
   /** Whether its steps must all see one state of the store; if only one job writes at a time they do. */
-  readonly isolated?: boolean
+  readonly isolated?: boolean | undefined
   /** The read of the written row, in the same transaction; null: the answer is empty, or `text`. */
   readonly answer: { readonly plan: ReadPlan; readonly values: readonly DeferredValue[] } | null
 }

@@ -51,27 +51,26 @@ export const commit = async (
   const job: Job = {
     steps,
     status,
-    ...(text !== undefined && { text }),
-    ...(idempotency && { idempotency }),
-    ...(isolated && { isolated }),
+    text,
+    idempotency,
+    isolated,
     answer: reading && {
       plan: reading.plan,
       values: [viewer, makes === null ? null : { step: makes, column: 0 }, ...rest],
     },
   }
-  const facts = { statements: () => steps.map(({ statement }) => statement.text) }
+  const facts: JobFacts = { statements: () => steps.map(({ statement }) => statement.text) }
+  const write = () => writer.write(job)
   // Performed and committed.
   const outcome = await (jobs.hasSubscribers
-    ? traced<JobFacts, Outcome>(jobs, facts, () => writer.write(job), addOutcome)
-    : writer.write(job))
+    ? traced(jobs, facts, write, (facts, outcome) => {
+        facts.outcome = outcome.kind
+        facts.replayed = outcome.kind === 'done' && outcome.replayed
+      })
+    : write())
   if (outcome.kind !== 'done') throw errorOf(model, command, outcome, version)
   if (!outcome.replayed) command.effect?.(outcome.rows, services)
   return outcome
-}
-
-const addOutcome = (facts: JobFacts, outcome: Outcome): void => {
-  facts.outcome = outcome.kind
-  facts.replayed = outcome.kind === 'done' && outcome.replayed
 }
 
 const errorOf = (
