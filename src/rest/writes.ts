@@ -28,7 +28,7 @@ import {
   update,
 } from '#write/entity-commands.ts'
 import { idempotencyOf, keyedRequest } from '#write/idempotency.ts'
-import { type InputContext, inputValues, type Mode } from '#write/input.ts'
+import { inputValues } from '#write/input.ts'
 import type { Idempotency } from '#write/job.ts'
 import { commit, type Done, type Reading } from '#write/write.ts'
 
@@ -60,18 +60,6 @@ const readThen = async <Read>(
     if (check && !isExpired) await commit(core, check(), null, { version })
     throw error
   }
-}
-
-/** How the body of a plain write is checked: by the members of the caller's version. */
-const inputContext = (
-  { core, version }: Mount,
-  entity: string,
-  mode: Mode,
-  viewer: Viewer,
-): InputContext => {
-  const { model } = core
-  const resource = resourceOf(model, entity, version)
-  return { mode, viewer, model, now: core.now(), what: entity, resource }
 }
 
 /** The key under which the response to a POST is stored, if it has one. */
@@ -124,7 +112,10 @@ const empty = ({ version }: RequestedVersion, done: Done): Reply => ({
 /** POST of a new thing, below a parent if the path names one. */
 export const serveCreate = (mount: Mount, route: Route): RestHandler => {
   const { core, edge, version } = mount
-  const entity = entityOf(core.model, route.entity)
+  const { model } = core
+  const { entity: what } = route
+  const resource = resourceOf(model, what, version)
+  const { entity } = resource
   const readingFor = readings(mount, route.entity, 'created')
   const countMembers = countingBody(mount, route.entity)
   return async (c, viewer, named) => {
@@ -142,7 +133,7 @@ export const serveCreate = (mount: Mount, route: Route): RestHandler => {
         countMembers?.(body, viewer)
         const idempotency = idempotencyFor(c, mount, viewer, body)
         refuseParameters(queryString(c), version)
-        const context = inputContext(mount, route.entity, 'create', viewer)
+        const context = { mode: 'create', viewer, model, now: core.now(), what, resource } as const
         const values = inputValues(entity, body, given ? { ...context, given } : context)
         return { idempotency, values }
       },
@@ -153,27 +144,29 @@ export const serveCreate = (mount: Mount, route: Route): RestHandler => {
   }
 }
 
-/** What the headers of a request demand of a row. */
-const preconditionFor = (c: Http, { core }: Mount, entity: string, id: number) => {
-  const { table } = entityOf(core.model, entity)
-  const [ifMatch, ifNoneMatch] = [header(c, 'if-match'), header(c, 'if-none-match')]
-  return preconditionOf(ifMatch, ifNoneMatch, entity, { table, id })
-}
-
 /** The row that a request is about, with the preconditions that its headers set. */
-const targetOf = (c: Http, mount: Mount, { entity, below }: Route): Target => {
+const targetOf = (
+  c: Http,
+  { core }: Mount,
+  { entity, below }: Pick<Route, 'entity' | 'below'>,
+): Target => {
   const id = pathId(c, 'id', entity)
   const parent = below && { field: below.field, id: pathId(c, 'parentId', below.entity) }
-  const { revision } = entityOf(mount.core.model, entity).fields
-  const precondition = revision && preconditionFor(c, mount, entity, id)
+  const { table, fields } = entityOf(core.model, entity)
+  const [ifMatch, ifNoneMatch] = [header(c, 'if-match'), header(c, 'if-none-match')]
+  const precondition =
+    fields.revision && preconditionOf(ifMatch, ifNoneMatch, entity, { table, id })
   return { entity, id, ...(parent && { below: parent }), ...precondition }
 }
 
 /** PUT and PATCH. */
 export const serveUpdate = (mount: Mount, route: Route): RestHandler => {
   const { core, edge, version } = mount
+  const { model } = core
+  const { entity: what } = route
   const mode = route.kind === 'replace' ? 'replace' : 'update'
-  const entity = entityOf(core.model, route.entity)
+  const resource = resourceOf(model, what, version)
+  const { entity } = resource
   const readingFor = readings(mount, route.entity)
   const countMembers = countingBody(mount, route.entity)
   return async (c, viewer, named) => {
@@ -185,7 +178,7 @@ export const serveUpdate = (mount: Mount, route: Route): RestHandler => {
       const body = await jsonBody(c, edge.bodyLimit, mode === 'update' ? patchTypes : bodyTypes)
       countMembers?.(body, viewer)
       refuseParameters(queryString(c), version)
-      return inputValues(entity, body, inputContext(mount, route.entity, mode, viewer))
+      return inputValues(entity, body, { mode, viewer, model, now: core.now(), what, resource })
     })
     const command = update(writing, target, values)
     const done = await commit(core, command, readingFor(viewer), { version })
@@ -224,11 +217,7 @@ export const serveAction = (mount: Mount, action: Action): RestHandler => {
     const before =
       guarded === null
         ? []
-        : revisionSteps(
-            writing,
-            { entity: guarded, id, ...preconditionFor(c, mount, guarded, id) },
-            action.rule,
-          )
+        : revisionSteps(writing, targetOf(c, mount, { entity: guarded }), action.rule)
     const { command, idempotency } = await readThen(mount, check, async () => {
       const bytes = byteLimit === undefined ? noBytes : await plainBytes(c, byteLimit)
       const body = byteLimit === undefined ? await jsonBody(c, edge.bodyLimit, bodyTypes, true) : {}
