@@ -147,10 +147,6 @@ export const servedShape = keys<Served>({
       described: must(
         keys<ExtraRoute['described']>({ ...operationDocsShape.keys, rule: ruleShape }),
       ),
-      entity: 'text',
-      rule: ruleShape,
-      isQueried: 'flag',
-      parameters: 'function',
       serve: must('function'),
     }),
   }),

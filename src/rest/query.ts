@@ -6,10 +6,11 @@ import { parametersOf } from '#http/request.ts'
 import type { Filter } from '#model/entity.ts'
 import { fieldOf } from '#model/model.ts'
 import { digitsOf, parseMinor } from '#model/money.ts'
-import type { Resource } from '#model/resource.ts'
+import { type Resource, resourceOf } from '#model/resource.ts'
 import { codePoints, comparedWith, fold, isStorable } from '#model/values.ts'
 import { decoded, type Version } from '#model/version.ts'
 import type { ParameterValue, Sort, Where } from '#read/selection.ts'
+import type { Mount } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
 import { styleOf } from '#versions/differences.ts'
 import type { RestHandler } from '#versions/negotiation.ts'
@@ -103,16 +104,20 @@ const mostIgnored = 10
  */
 export const reportingIgnored = (
   handle: RestHandler,
-  version: Version,
-  parameters: readonly string[],
+  { core, version }: Mount,
+  derived: Route | undefined,
 ): RestHandler => {
   if (styleOf(version).isStrict) return handle
-  const known = [...parameters, 'version']
+  const known = derived
+    ? queryParameters(resourceOf(core.model, derived.entity, version), derived.kind)
+    : []
   return (c, viewer, named) => {
     const text = parametersOf(c)
     if (text === '') return handle(c, viewer, named)
     const names = new Set(parametersIn(text).keys())
-    const ignored = [...names].filter(name => !known.includes(name)).slice(0, mostIgnored)
+    const ignored = [...names]
+      .filter(name => name !== 'version' && !known.includes(name))
+      .slice(0, mostIgnored)
     return after(handle(c, viewer, named), reply => {
       if (ignored.length > 0)
         reply.headers['Duet-Ignored'] = ignored

@@ -9,12 +9,11 @@ import { entityOf } from '#model/model.ts'
 import type { OperationDocs } from '#model/operation-docs.ts'
 import type { Viewer } from '#model/policy.ts'
 import { judge, type Rule } from '#model/policy.ts'
-import { resourceOf } from '#model/resource.ts'
 import { isIn, newest, type Version, versions } from '#model/version.ts'
 import { announcing, noSuchPath } from '#rest/fail.ts'
 import { queriedBy, serveList } from '#rest/list.ts'
 import { serveOne } from '#rest/one.ts'
-import { queryParameters, refuseParameters, reportingIgnored } from '#rest/query.ts'
+import { refuseParameters, reportingIgnored } from '#rest/query.ts'
 import type { Mount } from '#rest/represent.ts'
 import { type Route, routesOf } from '#rest/routes.ts'
 import { serveAction, serveCreate, serveDelete, serveUpdate } from '#rest/writes.ts'
@@ -34,22 +33,23 @@ const serving: Readonly<Record<Route['kind'], (mount: Mount, route: Route) => Re
 }
 
 /** A read that the model does not derive, such as a picture or a report, whatever its method; a write is an action. */
-export type ExtraRoute = RestEndpoint & {
+export type ExtraRoute = VersionedRoute & {
   /** How the documents of the API describe it, and who may use it. */
   readonly described: OperationDocs & { readonly rule: Rule | undefined }
+  readonly serve: (mount: Mount) => RestHandler
 }
 
 type RestEndpoint = VersionedRoute & {
-  /** The entity whose members requests may name; absent if it has no such parameters or body. */
+  /** The route of the model that it is; the entity is that whose members requests may name. */
+  readonly derived?: Route
   readonly entity?: string
   /** The rule for who may write by it, and for who may ask an extra route; absent if others decide. */
   readonly rule?: Rule | undefined
-  /** Whether it answers QUERY too, with its parameters in a body. */
-  readonly isQueried?: boolean
-  /** The query parameters that it reads, beside `version`; none unless it says so. */
-  readonly parameters?: (mount: Mount) => readonly string[]
   readonly serve: (mount: Mount) => RestHandler
 }
+
+/** Whether it answers QUERY too, with its parameters in a body. */
+const isQueried = ({ derived }: RestEndpoint): boolean => derived?.kind === 'list'
 
 /** The routes of the model, of its actions and of the content, each with the versions that have it. */
 const endpointsOf = (
@@ -57,19 +57,18 @@ const endpointsOf = (
   actions: readonly Action[],
   extras: readonly ExtraRoute[],
 ): readonly RestEndpoint[] => [
-  ...routesOf(model).map((route): RestEndpoint => {
-    const { kind, method, path, entity, lifetime } = route
+  ...routesOf(model).map((derived): RestEndpoint => {
+    const { kind, method, path, entity, lifetime } = derived
     const { policy } = entityOf(model, entity)
     const isRead = kind === 'list' || kind === 'one'
     return {
       ...lifetime,
       method,
       path,
+      derived,
       entity,
       rule: isRead ? undefined : policy[kind === 'replace' ? 'update' : kind],
-      isQueried: kind === 'list',
-      parameters: ({ version }) => queryParameters(resourceOf(model, entity, version), kind),
-      serve: mount => serving[kind](mount, route),
+      serve: mount => serving[kind](mount, derived),
     }
   }),
   ...actions.map(action => ({ ...action, serve: (mount: Mount) => serveAction(mount, action) })),
@@ -118,12 +117,9 @@ export const mountRest = (
       for (const version of offered)
         for (const endpoint of group.filter(endpoint => isIn(endpoint, version))) {
           const mount = { core, edge, prefix, version }
-          const handle = countingUses(endpoint.serve(mount), mount, endpoint)
-          const parameters = endpoint.parameters?.(mount) ?? []
-          handlers.set(
-            version,
-            development ? reportingIgnored(handle, version, parameters) : handle,
-          )
+          const { derived, serve } = endpoint
+          const handle = countingUses(serve(mount), mount, endpoint)
+          handlers.set(version, development ? reportingIgnored(handle, mount, derived) : handle)
         }
       if (handlers.size === 0) continue
 
@@ -137,9 +133,9 @@ export const mountRest = (
       const absent = (c: Http, version: Version): ApiError => {
         const methods = endpoints
           .filter(endpoint => endpoint.path === path && isIn(endpoint, version))
-          .flatMap(({ method, isQueried }) => [
-            ...(method === 'GET' ? ['GET', 'HEAD'] : [method]),
-            ...(isQueried ? [queryMethod] : []),
+          .flatMap(endpoint => [
+            ...(endpoint.method === 'GET' ? ['GET', 'HEAD'] : [endpoint.method]),
+            ...(isQueried(endpoint) ? [queryMethod] : []),
           ])
         if (methods.length === 0) return noSuchPath(c.req.path)
         const allow = [...methods, 'OPTIONS'].join(', ')
@@ -152,7 +148,7 @@ export const mountRest = (
         app.on(method, [route], exchange(edge, fail, answer, route, { isOpenTo }))
       }
       mount(method, handlers)
-      if (group.some(({ isQueried }) => isQueried)) {
+      if (group.some(isQueried)) {
         const queried = [...handlers].map(
           ([version, handle]) => [version, queriedBy(edge, handle)] as const,
         )
