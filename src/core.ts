@@ -19,6 +19,8 @@ export type Core = {
   /** The key that signs cursors; it belongs to the store. */
   readonly cursorKey: Uint8Array
   readonly services: Services
+  /** Has what a write put into the outbox done soon. */
+  readonly wakeOutbox: () => void
   /** Counts who uses what is deprecated. */
   readonly usage: Usage
   /** The current time, milliseconds since 1970. */

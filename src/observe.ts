@@ -60,10 +60,18 @@ export type Event =
   | RequestEvent
   /** An error that is not the caller's, answered 500. */
   | { readonly kind: 'bug'; readonly requestId: string; readonly error: unknown }
-  /** A message that could not be sent: its recipient's id and a reason without the address; `again`: it is tried once more. */
+  /** A message that could not be sent: its recipient's id and a reason without the address; `again`: it is tried again. */
   | {
       readonly kind: 'mail failed'
       readonly recipient: number
+      readonly reason: string
+      readonly again: boolean
+    }
+  /** An effect of a write (the entity and `create`, say) that failed, with the id of the row; `again`: it is tried again, else never more. */
+  | {
+      readonly kind: 'effect failed'
+      readonly effect: string
+      readonly row: number
       readonly reason: string
       readonly again: boolean
     }

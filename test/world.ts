@@ -27,6 +27,7 @@ import { putRows } from '#serve/insert.ts'
 import { announcedIn } from '#serve/start.ts'
 import { createUsage } from '#versions/deprecated-use.ts'
 import { createNotices, type DeprecationDays } from '#versions/deprecation.ts'
+import { type OutboxOptions, startOutbox } from '#write/outbox.ts'
 import { type Asks, askingOf, secret } from './asking.ts'
 import { epoch, type Rows, small } from './small-world.ts'
 import {
@@ -69,6 +70,8 @@ export type WorldOptions = {
   readonly deprecation?: DeprecationDays
   /** Mail is put into `letters` unless this says how it leaves. */
   readonly mail?: Partial<MailOptions>
+  /** How often the outbox looks, and how soon it tries again, in milliseconds. */
+  readonly outbox?: Pick<OutboxOptions, 'every' | 'retryAfter'>
 }
 
 /** The contract's own limits. */
@@ -162,19 +165,31 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     ...options.mail,
   })
   const memory = createMemory()
+  const services = {
+    mail,
+    key: await store.secret('mail'),
+    publicUrl: () => 'https://duet.example.org',
+    now,
+  }
+  const reader = cachedReader(publishing(engine), engine.changes, memory.cached)
+  const outbox = startOutbox({
+    entities: model.entities,
+    reader,
+    writer: engine,
+    dialect: engine.dialect,
+    services,
+    observe: event => void events.push(event),
+    ...options.outbox,
+  })
   const core: Core = {
     model,
     dialect: engine.dialect,
-    reader: cachedReader(publishing(engine), engine.changes, memory.cached),
+    reader,
     writer: engine,
     limits,
     cursorKey: await store.secret('cursor'),
-    services: {
-      mail,
-      key: await store.secret('mail'),
-      publicUrl: () => 'https://duet.example.org',
-      now,
-    },
+    services,
+    wakeOutbox: outbox.wake,
     usage: createUsage({
       writer: engine,
       dialect: engine.dialect,
@@ -216,7 +231,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
   const look = lookInto(store)
   const close = async () => {
     try {
-      await mail.close(0)
+      await outbox.close(0)
       await look.close()
       await engine.close()
       await drop()

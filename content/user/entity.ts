@@ -86,9 +86,15 @@ export const user = entity({
   },
   graphql: { paged: true, mutations: ['create', 'update', 'delete'] },
   counted: ['role', 'status'],
-  afterCreate: {
-    fields: ['name', 'email'],
-    run: ({ id, name, email }, services) =>
-      sendVerification({ id: Number(id), name: String(name), email: String(email) }, services),
+  after: {
+    create: {
+      fields: ['name', 'email'],
+      run: ({ id, name, email }, services, signal) =>
+        sendVerification(
+          { id: Number(id), name: String(name), email: String(email) },
+          services,
+          signal,
+        ),
+    },
   },
 })

@@ -75,6 +75,8 @@ export const createMetrics = (system: string, version: string) => {
   // There from the start, so that the first one is seen as an increase.
   for (const code of alarming) refusals.inc({ code }, 0)
   const mails = counter('duet_mail_failures_total', 'Messages that could not be sent.')
+  const failed = counter('duet_effect_failures_total', 'Effects of writes that are tried again.')
+  const dead = counter('duet_effects_dead_total', 'Effects of writes that were given up.')
   const problems = counter('duet_store_problems_total', 'Failures of the store that it survived.')
   const observe: Observe = event => {
     if (event.kind === 'request') {
@@ -82,6 +84,7 @@ export const createMetrics = (system: string, version: string) => {
       waits.observe(event.wait / 1000)
       if (event.code !== undefined) refusals.inc({ code: event.code })
     } else if (event.kind === 'mail failed') mails.inc()
+    else if (event.kind === 'effect failed') (event.again ? failed : dead).inc()
     else if (event.kind === 'problem') problems.inc()
   }
 

@@ -64,12 +64,17 @@ export const pathFields = ({ href }: Link): readonly string[] =>
   [...href.matchAll(/\{(\w*)\}/g)].map(([, field = '']) => field)
 
 /**
- * Runs after the commit of a create: it gets these fields of the row, and never throws or waits. The model only carries
- * it; the services are those of write/command.ts, which its caller gives.
+ * What is done after the commit of a write, with these fields of the row (of a deleted one as they were): at least once, by whichever
+ * service finds it in the outbox. One that throws is tried again, 20 times at most. The model only carries it; the services are
+ * those of write/command.ts, which its caller gives.
  */
-type CreateEffect = {
+export type After = {
   readonly fields: readonly string[]
-  readonly run: (row: Readonly<Record<string, unknown>>, services: never) => void
+  readonly run: (
+    row: Readonly<Record<string, unknown>>,
+    services: never,
+    signal: AbortSignal,
+  ) => void | Promise<void>
 }
 
 type RestWrite = 'create' | 'replace' | 'update' | 'delete'
@@ -121,7 +126,8 @@ export type Entity = {
   readonly appendOnly: boolean
   /** Sets of fields whose values are unique together. */
   readonly sets: readonly { readonly fields: readonly string[]; readonly error: SetError }[]
-  readonly afterCreate: CreateEffect | null
+  /** What is done after its writes. */
+  readonly after: Readonly<Partial<Record<Mutation, After>>>
 }
 
 /** The error for a second row with the values of a set. */
@@ -214,7 +220,9 @@ type EntityDeclaration<F, R, Key extends string = keyof F & string> = {
   indexes?: readonly (readonly NoInfer<Key | `-${Key}`>[])[]
   sets?: readonly (readonly NoInfer<Key>[] | DeclaredSet<NoInfer<Key>>)[]
   appendOnly?: boolean
-  afterCreate?: NoInfer<CreateEffect & { readonly fields: readonly Key[] }>
+  after?: NoInfer<
+    Readonly<Partial<Record<keyof Entity['after'], After & { readonly fields: readonly Key[] }>>>
+  >
 }
 
 const filterShape = keys<Filter>({
@@ -279,6 +287,8 @@ const setShape = keys<DeclaredSet<string>>({
   error: must({ either: [words<'CONFLICT'>({ CONFLICT: 1 }), errorShape] }),
 })
 
+const afterShape = keys<After>({ fields: must({ each: 'text' }), run: must('function') })
+
 const entityShape = keys<EntityDeclaration<object, object, string>>({
   table: must('text'),
   plural: must('text'),
@@ -294,7 +304,11 @@ const entityShape = keys<EntityDeclaration<object, object, string>>({
   indexes: { each: { each: 'text' } },
   sets: { each: { either: [{ each: 'text' }, setShape] } },
   appendOnly: 'flag',
-  afterCreate: keys<CreateEffect>({ fields: must({ each: 'text' }), run: must('function') }),
+  after: keys<Partial<Entity['after']>>({
+    create: afterShape,
+    update: afterShape,
+    delete: afterShape,
+  }),
 })
 
 const kindOf = <Kind extends string>(write: DeclaredWrite<Kind>): Kind =>
@@ -378,7 +392,7 @@ export const entity = <
       'fields' in set ? set : { fields: set, error: 'CONFLICT' as const },
     ),
     appendOnly: draft.appendOnly ?? false,
-    afterCreate: draft.afterCreate ?? null,
+    after: (draft.after ?? {}) as Entity['after'],
   }
   return madeWith(made, entityShape, draft)
 }

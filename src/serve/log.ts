@@ -206,6 +206,12 @@ export const logging = (level: LogLevel, slow = Number.POSITIVE_INFINITY): Loggi
           'mail not sent',
         )
         break
+      case 'effect failed':
+        logger.warn(
+          { effect: event.effect, row: event.row, reason: event.reason, again: event.again },
+          event.again ? 'effect failed' : 'effect given up',
+        )
+        break
       case 'mail':
         // Not in the log: it has an address and a token, which only a developer's own terminal may show.
         if (level !== 'silent') process.stderr.write(shownMail(event))

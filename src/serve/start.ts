@@ -33,6 +33,7 @@ import { queryWith } from '#sql/engine.ts'
 import { type Announced, createUsage, startFlushing } from '#versions/deprecated-use.ts'
 import { createNotices, type DeprecationDays, shortNotice } from '#versions/deprecation.ts'
 import { startPurging } from '#write/idempotency.ts'
+import { startOutbox } from '#write/outbox.ts'
 
 export type Running = {
   readonly url: string
@@ -48,8 +49,8 @@ const lastAnswers = 300
 /** How long the last counts may take to be written at the end, in milliseconds. */
 const lastCounts = 3000
 
-/** How long messages that wait are still sent at the end, in milliseconds. */
-const lastMails = 3000
+/** How long effects that are due are still run at the end, in milliseconds. */
+const lastEffects = 3000
 
 /** How long after its start a service opens the GraphQL API, in milliseconds. */
 const graphqlDelay = 250
@@ -209,14 +210,18 @@ export const start = async (program: Program, onFatal: () => void): Promise<Runn
 
   const mail = createMail({ now, observe, delivery: deliveryOf(config) })
   const publicUrl = () => values.DUET_PUBLIC_URL ?? state.url
+  const services = { mail, key: keys.mail, publicUrl, now }
+  const reader = cachedReader(publishing(engine), engine.changes, memory.cached)
+  const outbox = startOutbox({ ...ofStore, reader, entities: model.entities, services, observe })
   const core: Core = {
     model,
     dialect: engine.dialect,
-    reader: cachedReader(publishing(engine), engine.changes, memory.cached),
+    reader,
     writer: engine,
     limits,
     cursorKey: keys.cursor,
-    services: { mail, key: keys.mail, publicUrl, now },
+    services,
+    wakeOutbox: outbox.wake,
     usage,
     now,
   }
@@ -260,7 +265,7 @@ export const start = async (program: Program, onFatal: () => void): Promise<Runn
     connections.end()
     await server.close(values.DUET_SHUTDOWN_TIMEOUT)
     await Promise.race([endFlushing(), sleep(lastCounts, undefined, { ref: false })])
-    await mail.close(lastMails)
+    await outbox.close(lastEffects)
     limiter?.close()
     await engine.close()
     log.flush()

@@ -59,6 +59,10 @@ export type Dialect = {
   readonly typed: (value: SqlPart, scalar: Scalar) => Sql
   /** The highest id that a table ever gave out, those of deleted rows too; null if it gave none. */
   readonly highestId: (table: string) => Sql
+  /** The time of the database's own clock, milliseconds since 1970. */
+  readonly clock: Sql
+  /** A JSON object as text, with these members. */
+  readonly jsonObject: (members: readonly (readonly [key: string, value: Sql])[]) => Sql
   /** Appended to a read in a writing transaction, so that its rows cannot change before the commit. */
   readonly lockClause: Sql
 }

@@ -47,14 +47,16 @@ export type Command = {
   readonly isolated?: boolean | undefined
   /** The entity that it deletes a row of. */
   readonly deletes?: string | undefined
-  /** Runs after the commit, given the rows of its steps; not for a replay. Never throws or waits. */
-  readonly effect?: (rows: readonly Rows[], services: Services) => void
+  /** Whether it puts something into the outbox, which is then awake at once. */
+  readonly hasEffect: boolean
   /** The error for a step whose expectation failed, from the rows of its `explain`. */
   readonly refused: (step: number, rows: Rows) => ApiError
 }
 
 /** One statement of a command, and the error when its expectation fails. */
 export type GuardedStep = Partial<Pick<Step, 'expect' | 'checksViewer'>> & {
+  /** Whether it puts something into the outbox. */
+  readonly isEffect?: true
   /** The name by which later steps and the answer refer to its row. */
   readonly name?: string
   readonly sql: Sql
@@ -70,8 +72,6 @@ type CommandDraft = Pick<Command, 'name' | 'text' | 'isolated' | 'deletes'> & {
   /** The step that returns the id of the row that was written; the last one if it is left out. */
   readonly makes?: string
   readonly status?: number | { readonly step: string; readonly some: number; readonly none: number }
-  /** Runs after the commit; `rowsOf` gives the rows that a step returned. */
-  readonly effect?: (rowsOf: (step: string) => Rows, services: Services) => void
 }
 
 /** For a later step: the first column of the row that the step of that name returned. */
@@ -147,7 +147,7 @@ const viewerCheck = (writing: Writing, asSelf: boolean): GuardedStep => {
 
 /** The command of these steps, after a check of the viewer if there is one. */
 export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
-  const { name, asSelf = false, makes, status = 200, text, isolated, deletes, effect } = draft
+  const { name, asSelf = false, makes, status = 200, text, isolated, deletes } = draft
   const { dialect, viewer, before = [] } = writing
   // Nobody is checked without a token, nor with one that names no id and acts for itself alone.
   const isChecked = viewer.role !== 'anonymous' && (viewer.id !== null || asSelf)
@@ -178,9 +178,7 @@ export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
     text,
     isolated,
     deletes,
-    ...(effect && {
-      effect: (rows, services) => effect(step => rows[numberOf(step)] ?? [], services),
-    }),
+    hasEffect: steps.some(({ isEffect }) => isEffect),
     refused: (index, rows) =>
       steps[index]?.refused?.(rows) ??
       new ApiError('CONFLICT', `Cannot ${name}: its conditions do not hold any more`),

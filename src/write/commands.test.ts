@@ -10,11 +10,11 @@ import { choice, folded, id, int, reference, revision, text } from '#model/field
 import { defineModel, type Model } from '#model/model.ts'
 import { anyone, self, signedIn } from '#model/policy.ts'
 import type { Version } from '#model/version.ts'
-import { drive, type Query, type Rows } from '#sql/engine.ts'
+import { drive, type Query } from '#sql/engine.ts'
 import { sql } from '#sql/sql.ts'
 import { createUsage } from '#versions/deprecated-use.ts'
 import { roles } from '../../test/support/roles.ts'
-import { type Command, commandOf, type Services, type Writing } from './command.ts'
+import { type Command, commandOf, type Writing } from './command.ts'
 import { create, update } from './entity-commands.ts'
 import { idempotencyOf, keyedRequest } from './idempotency.ts'
 import { noMembers } from './input.ts'
@@ -59,10 +59,10 @@ const errand = entity({
   plural: 'errands',
   fields: { id: id(), memberId: reference('member', { initial: 'viewer' }) },
   policy: { read: anyone, create: signedIn },
-  afterCreate: { fields: ['memberId'], run: row => effects.push(row) },
+  after: { create: { fields: ['memberId'], run: () => {} } },
 })
-const effects: unknown[] = []
-const services = {} as Services
+let awakened = 0
+const wakeOutbox = () => void awakened++
 
 const model: Model = {
   entities: defineModel({ member, note, errand } as never),
@@ -87,13 +87,12 @@ const saying = (outcome: Outcome) => {
 const command: Command = commandOf(writing, {
   name: 'change things',
   steps: [{ sql: sql`select 1`, name: 'one' }],
-  effect: rowsOf => effects.push([rowsOf('one'), rowsOf('viewer')]),
 })
 
 /** The error for an outcome: its code, its message, and the fields that it names. */
 const errorFor = async (outcome: Outcome, version?: Version) => {
   try {
-    await commit({ ...saying(outcome), model, services }, command, null, { version })
+    await commit({ ...saying(outcome), model, wakeOutbox }, command, null, { version })
   } catch (error) {
     assert.ok(error instanceof ApiError)
     return [error.code, error.message, error.details?.map(({ field }) => field)]
@@ -130,37 +129,15 @@ test('a key of another request, a broken rule of the store and a failed step hav
   ])
 })
 
-test('a replayed write has no effect, and any other has it once, with the rows of its steps', async () => {
-  const run = (replayed: boolean) =>
-    commit(
-      { ...saying({ ...done, rows: [[[5]], [[6]]], replayed }), model, services },
-      { ...command, effect: rows => void effects.push(rows) },
-      null,
-    )
-  effects.length = 0
-  await run(true)
-  assert.equal(effects.length, 0)
-  await run(false)
-  assert.deepEqual(effects, [[[[5]], [[6]]]])
-})
-
-test('an effect is given the rows of a step by its name, and none where it was not run', () => {
-  const seen: Rows[] = []
-  const anonymous = { ...writing, viewer: { id: null, role: 'anonymous' } }
-  const { effect } = commandOf(anonymous, {
-    name: 'n',
-    steps: [{ sql: sql`select 1`, name: 'one' }, { sql: sql`select 2` }],
-    effect: rowsOf => seen.push(rowsOf('one')),
-  })
-  effect?.([[[8]], [[9]]], services)
-  effect?.([], services)
-  assert.deepEqual(seen, [[[8]], []])
-})
-
-test('what runs after a create is given the id and the fields that it asks for', () => {
-  effects.length = 0
-  create(writing, 'errand', new Map([['memberId', 7]])).effect?.([[], [[3, 7]]], services)
-  assert.deepEqual(effects, [{ id: 3, memberId: 7 }])
+test('a write that puts an effect into the outbox wakes it, and any other does not', async () => {
+  const made = create(writing, 'errand', new Map([['memberId', 7]]))
+  const put = made.steps.at(-1)?.statement.text ?? ''
+  assert.match(put, /insert into outbox .* from "errands" where "errands"."id" = \?\d/s)
+  awakened = 0
+  await commit({ ...saying(done), model, wakeOutbox }, command, null)
+  assert.equal(awakened, 0)
+  await commit({ ...saying(done), model, wakeOutbox }, made, null)
+  assert.equal(awakened, 1)
 })
 
 test('a channel that is listened to is told the statements of a write and what came of it', async () => {
@@ -172,8 +149,8 @@ test('a channel that is listened to is told the statements of a write and what c
   const others = { start() {}, end() {}, asyncStart() {}, error() {} }
   jobs.subscribe({ ...others, asyncEnd: ended })
   const { writer, given } = saying({ ...done, replayed: true })
-  await commit({ writer, model, services }, command, null)
-  await commit({ ...saying(done), model, services }, command, null)
+  await commit({ writer, model, wakeOutbox }, command, null)
+  await commit({ ...saying(done), model, wakeOutbox }, command, null)
   const texts = given[0]?.steps.map(({ statement }) => statement.text)
   assert.equal(texts?.length, 2)
   assert.deepEqual(told, [

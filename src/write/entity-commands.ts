@@ -17,6 +17,7 @@ import {
   type Writing,
 } from '#write/command.ts'
 import { fieldsToReset, type Values } from '#write/input.ts'
+import { effectSteps } from '#write/outbox.ts'
 import { nullingSteps } from '#write/set-null.ts'
 
 /** The rows that must exist for these values, by the fields that refer to them, and the condition that each does. */
@@ -71,8 +72,6 @@ const createGuard = (writing: Writing, entityName: string, values: Values) => {
 export const create = (writing: Writing, entityName: string, values: Values): Command => {
   const { entity, where, explain, refused, asSelf } = createGuard(writing, entityName, values)
   const columns = [...values.keys()].map(key => name(columnName(key)))
-  const { afterCreate } = entity
-  const shown = ['id', ...(afterCreate?.fields ?? [])]
   const table = name(entity.table)
   const given = [...values].map(([key, value]) => {
     const field = fieldOf(entity, key)
@@ -86,23 +85,16 @@ export const create = (writing: Writing, entityName: string, values: Values): Co
       then ${typed} || '-' || (select coalesce(max(id), 0) + 1 from ${table}) else ${typed} end`
   })
   const insert = sql`insert into ${table} (${join(columns, comma)})
-    select ${join(given, comma)} where ${where} returning ${join(
-      shown.map(key => name(columnName(key))),
-      comma,
-    )}`
+    select ${join(given, comma)} where ${where} returning id`
   return commandOf(writing, {
     name: `create ${entityName}`,
     asSelf,
-    steps: [{ name: 'insert', sql: insert, refused, ...explain }],
+    steps: [
+      { name: 'insert', sql: insert, refused, ...explain },
+      ...effectSteps(writing, entityName, 'create', result('insert')),
+    ],
+    makes: 'insert',
     status: 201,
-    ...(afterCreate && {
-      effect: (rowsOf, services) => {
-        const [row = []] = rowsOf('insert')
-        const named = shown.map((key, index) => [key, row[index] ?? null])
-        // Content types it with Services; the model, which may not import those, says never.
-        afterCreate.run(Object.fromEntries(named), services as never)
-      },
-    }),
   })
 }
 
@@ -251,8 +243,14 @@ export const update = (writing: Writing, target: Target, values: Values): Comman
       ? sql`select id from ${table} where ${where}${dialect.lockClause}`
       : sql`update ${table} set ${join([...sets, ...raised(writing, target.entity)], comma)}
           where ${where} returning id`
-  const steps = [{ sql: change, explain, refused }]
-  return commandOf(writing, { name: `update ${target.entity}`, steps })
+  return commandOf(writing, {
+    name: `update ${target.entity}`,
+    steps: [
+      { name: 'target', sql: change, explain, refused },
+      ...(sets.length === 0 ? [] : effectSteps(writing, target.entity, 'update', target.id)),
+    ],
+    makes: 'target',
+  })
 }
 
 /** Deletes a row, and the rows that belong to it; to those that refer to it and stay this is a change. */
@@ -260,7 +258,10 @@ export const remove = (writing: Writing, target: Target): Command => {
   const { entity, where, explain, refused } = targetGuard(writing, target, 'delete')
   const table = name(entity.table)
   const plain = sql`delete from ${table} where ${where} returning id`
-  const nulling = nullingSteps(writing, target.entity, result('target'))
+  const nulling = [
+    ...effectSteps(writing, target.entity, 'delete', result('target')),
+    ...nullingSteps(writing, target.entity, result('target')),
+  ]
   // Its conditions may look at references that are null by then, so they are tested before.
   const found = sql`select id from ${table} where ${where}${writing.dialect.lockClause}`
   const change = sql`delete from ${table} where id = ${result('target')} returning id`

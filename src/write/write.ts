@@ -8,7 +8,7 @@
  * 4. performed: by the writer, step by step (`perform` in `perform.ts`), a refused job is rolled back;
  * 5. committed: by the writer, for many jobs at once if the database has one writer;
  * 6. answered: with the row that was read before the commit, or the error of the guard that failed (here);
- * 7. effects: such as mail, which a replay has not (here).
+ * 7. effects: such as mail, put into the outbox by a step and done after the commit (`outbox.ts`).
  */
 import { type JobFacts, jobs, traced } from '#channels.ts'
 import { ApiError } from '#errors.ts'
@@ -18,7 +18,7 @@ import { resourceOf } from '#model/resource.ts'
 import type { Version } from '#model/version.ts'
 import type { ReadPlan } from '#read/plan.ts'
 import type { SqlValue } from '#sql/sql.ts'
-import type { Command, Services } from '#write/command.ts'
+import type { Command } from '#write/command.ts'
 import type { Idempotency, Job, Outcome, Writer } from '#write/job.ts'
 
 export type Done = Outcome & { kind: 'done' }
@@ -33,15 +33,15 @@ export type WriteContext = {
 }
 
 /**
- * Runs the command, reads the row it wrote, and runs its effect, which a replay has not. Rejects with the error of the guard
+ * Runs the command, reads the row it wrote, and wakes the outbox if it put something in. Rejects with the error of the guard
  * that failed (404, 403, 409, 412), with `OVERLOADED` before anything is done, or with `UNAVAILABLE` if the outcome is unknown.
  */
 export const commit = async (
   {
     writer,
     model,
-    services,
-  }: { readonly writer: Writer; readonly model: Model; readonly services: Services },
+    wakeOutbox,
+  }: { readonly writer: Writer; readonly model: Model; readonly wakeOutbox: () => void },
   command: Command,
   reading: Reading | null,
   { idempotency, version }: WriteContext = {},
@@ -69,7 +69,7 @@ export const commit = async (
       })
     : write())
   if (outcome.kind !== 'done') throw errorOf(model, command, outcome, version)
-  if (!outcome.replayed) command.effect?.(outcome.rows, services)
+  if (command.hasEffect) wakeOutbox()
   return outcome
 }
 

@@ -19,7 +19,8 @@ export const posted = async (
   const server = await mailServer(behaviour)
   const world = await createWorld({
     ...options,
-    mail: { delivery: { kind: 'smtp', url: server.url, from }, pace: { retryAfter: 20 } },
+    mail: { delivery: { kind: 'smtp', url: server.url, from } },
+    outbox: { every: 20, retryAfter: 20 },
   })
   t.after(async () => {
     await world.close()

@@ -148,6 +148,7 @@ export const serveModel = async (
       limits,
       cursorKey: Buffer.alloc(32, 'cursor'),
       services: { mail, key: Buffer.alloc(32, 'mail'), publicUrl: () => '', now: () => clock.now },
+      wakeOutbox: () => {},
       usage: createUsage({ writer: engine, dialect: engine.dialect, now: () => clock.now }),
       now: () => clock.now,
     },
@@ -188,7 +189,6 @@ export const serveModel = async (
   }
   const close = async () => {
     await (await session)?.close()
-    await mail.close(0)
     await engine.close()
     await drop()
   }

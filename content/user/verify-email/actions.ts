@@ -2,7 +2,7 @@
 import { roles } from '#content/roles.ts'
 import { reached, userPrecheck } from '#content/user/actions.ts'
 import { user as entity } from '#content/user/entity.ts'
-import { openToken, sendVerification } from '#content/user/verify-email/message.ts'
+import { openToken } from '#content/user/verify-email/message.ts'
 import { ApiError } from '#errors.ts'
 import { notFound } from '#model/model.ts'
 import { type Sql, sql } from '#sql/sql.ts'
@@ -16,6 +16,7 @@ import {
 } from '#write/command.ts'
 import { targetSteps } from '#write/entity-commands.ts'
 import { invalid } from '#write/input.ts'
+import { effectSteps } from '#write/outbox.ts'
 
 const isVerified = sql`email_verified = 1`
 
@@ -66,15 +67,17 @@ const sendAgain = (writing: Writing, { id, services }: Given): Command => {
       retryAfter: 3600,
     })
   const unsent = services.mail.canSend ? [] : [refusing(noMail)]
-  const person = sql`select id, name, email from users where id = ${id} and ${mine(writing)}`
+  const person = sql`select id from users where id = ${id} and ${mine(writing)}`
   return commandOf(writing, {
     name: 'send verification',
-    steps: [...permitted(writing, id), ...unsent, { name: 'person', sql: person }],
+    steps: [
+      ...permitted(writing, id),
+      ...unsent,
+      { name: 'person', sql: person },
+      ...effectSteps(writing, 'user', 'create', id),
+    ],
+    makes: 'person',
     status: 202,
-    effect: (rowsOf, services) => {
-      const [[id, name, email] = []] = rowsOf('person')
-      sendVerification({ id: Number(id), name: String(name), email: String(email) }, services)
-    },
   })
 }
 

@@ -78,12 +78,17 @@ const messageOf = (person: Recipient, token: string, base: string): Message => {
   }
 }
 
-/** Sends the message to a person soon, unless the service sends no mail. */
-export const sendVerification = (person: Recipient, services: Services): void => {
-  const { mail, key, publicUrl, now } = services
-  mail.send({
-    recipient: person.id,
-    address: person.email,
-    compose: () => messageOf(person, sealToken(key, person, now()), publicUrl()),
-  })
-}
+/** Sends the message to a person, unless the service sends no mail. */
+export const sendVerification = (
+  person: Recipient,
+  { mail, key, publicUrl, now }: Services,
+  signal: AbortSignal,
+): Promise<void> =>
+  mail.send(
+    {
+      recipient: person.id,
+      address: person.email,
+      compose: () => messageOf(person, sealToken(key, person, now()), publicUrl()),
+    },
+    signal,
+  )

@@ -1,7 +1,7 @@
 /** PostgreSQL's text where databases differ. */
 import type { Scalar } from '#model/values.ts'
 import type { Dialect } from '#sql/dialect.ts'
-import { column, type Sql, sql, trusted } from '#sql/sql.ts'
+import { column, comma, join, type Sql, sql, trusted } from '#sql/sql.ts'
 
 // A list of keys, not a join: the planner then looks each key up in the index, whatever it guesses about their number.
 const keyed = (keys: Sql): Sql => sql`any (array(${keys}))`
@@ -70,5 +70,11 @@ export const dialect: Dialect = {
   among: (column, query) => sql`${column} = ${keyed(query)}`,
   typed: (value, scalar) => sql`${value}::${trusted(columnType[scalar])}`,
   highestId: table => sql`pg_sequence_last_value(pg_get_serial_sequence(${table}, 'id')::regclass)`,
+  clock: trusted('(extract(epoch from clock_timestamp()) * 1000)::bigint'),
+  jsonObject: members =>
+    sql`json_build_object(${join(
+      members.map(([key, value]) => sql`${key}::text, ${value}`),
+      comma,
+    )})::text`,
   lockClause: trusted(' for no key update'),
 }

@@ -72,5 +72,11 @@ export const dialect: Dialect = {
   among: (column, query) => sql`${column} in (${query})`,
   typed: value => sql`${value}`,
   highestId: table => sql`(select seq from sqlite_sequence where name = ${table})`,
+  clock: trusted("cast(unixepoch('subsec') * 1000 as integer)"),
+  jsonObject: members =>
+    sql`json_object(${join(
+      members.map(([key, value]) => sql`${key}, ${value}`),
+      comma,
+    )})`,
   lockClause: trusted(''),
 }

@@ -227,7 +227,7 @@ areTold([
   ],
   [
     'an effect with a field that is not there',
-    'afterCreate of book wants mood, which is not a field: name one of id, title, genre, authorId, editorId, inPrint, createdAt, revision',
-    { afterCreate: { fields: ['mood'], run: () => {} } },
+    'after.create of book wants mood, which is not a field: name one of id, title, genre, authorId, editorId, inPrint, createdAt, revision',
+    { after: { create: { fields: ['mood'], run: () => {} } } },
   ],
 ])

@@ -242,9 +242,12 @@ export const routeFaults = function* (checked: CheckedEntity): Faults {
   yield* graphqlFaults(checked)
   yield* embeddedFaults(checked)
   if (self.links) yield* linkFaults(name, self, self.links)
-  for (const key of self.afterCreate?.fields ?? [])
-    if (!own(self.fields, key))
-      yield `afterCreate of ${name} wants ${key}, which is not a field: name one of ${Object.keys(self.fields).join(', ')}`
+  for (const [occasion, { fields }] of Object.entries(self.after))
+    for (const key of fields)
+      if (!own(self.fields, key))
+        yield `after.${occasion} of ${name} wants ${key}, which is not a field: name one of ${Object.keys(self.fields).join(', ')}`
+      else if (own(self.fields, key)?.scalar === 'bytes')
+        yield `after.${occasion} of ${name} wants ${key}, which are bytes: leave them out, and read them where they are wanted`
 }
 
 /** A rule, and the beginning of a sentence about it. */

@@ -7,17 +7,24 @@ import { librarian } from './roles.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
-const welcome = ({ id, name, address }: Row, { mail, publicUrl }: Services): void =>
-  mail.send({
-    recipient: Number(id),
-    address: String(address),
-    compose: () => ({
-      to: { name: String(name), address: String(address) },
-      subject: 'Welcome to the library',
-      text: `Your books: ${publicUrl()}/api/members/${id}/loans\n`,
-      html: '<p>Welcome to the library</p>',
-    }),
-  })
+const welcome = (
+  { id, name, address }: Row,
+  { mail, publicUrl }: Services,
+  signal: AbortSignal,
+): Promise<void> =>
+  mail.send(
+    {
+      recipient: Number(id),
+      address: String(address),
+      compose: () => ({
+        to: { name: String(name), address: String(address) },
+        subject: 'Welcome to the library',
+        text: `Your books: ${publicUrl()}/api/members/${id}/loans\n`,
+        html: '<p>Welcome to the library</p>',
+      }),
+    },
+    signal,
+  )
 
 export const member = entity({
   table: 'members',
@@ -57,5 +64,5 @@ export const member = entity({
   },
   graphql: { mutations: ['create'] },
   counted: ['standing'],
-  afterCreate: { fields: ['name', 'address'], run: welcome },
+  after: { create: { fields: ['name', 'address'], run: welcome } },
 })

@@ -1,0 +1,182 @@
+/**
+ * The outbox: effects of writes beyond the store, such as mail. Each is a row that its write puts in, in the same transaction, and that a
+ * service deletes once it is done: at least once, in no promised order. No database does that by itself.
+ */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Entities, entityOf } from '#model/model.ts'
+import { columnName } from '#model/names.ts'
+import type { Observe } from '#observe.ts'
+import type { Dialect } from '#sql/dialect.ts'
+import { queryOf, type Reader, type Rows } from '#sql/engine.ts'
+import { column, name, type Sql, sql } from '#sql/sql.ts'
+import type { GuardedStep, Services, Writing } from '#write/command.ts'
+import { jobStatement, type Writer } from '#write/job.ts'
+
+/** The writes after which an entity may have something done. */
+export type Occasion = 'create' | 'update' | 'delete'
+
+/** How many effects run at once, and how often one is tried. */
+const atOnce = 4
+const mostTries = 20
+
+/** How long an effect may take, and how long nobody else takes it meanwhile, in milliseconds. */
+const longest = 30_000
+const lease = 60_000
+
+/** How long until an effect that failed is tried again, in milliseconds: 15 seconds at first, an hour at last. */
+const firstPause = 15_000
+const longestPause = 3_600_000
+
+/** How often services look for effects that are due, those of others too, in milliseconds. */
+const usualRound = 10_000
+
+/**
+ * The step that puts the effect of a write into the outbox, with the fields of the row that it wants; none if the entity wants
+ * nothing done. Of a delete it comes before the row goes.
+ */
+export const effectSteps = (
+  { model, dialect }: Pick<Writing, 'model' | 'dialect'>,
+  entityName: string,
+  occasion: Occasion,
+  id: Sql | number,
+): readonly GuardedStep[] => {
+  const entity = entityOf(model, entityName)
+  const effect = entity.after[occasion]
+  if (!effect) return []
+  const members = [...new Set(['id', ...effect.fields])].map(
+    key => [key, column(entity.table, columnName(key))] as const,
+  )
+  return [
+    {
+      sql: sql`insert into outbox (id, effect, payload, due_at)
+        select ${dialect.typed(randomUUID(), 'text')}, ${dialect.typed(`${entityName} ${occasion}`, 'text')}, ${dialect.jsonObject(members)}, ${dialect.clock}
+        from ${name(entity.table)} where ${column(entity.table, 'id')} = ${id} returning id`,
+      expect: 'any',
+      isEffect: true,
+    },
+  ]
+}
+
+export type OutboxOptions = {
+  readonly entities: Entities
+  readonly reader: Pick<Reader, 'query'>
+  readonly writer: Writer
+  readonly dialect: Dialect
+  readonly services: Services
+  readonly observe: Observe
+  /** Milliseconds between two rounds, and before the second try. */
+  readonly every?: number
+  readonly retryAfter?: number
+}
+
+export type Outbox = {
+  /** Something was put in: it is done soon. */
+  readonly wake: () => void
+  /** Does what is due for at most `wait` milliseconds, and no more; the rest is done after the next start. */
+  readonly close: (wait: number) => Promise<void>
+}
+
+/** Does what the outbox has, now and in rounds, until it is closed. */
+export const startOutbox = (options: OutboxOptions): Outbox => {
+  const { entities, reader, writer, dialect, services, observe } = options
+  const { every = usualRound, retryAfter = firstPause } = options
+  const end = new AbortController()
+  const running = new Set<Promise<void>>()
+  let isClosing = false
+  let nap = Promise.withResolvers<void>()
+
+  const write = async (piece: Sql): Promise<Rows> => {
+    const statement = jobStatement(piece, dialect)
+    const outcome = await writer.write({
+      steps: [{ statement, expect: 'any' }],
+      status: 200,
+      answer: null,
+    })
+    return outcome.kind === 'done' ? (outcome.rows[0] ?? []) : []
+  }
+  // By the store's clock alone: those of the machines that share a store may differ.
+  const isDue = sql`due_at <= ${dialect.clock}`
+  // Of two services that find the same row the later one sees that it is due no more.
+  const claim = (
+    most: number,
+  ) => sql`update outbox set tries = tries + 1, due_at = ${dialect.clock} + ${lease}
+    where id in (select id from outbox where ${isDue} order by due_at limit ${most}) and ${isDue}
+    returning id, effect, payload, tries`
+  const look = queryOf(sql`select 1 from outbox where ${isDue} limit 1`, dialect)
+
+  const runOne = async ([id = null, label, payload, tries]: Rows[number]): Promise<void> => {
+    const effect = String(label)
+    const [entity = '', occasion] = effect.split(' ')
+    const row = JSON.parse(String(payload)) as { readonly id: number }
+    const signal = AbortSignal.any([end.signal, AbortSignal.timeout(longest)])
+    // One that does not look at its signal is left to itself.
+    const ended = Promise.withResolvers<never>()
+    ended.promise.catch(() => {})
+    signal.addEventListener('abort', () => ended.reject(signal.reason))
+    try {
+      const { run } = entities[entity]?.after[occasion as Occasion] ?? {}
+      if (!run) throw new Error('the content has no such effect')
+      // Content types the services; the model, which may not import them, says never.
+      await Promise.race([run(row, services as never, signal), ended.promise])
+    } catch (error) {
+      // The next start does what the end interrupted, without a pause.
+      const pause = end.signal.aborted
+        ? 0
+        : Math.min(retryAfter * 2 ** (Number(tries) - 1), longestPause)
+      const again = Number(tries) < mostTries
+      const next = again ? sql`${dialect.clock} + ${pause}` : sql`null`
+      await write(sql`update outbox set due_at = ${next} where id = ${id} returning id`)
+      // The mailer tells its own failures, without the words of a server.
+      if (again && error instanceof Error && 'isTold' in error) return
+      const reason = error instanceof Error ? error.message : String(error)
+      observe({ kind: 'effect failed', effect, row: row.id, reason, again })
+      return
+    }
+    await write(sql`delete from outbox where id = ${id} returning id`)
+  }
+
+  /** Begins what is due, as far as there is room. */
+  const begin = async (): Promise<boolean> => {
+    const free = atOnce - running.size
+    if (free === 0 || end.signal.aborted || (await reader.query(look)).length === 0) return false
+    const claimed = await write(claim(free))
+    for (const row of claimed) {
+      // A store that cannot be written leaves the row as it is: it is due again when the lease ends.
+      const one: Promise<void> = runOne(row)
+        .catch(() => {})
+        .finally(() => running.delete(one))
+      running.add(one)
+    }
+    return claimed.length > 0
+  }
+  const rounds = async (): Promise<void> => {
+    for (;;) {
+      nap = Promise.withResolvers()
+      // A store that cannot be asked or written now is asked again in the next round.
+      if (await begin().catch(() => false)) continue
+      if (isClosing && running.size === 0) return
+      const timer = setTimeout(nap.resolve, every)
+      timer.unref()
+      await Promise.race([nap.promise, ...running])
+      clearTimeout(timer)
+    }
+  }
+  const finished = rounds()
+
+  return {
+    // After the answer to the request that asked for it.
+    wake: () => void setImmediate(() => nap.resolve()),
+    close: async wait => {
+      isClosing = true
+      nap.resolve()
+      const done = new AbortController()
+      const late = sleep(wait, undefined, { signal: done.signal }).catch(() => {})
+      await Promise.race([finished, late])
+      done.abort()
+      end.abort()
+      // What was interrupted is due again at once.
+      await finished
+    },
+  }
+}
