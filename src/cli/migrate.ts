@@ -3,7 +3,7 @@ import { relative } from 'node:path'
 import { readArgs } from '#cli/arguments.ts'
 import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
-import { checkColumns, fillFolded, hold, storeOf } from '#serve/store.ts'
+import { checkSchema, fillFolded, hold, migrateStore, storeOf } from '#serve/store.ts'
 
 export const help = `Usage: duet migrate [--draft NAME]
 
@@ -32,8 +32,9 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   const store = await storeOf(config, content.migrations)
   // A file needs no server, and the process that serves one has migrated it.
   if (config.store.kind === 'postgres') await hold(store, config)
-  const applied = await store.migrate()
-  await checkColumns(store, content.entities)
+  const applied = await migrateStore(store, content.entities)
+  for (const note of await checkSchema(store, content.entities))
+    process.stderr.write(`duet: ${note}\n`)
   const filled = await fillFolded(store, content.entities)
   const done = [
     ...(applied.length > 0 ? [`applied ${applied.join(', ')}`] : []),

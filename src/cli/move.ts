@@ -52,16 +52,18 @@ const pageOf = ({ fields }: Entity): number => {
 
 /** The entities' tables, in an order in which they can be filled; targets of references come first. */
 export const contentTables = (entities: Entities): readonly MovedTable[] =>
-  dependenciesFirst(entities).map(([, entity]) => ({
-    name: entity.table,
-    key: ['id'],
-    columns: Object.fromEntries(
-      Object.entries(entity.fields).map(([key, { scalar }]) => [columnName(key), scalar]),
-    ),
-    own: selfReferences(entities, entity).map(columnName),
-    appendOnly: entity.appendOnly,
-    page: pageOf(entity),
-  }))
+  dependenciesFirst(entities)
+    .filter(([, { view }]) => !view)
+    .map(([, entity]) => ({
+      name: entity.table,
+      key: ['id'],
+      columns: Object.fromEntries(
+        Object.entries(entity.fields).map(([key, { scalar }]) => [columnName(key), scalar]),
+      ),
+      own: selfReferences(entities, entity).map(columnName),
+      appendOnly: entity.appendOnly,
+      page: pageOf(entity),
+    }))
 
 /** Copies the rows of a table that the target does not have yet, from where an interrupted move stopped to the end. */
 const copyTable = async (source: Side, target: MoveTarget, table: MovedTable): Promise<void> => {

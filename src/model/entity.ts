@@ -84,6 +84,10 @@ type Mutation = 'create' | 'update' | 'delete'
 /** An entity with everything that its declaration left out. */
 export type Entity = {
   readonly table: string
+  /** Whether its table is a view, which a migration of the content makes; its rows are only read. */
+  readonly view: boolean
+  /** Unique indexes, checks, triggers and columns of its table that the model does not know, by their names. */
+  readonly own: readonly string[]
   /** The name of its collection in both APIs. */
   readonly plural: string
   readonly description: string
@@ -206,6 +210,8 @@ type DeclaredSet<Key> = { readonly fields: readonly Key[]; readonly error: SetEr
 /** An entity as it is declared; the names of its fields are checked by the compiler. */
 type EntityDeclaration<F, R, Key extends string = keyof F & string> = {
   table: string
+  view?: boolean
+  own?: readonly string[]
   plural: string
   description: string
   fields: F
@@ -291,6 +297,8 @@ const afterShape = keys<After>({ fields: must({ each: 'text' }), run: must('func
 
 const entityShape = keys<EntityDeclaration<object, object, string>>({
   table: must('text'),
+  view: 'flag',
+  own: { each: 'text' },
   plural: must('text'),
   description: must('text'),
   fields: must({ named: fieldShape }),
@@ -392,6 +400,8 @@ export const entity = <
       'fields' in set ? set : { fields: set, error: 'CONFLICT' as const },
     ),
     appendOnly: draft.appendOnly ?? false,
+    view: draft.view ?? false,
+    own: draft.own ?? [],
     after: (draft.after ?? {}) as Entity['after'],
   }
   return madeWith(made, entityShape, draft)

@@ -63,6 +63,8 @@ export type Field = Lifetime & {
   readonly items: Field | undefined
   /** What JSON must fit. */
   readonly schema: StandardSchema | undefined
+  /** The name that it had before, whose column a draft renames; false: it is new, whatever columns are left over. */
+  readonly renamed: string | false | undefined
   /** The enum of the GraphQL API that a choice is there, and why not to use some of its values; a String without it. */
   readonly enum: Enum | undefined
 }
@@ -120,7 +122,7 @@ export type FieldOptions<Own extends Initial = Initial, Value = never> = Partial
 /** The options of a field that the service fills. */
 type FilledOptions = Pick<
   FieldOptions,
-  'settableBy' | 'readableBy' | 'description' | 'graphql' | 'rest' | 'until' | 'from'
+  'settableBy' | 'readableBy' | 'description' | 'graphql' | 'rest' | 'until' | 'from' | 'renamed'
 > &
   Lifetime
 
@@ -147,6 +149,7 @@ const common = keys<FieldOptions>({
   until: variantsShape,
   from: variantsShape,
   resetBy: 'text',
+  renamed: { either: ['text', 'flag'] },
   unique: { either: [words<'CONFLICT'>({ CONFLICT: 1 }), errorShape] },
   immutable: 'flag',
 })
@@ -256,6 +259,7 @@ const field = (
       pattern: undefined,
       items: undefined,
       schema: undefined,
+      renamed: undefined,
       enum: undefined,
       ...details,
     },

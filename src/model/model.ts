@@ -138,10 +138,10 @@ export const checkSwitches = (
 
 /** The unique field or set whose columns, joined by `_`, a store names, with its error; no fields for other columns. */
 export const uniqueOf = (entity: Entity, columns: string): Entity['sets'][number] => {
-  const single = Object.entries(entity.fields).map(([key, { unique = 'CONFLICT' }]) => ({
-    fields: [key],
-    error: unique,
-  }))
+  const single = Object.entries(entity.fields).flatMap(([key, { unique }]) => {
+    const error = key === 'id' ? 'CONFLICT' : unique
+    return error === undefined ? [] : [{ fields: [key], error }]
+  })
   const found = [...single, ...entity.sets].find(
     ({ fields }) => fields.map(columnName).join('_') === columns,
   )

@@ -6,11 +6,12 @@ import { authOf } from '#serve/auth.ts'
 import { checkedGraphql } from '#serve/graphql.ts'
 import { isEmpty, putRows } from '#serve/insert.ts'
 import {
-  checkColumns,
   checkCurrency,
   checkCurrent,
+  checkSchema,
   fillFolded,
   hold,
+  migrateStore,
   modelFor,
   storeOf,
 } from '#serve/store.ts'
@@ -72,9 +73,10 @@ export const prepare = async (
   // The lock first: a store that another process serves is not migrated.
   const release = await hold(store, config)
   const isOurs = migrates || config.store.kind === 'sqlite'
-  if (isOurs) report('applied', await store.migrate())
+  if (isOurs) report('applied', await migrateStore(store, content.entities))
   else await checkCurrent(store, 'run duet migrate first, or duet serve --migrate')
-  await checkColumns(store, content.entities)
+  for (const note of await checkSchema(store, content.entities))
+    process.stderr.write(`duet: ${note}\n`)
   if (isOurs) report('filled', await fillFolded(store, content.entities))
   await withOpened(store.session('filling'), async session => {
     const open = { session, dialect: store.dialect, model }

@@ -3,12 +3,13 @@
 import { withOpened } from '#base/with-opened.ts'
 import { type Config, loadConfig } from '#config.ts'
 import { type Content, type ContentStore, modelOf, type OpenStore } from '#content.ts'
-import { columnsOf, contentMigrations, historyOf } from '#engines/shared/migrations.ts'
+import { type Difference, differencesIn } from '#engines/shared/differences.ts'
+import { contentMigrations, historyOf } from '#engines/shared/migrations.ts'
 import type { Store } from '#engines/shared/store.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
 import { columnName, type Entities, type Model } from '#model/model.ts'
 import { fold } from '#model/values.ts'
-import { driveBy, queryOf, type Rows } from '#sql/engine.ts'
+import { queryOf, type Rows } from '#sql/engine.ts'
 import { name, type Sql, sql } from '#sql/sql.ts'
 
 /** The model of the content with the settings of the configuration; throws ConfigError for an unknown currency. */
@@ -84,8 +85,12 @@ export const hasRows = async (store: OpenStore, tables: readonly string[]): Prom
 type Purpose = 'reading' | 'filling'
 
 /** Opens a store: migrated first to be filled; to be read it must exist and be up to date, or this throws with the remedy. */
-export const openFor = async (purpose: Purpose, store: Store): Promise<OpenStore> => {
-  if (purpose === 'filling') await store.migrate()
+export const openFor = async (
+  purpose: Purpose,
+  store: Store,
+  entities: Entities = {},
+): Promise<OpenStore> => {
+  if (purpose === 'filling') await migrateStore(store, entities)
   else await checkCurrent(store, 'run duet migrate first')
   return { session: await store.session(purpose), dialect: store.dialect }
 }
@@ -99,7 +104,7 @@ export const withStore = async <Result>(
   const config = loadConfig(process.env, content.settings)
   const model = modelFor(config, content)
   const store = await storeOf(config, content.migrations)
-  const open = { ...(await openFor(purpose, store)), model }
+  const open = { ...(await openFor(purpose, store, content.entities)), model }
   try {
     await checkCurrency(open, purpose === 'filling')
     return await work(open, store.label)
@@ -108,24 +113,59 @@ export const withStore = async <Result>(
   }
 }
 
-/** Throws with the remedy if a table of a migrated store does not take what its entity has. */
-export const checkColumns = (store: Store, entities: Entities): Promise<void> =>
-  withOpened(store.session('reading'), async session => {
-    for (const [name, { table, fields }] of Object.entries(entities)) {
-      const columns = await driveBy(columnsOf(store.dialect, table), session.query)
-      for (const [key, { nullable }] of Object.entries(fields)) {
-        const isNeverNull = columns.get(columnName(key))
-        if (isNeverNull === undefined)
-          throw new Error(
-            `${name}.${key} is in the model, and no migration makes its column: run duet migrate --draft NAME, read what it writes, and start again`,
-          )
-        if (isNeverNull && nullable)
-          throw new Error(
-            `${name}.${key} may be null in the model, and its column may not: write a migration that lets it (CONTRIBUTING.md has one for each engine), or take nullable back`,
+const differencesOf = (
+  store: Store,
+  entities: Entities,
+  validated = false,
+): Promise<readonly Difference[]> =>
+  withOpened(store.session('reading'), async ({ query }) => {
+    const { catalogueIn, ddl } = store.drafting
+    return differencesIn(ddl, entities, await catalogueIn(query, validated))
+  })
+
+/** Throws a sentence with the remedy for each difference between a migrated store and its model; gives what else the store has. */
+export const checkSchema = async (store: Store, entities: Entities): Promise<readonly string[]> => {
+  const differences = await differencesOf(store, entities)
+  const stopping = differences.filter(({ isServed }) => !isServed)
+  if (stopping.length > 0) throw new Error(stopping.map(({ text }) => text).join('\n'))
+  const lacks = differences.flatMap(({ isAdded, text }) => (isAdded ? [text] : []))
+  const more = differences.flatMap(({ isAdded, text }) => (isAdded ? [] : [text]))
+  return more.length === 0
+    ? lacks
+    : [...lacks, `the store has more than the model: ${more.join(', ')}`]
+}
+
+/** Applies the missing migrations; where rows break one, the error says how many do, and which is the first. */
+export const migrateStore = async (
+  store: Store,
+  entities: Entities,
+): Promise<readonly string[]> => {
+  try {
+    return await store.migrate()
+  } catch (cause) {
+    const { message } = cause as Error
+    if (!/constraint|null value|could not create unique/i.test(message)) throw cause
+    const differences = await differencesOf(store, entities, true)
+    const faults = await withOpened(store.session('reading'), async session => {
+      const told: string[] = []
+      for (const { broken } of differences) {
+        if (!broken) continue
+        const [row] = await ask(
+          { session, dialect: store.dialect },
+          sql`select count(*), min(id) from ${name(broken.table)} where ${broken.where}`,
+        )
+        const count = Number(row?.[0])
+        if (count > 0)
+          told.push(
+            `${broken.table} has ${count} ${count === 1 ? 'row' : 'rows'} ${broken.fault}, the first of the id ${row?.[1]}: change them, then run duet migrate again`,
           )
       }
-    }
-  })
+      return told
+    }).catch(() => [])
+    if (faults.length === 0) throw cause
+    throw new Error([message, ...faults].join('\n'), { cause })
+  }
+}
 
 /** Where a store remembers its currency, such as `USD 2`: beside its keys, which a backup and a move take along. */
 const currencyKey = 'currency'
@@ -194,7 +234,7 @@ export const fillFolded = async (
   entities: Entities,
 ): Promise<readonly string[]> => {
   // Rows that are never changed stay as they are: what is added later does not find them.
-  const changing = Object.values(entities).filter(({ appendOnly }) => !appendOnly)
+  const changing = Object.values(entities).filter(({ appendOnly, view }) => !appendOnly && !view)
   const copies = changing.flatMap(({ fields, table, plural }) =>
     Object.entries(fields).flatMap(([key, { foldedFrom, nullable }]): FoldedCopy[] => {
       if (foldedFrom === undefined || !nullable) return []

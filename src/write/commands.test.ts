@@ -100,7 +100,13 @@ const errorFor = async (outcome: Outcome, version?: Version) => {
   return undefined
 }
 
-const taken = (target: string): Outcome => ({ kind: 'violation', constraint: 'unique', target })
+const broken = (constraint: 'unique' | 'reference' | 'check', target: string): Outcome => ({
+  kind: 'violation',
+  constraint,
+  target,
+  text: `${target} is broken`,
+})
+const taken = (target: string) => broken('unique', target)
 
 test('a value that is taken is told by the name of its member in the version of the caller', async () => {
   const message = (name: string) => ['CONFLICT', `This ${name} is in use already`, [name]]
@@ -112,13 +118,31 @@ test('a value that is taken is told by the name of its member in the version of 
 test('values that are taken together are told each with the others', async () => {
   const error = ['CONFLICT', 'This page is in use already together with line', ['page', 'line']]
   assert.deepEqual(await errorFor(taken('notes.page_line')), error)
-  const [code, , fields] = (await errorFor(taken('elsewhere.page'), 1)) ?? []
-  assert.deepEqual([code, fields], ['CONFLICT', undefined])
 })
 
-test('a key of another request, a broken rule of the store and a failed step have an error each', async () => {
+test('a constraint of the store that no rule of the model explains is a fault, with its text', async () => {
+  for (const outcome of [
+    taken('elsewhere.page'),
+    taken('notes.page'),
+    broken('check', 'notes.few'),
+    broken('unique', 'notes.tidy'),
+  ])
+    await assert.rejects(
+      commit({ ...saying(outcome), model, services }, command, null, {}),
+      (error: Error) => {
+        assert.ok(!(error instanceof ApiError))
+        assert.match(
+          error.message,
+          /^a constraint of the store that no rule .*: \w+\.\w+ is broken$/,
+        )
+        return true
+      },
+    )
+})
+
+test('a key of another request, a reference that is lost and a failed step have an error each', async () => {
   const code = async (outcome: Outcome) => (await errorFor(outcome))?.slice(0, 2)
-  assert.deepEqual(await code({ kind: 'violation', constraint: 'check', target: '' }), [
+  assert.deepEqual(await code(broken('reference', '')), [
     'CONFLICT',
     'Cannot change things: it conflicts with what is stored',
   ])

@@ -104,6 +104,8 @@ export type Outcome =
       readonly kind: 'violation'
       readonly constraint: 'unique' | 'reference' | 'check'
       readonly target: string
+      /** What the database says of it. */
+      readonly text: string
     }
   /** An error of the read that follows, or of the store; nothing was changed. */
   | {

@@ -97,7 +97,12 @@ export const perform = function* (job: Job, prepared: Prepared | undefined): Que
     return yield* steps(job, prepared)
   } catch (error) {
     if (error instanceof ConstraintError)
-      return { kind: 'violation', constraint: error.kind, target: error.target }
+      return {
+        kind: 'violation',
+        constraint: error.kind,
+        target: error.target,
+        text: error.cause instanceof Error ? error.cause.message : error.message,
+      }
     if (!(error instanceof ApiError)) throw error
     const { code, status, title, message } = error
     return { kind: 'failed', code, status, title, message }

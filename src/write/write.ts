@@ -92,27 +92,40 @@ const errorOf = (
       return kind.code === 'INTERNAL' ? new Error(message) : new ApiError(kind, message)
     }
     case 'violation': {
-      const { constraint, target } = outcome
-      if (constraint === 'unique') return takenError(model, target, version)
-      const isHeld = constraint === 'reference' && deletes !== undefined
-      const heldBy = isHeld ? holdersOf(model.entities, deletes) : []
-      const why =
-        heldBy.length > 0
-          ? `${heldBy.join(' or ')} refer to it or to what goes with it; it can be deleted once they are gone`
-          : 'it conflicts with what is stored'
-      return new ApiError('CONFLICT', `Cannot ${name}: ${why}`)
+      const { constraint, target, text } = outcome
+      if (constraint === 'unique') {
+        const taken = takenError(model, target, version)
+        if (taken) return taken
+      }
+      if (constraint === 'reference') {
+        const heldBy = deletes === undefined ? [] : holdersOf(model.entities, deletes)
+        if (heldBy.length > 0)
+          return new ApiError(
+            'CONFLICT',
+            `Cannot ${name}: ${heldBy.join(' or ')} refer to it or to what goes with it; it can be deleted once they are gone`,
+          )
+        // The row that it refers to was deleted meanwhile.
+        if (deletes === undefined)
+          return new ApiError('CONFLICT', `Cannot ${name}: it conflicts with what is stored`)
+      }
+      return new Error(`a constraint of the store that no rule of the model explains: ${text}`)
     }
     default:
       return outcome satisfies never
   }
 }
 
-/** The error for values of a unique field or set that are taken; it names members as the caller's version does, or as the fields are. */
-const takenError = (model: Model, target: string, version: Version | undefined): ApiError => {
+/** The error for values of a unique field or set that are taken, undefined if the model has no such; it names members as the caller's version does, or as the fields are. */
+const takenError = (
+  model: Model,
+  target: string,
+  version: Version | undefined,
+): ApiError | undefined => {
   const [table, columns = ''] = target.split('.')
   const [name, entity] =
     Object.entries(model.entities).find(([, entity]) => entity.table === table) ?? []
   const { fields: keys = [], error = 'CONFLICT' as const } = entity ? uniqueOf(entity, columns) : {}
+  if (keys.length === 0) return undefined
   const members = keys.map(key => {
     const field = entity?.fields[key]?.foldedFrom ?? key
     const isNamed = name !== undefined && version !== undefined

@@ -6,7 +6,7 @@ import { loadConfig } from '#config.ts'
 import { content } from '#content/index.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import { text } from '#model/field.ts'
-import { checkColumns, openFor, storeOf } from '#serve/store.ts'
+import { checkSchema, openFor, storeOf } from '#serve/store.ts'
 import { ConstraintError } from '#sql/engine.ts'
 import { command } from '../commands.ts'
 import { folderOf } from '../duet.ts'
@@ -69,19 +69,19 @@ test('a store that lacks a key, as one does whose migration was killed at its en
 test('a store without the column of a field is told with the field and the remedy', async () => {
   const store = await named((await freshStore()).settings.DUET_DATABASE_URL)
   await store.migrate()
-  await checkColumns(store, content.entities)
+  await checkSchema(store, content.entities)
   const { post } = content.entities
   assert.ok(post)
   const fields = { ...post.fields, probeText: text({ max: 200, nullable: true }) }
   const nullable = { ...post.fields, title: text({ max: 200, nullable: true }) }
   await assert.rejects(
-    checkColumns(store, { ...content.entities, post: { ...post, fields: nullable } }),
+    checkSchema(store, { ...content.entities, post: { ...post, fields: nullable } }),
     {
       message:
-        'post.title may be null in the model, and its column may not: write a migration that lets it (CONTRIBUTING.md has one for each engine), or take nullable back',
+        'post.title may be null in the model, and its column may not: run duet migrate --draft NAME, read what it writes, and start again, or take nullable back',
     },
   )
-  await assert.rejects(checkColumns(store, { ...content.entities, post: { ...post, fields } }), {
+  await assert.rejects(checkSchema(store, { ...content.entities, post: { ...post, fields } }), {
     message:
       'post.probeText is in the model, and no migration makes its column: run duet migrate --draft NAME, read what it writes, and start again',
   })

@@ -1,8 +1,28 @@
 /** The tables, indexes and triggers of a model in PostgreSQL: what migrations are drafted from and compared with. */
 import { dialect } from '#engines/postgres/dialect.ts'
+import {
+  addTable,
+  checkName,
+  constraintName,
+  emptyTable,
+  isConstraint,
+  type MadeObject,
+  type StoredTable,
+  splitByCommas,
+  typeForm,
+  withoutCheck,
+} from '#engines/shared/catalogue.ts'
 import { type Drafting, isIndex } from '#engines/shared/draft.ts'
 import { statementsOf } from '#engines/shared/migrations.ts'
-import { type Ddl, type Definition, recount } from '#engines/shared/schema.ts'
+import {
+  type Ddl,
+  type Definition,
+  defaultValue,
+  fillValue,
+  recount,
+  valuesName,
+} from '#engines/shared/schema.ts'
+import { queryWith } from '#sql/engine.ts'
 
 /** A count is the sum of so many rows, so that writers seldom wait for each other. */
 const countParts = 16
@@ -114,23 +134,9 @@ export const ddl: Ddl = {
 const fillers =
   /"|\b(?:if not exists|if exists|or replace|unlogged|concurrently|only|column)\s|\bunique (?=index\b)/gi
 
-/** The parts of a text between commas, except commas within brackets and quotes. */
-const splitByCommas = (text: string): readonly string[] => {
-  const found = ['']
-  let depth = 0
-  for (const [piece] of text.matchAll(/'(?:[^']|'')*'|[(),]|[^'(),]+/g)) {
-    if (piece === '(') depth++
-    if (piece === ')') depth--
-    if (piece === ',' && depth === 0) found.push('')
-    else found[found.length - 1] += piece
-  }
-  return found.map(part => part.trim())
-}
-
 /** Reads from the text of the migrations what they make, so that drafting needs no server. */
 const madeBy: Drafting['madeBy'] = migrations => {
-  /** Each object with its text, and the table that it belongs to. */
-  const objects = new Map<string, { readonly text: string; readonly of: string }>()
+  const objects = new Map<string, MadeObject>()
   const rename = (from: string, to: string) => {
     const object = objects.get(from)
     if (!object) return
@@ -142,16 +148,45 @@ const madeBy: Drafting['madeBy'] = migrations => {
     for (const [name, object] of [...objects]) {
       if (object.of !== from) continue
       objects.set(name, { ...object, of: to })
-      if (name.startsWith(`${from}.`)) rename(name, `${to}.${name.slice(from.length + 1)}`)
+      if (/^\w+[.#]/.test(name)) rename(name, to + name.slice(from.length))
     }
   }
   const create = (name: string, of: string, text: string) => void objects.set(name, { text, of })
-  const addColumn = (table: string, name = '') => create(`${table}.${name}`, table, '')
-  const createTable = (table: string, body: string, text: string) => {
-    create(table, '', text)
-    for (const part of splitByCommas(body.slice(0, body.lastIndexOf(')'))))
-      if (!/^(primary key|unique|check|constraint|foreign key|exclude|like)\b/i.test(part))
-        addColumn(table, part.split(/\s/)[0])
+  const addPart = (table: string, text: string) => {
+    const name = isConstraint(text)
+      ? constraintName(table, text)
+      : `${table}.${text.split(/\s/)[0]}`
+    create(name, table, text)
+  }
+  /** Changes the text of a column. */
+  const rewrite = (table: string, column: string, change: (text: string) => string) => {
+    const object = objects.get(`${table}.${column}`)
+    if (object) create(`${table}.${column}`, table, change(object.text))
+  }
+  const alterColumn = (table: string, column: string, action: string) => {
+    const [, type] = /^(?:set data )?type (.*?)(?: using\b.*)?$/i.exec(action) ?? []
+    const [, value] = /^set (default .*)$/i.exec(action) ?? []
+    rewrite(table, column, text => {
+      if (type !== undefined) return text.replace(typeForm, `$1 ${type}`)
+      if (value !== undefined) return `${text} ${value}`
+      if (/^set not null/i.test(action)) return `${text} not null`
+      return text.replace(
+        /^drop not null/i.test(action) ? / not null\b/i : / default ('.*?'|\S+)/i,
+        '',
+      )
+    })
+  }
+  const dropConstraint = (table: string, name: string) => {
+    objects.delete(`${table}#${name}`)
+    for (const [key, { of }] of objects) {
+      if (name === checkName(table, '') && key.startsWith(`${table}#check`)) objects.delete(key)
+      if (of !== table || !key.startsWith(`${table}.`)) continue
+      const column = key.slice(table.length + 1)
+      rewrite(table, column, text => {
+        const left = withoutCheck(text, name === checkName(table, column) ? '' : name)
+        return name === `${table}_${column}_fkey` ? left.replace(/ references \w+.*$/i, '') : left
+      })
+    }
   }
   const drop = (names: string, suffix = '') => {
     for (const part of splitByCommas(names)) {
@@ -175,15 +210,21 @@ const madeBy: Drafting['madeBy'] = migrations => {
     })
   const alter = (table: string, text: string) => {
     const actions: Forms = [
-      [
-        /^add (?!(?:constraint|check|primary|unique|foreign|exclude)\b)(\w+)/i,
-        name => addColumn(table, name),
-      ],
-      [/^drop (?!constraint\b)(\w+)/i, name => objects.delete(`${table}.${name}`)],
+      [/^add ([\s\S]*)$/i, part => addPart(table, part)],
+      [/^drop constraint (\w+)/i, name => dropConstraint(table, name)],
+      [/^drop (\w+)/i, name => objects.delete(`${table}.${name}`)],
+      [/^alter (\w+) ([\s\S]*)$/i, (column, action) => alterColumn(table, column, action)],
       [/^rename to (\w+)/i, to => renameTable(table, to)],
       [
-        /^rename (?!constraint\b)(\w+) to (\w+)/i,
-        (from, to) => rename(`${table}.${from}`, `${table}.${to}`),
+        /^rename constraint (\w+) to (\w+)/i,
+        (from, to) => rename(`${table}#${from}`, `${table}#${to}`),
+      ],
+      [
+        /^rename (\w+) to (\w+)/i,
+        (from, to) => {
+          rename(`${table}.${from}`, `${table}.${to}`)
+          rewrite(table, to, text => text.replaceAll(new RegExp(`\\b${from}\\b`, 'g'), to))
+        },
       ],
     ]
     // Other actions change no names.
@@ -191,14 +232,18 @@ const madeBy: Drafting['madeBy'] = migrations => {
   }
   /** The statements that make, rename or drop objects, and those that change none. */
   const forms: Forms = [
-    [/^create table (\w+)\s*\(([\s\S]*)$/i, createTable],
+    [
+      /^create table (\w+)\s*\(([\s\S]*)$/i,
+      (table, body, text) => addTable(objects, table, body, text),
+    ],
+    [/^create view (\w+)/i, (name, _, text) => create(name, '', text)],
     [/^create (?:sequence|extension) (\w+)/i, create],
     [/^create index (\w+)\s+on (\w+)/i, create],
     [/^create function (\w+\(\))/i, create],
     [/^create trigger (\w+)\s[\s\S]*?\son (\w+)/i, create],
     [/^alter table (\w+)\s+([\s\S]*)$/i, alter],
     [/^alter index (\w+) rename to (\w+)/i, rename],
-    [/^drop (?:table|index|sequence|extension) ([\s\S]*)$/i, names => drop(names)],
+    [/^drop (?:table|view|index|sequence|extension) ([\s\S]*)$/i, names => drop(names)],
     [/^drop trigger (\w+)/i, names => drop(names)],
     [/^drop function ([\s\S]*)$/i, names => drop(names, '()')],
     [/^(insert|update|delete|select|with|lock|set|analyze|vacuum|comment)\b/i, () => {}],
@@ -210,8 +255,140 @@ const madeBy: Drafting['madeBy'] = migrations => {
       const [line] = statement.split('\n')
       throw new Error(`a draft cannot tell what the migration ${name} makes by: ${line}`)
     }
-  return new Map([...objects].map(([name, { text }]) => [name, text]))
+  return objects
 }
+
+const catalogueText = `with own as (
+    select oid, relname, relkind from pg_class c where relkind in ('r', 'p', 'v', 'm', 'f')
+      and relnamespace = (select relnamespace from pg_class where oid = to_regclass('migrations'))
+      and not exists (select from pg_depend where objid = c.oid and deptype = 'e'))
+  select 'table', relname::text, (relkind in ('v', 'm'))::text, '', '', '' from own
+  union all select 'column', o.relname, a.attname,
+      format_type(a.atttypid, a.atttypmod) || coalesce(' collate ' || c.collname, ''), a.attnotnull::text,
+      (a.atthasdef or a.attidentity <> '')::text
+    from own o join pg_attribute a on a.attrelid = o.oid and a.attnum > 0 and not a.attisdropped
+    left join pg_collation c on c.oid = a.attcollation and c.collname <> 'default'
+  union all select 'index', o.relname, i.indexrelid::regclass::text, i.indisunique::text,
+      (select string_agg(pg_get_indexdef(i.indexrelid, n, true), ', ' order by n)
+        from generate_series(1, i.indnkeyatts) n), (i.indpred is not null)::text
+    from own o join pg_index i on i.indrelid = o.oid and i.indisvalid and not i.indisprimary
+  union all select 'reference', o.relname, k.conname, (select string_agg(attname, ', ') from pg_attribute
+        where attrelid = o.oid and attnum = any (k.conkey)), t.relname, k.confdeltype::text || k.convalidated::text
+    from own o join pg_constraint k on k.conrelid = o.oid and k.contype = 'f' join pg_class t on t.oid = k.confrelid
+  union all select 'check', o.relname, k.conname, pg_get_constraintdef(k.oid), '', k.convalidated::text
+    from own o join pg_constraint k on k.conrelid = o.oid and k.contype = 'c'
+  union all select 'trigger', o.relname, t.tgname, '', '', ''
+    from own o join pg_trigger t on t.tgrelid = o.oid and not t.tgisinternal`
+
+const deletes: Readonly<Record<string, string>> = {
+  a: 'no action',
+  r: 'restrict',
+  c: 'cascade',
+  n: 'set null',
+  d: 'set default',
+}
+
+/** What a database has, by its catalogue. */
+const catalogueIn: Drafting['catalogueIn'] = async (query, validated = false) => {
+  const tables = new Map<string, StoredTable>()
+  const rows = await query(queryWith(catalogueText))
+  for (const [kind = '', of = '', name = '', first = '', second = '', third = ''] of rows.map(row =>
+    row.map(String),
+  )) {
+    const table = tables.get(of) ?? emptyTable(name === 'true')
+    tables.set(of, table)
+    if (validated && (kind === 'check' || kind === 'reference') && third.endsWith('false')) continue
+    if (kind === 'column')
+      table.columns.set(name, {
+        type: first.toLowerCase(),
+        isRequired: second === 'true',
+        hasValue: third === 'true',
+      })
+    if (kind === 'index')
+      table.indexes.push({
+        name: name.replace(/^.*\./, ''),
+        terms: third === 'true' ? `${second} where …` : second,
+        isUnique: first === 'true',
+      })
+    if (kind === 'reference')
+      table.references.push({
+        column: first,
+        table: second,
+        onDelete: deletes[third.charAt(0)] ?? third,
+      })
+    if (kind === 'check') table.checks.push({ name, text: first.replace(/^CHECK /, '') })
+    if (kind === 'trigger') table.triggers.push(name)
+  }
+  return tables
+}
+
+const change: Drafting['change'] = asked => {
+  const { table } = asked
+  const alter = `alter table ${table}`
+  switch (asked.kind) {
+    case 'required': {
+      const { column, field, isLocked } = asked
+      const value = fillValue(field, '(extract(epoch from now()) * 1000)::bigint')
+      const given = defaultValue(field)
+      const unlocked = (turn: 'disable' | 'enable') =>
+        isLocked && value !== '' ? [`${alter} ${turn} trigger ${appendOnlyTrigger(table)}`] : []
+      const fill = `update ${table} set ${column} = ${value} where ${column} is null`
+      const set = `alter column ${column} set not null`
+      const last =
+        given === ''
+          ? `-- breaks: the release before must be stopped, if it leaves ${column} out\n${alter} ${set}`
+          : `${alter} alter column ${column} set default ${given}, ${set}`
+      return {
+        inside: [
+          ...unlocked('disable'),
+          ...(value === '' ? [] : [fill]),
+          ...unlocked('enable'),
+          last,
+        ],
+      }
+    }
+    case 'nullable':
+      return { inside: [`${alter} alter column ${asked.column} drop not null`] }
+    case 'compared':
+      return {
+        inside: [
+          `-- breaks: the release before waits while its indexes are made anew\n${alter} alter column ${asked.column} type text collate "C"`,
+        ],
+      }
+    case 'values': {
+      const name = valuesName(asked.column)
+      const drop = asked.isThere ? `drop constraint ${name}, ` : ''
+      return {
+        inside: [`${alter} ${drop}add ${asked.check} not valid`],
+        outside: [`${alter} validate constraint ${name}`],
+      }
+    }
+    case 'reference': {
+      const name = `${table}_${asked.column}_fkey`
+      const drop = `${alter} drop constraint if exists ${name}`
+      const [target] = /references .*$/.exec(asked.ddl) ?? []
+      if (target === undefined) return { inside: [drop] }
+      return {
+        inside: [
+          drop,
+          `${alter} add constraint ${name} foreign key (${asked.column}) ${target} not valid`,
+        ],
+        outside: [`${alter} validate constraint ${name}`],
+      }
+    }
+    case 'index':
+      return { outside: [`drop index concurrently if exists ${asked.name}`] }
+    case 'trigger':
+      return { inside: dropTrigger(asked.name, table) }
+    default:
+      return asked satisfies never
+  }
+}
+
+const dropTrigger: Drafting['dropTrigger'] = (name, table) => [
+  `drop trigger ${name} on ${table}`,
+  `drop function ${name}()`,
+]
 
 /** The statement that makes an index while its table is in use. */
 const concurrently = (text: string): string =>
@@ -230,5 +407,7 @@ export const postgresDrafting: Drafting = {
     const dropped = `drop index concurrently if exists ${name}`
     return { inside: [], outside: [made, dropped, `alter index ${next} rename to ${name}`] }
   },
-  dropTrigger: (name, table) => [`drop trigger ${name} on ${table}`, `drop function ${name}()`],
+  dropTrigger,
+  change,
+  catalogueIn,
 }

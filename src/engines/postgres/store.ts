@@ -12,6 +12,7 @@ import {
 } from '#engines/postgres/migrate.ts'
 import type { ConnectionOptions, PostgresOptions } from '#engines/postgres/options.ts'
 import { connect, primaryWithin } from '#engines/postgres/primary.ts'
+import { postgresDrafting } from '#engines/postgres/schema.ts'
 import { type Store, transactionsOf } from '#engines/shared/store.ts'
 import { type Query, queryOf, type Session } from '#sql/engine.ts'
 import { name, type Sql, sql } from '#sql/sql.ts'
@@ -93,6 +94,7 @@ export const postgresStore = (options: PostgresOptions): Store => {
   return {
     label: placeIn(options.url),
     dialect,
+    drafting: postgresDrafting,
     // Any number of processes may serve it, as soon as there is a primary.
     hold: async (wait, onWait) => {
       await primaryWithin(connection, wait, onWait)

@@ -2,6 +2,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { type Catalogue, catalogueOf, type MadeObjects } from '#engines/shared/catalogue.ts'
+import {
+  type Change,
+  differencesIn,
+  formerNames,
+  isMadePart,
+  leftOver,
+} from '#engines/shared/differences.ts'
 import {
   contentMigrations,
   type EngineName,
@@ -13,18 +21,20 @@ import {
   columnDdl,
   type Ddl,
   type Definition,
+  defaultValue,
   definitionsOf,
-  hasDefault,
+  valuesCheck,
+  valuesName,
 } from '#engines/shared/schema.ts'
 import { columnName, type Entities } from '#model/model.ts'
-
-/** What migrations make: the text of each object by its name; that of a column, named `table.column`, is not used. */
-type MadeObjects = ReadonlyMap<string, string>
+import type { Session } from '#sql/engine.ts'
 
 /** What an engine knows of its own DDL. */
 export type Drafting = {
   readonly engine: EngineName
   readonly madeBy: (migrations: readonly Migration[]) => MadeObjects
+  /** What a store has; `validated`: without constraints that may not hold for the rows of before. */
+  readonly catalogueIn: (query: Session['query'], validated?: boolean) => Promise<Catalogue>
   readonly ddl: Ddl
   /** The statements that replace a function or a trigger. */
   readonly replace: (definition: Definition) => readonly string[]
@@ -34,6 +44,8 @@ export type Drafting = {
   readonly replaceIndex: (definition: Definition) => Lack
   /** The statements that drop a trigger of a table. */
   readonly dropTrigger: (name: string, table: string) => readonly string[]
+  /** The statements of a change to a table that is there, given what is made. */
+  readonly change: (change: Change, made: MadeObjects) => Partial<Lack>
 }
 
 /** The statements that a store lacks: those that run inside one transaction, then those that run outside any. */
@@ -51,35 +63,109 @@ const plain = (text: string) =>
     .replace(/^create (or replace )?/i, 'create ')
     .replace(/^create trigger/i, 'create trigger')
 
-/** What these entities need and the migrations do not make, in an order in which it can be made. */
+const stopped = '-- breaks: the release before must be stopped\n'
+
+/** The statements that rename the columns of fields that say so; those of the machine's objects that have the old name in theirs go. */
+const renamesOf = (
+  drafting: Drafting,
+  entities: Entities,
+  made: MadeObjects,
+): readonly string[] => {
+  const statements: string[] = []
+  const catalogue = catalogueOf(made)
+  for (const [name, entity] of Object.entries(entities)) {
+    const { table, fields } = entity
+    const stored = catalogue.get(table)
+    if (!stored || entity.view) continue
+    for (const [key, field] of Object.entries(fields)) {
+      const column = columnName(key)
+      if (stored.columns.has(column)) continue
+      const { renamed } = field
+      if (renamed === undefined) {
+        const [former] = formerNames(drafting.ddl, entity, field, stored)
+        if (former === undefined) continue
+        throw new Error(
+          `is ${name}.${key} the column ${former} by another name? Then give it renamed: '${former.replace(/_(\w)/g, (_, letter) => letter.toUpperCase())}', else renamed: false, and draft again`,
+        )
+      }
+      if (renamed === false) continue
+      const former = columnName(renamed)
+      if (!stored.columns.has(former))
+        throw new Error(
+          `${name}.${key} was renamed from ${renamed}, of which ${table} has no column: name one of ${leftOver(entity, stored).join(', ') || 'those that it has'}, or leave renamed out`,
+        )
+      const isAbout = new RegExp(`\\b${former}\\b`)
+      const search = `${table}_${former}_search`
+      for (const [part, { text, of }] of made) {
+        const isPart = of === table && isMadePart(part) && isAbout.test(part + text)
+        if (isPart && /^create (unique )?index /i.test(text)) statements.push(`drop index ${part}`)
+        else if (isPart && /^create trigger /i.test(text))
+          statements.push(...drafting.dropTrigger(part, table))
+        else if (part === search && /^create virtual /i.test(text))
+          statements.push(`drop table ${part}`)
+      }
+      statements.push(`${stopped}alter table ${table} rename column ${former} to ${column}`)
+      if (field.values && stored.checks.some(({ name }) => name === valuesName(former)))
+        statements.push(`alter table ${table} drop constraint ${valuesName(former)}`)
+    }
+  }
+  return statements
+}
+
+/**
+ * What these entities need and the migrations do not make, in an order in which it can be made. Throws a sentence for each difference
+ * that a person must remove.
+ */
 export const lackOf = (
   drafting: Drafting,
   entities: Entities,
   migrations: readonly Migration[],
 ): Lack => {
-  const made = drafting.madeBy(migrations)
+  const { ddl } = drafting
   const inside: string[] = []
   const outside: string[] = []
-  for (const [name, { table, fields, appendOnly }] of Object.entries(entities)) {
-    if (!made.has(table)) continue
+  const madeSoFar = () =>
+    drafting.madeBy(
+      inside.length + outside.length === 0
+        ? migrations
+        : [...migrations, { name: 'the draft', text: textOf([...inside, ...outside]) }],
+    )
+  const first = madeSoFar()
+  inside.push(...renamesOf(drafting, entities, first))
+  const renamed = inside.length === 0 ? first : madeSoFar()
+  const differences = differencesIn(ddl, entities, catalogueOf(renamed))
+  const byHand = differences.filter(one => !one.isServed && !one.change && !one.isAdded)
+  if (byHand.length > 0) throw new Error(byHand.map(({ text }) => text).join('\n'))
+  const changes = differences.flatMap(({ change }) => change ?? [])
+  const isDrop = ({ kind }: Change) => kind === 'index' || kind === 'trigger'
+  const add = (change: Change) => {
+    const lack = drafting.change(change, renamed)
+    inside.push(...(lack.inside ?? []))
+    outside.push(...(lack.outside ?? []))
+  }
+  for (const change of changes) if (!isDrop(change)) add(change)
+  const made = madeSoFar()
+  for (const [name, { table, fields, appendOnly, view }] of Object.entries(entities)) {
+    if (!made.has(table) || view) continue
     for (const [key, field] of Object.entries(fields)) {
       if (made.has(`${table}.${columnName(key)}`)) continue
       if (!field.nullable && field.foldedFrom !== undefined && !appendOnly)
         throw new Error(
           `${name}.${key} cannot be added to rows that exist, which would have no copy: make it nullable, and duet migrate fills it from ${field.foldedFrom}`,
         )
-      if (!field.nullable && !hasDefault(field))
+      if (!field.nullable && defaultValue(field) === '')
         throw new Error(
           `${name}.${key} cannot be added to rows that exist, which would have no value: make it nullable, or give it an initial value`,
         )
+      const check = valuesCheck(columnName(key), field)
       inside.push(
-        `alter table ${table} add column ${columnDdl(drafting.ddl, entities, key, field)}`,
+        `alter table ${table} add column ${columnDdl(ddl, entities, key, field)} ${check}`.trimEnd(),
       )
     }
   }
-  for (const definition of definitionsOf(drafting.ddl, entities)) {
+  for (const definition of definitionsOf(ddl, entities)) {
     const { name, text, of, fill = [] } = definition
-    const existing = made.get(name)
+    const existing = made.get(name)?.text
     const isInUse = of !== undefined && made.has(of)
     const concurrent = isInUse ? drafting.outside(definition) : null
     const isCode = /^create (function|trigger) /.test(text)
@@ -93,13 +179,7 @@ export const lackOf = (
     } else if (isCode && plain(existing) !== plain(text))
       inside.push(...drafting.replace(definition))
   }
-  // The triggers of fields that are counted no longer go: one that is counted again later is then counted anew.
-  for (const { table, fields, counted } of Object.values(entities))
-    for (const key of Object.keys(fields)) {
-      const name = `${table}_count_${columnName(key)}`
-      if (made.has(name) && !counted?.includes(key))
-        inside.push(...drafting.dropTrigger(name, table))
-    }
+  for (const change of changes) if (isDrop(change)) add(change)
   return { inside, outside }
 }
 
@@ -112,7 +192,8 @@ export const migrationsFor = (
   name: string,
 ): readonly Migration[] => {
   const first = inside.length === 0 ? [] : [{ name, text: textOf(inside) }]
-  const last = inside.length === 0 ? name : `${name}-indexes`
+  const what = outside.some(text => / index /.test(text)) ? 'indexes' : 'validated'
+  const last = inside.length === 0 ? name : `${name}-${what}`
   const second = outside.length === 0 ? [] : [{ name: last, text: outsideMark + textOf(outside) }]
   return [...first, ...second].map(({ name, text }, index) => ({
     name: `${String(number + index).padStart(4, '0')}-${name}`,

@@ -14,15 +14,32 @@ export type Definition = {
   readonly fill?: readonly string[]
 }
 
+const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
+
 /** The default that lets a column be added to a table that has rows; empty if it has none. */
 const defaultOf = ({ initial }: Field): string => {
   if (typeof initial !== 'object' || 'slugOf' in initial || initial.value === null) return ''
   const { value } = initial
-  return `default ${typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : value}`
+  return `default ${typeof value === 'string' ? quoted(value) : value}`
 }
 
-/** Whether the column of a field has a value in rows that exist before it does. */
-export const hasDefault = (field: Field): boolean => defaultOf(field) !== ''
+/** The value that a field gives to rows that exist before its column does, as SQL; empty if it has none. */
+export const defaultValue = (field: Field): string => defaultOf(field).slice('default '.length)
+
+/** What a draft puts into rows without a value; `now` is the moment in milliseconds as the engine writes it. */
+export const fillValue = (field: Field, now: string): string =>
+  field.initial === 'now' ? now : defaultValue(field)
+
+/** The constraint that keeps the column of a choice to its values; empty for any other field. */
+export const valuesCheck = (column: string, { values, nullable }: Field): string => {
+  if (!values) return ''
+  // Said of null too: SQLite takes a check that is added later to be broken by it.
+  const isNull = nullable ? `${column} is null or ` : ''
+  return `constraint ${valuesName(column)} check (${isNull}${column} in (${values.map(quoted).join(', ')}))`
+}
+
+/** The name of that constraint. */
+export const valuesName = (column: string): string => `${column}_values`
 
 /** How an engine writes the parts of its DDL. */
 export type Ddl = {
@@ -50,17 +67,23 @@ export const columnDdl = (ddl: Ddl, entities: Entities, key: string, field: Fiel
     nullable ? '' : 'not null',
     defaultOf(field),
     ddl.checkOf(column, field),
-    target ? `references ${target.table} (id) on delete ${references.onDelete}` : '',
+    target && !target.view
+      ? `references ${target.table} (id) on delete ${references.onDelete}`
+      : '',
   ]
   return parts.filter(part => part !== '').join(' ')
 }
 
-/** The definitions of all entities, without the machine's own tables, in an order in which they can be made. */
+/** The definitions of all entities but those on views, without the machine's own tables, in an order in which they can be made. */
 export const definitionsOf = (ddl: Ddl, entities: Entities): readonly Definition[] =>
   dependenciesFirst(entities).flatMap(([, entity]) => {
-    const { table, fields, counted, appendOnly } = entity
+    const { table, fields, counted, appendOnly, view } = entity
+    if (view) return []
     const columns = Object.entries(fields).map(([key, field]) =>
       columnDdl(ddl, entities, key, field),
+    )
+    const checks = Object.entries(fields).flatMap(
+      ([key, field]) => valuesCheck(columnName(key), field) || [],
     )
     const indexes = indexesOf(entity).map(index => ({
       name: index.name,
@@ -73,7 +96,7 @@ export const definitionsOf = (ddl: Ddl, entities: Entities): readonly Definition
     return [
       {
         name: table,
-        text: `create table ${table} (\n  ${columns.join(',\n  ')}\n) ${ddl.tableEnd}`,
+        text: `create table ${table} (\n  ${[...columns, ...checks].join(',\n  ')}\n) ${ddl.tableEnd}`,
       },
       ...indexes,
       ...(counted === null ? [] : ddl.countTriggers(table, counted.map(columnName))),

@@ -1,8 +1,22 @@
 /** The tables, indexes and triggers of a model in SQLite: what migrations are drafted from and compared with. */
 import { DatabaseSync } from 'node:sqlite'
+import {
+  addTable,
+  bareStatement,
+  catalogueOf,
+  type MadeObject,
+  type MadeObjects,
+} from '#engines/shared/catalogue.ts'
 import type { Drafting } from '#engines/shared/draft.ts'
-import { type Ddl, type Definition, recount } from '#engines/shared/schema.ts'
+import {
+  type Ddl,
+  type Definition,
+  fillValue,
+  recount,
+  valuesName,
+} from '#engines/shared/schema.ts'
 import { dialect, searchTable } from '#engines/sqlite/dialect.ts'
+import { queryWith, type Rows } from '#sql/engine.ts'
 
 const trigger = (table: string, name: string, event: string, body: string): Definition => ({
   name,
@@ -84,23 +98,106 @@ export const ddl: Ddl = {
     ),
 }
 
-const columns = `select s.name || '.' || c.name as name, '' as text
-  from sqlite_schema s, pragma_table_info(s.name) c where s.type = 'table'`
+const objectsText = `select type, name, tbl_name, sql from sqlite_schema where sql is not null`
+
+/** What a file has, by the texts that SQLite keeps of it. */
+const objectsIn = (rows: Rows): MadeObjects => {
+  const objects = new Map<string, MadeObject>()
+  for (const [type, name, table, text] of rows.map(row => row.map(String)) as string[][]) {
+    if (name === undefined || text === undefined) continue
+    const bare = type === 'table' ? bareStatement(text) : ''
+    const [, body] = /^create table \S+?\s*\(([\s\S]*)$/i.exec(bare) ?? []
+    if (body === undefined) objects.set(name, { text, of: name === table ? '' : String(table) })
+    else addTable(objects, name, body, text)
+  }
+  return objects
+}
+
+/** What a column that is made anew takes along: indexes and triggers on it, and triggers that let no row be changed. */
+const dependentsOf = (made: MadeObjects, table: string, column: string) =>
+  [...made].filter(
+    ([, { text, of }]) =>
+      of === table &&
+      ((/^create (unique )?index /i.test(text) && new RegExp(`\\b${column}\\b`).test(text)) ||
+        (/^create trigger /i.test(text) &&
+          new RegExp(`\\b${column}\\b|\\bbefore update\\b`, 'i').test(text))),
+  )
+
+const alone = '-- breaks: no release before serves a SQLite store that is migrated\n'
+
+const now = "cast(unixepoch('subsec') * 1000 as integer)"
+
+const change: Drafting['change'] = (asked, made) => {
+  const { table } = asked
+  const alter = `alter table ${table}`
+  switch (asked.kind) {
+    case 'required': {
+      const { column } = asked
+      const value = fillValue(asked.field, now)
+      const set = `${alone}${alter} alter column ${column} set not null`
+      if (value === '') return { inside: [set] }
+      const locks = dependentsOf(made, table, column).filter(([, { text }]) =>
+        /\bbefore update\b/i.test(text),
+      )
+      return {
+        inside: [
+          ...locks.map(([name]) => `drop trigger ${name}`),
+          `update ${table} set ${column} = ${value} where ${column} is null`,
+          ...locks.map(([, { text }]) => text),
+          set,
+        ],
+      }
+    }
+    case 'nullable':
+      return { inside: [`${alter} alter column ${asked.column} drop not null`] }
+    case 'values': {
+      const drop = `${alter} drop constraint ${valuesName(asked.column)}`
+      return { inside: [...(asked.isThere ? [drop] : []), `${alter} add ${asked.check}`] }
+    }
+    case 'reference':
+    case 'compared': {
+      // SQLite changes no foreign key and no collation: another column takes the place of the one that is there.
+      const { column, ddl } = asked
+      const next = ddl
+        .replace(/^\w+/, `next_${column}`)
+        .replace(/ not null| default ('.*?'|\S+)/g, '')
+      const parts = dependentsOf(made, table, column)
+      return {
+        inside: [
+          ...parts.map(
+            ([name, { text }]) =>
+              `drop ${/^create trigger/i.test(text) ? 'trigger' : 'index'} ${name}`,
+          ),
+          `${alone}${alter} add column ${next}`,
+          `update ${table} set next_${column} = ${column}`,
+          `${alter} drop column ${column}`,
+          `${alter} rename column next_${column} to ${column}`,
+          ...(/ not null\b/.test(ddl) ? [`${alter} alter column ${column} set not null`] : []),
+          ...parts.map(([, { text }]) => text),
+        ],
+      }
+    }
+    default:
+      return { inside: [`drop ${asked.kind} ${asked.name}`] }
+  }
+}
 
 export const sqliteDrafting: Drafting = {
   engine: 'sqlite',
   madeBy: migrations => {
     const database = new DatabaseSync(':memory:')
     for (const { text } of migrations) database.exec(text)
-    const rows = database
-      .prepare(`select name, coalesce(sql, '') as text from sqlite_schema union all ${columns}`)
-      .all()
+    const statement = database.prepare(objectsText)
+    statement.setReturnArrays(true)
+    const rows = statement.all() as unknown as Rows
     database.close()
-    return new Map(rows.map(({ name, text }) => [String(name), String(text)]))
+    return objectsIn(rows)
   },
+  catalogueIn: async query => catalogueOf(objectsIn(await query(queryWith(objectsText)))),
   ddl,
   replace: ({ name, text }) => [`drop trigger ${name}`, text],
   outside: () => null,
   replaceIndex: ({ name, text }) => ({ inside: [`drop index ${name}`, text], outside: [] }),
   dropTrigger: name => [`drop trigger ${name}`],
+  change,
 }

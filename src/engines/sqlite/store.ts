@@ -19,6 +19,7 @@ import { keepLog, logBytes } from '#engines/sqlite/log.ts'
 import { migrateSqlite, pendingMigrations, secretOf } from '#engines/sqlite/migrate.ts'
 import { openReader } from '#engines/sqlite/reader.ts'
 import { openReaderPool } from '#engines/sqlite/reader-pool.ts'
+import { sqliteDrafting } from '#engines/sqlite/schema.ts'
 import { startWriter } from '#engines/sqlite/writer.ts'
 import type { Scalar } from '#model/values.ts'
 import { queryWith, type Session } from '#sql/engine.ts'
@@ -54,6 +55,7 @@ export const sqliteStore = ({ migrations, ...options }: SqliteStoreOptions): Sto
   return {
     label: file,
     dialect,
+    drafting: sqliteDrafting,
     hold: async (wait, onWait) => {
       checkPath(file)
       return holdWhenFree(file, wait, onWait)

@@ -261,4 +261,9 @@ areTold([
     'book has texts of up to 2000060 bytes together, more than the 2000000 of a row: let them be shorter',
     withField('story', text({ max: 500_000, nullable: true })),
   ],
+  [
+    'a view that is written',
+    'book is on a view, whose rows are only read: leave out counted, rest.writes, writes in rest.nested, graphql.mutations, rules for writes',
+    { view: true, counted: ['genre'] },
+  ],
 ])

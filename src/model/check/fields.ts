@@ -2,6 +2,7 @@
 import { own } from '#base/object.ts'
 import { isGraphqlType, isReserved } from '#model/check/names.ts'
 import type { CheckedEntity, Faults } from '#model/check/relations.ts'
+import type { Entity } from '#model/entity.ts'
 import { type Field, mostCharacters } from '#model/field.ts'
 import { isStorable } from '#model/values.ts'
 
@@ -248,10 +249,29 @@ const mostRowBytes = 2_000_000
 const textBytes = (fields: Readonly<Record<string, Field>>): number =>
   Object.values(fields).reduce((sum, field) => sum + 4 * mostCharacters(field), 0)
 
+/** What an entity on a view has that only a table can have; its rows are only read. */
+const beyondView = ({ fields, rest, graphql, policy, ...self }: Entity): readonly string[] => {
+  const has = {
+    counted: self.counted !== null,
+    sets: self.sets.length > 0,
+    indexes: self.indexes.length > 0,
+    appendOnly: self.appendOnly,
+    'unique fields': Object.values(fields).some(({ unique }) => unique !== undefined),
+    'rest.writes': rest.writes.length > 0,
+    'writes in rest.nested': rest.nested.some(kind => kind !== 'one'),
+    'graphql.mutations': graphql.mutations.length > 0,
+    'rules for writes': Boolean(policy.create || policy.update || policy.delete),
+  }
+  return Object.entries(has).flatMap(([what, isThere]) => (isThere ? [what] : []))
+}
+
 /** The faults of an entity's fields. */
 export const fieldFaults = function* (checked: CheckedEntity): Faults {
   const { name, self } = checked
   if (!own(self.fields, 'id')) yield `${name} has no id: add id: id() to its fields`
+  const beyond = self.view ? beyondView(self) : []
+  if (beyond.length > 0)
+    yield `${name} is on a view, whose rows are only read: leave out ${beyond.join(', ')}`
   if (textBytes(self.fields) > mostRowBytes)
     yield `${name} has texts of up to ${textBytes(self.fields)} bytes together, more than the ${mostRowBytes} of a row: let them be shorter`
   for (const [key, field] of Object.entries(self.fields))

@@ -20,7 +20,7 @@ const reserved = new Set(
 export const isReserved = (field: string): boolean => reserved.has(columnName(field)) || field in {}
 
 /** Tables of the machine itself. */
-const machineTables =
+export const machineTables =
   'counts counts_part migrations moves outbox rates replies secrets timelines version_notices version_uses'.split(
     ' ',
   )

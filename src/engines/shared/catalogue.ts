@@ -1,0 +1,202 @@
+/** What a store has, in one form for both engines: read from the catalogue of a database, or from the text of statements that make it. */
+import { statementsOf } from '#engines/shared/migrations.ts'
+
+/** Something that statements have made: its text, and the table that it belongs to; empty for a table itself. */
+export type MadeObject = { readonly text: string; readonly of: string }
+
+/** What statements have made, by name: a column is `table.column`, a constraint of a table `table#name`. */
+export type MadeObjects = ReadonlyMap<string, MadeObject>
+
+export type StoredColumn = {
+  /** In small letters, with the collation of a text that names one. */
+  readonly type: string
+  readonly isRequired: boolean
+  /** Whether a row that leaves it out gets a value: by a default, or because the database makes it. */
+  readonly hasValue: boolean
+}
+
+type StoredReference = {
+  readonly column: string
+  readonly table: string
+  readonly onDelete: string
+}
+
+type StoredIndex = {
+  readonly name: string
+  /** What it is on, such as `category, price desc`. */
+  readonly terms: string
+  readonly isUnique: boolean
+}
+
+type StoredCheck = { readonly name: string; readonly text: string }
+
+export type StoredTable = {
+  readonly isView: boolean
+  readonly columns: Map<string, StoredColumn>
+  readonly references: StoredReference[]
+  readonly indexes: StoredIndex[]
+  readonly checks: StoredCheck[]
+  readonly triggers: string[]
+}
+
+/** The tables and views of a store by their names. */
+export type Catalogue = ReadonlyMap<string, StoredTable>
+
+export const emptyTable = (isView: boolean): StoredTable => ({
+  isView,
+  columns: new Map(),
+  references: [],
+  indexes: [],
+  checks: [],
+  triggers: [],
+})
+
+/** The parts of a text between commas, except commas within brackets and quotes. */
+export const splitByCommas = (text: string): readonly string[] => {
+  const found = ['']
+  let depth = 0
+  for (const [piece] of text.matchAll(/'(?:[^']|'')*'|[(),]|[^'(),]+/g)) {
+    if (piece === '(') depth++
+    if (piece === ')') depth--
+    if (piece === ',' && depth === 0) found.push('')
+    else found[found.length - 1] += piece
+  }
+  return found.map(part => part.trim())
+}
+
+/** Whether a part of a table's text is a constraint, and no column. */
+export const isConstraint = (part: string): boolean =>
+  /^(primary key|unique|check|constraint|foreign key|exclude|like)\b/i.test(part)
+
+/** The name under which a constraint of a table is kept; one without a name gets that of its text. */
+export const constraintName = (table: string, part: string): string =>
+  `${table}#${/^constraint (\w+)/i.exec(part)?.[1] ?? part}`
+
+/** Adds what a `create table` makes, given what follows its first bracket: the table, its columns and constraints. */
+export const addTable = (
+  objects: Map<string, MadeObject>,
+  table: string,
+  body: string,
+  text: string,
+): void => {
+  objects.set(table, { text, of: '' })
+  for (const part of splitByCommas(body.slice(0, body.lastIndexOf(')')))) {
+    const name = isConstraint(part)
+      ? constraintName(table, part)
+      : `${table}.${part.split(/\s/)[0]}`
+    objects.set(name, { text: part, of: table })
+  }
+}
+
+// What is within brackets, which may be nested a few times.
+const piece = `'(?:[^']|'')*'|[^()']`
+const inBrackets = Array.from({ length: 4 }).reduce<string>(
+  inner => `(?:${piece}|\\(${inner}\\))*`,
+  `(?:${piece})*`,
+)
+const checkForm = new RegExp(
+  `(?:\\bconstraint\\s+(\\w+)\\s+)?\\bcheck\\s*\\((${inBrackets})\\)`,
+  'gi',
+)
+
+const withoutBrackets = (text: string): string => {
+  const shorter = text.replace(/'(?:[^']|'')*'/g, "''").replace(/\([^()]*\)/g, ' ')
+  return shorter === text ? text : withoutBrackets(shorter)
+}
+
+/** The checks in a text, each with its name. */
+export const checksIn = (text: string): readonly StoredCheck[] =>
+  [...text.matchAll(checkForm)].map(([, name = '', check = '']) => ({ name, text: check }))
+
+/** The name of a check without one, as PostgreSQL gives it. */
+export const checkName = (table: string, column: string): string =>
+  column === '' ? `${table}_check` : `${table}_${column}_check`
+
+/** A text without its check of that name; empty: without those that have none. */
+export const withoutCheck = (text: string, name: string): string =>
+  text.replace(checkForm, (check, own = '') => (own === name ? '' : check))
+
+/** The name and the type with which the text of a column begins. */
+export const typeForm =
+  /^(\w+) ?(.*?)(?=$| (?:not|null|default|check|references|unique|primary|generated|constraint)\b)/i
+
+/** Types that have another name too. */
+const otherNames: Readonly<Record<string, string>> = {
+  int: 'integer',
+  int2: 'smallint',
+  int8: 'bigint',
+}
+
+/** Adds to a table what the text of one of its columns or constraints says; `column` is empty for a constraint. */
+const addPart = (of: string, table: StoredTable, column: string, text: string): void => {
+  for (const check of checksIn(text))
+    table.checks.push({ ...check, name: check.name || checkName(of, column) })
+  const bare = withoutBrackets(text).replace(/\s+/g, ' ')
+  const [, listed] = /\b(?:unique|foreign key)\s*\(([^)]*)\)/i.exec(text) ?? []
+  const columns = column || (listed ?? '').replace(/\s+/g, ' ')
+  const target = /\breferences (\w+)/i.exec(bare)?.[1]
+  const onDelete = /\bon delete (cascade|restrict|set null|set default)/i.exec(bare)?.[1]
+  if (target !== undefined)
+    table.references.push({
+      column: columns,
+      table: target,
+      onDelete: onDelete?.toLowerCase() ?? 'no action',
+    })
+  if (/\bunique\b/i.test(bare)) {
+    const [, name] = /\bconstraint (\w+) unique\b/i.exec(bare) ?? []
+    const usual = `${of}_${columns.replaceAll(', ', '_')}_key`
+    table.indexes.push({ name: name ?? usual, terms: columns, isUnique: true })
+  }
+  if (column === '') return
+  const [, , type = ''] = typeForm.exec(bare.trim()) ?? []
+  const named = type.trim().toLowerCase()
+  table.columns.set(column, {
+    type: otherNames[named] ?? named,
+    isRequired: /\b(?:not null|primary key)\b/i.test(bare),
+    hasValue: /\b(?:default|generated|primary key)\b/i.test(bare),
+  })
+}
+
+/** The catalogue of what statements have made. */
+export const catalogueOf = (objects: MadeObjects): Catalogue => {
+  const tables = new Map<string, StoredTable>()
+  for (const [name, { text, of }] of objects) {
+    const [, kind] = /^create (?:\w+ )*?(table|view) /i.exec(text) ?? []
+    if (of === '' && kind !== undefined) tables.set(name, emptyTable(/view/i.test(kind)))
+  }
+  for (const [name, { text, of }] of objects) {
+    const table = tables.get(of)
+    if (!table) continue
+    const [, isUnique, terms, rest] =
+      /^create (unique )?index [^(]*\(([\s\S]*)\)([^)]*)$/i.exec(text) ?? []
+    if (terms !== undefined)
+      table.indexes.push({
+        name,
+        terms: `${terms.replace(/\s+/g, ' ')}${/\bwhere\b/i.test(terms + rest) ? ' where …' : ''}`,
+        isUnique: isUnique !== undefined,
+      })
+    else if (/^create (?:or replace )?(?:constraint )?trigger /i.test(text))
+      table.triggers.push(name)
+    else if (name.startsWith(`${of}.`)) addPart(of, table, name.slice(of.length + 1), text)
+    else if (name.startsWith(`${of}#`)) addPart(of, table, '', text)
+  }
+  return tables
+}
+
+/** A text without quotes around names, in which each comment is gone. */
+export const bareStatement = (text: string): string =>
+  (statementsOf(text)[0] ?? '').replace(/["`[\]]/g, '')
+
+/** The texts that a check names, in any order. */
+export const textsIn = (check: string): string =>
+  (check.match(/'(?:[^']|'')*'/g) ?? []).sort().join()
+
+/** What a check is about, the same for each way to write it: its names, numbers and texts, without casts and words that only join them. */
+export const gistOf = (check: string): string => {
+  const plain = check
+    .replace(/::(?:character varying|\w+)(?:\[\])?/g, '')
+    .replace(/'(-?\d+)'/g, '$1')
+  const words = plain.match(/'(?:[^']|'')*'|\w+|<>|!=/g) ?? []
+  const said = words.filter(word => !/^(?:any|array|in|between|and|collate|C)$/i.test(word))
+  return [...new Set(said)].sort().join(' ')
+}
