@@ -64,7 +64,7 @@ const otherMeanings: Readonly<Record<string, Meaning>> = {
     ],
     files: [
       'src/engines/postgres/dialect.ts',
-      'src/engines/postgres/schema.ts',
+      'src/engines/shared/catalogue.ts',
       'src/engines/sqlite/connection.ts',
     ],
   },

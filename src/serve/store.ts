@@ -3,7 +3,7 @@
 import { withOpened } from '#base/with-opened.ts'
 import { type Config, loadConfig } from '#config.ts'
 import { type Content, type ContentStore, modelOf, type OpenStore } from '#content.ts'
-import { type Difference, differencesIn } from '#engines/shared/differences.ts'
+import { differencesIn } from '#engines/shared/differences.ts'
 import { contentMigrations, historyOf } from '#engines/shared/migrations.ts'
 import type { Store } from '#engines/shared/store.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
@@ -113,19 +113,9 @@ export const withStore = async <Result>(
   }
 }
 
-const differencesOf = (
-  store: Store,
-  entities: Entities,
-  validated = false,
-): Promise<readonly Difference[]> =>
-  withOpened(store.session('reading'), async ({ query }) => {
-    const { catalogueIn, ddl } = store.drafting
-    return differencesIn(ddl, entities, await catalogueIn(query, validated))
-  })
-
 /** Throws a sentence with the remedy for each difference between a migrated store and its model; gives what else the store has. */
 export const checkSchema = async (store: Store, entities: Entities): Promise<readonly string[]> => {
-  const differences = await differencesOf(store, entities)
+  const differences = differencesIn(store.ddl, entities, await store.catalogue())
   const stopping = differences.filter(({ isServed }) => !isServed)
   if (stopping.length > 0) throw new Error(stopping.map(({ text }) => text).join('\n'))
   const lacks = differences.flatMap(({ isAdded, text }) => (isAdded ? [text] : []))
@@ -145,7 +135,7 @@ export const migrateStore = async (
   } catch (cause) {
     const { message } = cause as Error
     if (!/constraint|null value|could not create unique/i.test(message)) throw cause
-    const differences = await differencesOf(store, entities, true)
+    const differences = differencesIn(store.ddl, entities, await store.catalogue(true))
     const faults = await withOpened(store.session('reading'), async session => {
       const told: string[] = []
       for (const { broken } of differences) {

@@ -2,6 +2,7 @@
 import { dialect } from '#engines/postgres/dialect.ts'
 import {
   addTable,
+  type Catalogue,
   checkName,
   constraintName,
   emptyTable,
@@ -22,7 +23,7 @@ import {
   recount,
   valuesName,
 } from '#engines/shared/schema.ts'
-import { queryWith } from '#sql/engine.ts'
+import { queryWith, type Session } from '#sql/engine.ts'
 
 /** A count is the sum of so many rows, so that writers seldom wait for each other. */
 const countParts = 16
@@ -288,8 +289,11 @@ const deletes: Readonly<Record<string, string>> = {
   d: 'set default',
 }
 
-/** What a database has, by its catalogue. */
-const catalogueIn: Drafting['catalogueIn'] = async (query, validated = false) => {
+/** What a database has; `validated`: without constraints that may not hold for the rows of before. */
+export const catalogueIn = async (
+  query: Session['query'],
+  validated = false,
+): Promise<Catalogue> => {
   const tables = new Map<string, StoredTable>()
   const rows = await query(queryWith(catalogueText))
   for (const [kind = '', of = '', name = '', first = '', second = '', third = ''] of rows.map(row =>
@@ -409,5 +413,4 @@ export const postgresDrafting: Drafting = {
   },
   dropTrigger,
   change,
-  catalogueIn,
 }

@@ -1,5 +1,6 @@
 /** A PostgreSQL database as a store, with its replicas for reads, and the sessions of commands on it. */
 import { placeIn } from '#base/database-url.ts'
+import { withOpened } from '#base/with-opened.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
 import { openPostgres } from '#engines/postgres/engine.ts'
 import { UnreachableError, withRight } from '#engines/postgres/errors.ts'
@@ -12,7 +13,7 @@ import {
 } from '#engines/postgres/migrate.ts'
 import type { ConnectionOptions, PostgresOptions } from '#engines/postgres/options.ts'
 import { connect, primaryWithin } from '#engines/postgres/primary.ts'
-import { postgresDrafting } from '#engines/postgres/schema.ts'
+import { catalogueIn, ddl } from '#engines/postgres/schema.ts'
 import { type Store, transactionsOf } from '#engines/shared/store.ts'
 import { type Query, queryOf, type Session } from '#sql/engine.ts'
 import { name, type Sql, sql } from '#sql/sql.ts'
@@ -94,7 +95,9 @@ export const postgresStore = (options: PostgresOptions): Store => {
   return {
     label: placeIn(options.url),
     dialect,
-    drafting: postgresDrafting,
+    ddl,
+    catalogue: validated =>
+      withOpened(openSession(connection, 'reading'), ({ query }) => catalogueIn(query, validated)),
     // Any number of processes may serve it, as soon as there is a primary.
     hold: async (wait, onWait) => {
       await primaryWithin(connection, wait, onWait)

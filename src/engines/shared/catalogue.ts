@@ -1,5 +1,4 @@
 /** What a store has, in one form for both engines: read from the catalogue of a database, or from the text of statements that make it. */
-import { statementsOf } from '#engines/shared/migrations.ts'
 
 /** Something that statements have made: its text, and the table that it belongs to; empty for a table itself. */
 export type MadeObject = { readonly text: string; readonly of: string }
@@ -182,10 +181,6 @@ export const catalogueOf = (objects: MadeObjects): Catalogue => {
   }
   return tables
 }
-
-/** A text without quotes around names, in which each comment is gone. */
-export const bareStatement = (text: string): string =>
-  (statementsOf(text)[0] ?? '').replace(/["`[\]]/g, '')
 
 /** The texts that a check names, in any order. */
 export const textsIn = (check: string): string =>

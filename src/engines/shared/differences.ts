@@ -133,7 +133,7 @@ const columnDifferences = function* (
       )
     else if (!entity.view)
       yield stops(
-        `is stored as ${type}, and its column is ${there.type}, which orders texts otherwise: ${draft}`,
+        `is stored as ${type}, and its column is ${there.type}, which sorts texts otherwise: ${draft}`,
         { kind: 'compared', table, column, ddl: columnDdl(ddl, entities, key, field) },
       )
   if (entity.view) return

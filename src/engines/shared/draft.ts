@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Catalogue, catalogueOf, type MadeObjects } from '#engines/shared/catalogue.ts'
+import { catalogueOf, type MadeObjects } from '#engines/shared/catalogue.ts'
 import {
   type Change,
   differencesIn,
@@ -27,14 +27,11 @@ import {
   valuesName,
 } from '#engines/shared/schema.ts'
 import { columnName, type Entities } from '#model/model.ts'
-import type { Session } from '#sql/engine.ts'
 
 /** What an engine knows of its own DDL. */
 export type Drafting = {
   readonly engine: EngineName
   readonly madeBy: (migrations: readonly Migration[]) => MadeObjects
-  /** What a store has; `validated`: without constraints that may not hold for the rows of before. */
-  readonly catalogueIn: (query: Session['query'], validated?: boolean) => Promise<Catalogue>
   readonly ddl: Ddl
   /** The statements that replace a function or a trigger. */
   readonly replace: (definition: Definition) => readonly string[]

@@ -1,6 +1,7 @@
 /** A store: the database that the configuration names, with all that the program does to it. Each engine offers one. */
 import type { RateCounts } from '#base/rate-counts.ts'
-import type { Drafting } from '#engines/shared/draft.ts'
+import type { Catalogue } from '#engines/shared/catalogue.ts'
+import type { Ddl } from '#engines/shared/schema.ts'
 import { ApiError } from '#errors.ts'
 import type { PlanReader } from '#read/read.ts'
 import type { Limits } from '#read/stitch.ts'
@@ -70,7 +71,9 @@ export type Store = {
   /** Its name in messages; never with a password. */
   readonly label: string
   readonly dialect: Dialect
-  readonly drafting: Drafting
+  readonly ddl: Ddl
+  /** What it has; `validated`: without constraints that may not hold for the rows of before. */
+  readonly catalogue: (validated?: boolean) => Promise<Catalogue>
   /**
    * Takes it for this process if only one may serve it, and waits so many milliseconds for another to release it, or for a
    * server that takes sessions; `onWait` gets the reason before it waits. Gives the function that releases it. Throws

@@ -2,12 +2,13 @@
 import { DatabaseSync } from 'node:sqlite'
 import {
   addTable,
-  bareStatement,
+  type Catalogue,
   catalogueOf,
   type MadeObject,
   type MadeObjects,
 } from '#engines/shared/catalogue.ts'
 import type { Drafting } from '#engines/shared/draft.ts'
+import { statementsOf } from '#engines/shared/migrations.ts'
 import {
   type Ddl,
   type Definition,
@@ -16,7 +17,7 @@ import {
   valuesName,
 } from '#engines/shared/schema.ts'
 import { dialect, searchTable } from '#engines/sqlite/dialect.ts'
-import { queryWith, type Rows } from '#sql/engine.ts'
+import { queryWith, type Rows, type Session } from '#sql/engine.ts'
 
 const trigger = (table: string, name: string, event: string, body: string): Definition => ({
   name,
@@ -105,7 +106,8 @@ const objectsIn = (rows: Rows): MadeObjects => {
   const objects = new Map<string, MadeObject>()
   for (const [type, name, table, text] of rows.map(row => row.map(String)) as string[][]) {
     if (name === undefined || text === undefined) continue
-    const bare = type === 'table' ? bareStatement(text) : ''
+    const [statement = ''] = type === 'table' ? statementsOf(text) : []
+    const bare = statement.replace(/["`[\]]/g, '')
     const [, body] = /^create table \S+?\s*\(([\s\S]*)$/i.exec(bare) ?? []
     if (body === undefined) objects.set(name, { text, of: name === table ? '' : String(table) })
     else addTable(objects, name, body, text)
@@ -182,6 +184,10 @@ const change: Drafting['change'] = (asked, made) => {
   }
 }
 
+/** What a file has. */
+export const catalogueIn = async (query: Session['query']): Promise<Catalogue> =>
+  catalogueOf(objectsIn(await query(queryWith(objectsText))))
+
 export const sqliteDrafting: Drafting = {
   engine: 'sqlite',
   madeBy: migrations => {
@@ -193,7 +199,6 @@ export const sqliteDrafting: Drafting = {
     database.close()
     return objectsIn(rows)
   },
-  catalogueIn: async query => catalogueOf(objectsIn(await query(queryWith(objectsText)))),
   ddl,
   replace: ({ name, text }) => [`drop trigger ${name}`, text],
   outside: () => null,

@@ -1,5 +1,6 @@
 /** A SQLite file as a store: its lock, its migrations, its keys, sessions for commands, and the engine that serves it. */
 import { dirname } from 'node:path'
+import { withOpened } from '#base/with-opened.ts'
 import { fileAt } from '#engines/shared/files.ts'
 import type { Migration } from '#engines/shared/migrations.ts'
 import type { MovedTable } from '#engines/shared/moving.ts'
@@ -19,7 +20,7 @@ import { keepLog, logBytes } from '#engines/sqlite/log.ts'
 import { migrateSqlite, pendingMigrations, secretOf } from '#engines/sqlite/migrate.ts'
 import { openReader } from '#engines/sqlite/reader.ts'
 import { openReaderPool } from '#engines/sqlite/reader-pool.ts'
-import { sqliteDrafting } from '#engines/sqlite/schema.ts'
+import { catalogueIn, ddl } from '#engines/sqlite/schema.ts'
 import { startWriter } from '#engines/sqlite/writer.ts'
 import type { Scalar } from '#model/values.ts'
 import { queryWith, type Session } from '#sql/engine.ts'
@@ -52,10 +53,17 @@ export const sqliteStore = ({ migrations, ...options }: SqliteStoreOptions): Sto
     keepLog(file)
     return result
   }
+  const session: Store['session'] = async purpose =>
+    withLog(() =>
+      purpose === 'reading'
+        ? sessionOn(connect(file, { readOnly: true }), 'begin')
+        : sessionOn(connect(file, { sync, sharesLog, takesResponses: true }), 'begin immediate'),
+    )
   return {
     label: file,
     dialect,
-    drafting: sqliteDrafting,
+    ddl,
+    catalogue: () => withOpened(session('reading'), ({ query }) => catalogueIn(query)),
     hold: async (wait, onWait) => {
       checkPath(file)
       return holdWhenFree(file, wait, onWait)
@@ -63,12 +71,7 @@ export const sqliteStore = ({ migrations, ...options }: SqliteStoreOptions): Sto
     migrate: async () => withLog(() => migrateSqlite(file, migrations, sharesLog)),
     pending: async () => withLog(() => pendingMigrations(file, migrations)),
     secret: async name => withLog(() => secretOf(file, name)),
-    session: async purpose =>
-      withLog(() =>
-        purpose === 'reading'
-          ? sessionOn(connect(file, { readOnly: true }), 'begin')
-          : sessionOn(connect(file, { sync, sharesLog, takesResponses: true }), 'begin immediate'),
-      ),
+    session,
     open: serving => withLog(() => openSqlite({ ...serving, ...options })),
   }
 }
