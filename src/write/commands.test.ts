@@ -128,7 +128,7 @@ test('a constraint of the store that no rule of the model explains is a fault, w
     broken('unique', 'notes.tidy'),
   ])
     await assert.rejects(
-      commit({ ...saying(outcome), model, services }, command, null, {}),
+      commit({ ...saying(outcome), model, wakeOutbox: () => {} }, command, null, {}),
       (error: Error) => {
         assert.ok(!(error instanceof ApiError))
         assert.match(
