@@ -1,5 +1,5 @@
 /** Reads, the SQL that each database is asked for them, and their answer in the small world of tests. */
-import type { Item, Root } from '#read/selection.ts'
+import { comparing, type Item, type Root } from '#read/selection.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
 export const field = (name: string): Item => ({ kind: 'field', key: name, field: name })
@@ -45,7 +45,7 @@ export const goldens: readonly Golden[] = [
       root('user', [field('id'), field('name')], {
         many: false,
         page: null,
-        where: [{ field: 'id', is: 'equals', slot: 1 }],
+        where: [comparing('id', 'eq', 1)],
       }),
     ],
     parameters: [2, 2],
@@ -59,7 +59,7 @@ export const goldens: readonly Golden[] = [
     title: 'a page of a list by a filter and two sorts, with its total',
     roots: [
       root('product', [field('id'), field('price')], {
-        where: [{ field: 'category', is: 'equals', slot: 3 }],
+        where: [comparing('category', 'eq', 3)],
         sort: [
           { field: 'price', descending: true },
           { field: 'name', descending: false },
@@ -91,10 +91,7 @@ export const goldens: readonly Golden[] = [
     title: 'a search with an index, which may scan and so can be stopped',
     roots: [
       root('product', [field('name')], {
-        where: [
-          { field: 'nameKey', is: 'contains', slot: 3 },
-          { field: 'price', is: 'at most', slot: 4 },
-        ],
+        where: [comparing('nameKey', 'contains', 3), comparing('price', 'lte', 4)],
         sort: [{ field: 'id', descending: false }],
         total: true,
       }),
@@ -111,7 +108,7 @@ export const goldens: readonly Golden[] = [
     title: 'a search for signs that `like` has a meaning for',
     roots: [
       root('product', [field('name')], {
-        where: [{ field: 'nameKey', is: 'contains', slot: 3 }],
+        where: [comparing('nameKey', 'contains', 3)],
       }),
     ],
     parameters: [null, 20, 0, '100%'],
@@ -125,7 +122,7 @@ export const goldens: readonly Golden[] = [
     title: 'a search for what is too short for the index',
     roots: [
       root('product', [field('id')], {
-        where: [{ field: 'nameKey', is: 'contains short', slot: 3 }],
+        where: [comparing('nameKey', 'contains short', 3)],
       }),
     ],
     parameters: [null, 20, 0, '0%'],
@@ -140,7 +137,7 @@ export const goldens: readonly Golden[] = [
     title: 'a cursor page that looks one row further',
     roots: [
       root('post', [field('id')], {
-        where: [{ field: 'id', is: 'less than', slot: 3 }],
+        where: [comparing('id', 'lt', 3)],
         sort: [{ field: 'id', descending: true }],
         fetchOneMore: true,
       }),
@@ -184,7 +181,7 @@ export const goldens: readonly Golden[] = [
     title: 'a nested list whose parent must be there',
     roots: [
       root('post', [field('id')], {
-        where: [{ field: 'authorId', is: 'equals', slot: 3 }],
+        where: [comparing('authorId', 'eq', 3)],
         exists: [{ entity: 'user', slot: 3 }],
         page: null,
       }),

@@ -18,6 +18,8 @@ export type Shape =
   | { readonly named: Shape }
   | { readonly each: Shape }
   | { readonly either: readonly Shape[] }
+  /** The shape that a value has by what it is. */
+  | { readonly by: (value: unknown) => Shape }
 
 type Needed = { readonly needed: Shape }
 
@@ -65,6 +67,7 @@ const isOfType = (shape: Shape, value: unknown): boolean => {
   if (shape === 'number' || shape === 'function') return typeof value === shape
   if (shape === 'text' || 'words' in shape) return typeof value === 'string'
   if ('either' in shape) return shape.either.some(one => isOfType(one, value))
+  if ('by' in shape) return isOfType(shape.by(value), value)
   return 'each' in shape ? Array.isArray(value) : isObject(value)
 }
 
@@ -73,6 +76,7 @@ const inWords = (shape: Shape): string => {
   if (typeof shape === 'string') return shape === 'null' ? shape : `a ${shape}`
   if ('words' in shape) return `one of ${shape.words.join(', ')}`
   if ('either' in shape) return shape.either.map(inWords).join(', or ')
+  if ('by' in shape) return inWords(shape.by(undefined))
   return 'each' in shape ? 'a list' : 'an object'
 }
 
@@ -86,6 +90,7 @@ const remedy = (word: string, known: readonly string[]): string => {
 
 /** The first fault of a value that stands at a place such as `things.rest.listing`, in one sentence; undefined if there is none. */
 export const faultIn = (shape: Shape, value: unknown, place: string): string | undefined => {
+  if (typeof shape === 'object' && 'by' in shape) return faultIn(shape.by(value), value, place)
   const from = isObject(value) ? made.get(value) : undefined
   if (from) return faultIn(from.shape, from.options, place)
   if (!isOfType(shape, value)) {

@@ -24,7 +24,14 @@ import type { GraphqlOperation } from '#graphql/document.ts'
 import type { DerivedSchema, RootField } from '#graphql/schema.ts'
 import { entityOf, typeName } from '#model/model.ts'
 import type { Viewer } from '#model/policy.ts'
-import { type Item, type Location, oneRow, type Root, type Slot } from '#read/selection.ts'
+import {
+  comparing,
+  type Item,
+  type Location,
+  oneRow,
+  type Root,
+  type Slot,
+} from '#read/selection.ts'
 
 /** The field nodes under each response key, which are merged. */
 export type Collected = ReadonlyMap<string, readonly FieldNode[]>
@@ -131,7 +138,7 @@ export const rootOf = (
   if (kind !== 'list') {
     const id = argumentOf(field, node, 'id')
     const slot = slots.take(values => idArgument(id(values)))
-    return { ...root, where: [{ field: 'id', is: 'equals', slot }] }
+    return { ...root, where: [comparing('id', 'eq', slot)] }
   }
   const { model } = core
   const entity = entityOf(model, entityName)
@@ -145,7 +152,7 @@ export const rootOf = (
   })
   return {
     ...root,
-    where: given.map(filter => ({ ...filter, is: 'equals' })),
+    where: given.map(({ field, slot }) => comparing(field, 'eq', slot)),
     // The rows that filters refer to must exist.
     exists: given.flatMap(({ field, slot }) => {
       const { references } = entity.fields[field] ?? {}

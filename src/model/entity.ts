@@ -2,8 +2,16 @@
 import { mapped } from '#base/object.ts'
 import { checkShape, keys, madeWith, must, type Shape, words } from '#base/shape.ts'
 import { type ErrorKind, errorShape } from '#errors.ts'
+import type { MembersOf } from '#model/condition.ts'
 import { type Field, fieldShape } from '#model/field.ts'
-import { type Policy, policyShape } from '#model/policy.ts'
+import {
+  type DeclaredPolicy,
+  type DeclaredRule,
+  type Policy,
+  policyShape,
+  type Rule,
+  ruleOf,
+} from '#model/policy.ts'
 import { type Lifetime, lifetimeOf, lifetimeShape } from '#model/version.ts'
 
 /** `one`: this entity holds the key `by`. `many`: the target holds it. Its lifetime is that of its nested list. */
@@ -207,8 +215,17 @@ type LinksBy<Key> = { by: Key; cases: Readonly<Record<string, DeclaredLinks>> }
 
 type DeclaredSet<Key> = { readonly fields: readonly Key[]; readonly error: SetError }
 
+/** A declared rule, if its conditions name members that there are; else a type that no rule has and that names the others. */
+type RuleOn<Declared, Known> = Declared extends readonly unknown[]
+  ? { readonly [At in keyof Declared]: RuleOn<Declared[At], Known> }
+  : Declared extends { readonly before: infer Before; readonly after?: infer After }
+    ? [Exclude<MembersOf<Before> | MembersOf<After>, Known>] extends [never]
+      ? Declared
+      : { readonly unknown: Exclude<MembersOf<Before> | MembersOf<After>, Known> }
+    : Declared
+
 /** An entity as it is declared; the names of its fields are checked by the compiler. */
-type EntityDeclaration<F, R, Key extends string = keyof F & string> = {
+type EntityDeclaration<F, R, P, Key extends string = keyof F & string> = {
   table: string
   view?: boolean
   own?: readonly string[]
@@ -216,7 +233,7 @@ type EntityDeclaration<F, R, Key extends string = keyof F & string> = {
   description: string
   fields: F
   relations?: R
-  policy: Policy
+  policy: P & { readonly [Operation in keyof P]: RuleOn<P[Operation], Key | keyof R> }
   links?: DeclaredLinks
   /** Links by the value of a field, instead of `links`. */
   linksBy?: LinksBy<Key>
@@ -371,8 +388,9 @@ export const entity = <
   const F extends Readonly<Record<string, Field>>,
   // biome-ignore lint/complexity/noBannedTypes: an entity without relations has none, not any.
   const R extends Readonly<Record<string, Relation>> = {},
+  const P extends DeclaredPolicy = DeclaredPolicy,
 >(
-  draft: EntityDeclaration<F, R>,
+  draft: EntityDeclaration<F, R, P>,
 ) => {
   // What is not known stops the start: a misspelt option about rights must not open anything.
   checkShape(
@@ -382,6 +400,9 @@ export const entity = <
   )
   const made = {
     ...draft,
+    policy: mapped(draft.policy as Readonly<Record<string, DeclaredRule>>, ruleOf) as {
+      readonly [Operation in keyof P]: Rule
+    },
     relations: draft.relations ?? ({} as R),
     links: linksOf(draft.linksBy ?? (draft.links && { by: null, cases: { all: draft.links } })),
     rest: restOf(draft.rest),

@@ -3,7 +3,16 @@ import { a, aText, type Check, turned, where } from '#base/check.ts'
 import { isDay } from '#base/dates.ts'
 import { keys, madeWith, must, type Shape, words } from '#base/shape.ts'
 import { type ErrorKind, errorShape } from '#errors.ts'
-import { anyone, nobody, type Rule, ruleShape } from '#model/policy.ts'
+import type { Condition } from '#model/condition.ts'
+import {
+  anyone,
+  type DeclaredRule,
+  fieldRule,
+  nobody,
+  type Rule,
+  readerShape,
+  ruleShape,
+} from '#model/policy.ts'
 import { codePoints, isEmail, isMoment, isStorable, type Scalar, slugOf } from '#model/values.ts'
 import { type Lifetime, lifetimeShape, type Variants, variantsShape } from '#model/version.ts'
 
@@ -23,7 +32,7 @@ export type Field = Lifetime & {
   readonly description: string
   /** The rule for values from outside; the value that it gives is stored. */
   readonly rule: Check
-  /** Who may read it among those who may read its entity. */
+  /** Who may read it among those who may read its entity; it is null in the rows in which the caller may not. */
   readonly readableBy: Rule
   /** Who may set it among those who may write its entity; `nobody`: the service sets it. */
   readonly settableBy: Rule
@@ -112,11 +121,13 @@ type OptionsOfKind =
 
 /** The options of a field of any kind; `Own` is the type of its initial value, `Value` that of one in a body. */
 export type FieldOptions<Own extends Initial = Initial, Value = never> = Partial<
-  Omit<Field, OptionsOfKind>
+  Omit<Field, OptionsOfKind | 'readableBy'>
 > & {
   readonly initial?: Own | { readonly value: null }
   /** What holds for each value beside the rule of its kind, by what callers are told otherwise: `must be even`. */
   readonly check?: Readonly<Record<string, (value: Value) => boolean>>
+  /** A rule, a list of them, or the condition of the rows in which anyone may read it. */
+  readonly readableBy?: DeclaredRule | Condition
 }
 
 /** The options of a field that the service fills. */
@@ -135,7 +146,7 @@ const common = keys<FieldOptions>({
   ...lifetimeShape.keys,
   nullable: 'flag',
   description: 'text',
-  readableBy: ruleShape,
+  readableBy: readerShape,
   settableBy: ruleShape,
   initial: {
     either: [
@@ -189,6 +200,7 @@ const shapes = {
 /** The shape of a field, for those that are copied from others. */
 export const fieldShape = keys<Omit<Field, keyof FieldOptions> & FieldOptions>({
   ...common.keys,
+  readableBy: ruleShape,
   scalar: must('text'),
   scale: must('number'),
   touched: must('flag'),
@@ -239,7 +251,6 @@ const field = (
       scale: 0,
       nullable: false,
       description: '',
-      readableBy: anyone,
       settableBy: anyone,
       // A nullable field is null when it is not given.
       initial: details.nullable ? { value: null } : undefined,
@@ -262,6 +273,7 @@ const field = (
       renamed: undefined,
       enum: undefined,
       ...details,
+      readableBy: fieldRule(details.readableBy ?? anyone),
     },
     ...given,
   )

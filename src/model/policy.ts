@@ -1,7 +1,19 @@
 /** Who asks, and who may do what, as data: the same rule guards a root, a nested level, a write and the printed table. */
-import { keys, must, words } from '#base/shape.ts'
+import { faultIn, keys, must, type Shape, words } from '#base/shape.ts'
 import { ApiError, type ErrorLocation } from '#errors.ts'
-import { withArticle } from '#model/names.ts'
+import {
+  allOf,
+  type ComparedEntity,
+  type Condition,
+  conditionInWords,
+  isOfViewer,
+  namesViewer,
+  type Predicate,
+  resolveCondition,
+  viewer as viewerValue,
+} from '#model/condition.ts'
+import type { Currency } from '#model/money.ts'
+import { withArticle, wrong } from '#model/names.ts'
 
 /** The name of one of the content's roles, or anonymous. */
 export type Role = string
@@ -48,14 +60,12 @@ export const callerOf = ({ id, service }: Viewer): string | undefined => {
 export const creatorRole = (role: Role, roles: Roles): Role =>
   role === anonymous.role ? roles.default : role
 
-/** A condition on the caller, or on the caller and a row. */
-export type Rule =
+/** Who a caller must be. A superuser passes all but the last. */
+type CallerRule =
   /** No token is needed. */
   | { readonly kind: 'anyone' }
   /** Any valid token. */
   | { readonly kind: 'signed in' }
-  /** The viewer is named by one of these fields (`parent.ownerId`: a field of a relation), or a superuser asks. */
-  | { readonly kind: 'self'; readonly fields: readonly string[] }
   /** A token with this role, or a superuser. */
   | { readonly kind: 'role'; readonly role: string }
   | { readonly kind: 'superuser' }
@@ -64,34 +74,140 @@ export type Rule =
   /** Only the service itself. */
   | { readonly kind: 'nobody' }
 
-export const ruleShape = keys<Rule>({
-  kind: must(
-    words<Rule['kind']>({
-      anyone: 1,
-      'signed in': 1,
-      self: 1,
-      role: 1,
-      superuser: 1,
-      while: 1,
-      nobody: 1,
-    }),
-  ),
+/** What a row must be for a rule to let a caller through. */
+type RowTerms = {
+  /** The condition of the row: of a new one as it will be, of others as they are. */
+  readonly before?: Condition
+  /** The condition of the row as an update leaves it; `before` if it is left out. */
+  readonly after?: Condition
+  /** Whether one of them names the viewer, so that the rule is for no caller without a row. */
+  readonly byViewer?: boolean
+}
+
+/** A rule for a kind of caller, for some rows or for all. */
+export type SimpleRule = CallerRule & RowTerms
+
+/** A condition on the caller, or on the caller and a row. */
+export type Rule =
+  | SimpleRule
+  /** The viewer is named by one of these fields (`parent.ownerId`: a field of a relation), or a superuser asks. */
+  | { readonly kind: 'self'; readonly fields: readonly string[] }
+  /** One of these lets the caller through. */
+  | { readonly kind: 'any of'; readonly rules: readonly Rule[] }
+
+/** The keys of rules, with those of the functions that made them. */
+const ruleKind = words<Rule['kind']>({
+  anyone: 1,
+  'signed in': 1,
+  self: 1,
+  role: 1,
+  superuser: 1,
+  while: 1,
+  nobody: 1,
+  'any of': 1,
+})
+
+export const ruleShape = keys<Rule | CallerWord | (CallerRule & { becoming?: unknown })>({
+  kind: must(ruleKind),
   fields: { each: 'text' },
   role: 'text',
   setting: 'text',
+  rules: { each: 'anything' },
+  before: 'anything',
+  after: 'anything',
+  byViewer: 'flag',
+  where: 'function',
+  becoming: 'function',
 })
 
-export const anyone: Rule = { kind: 'anyone' }
-export const signedIn: Rule = { kind: 'signed in' }
+/** A rule for callers, which a condition may narrow to some rows. */
+type CallerWord = CallerRule & {
+  /** The same rule for the rows that fit a condition; with `becoming`, which an update must leave so. */
+  readonly where: <const C extends Condition>(condition: C) => NarrowRule<C>
+}
+
+// The conditions have their own types, so that an entity can check what they name.
+type NarrowRule<C> = CallerRule & {
+  readonly before: C
+  readonly byViewer: boolean
+  readonly becoming: <const After extends Condition>(
+    condition: After,
+  ) => CallerRule & { readonly before: C; readonly after: After; readonly byViewer: boolean }
+}
+
+const callerWord = (caller: CallerRule): CallerWord => ({
+  ...caller,
+  where: before => {
+    const narrow = { ...caller, before, byViewer: namesViewer(before) }
+    const becoming: NarrowRule<typeof before>['becoming'] = after => ({
+      ...narrow,
+      after,
+      byViewer: narrow.byViewer || namesViewer(after),
+    })
+    return { ...narrow, becoming }
+  },
+})
+
+export const anyone = callerWord({ kind: 'anyone' })
+export const signedIn = callerWord({ kind: 'signed in' })
 export const nobody: Rule = { kind: 'nobody' }
-/** The rule for the viewers that one of these fields names. */
+/** The rule for the viewers that one of these fields names: short for a condition that compares them with the viewer. */
 export const self = (...fields: readonly string[]): Rule => ({ kind: 'self', fields })
 /** The rule that holds for everybody while a switch of the settings is on. */
-export const whileOpen = (setting: string): Rule => ({ kind: 'while', setting })
+export const whileOpen = (setting: string): CallerWord => callerWord({ kind: 'while', setting })
+/** The rule for tokens with a role. */
+export const role = (name: string): CallerWord => callerWord({ kind: 'role', role: name })
 
 /** The rule for tokens with one of the content's roles; the compiler checks its name. */
-export const withRole = <const R extends Roles>(roles: R, role: R['names'][number]): Rule =>
-  role === roles.superuser ? { kind: 'superuser' } : { kind: 'role', role }
+export const withRole = <const R extends Roles>(roles: R, name: R['names'][number]): CallerWord =>
+  name === roles.superuser ? callerWord({ kind: 'superuser' }) : role(name)
+
+/** A rule as it is declared: a list of rules lets through whom one of them does. */
+export type DeclaredRule = Rule | readonly Rule[]
+
+/** The rule that a declared one is. */
+export const ruleOf = (declared: DeclaredRule): Rule =>
+  Array.isArray(declared) ? { kind: 'any of', rules: declared } : (declared as Rule)
+
+const declaredShape: Shape = { either: [ruleShape, { each: ruleShape }] }
+
+// A condition on a field called `kind` compares it with `eq` if its value is the word of a rule.
+const isDeclaredRule = (declared: unknown): declared is DeclaredRule =>
+  Array.isArray(declared) ||
+  faultIn(ruleKind, (declared as Rule | null)?.kind, '') === undefined ||
+  Object.values(declared ?? {}).some(value => typeof value === 'function')
+
+/** The rule of a field, which may also be a condition alone: that of the rows in which anyone may read it. */
+export const fieldRule = (declared: DeclaredRule | Condition): Rule =>
+  isDeclaredRule(declared) ? ruleOf(declared) : anyone.where(declared)
+
+/** What may say who reads a field. */
+export const readerShape: Shape = {
+  by: given => (isDeclaredRule(given) ? declaredShape : { named: 'anything' }),
+}
+
+/** The condition that the field at the end of a path is the viewer. */
+const pathCondition = ([head = '', ...rest]: readonly string[]): Condition => ({
+  [head]: rest.length === 0 ? viewerValue : pathCondition(rest),
+})
+
+const selfRules = new WeakMap<Rule, SimpleRule>()
+
+/** The rules one of which must let a caller through, each of one kind of caller and its rows. */
+export const alternativesOf = (rule: Rule): readonly SimpleRule[] => {
+  if (rule.kind === 'any of') return rule.rules.flatMap(alternativesOf)
+  if (rule.kind !== 'self') return [rule]
+  const made = selfRules.getOrInsertComputed(rule, () => ({
+    kind: 'signed in',
+    before: { or: rule.fields.map(path => pathCondition(path.split('.'))) },
+    byViewer: true,
+  }))
+  return [made]
+}
+
+/** Whether a rule lets some callers through for some rows only. */
+export const isByRow = (rule: Rule | undefined): boolean =>
+  rule !== undefined && alternativesOf(rule).some(({ before }) => before !== undefined)
 
 /** The rules for the operations of an entity. An operation without a rule is closed to all but the service. */
 export type Policy = {
@@ -104,12 +220,15 @@ export type Policy = {
   readonly delete?: Rule
 }
 
-export const policyShape = keys<Policy>({
-  read: ruleShape,
-  enter: ruleShape,
-  create: ruleShape,
-  update: ruleShape,
-  delete: ruleShape,
+/** The rules of an entity as they are declared. */
+export type DeclaredPolicy = { readonly [Operation in keyof Policy]: DeclaredRule }
+
+export const policyShape = keys<DeclaredPolicy>({
+  read: declaredShape,
+  enter: declaredShape,
+  create: declaredShape,
+  update: declaredShape,
+  delete: declaredShape,
 })
 
 /** The switches that an operator's settings turn on or off, by the names that rules have for them. */
@@ -123,31 +242,80 @@ export type Conditions = {
 
 /**
  * The verdict of a rule for a viewer before any row is read:
- * `yes`, `no`, or `row` if it depends on the owner of the row.
+ * `yes`, `no`, or `row` if it depends on the row.
  */
-export const judge = (
-  rule: Rule,
-  viewer: Viewer,
-  { settings, viewers }: Conditions,
-): 'yes' | 'no' | 'row' => {
+export const judge = (rule: Rule, viewer: Viewer, conditions: Conditions): 'yes' | 'no' | 'row' => {
+  const { settings, viewers } = conditions
   if (rule.kind === 'nobody') return 'no'
   if (viewer.role === viewers.roles.superuser) return 'yes'
+  const isAnonymous = viewer.role === anonymous.role
   switch (rule.kind) {
     case 'anyone':
-      return 'yes'
+      break
     case 'signed in':
-      return viewer.role === anonymous.role ? 'no' : 'yes'
+      if (isAnonymous) return 'no'
+      break
     case 'self':
-      return viewer.role === anonymous.role ? 'no' : 'row'
+      return isAnonymous ? 'no' : 'row'
     case 'role':
-      return viewer.role === rule.role ? 'yes' : 'no'
+      if (viewer.role !== rule.role) return 'no'
+      break
     case 'superuser':
       return 'no'
     case 'while':
-      return settings.switches[rule.setting] ? 'yes' : 'no'
+      if (!settings.switches[rule.setting]) return 'no'
+      break
+    case 'any of': {
+      const verdicts = rule.rules.map(one => judge(one, viewer, conditions))
+      return verdicts.includes('yes') ? 'yes' : verdicts.includes('row') ? 'row' : 'no'
+    }
     default:
-      return rule satisfies never
+      rule satisfies never
+      return 'no'
   }
+  if (rule.before === undefined) return 'yes'
+  return rule.byViewer && isAnonymous ? 'no' : 'row'
+}
+
+/** The model, as far as the conditions of its rules are resolved against it. */
+type RuledModel = Conditions & {
+  readonly entities: Readonly<Record<string, ComparedEntity>>
+  readonly settings: { readonly currency: Currency }
+}
+
+/** What a rule demands of a row before and after a change, for callers of one kind. */
+export type RowRight = { readonly before: Predicate; readonly after: Predicate }
+
+const rights = new WeakMap<RuledModel, Map<string, Map<SimpleRule, RowRight>>>()
+
+/** The rights that a rule gives to the rows of an entity, of which a caller needs one; for a viewer whose verdict is `row`. */
+export const rowRights = (
+  model: RuledModel,
+  entityName: string,
+  rule: Rule,
+  viewer: Viewer,
+): readonly RowRight[] => {
+  const known = rights
+    .getOrInsertComputed(model, () => new Map())
+    .getOrInsertComputed(entityName, () => new Map<SimpleRule, RowRight>())
+  const context = { entities: model.entities, digits: model.settings.currency.digits }
+  return alternativesOf(rule)
+    .filter(one => judge(one, viewer, model) !== 'no')
+    .map(one =>
+      known.getOrInsertComputed(one, () => {
+        const resolved = (condition: Condition): Predicate => {
+          const { predicate, faults } = resolveCondition(context, entityName, condition)
+          const [fault] = faults
+          if (fault) wrong(`a rule of ${entityName} has ${fault.path}, which ${fault.message}`)
+          // Where the condition may hold of rows of others, a caller without a row is kept from them.
+          return one.byViewer && !isOfViewer(predicate)
+            ? allOf([predicate, { kind: 'has viewer' }])
+            : predicate
+        }
+        const { before = {}, after = before } = one
+        return { before: resolved(before), after: resolved(after) }
+      }),
+    )
 }
 
 /** The error for a viewer who lacks a right: without a token 401, with one 403. `what` is a verb phrase: `change things`. */
@@ -164,25 +332,47 @@ export const holders = (rule: Rule, { superuser }: Roles): string => {
 }
 
 /** The rule in a person's words, for the documents; any token is named by the role of one that names none. */
-export const inWords = (rule: Rule, { superuser, default: usual }: Roles): string => {
-  switch (rule.kind) {
-    case 'anyone':
-      return 'anonymous'
-    case 'signed in':
-      return usual
-    case 'self':
-      return `self (${rule.fields.join(' or ')}), ${superuser}`
-    case 'role':
-      return `${rule.role}, ${superuser}`
-    case 'superuser':
-      return superuser
-    case 'while':
-      return `anonymous while ${rule.setting} is open, else ${superuser}`
-    case 'nobody':
-      return 'nobody'
-    default:
-      return rule satisfies never
+export const inWords = (rule: Rule, roles: Roles): string => {
+  const { superuser, default: usual } = roles
+  const callers = (one: Rule): string => {
+    switch (one.kind) {
+      case 'anyone':
+        return 'anonymous'
+      case 'signed in':
+        return usual
+      case 'self':
+        return `self (${one.fields.join(' or ')})`
+      case 'role':
+        return one.role
+      case 'superuser':
+        return superuser
+      case 'while':
+        return `anonymous while ${one.setting} is open`
+      case 'any of':
+        return [...new Set(one.rules.map(whom))].join(', ')
+      case 'nobody':
+        return 'nobody'
+      default:
+        return one satisfies never
+    }
   }
+  const whom = (one: Rule): string => {
+    const who = callers(one)
+    if (!('before' in one) || one.before === undefined) return who
+    const row = `${who} where ${conditionInWords(one.before)}`
+    return one.after === undefined ? row : `${row}, and then ${conditionInWords(one.after)}`
+  }
+  const words = whom(rule)
+  const isOfAll = rule.kind === 'anyone' || rule.kind === 'signed in'
+  if (
+    (isOfAll && rule.before === undefined) ||
+    words.split(', ').includes(superuser) ||
+    rule.kind === 'nobody'
+  )
+    return words
+  return rule.kind === 'while' && rule.before === undefined
+    ? `${words}, else ${superuser}`
+    : `${words}, ${superuser}`
 }
 
 /** A sentence that says who may, for the documents of both APIs. */

@@ -6,6 +6,7 @@ import { connect } from '#engines/sqlite/connection.ts'
 import { dialect, searchTable } from '#engines/sqlite/dialect.ts'
 import { createMemory } from '#http/memory.ts'
 import type { Role } from '#model/policy.ts'
+import { comparing } from '#read/selection.ts'
 import { type Changes, drive, type Rows } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import { field, goldens, relation, root } from '../../test/goldens.ts'
@@ -31,7 +32,7 @@ const orders = [root('order', [field('id'), relation('items', [field('name')], n
 const oneUser = root('user', [field('name')], {
   many: false,
   page: null,
-  where: [{ field: 'id', is: 'equals', slot: 1 }],
+  where: [comparing('id', 'eq', 1)],
 })
 
 test('SQLite asks leave to read no table for a plan that is not told as one of its tables', () => {
@@ -252,7 +253,7 @@ const versionsOf = (
   return versions && [...versions].map(version => names[version])
 }
 
-const equals = (name: string) => ({ field: name, is: 'equals', slot: 1 }) as const
+const equals = (name: string) => comparing(name, 'eq', 1)
 const posts = (more: Partial<Root> = {}) => [root('post', [field('id')], { page: null, ...more })]
 const withAuthors = [root('post', [relation('author', [field('name')], null)], { page: null })]
 const withComments = [root('post', [relation('comments', [field('id')], null)], { page: null })]
@@ -268,7 +269,7 @@ test('an answer of rows with a value depends on the rows that have it, where the
 })
 
 test('an answer of rows in a range depends on all rows', () => {
-  const where = [{ field: 'authorId', is: 'at least', slot: 1 }] as const
+  const where = [comparing('authorId', 'gte', 1)] as const
   assert.deepEqual(versionsOf(posts({ where }), [1, 7], { told: ['posts.author_id'] }), ['posts'])
 })
 

@@ -1,6 +1,7 @@
 /** Responses made of answers, cached as long as the rows that these came from are as they were. */
 import { after } from '#base/after.ts'
 import { hashOf } from '#base/text.ts'
+import { type Predicate, partsOf } from '#model/condition.ts'
 import { columnName } from '#model/names.ts'
 import {
   indexOf,
@@ -10,7 +11,6 @@ import {
   levelsOf,
   type ReadPlan,
   type Results,
-  type SelfPath,
 } from '#read/plan.ts'
 import type { Prepared } from '#read/prepare.ts'
 import { VIEWER } from '#read/selection.ts'
@@ -20,15 +20,15 @@ import type { SqlValue } from '#sql/sql.ts'
 /** The most versions that an answer depends on; above it the whole tables count. */
 const mostVersions = 500
 
-const tablesOn = (path: SelfPath): readonly string[] =>
-  'field' in path ? [] : [path.table, ...tablesOn(path.next)]
+const tablesAcross = (predicate: Predicate): readonly string[] => [
+  ...(predicate.kind === 'across' ? [predicate.table] : []),
+  ...partsOf(predicate).flatMap(tablesAcross),
+]
 
 /** The tables that a level reads. A cached count is one of rows of the table that is counted. */
 const tablesOfLevel = ({ table, where }: Level): readonly string[] => [
   table,
-  ...where.flatMap(condition =>
-    condition.kind === 'self' ? condition.paths.flatMap(tablesOn) : [],
-  ),
+  ...where.flatMap(tablesAcross),
 ]
 
 /** The tables that a plan reads. */
@@ -60,8 +60,10 @@ const levelDepends = (
     }
   }
   // A field that has the value of a slot in each row: it depends on the rows with this value, and on no others.
-  const equal = level.where.flatMap(condition =>
-    condition.kind === 'field' && condition.is === 'equals' ? [condition] : [],
+  const equal = level.where.flatMap(one =>
+    one.kind === 'compare' && one.is === 'eq' && one.to.kind === 'slot'
+      ? [{ field: one.field, slot: one.to.slot }]
+      : [],
   )
   const byId = level.kind === 'exists' ? [{ field: 'id', slot: level.slot }] : []
   for (const { field, slot } of [...byId, ...equal]) {
@@ -135,7 +137,12 @@ export const answerCache = (changes: Changes, budget: Budget) => {
       parameters.some(parameter => parameter.kind === 'slot' && parameter.slot === VIEWER),
     )
     const first = looksAtViewer ? VIEWER : VIEWER + 1
-    return { number: ++lastNumber, depends: dependsOf(plan, changes), first }
+    // What depends on the time changes without a write.
+    const isTimed = statements.some(({ parameters }) =>
+      parameters.some(({ kind }) => kind === 'now'),
+    )
+    const depends = isTimed ? undefined : dependsOf(plan, changes)
+    return { number: ++lastNumber, depends, first }
   }
   const facts = new WeakMap<CachedRead, ReturnType<typeof factsOf>>()
   /** Drops the entry that was not used for the longest time; false if there is none. */

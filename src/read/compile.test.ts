@@ -8,7 +8,7 @@ import type { Role } from '#model/policy.ts'
 import { compileForMany } from '#read/compile.ts'
 import { plan } from '#read/plan.ts'
 import { type Answer, type PlanReader, prepare, read } from '#read/read.ts'
-import type { Root } from '#read/selection.ts'
+import { comparing, type Root } from '#read/selection.ts'
 import { drive, type Query, type QueryScript } from '#sql/engine.ts'
 import type { SqlValue, Statement } from '#sql/sql.ts'
 import { field, goldens, relation, root } from '../../test/goldens.ts'
@@ -118,8 +118,8 @@ describe('on PostgreSQL', { skip: noDatabase }, () => {
 })
 
 test('a total is read from the cached counts for one counted field, and counted for anything else', async () => {
-  const category = { field: 'category', is: 'equals', slot: 3 } as const
-  const inStock = { field: 'stock', is: 'above zero', slot: 4 } as const
+  const category = comparing('category', 'eq', 3)
+  const inStock = { ...comparing('stock', 'gt', 4), to: { kind: 'value', value: 0 } } as const
   const totalOf = async (where: Root['where'], parameters: readonly SqlValue[]) => {
     const made = prepared([root('product', [field('id')], { where, total: true })])
     const [first] = await read(world.engine, made, parameters)
@@ -129,7 +129,7 @@ test('a total is read from the cached counts for one counted field, and counted 
   assert.deepEqual(await totalOf([category], [null, 20, 0, 'lighting']), [true, 2])
   assert.deepEqual(await totalOf([category], [null, 20, 0, 'none']), [true, 0])
   assert.deepEqual(await totalOf([category, inStock], [null, 20, 0, 'lighting', null]), [false, 1])
-  const from = { ...category, is: 'at least' } as const
+  const from = { ...category, is: 'gte' } as const
   assert.deepEqual(await totalOf([from], [null, 20, 0, 'lighting']), [false, 3])
 })
 

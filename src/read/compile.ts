@@ -1,18 +1,10 @@
-/** The query of one level of a plan, with conditions as SQL; making it cannot fail because of the caller. */
+/** The query of one level of a plan; making it cannot fail because of the caller. */
 import { columnName } from '#model/names.ts'
-import {
-  type Condition,
-  type Level,
-  levelsBelow,
-  type ReadPlan,
-  type RowLevel,
-  type SelfPath,
-} from '#read/plan.ts'
-import { type Comparison, VIEWER } from '#read/selection.ts'
+import { type Level, levelsBelow, type ReadPlan, type RowLevel } from '#read/plan.ts'
+import { columnsOf, predicateSql } from '#read/predicate.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import {
   and,
-  column,
   comma,
   join,
   name,
@@ -28,66 +20,7 @@ import {
 /** The alias of the rows that a query gives. */
 const rowAlias = 't'
 
-/** The SQL of a field in a condition: with an alias, or bare. */
-type ColumnOf = (field: string) => Sql
-
-const bare: ColumnOf = field => name(columnName(field))
-const of =
-  (table: string): ColumnOf =>
-  field =>
-    column(table, columnName(field))
-
-const fieldSql = of(rowAlias)
-
-/** The condition by the row's own key: a viewer's list then comes from the index of that key, not from a scan. */
-const selfPath = (path: SelfPath, columnOf: ColumnOf): Sql => {
-  if ('field' in path) return sql`${columnOf(path.field)} = ${slot(VIEWER)}`
-  return sql`${columnOf(path.by)} in (select "id" from ${name(path.table)}
-    where ${selfPath(path.next, bare)})`
-}
-
-/**
- * The owner of a row, looked up from the row: the cost does not grow with the number of rows that the viewer owns. Each hop has a
- * name of its own, since two of them may be to the same table.
- */
-const ownerOf = (path: SelfPath, columnOf: ColumnOf, hop = 1): Sql => {
-  if ('field' in path) return columnOf(path.field)
-  const { table, by, next } = path
-  const to = `${rowAlias}${hop}`
-  return sql`(select ${ownerOf(next, of(to), hop + 1)} from ${name(table)} as ${name(to)}
-    where ${column(to, 'id')} = ${columnOf(by)})`
-}
-
-const anyOf = (conditions: readonly Sql[]): Sql => sql`(${join(conditions, sql` or `)})`
-
-const signs = {
-  equals: sql`=`,
-  'at least': sql`>=`,
-  'at most': sql`<=`,
-  'less than': sql`<`,
-} satisfies Partial<Record<Comparison, Sql>>
-
-/** A condition on the rows of `rows`, an alias or a table's own name. */
-export const conditionSql = (
-  condition: Condition,
-  table: string,
-  dialect: Dialect,
-  rows: string = rowAlias,
-): Sql => {
-  if (condition.kind === 'self') return anyOf(condition.paths.map(path => selfPath(path, of(rows))))
-  const { field, is } = condition
-  const left = of(rows)(field)
-  const right = slot(condition.slot)
-  switch (is) {
-    case 'above zero':
-      return sql`${left} > 0`
-    case 'contains':
-    case 'contains short':
-      return dialect.contains(table, columnName(field), right, is === 'contains')
-    default:
-      return sql`${left} ${signs[is]} ${right}`
-  }
-}
+const fieldSql = columnsOf(rowAlias)
 
 /** The budget for the whole read: how many rows may still come before the response is too large. */
 export const budget = parameter({ kind: 'budget' })
@@ -105,11 +38,13 @@ const fieldsSql = ({ fields }: RowLevel): Sql =>
 
 const whereSql = (level: Level, dialect: Dialect): Sql => {
   const isKeyed = level.kind === 'by ids' || level.kind === 'children of'
-  const conditions = level.where.map(condition =>
-    isKeyed && condition.kind === 'self'
-      ? anyOf(condition.paths.map(path => sql`${ownerOf(path, fieldSql)} = ${slot(VIEWER)}`))
-      : conditionSql(condition, level.table, dialect),
-  )
+  const rows = {
+    dialect,
+    columnOf: fieldSql,
+    others: isKeyed ? 'by row' : 'by key',
+    indexed: level.table,
+  } as const
+  const conditions = level.where.map(predicate => predicateSql(predicate, rows))
   // First, so that it is also called for rows that the conditions leave out.
   const { interruptCheck } = dialect
   return and(interruptCheck ? [interruptCheck, ...conditions] : conditions)
@@ -174,8 +109,9 @@ export const compileForMany = (
   const isAlone = total === null && exists.length === 0 && levelsBelow(rows).length === 0
   const [id, ...others] = rows.where
   if (rows.many || !isAlone || others.length > 0) return undefined
-  if (id?.kind !== 'field' || id.is !== 'equals' || id.field !== 'id') return undefined
-  const ids = singleStatement.isIn(fieldSql('id'), slot(id.slot))
+  const isById = id?.kind === 'compare' && id.is === 'eq' && id.field === 'id'
+  if (!isById || id.to.kind !== 'slot') return undefined
+  const ids = singleStatement.isIn(fieldSql('id'), slot(id.to.slot))
   return statement(
     sql`select ${fieldsSql(rows)} from ${name(rows.table)} as "t" where ${ids}`,
     placeholder,

@@ -1,24 +1,16 @@
 /** The plan of a read: a selection resolved against the model and checked for a role. Only here a read is refused. */
 import { mapped } from '#base/object.ts'
 import { ApiError, type ErrorLocation } from '#errors.ts'
+import { anyOf, type Predicate } from '#model/condition.ts'
 import type { Entity, Links } from '#model/entity.ts'
 import { type Field, longest } from '#model/field.ts'
 import { isIndexed } from '#model/indexes.ts'
 import type { Model } from '#model/model.ts'
 // Not by way of the model's checks, which the threads of a store need not load.
 import { entityOf, fieldOf } from '#model/names.ts'
-import { creatorRole, judge, type Role, type Rule, refusal } from '#model/policy.ts'
+import { creatorRole, judge, type Role, type Rule, refusal, rowRights } from '#model/policy.ts'
 import type { Form } from '#model/version.ts'
-import type {
-  Encoding,
-  Item,
-  Location,
-  Page,
-  Root,
-  Selection,
-  Slot,
-  Where,
-} from '#read/selection.ts'
+import type { Encoding, Item, Location, Page, Root, Selection, Slot } from '#read/selection.ts'
 import type { Rows } from '#sql/engine.ts'
 
 /** A field of an entity, with the facts that reading it needs. */
@@ -27,16 +19,6 @@ export type ReadField = Pick<Field, 'scalar' | 'nullable'> & {
   /** How many decimals it has, if it is a decimal. */
   readonly scale?: number
 }
-
-/** A condition on a field, or `self`: one of these paths leads from the row to the viewer. */
-export type Condition =
-  | ({ readonly kind: 'field' } & Where)
-  | { readonly kind: 'self'; readonly paths: readonly SelfPath[] }
-
-/** A field of the table itself, or of another one: `by` refers to a row of `table`, where `next` goes on. */
-export type SelfPath =
-  | { readonly field: string }
-  | { readonly by: string; readonly table: string; readonly next: SelfPath }
 
 /** A part of the text of a row: given text, a field's value, or the text of a level below for this row. */
 export type RowPart =
@@ -64,7 +46,7 @@ export type RowPart =
 /** The common members of all levels with rows: rows of one table, each distinct row once. Field 0 is the id. */
 export type RowSet = {
   readonly table: string
-  readonly where: readonly Condition[]
+  readonly where: readonly Predicate[]
   readonly fields: readonly ReadField[]
   readonly parts: readonly RowPart[]
   /** The most characters that the long texts of a row may have; 0 if it has none, and for one row alone. */
@@ -97,7 +79,7 @@ export type RowLevel = RootLevel | ChildLevel
 type CountLevel = {
   readonly kind: 'count'
   readonly table: string
-  readonly where: readonly Condition[]
+  readonly where: readonly Predicate[]
   readonly cached: { readonly field: string; readonly slot: Slot | null } | null
 }
 
@@ -106,7 +88,7 @@ type ExistsLevel = {
   readonly kind: 'exists'
   readonly entity: string
   readonly table: string
-  readonly where: readonly Condition[]
+  readonly where: readonly Predicate[]
   readonly slot: Slot
 }
 
@@ -248,34 +230,18 @@ const allow = (
   return verdict
 }
 
-const pathOf = (
-  model: Model,
-  entity: Entity,
-  [head = '', ...rest]: readonly string[],
-): SelfPath => {
-  if (rest.length === 0) return { field: head }
-  const relation = entity.relations[head]
-  if (!relation) throw new Error(`${entity.plural} have no relation ${head}`)
-  const target = entityOf(model, relation.to)
-  return { by: relation.by, table: target.table, next: pathOf(model, target, rest) }
-}
-
-/** The condition that the row is the viewer's, by the paths of a `self` rule. */
-export const selfCondition = (model: Model, entity: Entity, rule: Rule): Condition => {
-  if (rule.kind !== 'self') throw new Error(`a ${rule.kind} rule is not about rows`)
-  return { kind: 'self', paths: rule.fields.map(path => pathOf(model, entity, path.split('.'))) }
-}
-
-/** The conditions for the rows that a rule lets the viewer read. */
+/** The condition for the rows that a rule lets the viewer read; none if it lets all be read. */
 const visible = (
   context: Context,
-  entity: Entity,
+  name: string,
   rule: Rule | undefined,
   location: ErrorLocation,
-): readonly Condition[] =>
-  allow(context, rule, `read ${entity.plural}`, location) === 'row' && rule
-    ? [selfCondition(context.model, entity, rule)]
-    : []
+): readonly Predicate[] => {
+  const { model, role } = context
+  const what = `read ${entityOf(model, name).plural}`
+  if (allow(context, rule, what, location) !== 'row' || !rule) return []
+  return [anyOf(rowRights(model, name, rule, { id: null, role }).map(({ before }) => before))]
+}
 
 const readField = (entity: Entity, name: string): ReadField => {
   const { scalar, nullable, scale } = fieldOf(entity, name)
@@ -336,7 +302,7 @@ const memberParts = (
       const above = relation.kind === 'many' ? by : undefined
       const below: Context = { ...context, role, above }
       const target = entityOf(context.model, to)
-      const where = visible(below, target, target.policy.read, locationOf(path, item.at))
+      const where = visible(below, to, target.policy.read, locationOf(path, item.at))
       const own = relation.kind === 'one' ? ['id'] : ['id', by]
       const rows = rowSet(below, to, item.items, path, { where, own })
       const level: ChildLevel =
@@ -360,20 +326,18 @@ const planRoot = (viewers: Context, root: Root): PlannedRoot => {
   const role = root.written === 'created' ? creatorRole(ownRole, model.viewers.roles) : ownRole
   const context: Context = { ...viewers, role }
   const rule = entity.policy.enter ?? entity.policy.read
-  const ownRows = root.written ? [] : visible(context, entity, rule, location)
+  const ownRows = root.written ? [] : visible(context, root.entity, rule, location)
   const isOwn = ownRows.length > 0
   for (const { field, member = field } of [...root.where, ...sort]) {
     const what = `filter or sort ${entity.plural} by ${member}`
     allow(context, fieldOf(entity, field).readableBy, what, location)
   }
-  const filters = root.where.map((filter): Condition => ({ kind: 'field', ...filter }))
-  const where = [...filters, ...ownRows]
+  const where = [...root.where, ...ownRows]
 
   // Its rows are found in their order by an index, or as those of the viewer, who owns few.
-  const ranges = root.where.filter(({ is, field }) => !(is === 'less than' && field === 'id'))
+  const ranges = root.where.filter(({ is, field }) => !(is === 'lt' && field === 'id'))
   const equal = ranges.map(({ field }) => field)
-  const isFound =
-    ranges.every(({ is }) => is === 'equals') && (isOwn || isIndexed(entity, equal, sort))
+  const isFound = ranges.every(({ is }) => is === 'eq') && (isOwn || isIndexed(entity, equal, sort))
 
   // One row of an entity with revisions has one for its ETag.
   const hasRevision = !many && entity.fields.revision !== undefined
@@ -386,13 +350,14 @@ const planRoot = (viewers: Context, root: Root): PlannedRoot => {
     !isOwn &&
     others.length === 0 &&
     entity.counted !== null &&
-    (only === undefined || (only.is === 'equals' && entity.counted.includes(only.field)))
-  const cached = isCounted ? { field: only?.field ?? '', slot: only?.slot ?? null } : null
+    (only === undefined || (only.is === 'eq' && entity.counted.includes(only.field)))
+  const slot = only?.to.kind === 'slot' ? only.to.slot : null
+  const cached = isCounted ? { field: only?.field ?? '', slot } : null
 
   const exists = root.exists.map(({ entity: name, slot }): ExistsLevel => {
     const needed = entityOf(model, name)
     // One that the viewer may not read counts as missing.
-    const where = visible(context, needed, needed.policy.read, location)
+    const where = visible(context, name, needed.policy.read, location)
     return { kind: 'exists', entity: name, table: needed.table, where, slot }
   })
   return {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Role } from '#model/policy.ts'
 import { plan } from '#read/plan.ts'
-import type { Item, Root } from '#read/selection.ts'
+import { comparing, type Item, type Root } from '#read/selection.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import { field, relation, root } from '../../test/goldens.ts'
 import { usualModel } from '../../test/world.ts'
@@ -17,13 +17,13 @@ const laneFor = (
 
 const up = (name: string) => ({ field: name, descending: false })
 const down = (name: string) => ({ field: name, descending: true })
-const equals = (name: string) => ({ field: name, is: 'equals', slot: 3 }) as const
+const equals = (name: string) => comparing(name, 'eq', 3)
 const products = (more: Partial<Root> = {}) => root('product', [field('id')], more)
 const one = (entity: string, items: readonly Item[]): Root =>
   root(entity, items, {
     many: false,
     page: null,
-    where: [{ field: 'id', is: 'equals', slot: 1 }],
+    where: [comparing('id', 'eq', 1)],
   })
 const tree = [
   root('user', [
@@ -99,13 +99,13 @@ const reads: readonly (readonly [
   ],
   [
     'a page of a range',
-    [products({ where: [{ field: 'price', is: 'at least', slot: 3 }] })],
+    [products({ where: [comparing('price', 'gte', 3)] })],
     [2, 20, 0, 1],
     'slow',
   ],
   [
     'a search',
-    [products({ where: [{ field: 'nameKey', is: 'contains', slot: 3 }] })],
+    [products({ where: [comparing('nameKey', 'contains', 3)] })],
     [2, 20, 0, 'lamp'],
     'slow',
   ],
@@ -120,7 +120,7 @@ const reads: readonly (readonly [
     [
       root('post', [field('id')], {
         sort: [down('id')],
-        where: [{ field: 'id', is: 'less than', slot: 3 }],
+        where: [comparing('id', 'lt', 3)],
       }),
     ],
     [2, 20, 0, 99],

@@ -1,4 +1,5 @@
 /** A request as both APIs make it: entities, members, arguments, children. Nothing is resolved or allowed yet. */
+import type { FieldComparison } from '#model/condition.ts'
 import type { Links } from '#model/entity.ts'
 import type { Form } from '#model/version.ts'
 import type { SqlValue } from '#sql/sql.ts'
@@ -46,22 +47,15 @@ export type Item =
 /** Limit and offset (null: from the first row on); a null page: all rows. */
 export type Page = { readonly limit: Slot; readonly offset: Slot | null } | null
 
-export type Comparison =
-  | 'equals'
-  | 'at least'
-  | 'at most'
-  | 'above zero'
-  | 'contains'
-  | 'contains short'
-  | 'less than'
+/** A condition on a field of the root; `member` is the caller's name of the field. */
+export type Where = FieldComparison & { readonly member?: string }
 
-/** A condition on a field of the root, with the value in a slot; `member` is the caller's name of the field. */
-export type Where = {
-  readonly field: string
-  readonly is: Comparison
-  readonly slot: Slot
-  readonly member?: string
-}
+/** The comparison of a field with the value in a slot. */
+export const comparing = (
+  field: string,
+  is: FieldComparison['is'],
+  slot: Slot,
+): FieldComparison => ({ kind: 'compare', field, is, to: { kind: 'slot', slot } })
 
 export type Sort = {
   readonly field: string
@@ -94,7 +88,7 @@ export type Root = {
 export const oneRow = (entity: string, items: readonly Item[]): Root => ({
   entity,
   items,
-  where: [{ field: 'id', is: 'equals', slot: 1 }],
+  where: [comparing('id', 'eq', 1)],
   exists: [],
   sort: [],
   many: false,

@@ -44,6 +44,8 @@ export type Fetch = {
 type StatementInput = {
   readonly parameters: readonly SqlValue[]
   readonly budget: number
+  /** The time of the read, if it looks at it. */
+  readonly now: number
   /** The ids that lead to the level, as a list. */
   readonly keys: string | null
 }
@@ -51,7 +53,7 @@ type StatementInput = {
 /** The values of a statement's parameters, in order. */
 const valuesOf = (
   statement: Statement,
-  { parameters, budget, keys }: StatementInput,
+  { parameters, budget, now, keys }: StatementInput,
 ): readonly SqlValue[] =>
   statement.parameters.map((parameter): SqlValue => {
     switch (parameter.kind) {
@@ -63,6 +65,8 @@ const valuesOf = (
         return keys
       case 'budget':
         return budget
+      case 'now':
+        return now
       case 'capped':
         return Math.min(Number(parameters[parameter.slot]), budget)
       case 'result':
@@ -71,6 +75,12 @@ const valuesOf = (
         return parameter satisfies never
     }
   })
+
+/** Gives the time of a read, 0 if none of its statements looks at it. */
+const clockOf = (statements: readonly Statement[]): (() => number) => {
+  const isTimed = statements.some(({ parameters }) => parameters.some(({ kind }) => kind === 'now'))
+  return isTimed ? Date.now : () => 0
+}
 
 const tooMany = (limits: Limits) =>
   new ApiError(
@@ -133,6 +143,7 @@ export const perLevel = (
     }
   })
 
+  const timeOf = clockOf(steps.map(({ statement }) => statement))
   const queryOf = (
     { level, statement, columnar }: (typeof steps)[number],
     input: LevelInput,
@@ -154,6 +165,7 @@ export const perLevel = (
     const results: Results = new Map()
     let budget = limits.objects + 1
     let uncounted = mostUncounted
+    const now = timeOf()
     for (const step of steps) {
       const { level, above, key, hasRows } = step
       const parents = (above && results.get(above)) ?? []
@@ -166,7 +178,7 @@ export const perLevel = (
       const text = mostText(level, parameters, parents.length)
       // Without rows above there are none below.
       const rows =
-        keys === '[]' ? [] : yield queryOf(step, { parameters, budget, keys, text, uncounted })
+        keys === '[]' ? [] : yield queryOf(step, { parameters, budget, now, keys, text, uncounted })
       results.set(level, rows)
       if (text <= uncounted) uncounted -= text
       if (hasRows) budget -= rows.length
@@ -183,6 +195,7 @@ export const perLevel = (
             queryOf(only, {
               parameters,
               budget: limits.objects + 1,
+              now: timeOf(),
               keys: null,
               text: mostText(only.level, parameters, 0),
               uncounted: mostUncounted,
@@ -263,10 +276,11 @@ export const inSingleStatement = (
     ...(forMany !== undefined && { forMany }),
   }
   const budget = limits.objects + 1
+  const timeOf = clockOf([whole])
   const query = (parameters: readonly SqlValue[]): Query => ({
     ...how,
     isQuick: isQuick(parameters),
-    values: valuesOf(whole, { parameters, budget, keys: null }),
+    values: valuesOf(whole, { parameters, budget, now: timeOf(), keys: null }),
   })
   const results = (rows: Rows): Results => {
     const found: Results = new Map()

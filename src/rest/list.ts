@@ -12,7 +12,7 @@ import { notFound } from '#model/model.ts'
 import type { Role } from '#model/policy.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
 import { type Answer, type Prepared, type Renderer, readCached } from '#read/read.ts'
-import type { ParameterValue, Root, Sort } from '#read/selection.ts'
+import { comparing, type ParameterValue, type Root, type Sort } from '#read/selection.ts'
 import { itemsOf } from '#rest/one.ts'
 import { afterOf, cursorEnvelope, limitOf, numberedEnvelope, numberedPage } from '#rest/paging.ts'
 import {
@@ -127,9 +127,14 @@ export const serveList = (mount: Mount, route: Route): RestHandler => {
       entity: route.entity,
       items: itemsOf(core.model, resource, prefix, shape.fields),
       where: [
-        ...(byCursor ? [{ field: 'id', is: 'less than', slot: 2 } as const] : []),
-        ...(below ? [{ field: below.field, is: 'equals', slot: 3 } as const] : []),
-        ...shape.filters.map(({ value: _, ...filter }, index) => ({ ...filter, slot: index + 5 })),
+        ...(byCursor ? [comparing('id', 'lt', 2)] : []),
+        ...(below ? [comparing(below.field, 'eq', 3)] : []),
+        ...shape.filters.map(({ field, is, member, isFixed }, index) => {
+          const where = comparing(field, is, index + 5)
+          return isFixed
+            ? ({ ...where, member, to: { kind: 'value', value: 0 } } as const)
+            : { ...where, member }
+        }),
       ],
       exists: below ? [{ entity: below.entity, slot: 3 }] : [],
       sort: shape.sort,

@@ -10,7 +10,7 @@ import type { Role } from '#model/policy.ts'
 import { type Member, type Resource, resourceOf } from '#model/resource.ts'
 import { plan, type ReadPlan } from '#read/plan.ts'
 import { type Prepared, type Renderer, readCached } from '#read/read.ts'
-import { type Item, oneRow, type ParameterValue, type Root } from '#read/selection.ts'
+import { comparing, type Item, oneRow, type ParameterValue, type Root } from '#read/selection.ts'
 import { fieldsOf, memberNames, parseQuery, queryParameters } from '#rest/query.ts'
 import { isPublic, type Mount, objectTag, pathId, represent } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
@@ -45,7 +45,7 @@ const rootOf = (
   const items = itemsOf(core.model, resourceOf(core.model, entity, version), prefix, fields)
   const root = oneRow(entity, items)
   if (!below) return root
-  return { ...root, where: [...root.where, { field: below.field, is: 'equals', slot: 2 }] }
+  return { ...root, where: [...root.where, comparing(below.field, 'eq', 2)] }
 }
 
 /** The plan that reads one thing of an entity whole, as writes answer with it. */

@@ -186,9 +186,11 @@ export const sortOf = (
 }
 
 /** A filter that has an effect, with its value; `member` is the parameter that asks for it. */
-export type AppliedFilter = Omit<Where, 'slot'> & {
+export type AppliedFilter = Pick<Where, 'field' | 'is'> & {
   readonly member: string
   readonly value: ParameterValue
+  /** Whether it compares with zero, whatever its value. */
+  readonly isFixed?: boolean
 }
 
 /** A trigram index finds texts of at least this many letters. */
@@ -222,16 +224,16 @@ export const filtersOf = (
         if (text === '') return []
         const form = formOf(field)
         if (values === undefined || typeof form === 'string')
-          return [{ field, is: kind, member, value: storedValue() }]
+          return [{ field, is: 'eq', member, value: storedValue() }]
         // No row has a word that stands for none of the field's, which a lenient version allows.
         const own = decoded(form ?? { words: {} }, text, values)
         if ('fault' in own && isStrict) query.fault(member, own.fault)
-        return [{ field, is: kind, member, value: 'value' in own ? String(own.value) : null }]
+        return [{ field, is: 'eq', member, value: 'value' in own ? String(own.value) : null }]
       }
       case 'above zero':
         if (isStrict && !['', 'true', 'false'].includes(text))
           query.fault(member, 'must be true or false')
-        return text === 'true' ? [{ field, is: kind, member, value: null }] : []
+        return text === 'true' ? [{ field, is: 'gt', member, value: null, isFixed: true }] : []
       case 'contains': {
         const needle = fold(text)
         const is = codePoints(needle) < indexedFrom ? 'contains short' : kind
@@ -244,7 +246,8 @@ export const filtersOf = (
             ? storedValue()
             : boundIn(text, digitsOf(compared, digits), kind)
         if (value === undefined) query.fault(member, 'must be a number')
-        return [{ field, is: kind, member, value: value ?? 0 }]
+        const is = kind === 'at least' ? 'gte' : 'lte'
+        return [{ field, is, member, value: value ?? 0 }]
       }
       default:
         return filter satisfies never

@@ -49,8 +49,12 @@ export type Dialect = {
   readonly columnsOf: (table: string) => Sql
   /** A condition that stops a long scan when its time is up; null if the database does so by itself. */
   readonly interruptCheck: Sql | null
-  /** `column` of alias `t` contains `needle`, both folded; `indexed`: the needle is long enough for a trigram index. */
-  readonly contains: (table: string, column: string, needle: Sql, indexed: boolean) => Sql
+  /** The folded `column` of alias `t` contains a needle of three letters or more, which an index of trigrams finds. */
+  readonly contains: (table: string, column: string, needle: Sql) => Sql
+  /** A text contains a needle, which no index finds. */
+  readonly holds: (text: Sql, needle: Sql) => Sql
+  /** A list has an item, a text or a number. */
+  readonly has: (list: Sql, item: Sql, isText: boolean) => Sql
   /** `order by` terms for one column: null after every value ascending, before it descending. */
   readonly ordered: (column: Sql, nullable: boolean, descending: boolean) => Sql
   /** The condition that a column has one of the values that a query gives, each looked up in the column's index. */
@@ -65,4 +69,6 @@ export type Dialect = {
   readonly jsonObject: (members: readonly (readonly [key: string, value: Sql])[]) => Sql
   /** Appended to a read in a writing transaction, so that its rows cannot change before the commit. */
   readonly lockClause: Sql
+  /** The same for rows that are only looked at: others may look at them too. */
+  readonly shareClause: Sql
 }

@@ -17,6 +17,8 @@ export type Parameter =
   | { readonly kind: 'budget' }
   /** The value of a slot, or the budget if that is less. */
   | { readonly kind: 'capped'; readonly slot: number }
+  /** The time of the read or write, milliseconds since 1970. */
+  | { readonly kind: 'now' }
   /** The first column of the row that an earlier step of the same command returned, by the step's name. */
   | { readonly kind: 'result'; readonly step: string }
 

@@ -1,10 +1,10 @@
 /** Makes commands from named steps, after a check of the viewer. */
 import { ApiError } from '#errors.ts'
 import type { Mailer } from '#mail/mail.ts'
+import { anyOf } from '#model/condition.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
-import { judge, type Rule, refusal, type Viewer } from '#model/policy.ts'
-import { conditionSql } from '#read/compile.ts'
-import { selfCondition } from '#read/plan.ts'
+import { judge, type Rule, refusal, rowRights, type Viewer } from '#model/policy.ts'
+import { columnsOf, predicateSql } from '#read/predicate.ts'
 import { VIEWER } from '#read/selection.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Rows } from '#sql/engine.ts'
@@ -104,10 +104,11 @@ export const permit = (
 /** A rule as a condition on the rows of an entity's table: true if it does not depend on the row. */
 export const conditionOf = (writing: Writing, entityName: string, rule: Rule | undefined): Sql => {
   const { model, dialect, viewer } = writing
-  const entity = entityOf(model, entityName)
+  const { table } = entityOf(model, entityName)
   const verdict = rule === undefined ? 'no' : judge(rule, viewer, model)
   if (verdict !== 'row' || !rule) return verdict === 'yes' ? sql`true` : sql`false`
-  return conditionSql(selfCondition(model, entity, rule), entity.table, dialect, entity.table)
+  const rights = rowRights(model, entityName, rule, viewer).map(({ before }) => before)
+  return predicateSql(anyOf(rights), { dialect, columnOf: columnsOf(table), others: 'locked' })
 }
 
 /** The refusal of a viewer that the check of it did not let pass; `rows` has its own row, if there is one. */

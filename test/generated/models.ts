@@ -25,7 +25,7 @@ import {
   webUrl,
 } from '#model/field.ts'
 import type { Entities } from '#model/model.ts'
-import { anyone, self, signedIn } from '#model/policy.ts'
+import { anyone, type Rule, self, signedIn } from '#model/policy.ts'
 import { isComparable } from '#model/values.ts'
 import type { Draw } from '../operations.ts'
 import { admin } from '../support/roles.ts'
@@ -198,7 +198,7 @@ const entityBy = (draw: Draw, { name, fields, relations }: Drafted): Entity => {
     policy: {
       read: owned ? self('ownerId') : of(anyone, anyone, signedIn),
       create: signedIn,
-      update: owned ? of(signedIn, self('ownerId')) : signedIn,
+      update: owned ? of<Rule>(signedIn, self('ownerId')) : signedIn,
       delete: signedIn,
     },
     ...(chance(70) && { links: { self: `/${name}s/{id}`, ...Object.fromEntries(nullable) } }),

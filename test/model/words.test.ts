@@ -51,6 +51,7 @@ const misspelt = function* (shape: Shape, value: unknown, place = ''): Generator
   if (shape === 'anything')
     open.add(/examples\.(\w+)/.exec(place)?.[1] ?? place.replace(/.*\./, ''))
   if (typeof shape === 'string') return
+  if ('by' in shape) return yield* misspelt(shape.by(value), value, place)
   if ('either' in shape) {
     const taken = shape.either.find(one => faultIn(one, value, place) === undefined)
     return void (taken && (yield* misspelt(taken, value, place)))

@@ -7,7 +7,7 @@ import { randomFrom } from '#content/seed/seed.ts'
 import { prepareFor } from '#core.ts'
 import { connect } from '#engines/sqlite/connection.ts'
 import { type Answer, readCached } from '#read/read.ts'
-import type { Root } from '#read/selection.ts'
+import { comparing, type Root } from '#read/selection.ts'
 import { queryWith } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import { field, relation, root } from '../goldens.ts'
@@ -83,11 +83,11 @@ const readsOf = (world: World): readonly Read[] => {
   ]
 }
 
-const byId = [{ field: 'id', is: 'equals', slot: 1 }] as const
+const byId = [comparing('id', 'eq', 1)] as const
 const one = { many: false, page: null, where: byId }
 const name = [field('id'), field('name')]
 const stock = [field('id'), field('category'), field('stock')]
-const inCategory = [{ field: 'category', is: 'equals', slot: 3 }] as const
+const inCategory = [comparing('category', 'eq', 3)] as const
 const byPrice = [{ field: 'price', descending: false }]
 
 /** The same kinds of reads past the APIs: where their answers are cached they cost little, so there can be many. */

@@ -61,10 +61,10 @@ export const dialect: Dialect = {
   },
   // The server's own statement_timeout.
   interruptCheck: null,
-  contains: (_table, folded, needle, indexed) =>
-    indexed
-      ? sql`${column('t', folded)} like ${anywhere(needle)}`
-      : sql`strpos(${column('t', folded)}, ${needle}) > 0`,
+  contains: (_table, folded, needle) => sql`${column('t', folded)} like ${anywhere(needle)}`,
+  has: (list, item, isText) =>
+    sql`${list}::jsonb @> to_jsonb(${item}${trusted(isText ? '::text' : '')})`,
+  holds: (text, needle) => sql`strpos(${text}, ${needle}) > 0`,
   // PostgreSQL's default: null after every value ascending, before it descending.
   ordered: (by, _nullable, descending) => (descending ? sql`${by} desc` : by),
   among: (column, query) => sql`${column} = ${keyed(query)}`,
@@ -77,4 +77,5 @@ export const dialect: Dialect = {
       comma,
     )})::text`,
   lockClause: trusted(' for no key update'),
+  shareClause: trusted(' for share'),
 }

@@ -57,14 +57,14 @@ export const dialect: Dialect = {
   childrenOf,
   interruptCheck: trusted('duet_interrupt_check()'),
   // The index finds candidates by trigrams; `instr` decides.
-  contains: (table, folded, needle, indexed) => {
-    const plain = sql`instr(${column('t', folded)}, ${needle}) > 0`
-    if (!indexed) return plain
+  contains: (table, folded, needle) => {
     const index = name(searchTable(table, folded))
     return sql`${column('t', 'id')} in (select rowid from ${index}
       where ${index} match '"' || replace(substr(${needle}, 1, ${number(mostLookedUp)}), '"', '""') || '"')
-      and ${plain}`
+      and instr(${column('t', folded)}, ${needle}) > 0`
   },
+  has: (list, item) => sql`exists (select 1 from json_each(${list}) where value = ${item})`,
+  holds: (text, needle) => sql`instr(${text}, ${needle}) > 0`,
   ordered: (by, nullable, descending) => {
     const direction = trusted(descending ? ' desc' : '')
     return nullable ? sql`${by} is null${direction}, ${by}${direction}` : sql`${by}${direction}`
@@ -79,4 +79,5 @@ export const dialect: Dialect = {
       comma,
     )})`,
   lockClause: trusted(''),
+  shareClause: trusted(''),
 }

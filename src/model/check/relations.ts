@@ -1,8 +1,9 @@
 /** Faults between entities: relations, and the rules of a policy that name their fields. */
 import { own } from '#base/object.ts'
+import { type Predicate, partsOf, resolveCondition } from '#model/condition.ts'
 import type { Entity, Relation } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
-import type { Policy, Rule } from '#model/policy.ts'
+import { alternativesOf, isByRow, type Policy, type Rule } from '#model/policy.ts'
 
 /** One entity among all of them. */
 export type CheckedEntity = {
@@ -97,6 +98,54 @@ const createFault = (checked: CheckedEntity, path: string): string | undefined =
     : "nobody may set that: let it be initial: 'viewer'"
 }
 
+/** The rules of an entity that look at rows, each with the beginning of a sentence about it. */
+const rulesByRow = ({
+  name,
+  self,
+}: CheckedEntity): readonly (readonly [string, string, Rule])[] => [
+  ...Object.entries(self.policy).map(
+    ([operation, rule]) => [`the ${operation} rule of ${name}`, operation, rule] as const,
+  ),
+  ...Object.entries(self.fields).map(
+    ([key, { readableBy }]) => [`the rule of ${name}.${key}`, 'field', readableBy] as const,
+  ),
+]
+
+/** What a predicate asks of its own row that no new row has. */
+const absentInNew = (predicate: Predicate): string | undefined => {
+  if (predicate.kind === 'across')
+    return predicate.rows === 'one' ? undefined : 'rows that refer to it'
+  if ('field' in predicate) return predicate.field === 'id' ? 'an id' : undefined
+  return partsOf(predicate)
+    .map(absentInNew)
+    .find(found => found !== undefined)
+}
+
+/** The faults of the conditions of rules; `viewers` is the entity of the viewers, if it is known. */
+const conditionFaults = function* (checked: CheckedEntity, viewers?: string): Faults {
+  const { entities, name, self } = checked
+  const context = { entities, digits: 3, ...(viewers !== undefined && { viewers }) }
+  for (const [subject, operation, rule] of rulesByRow(checked))
+    for (const { before, after } of rule.kind === 'self' ? [] : alternativesOf(rule)) {
+      for (const condition of [before, after]) {
+        if (condition === undefined) continue
+        const { predicate, faults } = resolveCondition(context, name, condition)
+        for (const { path, message } of faults)
+          yield path === ''
+            ? `${subject} has a condition that ${message}`
+            : `${subject} has ${path}, which ${message}`
+        const absent = operation === 'create' ? absentInNew(predicate) : undefined
+        if (absent !== undefined && faults.length === 0)
+          yield `${subject} looks at ${absent}, which no new row has: name other fields, or relations to one row`
+      }
+      if (after !== undefined && operation !== 'update')
+        yield `${subject} says what a row is becoming, which only an update does: leave it out`
+    }
+  for (const [key, { settableBy }] of Object.entries(self.fields))
+    if (isByRow(settableBy))
+      yield `${name}.${key} is settable by row, which is not possible: let the update rule of ${name} say it`
+}
+
 /** The faults of an entity's policy. */
 export const policyFaults = function* (checked: CheckedEntity): Faults {
   const { entities, name, self } = checked
@@ -111,6 +160,7 @@ export const policyFaults = function* (checked: CheckedEntity): Faults {
       if (never) yield `${subject} and can never hold: ${never}`
     }
   }
+  yield* conditionFaults(checked)
 }
 
 /** The faults of self rules for viewers of an entity: a path must lead to the id of one. */
@@ -126,6 +176,7 @@ export const viewerFaults = function* (
         if (!isId && found?.field.references?.entity !== viewer)
           yield `the ${operation} rule of ${name} names ${path}, which is not the id of a ${viewer}: name a reference to ${viewer}`
       }
+    yield* conditionFaults({ entities, name, self }, viewer)
     for (const [key, { initial, references }] of Object.entries(self.fields))
       if (initial === 'viewer' && references?.entity !== viewer)
         yield `${name}.${key} is the viewer at first and refers to ${references?.entity}: let it refer to ${viewer}`

@@ -4,23 +4,41 @@ import { type CheckedEntity, type Faults, nestedLists } from '#model/check/relat
 import { type Entity, type Links, pathFields } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { typeName, withArticle } from '#model/names.ts'
-import { anonymous, type Roles, type Rule, type Switches, signedIn } from '#model/policy.ts'
+import {
+  alternativesOf,
+  anonymous,
+  type Roles,
+  type Rule,
+  type SimpleRule,
+  type Switches,
+  signedIn,
+} from '#model/policy.ts'
 
 /** The kinds of rules that let nobody through who is stopped by a rule of this kind. */
 const within = {
-  anyone: ['anyone', 'while', 'signed in', 'self', 'role', 'superuser', 'nobody'],
-  'signed in': ['signed in', 'self', 'role', 'superuser', 'nobody'],
-  self: ['self', 'superuser', 'nobody'],
+  anyone: ['anyone', 'while', 'signed in', 'role', 'superuser', 'nobody'],
+  'signed in': ['signed in', 'role', 'superuser', 'nobody'],
   role: ['superuser', 'nobody'],
   while: ['superuser', 'nobody'],
   superuser: ['superuser', 'nobody'],
   nobody: ['nobody'],
-} satisfies Record<Rule['kind'], readonly Rule['kind'][]>
+} satisfies Record<SimpleRule['kind'], readonly SimpleRule['kind'][]>
 
-/** Whether a rule may stop somebody whom another lets through. */
-const isStricter = (rule: Rule, than: Rule): boolean =>
-  JSON.stringify(rule) !== JSON.stringify(than) &&
-  !(within[rule.kind] as readonly string[]).includes(than.kind)
+/** Whether a rule may stop somebody whom another lets through; two that look at rows may look at the same ones. */
+const isStricter = (rule: Rule, than: Rule): boolean => {
+  const takes = (own: SimpleRule, one: SimpleRule): boolean => {
+    if (one.kind === 'superuser' || one.kind === 'nobody') return own.kind !== 'nobody'
+    if (own.before !== undefined && one.before === undefined) return false
+    // Without a row nobody passes a rule that names the viewer.
+    const kind = one.byViewer && one.kind === 'anyone' ? 'signed in' : one.kind
+    if ((within[own.kind] as readonly string[]).includes(kind)) return true
+    return own.kind === 'role'
+      ? one.kind === 'role' && own.role === one.role
+      : own.kind === 'while' && one.kind === 'while' && own.setting === one.setting
+  }
+  const own = alternativesOf(rule)
+  return alternativesOf(than).some(one => !own.some(mine => takes(mine, one)))
+}
 
 const ruleOf = { create: 'create', replace: 'update', update: 'update', delete: 'delete' } as const
 
@@ -266,9 +284,10 @@ export const rulesOf = (entities: CheckedEntity['entities']): readonly PlacedRul
 
 /** The faults of rules that depend on a setting. */
 export const switchFaults = function* (rules: readonly PlacedRule[], switches: Switches): Faults {
-  for (const [subject, rule] of rules)
-    if (rule?.kind === 'while' && !Object.hasOwn(switches, rule.setting))
-      yield `${subject} holds while ${rule.setting} is open, which is not a switch: let the content's switches give it`
+  for (const [subject, declared] of rules)
+    for (const rule of declared ? alternativesOf(declared) : [])
+      if (rule.kind === 'while' && !Object.hasOwn(switches, rule.setting))
+        yield `${subject} holds while ${rule.setting} is open, which is not a switch: let the content's switches give it`
 }
 
 /** The faults of the roles, whose names stand in refusals and headers, and of the rules that name them. */
@@ -280,7 +299,8 @@ export const roleFaults = function* (roles: Roles, rules: readonly PlacedRule[])
       yield `the role ${JSON.stringify(name)} has a name that tokens cannot give: use letters, digits and -, and not ${anonymous.role}`
   for (const [what, name] of Object.entries({ default: usual, superuser }))
     if (!names.includes(name)) yield `the ${what} role is ${name}, which is not a role: ${remedy}`
-  for (const [subject, rule] of rules)
-    if (rule?.kind === 'role' && !names.includes(rule.role))
-      yield `${subject} is for the role ${rule.role}, which is not a role: ${remedy}`
+  for (const [subject, declared] of rules)
+    for (const rule of declared ? alternativesOf(declared) : [])
+      if (rule.kind === 'role' && !names.includes(rule.role))
+        yield `${subject} is for the role ${rule.role}, which is not a role: ${remedy}`
 }

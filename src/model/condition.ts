@@ -1,0 +1,514 @@
+/** Conditions on rows: as authors write them, and resolved against the model as plain data that both cores and their threads understand. */
+import { isDay } from '#base/dates.ts'
+import { own } from '#base/object.ts'
+import { nearest } from '#base/text.ts'
+import { digitsOf, parseMinor } from '#model/money.ts'
+import { fold, isMoment, isStorable, type Scalar } from '#model/values.ts'
+
+/** The row that the caller's token speaks for; it is never null: a rule that names it lets nobody through without one. */
+export const viewer: unique symbol = Symbol.for('duet.viewer')
+/** The time of the request. */
+export const now: unique symbol = Symbol.for('duet.now')
+
+/** A value that a field is compared with: as callers write it, times also as a Date. */
+export type ConditionValue = string | number | boolean | null | Date | typeof viewer | typeof now
+
+/** The comparisons of a field, all of which must hold. */
+type FieldCondition = {
+  readonly eq?: ConditionValue
+  readonly ne?: ConditionValue
+  readonly in?: readonly ConditionValue[]
+  readonly notIn?: readonly ConditionValue[]
+  readonly isNull?: boolean
+  readonly lt?: ConditionValue
+  readonly lte?: ConditionValue
+  readonly gt?: ConditionValue
+  readonly gte?: ConditionValue
+  readonly contains?: string
+  readonly startsWith?: string
+  readonly has?: string | number
+  readonly hasSome?: readonly (string | number)[]
+}
+
+/** What holds of some row of a list, or of none. */
+type ListCondition = { readonly some: Condition } | { readonly none: Condition }
+
+/**
+ * A condition on a row, as authors write it: its members are fields and relations of the entity, and `and`, `or` and `not`; all of
+ * them must hold. A field takes a value or its comparisons, a relation to one row the condition of that row, one to many `some` or
+ * `none`. Each row satisfies exactly one of a condition and its `not`: a comparison with a field that is null is false.
+ */
+export type Condition = {
+  readonly and?: readonly Condition[]
+  readonly or?: readonly Condition[]
+  readonly not?: Condition
+  readonly [member: string]:
+    | ConditionValue
+    | FieldCondition
+    | ListCondition
+    | Condition
+    | readonly Condition[]
+    | undefined
+}
+
+/** The members that a condition names on its own row. */
+export type MembersOf<C> = C extends readonly (infer One)[]
+  ? MembersOf<One>
+  : {
+      [Member in keyof C]: Member extends 'and' | 'or' | 'not' ? MembersOf<C[Member]> : Member
+    }[keyof C]
+
+/** What a field is compared with: a stored value, a parameter of a read, the viewer's id, or the time of the request. */
+export type Operand =
+  | { readonly kind: 'value'; readonly value: string | number | null }
+  | { readonly kind: 'slot'; readonly slot: number }
+  | { readonly kind: 'viewer' }
+  | { readonly kind: 'now' }
+
+/**
+ * How a field is compared with one operand. `contains` finds a folded text by an index of trigrams, which `contains short`
+ * does not need; `has` looks for an item of a list.
+ */
+export type Comparison =
+  | 'eq'
+  | 'lt'
+  | 'lte'
+  | 'gt'
+  | 'gte'
+  | 'contains'
+  | 'contains short'
+  | 'startsWith'
+  | 'has'
+
+/** A comparison of one field; with the stored value null `eq` holds where the field is null. */
+export type FieldComparison = {
+  readonly kind: 'compare'
+  readonly field: string
+  readonly is: Comparison
+  readonly to: Operand
+}
+
+/**
+ * A condition resolved against the model. It is plain data that can be sent to another thread, and this is its whole form:
+ *
+ * - `and` and `or` hold of all or of some of their parts: without parts `and` holds, and `or` does not;
+ * - `not` holds where its part does not;
+ * - `compare` and `among` look at a field of the row, by its name in the model, and never hold of a null but by `eq` to null;
+ * - `across` looks at other rows: `one`, the row of `table` whose id is in field `by` of this one, which must exist and fit;
+ *   `some` and `none`, the rows of `table` whose field `by` has the id of this one;
+ * - `has viewer` holds where the caller's token speaks for a row.
+ *
+ * Operands are stored values (times in milliseconds, money in minor units, flags as 0 and 1), slots, the viewer and the time.
+ */
+export type Predicate =
+  | { readonly kind: 'and' | 'or'; readonly of: readonly Predicate[] }
+  | { readonly kind: 'not'; readonly of: Predicate }
+  | FieldComparison
+  | { readonly kind: 'among'; readonly field: string; readonly values: readonly Operand[] }
+  | {
+      readonly kind: 'across'
+      readonly rows: 'one' | 'some' | 'none'
+      readonly table: string
+      readonly by: string
+      readonly where: Predicate
+    }
+  | { readonly kind: 'has viewer' }
+
+/** The predicate that all of these are. */
+export const allOf = (of: readonly Predicate[]): Predicate =>
+  of.length === 1 ? (of[0] as Predicate) : { kind: 'and', of }
+
+/** The predicate that one of these is. */
+export const anyOf = (of: readonly Predicate[]): Predicate =>
+  of.length === 1 ? (of[0] as Predicate) : { kind: 'or', of }
+
+/** The predicates directly within one. */
+export const partsOf = (predicate: Predicate): readonly Predicate[] => {
+  if (predicate.kind === 'across') return [predicate.where]
+  if (predicate.kind === 'not') return [predicate.of]
+  return predicate.kind === 'and' || predicate.kind === 'or' ? predicate.of : []
+}
+
+/** Whether a predicate or one within it is so. */
+export const someOf = (predicate: Predicate, isSo: (one: Predicate) => boolean): boolean =>
+  isSo(predicate) || partsOf(predicate).some(part => someOf(part, isSo))
+
+/** Whether a predicate can only hold of rows of the viewer, who then has a row. */
+export const isOfViewer = (predicate: Predicate): boolean => {
+  switch (predicate.kind) {
+    case 'compare':
+      return predicate.is === 'eq' && predicate.to.kind === 'viewer'
+    case 'and':
+      return predicate.of.some(isOfViewer)
+    case 'or':
+      return predicate.of.length > 0 && predicate.of.every(isOfViewer)
+    case 'across':
+      return predicate.rows !== 'none' && isOfViewer(predicate.where)
+    case 'has viewer':
+      return true
+    case 'not':
+    case 'among':
+      return false
+    default:
+      return predicate satisfies never
+  }
+}
+
+/** Whether a condition names the viewer anywhere. */
+export const namesViewer = (condition: unknown): boolean =>
+  condition === viewer ||
+  (typeof condition === 'object' &&
+    condition !== null &&
+    Object.values(condition).some(namesViewer))
+
+/** A fault of a condition: its path, such as `or.1.rating.gte`, and the rest of the sentence. */
+export type ConditionFault = { readonly path: string; readonly message: string }
+
+const mostComparisons = 30
+const mostDepth = 6
+const mostValues = 100
+
+const ranges = ['lt', 'lte', 'gt', 'gte']
+const always = ['eq', 'ne', 'in', 'notIn', 'isNull']
+const searches = ['contains', 'startsWith']
+
+/** A field, as far as a condition looks at it. */
+type ComparedField = {
+  readonly scalar: Scalar
+  readonly scale?: number
+  readonly items?: ComparedField | undefined
+  readonly values: readonly string[] | undefined
+  readonly references: { readonly entity: string } | undefined
+  readonly foldedFrom: string | undefined
+}
+
+/** An entity, as far as conditions are resolved against it. */
+export type ComparedEntity = {
+  readonly table: string
+  readonly fields: Readonly<Record<string, ComparedField>>
+  readonly relations: Readonly<
+    Record<string, { readonly kind: 'one' | 'many'; readonly to: string; readonly by: string }>
+  >
+}
+
+/** The folded copy of a text field, or the field itself if it is one. */
+const foldedCopy = ({ fields }: ComparedEntity, key: string): string | undefined =>
+  fields[key]?.foldedFrom === undefined
+    ? Object.keys(fields).find(other => fields[other]?.foldedFrom === key)
+    : key
+
+/** The operators of a field; none if it cannot be compared. */
+const operatorsOf = (entity: ComparedEntity, key: string): readonly string[] => {
+  switch (entity.fields[key]?.scalar) {
+    case 'int':
+    case 'money':
+    case 'decimal':
+    case 'date':
+    case 'time':
+      return [...always, ...ranges]
+    case 'text':
+      return foldedCopy(entity, key) === undefined ? always : [...always, ...searches]
+    case 'id':
+    case 'flag':
+      return always
+    case 'list':
+      return ['isNull', 'has', 'hasSome']
+    default:
+      return []
+  }
+}
+
+type StoredOperand = { readonly value: string | number } | { readonly fault: string }
+
+/** The stored form of a value that an author compares a field with; an amount may lie between two minor units. */
+const storedOperand = (field: ComparedField, given: unknown, digits: number): StoredOperand => {
+  const { scalar, values } = field
+  switch (scalar) {
+    case 'id':
+    case 'int':
+      return Number.isSafeInteger(given)
+        ? { value: Number(given) }
+        : { fault: 'must be a whole number' }
+    case 'money':
+    case 'decimal': {
+      const parsed = Number.isFinite(given)
+        ? parseMinor(String(given), digitsOf(field, digits))
+        : undefined
+      if (!parsed) return { fault: 'must be a number' }
+      const half = Number(given) < 0 ? -0.5 : 0.5
+      return { value: Number(parsed.minor) + (parsed.rest ? half : 0) }
+    }
+    case 'time': {
+      if (given instanceof Date && !Number.isNaN(given.valueOf())) return { value: given.valueOf() }
+      return typeof given === 'string' && isMoment(given)
+        ? { value: Date.parse(given) }
+        : { fault: 'must be now, a Date or an ISO 8601 time in UTC' }
+    }
+    case 'flag':
+      return typeof given === 'boolean'
+        ? { value: given ? 1 : 0 }
+        : { fault: 'must be true or false' }
+    case 'text': {
+      if (typeof given !== 'string' || !isStorable(given)) return { fault: 'must be a text' }
+      if (!values || values.includes(given)) return { value: given }
+      const near = nearest(given, values)
+      return {
+        fault: `is ${JSON.stringify(given)}, which is not one of ${values.join(', ')}${near === undefined ? '' : `: did you mean ${near}?`}`,
+      }
+    }
+    case 'date':
+      return typeof given === 'string' && isDay(given)
+        ? { value: given }
+        : { fault: 'must be a day, such as 2026-01-31' }
+    case 'list':
+      return field.items && ['text', 'int'].includes(field.items.scalar)
+        ? storedOperand(field.items, given, digits)
+        : { fault: 'cannot be compared' }
+    case 'json':
+    case 'bytes':
+      return { fault: 'cannot be compared' }
+    default:
+      return scalar satisfies never
+  }
+}
+
+/** What conditions are resolved against. */
+type ConditionContext = {
+  readonly entities: Readonly<Record<string, ComparedEntity>>
+  /** The decimals of the currency. */
+  readonly digits: number
+  /** The entity of the viewers, to whose rows `viewer` must be compared; not looked at if it is left out. */
+  readonly viewers?: string
+}
+
+/** Resolves a condition on the rows of an entity; all its faults are named. */
+export const resolveCondition = (
+  { entities, digits, viewers }: ConditionContext,
+  entityName: string,
+  condition: unknown,
+): { readonly predicate: Predicate; readonly faults: readonly ConditionFault[] } => {
+  const faults: ConditionFault[] = []
+  let comparisons = 0
+  const none: Predicate = { kind: 'or', of: [] }
+  const fault = (path: string, message: string): Predicate => {
+    faults.push({ path, message })
+    return none
+  }
+  const within = (path: string, member: string | number) =>
+    path === '' ? String(member) : `${path}.${member}`
+  const isObject = (given: unknown): given is Readonly<Record<string, unknown>> =>
+    typeof given === 'object' &&
+    given !== null &&
+    [Object.prototype, null].includes(Object.getPrototypeOf(given))
+
+  const operandOf = (name: string, key: string, given: unknown, path: string): Operand => {
+    const field = entities[name]?.fields[key] as ComparedField
+    if (given === viewer) {
+      const leadsTo = key === 'id' ? name : field.references?.entity
+      if (leadsTo === undefined || (viewers !== undefined && leadsTo !== viewers))
+        fault(
+          path,
+          `is compared with the viewer and is no id of a ${viewers ?? 'viewer'}: name a reference to one`,
+        )
+      return { kind: 'viewer' }
+    }
+    if (given === now) {
+      if (field.scalar !== 'time') fault(path, 'is compared with now and is no time')
+      return { kind: 'now' }
+    }
+    const stored = storedOperand(field, given, digits)
+    if ('value' in stored) return { kind: 'value', value: stored.value }
+    fault(path, stored.fault)
+    return { kind: 'value', value: null }
+  }
+
+  const compared = (
+    name: string,
+    key: string,
+    operator: string,
+    given: unknown,
+    path: string,
+  ): Predicate => {
+    const negated = (of: Predicate): Predicate => ({ kind: 'not', of })
+    comparisons++
+    switch (operator) {
+      case 'ne':
+        comparisons--
+        return negated(compared(name, key, 'eq', given, path))
+      case 'notIn':
+        comparisons--
+        return negated(compared(name, key, 'in', given, path))
+      case 'isNull': {
+        if (typeof given !== 'boolean') return fault(path, 'must be true or false')
+        const isNull = compared(name, key, 'eq', null, path)
+        comparisons--
+        return given ? isNull : negated(isNull)
+      }
+      case 'in':
+      case 'hasSome': {
+        if (!Array.isArray(given)) return fault(path, 'must be a list of values')
+        if (given.length > mostValues)
+          return fault(path, `has ${given.length} values, and at most ${mostValues} are taken`)
+        if (operator === 'hasSome') {
+          const of = given.map((one, at) => compared(name, key, 'has', one, within(path, at)))
+          return { kind: 'or', of }
+        }
+        const values = given.map((one, at) => operandOf(name, key, one, within(path, at)))
+        const isExact = (one: Operand) =>
+          one.kind !== 'value' || typeof one.value !== 'number' || Number.isInteger(one.value)
+        return { kind: 'among', field: key, values: values.filter(isExact) }
+      }
+      case 'contains':
+      case 'startsWith': {
+        if (typeof given !== 'string' || !isStorable(given)) return fault(path, 'must be a text')
+        const field = foldedCopy(entities[name] as ComparedEntity, key) ?? key
+        const is = operator === 'contains' ? 'contains short' : operator
+        return { kind: 'compare', field, is, to: { kind: 'value', value: fold(given) } }
+      }
+      default: {
+        if (given === null && operator === 'eq')
+          return { kind: 'compare', field: key, is: 'eq', to: { kind: 'value', value: null } }
+        const to = operandOf(name, key, given, path)
+        const is = operator as Comparison
+        if (to.kind !== 'value' || typeof to.value !== 'number' || Number.isInteger(to.value))
+          return { kind: 'compare', field: key, is, to }
+        // No row has an amount between two minor units; a bound there is that of the nearest one.
+        if (is === 'eq') return none
+        const isLeast = is === 'gt' || is === 'gte'
+        const value = isLeast ? Math.floor(to.value) : Math.ceil(to.value)
+        return {
+          kind: 'compare',
+          field: key,
+          is: isLeast ? 'gt' : 'lt',
+          to: { kind: 'value', value },
+        }
+      }
+    }
+  }
+
+  const across = (
+    rows: 'one' | 'some' | 'none',
+    to: string,
+    by: string,
+    given: unknown,
+    path: string,
+    depth: number,
+  ): Predicate => {
+    const table = own(entities, to)?.table ?? ''
+    return { kind: 'across', rows, table, by, where: resolved(to, given, path, depth + 1) }
+  }
+
+  const member = (
+    name: string,
+    key: string,
+    given: unknown,
+    path: string,
+    depth: number,
+  ): Predicate => {
+    const entity = entities[name] as ComparedEntity
+    const field = own(entity.fields, key)
+    const relation = own(entity.relations, key)
+    if (relation?.kind === 'one') {
+      const { by, to } = relation
+      return given === viewer
+        ? compared(name, by, 'eq', given, path)
+        : across('one', to, by, given, path, depth)
+    }
+    if (relation) {
+      const [[rows, of] = ['', undefined], ...others] = isObject(given) ? Object.entries(given) : []
+      if ((rows !== 'some' && rows !== 'none') || others.length > 0)
+        return fault(path, 'is a list: write { some: … } or { none: … }')
+      return across(rows, relation.to, relation.by, of, within(path, rows), depth)
+    }
+    if (!field) {
+      const known = [...Object.keys(entity.fields), ...Object.keys(entity.relations)]
+      const near = nearest(key, [...known, 'and', 'or', 'not'])
+      const meant = near === undefined ? `name one of ${known.join(', ')}` : `did you mean ${near}?`
+      return fault(path, `is not a field or relation of ${name}: ${meant}`)
+    }
+    if (given === undefined) return fault(path, 'is undefined: give it a value')
+    const operators = operatorsOf(entity, key)
+    if (operators.length === 0) return fault(path, 'cannot be compared: leave it out')
+    if (!isObject(given)) return compared(name, key, 'eq', given, path)
+    const keys = Object.keys(given)
+    const isOfRow = keys.some(one => !always.includes(one))
+    if (field.references && (isOfRow || keys.length === 0))
+      return across('one', field.references.entity, key, given, path, depth)
+    if (keys.length === 0)
+      return fault(path, `names no operator: take one of ${operators.join(', ')}`)
+    const parts = keys.map((operator): Predicate => {
+      const at = within(path, operator)
+      if (operators.includes(operator)) return compared(name, key, operator, given[operator], at)
+      if (field.scalar === 'text' && searches.includes(operator))
+        return fault(
+          at,
+          `needs a folded copy: add one to ${name}, such as ${key}Key: folded('${key}')`,
+        )
+      const near = nearest(operator, operators)
+      return fault(
+        at,
+        `is not an operator of ${key}: ${near === undefined ? `take one of ${operators.join(', ')}` : `did you mean ${near}?`}`,
+      )
+    })
+    return allOf(parts)
+  }
+
+  const resolved = (name: string, given: unknown, path: string, depth: number): Predicate => {
+    if (!isObject(given)) return fault(path, 'must be a condition, such as { id: 1 }')
+    if (depth > mostDepth) return fault(path, `is deeper than ${mostDepth}: make it flatter`)
+    const parts = Object.entries(given).map(([key, value]): Predicate => {
+      const at = within(path, key)
+      if (key === 'not') return { kind: 'not', of: resolved(name, value, at, depth + 1) }
+      if (key !== 'and' && key !== 'or') return member(name, key, value, at, depth)
+      if (!Array.isArray(value)) return fault(at, 'must be a list of conditions')
+      const of = value.map((one, index) => resolved(name, one, within(at, index), depth + 1))
+      return { kind: key, of }
+    })
+    return allOf(parts)
+  }
+
+  const predicate = resolved(entityName, condition, '', 1)
+  if (comparisons > mostComparisons)
+    fault('', `has ${comparisons} comparisons, and at most ${mostComparisons} are taken`)
+  return { predicate, faults }
+}
+
+const wordsOf: Readonly<Record<string, string>> = {
+  eq: 'is',
+  ne: 'is not',
+  in: 'is one of',
+  notIn: 'is none of',
+  lt: 'is below',
+  lte: 'is at most',
+  gt: 'is above',
+  gte: 'is at least',
+  contains: 'contains',
+  startsWith: 'begins with',
+}
+
+/** A condition in a person's words, for the documents: `status is published and owner is the caller`. */
+export const conditionInWords = (condition: unknown, path = ''): string => {
+  const valueWords = (value: unknown): string => {
+    if (value === viewer) return 'the caller'
+    if (value === now) return 'now'
+    if (Array.isArray(value)) return value.map(valueWords).join(', ')
+    return value instanceof Date ? value.toISOString() : String(value)
+  }
+  if (typeof condition !== 'object' || condition === null || condition instanceof Date)
+    return `${path} is ${valueWords(condition)}`
+  const parts = Object.entries(condition).map(([key, value]) => {
+    if (key === 'not') return `not (${conditionInWords(value, path)})`
+    if (key === 'and' || key === 'or') {
+      const all = (value as readonly unknown[]).map(one => conditionInWords(one, path))
+      return `(${all.join(` ${key} `)})`
+    }
+    if (key === 'isNull') return `${path} is ${value === true ? '' : 'not '}null`
+    if (key === 'some' || key === 'none')
+      return `${key === 'some' ? 'one' : 'none'} of ${path} has ${conditionInWords(value)}`
+    const operator = path === '' ? undefined : own(wordsOf, key)
+    return operator === undefined
+      ? conditionInWords(value, path === '' ? key : `${path}.${key}`)
+      : `${path} ${operator} ${valueWords(value)}`
+  })
+  return parts.length === 0 ? 'it exists' : parts.join(' and ')
+}

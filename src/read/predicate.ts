@@ -1,0 +1,157 @@
+/** Predicates as SQL: of the rows that a query gives, of one row that a write is about, and of a row that does not exist yet. */
+import { isOfViewer, type Operand, type Predicate } from '#model/condition.ts'
+import { columnName } from '#model/names.ts'
+import { VIEWER } from '#read/selection.ts'
+import type { Dialect } from '#sql/dialect.ts'
+import { column, comma, join, name, number, parameter, type Sql, slot, sql } from '#sql/sql.ts'
+
+/** The SQL of a field in a predicate. */
+export type ColumnOf = (field: string) => Sql
+
+const bare: ColumnOf = field => name(columnName(field))
+
+/** The fields of a table or an alias. */
+export const columnsOf =
+  (table: string): ColumnOf =>
+  field =>
+    column(table, columnName(field))
+
+/** The rows that a predicate is about. */
+export type PredicateRows = {
+  readonly dialect: Dialect
+  readonly columnOf: ColumnOf
+  /**
+   * How other rows are found: `by key` the viewer's are looked up first, in the index of the viewer's key, so that a list of theirs
+   * needs no scan; `by row` each is looked up from its row, which costs the same however many the viewer has; `locked` does so too,
+   * and keeps them as they are until the end of the transaction.
+   */
+  readonly others: 'by key' | 'by row' | 'locked'
+  /** The table whose rows have the alias `t`, so that its indexes of trigrams may be used. */
+  readonly indexed?: string | undefined
+  /** How many queries this one is within, for their aliases: two of them may be of one table. */
+  readonly hop?: number
+}
+
+const signs = { eq: sql`=`, lt: sql`<`, lte: sql`<=`, gt: sql`>`, gte: sql`>=` }
+
+/** The SQL of an operand; whole numbers stand in the text, since only the model has them there. */
+const operandSql = (operand: Operand): Sql => {
+  switch (operand.kind) {
+    case 'value':
+      return Number.isSafeInteger(operand.value)
+        ? number(Number(operand.value))
+        : sql`${operand.value}`
+    case 'slot':
+      return slot(operand.slot)
+    case 'viewer':
+      return slot(VIEWER)
+    case 'now':
+      return parameter({ kind: 'now' })
+    default:
+      return operand satisfies never
+  }
+}
+
+/** Whether it is one comparison, of the row itself or at the end of a path of relations to one row. */
+const isPath = (predicate: Predicate): boolean =>
+  predicate.kind === 'across'
+    ? predicate.rows === 'one' && isPath(predicate.where)
+    : predicate.kind === 'compare' && !isNullTest(predicate)
+
+const isNullTest = ({ to }: Predicate & { kind: 'compare' }): boolean =>
+  to.kind === 'value' && to.value === null
+
+const compareSql = (
+  left: Sql,
+  { field, is, to }: Predicate & { kind: 'compare' },
+  { dialect, indexed }: PredicateRows,
+): Sql => {
+  if (is === 'eq' && to.kind === 'value' && to.value === null) return sql`${left} is null`
+  const right = operandSql(to)
+  switch (is) {
+    case 'contains':
+      return indexed === undefined
+        ? dialect.holds(left, right)
+        : dialect.contains(indexed, columnName(field), right)
+    case 'contains short':
+      return dialect.holds(left, right)
+    case 'has':
+      return dialect.has(left, right, !(to.kind === 'value' && typeof to.value === 'number'))
+    case 'startsWith':
+      return sql`substr(${left}, 1, length(${right})) = ${right}`
+    default:
+      return sql`${left} ${signs[is]} ${right}`
+  }
+}
+
+/** A path's comparison, with the field at its end as a query: the look-up stays one that the planner cannot turn around. */
+const pathSql = (
+  predicate: Predicate,
+  rows: PredicateRows,
+  around: (left: Sql) => Sql = left => left,
+): Sql => {
+  const { columnOf, hop = 1 } = rows
+  if (predicate.kind === 'compare')
+    return compareSql(around(columnOf(predicate.field)), predicate, { ...rows, indexed: undefined })
+  if (predicate.kind !== 'across') throw new Error('not a path')
+  const { table, by, where } = predicate
+  const to = `t${hop}`
+  const inner = { ...rows, columnOf: columnsOf(to), hop: hop + 1 }
+  return pathSql(where, inner, left =>
+    around(sql`(select ${left} from ${name(table)} as ${name(to)}
+    where ${column(to, 'id')} = ${columnOf(by)})`),
+  )
+}
+
+const acrossSql = (predicate: Predicate & { kind: 'across' }, rows: PredicateRows): Sql => {
+  const { rows: which, table, by, where } = predicate
+  const { dialect, columnOf, others, hop = 1 } = rows
+  const isOne = which === 'one'
+  if (others === 'by key' && which !== 'none' && isOfViewer(where)) {
+    const to = `t${hop}`
+    const [from, inner] = isPath(where)
+      ? [name(table), bare]
+      : [sql`${name(table)} as ${name(to)}`, columnsOf(to)]
+    const key = isOne ? inner('id') : inner(by)
+    return sql`${columnOf(isOne ? by : 'id')} in (select ${key} from ${from}
+    where ${predicateSql(where, { ...rows, columnOf: inner, indexed: undefined, hop: hop + 1 })})`
+  }
+  if (others !== 'locked' && isPath(predicate)) return pathSql(predicate, rows)
+  const to = `t${hop}`
+  const link = isOne
+    ? sql`${column(to, 'id')} = ${columnOf(by)}`
+    : sql`${column(to, columnName(by))} = ${columnOf('id')}`
+  const inner = { ...rows, columnOf: columnsOf(to), indexed: undefined, hop: hop + 1 }
+  const lock = others === 'locked' ? dialect.shareClause : sql``
+  const found = sql`exists (select 1 from ${name(table)} as ${name(to)}
+    where ${link} and ${predicateSql(where, inner)}${lock})`
+  return which === 'none' ? sql`not ${found}` : found
+}
+
+/** The condition that a predicate is of some rows. It is true where the predicate holds, and false or null where it does not. */
+export const predicateSql = (predicate: Predicate, rows: PredicateRows): Sql => {
+  switch (predicate.kind) {
+    case 'and':
+    case 'or': {
+      const { kind, of } = predicate
+      const parts = of.map(part => predicateSql(part, rows))
+      if (parts.length === 0) return kind === 'and' ? sql`true` : sql`false`
+      return sql`(${join(parts, kind === 'and' ? sql` and ` : sql` or `)})`
+    }
+    case 'not':
+      return sql`(${predicateSql(predicate.of, rows)}) is not true`
+    case 'compare':
+      return compareSql(rows.columnOf(predicate.field), predicate, rows)
+    case 'among': {
+      const { field, values } = predicate
+      if (values.length === 0) return sql`false`
+      return sql`${rows.columnOf(field)} in (${join(values.map(operandSql), comma)})`
+    }
+    case 'across':
+      return acrossSql(predicate, rows)
+    case 'has viewer':
+      return sql`${rows.dialect.typed(slot(VIEWER), 'id')} is not null`
+    default:
+      return predicate satisfies never
+  }
+}
