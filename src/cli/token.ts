@@ -15,14 +15,6 @@ export const help = ({ viewers: { entity, roles } }: Content) =>
 Prints a token for ${withArticle(entity)}, signed with DUET_AUTH_SECRET (in development: with the
 secret that is kept beside the store, for PostgreSQL in data/). --ttl takes s, m or h; at most 24h.`
 
-/** A lifetime in seconds. */
-const lifetime = (text: string): number => {
-  const ttl = text.endsWith('ms') ? 0 : (duration(text) ?? 0) / 1000
-  if (!(ttl >= 1 && ttl <= 24 * 3600))
-    throw new UsageError(`--ttl must be such as 90s, 15m or 1h, at most 24h, not ${text}`)
-  return ttl
-}
-
 const string = { type: 'string' } as const
 
 export const run = async (args: readonly string[], content: Content): Promise<void> => {
@@ -39,7 +31,11 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   const role = given.role ?? roles.default
   if (!roles.names.includes(role))
     throw new UsageError(`--role must be ${roles.names.join(' or ')}, not ${role}`)
-  const ttl = lifetime(given.ttl ?? '1h')
+  const { ttl: text = '1h' } = given
+  // In seconds, as a token has it.
+  const ttl = text.endsWith('ms') ? 0 : (duration(text) ?? 0) / 1000
+  if (ttl < 1 || ttl > 24 * 3600)
+    throw new UsageError(`--ttl must be such as 90s, 15m or 1h, at most 24h, not ${text}`)
   const config = loadConfig(process.env, content.settings)
   // Tokens of a new secret fit no service that is running: most likely the settings are not those of the service.
   const keys = keysFor(config, file =>

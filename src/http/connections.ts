@@ -14,21 +14,21 @@ type AnswerRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => un
 type HeldRequest = readonly [IncomingMessage, ServerResponse, AnswerRequest]
 
 /** What is known of a connection. */
-type ConnectionState = {
+class ConnectionState {
   /** How many of its requests are being answered, and whether one is that must be alone. */
-  going: number
-  isAlone: boolean
+  going = 0
+  isAlone = false
   /** Those that wait for others of it. */
-  readonly held: HeldRequest[]
+  readonly held: HeldRequest[] = []
   /** Nothing that comes now is heard any more. */
-  isEnding: boolean
+  isEnding = false
   /** Not read until some requests are answered. */
-  isPaused: boolean
-  isGuarded: boolean
+  isPaused = false
+  isGuarded = false
   /** Rests after the answer where others wait. */
-  mayRest: boolean
+  mayRest = false
   /** Called when one of its answers has been taken, or never will be. */
-  readonly answered: () => void
+  answered = (): void => {}
 }
 
 const key = Symbol('connection')
@@ -115,6 +115,7 @@ export const createConnections = (
   }
 
   const stateOf = (socket: Socket): ConnectionState => {
+    const state = new ConnectionState()
     let isGoingOn = false
     /** Starts those that waited, as many in a turn of the event loop as may be unfinished: refusing thousands at once would hold it. */
     const goOn = () => {
@@ -140,7 +141,7 @@ export const createConnections = (
       state.isPaused = false
       socket.resume()
     }
-    const answered = () => {
+    state.answered = () => {
       state.going--
       if (state.going === 0) state.isAlone = false
       if (state.held.length > 0) goOnSoon()
@@ -151,16 +152,6 @@ export const createConnections = (
         scheduleWaking()
       } else if (state.isPaused) readOn()
       state.mayRest = false
-    }
-    const state: ConnectionState = {
-      going: 0,
-      isAlone: false,
-      held: [],
-      isEnding: false,
-      isPaused: false,
-      isGuarded: false,
-      mayRest: false,
-      answered,
     }
     return state
   }

@@ -13,18 +13,16 @@ type Env = {
   Bindings: Partial<HttpBindings>
   /** What its body is received under; the body, once it is received, and how to give back what it took; the parameters of a QUERY. */
   Variables: {
-    receiving?: Receiving
+    receiving?: {
+      /** The caller's part of the account of bodies. */
+      readonly account: ReturnType<Memory['bodies']['of']>
+      /** Throws or rejects where the token does not hold any more. */
+      readonly checkAgain: () => unknown
+    }
     body?: Uint8Array
     giveBack?: () => void
     parameters?: string
   }
-}
-
-type Receiving = {
-  /** The caller's part of the account of bodies. */
-  readonly account: ReturnType<Memory['bodies']['of']>
-  /** Throws or rejects where the token does not hold any more. */
-  readonly checkAgain: () => unknown
 }
 
 export type App = Hono<Env>
