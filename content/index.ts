@@ -16,6 +16,7 @@ import { avatarActions } from '#content/user/avatar/actions.ts'
 import { avatar } from '#content/user/avatar/entity.ts'
 import { user } from '#content/user/entity.ts'
 import { verifyEmail } from '#content/user/verify-email/actions.ts'
+import { versions } from '#content/versions.ts'
 import { defineContent } from '#content.ts'
 import { defineModel } from '#model/model.ts'
 import { oneOf, setting, whole } from '#settings.ts'
@@ -56,6 +57,7 @@ export const content = defineContent({
   entities,
   // A token speaks for a user; a suspended one may read and not write.
   viewers: { entity: 'user', barred: { field: 'status', value: 'suspended' }, roles },
+  versions,
   actions: [...likeActions, ...orderActions, ...avatarActions, verifyEmail, promote],
   served: async () => (await import('#content/served.ts')).served,
   errors,

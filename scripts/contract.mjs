@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { content } from '../content/index.ts'
+import { versions } from '../content/versions.ts'
 import { loadConfig } from '../src/config.ts'
 import {
   counts,
@@ -16,7 +17,6 @@ import {
   report,
 } from '../src/contract/contract.ts'
 import { deriveSchema, schemaText } from '../src/graphql/schema.ts'
-import { versions } from '../src/model/version.ts'
 import { openApiOf } from '../src/openapi/openapi.ts'
 import { printed } from '../src/openapi/print.ts'
 import { modelFor } from '../src/serve/store.ts'
@@ -27,7 +27,7 @@ const folder = 'contract'
 export async function documentsOf(content) {
   const model = modelFor(loadConfig({}, content.settings), content)
   const documents = {}
-  for (const version of versions)
+  for (const version of versions.all)
     documents[`v${version}.openapi.json`] = `${printed(await openApiOf(content, version, model))}\n`
   return { ...documents, 'schema.graphql': schemaText(deriveSchema(model)) }
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { content } from '../content/index.ts'
-import { versions } from '../src/model/version.ts'
+import { versions } from '../content/versions.ts'
 import { openApiOf } from '../src/openapi/openapi.ts'
 import { printed } from '../src/openapi/print.ts'
 import { library } from '../test/support/library/index.ts'
@@ -13,7 +13,7 @@ import { library } from '../test/support/library/index.ts'
 const folder = mkdtempSync(join(tmpdir(), 'duet-openapi-'))
 const files = []
 for (const [name, linted] of Object.entries({ content, library }))
-  for (const version of versions) {
+  for (const version of linted.versions.all) {
     const file = join(folder, `${name}-v${version}.json`)
     writeFileSync(file, printed(await openApiOf(linted, version)))
     files.push(file)

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loadConfig } from './config.ts'
-import { ConfigError, settings } from './settings.ts'
+import { ConfigError, settings, settingsOfVersions } from './settings.ts'
 
 /** The faults of an environment, a sentence each; none where it is good. */
 const faultsOf = (environment: Readonly<Record<string, string>>): readonly string[] => {
   try {
-    loadConfig(environment)
+    loadConfig(environment, settingsOfVersions([1, 2]))
     return []
   } catch (error) {
     assert.ok(error instanceof ConfigError)

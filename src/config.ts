@@ -67,19 +67,18 @@ const readTable = (table: SettingTable, environment: ConfigEnvironment, faults: 
 }
 
 /** The fault of the days on which a version is deprecated and ends; none if they fit together. */
-const deprecationFaults = (
-  { DUET_V1_DEPRECATED: from, DUET_V1_SUNSET: sunset }: Raw,
-  environment: ConfigEnvironment,
-): readonly string[] => {
-  if (sunset === undefined) return []
-  if (!environment.DUET_V1_DEPRECATED)
+const deprecationFaults = (content: Raw, environment: ConfigEnvironment): readonly string[] => {
+  const end = Object.keys(content).find(name => /^DUET_V\d+_SUNSET$/.test(name))
+  if (end === undefined) return []
+  const start = end.replace('SUNSET', 'DEPRECATED')
+  if (!environment[start])
     return [
-      `DUET_V1_SUNSET needs DUET_V1_DEPRECATED: set it to a day ${noticeMonths} months or more before, from which callers are told`,
+      `${end} needs ${start}: set it to a day ${noticeMonths} months or more before, from which callers are told`,
     ]
-  const soonest = from === undefined ? '' : soonestEnd(String(from))
-  if (String(sunset) >= soonest) return []
+  const soonest = content[start] === undefined ? '' : soonestEnd(String(content[start]))
+  if (String(content[end]) >= soonest) return []
   return [
-    `DUET_V1_SUNSET is less than ${noticeMonths} months after DUET_V1_DEPRECATED: set it to ${soonest} or a later day`,
+    `${end} is less than ${noticeMonths} months after ${start}: set it to ${soonest} or a later day`,
   ]
 }
 
@@ -106,7 +105,7 @@ const contradictions = (values: Raw, environment: ConfigEnvironment): readonly s
     faults.push(
       'DUET_DATABASE_URL must have target_session_attrs=read-write, or none: the service needs the server that takes writes',
     )
-  return [...faults, ...deprecationFaults(values, environment)]
+  return faults
 }
 
 /** The Config of an environment, with the content's own settings. Throws a ConfigError that names every fault. */
@@ -117,7 +116,7 @@ export const loadConfig = (environment: ConfigEnvironment, own: SettingTable = {
     if (name.startsWith('DUET_') && !names.includes(name)) faults.push(unknown(name, names))
   const values = readTable(settings, environment, faults) as Config['values']
   const content = readTable(own, environment, faults)
-  faults.push(...contradictions(values, environment))
+  faults.push(...contradictions(values, environment), ...deprecationFaults(content, environment))
   const inPort = port(environment.PORT || '3000')
   if ('fault' in inPort) faults.push(`PORT ${inPort.fault}`)
   if (faults.length > 0) throw new ConfigError(faults.join('\n'))

@@ -5,6 +5,7 @@ import { type ErrorKind, errorShape, type FieldFault, machineErrors, mergeErrors
 import type { Entity } from '#model/entity.ts'
 import {
   checkSwitches,
+  checkVersions,
   checkViewers,
   type Entities,
   type Model,
@@ -15,12 +16,18 @@ import {
 import { currencyOf } from '#model/money.ts'
 import { operationDocsShape } from '#model/operation-docs.ts'
 import { ruleShape } from '#model/policy.ts'
-import { lifetimeShape } from '#model/version.ts'
+import { defineVersions, lifetimeShape, type Versions } from '#model/version.ts'
 import type { ContentPage } from '#pages/page.ts'
 import type { Examples } from '#pages/start.ts'
 import { checkActions, checkDocument, checkRoutes } from '#rest/check.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
-import { ConfigError, type SettingTable, settings, type ValuesOf } from '#settings.ts'
+import {
+  ConfigError,
+  type SettingTable,
+  settings,
+  settingsOfVersions,
+  type ValuesOf,
+} from '#settings.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Session } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
@@ -99,6 +106,8 @@ type Parts<Own extends SettingTable> = {
   /** The entities, checked by `defineModel`. */
   readonly entities: Entities
   readonly viewers: Viewers
+  /** The versions of its REST API, made by `defineVersions`; one, if it says nothing. */
+  readonly versions?: Versions
   /** Writes that are no plain create, update or delete. */
   readonly actions?: readonly Action[]
   /** What a service alone needs; other commands start faster without it. */
@@ -180,6 +189,7 @@ const partsShape = (entities: Entities): Shape =>
   keys<Parts<SettingTable>>({
     entities: must({ named: 'anything' }),
     viewers: must(viewersShape),
+    versions: 'anything',
     actions: { each: actionShape },
     served: 'function',
     errors: { named: errorShape },
@@ -245,11 +255,17 @@ const rulesOfActions = (actions: readonly Action[] = []) =>
 
 /** The routes and pages, checked; a plain error if versions of routes are wrong, or names in documents clash. */
 const checkedServed =
-  (entities: Entities, actions: readonly Action[], load: () => Promise<Served>) => async () => {
+  (
+    entities: Entities,
+    versions: Versions,
+    actions: readonly Action[],
+    load: () => Promise<Served>,
+  ) =>
+  async () => {
     const served = checkShape(servedShape, await load(), 'what the content serves')
     const routes = [...actions, ...served.routes]
-    checkRoutes(routes)
-    checkDocument(entities, routes)
+    checkRoutes(versions, routes)
+    checkDocument(entities, versions, routes)
     return served
   }
 
@@ -263,21 +279,23 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
   const shape = partsShape(parts?.entities ?? {})
   checkShape(shape, parts, 'the content')
   const { switches, creationRates, currency, demo, seed, ...rest } = parts
-  const { errors = {}, settings = {}, actions = [] } = parts
+  const { errors = {}, settings = {}, actions = [], versions = defineVersions() } = parts
   const { served = async () => ({ routes: [], pages: [] }) } = parts
   mergeErrors(machineErrors, errors)
   checkSettings(settings)
   checkViewers(parts.entities, parts.viewers, rulesOfActions(actions))
+  checkVersions(parts.entities, versions)
   checkActions(parts.entities, actions)
-  checkRoutes(actions)
+  checkRoutes(versions, actions)
   const made: Content = {
     transfer: {},
     commands: {},
     ...rest,
     actions,
-    served: checkedServed(parts.entities, actions, served),
+    served: checkedServed(parts.entities, versions, actions, served),
+    versions,
     errors,
-    settings,
+    settings: { ...settings, ...settingsOfVersions(versions.all) },
     ...(demo && {
       demo: async () =>
         checkShape(
@@ -305,7 +323,10 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
 }
 
 /** The model of a content with an operator's settings; throws a plain error if a rule names an unknown switch. */
-export const modelOf = ({ entities, viewers, actions }: Content, settings: Settings): Model => {
+export const modelOf = (
+  { entities, viewers, versions, actions }: Content,
+  settings: Settings,
+): Model => {
   checkSwitches(entities, settings.switches, rulesOfActions(actions))
-  return { entities, viewers, settings }
+  return { entities, viewers, versions, settings }
 }

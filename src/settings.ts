@@ -345,16 +345,6 @@ export const settings = {
     '10000',
     'Longest wait for running requests at the end, in milliseconds',
   ),
-  DUET_V1_DEPRECATED: setting(
-    day,
-    '',
-    'The day, in UTC, from which answers of version 1 of the REST API say that it is deprecated',
-  ),
-  DUET_V1_SUNSET: setting(
-    day,
-    '',
-    'The day, in UTC, on which version 1 ends, six months or more after DUET_V1_DEPRECATED',
-  ),
   DUET_DEPRECATION: setting(
     oneOf(['true', 'date'], 'must be true or date'),
     'true',
@@ -382,3 +372,23 @@ export const settings = {
   ),
   DUET_METRICS_HOST: setting(text, '127.0.0.1', 'Address to listen on for Prometheus'),
 } as const satisfies SettingTable
+
+/** The names of the settings for the end of a version: from when on it is deprecated, and when it ends. */
+export const endSettings = (version: number) =>
+  [`DUET_V${version}_DEPRECATED`, `DUET_V${version}_SUNSET`] as const
+
+/** The settings for the end of a content's oldest version, if it has a newer one. */
+export const settingsOfVersions = (all: readonly number[]): SettingTable => {
+  const [version = 1, next] = all
+  const [deprecated, sunset] = endSettings(version)
+  const about = {
+    deprecated: `The day, in UTC, from which answers of version ${version} of the REST API say that it is deprecated`,
+    sunset: `The day, in UTC, on which version ${version} ends, six months or more after ${deprecated}`,
+  }
+  return next === undefined
+    ? {}
+    : {
+        [deprecated]: setting(day, '', about.deprecated),
+        [sunset]: setting(day, '', about.sunset),
+      }
+}

@@ -1,9 +1,8 @@
 /** What the tests of the REST contract share: how an error looks, and texts that are no id or no number. */
 import assert from 'node:assert/strict'
 import { content } from '#content/index.ts'
+import { versions } from '#content/versions.ts'
 import { machineErrors } from '#errors.ts'
-import { versions } from '#model/version.ts'
-import { styleOf } from '#versions/differences.ts'
 import { library } from './support/library/index.ts'
 import type { Answered, World } from './world.ts'
 
@@ -13,8 +12,8 @@ const kinds = [machineErrors, content.errors, library.errors].flatMap(table => O
 /** What an error says in either shape: that of version 1, or a problem of version 2. */
 const toldBy = ({ json, headers, status }: Answered) => {
   const type = headers.get('content-type')
-  const version = versions.find(one => String(one) === headers.get('api-version'))
-  if (version === undefined || styleOf(version).errors === 'error') {
+  const version = versions.all.find(one => String(one) === headers.get('api-version'))
+  if (version === undefined || versions.styleOf(version).errors === 'error') {
     assert.equal(type, 'application/json; charset=utf-8')
     assert.deepEqual(Object.keys(json), ['error'])
     return json.error

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { newest } from '#model/version.ts'
+import { versions } from '#content/versions.ts'
 import { folderOf, serve } from './duet.ts'
 import { copyOfCheckout, inFolder, root } from './support/checkout-copy.ts'
 
@@ -25,8 +25,8 @@ const changesUnder = (heading: string): readonly Change[] => {
   const section = text.split(`\n### ${heading}\n`)[1]?.split(/\n##/)[0] ?? ''
   const found = /In `([^`]+)`\n\n```ts\n(.*?)```\n\nbecomes\n\n```ts\n(.*?)```/gs
   return [...section.matchAll(found)].map(([, file = '', before = '', after = '']) => {
-    // As it stands among the fields of an entity.
-    const indent = file.startsWith('content/') ? '    ' : ''
+    // As it stands among the fields of an entity, or among the versions.
+    const indent = file.endsWith('/entity.ts') ? '    ' : '  '
     const placed = (code: string) => code.replace(/^(?=.)/gm, indent).trimEnd()
     return { file, before: placed(before), after: placed(after) }
   })
@@ -51,7 +51,7 @@ const walked = async (): Promise<Walked> => {
   const changes = headings.map(changesUnder)
   assert.deepEqual(
     changes.map(({ length }) => length),
-    [2, 1, 1, 1],
+    [1, 1, 1, 1],
   )
   for (const one of changes.flat()) change(folder, one)
   const { failed, stdout, stderr } = await inFolder(folder, {}, 'test/support/versions-walk.ts')
@@ -125,7 +125,7 @@ test('a version is withdrawn by the two settings of the page, and the newest goe
     assert.equal(ended.headers.get('sunset'), end)
     const [, successor = ''] =
       /<([^>]+)>; rel=successor-version/.exec(ended.headers.get('link') ?? '') ?? []
-    assert.equal(successor, `/api/v${newest}/products?limit=1`)
+    assert.equal(successor, `/api/v${versions.newest}/products?limit=1`)
     assert.equal((await fetch(`${service.url}${successor}`)).status, 200)
   }
   assert.equal((await fetch(`${service.url}/api/v1/openapi.json`)).status, 200)

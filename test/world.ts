@@ -225,7 +225,8 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     development: options.development ?? true,
     version: 'test',
     ready: async () => null,
-    notices: options.deprecation && createNotices(options.deprecation, now, core.usage),
+    notices:
+      options.deprecation && createNotices(options.deprecation, model.versions, now, core.usage),
   })
   const { token, ask, gql } = askingOf({ app, content, model, now })
   const look = lookInto(store)

@@ -1,4 +1,5 @@
 /** `POST /api/reports/generate`: figures by day or month, as JSON, CSV or a chart. */
+
 import { chart } from '#content/reports/chart.ts'
 import {
   type Figures,
@@ -9,12 +10,13 @@ import {
 } from '#content/reports/figures.ts'
 import { labelOf, parseRequest, reportTypes, requestBody } from '#content/reports/request.ts'
 import { admin } from '#content/roles.ts'
+import { versions } from '#content/versions.ts'
 import { preferred } from '#http/accept.ts'
 import { jsonBody } from '#http/body.ts'
 import { header, readOptionsOf } from '#http/request.ts'
 import { type Currency, formatMinor } from '#model/money.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
-import { jsonTypes } from '#versions/negotiation.ts'
+import { jsonTypesOf } from '#versions/negotiation.ts'
 import { permit } from '#write/command.ts'
 import { parseKey } from '#write/idempotency.ts'
 
@@ -92,7 +94,7 @@ const jsonForm = {
 }
 
 /** JSON is first: callers who prefer no form get it. */
-const forms = [...jsonTypes, 'text/csv', 'image/svg+xml']
+const forms = [...jsonTypesOf(versions), 'text/csv', 'image/svg+xml']
 
 /** `POST /reports/generate`, for admins. */
 export const reportGenerate: ExtraRoute = {

@@ -2,16 +2,16 @@
 import { readArgs, UsageError } from '#cli/arguments.ts'
 import { loadConfig } from '#config.ts'
 import type { CliCommand, Content } from '#content.ts'
-import { versions } from '#model/version.ts'
 import { modelFor } from '#serve/store.ts'
 
 /** The document of the version of `--version`, the first unless given; throws UsageError for another. */
 const documentNamed = async (args: readonly string[], content: Content) => {
   const { values } = readArgs(args, { version: { type: 'string' } }, 0)
   const model = modelFor(loadConfig(process.env, content.settings), content)
-  const { version: text = String(versions[0]) } = values
-  const version = versions.find(version => String(version) === text)
-  if (!version) throw new UsageError(`--version must be ${versions.join(' or ')}, not ${text}`)
+  const { all } = content.versions
+  const { version: text = String(all[0]) } = values
+  const version = all.find(version => String(version) === text)
+  if (!version) throw new UsageError(`--version must be ${all.join(' or ')}, not ${text}`)
   const { openApiOf } = await import('#openapi/openapi.ts')
   return openApiOf(content, version, model)
 }

@@ -24,6 +24,7 @@ import type { Entity } from '#model/entity.ts'
 import type { Currency } from '#model/money.ts'
 import { columnName, entityOf, fieldOf, typeName, wrong } from '#model/names.ts'
 import { type Roles, rolesShape, type Switches } from '#model/policy.ts'
+import type { Versions } from '#model/version.ts'
 
 export { columnName, entityOf, fieldOf, typeName }
 
@@ -57,6 +58,7 @@ export const viewersShape = keys<Viewers>({
 export type Model = {
   readonly entities: Entities
   readonly viewers: Viewers
+  readonly versions: Versions
   readonly settings: Settings
 }
 
@@ -67,13 +69,14 @@ const checksOfOne: readonly ((checked: CheckedEntity) => Faults)[] = [
   policyFaults,
   listFaults,
   routeFaults,
-  versionFaults,
 ]
 
-/** The faults of all entities: first those of each by itself, then those between them. */
-export const modelFaults = function* (entities: Entities): Generator<string> {
-  for (const [name, self] of Object.entries(entities))
+/** The faults of all entities in all versions: first those of each by itself, then those between them. */
+export const modelFaults = function* (entities: Entities, versions?: Versions): Generator<string> {
+  for (const [name, self] of Object.entries(entities)) {
     for (const faultsOf of checksOfOne) yield* faultsOf({ entities, name, self })
+    if (versions) yield* versionFaults({ entities, name, self }, versions)
+  }
   yield* nameFaults(entities)
   yield* cycleFaults(entities)
 }
@@ -125,6 +128,12 @@ export const checkViewers = (
     )
   for (const fault of viewerFaults(entities, entity)) wrong(fault)
   for (const fault of roleFaults(roles, [...rulesOf(entities), ...actions])) wrong(fault)
+}
+
+/** Checks what differs between versions; throws a plain Error of one sentence that names a part that no version can have. */
+export const checkVersions = (entities: Entities, versions: Versions): void => {
+  for (const [name, self] of Object.entries(entities))
+    for (const fault of versionFaults({ entities, name, self }, versions)) wrong(fault)
 }
 
 /** Checks that all switches that rules name exist; throws a plain Error of one sentence that names a missing one. */

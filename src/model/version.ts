@@ -1,14 +1,89 @@
 /** The versions of the REST API, which parts of the model each has, and how each names and writes values. */
 import { own } from '#base/object.ts'
-import { keys, must, type Shape, words } from '#base/shape.ts'
+import { checkShape, keys, madeWith, must, type Shape, words } from '#base/shape.ts'
 
-/** The versions there are, oldest first. */
-export const versions = [1, 2] as const
+/** A version of a content's REST API, by its number. */
+export type Version = number
 
-export type Version = (typeof versions)[number]
+/** What a version is as a whole, beside the members of its resources. */
+export type VersionStyle = {
+  /** The envelope of lists: `data` beside `nextCursor` or numbered `pagination`, or one `pagination` for all lists. */
+  readonly lists: 'by paging' | 'uniform'
+  /** The body of errors: `{"error": …}`, or a problem of RFC 9457. */
+  readonly errors: 'error' | 'problem'
+  /** Whether unknown query parameters and unknown values of `sort` are refused; else they are ignored. */
+  readonly isStrict: boolean
+  /** Whether its ETags and the keys of its stored responses have its number; those of a version that once was the only one may not. */
+  readonly isMarked: boolean
+}
 
-/** The version for new programs. */
-export const newest: Version = versions.at(-1) ?? versions[0]
+const usualStyle = { lists: 'uniform', errors: 'problem', isStrict: true, isMarked: true } as const
+
+/** The versions that a content declares, each with what it has otherwise than a new one. */
+export type DeclaredVersions = Readonly<Record<Version, Partial<VersionStyle>>>
+
+const declaredShape: Shape = {
+  named: keys<Partial<VersionStyle>>({
+    lists: words<VersionStyle['lists']>({ 'by paging': 1, uniform: 1 }),
+    errors: words<VersionStyle['errors']>({ error: 1, problem: 1 }),
+    isStrict: 'flag',
+    isMarked: 'flag',
+  }),
+}
+
+/** The version that a request named, and the answer's Content-Type for it. */
+export type RequestedVersion = {
+  readonly version: Version
+  readonly style: VersionStyle
+  readonly contentType: string
+}
+
+/** The versions of a content. */
+export type Versions = {
+  /** Oldest first. */
+  readonly all: readonly Version[]
+  readonly oldest: Version
+  /** The one for new programs. */
+  readonly newest: Version
+  readonly styleOf: (version: Version) => VersionStyle
+  /** What a request gets that names none: the oldest, as plain JSON. */
+  readonly usual: RequestedVersion
+  /** Each by its number as text, answered as plain JSON, and as its own media type. */
+  readonly inPlainJson: ReadonlyMap<string, RequestedVersion>
+  readonly inOwnType: ReadonlyMap<string, RequestedVersion>
+}
+
+/** The media type of a version's objects. */
+export const mediaTypeOf = (version: Version): string => `application/vnd.duet.v${version}+json`
+
+/** The versions of a content, one unless it declares others; throws a plain error for one that is no number. */
+export const defineVersions = (declared: DeclaredVersions = { 1: {} }): Versions => {
+  const all = Object.keys(checkShape(declaredShape, declared, 'the versions')).map(Number)
+  const [oldest] = all
+  if (oldest === undefined || !all.every(version => Number.isSafeInteger(version) && version > 0))
+    throw new Error(
+      `The versions are ${Object.keys(declared).join(', ') || 'none'}: name each by a number, such as 1`,
+    )
+  const styleOf = (version: Version) => ({ ...usualStyle, ...declared[version] })
+  const typed = (typeOf: (version: Version) => string) =>
+    all.map(version => {
+      const contentType = `${typeOf(version)}; charset=utf-8`
+      return { version, style: styleOf(version), contentType }
+    })
+  const plain = typed(() => 'application/json')
+  const byNumber = (of: readonly RequestedVersion[]) =>
+    new Map(of.map(requested => [String(requested.version), requested]))
+  const made = {
+    all,
+    oldest,
+    newest: all.at(-1) ?? oldest,
+    styleOf,
+    usual: plain[0] as RequestedVersion,
+    inPlainJson: byNumber(plain),
+    inOwnType: byNumber(typed(mediaTypeOf)),
+  }
+  return madeWith(made, declaredShape, declared)
+}
 
 /** A reason, such as `Use fullName.`, and the day of its announcement if it is known. */
 type Deprecation = string | { readonly reason: string; readonly on: string }
@@ -99,7 +174,7 @@ export const decoded = (
 export type Variant = { readonly name?: string; readonly form?: Form }
 
 /** The variants of a field, each by a version. */
-export type Variants = Readonly<Partial<Record<Version, Variant>>>
+export type Variants = Readonly<Record<Version, Variant>>
 
 /** The shape of variants. */
 export const variantsShape: Shape = {
@@ -119,7 +194,9 @@ export type Differing = { readonly until: Variants; readonly from: Variants }
 
 /** The name and form of a field in a version: of each the nearest, at the versions from it on or up to it. */
 export const variantOf = ({ until, from }: Differing, version: Version): Variant => {
-  const later = versions.filter(other => other >= version).map(other => until[other])
-  const earlier = versions.filter(other => other <= version).map(other => from[other])
-  return Object.assign({}, ...earlier, ...later.reverse())
+  // The keys of an object that are whole numbers are in ascending order.
+  const near = (variants: Variants, isNear: (other: Version) => boolean) =>
+    Object.entries(variants).flatMap(([other, variant]) => (isNear(Number(other)) ? [variant] : []))
+  const later = near(until, other => other >= version)
+  return Object.assign({}, ...near(from, other => other <= version), ...later.reverse())
 }

@@ -4,7 +4,7 @@ import type { Content } from '#content.ts'
 import { entityOf, type Model, typeName } from '#model/model.ts'
 import type { JsonSchema } from '#model/operation-docs.ts'
 import { resourceOf } from '#model/resource.ts'
-import { isIn, newest, type Version } from '#model/version.ts'
+import { isIn, type Version } from '#model/version.ts'
 import { exampleOf, listExample } from '#openapi/examples.ts'
 import { describedOperation, routeOperation, tagOf } from '#openapi/operations.ts'
 import { parameter, sharedParameters } from '#openapi/parameters.ts'
@@ -99,6 +99,7 @@ export const openApiOf = async (
 ): Promise<OpenApi> => {
   const parts = await partsOf(content, version, usual)
   const { model, rows, shared } = parts
+  const { newest } = model.versions
   const others = [...parts.actions, ...parts.extras]
   const documented = documentedIn(model, others, version)
   const { answered, objects, lists, inputs, bodies } = documented

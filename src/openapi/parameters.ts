@@ -3,12 +3,11 @@ import type { Filter } from '#model/entity.ts'
 import { fieldOf } from '#model/model.ts'
 import type { JsonSchema } from '#model/operation-docs.ts'
 import type { Resource } from '#model/resource.ts'
-import { lifetimeOf, type Version, versions } from '#model/version.ts'
+import { lifetimeOf, type Version, type VersionStyle, type Versions } from '#model/version.ts'
 import { bareSchema, describedBy, marksOf, type Schemas } from '#openapi/schemas.ts'
 import { mostPerPage } from '#read/selection.ts'
 import { queryParameters } from '#rest/query.ts'
 import type { Route } from '#rest/routes.ts'
-import type { VersionStyle } from '#versions/differences.ts'
 
 const query = (name: string, description: string, schema: JsonSchema, more: JsonSchema = {}) => ({
   name,
@@ -175,5 +174,6 @@ export const parametersOf = (
   })
 }
 
-/** Whether the end of a version can be announced: the settings can do so of the oldest. */
-export const isOld = (version: Version): boolean => version === versions[0]
+/** Whether the end of a version can be announced: the settings can do so of the oldest, if there is a newer one. */
+export const isOld = (version: Version, { oldest, newest }: Versions): boolean =>
+  version === oldest && version !== newest

@@ -4,9 +4,8 @@ import { type Content, modelOf } from '#content.ts'
 import { type ErrorKind, machineErrors, mergeErrors } from '#errors.ts'
 import type { Model } from '#model/model.ts'
 import type { JsonSchema } from '#model/operation-docs.ts'
-import type { Version } from '#model/version.ts'
+import type { Version, VersionStyle } from '#model/version.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
-import { styleOf, type VersionStyle } from '#versions/differences.ts'
 import type { Action } from '#write/action.ts'
 
 /** A row with members as in an import. */
@@ -35,7 +34,7 @@ export const partsOf = async (
 ): Promise<DocumentParts> => ({
   model,
   version,
-  style: styleOf(version),
+  style: model.versions.styleOf(version),
   actions: content.actions,
   extras: (await content.served()).routes,
   errors: mergeErrors(machineErrors, content.errors),

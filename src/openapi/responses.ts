@@ -2,11 +2,11 @@
 import { ApiError } from '#errors.ts'
 import { typeName } from '#model/names.ts'
 import type { JsonSchema } from '#model/operation-docs.ts'
+import { mediaTypeOf } from '#model/version.ts'
 import { isOld } from '#openapi/parameters.ts'
 import type { DocumentParts } from '#openapi/parts.ts'
 import { objectOf, refTo, type Schemas } from '#openapi/schemas.ts'
 import { failIn } from '#rest/fail.ts'
-import { mediaTypeOf } from '#versions/negotiation.ts'
 
 const text = { type: 'string' } as const
 
@@ -65,8 +65,11 @@ const always: readonly HeaderName[] = [
 ]
 
 /** References to headers: the usual ones of every response, these, and the ones that announce the end of an old version. */
-export const headersOf = ({ version }: DocumentParts, names: readonly HeaderName[]): JsonSchema => {
-  const all = [...always, ...names, ...(isOld(version) ? oldHeaders : [])]
+export const headersOf = (
+  { version, model }: DocumentParts,
+  names: readonly HeaderName[],
+): JsonSchema => {
+  const all = [...always, ...names, ...(isOld(version, model.versions) ? oldHeaders : [])]
   return Object.fromEntries(
     [...new Set(all)].map(name => [name, { $ref: `#/components/headers/${name}` }]),
   )
@@ -165,7 +168,7 @@ const errorResponse = (
       : new ApiError(kind, undefined, { status })
   const body = {
     schema: refTo(isProblem ? 'Problem' : 'Error'),
-    example: JSON.parse(String(failIn(version, error, aRequest).body)),
+    example: JSON.parse(String(failIn(parts.model.versions, version, error, aRequest).body)),
   }
   return {
     description: codes.map(code => `\`${code}\`: ${errors.get(code)?.title ?? ''}.`).join(' '),
@@ -177,7 +180,7 @@ const errorResponse = (
 
 /** The responses for error codes by status, as references to shared ones. */
 export const errorResponses = (parts: DocumentParts, codes: readonly string[]): Schemas => {
-  const all = isOld(parts.version) ? [...codes, 'VERSION_WITHDRAWN'] : codes
+  const all = isOld(parts.version, parts.model.versions) ? [...codes, 'VERSION_WITHDRAWN'] : codes
   const pairs = all.flatMap(code => {
     // It has a status for each way to name a version.
     if (code === 'UNSUPPORTED_VERSION') return [400, 406].map(status => ({ status, code }))

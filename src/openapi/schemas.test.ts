@@ -5,8 +5,8 @@ import { entity, type Link } from '#model/entity.ts'
 import { choice, id } from '#model/field.ts'
 import { anyone } from '#model/policy.ts'
 import { resourceIn } from '#model/resource.ts'
-import { newest } from '#model/version.ts'
 import { objectSchema } from '#openapi/schemas.ts'
+import { versions } from '../../test/support/library/versions.ts'
 
 const self = '/things/{id}'
 
@@ -21,7 +21,7 @@ const neededWith = (cases: Readonly<Record<string, Readonly<Record<string, strin
     linksBy: { by: 'state', cases },
     rest: { list: true, one: true, listing: { paging: 'page', limit: 10 } },
   })
-  const { properties } = objectSchema(resourceIn('thing', thing, newest))
+  const { properties } = objectSchema(resourceIn('thing', thing, versions.newest))
   return (properties as Readonly<Record<string, { required?: readonly string[] }>>)._links?.required
 }
 

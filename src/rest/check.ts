@@ -2,7 +2,7 @@
 import { lifetimeFault } from '#model/check/versions.ts'
 import { type Entities, typeName } from '#model/model.ts'
 import type { OperationDocs } from '#model/operation-docs.ts'
-import { isIn, type Lifetime, versions } from '#model/version.ts'
+import { isIn, type Lifetime, type Versions } from '#model/version.ts'
 import {
   type DescribedRoute,
   documentedIn,
@@ -19,9 +19,13 @@ type NamedRoute = VersionedRoute & { readonly described: Pick<OperationDocs, 'op
 const nameOf = ({ method, path }: VersionedRoute): string => `${method} ${path}`
 
 /** Two of these that have the same key, and a version in which both are; undefined if there are none. */
-const twins = <Part extends Lifetime>(routes: readonly Part[], keyOf: (part: Part) => string) => {
+const twins = <Part extends Lifetime>(
+  { all }: Versions,
+  routes: readonly Part[],
+  keyOf: (part: Part) => string,
+) => {
   for (const [key, same] of Map.groupBy(routes, keyOf))
-    for (const version of versions) {
+    for (const version of all) {
       const [one, other] = same.filter(route => isIn(route, version))
       if (one && other) return { key, version, one, other }
     }
@@ -29,45 +33,49 @@ const twins = <Part extends Lifetime>(routes: readonly Part[], keyOf: (part: Par
 }
 
 /** Throws if two routes of one version have the same path, or their operations the same name. */
-const checkTwins = (routes: readonly NamedRoute[]): void => {
+const checkTwins = (versions: Versions, routes: readonly NamedRoute[]): void => {
   // A router does not see the names of the ids in a path.
-  const twice = twins(routes, route => nameOf(route).replaceAll(/:\w+/g, ':'))
+  const twice = twins(versions, routes, route => nameOf(route).replaceAll(/:\w+/g, ':'))
   if (twice) {
     const [one, other] = [nameOf(twice.one), nameOf(twice.other)]
     const both =
       one === other ? `The route ${one} is there twice` : `${one} and ${other} are one route`
     throw new Error(`${both} in version ${twice.version}: leave one out of it`)
   }
-  const namesakes = twins(routes, ({ described }) => described.operationId)
+  const namesakes = twins(versions, routes, ({ described }) => described.operationId)
   if (!namesakes) return
   const [one, other] = [nameOf(namesakes.one), nameOf(namesakes.other)]
   throw new Error(`${one} and ${other} are both the operation ${namesakes.key}: rename one of them`)
 }
 
 /** Throws a plain error, one sentence, if a route is at fault, or two of one version have one path or one operationId. */
-export const checkRoutes = (routes: readonly NamedRoute[]): void => {
+export const checkRoutes = (versions: Versions, routes: readonly NamedRoute[]): void => {
   for (const route of routes) {
-    const fault = lifetimeFault(route)
+    const fault = lifetimeFault(route, versions)
     if (fault !== undefined) throw new Error(`The route ${nameOf(route)} ${fault}`)
     if (!route.path.startsWith('/'))
       throw new Error(`The route ${nameOf(route)} has a path that does not begin with /`)
   }
-  checkTwins(routes)
+  checkTwins(versions, routes)
 }
 
 /**
  * Throws a plain error, one sentence, if two operations of a version have one path or one name in its document, or two schemas have
  * one name; `others` are the operations that no entity gives.
  */
-export const checkDocument = (entities: Entities, others: readonly DescribedRoute[]): void => {
+export const checkDocument = (
+  entities: Entities,
+  versions: Versions,
+  others: readonly DescribedRoute[],
+): void => {
   const named = routesOf({ entities }).map(route => ({
     ...route.lifetime,
     method: route.method,
     path: route.path,
     described: { operationId: operationIdOf({ entities }, route) },
   }))
-  checkTwins([...named, ...others])
-  for (const version of versions) {
+  checkTwins(versions, [...named, ...others])
+  for (const version of versions.all) {
     const { objects, lists, inputs, bodies } = documentedIn({ entities }, others, version)
     /** The schemas of the document: each name, and the thing it is the schema of. */
     const schemas = [

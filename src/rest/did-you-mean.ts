@@ -50,7 +50,7 @@ export const didYouMean = (model: Model, paths: readonly string[]): Astray => {
   const elsewhere = (c: Http): string => {
     const [, prefix, plural] = collection.exec(c.req.path) ?? []
     if (c.req.method !== 'POST' || plural === undefined) return ''
-    const version = errorVersionOf(c)
+    const version = errorVersionOf(model.versions, c)
     const places = creations
       .filter(({ entity }) => entityOf(model, entity).plural === plural)
       .filter(({ lifetime }) => isIn(lifetime, version))
@@ -60,7 +60,7 @@ export const didYouMean = (model: Model, paths: readonly string[]): Astray => {
   }
   return {
     absent: c => {
-      const unknown = noSuchVersion(c.req.path)
+      const unknown = noSuchVersion(model.versions, c.req.path)
       if (unknown) return unknown
       const place = elsewhere(c)
       const meant = place === '' ? near(c.req.path) : undefined

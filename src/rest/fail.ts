@@ -5,15 +5,19 @@ import { ApiError } from '#errors.ts'
 import type { Fail, Handle } from '#http/exchange.ts'
 import { errorHeaders, type Reply } from '#http/reply.ts'
 import type { Http } from '#http/request.ts'
-import type { Version } from '#model/version.ts'
+import type { Version, Versions } from '#model/version.ts'
 import type { Notices, Successor } from '#versions/deprecation.ts'
-import { styleOf } from '#versions/differences.ts'
 import { errorVersionOf } from '#versions/negotiation.ts'
 
 /** The error in the shape of a version, with its own status. */
-export const failIn = (version: Version, error: ApiError, requestId: string): Reply => {
+export const failIn = (
+  versions: Versions,
+  version: Version,
+  error: ApiError,
+  requestId: string,
+): Reply => {
   const { code, title, message, status, details } = error
-  const isProblem = styleOf(version).errors === 'problem'
+  const isProblem = versions.styleOf(version).errors === 'problem'
   // A problem is as RFC 9457 has it, with its code and the fields at fault.
   const body = isProblem
     ? {
@@ -38,9 +42,11 @@ export const failIn = (version: Version, error: ApiError, requestId: string): Re
   }
 }
 
-/** The error in the shape of the version that the request names. */
-export const fail = (error: ApiError, requestId: string, c: Http): Reply =>
-  failIn(errorVersionOf(c), error, requestId)
+/** Prints errors in the shape of the version that the request names. */
+export const failAsNamed =
+  (versions: Versions): Fail =>
+  (error, requestId, c) =>
+    failIn(versions, errorVersionOf(versions, c), error, requestId)
 
 /** The error for a path that leads nowhere, with a hint at the path that may have been meant, and the page that lists the paths. */
 export const noSuchPath = (path: string, hint = '; '): ApiError =>
@@ -53,7 +59,12 @@ export const noSuchPath = (path: string, hint = '; '): ApiError =>
 export type Announcing = { readonly fail: Fail; readonly around: (handle: Handle) => Handle }
 
 /** The REST API's way to answer, with notices if there are any; without them nothing is in between. */
-export const announcing = (notices: Notices | undefined, successor: Successor): Announcing => {
+export const announcing = (
+  versions: Versions,
+  notices: Notices | undefined,
+  successor: Successor,
+): Announcing => {
+  const fail = failAsNamed(versions)
   if (!notices) return { fail, around: handle => handle }
   const announced = (c: Http, reply: Reply) => notices.announce(c, reply, successor)
   return {

@@ -33,7 +33,6 @@ import {
   represent,
 } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
-import { styleOf } from '#versions/differences.ts'
 import type { RestHandler } from '#versions/negotiation.ts'
 import { invalid } from '#write/input.ts'
 
@@ -47,9 +46,9 @@ type ListShape = {
 }
 
 /** Reads the query strings of a list: the shape, the page, and the address of the other pages. Results are cached, since reading them each time took a fifth of a page. */
-const requestReader = ({ core, prefix, version }: Mount, route: Route, resource: Resource) => {
+const requestReader = ({ core, prefix, style }: Mount, route: Route, resource: Resource) => {
   const { entity } = resource
-  const { isStrict } = styleOf(version)
+  const { isStrict } = style
   const parameters = [...queryParameters(resource, route.kind), 'version']
   const { paging, limit: usual } = entity.rest.listing
   const { digits } = core.model.settings.currency
@@ -109,9 +108,8 @@ type ListPage =
 
 /** Serves a page of a list. */
 export const serveList = (mount: Mount, route: Route): RestHandler => {
-  const { core, edge, prefix, version } = mount
+  const { core, edge, prefix, version, style } = mount
   const resource = resourceOf(core.model, route.entity, version)
-  const style = styleOf(version)
   const requestOf = requestReader(mount, route, resource)
   const bare: ListShape = { fields: [], sort: [], filters: [] }
   const byCursor = resource.entity.rest.listing.paging === 'cursor'
@@ -173,7 +171,7 @@ export const serveList = (mount: Mount, route: Route): RestHandler => {
               style,
             )
         const whole = encodeBody([body], true, isSent ? edge.memory.answers : undefined)
-        return after(whole, ({ body, tag = '' }) => ({ body, link, tag: inVersion(tag, version) }))
+        return after(whole, ({ body, tag = '' }) => ({ body, link, tag: inVersion(tag, mount) }))
       },
     }
     const found = readCached(core.reader, prepared, values, made, readOptionsOf(edge, c, viewer))

@@ -14,7 +14,6 @@ import { comparing, type Item, oneRow, type ParameterValue, type Root } from '#r
 import { fieldsOf, memberNames, parseQuery, queryParameters } from '#rest/query.ts'
 import { isPublic, type Mount, objectTag, pathId, represent } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
-import { styleOf } from '#versions/differences.ts'
 import type { RestHandler } from '#versions/negotiation.ts'
 
 /** What to read for the members of a resource, all or the chosen ones, in the object's own order; links stand below `prefix`. */
@@ -61,11 +60,11 @@ export const wholeOne = (
 
 /** Serves one thing by its id. */
 export const serveOne = (mount: Mount, route: Route): RestHandler => {
-  const { core, edge, version } = mount
+  const { core, edge, version, style } = mount
   const resource = resourceOf(core.model, route.entity, version)
   const { entity } = resource
   const { selectable } = entity.rest
-  const { isStrict } = styleOf(version)
+  const { isStrict } = style
   const names = memberNames(resource)
   const parameters = [...queryParameters(resource, route.kind), 'version']
   const open = isPublic(core.model, entity, route)
@@ -86,7 +85,7 @@ export const serveOne = (mount: Mount, route: Route): RestHandler => {
     make: ([answer]) =>
       !answer || answer.text === 'null'
         ? null
-        : { body: bodyOf(answer.text), tag: objectTag(entity, answer, version) },
+        : { body: bodyOf(answer.text), tag: objectTag(entity, answer, mount) },
   }
 
   return (c, viewer, named) => {

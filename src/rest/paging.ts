@@ -1,10 +1,10 @@
 /** Pages of a list: the parameters that ask for one, the cursors, and the envelope with the links to the other pages. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { parseId } from '#model/values.ts'
+import type { VersionStyle } from '#model/version.ts'
 import type { Answer } from '#read/read.ts'
 import { mostPerPage, pageSize } from '#read/selection.ts'
 import type { QueryParameters } from '#rest/query.ts'
-import type { VersionStyle } from '#versions/differences.ts'
 
 /** How many items a request asks for: `limit`, brought into 1 to 100. */
 export const limitOf = (query: QueryParameters, usual: number): number =>

@@ -8,11 +8,10 @@ import { fieldOf } from '#model/model.ts'
 import { digitsOf, parseMinor } from '#model/money.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
 import { codePoints, comparedWith, fold, isStorable } from '#model/values.ts'
-import { decoded, type Version } from '#model/version.ts'
+import { decoded, type VersionStyle } from '#model/version.ts'
 import type { ParameterValue, Sort, Where } from '#read/selection.ts'
 import type { Mount } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
-import { styleOf } from '#versions/differences.ts'
 import type { RestHandler } from '#versions/negotiation.ts'
 import { invalid } from '#write/input.ts'
 
@@ -88,8 +87,8 @@ export const parseQuery = (text: string) => {
 export type QueryParameters = ReturnType<typeof parseQuery>
 
 /** Throws `VALIDATION_ERROR` if a strict version is given any query parameter but `version`. */
-export const refuseParameters = (text: string, version: Version): void => {
-  if (text === '' || !styleOf(version).isStrict) return
+export const refuseParameters = (text: string, { isStrict }: VersionStyle): void => {
+  if (text === '' || !isStrict) return
   const query = parseQuery(text)
   query.only(['version'])
   query.done()
@@ -104,10 +103,10 @@ const mostIgnored = 10
  */
 export const reportingIgnored = (
   handle: RestHandler,
-  { core, version }: Mount,
+  { core, version, style }: Mount,
   derived: Route | undefined,
 ): RestHandler => {
-  if (styleOf(version).isStrict) return handle
+  if (style.isStrict) return handle
   const known = derived
     ? queryParameters(resourceOf(core.model, derived.entity, version), derived.kind)
     : []

@@ -8,10 +8,9 @@ import type { Entity } from '#model/entity.ts'
 import { entityOf, fieldOf, type Model, notFound } from '#model/model.ts'
 import { anonymous, judge, type Rule } from '#model/policy.ts'
 import { parseId } from '#model/values.ts'
-import type { Version } from '#model/version.ts'
+import type { RequestedVersion, Version, VersionStyle } from '#model/version.ts'
 import type { Answer } from '#read/read.ts'
 import type { Route } from '#rest/routes.ts'
-import type { RequestedVersion } from '#versions/negotiation.ts'
 
 /** The core, the edge, the prefix below which links stand, and the version that is served. */
 export type Mount = {
@@ -19,6 +18,7 @@ export type Mount = {
   readonly edge: HttpContext
   readonly prefix: string
   readonly version: Version
+  readonly style: VersionStyle
 }
 
 /** The id in a path; throws `NOT_FOUND` for a text that is no id. */
@@ -29,18 +29,21 @@ export const pathId = (c: Http, parameter: string, entity: string): number => {
   return id
 }
 
+/** A version with its style. */
+type Styled = Pick<RequestedVersion, 'version' | 'style'>
+
 /** The tag of a representation in a version; the tags of versions differ even if their texts do not. */
-export const inVersion = (tag: string, version: Version): string =>
-  version === 1 ? tag : `${tag.slice(0, -1)}-v${version}"`
+export const inVersion = (tag: string, { version, style }: Styled): string =>
+  style.isMarked ? `${tag.slice(0, -1)}-v${version}"` : tag
 
 /** The strong ETag of a representation that has no revision. */
-export const textTag = (text: string, version: Version): string => inVersion(bodyTag(text), version)
+export const textTag = (text: string, version: Styled): string => inVersion(bodyTag(text), version)
 
 /** The strong ETag of an entity's object, by its revision if it has one. */
 export const objectTag = (
   { table }: Entity,
   { text, revision, last: id }: Pick<Answer, 'text' | 'revision' | 'last'>,
-  version: Version,
+  version: Styled,
 ): string =>
   revision === undefined || id === undefined
     ? textTag(text, version)
@@ -63,14 +66,7 @@ export const represent = (
   c: Http,
   edge: HttpContext,
   body: Reply['body'],
-  {
-    named,
-    isPublic,
-    link,
-    queriedBy,
-    type,
-    tag = textTag(String(body), named.version),
-  }: ReplyFacts,
+  { named, isPublic, link, queriedBy, type, tag = textTag(String(body), named) }: ReplyFacts,
 ): Reply => {
   const fresh = edge.publicMaxAge > 0 ? `public, max-age=${edge.publicMaxAge}` : 'public, no-cache'
   const headers: Record<string, string> = {

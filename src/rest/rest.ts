@@ -9,7 +9,7 @@ import { entityOf } from '#model/model.ts'
 import type { OperationDocs } from '#model/operation-docs.ts'
 import type { Viewer } from '#model/policy.ts'
 import { judge, type Rule } from '#model/policy.ts'
-import { isIn, newest, type Version, versions } from '#model/version.ts'
+import { isIn, type Version } from '#model/version.ts'
 import { announcing, noSuchPath } from '#rest/fail.ts'
 import { queriedBy, serveList } from '#rest/list.ts'
 import { serveOne } from '#rest/one.ts'
@@ -80,16 +80,11 @@ const endpointsOf = (
       // A strict version refuses query parameters after 404 and 403, so the answer is made first.
       return (c, viewer, named) =>
         after(handle(c, viewer, named), reply => {
-          refuseParameters(queryString(c), mount.version)
+          refuseParameters(queryString(c), mount.style)
           return reply
         })
     },
   })),
-]
-
-const prefixes: readonly (readonly [string, readonly Version[]])[] = [
-  [restPath, versions],
-  ...versions.map(version => [versionPath(version), [version]] as const),
 ]
 
 type RestOptions = {
@@ -110,23 +105,29 @@ export const mountRest = (
 ): void => {
   const endpoints = endpointsOf(core, actions, extras)
   const groups = Map.groupBy(endpoints, ({ method, path }) => `${method} ${path}`)
+  const { versions } = core.model
+  const prefixes: readonly (readonly [string, readonly Version[]])[] = [
+    [restPath, versions.all],
+    ...versions.all.map(version => [versionPath(version), [version]] as const),
+  ]
   for (const [prefix, offered] of prefixes)
     for (const group of groups.values()) {
       const [{ method, path } = { method: '', path: '' }] = group
       const handlers = new Map<Version, RestHandler>()
       for (const version of offered)
         for (const endpoint of group.filter(endpoint => isIn(endpoint, version))) {
-          const mount = { core, edge, prefix, version }
+          const style = versions.styleOf(version)
+          const mount = { core, edge, prefix, version, style }
           const { derived, serve } = endpoint
           const handle = countingUses(serve(mount), mount, endpoint)
           handlers.set(version, development ? reportingIgnored(handle, mount, derived) : handle)
         }
       if (handlers.size === 0) continue
 
-      const next = group.find(endpoint => isIn(endpoint, newest))
+      const next = group.find(endpoint => isIn(endpoint, versions.newest))
       const successor: Successor =
         notices && next ? successorOf(core.model, notices.version, next.entity) : () => undefined
-      const { fail, around } = announcing(notices, successor)
+      const { fail, around } = announcing(versions, notices, successor)
       const isOpenTo = (viewer: Viewer) =>
         group.some(({ rule }) => !rule || judge(rule, viewer, core.model) !== 'no')
       /** The error for a path or method that another version has. */
@@ -144,7 +145,7 @@ export const mountRest = (
       }
       const route = `${prefix}${path}`
       const mount = (method: string, handlers: ReadonlyMap<Version, RestHandler>) => {
-        const answer = around(inRequestedVersion(handlers, notices, absent))
+        const answer = around(inRequestedVersion(versions, handlers, notices, absent))
         app.on(method, [route], exchange(edge, fail, answer, route, { isOpenTo }))
       }
       mount(method, handlers)

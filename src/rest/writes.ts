@@ -9,13 +9,14 @@ import { type Http, header, queryString } from '#http/request.ts'
 import { entityOf } from '#model/model.ts'
 import type { Role, Viewer } from '#model/policy.ts'
 import { resourceOf } from '#model/resource.ts'
+import type { RequestedVersion } from '#model/version.ts'
 import type { ReadPlan } from '#read/plan.ts'
 import { wholeOne } from '#rest/one.ts'
 import { refuseParameters } from '#rest/query.ts'
 import { type Mount, objectTag, pathId } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
 import { countingBody } from '#versions/deprecated-use.ts'
-import type { RequestedVersion, RestHandler } from '#versions/negotiation.ts'
+import type { RestHandler } from '#versions/negotiation.ts'
 import { type Action, guardedBy } from '#write/action.ts'
 import { type Command, permit } from '#write/command.ts'
 import {
@@ -65,12 +66,12 @@ const readThen = async <Read>(
 /** The key under which the response to a POST is stored, if it has one. */
 const idempotencyFor = (
   c: Http,
-  { core, version }: Mount,
+  { core, version, style }: Mount,
   viewer: Viewer,
   body: JsonObject,
 ): Idempotency | undefined => {
   const { method, path } = c.req
-  const request = { method, path, version, body }
+  const request = { method, path, body, ...(style.isMarked && { version }) }
   const { roles } = core.model.viewers
   const keyed = keyedRequest(header(c, 'idempotency-key'), viewer, request, roles)
   return keyed && idempotencyOf(core.dialect, keyed, core.now())
@@ -81,7 +82,7 @@ const written = (
   mount: Mount,
   entityName: string,
   done: Done,
-  { contentType, version }: RequestedVersion,
+  named: RequestedVersion,
   withTag = true,
 ): Reply => {
   const { answer, status } = done
@@ -91,10 +92,10 @@ const written = (
   return {
     status,
     headers: {
-      'Content-Type': contentType,
+      'Content-Type': named.contentType,
       'Cache-Control': 'no-store',
-      'API-Version': String(version),
-      ...(withTag && { ETag: objectTag(entity, answer, version) }),
+      'API-Version': String(named.version),
+      ...(withTag && { ETag: objectTag(entity, answer, named) }),
       ...writeHeaders(done),
       ...(isPlaced && { Location: `${mount.prefix}/${entity.plural}/${answer.last}` }),
     },
@@ -111,7 +112,7 @@ const empty = ({ version }: RequestedVersion, done: Done): Reply => ({
 
 /** POST of a new thing, below a parent if the path names one. */
 export const serveCreate = (mount: Mount, route: Route): RestHandler => {
-  const { core, edge, version } = mount
+  const { core, edge, version, style } = mount
   const { model } = core
   const { entity: what } = route
   const resource = resourceOf(model, what, version)
@@ -132,7 +133,7 @@ export const serveCreate = (mount: Mount, route: Route): RestHandler => {
         const body = await jsonBody(c, edge.bodyLimit, bodyTypes)
         countMembers?.(body, viewer)
         const idempotency = idempotencyFor(c, mount, viewer, body)
-        refuseParameters(queryString(c), version)
+        refuseParameters(queryString(c), style)
         const context = { mode: 'create', viewer, model, now: core.now(), what, resource } as const
         const values = inputValues(entity, body, given ? { ...context, given } : context)
         return { idempotency, values }
@@ -161,7 +162,7 @@ const targetOf = (
 
 /** PUT and PATCH. */
 export const serveUpdate = (mount: Mount, route: Route): RestHandler => {
-  const { core, edge, version } = mount
+  const { core, edge, version, style } = mount
   const { model } = core
   const { entity: what } = route
   const mode = route.kind === 'replace' ? 'replace' : 'update'
@@ -177,7 +178,7 @@ export const serveUpdate = (mount: Mount, route: Route): RestHandler => {
     const values = await readThen(mount, check, async () => {
       const body = await jsonBody(c, edge.bodyLimit, mode === 'update' ? patchTypes : bodyTypes)
       countMembers?.(body, viewer)
-      refuseParameters(queryString(c), version)
+      refuseParameters(queryString(c), style)
       return inputValues(entity, body, { mode, viewer, model, now: core.now(), what, resource })
     })
     const command = update(writing, target, values)
@@ -188,14 +189,14 @@ export const serveUpdate = (mount: Mount, route: Route): RestHandler => {
 
 /** DELETE of one thing. */
 export const serveDelete = (mount: Mount, route: Route): RestHandler => {
-  const { core, version } = mount
+  const { core, version, style } = mount
   const { policy, plural } = entityOf(core.model, route.entity)
   return async (c, viewer, named) => {
     const writing = writingFor(core, viewer)
     permit(writing, policy.delete, `delete ${plural}`)
     const target = targetOf(c, mount, route)
     const check = () => precheck(writing, target, 'delete')
-    await readThen(mount, check, async () => refuseParameters(queryString(c), version))
+    await readThen(mount, check, async () => refuseParameters(queryString(c), style))
     return empty(named, await commit(core, remove(writing, target), null, { version }))
   }
 }
@@ -204,7 +205,7 @@ const noBytes = new Uint8Array()
 
 /** An action, on one thing or on none. */
 export const serveAction = (mount: Mount, action: Action): RestHandler => {
-  const { core, edge, version } = mount
+  const { core, edge, version, style } = mount
   const { answers: entity, bytes: byteLimit, precheck } = action
   const guarded = guardedBy(action, core.model)
   const readingFor = entity && readings(mount, entity)
@@ -221,7 +222,7 @@ export const serveAction = (mount: Mount, action: Action): RestHandler => {
     const { command, idempotency } = await readThen(mount, check, async () => {
       const bytes = byteLimit === undefined ? noBytes : await plainBytes(c, byteLimit)
       const body = byteLimit === undefined ? await jsonBody(c, edge.bodyLimit, bodyTypes, true) : {}
-      refuseParameters(queryString(c), version)
+      refuseParameters(queryString(c), style)
       const given = {
         id,
         body,

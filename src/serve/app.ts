@@ -21,19 +21,19 @@ import {
 } from '#http/request.ts'
 import { allowing, unrouted, wholeServer } from '#http/unrouted.ts'
 import { anonymous } from '#model/policy.ts'
-import { newest, type Version, versions } from '#model/version.ts'
+import type { Version, Versions } from '#model/version.ts'
 import { mountOpenApi } from '#openapi/serve.ts'
 import { machineAssets, mountAssets, openAssets } from '#pages/assets.ts'
 import { send } from '#pages/page.ts'
 import { graphiqlPage, mountReference, type ReferenceOptions } from '#pages/reference.ts'
 import { mountStart } from '#pages/start.ts'
 import { didYouMean } from '#rest/did-you-mean.ts'
-import { announcing, fail, failIn } from '#rest/fail.ts'
+import { announcing, failAsNamed, failIn } from '#rest/fail.ts'
 import { mountRest } from '#rest/rest.ts'
 import { routesOf } from '#rest/routes.ts'
 import { type Notices, successorAmong } from '#versions/deprecation.ts'
 import { differencesOf } from '#versions/differences.ts'
-import { versionHeader } from '#versions/negotiation.ts'
+import { noSuchVersion, versionHeader } from '#versions/negotiation.ts'
 
 export type AppOptions = {
   readonly content: Content
@@ -58,14 +58,14 @@ const text = (status: number, body: string) => ({
 })
 
 /** One error as each API prints it, for the page about errors. */
-const errorExamples: ReferenceOptions['errors']['examples'] = async () => {
+const errorExamples = async (versions: Versions) => {
   const { entriesOf } = await import('#graphql/errors.ts')
   const id = '08b7cdfb-3a4b-4d45-ad4e-5e1c76d1a036'
   const [field, message] = ['name', 'must be 1 to 200 characters']
   const details = [{ field, message }]
   const error = new ApiError('VALIDATION_ERROR', `${field} ${message}`, { details })
-  const ofRest = versions.map(version => {
-    const { status, headers, body } = failIn(version, error, id)
+  const ofRest = versions.all.map(version => {
+    const { status, headers, body } = failIn(versions, version, error, id)
     const contentType = headers['Content-Type'] ?? ''
     return { where: `REST, version ${version}`, status, contentType, body: String(body) }
   })
@@ -86,6 +86,8 @@ const referenceOf = ({ content, served, core, notices }: AppOptions): ReferenceO
     path,
   }))
   const routes = [...derived, ...content.actions, ...served.routes]
+  const { versions } = core.model
+  const unsupported = noSuchVersion(versions, `${versionPath(99)}/`)
   const offered = (version: Version) => {
     const lifecycle = notices?.lifecycle()
     const days = lifecycle?.version === version && {
@@ -99,14 +101,16 @@ const referenceOf = ({ content, served, core, notices }: AppOptions): ReferenceO
     versions: {
       // The day on which a version ends may change while it is served.
       get versions() {
-        return versions.map(offered)
+        return versions.all.map(offered)
       },
       differences: differencesOf(core.model, routes),
       example: content.examples.rest,
     },
     errors: {
-      errors: [...mergeErrors(machineErrors, content.errors).values()],
-      examples: errorExamples,
+      errors: [...mergeErrors(machineErrors, content.errors).values()].map(kind =>
+        kind.code === unsupported?.code ? { ...kind, example: unsupported.message } : kind,
+      ),
+      examples: () => errorExamples(versions),
     },
   }
 }
@@ -121,7 +125,7 @@ const mountPages = (app: App, options: AppOptions) => {
   for (const { path, page } of served.pages) app.get(path, async c => send(await page(assets), c))
   const { model } = core
   const { examples } = content
-  const rest = versionPath(newest)
+  const rest = versionPath(model.versions.newest)
   const start = { model, examples, development, introspection, rest, version }
   mountStart(app, start, assets)
   mountReference(app, referenceOf(options), assets)
@@ -131,7 +135,8 @@ const mountPages = (app: App, options: AppOptions) => {
   return async (c: Http) => send(await graphiqlPage(graphiql, assets), c)
 }
 
-const mountProbes = (app: App, { edge, ready, readOnly }: AppOptions) => {
+const mountProbes = (app: App, { core, edge, ready, readOnly }: AppOptions) => {
+  const fail = failAsNamed(core.model.versions)
   // Probes ask often and without a token; they are neither authenticated nor logged, and they wait behind nobody: a process
   // that is busy is alive.
   const quiet = {
@@ -163,6 +168,7 @@ export const createApp = (
 ): { readonly app: App; readonly openGraphql: () => Promise<unknown> } => {
   const { core, content, notices } = options
   const edge: HttpContext = { ...options.edge, positionStatus: core.reader.positionStatus }
+  const { versions } = core.model
   const app: App = new Hono({ getPath: routedPath })
   const { actions } = content
   const { development, served } = options
@@ -172,18 +178,18 @@ export const createApp = (
   const openGraphql = mountGraphql(app, core, edge, options.graphql, graphiql)
   mountProbes(app, options)
   const allowedAt = allowing(app.routes)
-  const announced = announcing(notices, successorAmong(allowedAt))
+  const announced = announcing(versions, notices, successorAmong(versions.newest, allowedAt))
   const paths = app.routes.map(({ path }) => path)
   const astray = unrouted(allowedAt, edge, announced, didYouMean(core.model, paths), (c, allow) => {
     const { path } = c.req
     const isQueried = allow.includes(queryMethod) && path !== wholeServer
     const bodies = path === graphqlPath ? bodyTypes : [formType]
-    return { ...versionHeader(c), ...(isQueried && acceptQuery(bodies)) }
+    return { ...versionHeader(versions, c), ...(isQueried && acceptQuery(bodies)) }
   })
   app.notFound(astray)
   app.onError((error, c) => {
     // The APIs answer what their own handlers throw, so this error is of a page, or of the end of an answer.
-    const handle = exchange(edge, fail, () => {
+    const handle = exchange(edge, failAsNamed(versions), () => {
       throw error
     })
     return handle(c)

@@ -1,4 +1,5 @@
 /** The end of the HTTP server. */
+
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
@@ -8,12 +9,13 @@ import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { loadConfig } from '#config.ts'
 import { listen } from '#serve/listen.ts'
+import { versions } from '../../test/support/library/versions.ts'
 import { inTime, standStill, until } from '../../test/support/wait.ts'
 
 test('a request that came while a draining process stood still is answered, however long its connection was idle', async () => {
   const app = { fetch: () => new Response('answered') }
   const state = { isDraining: false }
-  const server = await listen(app, loadConfig({ DUET_PORT: '0' }), { state })
+  const server = await listen(app, loadConfig({ DUET_PORT: '0' }), { versions, state })
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
   const request = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
   socket.write(request)
@@ -37,7 +39,7 @@ for (const host of ['::', '0:0:0:0:0:0:0:0', '0.0.0.0'])
   }, async () => {
     const app = { fetch: () => new Response('answered') }
     const config = loadConfig({ DUET_HOST: host, DUET_PORT: '0' })
-    const server = await listen(app, config, { state: { isDraining: false } })
+    const server = await listen(app, config, { versions, state: { isDraining: false } })
     const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
     socket.write('GET /readyz HTTP/1.0\r\n\r\n')
     assert.match(await text(socket), /^HTTP\/1\.1 200 .+answered$/s)
@@ -55,7 +57,7 @@ test('a client that takes nothing of an answer loses its connection, also where 
     return new Response(body)
   }
   const app = { fetch } as Parameters<typeof listen>[0]
-  const options = { state: { isDraining: false }, patience: 600 }
+  const options = { versions, state: { isDraining: false }, patience: 600 }
   const server = await listen(app, loadConfig({ DUET_PORT: '0' }), options)
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
   socket.on('error', () => {}).pause()

@@ -20,7 +20,7 @@ import { noQueue } from '#http/queue.ts'
 import { notAPage, type Reply } from '#http/reply.ts'
 import { type App, endsConnection } from '#http/request.ts'
 import { wholeServer } from '#http/unrouted.ts'
-import { versions } from '#model/version.ts'
+import type { Versions } from '#model/version.ts'
 import { failIn } from '#rest/fail.ts'
 
 export type Listening = {
@@ -33,6 +33,8 @@ export type Listening = {
 const usualPatience = 30_000
 
 type ListenOptions = Partial<Pick<HttpContext, 'queue' | 'connections'>> & {
+  /** The versions of the REST API, in whose oldest form errors are answered that no route sees. */
+  readonly versions: Versions
   /** While it holds an answer is the last one on its connection. */
   readonly state: { readonly isDraining: boolean }
   /** The descriptor of a socket that was handed over. */
@@ -44,7 +46,7 @@ type ListenOptions = Partial<Pick<HttpContext, 'queue' | 'connections'>> & {
 export const listen = async (
   app: Pick<App, 'fetch'>,
   config: Config,
-  { state, socket, patience = usualPatience, queue = noQueue, ...given }: ListenOptions,
+  { versions, state, socket, patience = usualPatience, queue = noQueue, ...given }: ListenOptions,
 ): Promise<Listening> => {
   const { DUET_QUEUE_SIZE, DUET_QUEUE_WAIT, DUET_MAX_CONNECTIONS } = config.values
   const limits = { held: DUET_QUEUE_SIZE, rest: DUET_QUEUE_WAIT }
@@ -80,7 +82,7 @@ export const listen = async (
   }
   const answer = getRequestListener(app.fetch, {
     hostname: inUrl(config.host),
-    errorHandler: unreadable,
+    errorHandler: cause => unreadable(cause, versions),
   })
   const server = createServer(options, (incoming, outgoing) => {
     const { url = '' } = incoming
@@ -93,7 +95,7 @@ export const listen = async (
     if (socket.timeout === look && !isOver(socket)) socket.setTimeout(look)
     else socket.destroy()
   })
-  refuseUnparsed(server)
+  refuseUnparsed(server, versions)
   server.maxConnections = DUET_MAX_CONNECTIONS
   const address = await listenOn(server, config, socket)
   return { url: urlOf(address, config, socket), close: limit => closeGently(server, limit) }
@@ -186,15 +188,15 @@ export const createStalled = (patience: number, now = () => performance.now()) =
 }
 
 /** The reply to what does not reach the app, in the shape of all errors. */
-const refusalOf = (error: ApiError): Reply => {
+const refusalOf = (error: ApiError, versions: Versions): Reply => {
   const id = randomUUID()
-  const { headers, ...reply } = failIn(versions[0], error, id)
+  const { headers, ...reply } = failIn(versions, versions.oldest, error, id)
   const more = { 'X-Request-Id': id, 'X-Content-Type-Options': 'nosniff' }
   return { ...reply, headers: { ...headers, ...more, 'Content-Security-Policy': notAPage } }
 }
 
 /** The answer to a request of which no URL can be made; anything else that is thrown outside of the app is a bug. */
-const unreadable = (cause: unknown): Response => {
+const unreadable = (cause: unknown, versions: Versions): Response => {
   const error =
     cause instanceof RequestError
       ? new ApiError(
@@ -203,7 +205,7 @@ const unreadable = (cause: unknown): Response => {
           { cause },
         )
       : new ApiError('INTERNAL', undefined, { cause })
-  const { body, ...reply } = refusalOf(error)
+  const { body, ...reply } = refusalOf(error, versions)
   return new Response(body, reply)
 }
 
@@ -240,8 +242,8 @@ const errorOf = ({ code = '', reason }: ParserError): ApiError =>
   )
 
 /** A whole response as it goes over a socket, the last one on it. */
-const responseTo = (error: ParserError): string => {
-  const { status, headers, body } = refusalOf(errorOf(error))
+const responseTo = (error: ParserError, versions: Versions): string => {
+  const { status, headers, body } = refusalOf(errorOf(error), versions)
   const fields = {
     ...headers,
     Date: new Date().toUTCString(),
@@ -268,12 +270,12 @@ const answerOn = (socket: Socket): ServerResponse | null =>
   (socket as Socket & { readonly _httpMessage?: ServerResponse | null })._httpMessage ?? null
 
 /** Answers after the whole requests that came before (RFC 9112, section 9.3.2); one of which an answer has begun is cut off. */
-const refuse = (socket: Socket, error: ParserError): void => {
+const refuse = (socket: Socket, error: ParserError, versions: Versions): void => {
   const before = answerOn(socket)
   if (!socket.writable || error.code === 'ECONNRESET') socket.destroy()
-  else if (before?.req.complete) before.once('close', () => refuse(socket, error))
+  else if (before?.req.complete) before.once('close', () => refuse(socket, error, versions))
   else if (before?.headersSent) socket.destroy()
-  else endWith(socket, responseTo(error))
+  else endWith(socket, responseTo(error, versions))
 }
 
 const refused = new WeakSet<Socket>()
@@ -285,25 +287,25 @@ const newest = new WeakMap<Socket, IncomingMessage>()
  * Node looks at the time before it reads what has come: where the process itself stood still, a whole request may be there and is
  * answered, as its client was not slow. Nothing less is: Node looks at the time of each request only once.
  */
-const refuseLate = (socket: Socket, error: ParserError): void => {
+const refuseLate = (socket: Socket, error: ParserError, versions: Versions): void => {
   const before = newest.get(socket)
   const wasComplete = before?.complete === true
   // What has come is read before that.
   setImmediate(() => {
     const now = newest.get(socket)
     if (now?.complete && (now !== before || !wasComplete)) refused.delete(socket)
-    else refuse(socket, error)
+    else refuse(socket, error, versions)
   })
 }
 
 /** Refuses what the server cannot read, once on a connection: Node emits `clientError` for each piece that comes after the first one too. */
-export const refuseUnparsed = (server: Server): void => {
+export const refuseUnparsed = (server: Server, versions: Versions): void => {
   server.prependListener('request', request => void newest.set(request.socket, request))
   server.on('clientError', (error: ParserError, stream) => {
     const socket = stream as Socket
     if (refused.has(socket)) return
     refused.add(socket)
-    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') refuseLate(socket, error)
-    else refuse(socket, error)
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') refuseLate(socket, error, versions)
+    else refuse(socket, error, versions)
   })
 }

@@ -1,4 +1,5 @@
 /** One process that serves: the prepared store opened, the core and the app on it, and a server that listens. */
+
 import { flushCompileCache } from 'node:module'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
@@ -17,7 +18,7 @@ import { createLimiter } from '#http/limit/limiter.ts'
 import { createMemory } from '#http/memory.ts'
 import { createQueue } from '#http/queue.ts'
 import { createMail, type Delivery } from '#mail/mail.ts'
-import { newest } from '#model/version.ts'
+import type { Versions } from '#model/version.ts'
 import type { Observe } from '#observe.ts'
 import { cachedReader, publishing } from '#read/read.ts'
 import { createApp } from '#serve/app.ts'
@@ -28,7 +29,7 @@ import { logging } from '#serve/log.ts'
 import { measured, metricsOf, serveMetrics } from '#serve/metrics.ts'
 import type { Program } from '#serve/prepare.ts'
 import { modelFor, storeOf } from '#serve/store.ts'
-import { usualRateLimit } from '#settings.ts'
+import { endSettings, usualRateLimit } from '#settings.ts'
 import { queryWith } from '#sql/engine.ts'
 import { type Announced, createUsage, startFlushing } from '#versions/deprecated-use.ts'
 import { createNotices, type DeprecationDays, shortNotice } from '#versions/deprecation.ts'
@@ -75,12 +76,15 @@ const deliveryOf = ({ values, development }: Config): Delivery => {
   return { kind: development ? 'shown' : 'none' }
 }
 
-/** The deprecation of version 1 that the settings say; undefined if they say none. */
-const deprecationOf = ({ values }: Config): DeprecationDays | undefined => {
-  const { DUET_V1_DEPRECATED: from, DUET_V1_SUNSET: sunset, DUET_NOTICE: notice } = values
+/** The deprecation of the oldest version that the settings say; undefined if they say none. */
+const deprecationOf = (
+  { values, content }: Config,
+  { oldest: version }: Versions,
+): DeprecationDays | undefined => {
+  const [from, sunset] = endSettings(version).map(name => content[name] as string | undefined)
   if (from === undefined) return undefined
-  const header = values.DUET_DEPRECATION
-  return { version: 1, from, sunset, header, holds: notice === 'kept' ? 'notice' : 'sunset' }
+  const { DUET_DEPRECATION: header, DUET_NOTICE: notice } = values
+  return { version, from, sunset, header, holds: notice === 'kept' ? 'notice' : 'sunset' }
 }
 
 /** Since when the deprecations of versions are announced, as the store remembers it. */
@@ -112,7 +116,7 @@ const greetingOf = (
 
   GraphQL  curl -s ${url}${graphqlPath} -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '${JSON.stringify({ query: graphql })}' -w '\\n'
 
-  REST     curl -s ${url}${versionPath(newest)}${rest} -H 'Authorization: Bearer ${token}' -w '\\n'
+  REST     curl -s ${url}${versionPath(content.versions.newest)}${rest} -H 'Authorization: Bearer ${token}' -w '\\n'
 `
 }
 
@@ -199,7 +203,7 @@ export const start = async (program: Program, onFatal: () => void): Promise<Runn
   }
 
   // Who uses what is deprecated, and since when callers are told.
-  const deprecation = deprecationOf(config)
+  const deprecation = deprecationOf(config, model.versions)
   const announced = deprecation && (await announcedIn(store))
   const usage = measured(createUsage({ ...ofStore, ...(announced && { announced }) }), metrics)
   if (deprecation) {
@@ -240,13 +244,19 @@ export const start = async (program: Program, onFatal: () => void): Promise<Runn
     version,
     ready: async () => (state.isDraining ? 'draining' : whyNotReady()),
     readOnly: engine.readOnly,
-    notices: deprecation && createNotices(deprecation, now, usage),
+    notices: deprecation && createNotices(deprecation, model.versions, now, usage),
   })
 
   const forPrometheus = metrics && (await serveMetrics(metrics, config, { engine, edge }))
   const endPurging = startPurging(ofStore)
   const endFlushing = startFlushing(usage)
-  const server = await listen(app, config, { state, socket, queue, connections })
+  const server = await listen(app, config, {
+    versions: model.versions,
+    state,
+    socket,
+    queue,
+    connections,
+  })
   state.url = server.url
   // Who waited for the service gets an answer first.
   sleep(graphqlDelay, undefined, { ref: false })

@@ -4,6 +4,7 @@ import { createServer, type RequestListener, type Server, type ServerOptions } f
 import { type AddressInfo, connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
+import { versions } from '../../test/support/library/versions.ts'
 import { standStill } from '../../test/support/wait.ts'
 import { refuseUnparsed } from './listen.ts'
 
@@ -13,7 +14,7 @@ const fine: RequestListener = (_, response) => void response.end('fine')
 
 /** A client of a server that refuses what cannot be read. */
 const connected = async (t: TestContext, server: Server) => {
-  refuseUnparsed(server)
+  refuseUnparsed(server, versions)
   t.after(() => server.close())
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -8,7 +8,7 @@ import { type Http, queryString } from '#http/request.ts'
 import type { Model } from '#model/model.ts'
 import type { Viewer } from '#model/policy.ts'
 import { resourceOf } from '#model/resource.ts'
-import { newest, type Version } from '#model/version.ts'
+import type { Version, Versions } from '#model/version.ts'
 import { apiOf, type Usage } from '#versions/deprecated-use.ts'
 
 /** The days of a version's end, as the operator decided; days are written `2027-01-31` and begin at 00:00 UTC. */
@@ -69,7 +69,12 @@ export const shortNotice = (
 const aboutVersions = `<${versionsPath}>; rel="deprecation"; type="text/html"`
 
 /** The notices of a version, by the clock and by the announcements that the store remembers. */
-export const createNotices = (days: DeprecationDays, now: () => number, usage: Usage) => {
+export const createNotices = (
+  days: DeprecationDays,
+  { newest }: Versions,
+  now: () => number,
+  usage: Usage,
+) => {
   const { version } = days
   const number = String(version)
   const noticeOf = (day: number, announced: string | undefined) => {
@@ -124,7 +129,8 @@ export type Successor = (c: Http) => string | undefined
 
 const prefix = new RegExp(`^${restPath}(?:/v\\d+)?(?=/)`)
 
-const successorPath = (path: string): string => path.replace(prefix, versionPath(newest))
+const successorPath = (path: string, newest: Version): string =>
+  path.replace(prefix, versionPath(newest))
 
 /** The names that the newest version has for values of parameters that list members. */
 type Renames = Readonly<Record<string, (name: string) => string>>
@@ -133,7 +139,7 @@ type Renames = Readonly<Record<string, (name: string) => string>>
 const unsafe = /[^\x21-\x7e]|[<>"\\^`{|}]/gu
 
 /** The request without the parameter that names a version; parameters in which no member is called differently stay as they were sent. */
-const targetOf = (c: Http, renames: Renames): string => {
+const targetOf = (c: Http, newest: Version, renames: Renames): string => {
   const query = queryString(c)
   const parts = (query === '' ? [] : query.split('&'))
     .filter(part => !/^version(?:=|$)/.test(part))
@@ -144,7 +150,7 @@ const targetOf = (c: Http, renames: Renames): string => {
       if (renamed === text) return part
       return `${name}=${encodeURIComponent(renamed).replaceAll('%2C', ',')}`
     })
-  const target = `${successorPath(c.req.path)}${parts.length > 0 ? `?${parts.join('&')}` : ''}`
+  const target = `${successorPath(c.req.path, newest)}${parts.length > 0 ? `?${parts.join('&')}` : ''}`
   return target.replace(unsafe, encodeURIComponent)
 }
 
@@ -154,7 +160,8 @@ export const successorOf = (
   version: Version,
   entity: string | undefined,
 ): Successor => {
-  if (entity === undefined) return c => targetOf(c, {})
+  const { newest } = model.versions
+  if (entity === undefined) return c => targetOf(c, newest, {})
   const older = resourceOf(model, entity, version)
   const newer = resourceOf(model, entity, newest)
   const renames: Renames = {
@@ -170,13 +177,13 @@ export const successorOf = (
       return same?.name ?? name
     },
   }
-  return c => targetOf(c, renames)
+  return c => targetOf(c, newest, renames)
 }
 
 /** The successor of requests that no route takes, by the methods that `allowedAt` gives for a path. */
 export const successorAmong =
-  (allowedAt: (path: string) => string | undefined): Successor =>
+  (newest: Version, allowedAt: (path: string) => string | undefined): Successor =>
   c => {
-    const methods = allowedAt(successorPath(c.req.path))?.split(', ') ?? []
-    return methods.includes(c.req.method) ? targetOf(c, {}) : undefined
+    const methods = allowedAt(successorPath(c.req.path, newest))?.split(', ') ?? []
+    return methods.includes(c.req.method) ? targetOf(c, newest, {}) : undefined
   }

@@ -4,8 +4,8 @@ import { type Entity, entity } from '#model/entity.ts'
 import { choice, created, id, money, text } from '#model/field.ts'
 import type { Model } from '#model/model.ts'
 import { anyone } from '#model/policy.ts'
-import { versions } from '#model/version.ts'
 import { differencesOf } from '#versions/differences.ts'
+import { versions } from '../../test/support/library/versions.ts'
 import { roles } from '../../test/support/roles.ts'
 
 const song: Entity = entity({
@@ -39,11 +39,12 @@ const song: Entity = entity({
 
 /** What version 1 has, and what all others have. */
 const ways = (first: string, others: string) =>
-  versions.map(version => (version === 1 ? first : others))
+  versions.all.map(version => (version === 1 ? first : others))
 
 const modelWith = (entities: Model['entities']): Model => ({
   entities,
   viewers: { entity: 'song', barred: { field: 'mood', value: 'sad' }, roles },
+  versions,
   settings: { switches: {}, currency: { code: 'USD', digits: 2 }, values: {} },
 })
 

@@ -2,24 +2,14 @@
 
 import type { Model } from '#model/model.ts'
 import { type Resource, resourceIn } from '#model/resource.ts'
-import { type Form, isIn, type Lifetime, type Version, versions } from '#model/version.ts'
-
-/** What a version is as a whole, beside the members of its resources. */
-export type VersionStyle = {
-  /** The envelope of lists: `data` beside `nextCursor` or numbered `pagination`, or one `pagination` for all lists. */
-  readonly lists: 'by paging' | 'uniform'
-  /** The body of errors: `{"error": …}`, or a problem of RFC 9457. */
-  readonly errors: 'error' | 'problem'
-  /** Whether unknown query parameters and unknown values of `sort` are refused; else they are ignored. */
-  readonly isStrict: boolean
-}
-
-const styles: Readonly<Record<Version, VersionStyle>> = {
-  1: { lists: 'by paging', errors: 'error', isStrict: false },
-  2: { lists: 'uniform', errors: 'problem', isStrict: true },
-}
-
-export const styleOf = (version: Version): VersionStyle => styles[version]
+import {
+  type Form,
+  isIn,
+  type Lifetime,
+  type Version,
+  type VersionStyle,
+  type Versions,
+} from '#model/version.ts'
 
 /** A method at a path, with the versions that have it. */
 export type VersionedRoute = Lifetime & { readonly method: string; readonly path: string }
@@ -31,10 +21,11 @@ const code = (text: string) => `\`${text}\``
 
 /** How each version has something, unless all have it alike. */
 const difference = (
+  { all }: Versions,
   what: string,
   way: (version: Version) => string,
 ): readonly VersionDifference[] => {
-  const ways = versions.map(way)
+  const ways = all.map(way)
   return new Set(ways).size > 1 ? [{ what, ways }] : []
 }
 
@@ -80,10 +71,15 @@ const parts: readonly (readonly [string, (resource: Resource) => readonly string
 ]
 
 /** Only the names that not all versions share: the others would hide them. */
-const ofPart = (what: string, partOf: (version: Version) => readonly string[]) => {
-  const all = versions.map(partOf)
-  const isShared = (name: string) => all.every(names => names.includes(name))
+const ofPart = (
+  versions: Versions,
+  what: string,
+  partOf: (version: Version) => readonly string[],
+) => {
+  const named = versions.all.map(partOf)
+  const isShared = (name: string) => named.every(names => names.includes(name))
   return difference(
+    versions,
     what,
     version =>
       partOf(version)
@@ -94,18 +90,20 @@ const ofPart = (what: string, partOf: (version: Version) => readonly string[]) =
 
 /** The differences of a model and its routes: of the versions as a whole first, then of each resource. */
 export const differencesOf = (
-  { entities }: Model,
+  { entities, versions }: Model,
   routes: readonly VersionedRoute[],
 ): readonly VersionDifference[] => [
-  ...difference('Lists', version => listWords[styleOf(version).lists]),
-  ...difference('Errors', version => errorWords[styleOf(version).errors]),
-  ...difference('Unknown query parameters and values of `sort`', version =>
-    styleOf(version).isStrict ? '422' : 'ignored; a list is then by id ascending',
+  ...difference(versions, 'Lists', version => listWords[versions.styleOf(version).lists]),
+  ...difference(versions, 'Errors', version => errorWords[versions.styleOf(version).errors]),
+  ...difference(versions, 'Unknown query parameters and values of `sort`', version =>
+    versions.styleOf(version).isStrict ? '422' : 'ignored; a list is then by id ascending',
   ),
-  ...difference('Words in a filter that its field does not have', version =>
-    styleOf(version).isStrict ? '422' : 'no row has them; where true and false are due, no effect',
+  ...difference(versions, 'Words in a filter that its field does not have', version =>
+    versions.styleOf(version).isStrict
+      ? '422'
+      : 'no row has them; where true and false are due, no effect',
   ),
-  ...ofPart('Requests', version =>
+  ...ofPart(versions, 'Requests', version =>
     routes
       .filter(route => isIn(route, version))
       .map(({ method, path }) => code(`${method} ${path}`)),
@@ -114,7 +112,9 @@ export const differencesOf = (
     .filter(([, { policy }]) => policy.read && policy.read.kind !== 'nobody')
     .flatMap(([name, entity]) =>
       parts.flatMap(([part, of]) =>
-        ofPart(`${part} ${entity.plural}`, version => of(resourceIn(name, entity, version))),
+        ofPart(versions, `${part} ${entity.plural}`, version =>
+          of(resourceIn(name, entity, version)),
+        ),
       ),
     ),
 ]

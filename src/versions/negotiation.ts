@@ -8,10 +8,7 @@ import type { Handle } from '#http/exchange.ts'
 import type { Reply } from '#http/reply.ts'
 import { type Http, header, queryString } from '#http/request.ts'
 import type { Viewer } from '#model/policy.ts'
-import { type Version, versions } from '#model/version.ts'
-
-/** The version that a request named, and the answer's Content-Type for it. */
-export type RequestedVersion = { readonly version: Version; readonly contentType: string }
+import { mediaTypeOf, type RequestedVersion, type Version, type Versions } from '#model/version.ts'
 
 /** Answers the requests of a route in one version. */
 export type RestHandler = (
@@ -20,47 +17,32 @@ export type RestHandler = (
   requested: RequestedVersion,
 ) => Reply | Promise<Reply>
 
-const offered = `offered: ${versions.join(', ')}`
-
-/** The media type of a version's objects. */
-export const mediaTypeOf = (version: Version): string => `application/vnd.duet.v${version}+json`
-
 /** The media types of JSON, for routes that have other forms too; plain JSON is first. */
-export const jsonTypes: readonly string[] = ['application/json', ...versions.map(mediaTypeOf)]
-
-/** Each version by its number as text, answered as plain JSON and as its own media type. */
-const inPlainJson: ReadonlyMap<string, RequestedVersion> = new Map(
-  versions.map(version => [
-    String(version),
-    { version, contentType: 'application/json; charset=utf-8' },
-  ]),
-)
-const inOwnType: ReadonlyMap<string, RequestedVersion> = new Map(
-  versions.map(version => [
-    String(version),
-    { version, contentType: `${mediaTypeOf(version)}; charset=utf-8` },
-  ]),
-)
-const [usual = { version: versions[0], contentType: '' }] = inPlainJson.values()
+export const jsonTypesOf = ({ all }: Versions): readonly string[] => [
+  'application/json',
+  ...all.map(mediaTypeOf),
+]
 
 const inRestPath = new RegExp(`^${restPath}/v(\\d+)(?:/|$)`)
 
 /** The version in a path, as it stands there; undefined if the path has none. */
 const inPath = (path: string): string | undefined => inRestPath.exec(path)?.[1]
 
-const unsupported = (named: string, status: number) =>
+const unsupported = ({ all }: Versions, named: string, status: number) =>
   new ApiError(
     'UNSUPPORTED_VERSION',
     named === ''
-      ? `The version of the API that the request names is empty; ${offered}`
-      : `Version ${named.slice(0, 20)} of the API not found; ${offered}`,
+      ? `The version of the API that the request names is empty; offered: ${all.join(', ')}`
+      : `Version ${named.slice(0, 20)} of the API not found; offered: ${all.join(', ')}`,
     { status },
   )
 
 /** The error for a path that leads nowhere because of its version; undefined if that version is offered. */
-export const noSuchVersion = (path: string): ApiError | undefined => {
+export const noSuchVersion = (versions: Versions, path: string): ApiError | undefined => {
   const named = inPath(path)
-  return named === undefined || inPlainJson.has(named) ? undefined : unsupported(named, 404)
+  return named === undefined || versions.inPlainJson.has(named)
+    ? undefined
+    : unsupported(versions, named, 404)
 }
 
 const vendor = /^application\/vnd\.duet\.v(.*)\+json$/
@@ -111,7 +93,8 @@ const severalAtOnce = (named: readonly string[]) =>
  * query whose version it does not accept. Throws `UNSUPPORTED_VERSION` 406 or 400, and `MALFORMED_REQUEST` if two
  * of them disagree, or one is given twice.
  */
-export const versionOf = (c: Http): RequestedVersion => {
+export const versionOf = (versions: Versions, c: Http): RequestedVersion => {
+  const { inPlainJson, inOwnType } = versions
   const namesMore =
     header(c, 'api-version') !== undefined ||
     queryString(c).includes('version') ||
@@ -119,9 +102,9 @@ export const versionOf = (c: Http): RequestedVersion => {
   // Nearly all requests name a version by their path at most.
   if (!namesMore) {
     const text = inPath(c.req.path)
-    if (text === undefined) return usual
+    if (text === undefined) return versions.usual
     const requested = inPlainJson.get(text)
-    if (!requested) throw unsupported(text, 404)
+    if (!requested) throw unsupported(versions, text, 404)
     return requested
   }
   const [named, ...others] = namedBy(c)
@@ -133,42 +116,45 @@ export const versionOf = (c: Http): RequestedVersion => {
     const isWanted = wanted.includes(named)
     if (wanted.length > 0 && !isWanted) throw severalAtOnce([named, ...wanted])
     const requested = (isWanted && !prefersJson ? inOwnType : inPlainJson).get(named)
-    if (!requested) throw unsupported(named, 400)
-    if (refused.includes(named) && !acceptsJson) throw unsupported(named, 406)
+    if (!requested) throw unsupported(versions, named, 400)
+    if (refused.includes(named) && !acceptsJson) throw unsupported(versions, named, 406)
     return requested
   }
-  if (prefersJson) return usual
+  if (prefersJson) return versions.usual
   const known = wanted.find(text => inOwnType.has(text))
-  if (known !== undefined) return inOwnType.get(known) ?? usual
-  const [missing] = [...wanted, ...refused.filter(text => text === String(usual.version))]
-  if (missing !== undefined && !acceptsJson) throw unsupported(missing, 406)
-  return usual
+  if (known !== undefined) return inOwnType.get(known) ?? versions.usual
+  const [missing] = [...wanted, ...refused.filter(text => text === String(versions.oldest))]
+  if (missing !== undefined && !acceptsJson) throw unsupported(versions, missing, 406)
+  return versions.usual
 }
 
 /** The version in whose shape an error is answered: the request's own, or the newest that it names. */
-export const errorVersionOf = (c: Http): Version => {
+export const errorVersionOf = (versions: Versions, c: Http): Version => {
   try {
-    return versionOf(c).version
+    return versionOf(versions, c).version
   } catch {
     const named = [...namedBy(c), ...acceptedBy(c).wanted]
-    return versions.findLast(version => named.includes(String(version))) ?? usual.version
+    return versions.all.findLast(version => named.includes(String(version))) ?? versions.oldest
   }
 }
 
 /** The version header of an answer that no version shapes, such as that to OPTIONS; none outside the REST API. */
-export const versionHeader = (c: Http): Readonly<Record<string, string>> =>
-  c.req.path.startsWith(`${restPath}/`) ? { 'API-Version': String(errorVersionOf(c)) } : {}
+export const versionHeader = (versions: Versions, c: Http): Readonly<Record<string, string>> =>
+  c.req.path.startsWith(`${restPath}/`)
+    ? { 'API-Version': String(errorVersionOf(versions, c)) }
+    : {}
 
 /** Serves each request in the version that it names, once that is admitted; `absent` gives the error if that version has no handler. */
 export const inRequestedVersion =
   (
+    versions: Versions,
     handlers: ReadonlyMap<Version, RestHandler>,
     notices: { readonly admit: (version: Version, viewer: Viewer) => void } | undefined,
     absent: (c: Http, version: Version) => ApiError,
   ): Handle =>
   (c, viewer) => {
     // The viewer comes first, then the version, then the rest.
-    const requested = versionOf(c)
+    const requested = versionOf(versions, c)
     notices?.admit(requested.version, viewer)
     const handle = handlers.get(requested.version)
     if (!handle) throw absent(c, requested.version)

@@ -9,7 +9,7 @@ import { entity } from '#model/entity.ts'
 import { choice, folded, id, int, reference, revision, text } from '#model/field.ts'
 import { defineModel, type Model } from '#model/model.ts'
 import { anyone, self, signedIn } from '#model/policy.ts'
-import type { Version } from '#model/version.ts'
+import { defineVersions, type Version } from '#model/version.ts'
 import { drive, type Query } from '#sql/engine.ts'
 import { sql } from '#sql/sql.ts'
 import { createUsage } from '#versions/deprecated-use.ts'
@@ -67,6 +67,7 @@ const wakeOutbox = () => void awakened++
 const model: Model = {
   entities: defineModel({ member, note, errand } as never),
   viewers: { entity: 'member', barred: { field: 'state', value: 'barred' }, roles },
+  versions: defineVersions(),
   settings: { switches: {}, currency: { code: 'USD', digits: 2 } },
 }
 const writing: Writing = { model, dialect, viewer: { id: 7, role: 'user' }, now: 0 }

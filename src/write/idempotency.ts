@@ -50,9 +50,8 @@ export const keyedRequest = (
 ): KeyedRequest | undefined => {
   const key = parseKey(header)
   if (key === undefined) return undefined
-  const { method, path, version = 1, body } = request
-  // Version 1 is as it was before there was another, so that responses of then are still replayed.
-  const target = version === 1 ? path : `${path} in version ${version}`
+  const { method, path, version, body } = request
+  const target = version === undefined ? path : `${path} in version ${version}`
   // What one role may see is not shown to a token of another. The usual one is left out, as it was when there was no role in it.
   const isUsual = viewer.role === roles.default || viewer.role === anonymous.role
   const line = isUsual ? `${method} ${target}` : `${method} ${target} as ${viewer.role}`

@@ -1,4 +1,5 @@
 /** Bodies that arrive late or never, over real sockets. */
+
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -6,6 +7,7 @@ import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { mint } from '#auth/token.ts'
 import { loadConfig } from '#config.ts'
+import { versions } from '#content/versions.ts'
 import { createMemory } from '#http/memory.ts'
 import { createQueue } from '#http/queue.ts'
 import { type Listening, listen } from '#serve/listen.ts'
@@ -19,7 +21,10 @@ const clock = { ahead: 0 }
 const now = () => Date.now() + clock.ahead
 before(async () => {
   world = await createWorld({ now, edge: { memory } })
-  server = await listen(world.app, loadConfig({ DUET_PORT: '0' }), { state: { isDraining: false } })
+  server = await listen(world.app, loadConfig({ DUET_PORT: '0' }), {
+    versions,
+    state: { isDraining: false },
+  })
 })
 after(async () => {
   await server.close(0)
@@ -124,7 +129,11 @@ test('bodies that come slowly have no other write refused, however few are sent 
   const queue = createQueue({ wait: 200, writeWait: 500, size: 5000 })
   const busy = await createWorld({ edge: { queue } })
   const config = loadConfig({ DUET_PORT: '0' })
-  const { url, close } = await listen(busy.app, config, { state: { isDraining: false }, queue })
+  const { url, close } = await listen(busy.app, config, {
+    versions,
+    state: { isDraining: false },
+    queue,
+  })
   const head = 'POST /api/users HTTP/1.1\r\nHost: a\r\nContent-Type: application/json'
   const slow = await Promise.all(
     Array.from({ length: 40 }, async () => {

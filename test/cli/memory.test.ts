@@ -1,9 +1,11 @@
 /** What clients can make a service keep in memory: bodies that do not end, answers that nobody reads, connections. */
+
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { after, before, test } from 'node:test'
 import { loadConfig } from '#config.ts'
+import { versions } from '#content/versions.ts'
 import { type Account, createMemory, type Memory } from '#http/memory.ts'
 import { type Listening, listen } from '#serve/listen.ts'
 import { inTime, longest, until } from '../support/wait.ts'
@@ -27,8 +29,16 @@ before(async () => {
       body: { title: `${n}`, content: '€'.repeat(100_000) },
     })
   const config = loadConfig({ DUET_PORT: '0', DUET_MAX_CONNECTIONS: '12' })
-  server = await listen(world.app, config, { state: { isDraining: false }, patience: longest })
-  strict = await listen(world.app, config, { state: { isDraining: false }, patience: 2000 })
+  server = await listen(world.app, config, {
+    versions,
+    state: { isDraining: false },
+    patience: longest,
+  })
+  strict = await listen(world.app, config, {
+    versions,
+    state: { isDraining: false },
+    patience: 2000,
+  })
 })
 after(async () => {
   await server.close(0)

@@ -1,8 +1,10 @@
 /** Requests that follow one another on a connection of a service that is draining: nothing is done behind the last answer (RFC 9112, section 9.6). */
+
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, test } from 'node:test'
 import { loadConfig } from '#config.ts'
+import { versions } from '#content/versions.ts'
 import { type Listening, listen } from '#serve/listen.ts'
 import { until } from '../support/wait.ts'
 import { createWorld, type World } from '../world.ts'
@@ -24,7 +26,10 @@ before(async () => {
   const requests = requestsOf(token)
   head = requests.head
   never = requests.withBody('PATCH /api/users/2', patch('Never'))
-  server = await listen(world.app, loadConfig({ DUET_PORT: '0' }), { state: { isDraining: true } })
+  server = await listen(world.app, loadConfig({ DUET_PORT: '0' }), {
+    versions,
+    state: { isDraining: true },
+  })
 })
 after(async () => {
   await server.close(0)

@@ -1,7 +1,9 @@
 /** Requests that follow one another on a connection before the first is answered: over real sockets, in a queue that the test empties. */
+
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { loadConfig } from '#config.ts'
+import { versions } from '#content/versions.ts'
 import { createConnections } from '#http/connections.ts'
 import { createMemory } from '#http/memory.ts'
 import { type Listening, listen } from '#serve/listen.ts'
@@ -29,7 +31,7 @@ before(async () => {
   read = head('GET /api/users/2')
   query = head(`GET /graphql?query=${encodeURIComponent('{ user(id: 2) { name } }')}`)
   const config = loadConfig({ DUET_PORT: '0' })
-  server = await listen(world.app, config, { state: { isDraining: false }, connections })
+  server = await listen(world.app, config, { versions, state: { isDraining: false }, connections })
 })
 after(async () => {
   await server.close(0)

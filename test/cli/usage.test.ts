@@ -10,8 +10,8 @@ import * as seed from '#cli/seed.ts'
 import * as serveCommand from '#cli/serve.ts'
 import * as token from '#cli/token.ts'
 import { content } from '#content/index.ts'
+import { versions } from '#content/versions.ts'
 import type { CliCommand } from '#content.ts'
-import { versions } from '#model/version.ts'
 import { openApiOf } from '#openapi/openapi.ts'
 import { command } from '../commands.ts'
 import { duet, folderOf, serve } from '../duet.ts'
@@ -65,7 +65,7 @@ test('schema prints what a server shows of itself, and neither opens nor makes a
 
 test('openapi prints the document of a version that a server shows, in lines that can be read', async () => {
   const { file, settings } = fresh()
-  for (const version of versions) {
+  for (const version of versions.all) {
     const { code, stdout } = await command(['openapi', '--version', `${version}`], settings)
     assert.equal(code, 0)
     assert.deepEqual(JSON.parse(stdout), await openApiOf(content, version))

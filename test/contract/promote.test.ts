@@ -1,7 +1,7 @@
 /** Making somebody an admin. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { versions } from '#model/version.ts'
+import { versions } from '#content/versions.ts'
 import { refuses } from '../rest.ts'
 import { createWorld, type World } from '../world.ts'
 
@@ -58,7 +58,7 @@ test('an empty object is as good as no body, and a key replays the answer', asyn
 })
 
 test('both actions are there in every version of the path', async () => {
-  for (const prefix of versions.map(version => `/api/v${version}`)) {
+  for (const prefix of versions.all.map(version => `/api/v${version}`)) {
     const asked = await world.ask(`POST ${prefix}/users/2/actions/promote-to-admin`, { as: 1 })
     assert.equal(asked.status, 200)
     assert.equal(asked.json._links.self.href, `${prefix}/users/2`)

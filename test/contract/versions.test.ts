@@ -1,10 +1,11 @@
 /** Versions 1 and 2 of the REST API: how a request names one, what is answered if it cannot, and what differs between them. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { versions } from '#content/versions.ts'
 import { createLimiter } from '#http/limit/limiter.ts'
 import { createQueue } from '#http/queue.ts'
 import { header } from '#http/request.ts'
-import { type Version, versions } from '#model/version.ts'
+import type { Version } from '#model/version.ts'
 import { refuses } from '../rest.ts'
 import { type Answered, type Asking, createWorld, type World } from '../world.ts'
 
@@ -55,7 +56,7 @@ const product = '/api/products/1'
 const namings: Readonly<Record<string, readonly NamingRow[]>> = {
   'a version is named by path, Accept, API-Version and query alike; without one it is 1': [
     [product, {}, 1, json],
-    ...versions.flatMap((version): readonly NamingRow[] => [
+    ...versions.all.flatMap((version): readonly NamingRow[] => [
       [`/api/v${version}/products/1`, {}, version, json],
       [product, { 'API-Version': `${version}` }, version, json],
       [`${product}?version=${version}`, {}, version, json],
@@ -232,15 +233,15 @@ type Named = Readonly<Partial<Record<Way, Version>>>
 const ways: readonly Way[] = ['path', 'header', 'query', 'accept']
 const other = (version: Version): Version => (version === 1 ? 2 : 1)
 
-const alone: readonly Named[] = versions.flatMap(version =>
+const alone: readonly Named[] = versions.all.flatMap(version =>
   ways.map((way): Named => ({ [way]: version })),
 )
 const pairs = ways.flatMap(one => ways.filter(two => two !== one).map(two => [one, two] as const))
-const agreeing: readonly Named[] = versions.flatMap(version => [
+const agreeing: readonly Named[] = versions.all.flatMap(version => [
   ...pairs.map(([one, two]): Named => ({ [one]: version, [two]: version })),
   { path: version, header: version, query: version, accept: version },
 ])
-const conflicting: readonly Named[] = versions.flatMap(version =>
+const conflicting: readonly Named[] = versions.all.flatMap(version =>
   pairs.map(([one, two]): Named => ({ [one]: version, [two]: other(version) })),
 )
 
@@ -369,7 +370,7 @@ test('a write whose answer is too large is told in the shape of its version', as
   const small = await createWorld({ engine: { limits: { objects: 100, bytes: 100 } } })
   t.after(() => small.close())
   const body = { name: 'a'.repeat(99), email: 'long@example.org' }
-  for (const version of versions) {
+  for (const version of versions.all) {
     const answer = await small.ask(`POST /api/v${version}/users`, { body })
     refuses(answer, 400, 'RESPONSE_TOO_LARGE')
   }

@@ -4,9 +4,9 @@ import fc from 'fast-check'
 import { restPath } from '#base/paths.ts'
 import { content as usualContent } from '#content/index.ts'
 import { randomFrom } from '#content/seed/seed.ts'
+import { versions } from '#content/versions.ts'
 import { machineErrors, mergeErrors } from '#errors.ts'
 import { deriveSchema } from '#graphql/schema.ts'
-import { versions } from '#model/version.ts'
 import { openApiOf } from '#openapi/openapi.ts'
 import { type Subject, subjects } from '../generic/contents.ts'
 import { filled } from '../generic/subject.ts'
@@ -82,7 +82,7 @@ const fuzzOf = async ({ content }: Subject) => {
   const admin = content.viewers.roles.superuser
   const codes = new Set(mergeErrors(machineErrors, content.errors).keys())
   const rest = await Promise.all(
-    versions.map(async version =>
+    versions.all.map(async version =>
       restRequests(await openApiOf(content, version, model), version, admin),
     ),
   )

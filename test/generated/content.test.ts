@@ -6,10 +6,11 @@ import { type Entity, many } from '#model/entity.ts'
 import { time } from '#model/field.ts'
 import { checkViewers, defineModel, entityOf, type Viewers } from '#model/model.ts'
 import { self, signedIn, whileOpen } from '#model/policy.ts'
-import { type Lifetime, versions } from '#model/version.ts'
+import type { Lifetime } from '#model/version.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
 import type { Action } from '#write/action.ts'
 import { library } from '../support/library/index.ts'
+import { versions } from '../support/library/versions.ts'
 import { editor, roles } from '../support/roles.ts'
 import { member } from './models.ts'
 import { thing } from './thing.ts'
@@ -90,6 +91,7 @@ const served = (actions: readonly Action[], routes: readonly ExtraRoute[] = []) 
   defineContent({
     entities: defineModel({ member, thing } as never),
     viewers,
+    versions,
     actions,
     served: async () => ({ routes, pages: [] }),
     migrations: new URL('file:///'),
@@ -121,7 +123,7 @@ const wrongRoutes: readonly (readonly [string, Lifetime, string])[] = [
   [
     'begins with a version that there is not',
     { since: 7 as never },
-    `names version 7, which is not one of ${versions.join(', ')}: name one of these`,
+    `names version 7, which is not one of ${versions.all.join(', ')}: name one of these`,
   ],
 ]
 for (const [what, lifetime, rest] of wrongRoutes)
@@ -197,6 +199,7 @@ test('a rule while a switch is open that the content does not give is told in on
   const content = defineContent({
     entities: defineModel({ member, thing: { ...thing, policy } } as never),
     viewers,
+    versions,
     migrations: new URL('file:///'),
     examples: { graphql: '', rest: '', withToken: { graphql: '', rest: '' } },
   })
@@ -223,7 +226,12 @@ test('two operations or two schemas with one name in a document are told at the 
   ) =>
     defineContent({
       ...{ viewers: library.viewers, actions: library.actions, served: library.served },
-      ...{ errors: library.errors, migrations: library.migrations, examples: library.examples },
+      ...{
+        errors: library.errors,
+        versions,
+        migrations: library.migrations,
+        examples: library.examples,
+      },
       entities: {
         ...entities,
         book: { ...book, rest: { ...book.rest, lifetimes } },

@@ -7,12 +7,13 @@ import { choice, type Field, id, int, money } from '#model/field.ts'
 import type { Model } from '#model/model.ts'
 import { currencyOf } from '#model/money.ts'
 import { resourceIn } from '#model/resource.ts'
-import { isIn, versions } from '#model/version.ts'
+import { isIn } from '#model/version.ts'
 import { encoders, inForm } from '#read/stitch.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import { checkInput } from '#write/input.ts'
 import { subjects } from '../generic/contents.ts'
 import { anyCharacter } from '../support/characters.ts'
+import { versions } from '../support/library/versions.ts'
 import { taken } from '../support/taken.ts'
 import { modelAsUsual } from '../world.ts'
 
@@ -86,7 +87,7 @@ for (const [name, model] of models)
       }
       const encoderOf = encoders('rest', currency.digits)
       for (const [what, entity] of Object.entries(model.entities))
-        for (const version of versions) {
+        for (const version of versions.all) {
           const resource = resourceIn(what, entity, version)
           for (const [key, field] of Object.entries(entity.fields)) {
             const isGiven = field.rest && field.settableBy.kind !== 'nobody' && isIn(field, version)

@@ -1,4 +1,5 @@
 /** Every kind of field with every option: what docs/model.md says is served works on both engines, the rest is refused. */
+
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -32,6 +33,7 @@ import {
 import { entityOf, type Model, modelFaults } from '#model/model.ts'
 import { anonymous, nobody, signedIn } from '#model/policy.ts'
 import { filling } from '../stores.ts'
+import { versions } from '../support/library/versions.ts'
 import { admin } from '../support/roles.ts'
 import { compareModel, drawn, each, engines } from './compare.ts'
 import { allRoutes, anyObject, bySignedIn, member } from './models.ts'
@@ -139,7 +141,7 @@ const all = Object.keys(kinds).flatMap((kind, k) =>
   Object.keys(options).map((option, o) => {
     const name = `k${k}o${o}`
     const made = cell(name, kind, option)
-    const faults = [...modelFaults({ member, [name]: made })]
+    const faults = [...modelFaults({ member, [name]: made }, versions)]
     return { kind, option, name, entity: made, faults }
   }),
 )

@@ -17,11 +17,13 @@ import { createMemory } from '#http/memory.ts'
 import { createQueue } from '#http/queue.ts'
 import { createMail } from '#mail/mail.ts'
 import { defineModel, type Entities, type Model } from '#model/model.ts'
+import type { Versions } from '#model/version.ts'
 import type { Event } from '#observe.ts'
 import { cachedReader } from '#read/read.ts'
 import { createApp } from '#serve/app.ts'
 import { createUsage } from '#versions/deprecated-use.ts'
 import { freshDatabase, templateFor } from '../postgres/tools/database.ts'
+import { versions as libraryVersions } from '../support/library/versions.ts'
 import { roles } from '../support/roles.ts'
 import { until } from '../support/wait.ts'
 import { documentLimits, isCached, secret } from '../world.ts'
@@ -73,10 +75,11 @@ export const modelFor = (entities: Entities): Model => modelOf(contentOf(entitie
 
 const settings = { switches: {}, currency: { code: 'USD', digits: 2 } }
 
-const contentOf = (entities: Entities) =>
+const contentOf = (entities: Entities, versions = libraryVersions) =>
   defineContent({
     entities: defineModel(entities as never),
     viewers: { entity: 'member', barred: { field: 'status', value: 'barred' }, roles },
+    versions,
     migrations: new URL('file:///'),
     examples: {
       graphql: '{ members { id } }',
@@ -111,6 +114,7 @@ export const serveModel = async (
   entities: Entities,
   on: 'sqlite' | 'postgres',
   template?: string,
+  versions?: Versions,
 ): Promise<Service> => {
   const { store, url, drop } = await storeFor(entities, on, template)
   await store.migrate()
@@ -135,7 +139,7 @@ export const serveModel = async (
     if (event.kind === 'bug') bugs.push(event.error)
   }
   const mail = createMail({ now: () => clock.now, observe, delivery: { kind: 'shown' } })
-  const content = contentOf(entities)
+  const content = contentOf(entities, versions)
   const memory = createMemory()
   const { app } = createApp({
     content,

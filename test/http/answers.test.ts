@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { content } from '#content/index.ts'
-import { versions } from '#model/version.ts'
+import { versions } from '#content/versions.ts'
 import { openApiOf } from '#openapi/openapi.ts'
 import { type Asking, createWorld, type World } from '../world.ts'
 import { mixedAnswers } from './mixed-answers.ts'
@@ -112,7 +112,7 @@ const script = '</script><script>alert(1)</script><img src=x onerror=alert(2)>'
 /** Every operation of the documents as a line of a request, with the ids of the small world. */
 const described = async (): Promise<readonly string[]> => {
   const documents = await Promise.all(
-    versions.map(async version => ({ version, ...(await openApiOf(content, version)) })),
+    versions.all.map(async version => ({ version, ...(await openApiOf(content, version)) })),
   )
   return documents.flatMap(({ version, paths }) =>
     Object.entries(paths as Record<string, object>).flatMap(([path, item]) => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { content } from '#content/index.ts'
-import { versions } from '#model/version.ts'
+import { versions } from '#content/versions.ts'
 import { openApiOf } from '#openapi/openapi.ts'
 import { type Asking, createWorld, type World } from '../world.ts'
 
@@ -80,7 +80,7 @@ type Json = any
 
 /** A good request for each operation of the documents, with the examples that they give. */
 const operations = async (): Promise<readonly (readonly [line: string, asking: Asking])[]> => {
-  const documents = await Promise.all(versions.map(version => openApiOf(content, version)))
+  const documents = await Promise.all(versions.all.map(version => openApiOf(content, version)))
   return documents.flatMap((document, at) =>
     Object.entries<Json>(document.paths as Json).flatMap(([path, item]) =>
       Object.entries<Json>(item)
@@ -90,7 +90,7 @@ const operations = async (): Promise<readonly (readonly [line: string, asking: A
           const isPicture = requestBody?.content['image/gif'] !== undefined
           const target = path.replace('{userId}', '2').replace(/\{\w+\}/g, '1')
           return [
-            `${method.toUpperCase()} /api/v${versions[at]}${target}`,
+            `${method.toUpperCase()} /api/v${versions.all[at]}${target}`,
             {
               as: 1,
               ...(example && { body: example }),

@@ -1,9 +1,10 @@
 /** Holds answers of the REST API against its documents: an undeclared status, header, media type or member is a fault. */
 import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js'
 import { restPath } from '#base/paths.ts'
+import { versions } from '#content/versions.ts'
 import type { Content } from '#content.ts'
 import type { Model } from '#model/model.ts'
-import { type Version, versions } from '#model/version.ts'
+import type { Version } from '#model/version.ts'
 import { type OpenApi, openApiOf } from '#openapi/openapi.ts'
 import { onPostgres } from '../stores.ts'
 
@@ -48,7 +49,7 @@ const closed = (schema: Json, isPart: boolean): Json => {
 }
 
 /** What stands before the paths of a document; the path of a version that is not offered is in none. */
-const prefix = new RegExp(`^${restPath}(/v(${versions.join('|')}))?(?=/)`)
+const prefix = new RegExp(`^${restPath}(/v(${versions.all.join('|')}))?(?=/)`)
 
 const patternOf = (path: string) => new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]*')}$`)
 
@@ -155,7 +156,7 @@ export const checkTraffic = async (
 ): Promise<void> => {
   // Both engines give the same answers: test/postgres/equal/rounds.ts.
   if (onPostgres) return
-  const version = versions.find(version => String(version) === got.headers.get('api-version'))
+  const version = versions.all.find(version => String(version) === got.headers.get('api-version'))
   if (!version || !line.includes(` ${restPath}/`)) return
   const fault = (await checkerFor(content, model, version))(line, got)
   if (fault !== undefined)

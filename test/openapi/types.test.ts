@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { content } from '#content/index.ts'
-import { versions } from '#model/version.ts'
+import { versions } from '#content/versions.ts'
 import { openApiOf } from '#openapi/openapi.ts'
 import { typesOf } from '#openapi/print.ts'
 
@@ -44,7 +44,7 @@ const told = (name: string): string => {
 before(async () => {
   const { default: make, astToString } = await import('openapi-typescript')
   write('package.json', '{"type":"module"}')
-  for (const version of versions) {
+  for (const version of versions.all) {
     const document = await openApiOf(content, version)
     write(`own${version}.ts`, typesOf(document))
     write(`made${version}.ts`, astToString(await make(JSON.stringify(document))))
@@ -57,11 +57,11 @@ export const check = <A, B>(_: Same<A, B>) => {}
 `
 
 test('they are assignable to what openapi-typescript makes, and the other way round', () => {
-  const imports = versions.flatMap(version => [
+  const imports = versions.all.flatMap(version => [
     `import type * as own${version} from './own${version}.ts'`,
     `import type * as made${version} from './made${version}.ts'`,
   ])
-  const checks = versions.flatMap(version =>
+  const checks = versions.all.flatMap(version =>
     ['paths', 'components', 'operations'].map(
       name => `check<own${version}.${name}, made${version}.${name}>(true)`,
     ),

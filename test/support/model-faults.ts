@@ -15,10 +15,10 @@ import {
 } from '#model/field.ts'
 import { modelFaults } from '#model/model.ts'
 import { anyone, self, signedIn } from '#model/policy.ts'
-import { versions } from '#model/version.ts'
+import { versions } from './library/versions.ts'
 import { admin } from './roles.ts'
 
-export const former = versions.slice(0, -1).join(', ')
+export const former = versions.all.slice(0, -1).join(', ')
 
 export const author: Entity = entity({
   table: 'authors',
@@ -72,7 +72,7 @@ export const changed = (of: Entity, { rest, graphql, listing, ...own }: Changes)
 
 /** The faults of the two with other books, and further entities. */
 export const faultsOf = (changes: Changes, others: Readonly<Record<string, Entity>> = {}) => [
-  ...modelFaults({ author, book: changed(book, changes), ...others }),
+  ...modelFaults({ author, book: changed(book, changes), ...others }, versions),
 ]
 /** Books with another field. */
 export const withField = (key: string, field: Field): Changes => ({

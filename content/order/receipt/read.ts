@@ -1,7 +1,9 @@
 /** The receipt of an order that was paid: as JSON, or as a page to print. */
+
 import { after } from '#base/after.ts'
 import { order } from '#content/order/entity.ts'
 import { receiptPage, receiptPolicy } from '#content/order/receipt/page.ts'
+import { versions } from '#content/versions.ts'
 import { prepareFor } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { preferred } from '#http/accept.ts'
@@ -13,7 +15,7 @@ import { type Prepared, read } from '#read/read.ts'
 import { type Item, oneRow } from '#read/selection.ts'
 import { type Mount, pathId, represent } from '#rest/represent.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
-import { jsonTypes, type RestHandler } from '#versions/negotiation.ts'
+import { jsonTypesOf, type RestHandler } from '#versions/negotiation.ts'
 
 /** The number of an order's receipt: `R-000123`, longer when the id is. */
 const receiptNumber = (order: number): string => `R-${String(order).padStart(6, '0')}`
@@ -42,7 +44,7 @@ const selection = {
   roots: [oneRow('order', members), oneRow('order', fields('status'))],
 } as const
 
-const forms = [...jsonTypes, 'text/html']
+const forms = [...jsonTypesOf(versions), 'text/html']
 
 /** Answers with the receipt in the form that the caller prefers; one read gives it and the state of the order. */
 const serve = ({ core, edge }: Mount): RestHandler => {

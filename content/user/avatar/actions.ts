@@ -3,10 +3,10 @@ import { hash } from 'node:crypto'
 import { userPrecheck } from '#content/user/actions.ts'
 import { identicon, pictureType, pictureTypes } from '#content/user/avatar/entity.ts'
 import { user } from '#content/user/entity.ts'
+import { versions } from '#content/versions.ts'
 import { ApiError } from '#errors.ts'
 import { allowedTags, excludedTags, isOfRow, mismatchOf } from '#http/conditional.ts'
 import { notFound } from '#model/model.ts'
-import { versions } from '#model/version.ts'
 import { textTag } from '#rest/represent.ts'
 import { comma, join, type Sql, sql } from '#sql/sql.ts'
 import type { Action, Given } from '#write/action.ts'
@@ -52,7 +52,7 @@ const isDrawnAllowed = ({ id, ifMatch, ifNoneMatch }: Preconditions): boolean =>
   const [allowed = 'any', excluded = 'any'] = [allowedTags(ifMatch), excludedTags(ifNoneMatch)]
   if (allowed === 'any' && excluded === 'any') return true
   const drawn = identicon(id)
-  const tags = versions.map(version => textTag(drawn, version))
+  const tags = [...versions.inPlainJson.values()].map(version => textTag(drawn, version))
   const isIn = (listed: readonly string[]) => tags.some(tag => listed.includes(tag))
   return (allowed === 'any' || isIn(allowed)) && (excluded === 'any' || !isIn(excluded))
 }

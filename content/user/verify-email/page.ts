@@ -1,7 +1,7 @@
 /** The page `/verify-email` that the link in a message opens: it hands the token in the link to the service. */
 import { html } from 'hono/html'
 import { versionPath } from '#base/paths.ts'
-import { newest } from '#model/version.ts'
+import { versions } from '#content/versions.ts'
 import type { Assets } from '#pages/assets.ts'
 import { type ContentPage, htmlPage, type WebPage } from '#pages/page.ts'
 
@@ -23,7 +23,7 @@ const page = (assets: Assets): Promise<WebPage> =>
 </header>
 <main>
 <section class="wide">
-<form id="verify" data-rest="${versionPath(newest)}">
+<form id="verify" data-rest="${versionPath(versions.newest)}">
 <p><label>Id of the user <input name="user" inputmode="numeric" autocomplete="off" required></label></p>
 <p><label>Confirmation code from the mail <input name="token" autocomplete="off" required></label></p>
 <p><label>Your access token <input name="access" type="password" autocomplete="off" required></label></p>

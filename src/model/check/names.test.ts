@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { folded, int, reference } from '#model/field.ts'
-import { newest } from '#model/version.ts'
+import { versions } from '../../../test/support/library/versions.ts'
 import { areTold, author, changed, former, withMood } from '../../../test/support/model-faults.ts'
 
 const migrations = fileURLToPath(new URL('../../engines/', import.meta.url))
@@ -129,8 +129,8 @@ areTold([
   ],
   [
     'a field that differs until the newest version, after one that is right',
-    `book.mood differs until version ${newest}, which is not a former version: name one of ${former}`,
-    withMood({ until: { 1: { name: 'humour' }, [newest]: { name: 'temper' } } }),
+    `book.mood differs until version ${versions.newest}, which is not a former version: name one of ${former}`,
+    withMood({ until: { 1: { name: 'humour' }, [versions.newest]: { name: 'temper' } } }),
   ],
   [
     'a plural that is an entity',

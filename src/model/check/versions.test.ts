@@ -2,7 +2,7 @@
 import { many } from '#model/entity.ts'
 import { choice, int, text, time } from '#model/field.ts'
 import { nobody } from '#model/policy.ts'
-import { newest, versions } from '#model/version.ts'
+import { versions } from '../../../test/support/library/versions.ts'
 import {
   areTold,
   author,
@@ -17,7 +17,7 @@ import {
 areTold([
   [
     'a version that there is not',
-    `book.mood names version 99, which is not one of ${versions.join(', ')}: name one of these`,
+    `book.mood names version 99, which is not one of ${versions.all.join(', ')}: name one of these`,
     withMood({ since: 99 as never }),
   ],
   [
@@ -27,8 +27,8 @@ areTold([
   ],
   [
     'a last version that is the newest',
-    `book.mood ends with version ${newest}, the newest: leave last out, or name the version before`,
-    withMood({ last: newest, sunset }),
+    `book.mood ends with version ${versions.newest}, the newest: leave last out, or name the version before`,
+    withMood({ last: versions.newest, sunset }),
   ],
   [
     'a last version without a sunset',
@@ -65,19 +65,23 @@ areTold([
   ],
   [
     'a route with a faulty lifetime',
-    `the route update of book ends with version ${newest}, the newest: leave last out, or name the version before`,
-    { rest: { lifetimes: { update: { last: newest } } } },
+    `the route update of book ends with version ${versions.newest}, the newest: leave last out, or name the version before`,
+    { rest: { lifetimes: { update: { last: versions.newest } } } },
   ],
   [
     'a REST API with a faulty lifetime',
-    `the REST API of book names version 0, which is not one of ${versions.join(', ')}: name one of these`,
+    `the REST API of book names version 0, which is not one of ${versions.all.join(', ')}: name one of these`,
     { rest: { lifetimes: { all: { since: 0 as never } } } },
   ],
   [
     'an embedded list with a faulty lifetime',
-    `the embedded books of author ends with version ${newest}, the newest: leave last out, or name the version before`,
+    `the embedded books of author ends with version ${versions.newest}, the newest: leave last out, or name the version before`,
     {},
-    { author: changed(author, { rest: { embedded: { books: { after: 'name', last: newest } } } }) },
+    {
+      author: changed(author, {
+        rest: { embedded: { books: { after: 'name', last: versions.newest } } },
+      }),
+    },
   ],
   [
     'a filter with a faulty lifetime',
@@ -95,10 +99,10 @@ areTold([
   ],
   [
     'a link with a faulty lifetime',
-    `the link author of book ends with version ${newest}, the newest: leave last out, or name the version before`,
+    `the link author of book ends with version ${versions.newest}, the newest: leave last out, or name the version before`,
     linked({
       self: { href: '/books/{id}' },
-      author: { href: '/authors/{authorId}', last: newest },
+      author: { href: '/authors/{authorId}', last: versions.newest },
     }),
   ],
   [
@@ -113,8 +117,8 @@ areTold([
   ],
   [
     'a difference until the newest version',
-    `book.mood differs until version ${newest}, which is not a former version: name one of ${former}`,
-    withMood({ until: { [newest]: { name: 'x' } } }),
+    `book.mood differs until version ${versions.newest}, which is not a former version: name one of ${former}`,
+    withMood({ until: { [versions.newest]: { name: 'x' } } }),
   ],
   [
     'a difference until a version that has it not',
@@ -133,7 +137,7 @@ areTold([
   ],
   [
     'a difference from a version on that there is not',
-    `book.mood differs from version 99 on, which is not one of ${versions.join(', ')}: name one of these`,
+    `book.mood differs from version 99 on, which is not one of ${versions.all.join(', ')}: name one of these`,
     withMood({ from: { 99: { name: 'x' } } as never }),
   ],
   [

@@ -9,12 +9,11 @@ import {
   isIn,
   type Lifetime,
   lifetimeOf,
-  newest,
   otherWord,
   reasonOf,
   type Version,
+  type Versions,
   variantOf,
-  versions,
   wordsIn,
 } from '#model/version.ts'
 
@@ -24,15 +23,13 @@ const dayFault = (called: string, day: string | undefined): string | undefined =
     : `has the ${called} ${day}, which is not a day: write it like 2027-08-01`
 
 /** The rest of a sentence about the part that has this lifetime; undefined if nothing is wrong. */
-export const lifetimeFault = ({
-  since,
-  last,
-  sunset,
-  deprecated,
-}: Lifetime): string | undefined => {
-  const wrong = [since, last].find(version => version !== undefined && !versions.includes(version))
+export const lifetimeFault = (
+  { since, last, sunset, deprecated }: Lifetime,
+  { all, newest }: Versions,
+): string | undefined => {
+  const wrong = [since, last].find(version => version !== undefined && !all.includes(version))
   if (wrong !== undefined)
-    return `names version ${wrong}, which is not one of ${versions.join(', ')}: name one of these`
+    return `names version ${wrong}, which is not one of ${all.join(', ')}: name one of these`
   if (since !== undefined && last !== undefined && since > last)
     return `begins with version ${since} and ends with version ${last}: change one of them`
   if (last === newest)
@@ -71,20 +68,20 @@ const lifetimesOf = ({ name, self }: CheckedEntity): readonly (readonly [string,
 }
 
 /** The rest of a sentence about the versions at which a field differs; undefined if nothing is wrong. */
-const variantsFault = (field: Field): string | undefined => {
+const variantsFault = (field: Field, { all, newest }: Versions): string | undefined => {
   const last = Math.max(0, ...Object.keys(field.until).map(Number))
   for (const kind of ['until', 'from'] as const)
     for (const [text, { name, form } = {}] of Object.entries(field[kind])) {
       const version = Number(text)
-      const isKnown = versions.some(known => known === version)
+      const isKnown = all.includes(version)
       const when = kind === 'until' ? `until version ${text}` : `from version ${text} on`
       if (kind === 'until' && (!isKnown || version === newest))
-        return `differs ${when}, which is not a former version: name one of ${versions.slice(0, -1).join(', ')}`
+        return `differs ${when}, which is not a former version: name one of ${all.slice(0, -1).join(', ')}`
       if (!isKnown)
-        return `differs ${when}, which is not one of ${versions.join(', ')}: name one of these`
+        return `differs ${when}, which is not one of ${all.join(', ')}: name one of these`
       if (kind === 'from' && version <= last)
         return `differs ${when}, and until version ${last}: name a later version in from, or an earlier one in until`
-      if (!isIn(field, version as Version))
+      if (!isIn(field, version))
         return `differs ${when}, which does not have it: leave that out, or change its since or last`
       if (name === undefined && form === undefined)
         return `differs ${when} in nothing: give it a name or a form there`
@@ -110,6 +107,7 @@ const formFault = (
   key: string,
   field: Field,
   form: Form,
+  { newest }: Versions,
 ): string | undefined => {
   const { scalar, values, settableBy } = field
   if (typeof form === 'string') {
@@ -131,14 +129,14 @@ const formFault = (
   if (settableBy.kind !== 'nobody' && !isReversible)
     return 'is written there in a form that cannot be turned back, and callers may give it: use another form, or let only the service set it'
   if (uses.length > 0 && !isReversible)
-    return 'is written there in a form that cannot be turned back, and a filter compares it: use another form, or give the filter since: 2'
+    return `is written there in a form that cannot be turned back, and a filter compares it: use another form, or give the filter since: ${newest}`
   if ((isRanged || sorts.some(sort => sort.field === key)) && !sortsAlike(form, field))
-    return 'is written there in a form of another order, and lists are sorted or ranged by it: use another form, or give the sort or filter since: 2'
+    return `is written there in a form of another order, and lists are sorted or ranged by it: use another form, or give the sort or filter since: ${newest}`
   return undefined
 }
 
 /** The faults of an entity in one version. */
-const faultsIn = function* (checked: CheckedEntity, version: Version): Faults {
+const faultsIn = function* (checked: CheckedEntity, version: Version, versions: Versions): Faults {
   const { name, self } = checked
   const { writes, nested, lifetimes } = self.rest
   const resource = resourceIn(name, self, version)
@@ -156,7 +154,7 @@ const faultsIn = function* (checked: CheckedEntity, version: Version): Faults {
 
   for (const [key, field] of fields) {
     const { form } = variantOf(field, version)
-    const fault = form && formFault(resource, key, field, form)
+    const fault = form && formFault(resource, key, field, form, versions)
     if (fault !== undefined) yield `${name}.${key} in version ${version} ${fault}`
   }
 
@@ -175,14 +173,14 @@ const faultsIn = function* (checked: CheckedEntity, version: Version): Faults {
 }
 
 /** The faults of an entity in its versions. */
-export const versionFaults = function* (checked: CheckedEntity): Faults {
+export const versionFaults = function* (checked: CheckedEntity, versions: Versions): Faults {
   const { name, self } = checked
   for (const [part, lifetime] of lifetimesOf(checked)) {
-    const fault = lifetimeFault(lifetime)
+    const fault = lifetimeFault(lifetime, versions)
     if (fault !== undefined) yield `${part} ${fault}`
   }
   for (const [key, field] of Object.entries(self.fields)) {
-    const fault = variantsFault(field)
+    const fault = variantsFault(field, versions)
     if (fault !== undefined) yield `${name}.${key} ${fault}`
   }
   // A link that every object has comes first, in every version.
@@ -196,8 +194,8 @@ export const versionFaults = function* (checked: CheckedEntity): Faults {
   for (const list of nestedLists(checked))
     for (const kind of nested) {
       const both = { ...lifetimeOf(list), ...lifetimeOf(lifetimes[`nested ${kind}`] ?? {}) }
-      if (!versions.some(version => isIn(both, version)))
+      if (!versions.all.some(version => isIn(both, version)))
         yield `the route nested ${kind} of ${name} is below a list that no version has with it: change since or last of one of them`
     }
-  for (const version of versions) yield* faultsIn(checked, version)
+  for (const version of versions.all) yield* faultsIn(checked, version, versions)
 }

@@ -14,11 +14,13 @@ import { settings } from './settings.ts'
 import { spine } from './spine.ts'
 import { bookSubject, subject } from './subject.ts'
 import { loanKind } from './transfer.ts'
+import { versions } from './versions.ts'
 
 export const library = defineContent({
   // Not in the order of their references: any order is right.
   entities: defineModel({ loan, stamp, member, book, bookSubject, subject, author }),
   viewers: { entity: 'member', barred: { field: 'standing', value: 'banned' }, roles },
+  versions,
   actions,
   served: async () => ({ routes: [spine], pages: [] }),
   errors,
