@@ -105,6 +105,11 @@ test('a migration that fails leaves nothing of itself and nothing of those befor
 test('a store of a newer program is refused by name, and not a byte of it is touched', async () => {
   const { file, settings } = fresh()
   migrateSqlite(file, known)
+  const ofDuet = known.filter(({ name }) => !name.startsWith('duet/0002'))
+  assert.throws(
+    () => migrateSqlite(file, ofDuet),
+    /duet\/0002.* it is of a newer Duet; start that one/,
+  )
   makeNewer(file)
   const before = hashOf(file)
   assert.throws(() => migrateSqlite(file, known), NewerStoreError)
@@ -119,7 +124,7 @@ test('a store of a newer program is refused by name, and not a byte of it is tou
     assert.equal(stdout, '')
     assert.match(
       stderr,
-      /^duet: the store has the migration 9999-from-the-future, which this program does not know[^\n]*\n$/,
+      /^duet: the store has the migration 9999-from-the-future, which this program does not know: it is of a newer release of the content or another branch; start that one, or go back to a backup from before 1970-01-01T00:00:00.001Z\n$/,
     )
   }
   assert.equal(hashOf(file), before)

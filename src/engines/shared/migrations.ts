@@ -37,11 +37,22 @@ export const historyOf = (engine: EngineName, folder: URL): readonly Migration[]
 ]
 
 /** A migration as a store has recorded it; stores of older programs have no checksums. */
-export type Applied = { readonly name: string; readonly checksum: string | null }
+export type Applied = {
+  readonly name: string
+  readonly checksum: string | null
+  /** When, in milliseconds. */
+  readonly at: number
+}
 
 /** The checksum of a migration's text, the same for LF and CRLF. */
 export const checksumOf = ({ text }: Migration): string =>
   createHash('sha256').update(text.replaceAll('\r\n', '\n')).digest('hex')
+
+/** Which newer program has a migration. */
+export const ownerOf = (migration: string): string =>
+  migration.startsWith('duet/')
+    ? 'a newer Duet'
+    : 'a newer release of the content or another branch'
 
 /**
  * The migrations that a store lacks. Throws NewerStoreError if it has some that this program does not know, and an
@@ -52,10 +63,13 @@ export const missingOf = (
   applied: readonly Applied[],
 ): readonly Migration[] => {
   const unknown = applied.filter(({ name }) => !known.some(migration => migration.name === name))
-  if (unknown.length > 0)
+  const [first] = unknown
+  if (first) {
+    const names = unknown.map(({ name }) => name).join(', ')
     throw new NewerStoreError(
-      `the store has the migration ${unknown.map(({ name }) => name).join(', ')}, which this program does not know: it is of a newer Duet; use that one, or restore an older backup`,
+      `the store has the migration ${names}, which this program does not know: it is of ${ownerOf(first.name)}; start that one, or go back to a backup from before ${new Date(first.at).toISOString()}`,
     )
+  }
   const checksums = new Map(applied.map(({ name, checksum }) => [name, checksum]))
   for (const migration of known) {
     const checksum = checksums.get(migration.name)
@@ -93,10 +107,14 @@ export const appliedIn = function* (dialect: Dialect): QueryScript<readonly Appl
   const columns = yield* columnsOf(dialect, 'migrations')
   if (columns.size === 0) return []
   const checksum = trusted(columns.has('checksum') ? 'checksum' : 'null')
-  const rows = yield queryOf(sql`select name, ${checksum} from migrations order by name`, dialect)
-  return rows.map(([name, checksum]) => ({
+  const rows = yield queryOf(
+    sql`select name, ${checksum}, applied_at from migrations order by applied_at, name`,
+    dialect,
+  )
+  return rows.map(([name, checksum, at]) => ({
     name: String(name),
     checksum: checksum == null ? null : String(checksum),
+    at: Number(at),
   }))
 }
 

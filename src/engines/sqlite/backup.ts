@@ -13,7 +13,7 @@ import {
 import { basename, dirname } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { companions, replaceFile, sync } from '#engines/shared/files.ts'
-import type { Migration } from '#engines/shared/migrations.ts'
+import { type Migration, ownerOf } from '#engines/shared/migrations.ts'
 import { NewerStoreError } from '#engines/shared/store.ts'
 import { BUSY, connect, errorCode, type SqliteConnection } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
@@ -208,7 +208,7 @@ export const restore = async (
       const unknown = checkedCopy(part, source).filter(name => !known.has(name))
       if (unknown.length > 0)
         throw new NewerStoreError(
-          `${source} has the migration ${unknown.join(', ')}, which this program does not know: it is of a newer Duet; use that one`,
+          `${source} has the migration ${unknown.join(', ')}, which this program does not know: it is of ${ownerOf(unknown[0] ?? '')}; use that one`,
         )
     }
     const before = () => {
