@@ -286,7 +286,7 @@ const cases: readonly Case[] = [
     what: 'a reference that the model does not know',
     to: withFields({ cookId: int({ min: 1, max: 1000 }) }),
     told: [
-      `recipe.cookId refers to nothing in the model, and its column to cooks on delete cascade: make it a reference, or ${draft}`,
+      `recipe.cookId refers to nothing in the model, and its column to cooks on delete cascade: ${draft}`,
     ],
     isDrafted: true,
   },

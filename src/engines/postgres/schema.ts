@@ -21,6 +21,7 @@ import {
   defaultValue,
   fillValue,
   recount,
+  valuesCheck,
   valuesName,
 } from '#engines/shared/schema.ts'
 import { queryWith, type Session } from '#sql/engine.ts'
@@ -327,65 +328,49 @@ export const catalogueIn = async (
 }
 
 const change: Drafting['change'] = asked => {
-  const { table } = asked
+  const { table, name } = asked
   const alter = `alter table ${table}`
   switch (asked.kind) {
     case 'required': {
-      const { column, field, isLocked } = asked
-      const value = fillValue(field, '(extract(epoch from now()) * 1000)::bigint')
-      const given = defaultValue(field)
-      const unlocked = (turn: 'disable' | 'enable') =>
-        isLocked && value !== '' ? [`${alter} ${turn} trigger ${appendOnlyTrigger(table)}`] : []
-      const fill = `update ${table} set ${column} = ${value} where ${column} is null`
-      const set = `alter column ${column} set not null`
-      const last =
-        given === ''
-          ? `-- breaks: the release before must be stopped, if it leaves ${column} out\n${alter} ${set}`
-          : `${alter} alter column ${column} set default ${given}, ${set}`
-      return {
-        inside: [
-          ...unlocked('disable'),
-          ...(value === '' ? [] : [fill]),
-          ...unlocked('enable'),
-          last,
-        ],
-      }
+      const value = fillValue(asked.field, '(extract(epoch from now()) * 1000)::bigint')
+      const given = defaultValue(asked.field)
+      const fill = `update ${table} set ${name} = ${value} where ${name} is null`
+      const lock = `trigger ${appendOnlyTrigger(table)}`
+      const filled = asked.isLocked
+        ? [`${alter} disable ${lock}`, fill, `${alter} enable ${lock}`]
+        : [fill]
+      const set = `alter column ${name} set not null`
+      const last = given
+        ? `${alter} alter column ${name} set default ${given}, ${set}`
+        : `-- breaks: the release before must be stopped, if it leaves ${name} out\n${alter} ${set}`
+      return { inside: [...(value ? filled : []), last] }
     }
     case 'nullable':
-      return { inside: [`${alter} alter column ${asked.column} drop not null`] }
+      return { inside: [`${alter} alter column ${name} drop not null`] }
     case 'compared':
       return {
         inside: [
-          `-- breaks: the release before waits while its indexes are made anew\n${alter} alter column ${asked.column} type text collate "C"`,
+          `-- breaks: the release before waits while its indexes are made anew\n${alter} alter column ${name} type ${ddl.typeOf(asked.field)}`,
         ],
       }
-    case 'values': {
-      const name = valuesName(asked.column)
-      const drop = asked.isThere ? `drop constraint ${name}, ` : ''
-      return {
-        inside: [`${alter} ${drop}add ${asked.check} not valid`],
-        outside: [`${alter} validate constraint ${name}`],
-      }
-    }
+    case 'values':
     case 'reference': {
-      const name = `${table}_${asked.column}_fkey`
-      const drop = `${alter} drop constraint if exists ${name}`
       const [target] = /references .*$/.exec(asked.ddl) ?? []
-      if (target === undefined) return { inside: [drop] }
+      const isValues = asked.kind === 'values'
+      const constraint = isValues ? valuesName(name) : `${table}_${name}_fkey`
+      const key = target && `constraint ${constraint} foreign key (${name}) ${target}`
+      const added = isValues ? valuesCheck(name, asked.field) : key
+      const drop = `drop constraint if exists ${constraint}`
+      if (!added) return { inside: [`${alter} ${drop}`] }
       return {
-        inside: [
-          drop,
-          `${alter} add constraint ${name} foreign key (${asked.column}) ${target} not valid`,
-        ],
-        outside: [`${alter} validate constraint ${name}`],
+        inside: [`${alter} ${drop}, add ${added} not valid`],
+        outside: [`${alter} validate constraint ${constraint}`],
       }
     }
     case 'index':
-      return { outside: [`drop index concurrently if exists ${asked.name}`] }
-    case 'trigger':
-      return { inside: dropTrigger(asked.name, table) }
+      return { outside: [`drop index concurrently if exists ${name}`] }
     default:
-      return asked satisfies never
+      return { inside: dropTrigger(name, table) }
   }
 }
 

@@ -6,7 +6,7 @@ import { catalogueOf, type MadeObjects } from '#engines/shared/catalogue.ts'
 import {
   type Change,
   differencesIn,
-  formerNames,
+  formerName,
   isMadePart,
   leftOver,
 } from '#engines/shared/differences.ts'
@@ -79,7 +79,7 @@ const renamesOf = (
       if (stored.columns.has(column)) continue
       const { renamed } = field
       if (renamed === undefined) {
-        const [former] = formerNames(drafting.ddl, entity, field, stored)
+        const former = formerName(drafting.ddl, entity, field, stored)
         if (former === undefined) continue
         throw new Error(
           `is ${name}.${key} the column ${former} by another name? Then give it renamed: '${former.replace(/_(\w)/g, (_, letter) => letter.toUpperCase())}', else renamed: false, and draft again`,

@@ -14,6 +14,7 @@ import {
   type Definition,
   fillValue,
   recount,
+  valuesCheck,
   valuesName,
 } from '#engines/shared/schema.ts'
 import { dialect, searchTable } from '#engines/sqlite/dialect.ts'
@@ -115,72 +116,54 @@ const objectsIn = (rows: Rows): MadeObjects => {
   return objects
 }
 
-/** What a column that is made anew takes along: indexes and triggers on it, and triggers that let no row be changed. */
-const dependentsOf = (made: MadeObjects, table: string, column: string) =>
-  [...made].filter(
-    ([, { text, of }]) =>
-      of === table &&
-      ((/^create (unique )?index /i.test(text) && new RegExp(`\\b${column}\\b`).test(text)) ||
-        (/^create trigger /i.test(text) &&
-          new RegExp(`\\b${column}\\b|\\bbefore update\\b`, 'i').test(text))),
-  )
-
 const alone = '-- breaks: no release before serves a SQLite store that is migrated\n'
 
-const now = "cast(unixepoch('subsec') * 1000 as integer)"
-
 const change: Drafting['change'] = (asked, made) => {
-  const { table } = asked
+  const { table, name } = asked
   const alter = `alter table ${table}`
+  const required = `${alone}${alter} alter column ${name} set not null`
+  /** The statements between the end and the return of indexes and triggers of the table whose text has this form. */
+  const without = (form: RegExp, statements: readonly string[]) => {
+    const parts = [...made].filter(
+      ([, { text, of }]) =>
+        of === table && /^create (unique index|index|trigger) /i.test(text) && form.test(text),
+    )
+    const drops = parts.map(
+      ([part, { text }]) => `drop ${/^create trigger/i.test(text) ? 'trigger' : 'index'} ${part}`,
+    )
+    return [...drops, ...statements, ...parts.map(([, { text }]) => text)]
+  }
   switch (asked.kind) {
     case 'required': {
-      const { column } = asked
-      const value = fillValue(asked.field, now)
-      const set = `${alone}${alter} alter column ${column} set not null`
-      if (value === '') return { inside: [set] }
-      const locks = dependentsOf(made, table, column).filter(([, { text }]) =>
-        /\bbefore update\b/i.test(text),
-      )
-      return {
-        inside: [
-          ...locks.map(([name]) => `drop trigger ${name}`),
-          `update ${table} set ${column} = ${value} where ${column} is null`,
-          ...locks.map(([, { text }]) => text),
-          set,
-        ],
-      }
+      const value = fillValue(asked.field, "cast(unixepoch('subsec') * 1000 as integer)")
+      const fill = `update ${table} set ${name} = ${value} where ${name} is null`
+      return { inside: [...(value ? without(/\bbefore update\b/i, [fill]) : []), required] }
     }
     case 'nullable':
-      return { inside: [`${alter} alter column ${asked.column} drop not null`] }
+      return { inside: [`${alter} alter column ${name} drop not null`] }
     case 'values': {
-      const drop = `${alter} drop constraint ${valuesName(asked.column)}`
-      return { inside: [...(asked.isThere ? [drop] : []), `${alter} add ${asked.check}`] }
+      const drop = `${alter} drop constraint ${valuesName(name)}`
+      const add = `${alter} add ${valuesCheck(name, asked.field)}`
+      return { inside: asked.isKept ? [drop, add] : [add] }
     }
     case 'reference':
     case 'compared': {
       // SQLite changes no foreign key and no collation: another column takes the place of the one that is there.
-      const { column, ddl } = asked
-      const next = ddl
-        .replace(/^\w+/, `next_${column}`)
+      const next = asked.ddl
+        .replace(/^\w+/, `next_${name}`)
         .replace(/ not null| default ('.*?'|\S+)/g, '')
-      const parts = dependentsOf(made, table, column)
       return {
-        inside: [
-          ...parts.map(
-            ([name, { text }]) =>
-              `drop ${/^create trigger/i.test(text) ? 'trigger' : 'index'} ${name}`,
-          ),
+        inside: without(new RegExp(`\\b${name}\\b|\\bbefore update\\b`, 'i'), [
           `${alone}${alter} add column ${next}`,
-          `update ${table} set next_${column} = ${column}`,
-          `${alter} drop column ${column}`,
-          `${alter} rename column next_${column} to ${column}`,
-          ...(/ not null\b/.test(ddl) ? [`${alter} alter column ${column} set not null`] : []),
-          ...parts.map(([, { text }]) => text),
-        ],
+          `update ${table} set next_${name} = ${name}`,
+          `${alter} drop column ${name}`,
+          `${alter} rename column next_${name} to ${name}`,
+          ...(asked.field.nullable ? [] : [required]),
+        ]),
       }
     }
     default:
-      return { inside: [`drop ${asked.kind} ${asked.name}`] }
+      return { inside: [`drop ${asked.kind} ${name}`] }
   }
 }
 
