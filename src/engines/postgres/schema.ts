@@ -1,14 +1,12 @@
 /** The tables, indexes and triggers of a model in PostgreSQL: what migrations are drafted from and compared with. */
 import { dialect } from '#engines/postgres/dialect.ts'
 import {
+  addPart,
   addTable,
   type Catalogue,
+  catalogueOf,
   checkName,
-  constraintName,
-  emptyTable,
-  isConstraint,
   type MadeObject,
-  type StoredTable,
   splitByCommas,
   typeForm,
   withoutCheck,
@@ -154,12 +152,6 @@ const madeBy: Drafting['madeBy'] = migrations => {
     }
   }
   const create = (name: string, of: string, text: string) => void objects.set(name, { text, of })
-  const addPart = (table: string, text: string) => {
-    const name = isConstraint(text)
-      ? constraintName(table, text)
-      : `${table}.${text.split(/\s/)[0]}`
-    create(name, table, text)
-  }
   /** Changes the text of a column. */
   const rewrite = (table: string, column: string, change: (text: string) => string) => {
     const object = objects.get(`${table}.${column}`)
@@ -212,7 +204,7 @@ const madeBy: Drafting['madeBy'] = migrations => {
     })
   const alter = (table: string, text: string) => {
     const actions: Forms = [
-      [/^add ([\s\S]*)$/i, part => addPart(table, part)],
+      [/^add ([\s\S]*)$/i, part => addPart(objects, table, part)],
       [/^drop constraint (\w+)/i, name => dropConstraint(table, name)],
       [/^drop (\w+)/i, name => objects.delete(`${table}.${name}`)],
       [/^alter (\w+) ([\s\S]*)$/i, (column, action) => alterColumn(table, column, action)],
@@ -260,71 +252,34 @@ const madeBy: Drafting['madeBy'] = migrations => {
   return objects
 }
 
+// In the form of statements; an invalid index is none.
 const catalogueText = `with own as (
     select oid, relname, relkind from pg_class c where relkind in ('r', 'p', 'v', 'm', 'f')
       and relnamespace = (select relnamespace from pg_class where oid = to_regclass('migrations'))
       and not exists (select from pg_depend where objid = c.oid and deptype = 'e'))
-  select 'table', relname::text, (relkind in ('v', 'm'))::text, '', '', '' from own
-  union all select 'column', o.relname, a.attname,
-      format_type(a.atttypid, a.atttypmod) || coalesce(' collate ' || c.collname, ''), a.attnotnull::text,
-      (a.atthasdef or a.attidentity <> '')::text
+  select relname::text, '', 'create ' || case when relkind in ('v', 'm') then 'view ' else 'table ' end || relname from own
+  union all select o.relname || '.' || a.attname, o.relname, concat_ws(' ', a.attname,
+      format_type(a.atttypid, a.atttypmod), 'collate ' || c.collname, case when a.attnotnull then 'not null' end,
+      case when a.atthasdef or a.attidentity <> '' then 'default …' end)
     from own o join pg_attribute a on a.attrelid = o.oid and a.attnum > 0 and not a.attisdropped
     left join pg_collation c on c.oid = a.attcollation and c.collname <> 'default'
-  union all select 'index', o.relname, i.indexrelid::regclass::text, i.indisunique::text,
-      (select string_agg(pg_get_indexdef(i.indexrelid, n, true), ', ' order by n)
-        from generate_series(1, i.indnkeyatts) n), (i.indpred is not null)::text
+  union all select i.indexrelid::regclass::text, o.relname, pg_get_indexdef(i.indexrelid)
     from own o join pg_index i on i.indrelid = o.oid and i.indisvalid and not i.indisprimary
-  union all select 'reference', o.relname, k.conname, (select string_agg(attname, ', ') from pg_attribute
-        where attrelid = o.oid and attnum = any (k.conkey)), t.relname, k.confdeltype::text || k.convalidated::text
-    from own o join pg_constraint k on k.conrelid = o.oid and k.contype = 'f' join pg_class t on t.oid = k.confrelid
-  union all select 'check', o.relname, k.conname, pg_get_constraintdef(k.oid), '', k.convalidated::text
-    from own o join pg_constraint k on k.conrelid = o.oid and k.contype = 'c'
-  union all select 'trigger', o.relname, t.tgname, '', '', ''
+  union all select o.relname || '#' || conname, o.relname, 'constraint ' || conname || ' ' || pg_get_constraintdef(k.oid)
+    from own o join pg_constraint k on k.conrelid = o.oid and k.contype in ('c', 'f') and k.convalidated >= $1
+  union all select o.relname || ' ' || tgname, o.relname, pg_get_triggerdef(t.oid)
     from own o join pg_trigger t on t.tgrelid = o.oid and not t.tgisinternal`
-
-const deletes: Readonly<Record<string, string>> = {
-  a: 'no action',
-  r: 'restrict',
-  c: 'cascade',
-  n: 'set null',
-  d: 'set default',
-}
 
 /** What a database has; `validated`: without constraints that may not hold for the rows of before. */
 export const catalogueIn = async (
   query: Session['query'],
   validated = false,
 ): Promise<Catalogue> => {
-  const tables = new Map<string, StoredTable>()
-  const rows = await query(queryWith(catalogueText))
-  for (const [kind = '', of = '', name = '', first = '', second = '', third = ''] of rows.map(row =>
-    row.map(String),
-  )) {
-    const table = tables.get(of) ?? emptyTable(name === 'true')
-    tables.set(of, table)
-    if (validated && (kind === 'check' || kind === 'reference') && third.endsWith('false')) continue
-    if (kind === 'column')
-      table.columns.set(name, {
-        type: first.toLowerCase(),
-        isRequired: second === 'true',
-        hasValue: third === 'true',
-      })
-    if (kind === 'index')
-      table.indexes.push({
-        name: name.replace(/^.*\./, ''),
-        terms: third === 'true' ? `${second} where …` : second,
-        isUnique: first === 'true',
-      })
-    if (kind === 'reference')
-      table.references.push({
-        column: first,
-        table: second,
-        onDelete: deletes[third.charAt(0)] ?? third,
-      })
-    if (kind === 'check') table.checks.push({ name, text: first.replace(/^CHECK /, '') })
-    if (kind === 'trigger') table.triggers.push(name)
-  }
-  return tables
+  const rows = await query(queryWith(catalogueText, validated ? 'true' : 'false'))
+  const objects = rows
+    .map(row => row.map(part => String(part).replaceAll('"', '')))
+    .map(([name = '', of = '', text = '']) => [name, { of, text }] as const)
+  return catalogueOf(new Map(objects))
 }
 
 const change: Drafting['change'] = asked => {

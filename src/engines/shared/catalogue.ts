@@ -41,15 +41,6 @@ export type StoredTable = {
 /** The tables and views of a store by their names. */
 export type Catalogue = ReadonlyMap<string, StoredTable>
 
-export const emptyTable = (isView: boolean): StoredTable => ({
-  isView,
-  columns: new Map(),
-  references: [],
-  indexes: [],
-  checks: [],
-  triggers: [],
-})
-
 /** The parts of a text between commas, except commas within brackets and quotes. */
 export const splitByCommas = (text: string): readonly string[] => {
   const found = ['']
@@ -63,13 +54,16 @@ export const splitByCommas = (text: string): readonly string[] => {
   return found.map(part => part.trim())
 }
 
-/** Whether a part of a table's text is a constraint, and no column. */
-export const isConstraint = (part: string): boolean =>
-  /^(primary key|unique|check|constraint|foreign key|exclude|like)\b/i.test(part)
-
-/** The name under which a constraint of a table is kept; one without a name gets that of its text. */
-export const constraintName = (table: string, part: string): string =>
-  `${table}#${/^constraint (\w+)/i.exec(part)?.[1] ?? part}`
+/** Adds a part of a table, a column or a constraint; a constraint without a name gets that of its text. */
+export const addPart = (objects: Map<string, MadeObject>, table: string, text: string): void => {
+  const isConstraint = /^(primary key|unique|check|constraint|foreign key|exclude|like)\b/i.test(
+    text,
+  )
+  const name = isConstraint
+    ? `#${/^constraint (\w+)/i.exec(text)?.[1] ?? text}`
+    : `.${text.split(/\s/)[0]}`
+  objects.set(table + name, { text, of: table })
+}
 
 /** Adds what a `create table` makes, given what follows its first bracket: the table, its columns and constraints. */
 export const addTable = (
@@ -79,12 +73,8 @@ export const addTable = (
   text: string,
 ): void => {
   objects.set(table, { text, of: '' })
-  for (const part of splitByCommas(body.slice(0, body.lastIndexOf(')')))) {
-    const name = isConstraint(part)
-      ? constraintName(table, part)
-      : `${table}.${part.split(/\s/)[0]}`
-    objects.set(name, { text: part, of: table })
-  }
+  for (const part of splitByCommas(body.slice(0, body.lastIndexOf(')'))))
+    addPart(objects, table, part)
 }
 
 // What is within brackets, which may be nested a few times.
@@ -126,58 +116,54 @@ const otherNames: Readonly<Record<string, string>> = {
   int8: 'bigint',
 }
 
-/** Adds to a table what the text of one of its columns or constraints says; `column` is empty for a constraint. */
-const addPart = (of: string, table: StoredTable, column: string, text: string): void => {
-  for (const check of checksIn(text))
-    table.checks.push({ ...check, name: check.name || checkName(of, column) })
-  const bare = withoutBrackets(text).replace(/\s+/g, ' ')
-  const [, listed] = /\b(?:unique|foreign key)\s*\(([^)]*)\)/i.exec(text) ?? []
-  const columns = column || (listed ?? '').replace(/\s+/g, ' ')
-  const target = /\breferences (\w+)/i.exec(bare)?.[1]
-  const onDelete = /\bon delete (cascade|restrict|set null|set default)/i.exec(bare)?.[1]
-  if (target !== undefined)
-    table.references.push({
-      column: columns,
-      table: target,
-      onDelete: onDelete?.toLowerCase() ?? 'no action',
-    })
-  if (/\bunique\b/i.test(bare)) {
-    const [, name] = /\bconstraint (\w+) unique\b/i.exec(bare) ?? []
-    const usual = `${of}_${columns.replaceAll(', ', '_')}_key`
-    table.indexes.push({ name: name ?? usual, terms: columns, isUnique: true })
-  }
-  if (column === '') return
-  const [, , type = ''] = typeForm.exec(bare.trim()) ?? []
-  const named = type.trim().toLowerCase()
-  table.columns.set(column, {
-    type: otherNames[named] ?? named,
-    isRequired: /\b(?:not null|primary key)\b/i.test(bare),
-    hasValue: /\b(?:default|generated|primary key)\b/i.test(bare),
-  })
-}
-
 /** The catalogue of what statements have made. */
 export const catalogueOf = (objects: MadeObjects): Catalogue => {
   const tables = new Map<string, StoredTable>()
   for (const [name, { text, of }] of objects) {
     const [, kind] = /^create (?:\w+ )*?(table|view) /i.exec(text) ?? []
-    if (of === '' && kind !== undefined) tables.set(name, emptyTable(/view/i.test(kind)))
+    const parts = { references: [], indexes: [], checks: [], triggers: [] }
+    if (of === '' && kind !== undefined)
+      tables.set(name, { isView: /view/i.test(kind), columns: new Map(), ...parts })
   }
   for (const [name, { text, of }] of objects) {
     const table = tables.get(of)
     if (!table) continue
-    const [, isUnique, terms, rest] =
+    const [, isUnique, terms = '', rest = ''] =
       /^create (unique )?index [^(]*\(([\s\S]*)\)([^)]*)$/i.exec(text) ?? []
-    if (terms !== undefined)
+    const isPart = /\bwhere\b/i.test(terms + rest)
+    if (terms)
       table.indexes.push({
-        name,
-        terms: `${terms.replace(/\s+/g, ' ')}${/\bwhere\b/i.test(terms + rest) ? ' where …' : ''}`,
+        name: name.replace(/^.*\./, ''),
+        terms: terms.replace(/\s+/g, ' ') + (isPart ? ' where …' : ''),
         isUnique: isUnique !== undefined,
       })
-    else if (/^create (?:or replace )?(?:constraint )?trigger /i.test(text))
-      table.triggers.push(name)
-    else if (name.startsWith(`${of}.`)) addPart(of, table, name.slice(of.length + 1), text)
-    else if (name.startsWith(`${of}#`)) addPart(of, table, '', text)
+    // PostgreSQL has triggers of one name on several tables.
+    if (/^create (?:\w+ )*?trigger /i.test(text)) table.triggers.push(name.replace(/^.* /, ''))
+    const isColumn = name.startsWith(`${of}.`)
+    if (terms || !(isColumn || name.startsWith(`${of}#`))) continue
+
+    const column = isColumn ? name.slice(of.length + 1) : ''
+    for (const check of checksIn(text))
+      table.checks.push({ ...check, name: check.name || checkName(of, column) })
+    const bare = withoutBrackets(text).replace(/\s+/g, ' ').trim().toLowerCase()
+    const [, listed = ''] = /\b(?:unique|foreign key)\s*\(([^)]*)\)/i.exec(text) ?? []
+    const columns = column || listed.replace(/\s+/g, ' ')
+    const [, target] = /\breferences (\w+)/.exec(bare) ?? []
+    const [, onDelete = 'no action'] =
+      /\bon delete (cascade|restrict|set null|set default)/.exec(bare) ?? []
+    if (target !== undefined) table.references.push({ column: columns, table: target, onDelete })
+    if (/\bunique\b/.test(bare)) {
+      const [, named] = /\bconstraint (\w+) unique\b/.exec(bare) ?? []
+      const usual = `${of}_${columns.replaceAll(', ', '_')}_key`
+      table.indexes.push({ name: named ?? usual, terms: columns, isUnique: true })
+    }
+    const [, , type = ''] = typeForm.exec(bare) ?? []
+    if (isColumn)
+      table.columns.set(column, {
+        type: otherNames[type] ?? type,
+        isRequired: /\b(?:not null|primary key)\b/.test(bare),
+        hasValue: /\b(?:default|generated|primary key)\b/.test(bare),
+      })
   }
   return tables
 }
