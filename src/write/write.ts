@@ -93,21 +93,19 @@ const errorOf = (
     }
     case 'violation': {
       const { constraint, target, text } = outcome
-      if (constraint === 'unique') {
-        const taken = takenError(model, target, version)
-        if (taken) return taken
-      }
-      if (constraint === 'reference') {
-        const heldBy = deletes === undefined ? [] : holdersOf(model.entities, deletes)
-        if (heldBy.length > 0)
-          return new ApiError(
-            'CONFLICT',
-            `Cannot ${name}: ${heldBy.join(' or ')} refer to it or to what goes with it; it can be deleted once they are gone`,
-          )
-        // The row that it refers to was deleted meanwhile.
-        if (deletes === undefined)
-          return new ApiError('CONFLICT', `Cannot ${name}: it conflicts with what is stored`)
-      }
+      const taken = constraint === 'unique' ? takenError(model, target, version) : undefined
+      if (taken) return taken
+      const isReference = constraint === 'reference'
+      const heldBy = isReference && deletes !== undefined ? holdersOf(model.entities, deletes) : []
+      // The row that it refers to was deleted meanwhile, or the table has given its last id.
+      const isLate = isReference && deletes === undefined
+      const isLast = constraint === 'check' && /_id_check$|^id between /.test(target)
+      const why =
+        heldBy.length > 0
+          ? `${heldBy.join(' or ')} refer to it or to what goes with it; it can be deleted once they are gone`
+          : 'it conflicts with what is stored'
+      if (heldBy.length > 0 || isLate || isLast)
+        return new ApiError('CONFLICT', `Cannot ${name}: ${why}`)
       return new Error(`a constraint of the store that no rule of the model explains: ${text}`)
     }
     default:
