@@ -6,17 +6,15 @@ import type { Entity } from '#model/entity.ts'
 import {
   checkSwitches,
   checkVersions,
-  checkViewers,
   type Entities,
   type Model,
   type Settings,
-  type Viewers,
-  viewersShape,
 } from '#model/model.ts'
 import { currencyOf } from '#model/money.ts'
 import { operationDocsShape } from '#model/operation-docs.ts'
 import { ruleShape } from '#model/policy.ts'
 import { defineVersions, lifetimeShape, type Versions } from '#model/version.ts'
+import { checkViewers, serviceRoles, type Viewers, viewersShape } from '#model/viewers.ts'
 import type { ContentPage } from '#pages/page.ts'
 import type { Examples } from '#pages/start.ts'
 import { checkActions, checkDocument, checkRoutes } from '#rest/check.ts'
@@ -105,7 +103,8 @@ export type Served = {
 type Parts<Own extends SettingTable> = {
   /** The entities, checked by `defineModel`. */
   readonly entities: Entities
-  readonly viewers: Viewers
+  /** Who calls; without it nobody has a row, and the roles of tokens are `service` and `admin`. */
+  readonly viewers?: Viewers
   /** The versions of its REST API, made by `defineVersions`; one, if it says nothing. */
   readonly versions?: Versions
   /** Writes that are no plain create, update or delete. */
@@ -188,7 +187,7 @@ const byEntity = (entities: Entities, shapeOf: (entity: Entity) => Shape): Shape
 const partsShape = (entities: Entities): Shape =>
   keys<Parts<SettingTable>>({
     entities: must({ named: 'anything' }),
-    viewers: must(viewersShape),
+    viewers: viewersShape,
     versions: 'anything',
     actions: { each: actionShape },
     served: 'function',
@@ -280,10 +279,11 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
   checkShape(shape, parts, 'the content')
   const { switches, creationRates, currency, demo, seed, ...rest } = parts
   const { errors = {}, settings = {}, actions = [], versions = defineVersions() } = parts
+  const { viewers = { roles: serviceRoles } } = parts
   const { served = async () => ({ routes: [], pages: [] }) } = parts
   mergeErrors(machineErrors, errors)
   checkSettings(settings)
-  checkViewers(parts.entities, parts.viewers, rulesOfActions(actions))
+  checkViewers(parts.entities, viewers, rulesOfActions(actions))
   checkVersions(parts.entities, versions)
   checkActions(parts.entities, actions)
   checkRoutes(versions, actions)
@@ -291,6 +291,7 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
     transfer: {},
     commands: {},
     ...rest,
+    viewers,
     actions,
     served: checkedServed(parts.entities, versions, actions, served),
     versions,

@@ -46,7 +46,8 @@ export type RequestEvent = {
   readonly milliseconds: number
   /** How many of them it waited for its turn. */
   readonly wait: number
-  readonly viewer: number | null
+  /** The id that its token is for, or the digest of a subject that rows are found by. */
+  readonly viewer: number | string | null
   readonly code: string | undefined
   /** The length of the answer's body in bytes. */
   readonly bytes: number

@@ -8,6 +8,9 @@ import { checkTraffic } from './openapi/traffic.ts'
 /** The key of the tokens in tests. */
 export const secret = 'kX9vQ2mT7pLwZ4rB8nYc5hJd1sGf6aEu3oNi0tRq'
 
+/** The subject of the row with an id, where tokens have subjects. */
+export const subjectFor = (id: number): string => `idp|${id}`
+
 /** Who asks, with what. */
 export type Asking = {
   as?: number | 'anonymous'
@@ -56,7 +59,9 @@ export const askingOf = ({
   const { superuser, default: usual } = content.viewers.roles
   const token = (id: number, role: string = id === 1 ? superuser : usual) => {
     const key = `${id} ${role}`
-    const made = tokens.get(key) ?? mint({ sub: id, role, ttl: 3600 }, secret, now())
+    const { viewers } = content
+    const sub = viewers.by === undefined ? id : subjectFor(id)
+    const made = tokens.get(key) ?? mint({ sub, role, ttl: 3600, viewers }, secret, now())
     tokens.set(key, made)
     return made
   }

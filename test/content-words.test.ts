@@ -98,6 +98,8 @@ const otherMeanings: Readonly<Record<string, Meaning>> = {
       /\buser (?:name|space)\b/,
       /\btrigger user\b/,
       /\bthis user\b(?!')/,
+      // A claim of Supabase's tokens.
+      /\buser_metadata\b/,
     ],
     files: [
       'src/auth/secret.ts',

@@ -131,7 +131,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
   const isUsual = !options.rows && !options.model && !options.also && !isOther
   const beginning = {
     isUsual,
-    ...(isOther && { other: { content, name: content.viewers.entity } }),
+    ...(isOther && { other: { content, name: content.viewers.entity ?? 'services' } }),
   }
   const { store, drop } =
     on === 'postgres'

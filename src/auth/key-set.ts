@@ -55,7 +55,9 @@ const publicKey = (member: JsonObject): KeyObject | undefined => {
 
 const readKey = (member: unknown): PublicKey | string => {
   if (!isObject(member)) return 'is not an object'
-  const { alg, kid, kty, crv } = member
+  const { kid, kty, crv } = member
+  // Entra's keys name no algorithm, which RFC 7517 allows; those of RSA are for one only here.
+  const { alg = kty === 'RSA' ? 'RS256' : undefined } = member
   if (!isSetAlgorithm(alg)) return `has an alg that is not one of ${setAlgorithms.join(', ')}`
   if (kty !== kinds[alg].kty || crv !== kinds[alg].crv)
     return `is not of the kind that ${alg} needs`

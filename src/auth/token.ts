@@ -2,11 +2,11 @@
 import { hash } from 'node:crypto'
 import { SignJWT } from 'jose/jwt/sign'
 import { secretBytes } from '#auth/secret.ts'
-import { isObject } from '#base/object.ts'
+import { isObject, type JsonObject, own } from '#base/object.ts'
 import { ApiError } from '#errors.ts'
-import type { Viewers } from '#model/model.ts'
 import type { Role, Viewer } from '#model/policy.ts'
-import { parseId } from '#model/values.ts'
+import { isStorable, parseId } from '#model/values.ts'
+import { type ClaimPath, namesOf, type Viewers } from '#model/viewers.ts'
 
 /**
  * The error for a token that is not accepted: 401, `invalid_token` (RFC 6750, section 3.1). The caller gets `why` inside a
@@ -40,27 +40,49 @@ const longestLife = 86_400
 const skew = 5
 
 type TokenOptions = Parties & {
-  readonly sub: number
+  /** The id of a row, or a subject. */
+  readonly sub: number | string
   readonly role: Role
   /** Seconds it lives. */
   readonly ttl: number
+  /** The content's words for roles and audiences; without them these are the claims `role` and `aud`. */
+  readonly viewers?: TokenViewers
+  /** Further claims. */
+  readonly claims?: JsonObject
+}
+
+/** The claims that give a role, as the content reads it; throws a plain error for a role that none of its words means. */
+const roleClaims = (role: Role, source: Viewers['role']): JsonObject => {
+  if (source === undefined) return { role }
+  const { map, claim, otherwise } = source
+  const word = map ? Object.keys(map).find(word => map[word] === role) : role
+  if (word === undefined && role !== otherwise)
+    throw new Error(
+      `no token has the role ${role}: the map of the content's roles has no word for it`,
+    )
+  const path = word === undefined ? [] : namesOf(claim)
+  return path.reduceRight<unknown>((value, name) => ({ [name]: value }), word ?? {}) as JsonObject
 }
 
 /** A token signed by HS256; throws a plain error for a weak secret, an impossible id or a life above 24 hours. */
 export const mint = async (options: TokenOptions, secret: string, now: number): Promise<string> => {
-  const { sub, role, ttl, issuer, audience } = options
-  if (parseId(String(sub)) === undefined)
+  const { sub, role, ttl, issuer, audience, viewers, claims } = options
+  const { audienceClaim = 'aud' } = viewers ?? {}
+  if (typeof sub === 'number' && parseId(String(sub)) === undefined)
     throw new Error(`a token needs the id of a row, not ${sub}`)
   if (!Number.isInteger(ttl) || ttl < 1 || ttl > longestLife)
     throw new Error(`a token lives 1 second to 24 hours, not ${ttl} seconds`)
   const issuedAt = Math.floor(now / 1000)
-  const token = new SignJWT({ role })
+  const token = new SignJWT({
+    ...claims,
+    ...roleClaims(role, viewers?.role),
+    ...(audience !== undefined && { [audienceClaim]: audience }),
+  })
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
     .setSubject(String(sub))
     .setIssuedAt(issuedAt)
     .setExpirationTime(issuedAt + ttl)
   if (issuer !== undefined) token.setIssuer(issuer)
-  if (audience !== undefined) token.setAudience(audience)
   return token.sign(secretBytes(secret))
 }
 
@@ -88,23 +110,63 @@ const dateOf = (claims: Claims, name: 'exp' | 'nbf' | 'iat'): number | undefined
   return value
 }
 
-/** The roles that tokens may name. */
-export type TokenViewers = Pick<Viewers, 'roles'>
+/** What the content says of tokens: whom they speak for, and which roles they may name. */
+export type TokenViewers = Omit<Viewers, 'barred'>
 
-const viewerOf = (claims: Claims, { roles }: TokenViewers): Viewer => {
-  const sub = claims.get('sub')
-  if (typeof sub !== 'string' || sub === '') throw refused('The claim sub is not a text')
+/** The value at the end of a path of claims; undefined if there is none. */
+const claimAt = (claims: Claims, path: ClaimPath): unknown => {
+  const [first = '', ...rest] = namesOf(path)
+  return rest.reduce(
+    (value, name) => (isObject(value) ? own(value, name) : undefined),
+    claims.get(first),
+  )
+}
+
+/** The role that the claim of the content gives, by its map: the first of the content's list, if it gives several. */
+const mappedRole = (claims: Claims, { role, roles }: TokenViewers): Role => {
+  const given = role && claimAt(claims, role.claim)
+  const words = (Array.isArray(given) ? given : [given]).filter(word => typeof word === 'string')
+  const named = role?.map ? words.map(word => own(role.map ?? {}, word)) : words
+  const found = roles.names.find(name => named.includes(name)) ?? role?.otherwise
+  if (found === undefined) throw refused('The token has no role that is known here')
+  return found
+}
+
+const roleOf = (claims: Claims, viewers: TokenViewers): Role => {
+  const { roles } = viewers
+  if (viewers.role) return mappedRole(claims, viewers)
   const given = claims.has('role') ? claims.get('role') : roles.default
   const role = roles.names.find(name => name === given)
   if (role === undefined)
     throw refused(
       `The claim role is ${roles.names.length > 1 ? 'neither' : 'not'} ${roles.names.join(' nor ')}`,
     )
-  const id = parseId(sub)
-  // A service's token: its subject is no id, and may be as long as the token.
-  return id === undefined
-    ? { id: null, role, service: hash('sha256', sub, 'base64url') }
-    : { id, role }
+  return role
+}
+
+const viewerOf = (claims: Claims, viewers: TokenViewers): Viewer => {
+  const { entity, by, signUp } = viewers
+  const sub = claims.get('sub')
+  if (typeof sub !== 'string' || sub === '') throw refused('The claim sub is not a text')
+  const role = roleOf(claims, viewers)
+  const id = entity === undefined || by !== undefined ? undefined : parseId(sub)
+  if (id !== undefined) return { id, role }
+  // A service's token, or one of an identity provider: its subject is no id, and may be as long as the token.
+  const service = hash('sha256', sub, 'base64url')
+  if (by === undefined) return { id: null, role, service }
+  if (!isStorable(sub)) throw refused('The claim sub has characters that no store takes')
+  const given = Object.entries(signUp ?? {}).map(([field, claim]) => [
+    field,
+    claimAt(claims, claim),
+  ])
+  const known = given.filter(([, value]) => value !== undefined)
+  return {
+    id: null,
+    role,
+    service,
+    subject: sub,
+    ...(signUp && { claims: Object.fromEntries(known) }),
+  }
 }
 
 /** The grant of signed claims (RFC 7519, section 4.1); throws `UNAUTHENTICATED` for claims that break a rule. */
@@ -126,7 +188,7 @@ export const grantOf = (
     throw refused('The token lives longer than 24 hours')
   if (issuer !== undefined && claims.get('iss') !== issuer)
     throw refused('The token is from another issuer')
-  const aud = claims.get('aud')
+  const aud = claims.get(viewers.audienceClaim ?? 'aud')
   if (audience !== undefined && aud !== audience && !(Array.isArray(aud) && aud.includes(audience)))
     throw refused('The token is for another audience')
   const from = ((nbf ?? -Infinity) - skew) * 1000

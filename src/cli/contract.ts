@@ -53,7 +53,7 @@ const usage = async (args: readonly string[], content: Content): Promise<void> =
     api: String(api),
     member: member === '' ? null : String(member),
     // The content has its own word for the people whom tokens speak for.
-    viewer: String(viewer).replace(/^viewer /, `${content.viewers.entity} `),
+    viewer: String(viewer).replace(/^viewer /, `${content.viewers.entity ?? 'viewer'} `),
     uses: Number(uses),
     last: String(last),
   }))

@@ -162,7 +162,7 @@ const isMutation = ({ node }: GraphqlOperation): boolean =>
   node.operation === OperationTypeNode.MUTATION
 
 const mutate = async (
-  { edge, schema }: GraphqlEndpoint,
+  { core, edge, schema }: GraphqlEndpoint,
   { c, requestId, keyed }: GraphqlRequest,
   execution: Execution,
 ): Promise<GraphqlResult> => {
@@ -173,7 +173,8 @@ const mutate = async (
   for (const { kind, entity } of roots)
     if (kind === 'create') edge.limiter?.countCreation(c, viewer, entity)
   const rate = roots.length > 1 ? await edge.limiter?.count(c, viewer, roots.length - 1) : undefined
-  const { data, error, ...write } = await runMutation(execution, keyed)
+  const countSignUp = () => edge.limiter?.countSignUp(c, viewer, core.model.viewers.entity)
+  const { data, error, ...write } = await runMutation(execution, keyed, countSignUp)
   const failed = error && failure(edge, error.cause, requestId, error.location)
   const headers = { ...rate, ...failed?.headers, ...writeHeaders(write) }
   const name = operation.node.name?.value

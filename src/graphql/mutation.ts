@@ -13,6 +13,7 @@ import { type Command, permit } from '#write/command.ts'
 import { create, createPrecheck, precheck, remove, update } from '#write/entity-commands.ts'
 import { idempotencyOf, type KeyedRequest } from '#write/idempotency.ts'
 import { inputValues, type Values } from '#write/input.ts'
+import { actingViewer } from '#write/viewer.ts'
 import { commit, type Reading } from '#write/write.ts'
 
 /** A field of the operation that writes. */
@@ -31,13 +32,15 @@ type Mutated = WriteFacts & {
   readonly error?: { readonly cause: unknown; readonly location: ErrorLocation }
 }
 
-/** Runs the fields one after another. Throws before anything is written if the viewer has no right to one of them. */
+/** Runs the fields one after another. Throws before anything is written if the viewer has no right to one of them. `countSignUp` is called before a row is made for the viewer. */
 export const runMutation = async (
-  execution: Execution,
+  asked: Execution,
   keyed: KeyedRequest | undefined,
+  countSignUp: () => void,
 ): Promise<Mutated> => {
-  const fields = planMutation(execution)
+  const fields = planMutation(asked)
   const writes = fields.filter(field => 'root' in field)
+  const execution = await actingExecution(asked, writes, countSignUp)
   // A right to a row is known to the store only. Of a single field, its command says it.
   const checks =
     writes.length > 1
@@ -71,6 +74,26 @@ export const runMutation = async (
   return { data: `{${members.join()}}`, replayed, position }
 }
 
+/** The execution for the row of the viewer's token. */
+const actingExecution = async (
+  execution: Execution,
+  writes: readonly WriteField[],
+  countSignUp: () => void,
+): Promise<Execution> => {
+  const { core, viewer } = execution
+  const [first] = writes
+  if (viewer.subject === undefined || !first) return execution
+  const { entity } = core.model.viewers
+  // Who makes its row by one of the fields has none made for it.
+  const makes = writes.some(({ root }) => root.kind === 'create' && root.entity === entity)
+  try {
+    const acting = await actingViewer(core, viewer, makes ? undefined : countSignUp)
+    return { ...execution, viewer: acting }
+  } catch (error) {
+    throw error instanceof ApiError ? error.locatedAt(first.location) : error
+  }
+}
+
 /** The fields in order, `__typename` with its text; throws for a field that the viewer may not run, as far as that is known without the store. */
 const planMutation = (
   execution: Execution,
@@ -102,7 +125,7 @@ const planMutation = (
     const selected = { ...row, written, key, ...startOf(node) } as const
     const reading = {
       plan: plan({ encoding: 'graphql', roots: [selected] }, core.model, viewer.role),
-      values: [viewer.id, ...slots.valuesOf(variables)],
+      values: [viewer.subject ?? viewer.id, ...slots.valuesOf(variables)],
     }
     return { key, root, args, reading, location }
   })

@@ -82,7 +82,7 @@ export const runQuery = (
   const orError = (outcome: QueryOutcome): Queried =>
     'missing' in outcome ? { error: missingRow(members, outcome.missing, execution) } : outcome
   if (!prepared) return after(make([]), orError)
-  const values = [viewer.id, ...slots.valuesOf(variables)]
+  const values = [viewer.subject ?? viewer.id, ...slots.valuesOf(variables)]
   // Introspection may depend on variables that are in no slot.
   const found = introspects
     ? after(read(core.reader, prepared, values, options), make)

@@ -363,6 +363,7 @@ const finish = (serving: Serving, exchange: Exchange, made: Reply): Response => 
   // A client that is gone was not answered, whatever the answer would have been.
   const status = hasHungUp(c) ? hungUp().status : reply.status
   edge.active.set(facts.method, Number(edge.active.get(facts.method)) - 1)
+  const { id, subject, service = null } = exchange.viewer
   const event: RequestEvent = {
     kind: 'request',
     requestId: facts.requestId,
@@ -372,7 +373,7 @@ const finish = (serving: Serving, exchange: Exchange, made: Reply): Response => 
     status,
     milliseconds: performance.now() - exchange.started,
     wait,
-    viewer: exchange.viewer.id,
+    viewer: subject === undefined ? id : service,
     code: exchange.code ?? reply.code,
     bytes,
     trace: facts.trace,

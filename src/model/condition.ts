@@ -58,11 +58,14 @@ export type MembersOf<C> = C extends readonly (infer One)[]
       [Member in keyof C]: Member extends 'and' | 'or' | 'not' ? MembersOf<C[Member]> : Member
     }[keyof C]
 
+/** Where the row of the viewer is found by a subject, which its slot then has in place of its id. */
+export type ViewersTable = { readonly table: string; readonly by: string }
+
 /** What a field is compared with: a stored value, a parameter of a read, the viewer's id, or the time of the request. */
 export type Operand =
   | { readonly kind: 'value'; readonly value: string | number | null }
   | { readonly kind: 'slot'; readonly slot: number }
-  | { readonly kind: 'viewer' }
+  | { readonly kind: 'viewer'; readonly from?: ViewersTable | undefined }
   | { readonly kind: 'now' }
 
 /**
@@ -112,7 +115,7 @@ export type Predicate =
       readonly by: string
       readonly where: Predicate
     }
-  | { readonly kind: 'has viewer' }
+  | { readonly kind: 'has viewer'; readonly from?: ViewersTable | undefined }
 
 /** The predicate that all of these are. */
 export const allOf = (of: readonly Predicate[]): Predicate =>
@@ -279,11 +282,13 @@ type ConditionContext = {
   readonly digits: number
   /** The entity of the viewers, to whose rows `viewer` must be compared; not looked at if it is left out. */
   readonly viewers?: string
+  /** Where the viewer is found by a subject; its id is in the slot if it is left out. */
+  readonly from?: ViewersTable | undefined
 }
 
 /** Resolves a condition on the rows of an entity; all its faults are named. */
 export const resolveCondition = (
-  { entities, digits, viewers }: ConditionContext,
+  { entities, digits, viewers, from }: ConditionContext,
   entityName: string,
   condition: unknown,
 ): { readonly predicate: Predicate; readonly faults: readonly ConditionFault[] } => {
@@ -310,7 +315,7 @@ export const resolveCondition = (
           path,
           `is compared with the viewer and is no id of a ${viewers ?? 'viewer'}: name a reference to one`,
         )
-      return { kind: 'viewer' }
+      return { kind: 'viewer', ...(from && { from }) }
     }
     if (given === now) {
       if (field.scalar !== 'time') fault(path, 'is compared with now and is no time')

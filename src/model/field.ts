@@ -16,12 +16,13 @@ import {
 import { codePoints, isEmail, isMoment, isStorable, type Scalar, slugOf } from '#model/values.ts'
 import { type Lifetime, lifetimeShape, type Variants, variantsShape } from '#model/version.ts'
 
-/** The value of a field that a create does not give: a fixed one, one made of a text, the current time, or the viewer's id. */
+/** The value of a field that a create does not give: a fixed one, one made of a text, the current time, the viewer's id, or the subject of its token. */
 type Initial =
   | { readonly value: string | number | null }
   | { readonly slugOf: string }
   | 'now'
   | 'viewer'
+  | 'subject'
 
 /** A field; its lifetime is that of its member in the versions of the REST API. */
 export type Field = Lifetime & {
@@ -150,7 +151,7 @@ const common = keys<FieldOptions>({
   settableBy: ruleShape,
   initial: {
     either: [
-      words<Extract<Initial, string>>({ now: 1, viewer: 1 }),
+      words<Extract<Initial, string>>({ now: 1, viewer: 1, subject: 1 }),
       keys<Exclude<Initial, string>>({ value: 'anything', slugOf: 'text' }),
     ],
   },
@@ -193,6 +194,13 @@ const shapes = {
   reference: keys<Second<typeof reference>>({
     ...common.keys,
     onDelete: words<Deletion>({ cascade: 1, 'set null': 1, restrict: 1 }),
+  }),
+  subject: keys<First<typeof subject>>({
+    nullable: 'flag',
+    description: 'text',
+    readableBy: ruleShape,
+    graphql: common.keys.graphql,
+    rest: 'flag',
   }),
   folded: keys<Second<typeof folded>>({ nullable: 'flag', unique: common.keys.unique }),
 }
@@ -536,6 +544,24 @@ export const folded = (
 /** The row's counter for lost updates: raised by each write, part of the ETag. */
 export const revision = (): Field =>
   int({ ...internal, min: 1, max: Number.MAX_SAFE_INTEGER, initial: { value: 1 } })
+
+/**
+ * The `sub` of the tokens that speak for a row of the viewers, as an identity provider gives it out: set by the token
+ * that makes the row, never changed, and compared character by character.
+ */
+export const subject = (
+  options: Pick<FieldOptions, 'nullable' | 'description' | 'readableBy' | 'graphql' | 'rest'> = {},
+): Field => {
+  const range = { min: 1, max: 255 }
+  const details = {
+    ...internal,
+    unique: 'CONFLICT',
+    ...options,
+    initial: 'subject',
+    range,
+  } as const
+  return field('text', sized(storable, range.min, range.max), details, shapes.subject, options)
+}
 
 /** When the row was made. */
 export const created = (options: FilledOptions = {}): Field =>

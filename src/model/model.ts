@@ -1,5 +1,4 @@
 /** All entities together, checked: relation names and keys by the compiler, and again at boot in one sentence. */
-import { keys, must } from '#base/shape.ts'
 import { clipped } from '#base/text.ts'
 import { ApiError } from '#errors.ts'
 import { fieldFaults } from '#model/check/fields.ts'
@@ -10,21 +9,15 @@ import {
   type Faults,
   policyFaults,
   relationFaults,
-  viewerFaults,
 } from '#model/check/relations.ts'
-import {
-  type PlacedRule,
-  roleFaults,
-  routeFaults,
-  rulesOf,
-  switchFaults,
-} from '#model/check/routes.ts'
+import { type PlacedRule, routeFaults, rulesOf, switchFaults } from '#model/check/routes.ts'
 import { versionFaults } from '#model/check/versions.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Currency } from '#model/money.ts'
 import { columnName, entityOf, fieldOf, typeName, wrong } from '#model/names.ts'
-import { type Roles, rolesShape, type Switches } from '#model/policy.ts'
+import type { Switches } from '#model/policy.ts'
 import type { Versions } from '#model/version.ts'
+import type { Viewers } from '#model/viewers.ts'
 
 export { columnName, entityOf, fieldOf, typeName }
 
@@ -38,21 +31,6 @@ export type Settings = {
 
 /** Entities by their names. */
 export type Entities = Readonly<Record<string, Entity>>
-
-/** Who calls: the entity whose rows tokens speak for, and the roles. */
-export type Viewers = {
-  /** The entity that a token's `sub` refers to. */
-  readonly entity: string
-  /** The value of a field that bars a row of that entity from writing. */
-  readonly barred: { readonly field: string; readonly value: string }
-  readonly roles: Roles
-}
-
-export const viewersShape = keys<Viewers>({
-  entity: must('text'),
-  barred: must(keys<Viewers['barred']>({ field: must('text'), value: must('text') })),
-  roles: must(rolesShape),
-})
 
 /** What a service is about, checked: every room works on this. */
 export type Model = {
@@ -101,33 +79,6 @@ type WithKnownNames<M extends Entities> = {
 export const defineModel = <const M extends Entities>(entities: M & WithKnownNames<M>): M => {
   for (const fault of modelFaults(entities)) wrong(fault)
   return entities
-}
-
-/**
- * The viewers, checked against the entities and the rules of actions; a plain Error with one sentence says what is
- * wrong.
- */
-export const checkViewers = (
-  entities: Entities,
-  { entity, barred, roles }: Viewers,
-  actions: readonly PlacedRule[] = [],
-): void => {
-  const self =
-    entities[entity] ??
-    wrong(
-      `viewers are ${entity}, which is not an entity: name one of ${Object.keys(entities).join(', ')}`,
-    )
-  const field =
-    self.fields[barred.field] ??
-    wrong(
-      `viewers are barred by ${barred.field}, which is not a field of ${entity}: name one of ${Object.keys(self.fields).join(', ')}`,
-    )
-  if (!field.values?.includes(barred.value))
-    wrong(
-      `viewers are barred where ${entity}.${barred.field} is ${barred.value}, which is not one of its values: make it a choice that has it`,
-    )
-  for (const fault of viewerFaults(entities, entity)) wrong(fault)
-  for (const fault of roleFaults(roles, [...rulesOf(entities), ...actions])) wrong(fault)
 }
 
 /** Checks what differs between versions; throws a plain Error of one sentence that names a part that no version can have. */

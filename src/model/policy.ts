@@ -41,19 +41,24 @@ export const defineRoles = <const Name extends string>(
 
 /** The caller of a request, with the facts that rules need. */
 export type Viewer = {
-  /** The id that the token speaks for; null for anonymous and for services. */
+  /** The id that the token speaks for; null for anonymous and for services, and before its row is looked up by the subject. */
   readonly id: number | null
-  /** The digest of the subject of a service's token, which is no id. */
+  /** The digest of the subject of a token, if that is no id. */
   readonly service?: string
   readonly role: Role
+  /** The subject by which the row of the token is found, where the content says so; reads have it in the slot of the viewer. */
+  readonly subject?: string
+  /** The values of the claims from which that row is made, by field. */
+  readonly claims?: Readonly<Record<string, unknown>>
 }
 
 export const anonymous: Viewer = { id: null, role: 'anonymous' }
 
 /** The name under which requests of the viewer's tokens are counted and keyed; undefined without a token. */
-export const callerOf = ({ id, service }: Viewer): string | undefined => {
-  if (id !== null) return `viewer ${id}`
-  return service === undefined ? undefined : `service ${service}`
+export const callerOf = ({ id, service, subject }: Viewer): string | undefined => {
+  // By the subject before and after its row is looked up or made.
+  if (service !== undefined) return `${subject === undefined ? 'service' : 'subject'} ${service}`
+  return id === null ? undefined : `viewer ${id}`
 }
 
 /** The role in which a viewer of a role reads the row that it has just created, also if it signs up without a token. */
@@ -237,7 +242,12 @@ export type Switches = Readonly<Record<string, boolean>>
 /** What rules depend on besides the viewer: the model has it. */
 export type Conditions = {
   readonly settings: { readonly switches: Switches }
-  readonly viewers: { readonly roles: Roles }
+  readonly viewers: {
+    readonly entity?: string
+    /** The field in which the subjects of tokens are looked up. */
+    readonly by?: string
+    readonly roles: Roles
+  }
 }
 
 /**
@@ -298,7 +308,10 @@ export const rowRights = (
   const known = rights
     .getOrInsertComputed(model, () => new Map())
     .getOrInsertComputed(entityName, () => new Map<SimpleRule, RowRight>())
-  const context = { entities: model.entities, digits: model.settings.currency.digits }
+  const { entity, by } = model.viewers
+  const viewers = entity === undefined ? undefined : model.entities[entity]
+  const from = viewers && by !== undefined ? { table: viewers.table, by } : undefined
+  const context = { entities: model.entities, digits: model.settings.currency.digits, from }
   return alternativesOf(rule)
     .filter(one => judge(one, viewer, model) !== 'no')
     .map(one =>
@@ -309,7 +322,7 @@ export const rowRights = (
           if (fault) wrong(`a rule of ${entityName} has ${fault.path}, which ${fault.message}`)
           // Where the condition may hold of rows of others, a caller without a row is kept from them.
           return one.byViewer && !isOfViewer(predicate)
-            ? allOf([predicate, { kind: 'has viewer' }])
+            ? allOf([predicate, { kind: 'has viewer', ...(from && { from }) }])
             : predicate
         }
         const { before = {}, after = before } = one

@@ -133,7 +133,7 @@ curl ${origin}${graphqlPath} \\
   -H 'Content-Type: application/json' \\
   -d '{"query": ${JSON.stringify(examples.graphql)}}'`
   const withToken = `\
-TOKEN=$(bin/duet token --${viewers.entity} 1 --role ${viewers.roles.superuser} --ttl 1h)
+TOKEN=$(bin/duet token ${viewers.entity === undefined || viewers.by !== undefined ? '--subject developer' : `--${viewers.entity} 1`} --role ${viewers.roles.superuser} --ttl 1h)
 curl ${origin}${rest}${examples.withToken.rest} -H "Authorization: Bearer $TOKEN"`
   const types = [
     `npx openapi-typescript ${origin}${rest}/openapi.json -o rest.d.ts`,

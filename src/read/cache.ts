@@ -20,8 +20,16 @@ import type { SqlValue } from '#sql/sql.ts'
 /** The most versions that an answer depends on; above it the whole tables count. */
 const mostVersions = 500
 
+/** Where the viewer's row is looked up for a predicate by itself. */
+const viewersIn = (predicate: Predicate): readonly string[] => {
+  const { kind } = predicate
+  if (kind === 'has viewer') return predicate.from ? [predicate.from.table] : []
+  const operands = kind === 'compare' ? [predicate.to] : kind === 'among' ? predicate.values : []
+  return operands.flatMap(to => (to.kind === 'viewer' && to.from ? [to.from.table] : []))
+}
+
 const tablesAcross = (predicate: Predicate): readonly string[] => [
-  ...(predicate.kind === 'across' ? [predicate.table] : []),
+  ...(predicate.kind === 'across' ? [predicate.table] : viewersIn(predicate)),
   ...partsOf(predicate).flatMap(tablesAcross),
 ]
 

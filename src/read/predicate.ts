@@ -1,5 +1,5 @@
 /** Predicates as SQL: of the rows that a query gives, of one row that a write is about, and of a row that does not exist yet. */
-import { isOfViewer, type Operand, type Predicate } from '#model/condition.ts'
+import { isOfViewer, type Operand, type Predicate, type ViewersTable } from '#model/condition.ts'
 import { columnName } from '#model/names.ts'
 import { VIEWER } from '#read/selection.ts'
 import type { Dialect } from '#sql/dialect.ts'
@@ -34,6 +34,12 @@ export type PredicateRows = {
 
 const signs = { eq: sql`=`, lt: sql`<`, lte: sql`<=`, gt: sql`>`, gte: sql`>=` }
 
+/** The id of the viewer: in its slot, or that of the row with the subject that is there, null if there is none. */
+const viewerSql = ({ from }: { readonly from?: ViewersTable | undefined }): Sql =>
+  from
+    ? sql`(select "id" from ${name(from.table)} where ${bare(from.by)} = ${slot(VIEWER)})`
+    : slot(VIEWER)
+
 /** The SQL of an operand; whole numbers stand in the text, since only the model has them there. */
 const operandSql = (operand: Operand): Sql => {
   switch (operand.kind) {
@@ -44,7 +50,7 @@ const operandSql = (operand: Operand): Sql => {
     case 'slot':
       return slot(operand.slot)
     case 'viewer':
-      return slot(VIEWER)
+      return viewerSql(operand)
     case 'now':
       return parameter({ kind: 'now' })
     default:
@@ -150,7 +156,9 @@ export const predicateSql = (predicate: Predicate, rows: PredicateRows): Sql => 
     case 'across':
       return acrossSql(predicate, rows)
     case 'has viewer':
-      return sql`${rows.dialect.typed(slot(VIEWER), 'id')} is not null`
+      return predicate.from
+        ? sql`${viewerSql(predicate)} is not null`
+        : sql`${rows.dialect.typed(slot(VIEWER), 'id')} is not null`
     default:
       return predicate satisfies never
   }

@@ -152,7 +152,7 @@ export const serveList = (mount: Mount, route: Route): RestHandler => {
     const { query, shape, open, limit, page, address } = request
     // A missing parent is reported before faults of the parameters.
     if (!route.below) query.done()
-    const values: ParameterValue[] = [viewer.id, limit, request.from, parent, 0]
+    const values: ParameterValue[] = [viewer.subject ?? viewer.id, limit, request.from, parent, 0]
     for (const { value } of shape.filters) values.push(value)
     const prepared = planFor(viewer.role, shape, request.key)
     // A HEAD has no body, nor has a 304; one that surely goes out must fit beside the answers that wait.

@@ -93,7 +93,7 @@ export const serveOne = (mount: Mount, route: Route): RestHandler => {
     // The right comes before the thing's existence, and both before the parameters; chosen members have rules of their own.
     let prepared = planFor(viewer.role, text === '' ? null : [])
     const id = pathId(c, 'id', route.entity)
-    const values: ParameterValue[] = [viewer.id, id]
+    const values: ParameterValue[] = [viewer.subject ?? viewer.id, id]
     if (route.below) values.push(pathId(c, 'parentId', route.below.entity))
     const query = text === '' ? undefined : parseQuery(text)
     if (query) {

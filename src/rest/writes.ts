@@ -7,7 +7,7 @@ import { preconditionOf } from '#http/conditional.ts'
 import { type Reply, writeHeaders } from '#http/reply.ts'
 import { type Http, header, queryString } from '#http/request.ts'
 import { entityOf } from '#model/model.ts'
-import type { Role, Viewer } from '#model/policy.ts'
+import type { Role, Rule, Viewer } from '#model/policy.ts'
 import { resourceOf } from '#model/resource.ts'
 import type { RequestedVersion } from '#model/version.ts'
 import type { ReadPlan } from '#read/plan.ts'
@@ -18,7 +18,7 @@ import type { Route } from '#rest/routes.ts'
 import { countingBody } from '#versions/deprecated-use.ts'
 import type { RestHandler } from '#versions/negotiation.ts'
 import { type Action, guardedBy } from '#write/action.ts'
-import { type Command, permit } from '#write/command.ts'
+import { type Command, permit, type Writing } from '#write/command.ts'
 import {
   create,
   createPrecheck,
@@ -31,7 +31,28 @@ import {
 import { idempotencyOf, keyedRequest } from '#write/idempotency.ts'
 import { inputValues } from '#write/input.ts'
 import type { Idempotency } from '#write/job.ts'
+import { actingViewer } from '#write/viewer.ts'
 import { commit, type Done, type Reading } from '#write/write.ts'
+
+/** The context of a write by a caller whom its rule may let through, as the row of its token; throws 401 or 403. */
+const permitted = async (
+  { core, edge }: Mount,
+  c: Http,
+  viewer: Viewer,
+  {
+    rule,
+    what,
+    creates,
+  }: { readonly rule: Rule | undefined; readonly what: string; readonly creates?: string },
+): Promise<Writing> => {
+  const writing = writingFor(core, viewer)
+  permit(writing, rule, what)
+  if (viewer.subject === undefined) return writing
+  const { entity } = core.model.viewers
+  // Who makes its row by this request has none made for it.
+  const count = creates === entity ? undefined : () => edge.limiter?.countSignUp(c, viewer, entity)
+  return { ...writing, viewer: await actingViewer(core, viewer, count) }
+}
 
 const bodyTypes = ['application/json']
 const patchTypes = ['application/json', 'application/merge-patch+json']
@@ -39,9 +60,9 @@ const patchTypes = ['application/json', 'application/merge-patch+json']
 /** Gives the read that answers a write; its plans by role are made when first needed. */
 const readings = (mount: Mount, entity: string, written: 'created' | 'changed' = 'changed') => {
   const plans = new Map<Role, ReadPlan>()
-  return ({ id, role }: Viewer): Reading => ({
+  return ({ id, role, subject }: Viewer): Reading => ({
     plan: plans.getOrInsertComputed(role, () => wholeOne(mount, entity, role, written)),
-    values: [id],
+    values: [subject ?? id],
   })
 }
 
@@ -119,12 +140,15 @@ export const serveCreate = (mount: Mount, route: Route): RestHandler => {
   const { entity } = resource
   const readingFor = readings(mount, route.entity, 'created')
   const countMembers = countingBody(mount, route.entity)
-  return async (c, viewer, named) => {
-    const writing = writingFor(core, viewer)
-    permit(writing, entity.policy.create, `create ${entity.plural}`)
+  return async (c, caller, named) => {
+    const { create: rule } = entity.policy
+    const what = `create ${entity.plural}`
+    const writing = await permitted(mount, c, caller, { rule, what, creates: route.entity })
+    const { viewer } = writing
     edge.limiter?.countCreation(c, viewer, route.entity)
     const given = route.below && { [route.below.field]: pathId(c, 'parentId', route.below.entity) }
-    const isChecked = given !== undefined || viewer.id !== null
+    const isNamed = viewer.id !== null || viewer.subject !== undefined
+    const isChecked = given !== undefined || isNamed
     const check = () => createPrecheck(writing, route.entity, new Map(Object.entries(given ?? {})))
     const { values, idempotency } = await readThen(
       mount,
@@ -170,9 +194,10 @@ export const serveUpdate = (mount: Mount, route: Route): RestHandler => {
   const { entity } = resource
   const readingFor = readings(mount, route.entity)
   const countMembers = countingBody(mount, route.entity)
-  return async (c, viewer, named) => {
-    const writing = writingFor(core, viewer)
-    permit(writing, entity.policy.update, `change ${entity.plural}`)
+  return async (c, caller, named) => {
+    const { update: rule } = entity.policy
+    const writing = await permitted(mount, c, caller, { rule, what: `change ${entity.plural}` })
+    const { viewer } = writing
     const target = targetOf(c, mount, route)
     const check = () => precheck(writing, target, 'update')
     const values = await readThen(mount, check, async () => {
@@ -191,9 +216,9 @@ export const serveUpdate = (mount: Mount, route: Route): RestHandler => {
 export const serveDelete = (mount: Mount, route: Route): RestHandler => {
   const { core, version, style } = mount
   const { policy, plural } = entityOf(core.model, route.entity)
-  return async (c, viewer, named) => {
-    const writing = writingFor(core, viewer)
-    permit(writing, policy.delete, `delete ${plural}`)
+  return async (c, caller, named) => {
+    const { delete: rule } = policy
+    const writing = await permitted(mount, c, caller, { rule, what: `delete ${plural}` })
     const target = targetOf(c, mount, route)
     const check = () => precheck(writing, target, 'delete')
     await readThen(mount, check, async () => refuseParameters(queryString(c), style))
@@ -209,9 +234,10 @@ export const serveAction = (mount: Mount, action: Action): RestHandler => {
   const { answers: entity, bytes: byteLimit, precheck } = action
   const guarded = guardedBy(action, core.model)
   const readingFor = entity && readings(mount, entity)
-  return async (c, viewer, named) => {
-    const writing = writingFor(core, viewer)
-    permit(writing, action.rule, action.name)
+  return async (c, caller, named) => {
+    const { rule, name: what } = action
+    const writing = await permitted(mount, c, caller, { rule, what })
+    const { viewer } = writing
     const id = action.about === null ? 0 : pathId(c, 'id', action.about)
     const check = precheck && (() => precheck(writing, id))
     // The steps that compare the row's revision with If-Match and If-None-Match come first.

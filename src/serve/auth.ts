@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { type Authenticate, createAuthenticator } from '#auth/authenticate.ts'
 import type { KeyConfig } from '#auth/keys.ts'
-import { mint, misfit, type TokenViewers } from '#auth/token.ts'
+import { mint, misfit, type Parties, type TokenViewers } from '#auth/token.ts'
 import type { Config } from '#config.ts'
 import { checkPath } from '#engines/sqlite/file.ts'
 import { ApiError } from '#errors.ts'
@@ -44,21 +44,35 @@ export const reportMisfits = (
   }
 }
 
-/** Throws a ConfigError if a key is missing, and a plain error if one cannot be used. */
+/** Whom tokens must name; throws a ConfigError if nobody is set where a subject is one issuer's own. */
+export const partiesFor = ({ values }: Config, { by }: TokenViewers): Parties => {
+  const { DUET_AUTH_ISSUER: issuer, DUET_AUTH_AUDIENCE: audience } = values
+  // The subjects of two issuers may be the same text, and a token for another service is signed with the same keys.
+  if (by !== undefined && (issuer === undefined || audience === undefined))
+    throw new ConfigError(
+      "the content finds its viewers by the subject of tokens, which is one issuer's own: set DUET_AUTH_ISSUER to the iss of its tokens, such as https://login.example.org/, and DUET_AUTH_AUDIENCE to what they name this service",
+    )
+  return { issuer, audience }
+}
+
+/** Throws a ConfigError if a key or a party is missing, and a plain error if one cannot be used. */
 export const authOf = (config: Config, viewers: TokenViewers): Auth => {
-  const { DUET_AUTH_ISSUER: issuer, DUET_AUTH_AUDIENCE: audience } = config.values
+  const parties = partiesFor(config, viewers)
   const keys = keysFor(config)
   const role = viewers.roles.superuser
+  // A subject, where ids are none.
+  const isById = viewers.entity !== undefined && viewers.by === undefined
+  const sub = isById ? 1 : 'developer'
   return {
-    authenticate: createAuthenticator({ ...keys, issuer, audience }, viewers, Date.now),
+    authenticate: createAuthenticator({ ...keys, ...parties }, viewers, Date.now),
     superuserToken: async () =>
       'secret' in keys
-        ? mint({ sub: 1, role, ttl: 24 * 3600, issuer, audience }, keys.secret, Date.now())
+        ? mint({ sub, role, ttl: 24 * 3600, viewers, ...parties }, keys.secret, Date.now())
         : null,
   }
 }
 
-/** The secret's file: beside a SQLite store, else where such a store would be by default. */
+/** The secret's file of development: beside a SQLite store, else where such a store would be by default. */
 const secretFile = ({ store }: Config): string =>
   store.kind === 'sqlite' ? join(dirname(store.file), 'secret') : resolve('data/secret')
 

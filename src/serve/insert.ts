@@ -1,11 +1,14 @@
 /** Inserts many rows at once, by statements derived from the model. */
 
+import { hash } from 'node:crypto'
 import type { ContentStore, OpenStore, RowsByEntity } from '#content.ts'
 import type { Entity } from '#model/entity.ts'
 import { columnName } from '#model/model.ts'
 import { anonymous } from '#model/policy.ts'
 import { hasRows } from '#serve/store.ts'
+import { queryOf } from '#sql/engine.ts'
 import { comma, join, name, type SqlValue, sql, statement } from '#sql/sql.ts'
+import { rememberSubject } from '#write/command.ts'
 import { type InputContext, inputValues, type Values } from '#write/input.ts'
 
 /** The texts of inserts into an entity's table, each made once: for a number of rows with values for these fields. */
@@ -25,12 +28,26 @@ const insertTexts = ({ dialect }: OpenStore, { table }: Entity) => {
     })
 }
 
+/** Remembers the subjects of rows that are put in, as the service does of those it makes; undefined if an entity has none. */
+const remembering = ({ session, dialect }: OpenStore, { fields }: Entity) => {
+  const by = Object.keys(fields).find(key => fields[key]?.initial === 'subject')
+  if (by === undefined) return undefined
+  return async (rows: readonly Values[]): Promise<void> => {
+    for (const row of rows) {
+      const subject = row.get(by)
+      if (typeof subject === 'string')
+        await session.query(queryOf(rememberSubject(hash('sha256', subject, 'base64url')), dialect))
+    }
+  }
+}
+
 /** The most values that one statement takes: SQLite is opened with a limit of 1000. */
 const mostValues = 900
 
 /** Puts many rows of one entity in, all with the same fields: as many in each statement as it takes. */
 export const manyInserter = (store: OpenStore, entity: Entity) => {
   const textFor = insertTexts(store, entity)
+  const remember = remembering(store, entity)
   return async (rows: readonly Values[]): Promise<void> => {
     const keys = [...(rows[0]?.keys() ?? [])]
     const most = Math.max(1, Math.floor(mostValues / keys.length))
@@ -39,6 +56,7 @@ export const manyInserter = (store: OpenStore, entity: Entity) => {
       const values = some.flatMap(row => keys.map(key => row.get(key) as SqlValue))
       await store.session.query({ text: textFor(keys, some.length), values })
     }
+    await remember?.(rows)
   }
 }
 
@@ -49,6 +67,7 @@ export const manyInserter = (store: OpenStore, entity: Entity) => {
 export const inserter = (store: OpenStore, entity: Entity) => {
   const { session } = store
   const textFor = insertTexts(store, entity)
+  const remember = remembering(store, entity)
   let isUnsettled = false
   return async (row: Values): Promise<number> => {
     if (row.has('id')) isUnsettled = true
@@ -58,6 +77,7 @@ export const inserter = (store: OpenStore, entity: Entity) => {
     }
     const text = textFor([...row.keys()])
     const [inserted] = await session.query({ text, values: [...row.values()] })
+    await remember?.([row])
     return Number(inserted?.[0])
   }
 }

@@ -40,9 +40,10 @@ const requestLine = (event: RequestEvent): string => {
     ? `"${path}"`
     : escaped(JSON.stringify(path.replace(secretPart, '…')))
   const ms = Math.round(milliseconds * 100) / 100
+  const shownViewer = typeof viewer === 'string' ? `"${viewer}"` : viewer
   const fault = code === undefined ? '' : `,"code":"${code}"`
   const traced = trace === undefined ? '' : `,${JSON.stringify(traceFields(trace)).slice(1, -1)}`
-  return `{"level":30,"time":${Date.now()},"requestId":"${requestId}","method":"${method}","path":${shownPath},"status":${status},"viewer":${viewer},"ms":${ms}${fault}${traced},"msg":"request"}\n`
+  return `{"level":30,"time":${Date.now()},"requestId":"${requestId}","method":"${method}","path":${shownPath},"status":${status},"viewer":${shownViewer},"ms":${ms}${fault}${traced},"msg":"request"}\n`
 }
 
 /** The most characters of one statement in the log, and of the name of an operation. */

@@ -8,7 +8,7 @@ import { columnsOf, predicateSql } from '#read/predicate.ts'
 import { VIEWER } from '#read/selection.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Rows } from '#sql/engine.ts'
-import { name, parameter, type Sql, sql } from '#sql/sql.ts'
+import { and, name, parameter, type Sql, type SqlValue, sql } from '#sql/sql.ts'
 import { jobStatement, type Status, type Step } from '#write/job.ts'
 
 /** The context of a command: the model, the database's dialect, the viewer, and the checks before its own steps. */
@@ -111,38 +111,61 @@ export const conditionOf = (writing: Writing, entityName: string, rule: Rule | u
   return predicateSql(anyOf(rights), { dialect, columnOf: columnsOf(table), others: 'locked' })
 }
 
-/** The refusal of a viewer that the check of it did not let pass; `rows` has its own row, if there is one. */
-const viewerRefusal = ({ model, viewer }: Writing, rows: Rows): ApiError => {
-  const { entity, barred } = model.viewers
-  if (viewer.id === null)
-    return new ApiError('FORBIDDEN', `This token names no ${entity}, and only one may do this`)
-  return rows.length > 0
-    ? new ApiError('FORBIDDEN', `The ${entity} of this token is ${barred.value} and may not write`)
-    : new ApiError('FORBIDDEN', `The ${entity} of this token does not exist any more`)
-}
+/** The refusal of a viewer whose own row was deleted, before its command or while it ran. */
+export const goneViewer = ({ model }: Writing): ApiError =>
+  new ApiError('FORBIDDEN', `The ${model.viewers.entity} of this token does not exist any more`)
 
-/** The refusal of a viewer whose own row was deleted while its command ran, after the check of it. */
-export const goneViewer = (writing: Writing): ApiError => viewerRefusal(writing, [])
+/** Remembers that a subject has a row, for good: once the row is deleted it is not made again. Gives a row if that was new. */
+export const rememberSubject = (digest: SqlValue): Sql =>
+  sql`insert into viewer_subjects (digest) values (${digest}) on conflict (digest) do nothing
+    returning digest`
 
 /**
  * The check that the viewer may write: it is not barred, was not deleted and, if it acts as itself, exists. A token with an id
- * that was never given out holds by itself: ids ascend and are never given out again, so the highest one tells.
+ * that was never given out holds by itself: ids ascend and are never given out again, so the highest one tells. So does one
+ * with a subject that never had a row.
  */
 const viewerCheck = (writing: Writing, asSelf: boolean): GuardedStep => {
   const { model, dialect, viewer } = writing
-  const { entity, barred } = model.viewers
-  const { table } = entityOf(model, entity)
-  const own = sql`select ${name(columnName(barred.field))} from ${name(table)} where id = ${viewer.id}`
-  const isBarred = sql`exists (${own} and ${name(columnName(barred.field))} = ${barred.value})`
-  const neverWas = asSelf
-    ? sql`false`
-    : sql`${viewer.id} > coalesce(${dialect.highestId(table)}, 0)`
+  const { entity, barred, by } = model.viewers
+  const { id, subject, service = null } = viewer
+  const step = { name: 'viewer', checksViewer: true }
+  const nameless = () =>
+    new ApiError('FORBIDDEN', `This token names no ${entity ?? 'viewer'}, and only one may do this`)
+  if (entity === undefined || (id === null && subject === undefined))
+    return { ...step, sql: sql`select 1 where false`, refused: nameless }
+  const table = name(entityOf(model, entity).table)
+  const isSubjects =
+    by === undefined || subject === undefined ? [] : [sql`${name(columnName(by))} = ${subject}`]
+  if (id === null) {
+    const had = sql`select 1 from viewer_subjects where digest = ${service}`
+    // One that came since the viewer was looked up is no reason to refuse what needs none.
+    const isFree = sql`not exists (${had}) or exists (select 1 from ${table} where ${and(isSubjects)})`
+    return {
+      ...step,
+      sql: sql`select 1 where ${asSelf ? sql`false` : isFree}`,
+      explain: had,
+      refused: rows => (rows.length > 0 ? goneViewer(writing) : nameless()),
+    }
+  }
+  const state = barred ? name(columnName(barred.field)) : sql`id`
+  const own = sql`select ${state} from ${table} where ${and([sql`id = ${id}`, ...isSubjects])}`
+  const mayWrite = barred ? [sql`not exists (${own} and ${state} = ${barred.value})`] : []
+  const neverWas =
+    asSelf || subject !== undefined
+      ? sql`false`
+      : sql`${id} > coalesce(${dialect.highestId(entityOf(model, entity).table)}, 0)`
   return {
-    name: 'viewer',
-    checksViewer: true,
-    sql: sql`select 1 where not ${isBarred} and (exists (${own}) or ${neverWas})`,
+    ...step,
+    sql: sql`select 1 where ${and([...mayWrite, sql`(exists (${own}) or ${neverWas})`])}`,
     explain: own,
-    refused: rows => viewerRefusal(writing, rows),
+    refused: rows =>
+      rows.length === 0
+        ? goneViewer(writing)
+        : new ApiError(
+            'FORBIDDEN',
+            `The ${entity} of this token is ${barred?.value} and may not write`,
+          ),
   }
 }
 
@@ -151,7 +174,8 @@ export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
   const { name, asSelf = false, makes, status = 200, text, isolated, deletes } = draft
   const { dialect, viewer, before = [] } = writing
   // Nobody is checked without a token, nor with one that names no id and acts for itself alone.
-  const isChecked = viewer.role !== 'anonymous' && (viewer.id !== null || asSelf)
+  const isNamed = viewer.id !== null || viewer.subject !== undefined
+  const isChecked = viewer.role !== 'anonymous' && (isNamed || asSelf)
   const checks = isChecked ? [viewerCheck(writing, asSelf), ...before] : before
   const steps: readonly GuardedStep[] = [...checks, ...draft.steps]
   const numberOf = (wanted: string): number => {
@@ -162,7 +186,7 @@ export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
   // The viewer's id stands in its slot, and results are named by the numbers of their steps.
   const statementOf = (piece: Sql) =>
     jobStatement(piece, dialect, parameter => {
-      if (parameter.kind === 'slot' && parameter.slot === VIEWER) return viewer.id
+      if (parameter.kind === 'slot' && parameter.slot === VIEWER) return viewer.subject ?? viewer.id
       if (parameter.kind === 'result') return { step: numberOf(parameter.step), column: 0 }
       throw new Error(`a step has no ${parameter.kind}`)
     })

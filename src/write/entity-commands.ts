@@ -11,8 +11,10 @@ import {
   commandOf,
   conditionOf,
   type GuardedStep,
+  goneViewer,
   permit,
   raised,
+  rememberSubject,
   result,
   type Writing,
 } from '#write/command.ts'
@@ -86,11 +88,19 @@ export const create = (writing: Writing, entityName: string, values: Values): Co
   })
   const insert = sql`insert into ${table} (${join(columns, comma)})
     select ${join(given, comma)} where ${where} returning id`
+  // The row of a subject is made once and for all.
+  const { service, subject } = writing.viewer
+  const isViewers = subject !== undefined && entityName === writing.model.viewers.entity
+  const remember: readonly GuardedStep[] =
+    isViewers && service !== undefined
+      ? [{ sql: rememberSubject(service), refused: () => goneViewer(writing) }]
+      : []
   return commandOf(writing, {
     name: `create ${entityName}`,
     asSelf,
     steps: [
       { name: 'insert', sql: insert, refused, ...explain },
+      ...remember,
       ...effectSteps(writing, entityName, 'create', result('insert')),
     ],
     makes: 'insert',

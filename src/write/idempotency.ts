@@ -56,7 +56,8 @@ export const keyedRequest = (
   const isUsual = viewer.role === roles.default || viewer.role === anonymous.role
   const line = isUsual ? `${method} ${target}` : `${method} ${target} as ${viewer.role}`
   const fingerprint = hash('sha256', `${line}\n${JSON.stringify(body)}`, 'base64url')
-  const caller = viewer.id === null ? callerOf(viewer) : `user ${viewer.id}`
+  const isById = viewer.id !== null && viewer.subject === undefined
+  const caller = isById ? `user ${viewer.id}` : callerOf(viewer)
   return { key, scope: caller ?? 'anonymous', fingerprint }
 }
 

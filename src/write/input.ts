@@ -133,11 +133,15 @@ const storedValue = (
 const isMember = (
   field: Field | undefined,
   key: string,
-  { also = [] }: InputContext,
+  { also = [], mode }: InputContext,
 ): field is Field =>
   field !== undefined &&
   field.foldedFrom === undefined &&
-  (field.rest || field.graphql !== 'hidden' || also.includes(key))
+  (field.rest ||
+    field.graphql !== 'hidden' ||
+    also.includes(key) ||
+    // Without it the row of a file would be another person's.
+    (mode === 'import' && field.initial === 'subject'))
 
 /** Why the caller may not give this member; undefined if the caller may. */
 const closed = (
@@ -190,6 +194,10 @@ const absent = (field: Field, key: string, context: InputContext): StoredValue |
   if (initial === undefined) return { fault: 'is required' }
   if (initial === 'now') return { value: now }
   if (typeof initial === 'object') return 'value' in initial ? initial : undefined
+  if (initial === 'subject') {
+    if (viewer.subject !== undefined) return storedValue(field, key, viewer.subject, context)
+    return nullable ? { value: null } : { fault: 'is that of a token, and there is none' }
+  }
   // Who creates a row and is nobody is refused later, as one without a token is.
   return viewer.id === null && !nullable && mode !== 'create'
     ? { fault: 'is required' }

@@ -3,12 +3,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { defineContent, modelOf } from '#content.ts'
 import { type Entity, many } from '#model/entity.ts'
-import { time } from '#model/field.ts'
-import { checkViewers, defineModel, entityOf, type Viewers } from '#model/model.ts'
-import { self, signedIn, whileOpen } from '#model/policy.ts'
+import { reference, subject, text, time } from '#model/field.ts'
+import { defineModel, entityOf } from '#model/model.ts'
+import { nobody, self, signedIn, whileOpen } from '#model/policy.ts'
 import type { Lifetime } from '#model/version.ts'
+import { checkViewers, type Viewers } from '#model/viewers.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
 import type { Action } from '#write/action.ts'
+import { kitchen, larder } from '../support/kitchen/index.ts'
 import { library } from '../support/library/index.ts'
 import { versions } from '../support/library/versions.ts'
 import { editor, roles } from '../support/roles.ts'
@@ -79,6 +81,134 @@ const wrongViewers: readonly (readonly [string, Entity, Viewers, string])[] = [
     'a rule of thing.at is for the role editor, which is not a role: name one of user, admin',
   ],
 ]
+/** The kitchen's viewers with these options in place of its own. */
+const cooks = (changed: object, fields: object = {}) => {
+  const { cook, dish } = kitchen.entities as { readonly cook: Entity; readonly dish: Entity }
+  const policy = 'policy' in changed ? (changed.policy as Entity['policy']) : cook.policy
+  const { policy: _, ...viewers } = changed as Record<string, unknown>
+  return () =>
+    checkViewers({ cook: { ...cook, policy, fields: { ...cook.fields, ...fields } }, dish }, {
+      ...kitchen.viewers,
+      ...viewers,
+    } as Viewers)
+}
+const wrongIdentities: readonly (readonly [string, () => void, string])[] = [
+  [
+    'viewers that are looked up by what is no subject',
+    cooks({ by: 'name' }),
+    'viewers are looked up by cook.name, which is not made by subject(): give cook a field name: subject()',
+  ],
+  [
+    'a subject that nobody is looked up by',
+    cooks({ by: undefined, signUp: undefined }),
+    "cook.subject is a subject(), and viewers are not looked up by it: say by: 'subject' in viewers",
+  ],
+  [
+    'a second subject',
+    cooks({}, { other: subject() }),
+    "cook.other is a subject(), and viewers are not looked up by it: say by: 'other' in viewers",
+  ],
+  [
+    'a sign-up where ids are in tokens',
+    cooks({ by: undefined }, { subject: text({ max: 9 }) }),
+    'viewers have a signUp, and their rows are not looked up by a subject: add by, or leave signUp out',
+  ],
+  [
+    'a sign-up that nobody has the right to',
+    cooks({ policy: { read: signedIn, create: nobody } }),
+    "viewers have a signUp, and the create rule of cook lets nobody make a row of its own: let it be signedIn, whileOpen('…') or withRole(…)",
+  ],
+  [
+    'a sign-up that gives the subject',
+    cooks({ signUp: { name: 'name', subject: 'oid' } }),
+    'signUp of viewers gives subject, which is not a field of cook that can be given: name another one',
+  ],
+  [
+    'a sign-up without a claim for what is needed',
+    cooks({ signUp: {} }),
+    'signUp of viewers makes a cook, which needs name: name the claim that gives it, or give name an initial value',
+  ],
+  [
+    'a sign-up from no claim',
+    cooks({ signUp: { name: [] } }),
+    "signUp of viewers gives name from no claim: name one, like 'name' or ['profile', 'name']",
+  ],
+  [
+    'a sign-up that gives what users may not set from what they may edit',
+    cooks({ signUp: { name: 'name', state: ['user_metadata', 'state'] } }),
+    'signUp of viewers gives state from user_metadata.state, which its bearer may edit, and not everybody may set state: name a claim that the identity provider alone writes',
+  ],
+  [
+    'a role from what users may edit',
+    cooks({ role: { claim: ['user_metadata', 'role'] } }),
+    'role of viewers is read from user_metadata.role, which its bearer may edit: name a claim that the identity provider alone writes, such as one below app_metadata',
+  ],
+  [
+    'a role from what users may edit, under a name of their own',
+    cooks({ role: { claim: ['https://kitchen.example/user_metadata', 'a', 'role'] } }),
+    'role of viewers is read from https://kitchen.example/user_metadata.a.role, which its bearer may edit: name a claim that the identity provider alone writes, such as one below app_metadata',
+  ],
+  [
+    'a role from no claim',
+    cooks({ role: { claim: [] } }),
+    "role of viewers is read from no claim: name one, like 'role' or ['realm_access', 'roles']",
+  ],
+  [
+    'a word for a role that there is not',
+    cooks({ role: { claim: 'roles', map: { a: 'admin' } } }),
+    'role of viewers names admin, which is not a role: name one of chef, taster, cook',
+  ],
+  [
+    'a role otherwise that there is not',
+    cooks({ role: { claim: 'roles', otherwise: 'guest' } }),
+    'role of viewers names guest, which is not a role: name one of chef, taster, cook',
+  ],
+  [
+    'an audience that no claim has',
+    cooks({ audienceClaim: '' }),
+    "audienceClaim of viewers is no claim: name one, like 'client_id'",
+  ],
+  [
+    'a rule by owners where there are no users',
+    () => checkViewers({ dish: { ...thing, policy: { update: self('ownerId') } } }, { roles }),
+    'the update rule of dish names the viewer, and the content has no viewers: let its viewers name an entity, or take another rule',
+  ],
+  [
+    'a value that is the viewer where there are no users',
+    () =>
+      checkViewers(
+        {
+          dish: { ...thing, policy: {}, fields: { by: reference('dish', { initial: 'viewer' }) } },
+        },
+        { roles },
+      ),
+    'dish.by is the viewer at first, and the content has no viewers: let its viewers name an entity, or give it another initial value',
+  ],
+  [
+    'those who are barred where there are no users',
+    () => checkViewers({ thing }, { roles, barred: { field: 'name', value: 'x' } }),
+    'viewers have barred, and no entity that it is about: name the entity',
+  ],
+  [
+    'a subject where there are no users',
+    () => checkViewers({ dish: { ...thing, fields: { sub: subject() } } }, { roles }),
+    'dish.sub is a subject(), and viewers are not dish: leave it out',
+  ],
+]
+for (const [what, check, sentence] of wrongIdentities)
+  test(`${what} is told in one sentence`, () => {
+    assert.throws(check, { message: `the model is wrong: ${sentence}` })
+  })
+
+test('viewers may be left out, and barred', () => {
+  const { entities } = larder
+  assert.deepEqual(larder.viewers, {
+    roles: { names: ['service', 'admin'], default: 'service', superuser: 'admin' },
+  })
+  checkViewers(entities, { roles })
+  checkViewers({ member, thing }, { entity: 'member', roles })
+})
+
 for (const [what, entity, viewers, sentence] of wrongViewers)
   test(`${what} are told in one sentence`, () => {
     assert.throws(() => checkViewers({ member, thing: entity }, viewers), {

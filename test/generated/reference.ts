@@ -89,7 +89,7 @@ const initialOf = (field: Field, as: Viewer): Value => {
   const { initial, scalar, scale } = field
   if (initial === 'now') return new Date(now).toISOString()
   if (initial === 'viewer') return viewerIds[as]
-  const value = initial && 'value' in initial ? initial.value : null
+  const value = typeof initial === 'object' && 'value' in initial ? initial.value : null
   if (value === null) return null
   if (scalar === 'json' || scalar === 'list') return JSON.parse(String(value))
   if (scalar === 'money' || scalar === 'decimal')

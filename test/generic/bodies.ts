@@ -39,7 +39,7 @@ const nthBody = (purpose: Purpose): Record<string, unknown> => {
     if (verdict(field.settableBy, viewer, model) === 'no') return []
     if (mode !== 'create' && field.immutable) return []
     // Who is barred would write no more.
-    if (entity === viewers && key === barred.field) return []
+    if (entity === viewers && key === barred?.field) return []
     if (owners.includes(key)) return [[key, viewer.id ?? 1]]
     if (field.references)
       return [[key, 1 + ((n + Object.keys(fields).indexOf(key) * seldom(n)) % most)]]

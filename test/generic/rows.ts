@@ -8,6 +8,7 @@ import { dependenciesFirst } from '#model/references.ts'
 import { fold } from '#model/values.ts'
 import { manyInserter } from '#serve/insert.ts'
 import type { SqlValue } from '#sql/sql.ts'
+import { subjectFor } from '../asking.ts'
 import { taken } from '../support/taken.ts'
 import { validValue } from './values.ts'
 
@@ -49,9 +50,12 @@ const rowOf = (model: Model, name: string, n: number): Map<string, SqlValue> => 
   }
   for (const [key, { foldedFrom }] of Object.entries(entity.fields))
     if (foldedFrom !== undefined) row.set(key, fold(String(row.get(foldedFrom))))
-  const { entity: viewers, barred } = model.viewers
-  if (name === viewers && n === rowCount - 1) row.set(barred.field, barred.value)
-  else if (name === viewers && row.get(barred.field) === barred.value)
+  const { entity: viewers, barred, by } = model.viewers
+  if (name !== viewers) return row
+  if (by !== undefined) row.set(by, subjectFor(n + 1))
+  if (!barred) return row
+  if (n === rowCount - 1) row.set(barred.field, barred.value)
+  else if (row.get(barred.field) === barred.value)
     row.set(barred.field, entity.fields[barred.field]?.values?.find(v => v !== barred.value) ?? '')
   return row
 }

@@ -11,8 +11,8 @@ import { comma, join, name, number, type Sql, type SqlValue, sql } from '#sql/sq
 const pageSize = 200
 
 const fieldsOf = (entity: Entity, also: readonly string[]): readonly string[] =>
-  Object.entries(entity.fields).flatMap(([key, { rest, scalar }]) =>
-    (rest && scalar !== 'bytes') || also.includes(key) ? [key] : [],
+  Object.entries(entity.fields).flatMap(([key, { rest, scalar, initial }]) =>
+    (rest && scalar !== 'bytes') || also.includes(key) || initial === 'subject' ? [key] : [],
   )
 
 const columnsOf = (keys: readonly string[]): Sql =>

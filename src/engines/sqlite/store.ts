@@ -145,7 +145,14 @@ const openSqlite = (options: SqliteOptions): Engine => {
 }
 
 /** Keys, stored responses, and what is remembered of deprecated versions: all stays valid after a move. */
-const machineTables = ['secrets', 'replies', 'outbox', 'version_notices', 'version_uses']
+const machineTables = [
+  'secrets',
+  'replies',
+  'outbox',
+  'version_notices',
+  'version_uses',
+  'viewer_subjects',
+]
 
 const scalarOf: Readonly<Record<string, Scalar>> = { INTEGER: 'int', TEXT: 'text', BLOB: 'bytes' }
 

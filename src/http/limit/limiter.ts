@@ -76,6 +76,19 @@ export const createLimiter = (options: LimiterOptions) => {
       { most, windows: createWindows({ limit: most, now }) },
     ]),
   )
+  /** Counts the creation of a row; throws `RATE_LIMITED` above the limit of its entity. */
+  const countCreation = (c: Http, viewer: Viewer, entity: string): void => {
+    const rate = creations.get(entity)
+    if (!rate || viewer.role === superuser) return
+    const { window, counts } = rate.windows.present()
+    if (Number(counts.count(countedFor(c, viewer))) <= rate.most) return
+    const seconds = secondsLeft(window)
+    throw new ApiError(
+      'RATE_LIMITED',
+      `One caller may create ${rate.most} of these in a minute; try again in ${seconds} s`,
+      { retryAfter: seconds },
+    )
+  }
   const withinTime = createTimes(options)
   return {
     /**
@@ -97,19 +110,10 @@ export const createLimiter = (options: LimiterOptions) => {
       const { window, counts } = present()
       if (counts.isUsedUp(countedFor(c, anonymous))) admit(limit + 1, window)
     },
-    /** Counts the creation of a row; throws `RATE_LIMITED` above the limit of its entity. */
-    countCreation: (c: Http, viewer: Viewer, entity: string): void => {
-      const rate = creations.get(entity)
-      if (!rate || viewer.role === superuser) return
-      const { window, counts } = rate.windows.present()
-      if (Number(counts.count(countedFor(c, viewer))) <= rate.most) return
-      const seconds = secondsLeft(window)
-      throw new ApiError(
-        'RATE_LIMITED',
-        `One caller may create ${rate.most} of these in a minute; try again in ${seconds} s`,
-        { retryAfter: seconds },
-      )
-    },
+    countCreation,
+    /** The same for the row that the first write of a token makes: like a sign-up it counts for the address. */
+    countSignUp: (c: Http, { role }: Viewer, entity = ''): void =>
+      countCreation(c, { id: null, role }, entity),
     /** Reads what is new to this process; throws `RATE_LIMITED` where that of its caller took too much of the processor. */
     readNew: <Result>(c: Http, viewer: Viewer, read: () => Result): Result =>
       withinTime(countedFor(c, viewer), read),

@@ -119,6 +119,11 @@ const checks: Readonly<Record<string, FieldCheck>> = {
     if (initial === undefined) return undefined
     if (initial === 'now')
       return scalar !== 'time' && "is not a time, so it cannot be 'now' at first"
+    if (initial === 'subject')
+      return (
+        (!field.unique || field.settableBy.kind !== 'nobody') &&
+        'is the subject of a token at first, and not made by subject(): make it so'
+      )
     if (initial === 'viewer') {
       if (!references) return "is not a reference, so it cannot be 'viewer' at first"
       const isOpen = ['anyone', 'while'].includes(self.policy.create?.kind ?? '')

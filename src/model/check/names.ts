@@ -21,7 +21,7 @@ export const isReserved = (field: string): boolean => reserved.has(columnName(fi
 
 /** Tables of the machine itself. */
 export const machineTables =
-  'counts counts_part migrations moves outbox rates replies secrets timelines version_notices version_uses'.split(
+  'counts counts_part migrations moves outbox rates replies secrets timelines version_notices version_uses viewer_subjects'.split(
     ' ',
   )
 

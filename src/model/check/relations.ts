@@ -163,12 +163,22 @@ export const policyFaults = function* (checked: CheckedEntity): Faults {
   yield* conditionFaults(checked)
 }
 
-/** The faults of self rules for viewers of an entity: a path must lead to the id of one. */
+/** The faults of rules and values that name a viewer: a path must lead to the id of one, where there are any. */
 export const viewerFaults = function* (
   entities: CheckedEntity['entities'],
-  viewer: string,
+  viewer: string | undefined,
 ): Faults {
+  const none = 'and the content has no viewers: let its viewers name an entity'
   for (const [name, self] of Object.entries(entities)) {
+    if (viewer === undefined) {
+      for (const [subject, , rule] of rulesByRow({ entities, name, self }))
+        if (alternativesOf(rule).some(({ byViewer }) => byViewer))
+          yield `${subject} names the viewer, ${none}, or take another rule`
+      for (const [key, { initial }] of Object.entries(self.fields))
+        if (initial === 'viewer')
+          yield `${name}.${key} is the viewer at first, ${none}, or give it another initial value`
+      continue
+    }
     for (const [operation, rule] of selfRules(self))
       for (const path of rule.fields) {
         const found = fieldAt(entities, self, path.split('.'))

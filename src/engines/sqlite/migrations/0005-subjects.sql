@@ -1,0 +1,5 @@
+-- The subjects that ever had a row of the viewers, as SHA-256 digests: a row that was deleted is not made again.
+
+create table viewer_subjects (
+  digest text primary key
+) strict, without rowid;

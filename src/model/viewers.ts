@@ -1,0 +1,154 @@
+/** Who calls, as a content says it: whose rows tokens speak for, how these are found and made, and which roles tokens give. */
+import { own } from '#base/object.ts'
+import { keys, must, type Shape } from '#base/shape.ts'
+import { type Faults, viewerFaults } from '#model/check/relations.ts'
+import { type PlacedRule, roleFaults, rulesOf } from '#model/check/routes.ts'
+import type { Entity } from '#model/entity.ts'
+import { withArticle, wrong } from '#model/names.ts'
+import {
+  alternativesOf,
+  defineRoles,
+  nobody,
+  type Role,
+  type Roles,
+  rolesShape,
+} from '#model/policy.ts'
+
+/** A claim of a token: its name, or the names that lead to it through objects. */
+export type ClaimPath = string | readonly string[]
+
+/** Who calls: the entity whose rows tokens speak for, and the roles. */
+export type Viewers = {
+  /** The entity whose rows tokens speak for; without one tokens speak for services alone. */
+  readonly entity?: string
+  /** The value of a field that bars a row of that entity from writing; without it none is barred. */
+  readonly barred?: { readonly field: string; readonly value: string }
+  /** The field that a token's `sub` is looked up in, made by `subject()`; without it `sub` is the id. */
+  readonly by?: string
+  /** Has the first write of an unknown subject make its row, with these fields from these claims. */
+  readonly signUp?: Readonly<Record<string, ClaimPath>>
+  /** Where tokens have roles: the claim, what its words mean (themselves, without a map), and the role of a token without any. */
+  readonly role?: {
+    readonly claim: ClaimPath
+    readonly map?: Readonly<Record<string, Role>>
+    readonly otherwise?: Role
+  }
+  /** The claim that names for whom a token is, if not `aud`. */
+  readonly audienceClaim?: string
+  readonly roles: Roles
+}
+
+const claimShape: Shape = { either: ['text', { each: 'text' }] }
+
+export const viewersShape = keys<Viewers>({
+  entity: 'text',
+  barred: keys<NonNullable<Viewers['barred']>>({ field: must('text'), value: must('text') }),
+  by: 'text',
+  signUp: { named: claimShape },
+  role: keys<NonNullable<Viewers['role']>>({
+    claim: must(claimShape),
+    map: { named: 'text' },
+    otherwise: 'text',
+  }),
+  audienceClaim: 'text',
+  roles: must(rolesShape),
+})
+
+/** The roles of a content that names no viewers. */
+export const serviceRoles = defineRoles({
+  names: ['service', 'admin'],
+  default: 'service',
+  superuser: 'admin',
+})
+
+/** The names that lead to a claim. */
+export const namesOf = (claim: ClaimPath): readonly string[] =>
+  typeof claim === 'string' ? [claim] : claim
+
+/** Whether those for whom tokens are may write the claim themselves, as Supabase and Auth0 let them. */
+const isEditable = (claim: ClaimPath): boolean =>
+  namesOf(claim).some(name => /user_metadata$/i.test(name))
+
+const isPath = (claim: ClaimPath): boolean =>
+  namesOf(claim).length > 0 && !namesOf(claim).includes('')
+
+/** The faults of how rows are found by subjects, and made for them. */
+const subjectFaults = function* (name: string, self: Entity, { by, signUp }: Viewers): Faults {
+  const field = by === undefined ? undefined : own(self.fields, by)
+  if (by !== undefined && field?.initial !== 'subject')
+    yield `viewers are looked up by ${name}.${by}, which is not made by subject(): give ${name} a field ${by}: subject()`
+  for (const [key, { initial }] of Object.entries(self.fields))
+    if (initial === 'subject' && key !== by)
+      yield `${name}.${key} is a subject(), and viewers are not looked up by it: say by: '${key}' in viewers`
+  if (signUp === undefined) return
+  if (by === undefined)
+    yield `viewers have a signUp, and their rows are not looked up by a subject: add by, or leave signUp out`
+  const rules = alternativesOf(self.policy.create ?? nobody)
+  if (rules.every(({ kind, byViewer }) => kind === 'nobody' || byViewer))
+    yield `viewers have a signUp, and the create rule of ${name} lets nobody make a row of its own: let it be signedIn, whileOpen('…') or withRole(…)`
+  for (const [key, claim] of Object.entries(signUp)) {
+    const given = own(self.fields, key)
+    if (!given || key === by || key === 'id' || given.foldedFrom !== undefined)
+      yield `signUp of viewers gives ${key}, which is not a field of ${name} that can be given: name another one`
+    else if (!isPath(claim))
+      yield `signUp of viewers gives ${key} from no claim: name one, like 'name' or ['profile', 'name']`
+    else if (isEditable(claim) && given.settableBy.kind !== 'anyone')
+      yield `signUp of viewers gives ${key} from ${namesOf(claim).join('.')}, which its bearer may edit, and not everybody may set ${key}: name a claim that the identity provider alone writes`
+  }
+  for (const [key, { initial, foldedFrom }] of Object.entries(self.fields))
+    if (key !== 'id' && initial === undefined && foldedFrom === undefined && !own(signUp, key))
+      yield `signUp of viewers makes ${withArticle(name)}, which needs ${key}: name the claim that gives it, or give ${key} an initial value`
+}
+
+/** The faults of the claim that gives roles. */
+const roleClaimFaults = function* ({ role, roles, audienceClaim }: Viewers): Faults {
+  if (audienceClaim !== undefined && !isPath(audienceClaim))
+    yield `audienceClaim of viewers is no claim: name one, like 'client_id'`
+  if (role === undefined) return
+  if (!isPath(role.claim))
+    yield `role of viewers is read from no claim: name one, like 'role' or ['realm_access', 'roles']`
+  else if (isEditable(role.claim))
+    yield `role of viewers is read from ${namesOf(role.claim).join('.')}, which its bearer may edit: name a claim that the identity provider alone writes, such as one below app_metadata`
+  const named = [...Object.values(role.map ?? {}), ...(role.otherwise ? [role.otherwise] : [])]
+  for (const one of named)
+    if (!roles.names.includes(one))
+      yield `role of viewers names ${one}, which is not a role: name one of ${roles.names.join(', ')}`
+}
+
+/**
+ * The viewers, checked against the entities and the rules of actions; a plain Error with one sentence says what is
+ * wrong.
+ */
+export const checkViewers = (
+  entities: Readonly<Record<string, Entity>>,
+  viewers: Viewers,
+  actions: readonly PlacedRule[] = [],
+): void => {
+  const { entity, barred, roles } = viewers
+  const self = entity === undefined ? undefined : own(entities, entity)
+  if (entity !== undefined && !self)
+    wrong(
+      `viewers are ${entity}, which is not an entity: name one of ${Object.keys(entities).join(', ')}`,
+    )
+  for (const option of ['barred', 'by', 'signUp'] as const)
+    if (entity === undefined && viewers[option] !== undefined)
+      wrong(`viewers have ${option}, and no entity that it is about: name the entity`)
+  const field = barred && self && own(self.fields, barred.field)
+  if (barred && self && !field)
+    wrong(
+      `viewers are barred by ${barred.field}, which is not a field of ${entity}: name one of ${Object.keys(self.fields).join(', ')}`,
+    )
+  if (barred && !field?.values?.includes(barred.value))
+    wrong(
+      `viewers are barred where ${entity}.${barred.field} is ${barred.value}, which is not one of its values: make it a choice that has it`,
+    )
+  for (const [name, { fields }] of Object.entries(entities))
+    for (const [key, { initial }] of Object.entries(fields))
+      if (initial === 'subject' && name !== entity)
+        wrong(`${name}.${key} is a subject(), and viewers are not ${name}: leave it out`)
+  if (entity !== undefined && self)
+    for (const fault of subjectFaults(entity, self, viewers)) wrong(fault)
+  for (const fault of roleClaimFaults(viewers)) wrong(fault)
+  for (const fault of viewerFaults(entities, entity)) wrong(fault)
+  for (const fault of roleFaults(roles, [...rulesOf(entities), ...actions])) wrong(fault)
+}
