@@ -58,7 +58,10 @@ export const contentTables = (entities: Entities): readonly MovedTable[] =>
       name: entity.table,
       key: ['id'],
       columns: Object.fromEntries(
-        Object.entries(entity.fields).map(([key, { scalar }]) => [columnName(key), scalar]),
+        Object.entries(entity.fields).flatMap(([key, { scalar, computed, kept }]) =>
+          // What the store computes the target computes anew.
+          computed || kept ? [] : [[columnName(key), scalar]],
+        ),
       ),
       own: selfReferences(entities, entity).map(columnName),
       appendOnly: entity.appendOnly,

@@ -53,6 +53,12 @@ export type Field = Lifetime & {
     | undefined
   /** The field of the same row it is folded from (see `fold`). */
   readonly foldedFrom: string | undefined
+  /** The formula by which the store computes it of other fields of the row. */
+  readonly computed: Formula | undefined
+  /** The relation whose rows the store counts in it, or keeps the sum or the mean of a field of. */
+  readonly kept:
+    | { readonly relation: string; readonly of?: string; readonly as: 'count' | 'sum' | 'mean' }
+    | undefined
   /** The field whose change resets this one to its initial value. */
   readonly resetBy: string | undefined
   /** Whether each change of the row sets it to the time of that change. */
@@ -78,6 +84,19 @@ export type Field = Lifetime & {
   /** The enum of the GraphQL API that a choice is there, and why not to use some of its values; a String without it. */
   readonly enum: Enum | undefined
 }
+
+/** A field by its name, a value, or a formula of terms. */
+export type Term = string | { readonly value: number } | { readonly text: string } | Formula
+
+/** How a value comes of others; it is null if one of them is, but for `coalesce`, which is the first that is not. */
+export type Formula =
+  | { readonly plus: readonly Term[] }
+  | { readonly minus: readonly [Term, Term] }
+  | { readonly times: readonly Term[] }
+  | { readonly concat: readonly Term[] }
+  | { readonly coalesce: readonly Term[] }
+  /** A sum by a count, with four decimals more, half away from zero; null of none. */
+  | { readonly mean: readonly [sum: string, count: string] }
 
 /** How a library of schemas offers one: Standard Schema, version 1, with the JSON Schema that later ones add to it. */
 export type StandardSchema<Value = unknown> = {
@@ -114,6 +133,8 @@ type OptionsOfKind =
   | 'format'
   | 'references'
   | 'foldedFrom'
+  | 'computed'
+  | 'kept'
   | 'initial'
   | 'pattern'
   | 'items'
@@ -202,6 +223,7 @@ const shapes = {
     graphql: common.keys.graphql,
     rest: 'flag',
   }),
+  computed: keys<First<typeof computed>>({ as: must('anything'), from: must('anything') }),
   folded: keys<Second<typeof folded>>({ nullable: 'flag', unique: common.keys.unique }),
 }
 
@@ -215,6 +237,8 @@ export const fieldShape = keys<Omit<Field, keyof FieldOptions> & FieldOptions>({
   rule: must('function'),
   references: 'anything',
   foldedFrom: 'text',
+  computed: 'anything',
+  kept: 'anything',
   range: 'anything',
   values: { each: 'text' },
   format: 'text',
@@ -235,6 +259,8 @@ type FieldDetails = FieldOptions &
       | 'format'
       | 'references'
       | 'foldedFrom'
+      | 'computed'
+      | 'kept'
       | 'pattern'
       | 'items'
       | 'schema'
@@ -268,6 +294,8 @@ const field = (
       from: {},
       references: undefined,
       foldedFrom: undefined,
+      computed: undefined,
+      kept: undefined,
       resetBy: undefined,
       touched: false,
       unique: undefined,
@@ -540,6 +568,35 @@ export const folded = (
   options: Pick<FieldOptions, 'nullable' | 'unique'> = {},
 ): Field =>
   field('text', string, { ...internal, foldedFrom: from, ...options }, shapes.folded, options)
+
+/**
+ * A value that the store computes of other fields of the row, to filter and sort by too: `as` says what it is, and `from` how it comes,
+ * as `{ times: ['price', 'pieces'] }`. Nobody gives it.
+ */
+export const computed = (options: { as: Field; from: Formula }): Field => {
+  const { as, from } = options
+  return madeWith({ ...as, settableBy: nobody, computed: from }, shapes.computed, options)
+}
+
+/** How many rows a relation leads to, kept by the store with each change of them. */
+export const count = (relation: string, options: FilledOptions = {}): Field => ({
+  ...int({ ...fixed, ...options, min: 0, max: Number.MAX_SAFE_INTEGER, initial: { value: 0 } }),
+  kept: { relation, as: 'count' },
+})
+
+/**
+ * The mean of a field of the rows that a relation leads to, as `avg('reviews.rating')`, kept by the store: with four decimals more than
+ * that, half away from zero; null without rows.
+ */
+export const avg = (path: string, options: FilledOptions = {}): Field => {
+  const [relation = '', of = ''] = path.split('.')
+  const mean = decimal({ ...fixed, ...options, nullable: true, scale: 0, min: 0, max: 0 })
+  return { ...mean, kept: { relation, of, as: 'mean' } }
+}
+
+/** Whether its value comes of others, so that nobody gives it, not even a file. */
+export const isDerived = ({ foldedFrom, computed, kept }: Field): boolean =>
+  foldedFrom !== undefined || computed !== undefined || kept !== undefined
 
 /** The row's counter for lost updates: raised by each write, part of the ETag. */
 export const revision = (): Field =>

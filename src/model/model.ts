@@ -12,6 +12,7 @@ import {
 } from '#model/check/relations.ts'
 import { type PlacedRule, routeFaults, rulesOf, switchFaults } from '#model/check/routes.ts'
 import { versionFaults } from '#model/check/versions.ts'
+import { withKept } from '#model/computed.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Currency } from '#model/money.ts'
 import { columnName, entityOf, fieldOf, typeName, wrong } from '#model/names.ts'
@@ -76,7 +77,8 @@ type WithKnownNames<M extends Entities> = {
 }
 
 /** The entities, checked against each other; a plain Error with one sentence says what is wrong. */
-export const defineModel = <const M extends Entities>(entities: M & WithKnownNames<M>): M => {
+export const defineModel = <const M extends Entities>(declared: M & WithKnownNames<M>): M => {
+  const entities: M = withKept(declared)
   for (const fault of modelFaults(entities)) wrong(fault)
   return entities
 }

@@ -5,7 +5,7 @@ import { type JsonObject, own } from '#base/object.ts'
 import { clipped, nearest } from '#base/text.ts'
 import { ApiError, type FieldFault } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
-import { type Field, madeSlug, mostCharacters } from '#model/field.ts'
+import { type Field, isDerived, madeSlug, mostCharacters } from '#model/field.ts'
 import { fieldOf, type Model } from '#model/model.ts'
 import { digitsOf, parseMinor } from '#model/money.ts'
 import { withArticle } from '#model/names.ts'
@@ -151,7 +151,8 @@ const closed = (
 ): string | undefined => {
   const { mode, viewer, model, given = {}, what } = context
   if (!isMember(field, key, context)) return `is not a member of ${withArticle(what)}`
-  if (mode === 'import') return undefined
+  if (mode === 'import')
+    return isDerived(field) ? 'comes of other values and may not be given: leave it out' : undefined
   if (key in given) return 'is given by the path and may not be given here'
   if (field.immutable && mode !== 'create') return 'cannot be changed'
   if (field.settableBy.kind === 'nobody') return 'is set by the service and may not be given'
@@ -267,7 +268,7 @@ export const checkInput = (
     }
   }
   for (const [key, field] of Object.entries(entity.fields)) {
-    if (named.has(key) || field.foldedFrom !== undefined) continue
+    if (named.has(key) || isDerived(field)) continue
     const stored = absent(field, key, context)
     if (stored === undefined) continue
     if ('value' in stored) values.set(key, stored.value)

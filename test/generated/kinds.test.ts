@@ -10,6 +10,7 @@ import { type Entity, entity } from '#model/entity.ts'
 import {
   bytes,
   choice,
+  computed,
   created,
   date,
   decimal,
@@ -19,6 +20,7 @@ import {
   folded,
   id,
   int,
+  isDerived,
   json,
   list,
   money,
@@ -61,6 +63,18 @@ const kinds: Readonly<Record<string, readonly [() => Field, Field['initial']]>> 
   revision: [() => revision(), { value: 1 }],
   json: [() => json(anyObject), { value: '{"a":1}' }],
   list: [() => list(text({ max: 9 }), { max: 3 }), { value: '["a"]' }],
+  'computed number': [
+    () =>
+      computed({
+        as: int({ min: 2, max: 22 }),
+        from: { times: [{ plus: ['size', { value: 1 }] }, { value: 2 }] },
+      }),
+    { value: 2 },
+  ],
+  'computed text': [
+    () => computed({ as: text({ min: 0, max: 12 }), from: { concat: ['name', { text: " '" }] } }),
+    { value: 'x' },
+  ],
   bytes: [() => bytes(), { value: 1 }],
 }
 
@@ -114,6 +128,7 @@ const cell = (name: string, kind: string, option: string): Entity => {
     fields: {
       id: id(),
       name: text({ max: 10 }),
+      size: int({ min: 0, max: 10, initial: { value: 3 } }),
       revision: revision(),
       [key]: change(make(), initial),
     },
@@ -206,8 +221,8 @@ const exported = ({ store }: Service, model: Model, names: readonly string[]) =>
 
 /** What REST does not show is in no export, so that an import lacks it where it is needed. */
 const lacks = ({ fields }: Entity): readonly string[] =>
-  Object.entries(fields).flatMap(([key, { rest, initial, foldedFrom }]) =>
-    rest || key === 'id' || initial !== undefined || foldedFrom !== undefined ? [] : [key],
+  Object.entries(fields).flatMap(([key, field]) =>
+    field.rest || key === 'id' || field.initial !== undefined || isDerived(field) ? [] : [key],
   )
 
 for (const on of engines)

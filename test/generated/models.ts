@@ -1,12 +1,16 @@
 /** Generated models: a few entities with fields, references, rules, lists and counts, right by their making. */
 import { type Entity, entity, many, one, type Relation } from '#model/entity.ts'
 import {
+  avg,
   choice,
+  computed,
+  count,
   created,
   date,
   decimal,
   email,
   type Field,
+  type Formula,
   fixed,
   flag,
   folded,
@@ -113,7 +117,37 @@ const fieldsBy = (draw: Draw): Record<string, Field> => {
       ([, { scalar, foldedFrom, values }]) => scalar === 'text' && !foldedFrom && !values,
     ) ?? []
   if (from !== undefined && draw.chance(40)) fields.slug = slug({ from, nullable: true })
+  const terms = Object.entries(fields).filter(
+    ([, { scalar, foldedFrom }]) => ['int', 'decimal', 'text'].includes(scalar) && !foldedFrom,
+  )
+  if (terms.length > 1 && draw.chance(50)) fields.made = computedOf(draw, terms)
   return fields
+}
+
+/** A field that is computed of these: as text, or as a number with up to four decimals. */
+const computedOf = (draw: Draw, terms: readonly (readonly [string, Field])[]): Field => {
+  const numbers = terms.flatMap(([key, { scalar, range }]) =>
+    scalar !== 'text' && (range?.max ?? 0) < 2 ** 20 ? [key] : [],
+  )
+  const texts = terms
+    .flatMap(([key, { scalar, range }]) =>
+      scalar === 'int' || (range?.max ?? 0) <= 30 ? [key] : [],
+    )
+    .filter(key => terms.some(([other, { scalar }]) => other === key && scalar !== 'decimal'))
+  const [a = '', b = a] = numbers
+  if (numbers.length === 0 || draw.chance(50))
+    return computed({
+      as: text({ min: 0, max: 99, nullable: true }),
+      from: { concat: [...texts.slice(0, 2), { text: '-' }] },
+    })
+  return computed({
+    as: decimal({ scale: 4, min: -10_000, max: 10_000, nullable: true }),
+    from: draw.of<Formula>(
+      { plus: [a, { times: [a, b] }] },
+      { minus: [{ coalesce: [a, { value: 0.5 }] }, b] },
+      { coalesce: [b, a] },
+    ),
+  })
 }
 
 /** References between the entities, without circles, some to their own kind; and the relations along them. */
@@ -174,8 +208,8 @@ const entityBy = (draw: Draw, { name, fields, relations }: Drafted): Entity => {
     ? { ...fields, ownerId: reference('member', { ...fixed, initial: 'viewer' }) }
     : fields
   const given = Object.entries(all).filter(
-    ([key, { foldedFrom }]) =>
-      !['id', 'revision', 'createdAt', 'updatedAt'].includes(key) && !foldedFrom,
+    ([key, { foldedFrom, computed }]) =>
+      !computed && !['id', 'revision', 'createdAt', 'updatedAt'].includes(key) && !foldedFrom,
   )
   const counted = given.filter(
     ([, { nullable, scalar, range }]) =>
@@ -221,6 +255,23 @@ const entityBy = (draw: Draw, { name, fields, relations }: Drafted): Entity => {
   } as never) as unknown as Entity
 }
 
+/** The entity with counts and means of rows below it. */
+const keeping = (draw: Draw, entity: Entity, all: Entities): Entity => {
+  const fields = { ...entity.fields }
+  for (const [key, { kind, to }] of Object.entries(entity.relations)) {
+    const target = all[to]
+    if (kind !== 'many' || !target || target.policy.read?.kind === 'self' || draw.chance(40))
+      continue
+    fields[`${key}Kept`] = count(key)
+    const numbers = Object.entries(target.fields).filter(
+      ([, { scalar, range, computed }]) =>
+        ['int', 'decimal'].includes(scalar) && !computed && (range?.max ?? 0) < 1000,
+    )
+    for (const [of] of numbers.slice(0, 1)) fields[`${key}Mean`] = avg(`${key}.${of}`)
+  }
+  return { ...entity, fields }
+}
+
 /** Entities of a model, in any order. */
 export const modelBy = (draw: Draw): Entities => {
   const drafts = Array.from(
@@ -232,7 +283,10 @@ export const modelBy = (draw: Draw): Entities => {
     }),
   )
   relate(draw, drafts)
-  const entities = drafts.map(draft => [draft.name, entityBy(draw, draft)] as const)
+  const made = drafts.map(draft => [draft.name, entityBy(draw, draft)] as const)
+  const entities = made.map(
+    ([name, entity]) => [name, keeping(draw, entity, Object.fromEntries(made))] as const,
+  )
   const all = [...entities, ['member', member] as const]
   return Object.fromEntries(draw.chance(50) ? all : all.toReversed())
 }

@@ -1,8 +1,9 @@
 /** What a service should answer, in plain code over rows in memory. Slow, and right by being simple. */
 import { buildSchema, type GraphQLSchema, printSchema } from 'graphql'
 import { deriveSchema } from '#graphql/schema.ts'
+import { partsOf } from '#model/computed.ts'
 import type { Entity, Filter, Link, Links } from '#model/entity.ts'
-import { type Field, madeSlug } from '#model/field.ts'
+import { type Field, madeSlug, type Term } from '#model/field.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import type { Rule } from '#model/policy.ts'
 import { fold } from '#model/values.ts'
@@ -34,6 +35,60 @@ export const newReference = (model: Model): Reference => ({
   tables: new Map(Object.keys(model.entities).map(name => [name, new Map()])),
   last: new Map(),
 })
+
+// ---- What the store computes.
+
+const amountOf = (value: Value): number => Math.round(Number(value) * 1e6)
+
+/** A formula over a row in plain numbers, a mean apart. */
+const formulaOf = (row: Row, term: Term): Value => {
+  if (typeof term === 'string') return row[term] ?? null
+  if ('value' in term) return term.value
+  if ('text' in term) return term.text
+  if ('mean' in term) return null
+  const [by, terms] = partsOf(term)
+  const values = terms.map(term => formulaOf(row, term))
+  if (by === 'coalesce') return values.find(value => value !== null) ?? null
+  if (values.includes(null)) return null
+  if (by === 'concat') return values.join('')
+  const numbers = values.map(amountOf)
+  const total = numbers.reduce((a, b) =>
+    by === 'plus' ? a + b : by === 'minus' ? a - b : (a * b) / 1e6,
+  )
+  return Math.round(total) / 1e6
+}
+
+/** The row with the values that come of its others. */
+export const withComputed = ({ fields }: Entity, row: Row): Row => {
+  const made = Object.entries(fields).flatMap(([key, { computed }]) =>
+    computed && !('mean' in computed) ? [[key, formulaOf(row, computed)]] : [],
+  )
+  return { ...row, ...Object.fromEntries(made) }
+}
+
+/** Half away from zero. */
+const rounded = (value: number): number => Math.sign(value) * Math.round(Math.abs(value))
+
+/** The counts and means of the rows below each row, made anew. */
+const keep = (reference: Reference): void => {
+  for (const [name, { fields, relations }] of Object.entries(reference.model.entities))
+    for (const [key, { kept, scale }] of Object.entries(fields)) {
+      const { to = '', by = '' } = relations[kept?.relation ?? ''] ?? {}
+      if (!kept) continue
+      for (const row of rowsOf(reference, name).values()) {
+        const below = [...rowsOf(reference, to).values()].filter(child => child[by] === row.id)
+        const { of = 'id' } = kept
+        const values = below.flatMap(child => (child[of] === null ? [] : [Number(child[of])]))
+        const units = values.reduce((sum, value) => sum + Math.round(value * 10 ** (scale - 4)), 0)
+        const mean =
+          values.length === 0 ? null : rounded((units * 10_000) / values.length) / 10 ** scale
+        rowsOf(reference, name).set(row.id, {
+          ...row,
+          [key]: kept.as === 'mean' ? mean : values.length,
+        })
+      }
+    }
+}
 
 const rowsOf = ({ tables }: Reference, name: string): Table => tables.get(name) as Table
 
@@ -137,7 +192,7 @@ export const slugged = (
     const isTaken = value === own && others.some(other => other[key] === own)
     made[key] = isTaken ? `${own}-${next}` : (value ?? null)
   }
-  return { ...row, ...made }
+  return withComputed(entityOf(reference.model, name), { ...row, ...made })
 }
 
 /** Whether another row has what no two may share, or what the row refers to is not there. */
@@ -169,6 +224,7 @@ export const conflicts = (
 
 export const put = (reference: Reference, name: string, row: Row): void => {
   rowsOf(reference, name).set(row.id, row)
+  keep(reference)
   reference.last.set(name, Math.max(row.id, reference.last.get(name) ?? 0))
 }
 
@@ -187,7 +243,12 @@ const consequences = (reference: Reference, name: string, id: number) => {
           if (references.onDelete === 'set null')
             changed.push(() => {
               const now = rowsOf(reference, other).get(row.id)
-              if (now) put(reference, other, { ...now, [key]: null })
+              if (!now) return
+              put(
+                reference,
+                other,
+                withComputed(entityOf(reference.model, other), { ...now, [key]: null }),
+              )
             })
           else if (references.onDelete === 'cascade' && !known.has(row.id)) {
             known.add(row.id)
@@ -227,6 +288,7 @@ export const remove = (
   if (verdict !== 'no') return verdict === 'yes' ? 'restricted' : 'unsure'
   for (const change of changed) change()
   for (const [of, ids] of gone) for (const id of ids) rowsOf(reference, of).delete(id)
+  keep(reference)
   return 'done'
 }
 

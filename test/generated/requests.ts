@@ -18,10 +18,12 @@ import {
   shown,
   slugged,
   sorted,
+  type Value,
+  withComputed,
 } from './reference.ts'
 import { queried } from './reference-graphql.ts'
 import { asBy, bodyBy, literal, objectText, scalarsOf, valueBy } from './request-values.ts'
-import type { Request, Viewer } from './serve.ts'
+import { now, type Request, type Viewer } from './serve.ts'
 
 /** A request, the entity whose ids it may use up, and what its answer must be. */
 export type Expectation = {
@@ -78,6 +80,12 @@ const anIdBy = ({ of, chance }: Draw, reference: Reference, name: string): numbe
   return known.length === 0 || chance(5) ? 999 : of(...known)
 }
 
+/** The times of the last change, after one. */
+const touched = ({ fields }: Entity) =>
+  Object.keys(fields).flatMap(key =>
+    fields[key]?.touched ? [[key, new Date(now).toISOString()] as [string, Value]] : [],
+  )
+
 /** The row after a change of some fields: what they reset is as it was at first. */
 const updated = (entity: Entity, old: Row, changed: Row, keys: readonly string[]): Row => {
   const initial = rowFor(entity, old.id, {}, 'user')
@@ -87,8 +95,8 @@ const updated = (entity: Entity, old: Row, changed: Row, keys: readonly string[]
       : [],
   )
   const given = keys.map(key => [key, changed[key] ?? null])
-  if (keys.length > 0) given.push(['revision', Number(old.revision) + 1])
-  return { ...old, ...Object.fromEntries([...given, ...reset]), id: old.id }
+  if (keys.length > 0) given.push(['revision', Number(old.revision) + 1], ...touched(entity))
+  return withComputed(entity, { ...old, ...Object.fromEntries([...given, ...reset]), id: old.id })
 }
 
 export const update = (draw: Draw, reference: Reference, name: string): Expectation => {
@@ -101,12 +109,14 @@ export const update = (draw: Draw, reference: Reference, name: string): Expectat
   const may = mayChange(reference, name, 'update', id, as)
   if (!may) return { request, status: may === undefined ? 404 : 403 }
   const old = reference.tables.get(name)?.get(id) as Row
-  const changed = rowFor(entity, id, { ...old, ...body }, as)
+  const changed = rowFor(entity, id, { ...old, ...body } as typeof body, as)
   const row = updated(entity, old, changed, Object.keys(body))
   const conflict = conflicts(reference, name, row)
   if (conflict !== null) return { request, status: statusOf[conflict] }
   put(reference, name, row)
-  return { request, status: 200, text: JSON.stringify(shown(entity, row)) }
+  // What is counted below it may have changed by its own change.
+  const kept = reference.tables.get(name)?.get(id) ?? row
+  return { request, status: 200, text: JSON.stringify(shown(entity, kept)) }
 }
 
 export const destroy = (draw: Draw, reference: Reference, name: string): Expectation | null => {

@@ -16,6 +16,7 @@ import { callersBehind } from '#http/limit/address.ts'
 import { createMemory } from '#http/memory.ts'
 import { createQueue } from '#http/queue.ts'
 import { createMail } from '#mail/mail.ts'
+import { withKept } from '#model/computed.ts'
 import { defineModel, type Entities, type Model } from '#model/model.ts'
 import type { Versions } from '#model/version.ts'
 import type { Event } from '#observe.ts'
@@ -66,7 +67,7 @@ export const viewerIds = { anonymous: null, user: 1, admin: 2 } as const
 /** The migrations that make the tables of the entities. */
 export const historyFor = (engine: 'sqlite' | 'postgres', entities: Entities) => {
   const ddl = engine === 'sqlite' ? sqliteDdl : postgresDdl
-  const statements = definitionsOf(ddl, entities).map(({ text }) => text)
+  const statements = definitionsOf(ddl, withKept(entities)).map(({ text }) => text)
   return [...machineMigrations(engine), { name: '0001', text: `${statements.join(';\n')};` }]
 }
 

@@ -1,9 +1,20 @@
 /** Kinds whose values come from other values or from the time, which the table of kinds cannot show. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { compare, contentTables, copyTables, isSame } from '#cli/move.ts'
+import { commandConnection } from '#engines/postgres/migrate.ts'
+import { openTarget } from '#engines/postgres/moving.ts'
+import { postgresDrafting } from '#engines/postgres/schema.ts'
+import { differencesIn } from '#engines/shared/differences.ts'
+import { lackOf } from '#engines/shared/draft.ts'
+import { sqliteDrafting } from '#engines/sqlite/schema.ts'
 import { defineErrors } from '#errors.ts'
-import { type Entity, entity } from '#model/entity.ts'
+import { withKept } from '#model/computed.ts'
+import { type Entity, entity, many } from '#model/entity.ts'
 import {
+  avg,
+  computed,
+  count,
   date,
   decimal,
   id,
@@ -18,10 +29,14 @@ import {
   time,
   updatedAt,
 } from '#model/field.ts'
+import type { Entities } from '#model/model.ts'
 import { typesOf } from '#openapi/print.ts'
+import { connected } from '../postgres/tools/ask.ts'
+import { freshDatabase, noDatabase } from '../postgres/tools/database.ts'
+import { filling } from '../stores.ts'
 import { engines } from './compare.ts'
 import { allRoutes, bySignedIn, member } from './models.ts'
-import { clock, now, type Service, serveWithMembers } from './serve.ts'
+import { clock, historyFor, now, type Service, serveWithMembers } from './serve.ts'
 
 /** An entity with these fields, which callers with a token may read and write in each way. */
 const open = (table: string, fields: Entity['fields'], more: object = {}): Entity =>
@@ -73,6 +88,43 @@ const entities = {
     placeId: reference('place', loose),
     updatedAt: updatedAt(),
   }),
+  order: open(
+    'orders',
+    {
+      name: text({ max: 20 }),
+      price: decimal({ scale: 2, min: 0, max: 100 }),
+      pieces: int({ min: 0, max: 9, nullable: true }),
+      total: computed({
+        as: decimal({ scale: 3, min: 0, max: 1000, nullable: true }),
+        from: { times: ['price', 'pieces'] },
+      }),
+      label: computed({
+        as: text({ min: 0, max: 42 }),
+        from: { concat: ['name', { text: " '" }, { coalesce: ['name', 'name'] }] },
+      }),
+      gradeCount: count('grades', { description: 'How many there are.' }),
+      average: avg('grades.points'),
+    },
+    {
+      relations: { grades: many('grade', 'orderId') },
+      rest: {
+        ...allRoutes,
+        listing: {
+          paging: 'page',
+          limit: 9,
+          sort: { style: 'signed list', fields: ['-average', 'total'] },
+          filters: {
+            min_total: { kind: 'at least', field: 'total' },
+            rated: { kind: 'above zero', field: 'gradeCount' },
+          },
+        },
+      },
+    },
+  ),
+  grade: open('grades', {
+    points: decimal({ scale: 1, min: -5, max: 5, nullable: true }),
+    orderId: reference('order', { immutable: false }),
+  }),
   page: open(
     'pages',
     {
@@ -102,6 +154,87 @@ const entities = {
     { sets: [{ fields: ['code', 'size'], error: errors.SIZE_TAKEN }] },
   ),
 }
+
+/** Orders before they computed and kept anything, and what a store of them lacks. */
+const { order, grade } = entities
+const { name, price, pieces } = order.fields
+const early = {
+  member,
+  order: open('orders', { name, price, pieces } as Entity['fields']),
+  grade,
+}
+
+test('a value that is computed or kept later is that of the rows which are there, on both engines', async () => {
+  for (const on of engines) {
+    const { store, ask, close } = await serveWithMembers(early, on, 'Ada', 'Ben')
+    const body = { name: 'a', price: 2, pieces: 3 }
+    await ask({ line: 'POST /api/orders', as: 'user', body })
+    for (const points of [1, 2.5, null])
+      await ask({ line: 'POST /api/grades', as: 'user', body: { points, orderId: 1 } })
+    const drafting = on === 'sqlite' ? sqliteDrafting : postgresDrafting
+    const later = withKept({ member, order, grade })
+    const { inside } = lackOf(drafting, later, historyFor(on, early))
+    const rows = await filling(store, async ({ session }) => {
+      for (const text of inside) await session.query({ text, values: [] })
+      const text = 'select total, label, grade_count, average, average_sum, revision from orders'
+      return session.query({ text, values: [] })
+    })
+    assert.deepEqual(
+      rows.map(row => row.map(value => Number(value) || value)),
+      [[6000, "a 'a", 3, 175_000, 35, 1]],
+    )
+    const made = [...historyFor(on, early), { name: '0002', text: `${inside.join(';\n')};` }]
+    assert.deepEqual(lackOf(drafting, later, made).inside, [])
+    // What the database itself says of them is the same.
+    const stopping = async (model: Entities) =>
+      differencesIn(drafting.ddl, model, await store.catalogue())
+        .filter(({ isServed }) => !isServed)
+        .map(({ text }) => text)
+    assert.deepEqual(await stopping(later), [])
+    const total = computed({
+      as: decimal({ scale: 3, min: 0, max: 1000, nullable: true }),
+      from: { plus: ['price', 'pieces'] },
+    })
+    const others = { ...later, order: { ...later.order, fields: { ...later.order.fields, total } } }
+    assert.match(
+      (await stopping(others)).join(),
+      /^order.total is computed as .* in the model, and as .* in the store: write a migration/,
+    )
+    await close()
+  }
+})
+
+test('what a store computes and keeps is as it was after a move to PostgreSQL', {
+  skip: noDatabase,
+}, async () => {
+  const { store, ask, close } = await serveWithMembers(entities, 'sqlite', 'Ada', 'Ben')
+  for (const name of ['a', 'b'])
+    await ask({ line: 'POST /api/orders', as: 'user', body: { name, price: 1.5, pieces: 2 } })
+  for (const points of [1, 2.5, -4, null])
+    await ask({ line: 'POST /api/grades', as: 'user', body: { points, orderId: 1 } })
+  const json = { title: 'x', shape: { sides: [1] }, tags: ['"'], days: ['2024-02-29'] }
+  await ask({ line: 'POST /api/pages', as: 'user', body: json })
+  const { url } = await freshDatabase()
+  const history = historyFor('postgres', entities)
+  const target = await openTarget(commandConnection(url, true), history)
+  const tables = contentTables(withKept(entities))
+  const text = 'select id, total, label, grade_count, average, revision from orders order by id'
+  const rows = await filling(store, async ({ session, dialect }) => {
+    const source = { ...session, dialect }
+    await target.begin({ source: 'test', tables, restarts: false })
+    await copyTables(source, target, tables)
+    for (const table of await compare(source, target, tables)) assert.ok(isSame(table), table.name)
+    return session.query({ text, values: [] })
+  })
+  await target.close()
+  await close()
+  const client = await connected(url)
+  const moved = await client.query({ text, rowMode: 'array' })
+  await client.end()
+  const plain = (all: readonly (readonly unknown[])[]) =>
+    all.map(row => row.map(value => (value === null ? null : String(value))))
+  assert.deepEqual(plain(moved.rows), plain(rows))
+})
 
 for (const on of engines)
   describe(`on ${on}`, () => {
@@ -234,6 +367,55 @@ for (const on of engines)
         a: { shape: { sides: [4], sum: 4 } },
         b: { shape: { sides: [5, 6], sum: 11 } },
       })
+    })
+
+    test('a computed value follows its fields, is filtered and sorted by, and given by nobody', async () => {
+      const a = await made('orders', { name: 'a', price: 1.25, pieces: 3 })
+      const b = await made('orders', { name: 'b', price: 100 })
+      assert.deepEqual([a.total, a.label, b.total, b.label], [3.75, "a 'a", null, "b 'b"])
+      const changed = await ask(`PATCH /api/orders/${a.id}`, { pieces: 9 })
+      assert.equal(changed.body.total, 11.25)
+      const { body } = await ask('GET /api/orders?min_total=11.25&sort=total')
+      assert.deepEqual(
+        body.data.map(({ id }: { id: number }) => id),
+        [a.id],
+      )
+      const given = await ask(`PATCH /api/orders/${a.id}`, { total: 1 })
+      assert.match(given.body.error.message, /total is set by the service/)
+    })
+
+    test('a count and a mean follow the rows below, with the revision of the row', async () => {
+      const { id } = await made('orders', { name: 'c', price: 1 })
+      const other = await made('orders', { name: 'd', price: 1 })
+      const seen = async () => {
+        const { text, headers } = await service.ask({ line: `GET /api/orders/${id}`, as: 'user' })
+        const { gradeCount, average } = JSON.parse(text)
+        return { kept: [gradeCount, average], tag: headers.get('etag') }
+      }
+      const first = await seen()
+      assert.deepEqual(first.kept, [0, null])
+      // Read twice, so that the answer is remembered where answers are.
+      assert.deepEqual(await seen(), first)
+      const grade = (points: number | null, orderId = id) => made('grades', { points, orderId })
+      const one = await grade(1)
+      await grade(-3.5)
+      await grade(null)
+      const second = await seen()
+      assert.deepEqual(second.kept, [3, -1.25])
+      assert.notEqual(second.tag, first.tag)
+      await grade(2)
+      assert.deepEqual((await seen()).kept, [4, -0.16667])
+      await ask(`PATCH /api/grades/${one.id}`, { points: 5 })
+      assert.deepEqual((await seen()).kept, [4, 1.16667])
+      await ask(`PATCH /api/grades/${one.id}`, { orderId: other.id })
+      assert.deepEqual((await seen()).kept, [3, -0.75])
+      await ask(`DELETE /api/grades/${one.id}`)
+      const query = `{ order(id: ${other.id}) { gradeCount average } }`
+      const answer = await ask('POST /graphql', { query })
+      assert.deepEqual(answer.body.data.order, { gradeCount: 0, average: null })
+      const all = await Promise.all(Array.from({ length: 12 }, () => grade(4)))
+      assert.equal(all.length, 12)
+      assert.deepEqual((await seen()).kept, [15, Math.round((46.5 / 14) * 1e5) / 1e5])
     })
 
     test('the OpenAPI document and its types tell patterns, lists and schemas', async () => {

@@ -8,6 +8,7 @@ import { type Format, nameOf } from '#cli/transfer/kinds.ts'
 import type { InputRow, TransferKind } from '#content.ts'
 import { parseJson } from '#http/body.ts'
 import type { Entity } from '#model/entity.ts'
+import { isDerived } from '#model/field.ts'
 import { fieldNamedEver } from '#model/resource.ts'
 import type { Scalar } from '#model/values.ts'
 
@@ -121,7 +122,7 @@ const columnOf = (kind: TransferKind, entity: Entity, header: string): Column =>
   const name = nameOf(kind, header)
   if (Object.hasOwn(entity.rest.embedded, name)) return { ...plainColumn, value: jsonIn }
   const field = entity.fields[fieldNamedEver(entity, name) ?? '']
-  if (!field || field.foldedFrom !== undefined) return plainColumn
+  if (!field || isDerived(field)) return plainColumn
   const none = field.nullable ? null : undefined
   const isText = field.scalar === 'text' && 'value' in field.rule('')
   return {

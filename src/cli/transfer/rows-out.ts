@@ -2,6 +2,7 @@
 
 import type { ContentStore, InputRow, TransferKind } from '#content.ts'
 import type { Entity } from '#model/entity.ts'
+import { isDerived } from '#model/field.ts'
 import { columnName, entityOf, fieldOf } from '#model/model.ts'
 import { encoders } from '#read/stitch.ts'
 import { ask } from '#serve/store.ts'
@@ -11,9 +12,11 @@ import { comma, join, name, number, type Sql, type SqlValue, sql } from '#sql/sq
 const pageSize = 200
 
 const fieldsOf = (entity: Entity, also: readonly string[]): readonly string[] =>
-  Object.entries(entity.fields).flatMap(([key, { rest, scalar, initial }]) =>
-    (rest && scalar !== 'bytes') || also.includes(key) || initial === 'subject' ? [key] : [],
-  )
+  Object.entries(entity.fields).flatMap(([key, field]) => {
+    const { rest, scalar, initial } = field
+    const isShown = rest && scalar !== 'bytes' && !isDerived(field)
+    return isShown || also.includes(key) || initial === 'subject' ? [key] : []
+  })
 
 const columnsOf = (keys: readonly string[]): Sql =>
   join(

@@ -26,6 +26,9 @@ const jsonOf = (columns: readonly string[], rows: Rows): string =>
     ),
   )
 
+/** Says for this transaction that rows come with their revisions, which what is kept of others does not raise. */
+const filling = sql`set_config('duet.counting', 'moved', true)`
+
 /** Opens and migrates a database to move a store into. */
 export const openTarget = async (options: ConnectionOptions, migrations: readonly Migration[]) => {
   await migratePostgres(options, migrations)
@@ -129,7 +132,7 @@ export const openTarget = async (options: ConnectionOptions, migrations: readonl
           insert into ${name(table.name)} (${join(keys.map(name), comma)}) select ${join(values, comma)}
           from json_to_recordset(${jsonOf(keys, early)}::json) as r (${join(given, comma)})
           where exists (select 1 from recorded) returning 1
-        ) select count(*), set_config('synchronous_commit', 'off', true) from put`,
+        ) select count(*), set_config('synchronous_commit', 'off', true), ${filling} from put`,
       )
       return Number(row?.[0]) === rows.length
     },
@@ -146,12 +149,13 @@ export const openTarget = async (options: ConnectionOptions, migrations: readonl
       const set = sql`update ${name(table)} set ${join(sets, comma)}
         from json_to_recordset(${jsonOf(['id', ...own], rows)}::json) as r (${join(given, comma)})
         where ${column(table, 'id')} = r.id and (${join(differs, trusted(' or '))})`
-      if (!appendOnly) return void (await run(set))
       const trigger = sql`trigger ${name(appendOnlyTrigger(table))}`
       await transaction(async () => {
+        await run(sql`select ${filling}`)
+        if (!appendOnly) return run(set)
         await run(sql`alter table ${name(table)} disable ${trigger}`)
         await run(set)
-        await run(sql`alter table ${name(table)} enable ${trigger}`)
+        return run(sql`alter table ${name(table)} enable ${trigger}`)
       })
     },
     analyze,

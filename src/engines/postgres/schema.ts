@@ -19,6 +19,7 @@ import {
   defaultValue,
   fillValue,
   recount,
+  shareOf,
   valuesCheck,
   valuesName,
 } from '#engines/shared/schema.ts'
@@ -96,6 +97,54 @@ const countTriggers: Ddl['countTriggers'] = (table, columns) => {
   return [...whole('insert', 'new', fillOf(table, null)), ...whole('delete', 'old'), ...moved]
 }
 
+/**
+ * The triggers that keep totals of the rows below a row. While a store is filled its revisions stay: they come with the rows, and
+ * nobody has read any.
+ */
+const keptTriggers: Ddl['keptTriggers'] = ({
+  name,
+  table,
+  below,
+  by,
+  totals,
+  hasRevision,
+  fill,
+}) => {
+  const raising = `revision = k.revision + case when current_setting('duet.counting', true) in ('apart', 'moved') then 0 else 1 end`
+  const add = (
+    rows: string,
+    sign: '+' | '-',
+    share: (total: (typeof totals)[number]) => string,
+  ) => {
+    const sums = totals.map((total, index) => `sum(${share(total)}) as n${index}`)
+    const sets = totals.map(({ column }, index) => `${column} = k.${column} ${sign} s.n${index}`)
+    return `update ${table} k set ${[...sets, ...(hasRevision ? [raising] : [])].join(', ')}
+    from (select c.${by} as id, ${sums.join(', ')} from ${rows} c where c.${by} is not null group by c.${by} order by c.${by}) s
+    where k.id = s.id;`
+  }
+  const share = (total: (typeof totals)[number]) => shareOf(total, 'c.')
+  const columns = [...new Set([by, ...totals.flatMap(({ of }) => of ?? [])])]
+  const isMoved = columns.map(column => `old.${column} is distinct from new.${column}`).join(' or ')
+  const statement = (event: 'insert' | 'delete', rows: 'new' | 'old', more?: Definition['fill']) =>
+    trigger(
+      below,
+      `${name}_${event}`,
+      `after ${event} on ${below} referencing ${rows} table as changed for each statement`,
+      add('changed', rows === 'new' ? '+' : '-', share),
+      more,
+    )
+  return [
+    ...statement('insert', 'new', fill),
+    ...statement('delete', 'old'),
+    ...trigger(
+      below,
+      `${name}_update`,
+      `after update of ${columns.join(', ')} on ${below} for each row when (${isMoved})`,
+      `${add('(select old.*)', '-', share)}\n  ${add('(select new.*)', '+', share)}`,
+    ),
+  ]
+}
+
 /** The trigger that keeps the rows of an append-only table as they are. */
 export const appendOnlyTrigger = (table: string): string => `${table}_append_only`
 
@@ -120,6 +169,8 @@ export const ddl: Ddl = {
     const text = `create index ${name} on ${table} using gin (${column} gin_trgm_ops)`
     return [{ name, of: table, text }]
   },
+  computed: 'stored',
+  keptTriggers,
   countTriggers,
   appendOnlyTriggers: table =>
     trigger(
@@ -260,8 +311,10 @@ const catalogueText = `with own as (
   select relname::text, '', 'create ' || case when relkind in ('v', 'm') then 'view ' else 'table ' end || relname from own
   union all select o.relname || '.' || a.attname, o.relname, concat_ws(' ', a.attname,
       format_type(a.atttypid, a.atttypmod), 'collate ' || c.collname, case when a.attnotnull then 'not null' end,
-      case when a.atthasdef or a.attidentity <> '' then 'default …' end)
+      case when a.attgenerated <> '' then 'generated always as (' || pg_get_expr(d.adbin, d.adrelid) || ') stored'
+        when a.atthasdef or a.attidentity <> '' then 'default …' end)
     from own o join pg_attribute a on a.attrelid = o.oid and a.attnum > 0 and not a.attisdropped
+    left join pg_attrdef d on d.adrelid = o.oid and d.adnum = a.attnum
     left join pg_collation c on c.oid = a.attcollation and c.collname <> 'default'
   union all select i.indexrelid::regclass::text, o.relname, pg_get_indexdef(i.indexrelid)
     from own o join pg_index i on i.indrelid = o.oid and i.indisvalid and not i.indisprimary

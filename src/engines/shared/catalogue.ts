@@ -12,6 +12,8 @@ export type StoredColumn = {
   readonly isRequired: boolean
   /** Whether a row that leaves it out gets a value: by a default, or because the database makes it. */
   readonly hasValue: boolean
+  /** The formula of one that the database computes; empty for any other. */
+  readonly formula: string
 }
 
 type StoredReference = {
@@ -116,6 +118,8 @@ const otherNames: Readonly<Record<string, string>> = {
   int8: 'bigint',
 }
 
+const generatedForm = /\bgenerated always as (\([\s\S]*\)) (?:stored|virtual)/i
+
 /** The catalogue of what statements have made. */
 export const catalogueOf = (objects: MadeObjects): Catalogue => {
   const tables = new Map<string, StoredTable>()
@@ -163,6 +167,7 @@ export const catalogueOf = (objects: MadeObjects): Catalogue => {
         type: otherNames[type] ?? type,
         isRequired: /\b(?:not null|primary key)\b/.test(bare),
         hasValue: /\b(?:default|generated|primary key)\b/.test(bare),
+        formula: generatedForm.exec(text)?.[1] ?? '',
       })
   }
   return tables
@@ -171,6 +176,17 @@ export const catalogueOf = (objects: MadeObjects): Catalogue => {
 /** The texts that a check names, in any order. */
 export const textsIn = (check: string): string =>
   (check.match(/'(?:[^']|'')*'/g) ?? []).sort().join()
+
+/** A formula in one form for each way to write it: its names, numbers, texts and signs in order, without brackets and casts. */
+export const plainFormula = (formula: string): string => {
+  const bare = formula
+    .replace(/["`[\]]/g, '')
+    .replace(/::(?:character varying|\w+)/g, '')
+    .replace(/\bcast\(([^()]*) as text\)/gi, '$1')
+    .replace(/'(-?\d+)'/g, '$1')
+  const words = bare.match(/'(?:[^']|'')*'|\w+|[^\s\w()]+/g) ?? []
+  return words.join(' ').toLowerCase()
+}
 
 /** What a check is about, the same for each way to write it: its names, numbers and texts, without casts and words that only join them. */
 export const gistOf = (check: string): string => {

@@ -3,6 +3,7 @@ import {
   type Catalogue,
   checksIn,
   gistOf,
+  plainFormula,
   type StoredColumn,
   type StoredTable,
   textsIn,
@@ -12,6 +13,7 @@ import {
   type Ddl,
   type Definition,
   definitionsOf,
+  formulaSql,
   valuesCheck,
   valuesName,
 } from '#engines/shared/schema.ts'
@@ -75,17 +77,18 @@ export const formerName = (
 
 /** Whether an object has a name that the machine gives to parts of tables: it has made it for an earlier model. */
 export const isMadePart = (name: string): boolean =>
-  /_(?:by|count)_|_(?:append_only|no_update|no_delete)$|_search(?:_\w+)?$/.test(name)
+  /_(?:by|count|kept)_|_(?:append_only|no_update|no_delete)$|_search(?:_\w+)?$/.test(name)
 
 /** The differences of a column that is there. */
 const columnDifferences = function* (
   ddl: Ddl,
   entities: Entities,
-  [of, { table, view, appendOnly }]: readonly [string, Entity],
+  [of, entity]: readonly [string, Entity],
   [key, field]: readonly [string, Field],
   stored: StoredTable,
   there: StoredColumn,
 ): Generator<Difference> {
+  const { table, view, appendOnly } = entity
   const { nullable, values, references } = field
   const name = columnName(key)
   const cell = quotedName(name)
@@ -95,7 +98,7 @@ const columnDifferences = function* (
     table,
     name,
     field,
-    ddl: columnDdl(ddl, entities, key, field),
+    ddl: columnDdl(ddl, entities, entity, key),
     isKept: kept !== undefined,
     isLocked: appendOnly,
   })
@@ -111,6 +114,11 @@ const columnDifferences = function* (
       change: as('compared'),
     }
   if (view) return
+  const formula = formulaSql(entity.fields, field)
+  if (plainFormula(there.formula) !== plainFormula(formula))
+    yield {
+      text: `${of}.${key} is ${formula === '' ? 'not computed' : `computed as ${formula}`} in the model, and ${there.formula === '' ? 'not' : `as ${there.formula}`} in the store: write a migration that drops its column, and ${draft}`,
+    }
   if (there.isRequired && nullable)
     yield {
       text: `${of}.${key} may be null in the model, and its column may not: ${draft}, or take nullable back`,
@@ -157,11 +165,12 @@ const columnDifferences = function* (
 const partDifferences = function* (
   ddl: Ddl,
   entities: Entities,
-  [of, { table, fields, own, ...entity }]: readonly [string, Entity],
+  [of, entity]: readonly [string, Entity],
   stored: StoredTable,
   definitions: readonly Definition[],
 ): Generator<Difference> {
-  for (const { name, terms, unique, of: purpose } of indexesOf({ table, fields, own, ...entity })) {
+  const { table, fields, own } = entity
+  for (const { name, terms, unique, of: purpose } of indexesOf(entity)) {
     const found = stored.indexes.find(one => one.name === name)
     const columns = terms.map(({ column }) => column)
     if (!unique && !found)
@@ -184,8 +193,8 @@ const partDifferences = function* (
   for (const { name, text } of definitions)
     if (/^create trigger /.test(text) && !stored.triggers.includes(name))
       yield { isAdded: true, text: `${table} lacks the trigger ${name}: ${draft}` }
-  const checks = Object.entries(fields).flatMap(([key, field]) =>
-    checksIn(columnDdl(ddl, entities, key, field)).map(({ text }) => gistOf(text)),
+  const checks = Object.keys(fields).flatMap(key =>
+    checksIn(columnDdl(ddl, entities, entity, key)).map(({ text }) => gistOf(text)),
   )
   const kept = [...stored.columns.keys()].map(valuesName)
   for (const [what, kind, names] of [

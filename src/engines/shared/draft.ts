@@ -142,7 +142,8 @@ export const lackOf = (
   }
   for (const change of changes) if (!isDrop(change)) add(change)
   const made = madeSoFar()
-  for (const [name, { table, fields, appendOnly, view }] of Object.entries(entities)) {
+  for (const [name, entity] of Object.entries(entities)) {
+    const { table, fields, appendOnly, view } = entity
     if (!made.has(table) || view) continue
     for (const [key, field] of Object.entries(fields)) {
       if (made.has(`${table}.${columnName(key)}`)) continue
@@ -150,13 +151,13 @@ export const lackOf = (
         throw new Error(
           `${name}.${key} cannot be added to rows that exist, which would have no copy: make it nullable, and duet migrate fills it from ${field.foldedFrom}`,
         )
-      if (!field.nullable && defaultValue(field) === '')
+      if (!field.nullable && defaultValue(field) === '' && !field.computed)
         throw new Error(
           `${name}.${key} cannot be added to rows that exist, which would have no value: make it nullable, or give it an initial value`,
         )
       const check = valuesCheck(columnName(key), field)
       inside.push(
-        `alter table ${table} add column ${columnDdl(ddl, entities, key, field)} ${check}`.trimEnd(),
+        `alter table ${table} add column ${columnDdl(ddl, entities, entity, key)} ${check}`.trimEnd(),
       )
     }
   }

@@ -1,7 +1,10 @@
 /** The schema that a model needs, shared by all engines: its tables, indexes, search and counts as definitions. */
-import type { Field } from '#model/field.ts'
+import { meanDigits, partsOf, termType } from '#model/computed.ts'
+import type { Entity } from '#model/entity.ts'
+import type { Field, Formula, Term } from '#model/field.ts'
 import { type Index, indexesOf } from '#model/indexes.ts'
-import { columnName, type Entities } from '#model/model.ts'
+import { columnName, type Entities, fieldOf } from '#model/model.ts'
+import { parseMinor } from '#model/money.ts'
 import { dependenciesFirst } from '#model/references.ts'
 
 /** One object of the schema: its name and the statement that makes it. */
@@ -41,6 +44,109 @@ export const valuesCheck = (column: string, { values, nullable }: Field): string
 /** The name of that constraint. */
 export const valuesName = (column: string): string => `${column}_values`
 
+/** The SQL of a term with so many decimals, which all databases read alike. */
+const termSql = (fields: Entity['fields'], term: Term, scale: number): string => {
+  const raised = (text: string, by: number) => (by > 0 ? `(${text} * ${10 ** by})` : text)
+  if (typeof term === 'string')
+    return raised(columnName(term), scale - termType(fields, term).scale)
+  if ('value' in term) return `(${parseMinor(String(term.value), scale)?.minor})`
+  if ('text' in term) return `'${term.text.replaceAll("'", "''")}'`
+  const [by, terms] = partsOf(term as Formula)
+  const types = terms.map(term => termType(fields, term))
+  const alike = () => terms.map(term => termSql(fields, term, scale))
+  switch (by) {
+    case 'plus':
+      return `(${alike().join(' + ')})`
+    case 'minus':
+      return `(${alike().join(' - ')})`
+    case 'times': {
+      const all = types.reduce((sum, { scale }) => sum + scale, 0)
+      const factors = terms.map((term, index) => termSql(fields, term, types[index]?.scale ?? 0))
+      return raised(`(${factors.join(' * ')})`, scale - all)
+    }
+    case 'concat':
+      return `(${terms.map((term, index) => (types[index]?.kind === 'number' ? `cast(${termSql(fields, term, 0)} as text)` : termSql(fields, term, 0))).join(' || ')})`
+    case 'coalesce':
+      return `coalesce(${alike().join(', ')})`
+    case 'mean': {
+      const [sum, n] = terms.map(term => columnName(String(term)))
+      const rest = `(2 * ${10 ** meanDigits} * (${sum} % ${n}) + case when ${sum} < 0 then -${n} else ${n} end) / (2 * ${n})`
+      return `case when ${n} > 0 then ${sum} / ${n} * ${10 ** meanDigits} + ${rest} else null end`
+    }
+    default:
+      return by satisfies never
+  }
+}
+
+/** The formula of a computed field as SQL. */
+export const formulaSql = (fields: Entity['fields'], { computed, scale }: Field): string =>
+  computed ? termSql(fields, computed, scale) : ''
+
+/** What a table keeps of the rows of another one that refer to it, for triggers on that one. */
+export type Kept = {
+  /** The trigger's name without its event. */
+  readonly name: string
+  readonly table: string
+  readonly below: string
+  /** The column there that refers to the row. */
+  readonly by: string
+  /** Columns of the row, each with the column below that it is the sum of, or whose values it counts; null: it counts rows. */
+  readonly totals: readonly {
+    readonly column: string
+    readonly of: string | null
+    readonly as: 'count' | 'sum'
+  }[]
+  readonly hasRevision: boolean
+  /** Brings it up to date with the rows that exist. */
+  readonly fill: readonly string[]
+}
+
+/** What rows of an entity add to a total; each value stands behind this prefix. */
+export const shareOf = ({ of, as }: Kept['totals'][number], row: string): string => {
+  if (of === null) return '1'
+  return as === 'sum'
+    ? `coalesce(${row}${of}, 0)`
+    : `case when ${row}${of} is null then 0 else 1 end`
+}
+
+/** What other entities keep of the rows of this one. */
+const keptOf = (entities: Entities, name: string): readonly Kept[] =>
+  Object.values(entities).flatMap(entity => {
+    const { table, fields, relations } = entity
+    return Object.entries(fields).flatMap(([key, { kept }]): Kept[] => {
+      const relation = relations[kept?.relation ?? '']
+      const child = entities[name]
+      // A mean is of a sum and a count, which are fields of the machine's own.
+      const isOwn = kept?.as === 'mean' || (kept?.as === 'count' && kept.of === undefined)
+      if (!kept || !isOwn || !child || relation?.to !== name) return []
+      const by = columnName(relation.by)
+      const of = kept.of === undefined ? null : columnName(kept.of)
+      const column = columnName(key)
+      const totals: Kept['totals'] =
+        kept.as === 'mean'
+          ? [
+              { column: columnName(`${key}Sum`), of, as: 'sum' },
+              { column: columnName(`${key}Count`), of, as: 'count' },
+            ]
+          : [{ column, of, as: 'count' }]
+      const found = totals.map(
+        total =>
+          `${total.column} = (select coalesce(sum(${shareOf(total, '')}), 0) from ${child.table} where ${by} = ${table}.id)`,
+      )
+      return [
+        {
+          name: `${table}_${column}_kept`,
+          table,
+          below: child.table,
+          by,
+          totals,
+          hasRevision: fields.revision !== undefined,
+          fill: [`update ${table} set ${found.join(', ')}`],
+        },
+      ]
+    })
+  })
+
 /** How an engine writes the parts of its DDL. */
 export type Ddl = {
   readonly id: string
@@ -51,21 +157,26 @@ export type Ddl = {
   readonly tableEnd: string
   readonly indexTerms: (index: Index) => readonly string[]
   readonly searchDdl: (table: string, column: string) => readonly Definition[]
+  /** Where a computed column has its values. */
+  readonly computed: 'virtual' | 'stored'
+  readonly keptTriggers: (kept: Kept) => readonly Definition[]
   readonly countTriggers: (table: string, columns: readonly string[]) => readonly Definition[]
   readonly appendOnlyTriggers: (table: string) => readonly Definition[]
 }
 
 /** The definition of a column, for `create table` and for `add column`. */
-export const columnDdl = (ddl: Ddl, entities: Entities, key: string, field: Field): string => {
+export const columnDdl = (ddl: Ddl, entities: Entities, entity: Entity, key: string): string => {
   if (key === 'id') return `id ${ddl.id} check (id between 1 and 9007199254740991)`
-  const { references, nullable } = field
+  const field = fieldOf(entity, key)
+  const { references, nullable, computed } = field
   const column = columnName(key)
   const target = references && entities[references.entity]
   const parts = [
     column,
     ddl.typeOf(field),
+    computed ? `generated always as (${formulaSql(entity.fields, field)}) ${ddl.computed}` : '',
     nullable ? '' : 'not null',
-    defaultOf(field),
+    computed ? '' : defaultOf(field),
     ddl.checkOf(column, field),
     target && !target.view
       ? `references ${target.table} (id) on delete ${references.onDelete}`
@@ -76,12 +187,10 @@ export const columnDdl = (ddl: Ddl, entities: Entities, key: string, field: Fiel
 
 /** The definitions of all entities but those on views, without the machine's own tables, in an order in which they can be made. */
 export const definitionsOf = (ddl: Ddl, entities: Entities): readonly Definition[] =>
-  dependenciesFirst(entities).flatMap(([, entity]) => {
+  dependenciesFirst(entities).flatMap(([name, entity]) => {
     const { table, fields, counted, appendOnly, view } = entity
     if (view) return []
-    const columns = Object.entries(fields).map(([key, field]) =>
-      columnDdl(ddl, entities, key, field),
-    )
+    const columns = Object.keys(fields).map(key => columnDdl(ddl, entities, entity, key))
     const checks = Object.entries(fields).flatMap(
       ([key, field]) => valuesCheck(columnName(key), field) || [],
     )
@@ -100,6 +209,7 @@ export const definitionsOf = (ddl: Ddl, entities: Entities): readonly Definition
       },
       ...indexes,
       ...(counted === null ? [] : ddl.countTriggers(table, counted.map(columnName))),
+      ...keptOf(entities, name).flatMap(ddl.keptTriggers),
       ...(appendOnly ? ddl.appendOnlyTriggers(table) : []),
       ...[...new Set(searched)].flatMap(column => ddl.searchDdl(table, column)),
     ]

@@ -47,7 +47,8 @@ export const dialect: Dialect = {
     list: 'text',
     bytes: 'blob',
   },
-  columnsOf: table => sql`select name, "notnull" from pragma_table_info(${table})`,
+  columnsOf: table =>
+    sql`select name, "notnull" from pragma_table_xinfo(${table}) where hidden <> 1`,
   singleStatement: null,
   columnar: (query, columns) => {
     const lists = columns.map(column => sql`json_group_array(${name(column)})`)

@@ -14,6 +14,7 @@ import {
   type Definition,
   fillValue,
   recount,
+  shareOf,
   valuesCheck,
   valuesName,
 } from '#engines/shared/schema.ts'
@@ -56,6 +57,38 @@ const countTriggers: Ddl['countTriggers'] = (table, columns) => {
   ]
 }
 
+/** The triggers that keep totals of the rows below a row. */
+const keptTriggers: Ddl['keptTriggers'] = ({
+  name,
+  table,
+  below,
+  by,
+  totals,
+  hasRevision,
+  fill,
+}) => {
+  const add = (row: 'old' | 'new', sign: '+' | '-') => {
+    const sets = totals.map(
+      total => `${total.column} = ${total.column} ${sign} ${shareOf(total, `${row}.`)}`,
+    )
+    if (hasRevision) sets.push('revision = revision + 1')
+    return `update ${table} set ${sets.join(', ')} where id = ${row}.${by};`
+  }
+  const columns = [...new Set([by, ...totals.flatMap(({ of }) => of ?? [])])]
+  const isMoved = columns.map(column => `old.${column} is not new.${column}`).join(' or ')
+  const moved = trigger(
+    below,
+    `${name}_update`,
+    `after update of ${columns.join(', ')}`,
+    `${add('old', '-')}\n  ${add('new', '+')}`,
+  )
+  return [
+    { ...trigger(below, `${name}_insert`, 'after insert', add('new', '+')), fill },
+    trigger(below, `${name}_delete`, 'after delete', add('old', '-')),
+    { ...moved, text: moved.text.replace(' begin', ` when ${isMoved} begin`) },
+  ]
+}
+
 /** The trigram index of a folded column, updated by triggers; the text itself is only in the table. */
 const searchDdl: Ddl['searchDdl'] = (table, column) => {
   const index = searchTable(table, column)
@@ -88,6 +121,8 @@ export const ddl: Ddl = {
       return `${first}${column}${direction}`
     }),
   searchDdl,
+  computed: 'virtual',
+  keptTriggers,
   countTriggers,
   appendOnlyTriggers: table =>
     ['update', 'delete'].map(event =>

@@ -2,14 +2,19 @@
 import {
   bytes,
   choice,
+  computed,
+  count,
+  decimal,
   fixed,
   flag,
   folded,
   id,
   int,
+  list,
   money,
   reference,
   revision,
+  slug,
   text,
   time,
 } from '#model/field.ts'
@@ -265,5 +270,64 @@ areTold([
     'a view that is written',
     'book is on a view, whose rows are only read: leave out counted, rest.writes, writes in rest.nested, graphql.mutations, rules for writes',
     { view: true, counted: ['genre'] },
+  ],
+  [
+    'a decimal of more digits than are exact',
+    'book.mood goes from 0 to 100000 with 10 decimals, more than the 15 digits that are exact: give a smaller range or scale',
+    withField('mood', decimal({ scale: 10, min: 0, max: 100_000, nullable: true })),
+  ],
+  [
+    'a pattern with a flag',
+    'book.mood has a pattern with the flags i, which documents of the API cannot tell: use none but u or v',
+    withField('mood', text({ max: 9, nullable: true, pattern: /^a$/i })),
+  ],
+  [
+    'a list of amounts',
+    'book.mood is a list of what no list can have: let its items be texts, numbers, days, times or flags, without nulls and initial values',
+    withField('mood', list(money({ max: 9 }), { max: 3, nullable: true })),
+  ],
+  [
+    'a slug of a number',
+    'book.slug is made of inPrint, which is not another text: name one of its fields that is',
+    withField('slug', slug({ from: 'inPrint' })),
+  ],
+  [
+    'a slug without room for a suffix',
+    'book.slug is too short for the suffix of a second one: let its max be 20 or more',
+    withField('slug', slug({ from: 'title', max: 10 })),
+  ],
+  [
+    'a formula of what is not there',
+    'book.sum has mood in its formula, which is no field with a value of its own: name texts, numbers, amounts, days or times of its entity',
+    withField('sum', computed({ as: int({ min: 0, max: 9 }), from: { plus: ['mood', 'mood'] } })),
+  ],
+  [
+    'a formula of another kind',
+    'book.sum is int with 0 decimals, and its formula gives a text: make it one',
+    withField('sum', computed({ as: int({ min: 0, max: 9 }), from: { concat: ['title'] } })),
+  ],
+  [
+    'a formula beyond the range of its field',
+    'book.label may be from 0 to 12 by its formula: let its range hold that',
+    withField(
+      'label',
+      computed({ as: text({ max: 11 }), from: { concat: ['title', { text: '!!' }] } }),
+    ),
+  ],
+  [
+    'a formula that may be null',
+    'book.sum may be null by its formula: make it nullable',
+    {
+      fields: {
+        ...book.fields,
+        pages: int({ min: 0, max: 9, nullable: true }),
+        sum: computed({ as: int({ min: 0, max: 18 }), from: { plus: ['pages', 'pages'] } }),
+      },
+    },
+  ],
+  [
+    'a count of no relation',
+    'book.loans counts readers, and readers is no relation to many rows: name one of its entity',
+    withField('loans', count('readers')),
   ],
 ])

@@ -2,8 +2,10 @@
 import { own } from '#base/object.ts'
 import { isGraphqlType, isReserved } from '#model/check/names.ts'
 import type { CheckedEntity, Faults } from '#model/check/relations.ts'
+import { computedFault } from '#model/computed.ts'
 import type { Entity } from '#model/entity.ts'
-import { type Field, mostCharacters } from '#model/field.ts'
+import { type Field, isDerived, mostCharacters } from '#model/field.ts'
+import { columnName } from '#model/names.ts'
 import { isStorable } from '#model/values.ts'
 
 type CheckedField = CheckedEntity & { readonly key: string; readonly field: Field }
@@ -93,7 +95,7 @@ const checks: Readonly<Record<string, FieldCheck>> = {
     if (foldedFrom === undefined) return undefined
     const source = own(self.fields, foldedFrom)
     if (!source) return `is folded from ${foldedFrom}, which is not a field: name one of text`
-    if (source.scalar !== 'text' || source.foldedFrom !== undefined)
+    if (source.scalar !== 'text' || isDerived(source))
       return `is folded from ${foldedFrom}, which is not a text of its own: name one that is`
     return (
       source.nullable &&
@@ -106,7 +108,10 @@ const checks: Readonly<Record<string, FieldCheck>> = {
     if (resetBy === undefined) return undefined
     if (resetBy === key || !own(self.fields, resetBy))
       return `is reset by ${resetBy}, which is not another field: name one whose change takes it back`
-    if (own(self.fields, resetBy)?.resetBy !== undefined)
+    const by = own(self.fields, resetBy)
+    if (by?.computed || by?.kept)
+      return `is reset by ${resetBy}, which the store computes: name a field that is given`
+    if (by?.resetBy !== undefined)
       return `is reset by ${resetBy}, which is reset itself: name ${self.fields[resetBy]?.resetBy}, or another field`
     return (
       (typeof initial !== 'object' || 'slugOf' in initial) &&
@@ -135,7 +140,7 @@ const checks: Readonly<Record<string, FieldCheck>> = {
     }
     if ('slugOf' in initial) {
       const source = own(self.fields, initial.slugOf)
-      if (source?.scalar !== 'text' || source.foldedFrom !== undefined || source === field)
+      if (source?.scalar !== 'text' || isDerived(source) || source === field)
         return `is made of ${initial.slugOf}, which is not another text: name one of its fields that is`
       return (
         (source.nullable &&
@@ -150,6 +155,50 @@ const checks: Readonly<Record<string, FieldCheck>> = {
     return (
       !isTaken(field, initial.value) &&
       `has the initial value ${JSON.stringify(initial.value)}, which its own rule refuses: give one that it takes, as it is stored${scalar === 'flag' ? ', 1 or 0' : ''}`
+    )
+  },
+
+  computed: ({ self, key, field }) => {
+    if (!field.computed) return undefined
+    const { initial, resetBy, foldedFrom, references, touched } = field
+    // A field that may be null is null at first, which is nothing beside a formula.
+    const hasInitial =
+      initial !== undefined &&
+      !(typeof initial === 'object' && 'value' in initial && initial.value === null)
+    if (hasInitial || resetBy !== undefined || foldedFrom !== undefined || references || touched)
+      return 'is computed, and comes of something else too: leave its other options out'
+    if (field.settableBy.kind !== 'nobody')
+      return 'is computed, and somebody may set it: make it with computed()'
+    return computedFault(self.fields, key, field)
+  },
+
+  kept: ({ entities, self, key, field: { kept, computed, unique, resetBy, settableBy } }) => {
+    if (!kept) return undefined
+    const { relation: name, of, as } = kept
+    const what =
+      as === 'count' && of === undefined ? `counts ${name}` : `is the mean of ${name}.${of}`
+    const relation = own(self.relations, name)
+    const child = relation && own(entities, relation.to)
+    if (relation?.kind !== 'many' || !child)
+      return `${what}, and ${name} is no relation to many rows: name one of its entity`
+    const source = own(child.fields, of ?? '')
+    if (
+      of !== undefined &&
+      (!source || !['int', 'decimal'].includes(source.scalar) || isDerived(source))
+    )
+      return `${what}, which is no number of its own: name an int() or a decimal()`
+    if (child.policy.read?.kind === 'self')
+      return `${what}, whose rows not everybody sees: let them be read by all who may read them at all, or leave it out`
+    if (`${self.table}_${columnName(key)}_kept_insert`.length > 63)
+      return 'is kept by triggers whose names would have more than 63 letters: use shorter names'
+    if (self.appendOnly)
+      return `${what}, and its rows are never changed: leave it out, or appendOnly`
+    if (unique !== undefined || resetBy !== undefined || settableBy.kind !== 'nobody')
+      return 'is kept by the store: leave its other options out'
+    return (
+      as === 'mean' &&
+      !computed &&
+      `${what}, and its entity is not in a model: make it with defineModel`
     )
   },
 
@@ -187,7 +236,7 @@ const checks: Readonly<Record<string, FieldCheck>> = {
   items: ({ field: { items } }) =>
     items !== undefined &&
     (['id', 'money', 'json', 'list', 'bytes'].includes(items.scalar) ||
-      items.foldedFrom !== undefined ||
+      isDerived(items) ||
       items.nullable ||
       items.initial !== undefined) &&
     'is a list of what no list can have: let its items be texts, numbers, days, times or flags, without nulls and initial values',

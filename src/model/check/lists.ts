@@ -128,6 +128,7 @@ export const listFaults = function* ({ entities, name, self }: CheckedEntity): F
     const field = own(self.fields, key)
     const subject = `${name} is counted by ${key}`
     if (!field) yield `${subject}, which is not a field: name some of ${fieldNames(self)}`
+    else if (field.computed) yield `${subject}, which is computed: count by fields that are given`
     else if (field.nullable)
       yield `${subject}, which may be null: count by fields that always have a value`
     else if (opaqueKind(field)) yield `${subject}, which is ${opaqueKind(field)}: leave it out`

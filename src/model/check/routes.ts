@@ -2,7 +2,7 @@
 import { own } from '#base/object.ts'
 import { type CheckedEntity, type Faults, nestedLists } from '#model/check/relations.ts'
 import { type Entity, type Links, pathFields } from '#model/entity.ts'
-import type { Field } from '#model/field.ts'
+import { type Field, isDerived } from '#model/field.ts'
 import { typeName, withArticle } from '#model/names.ts'
 import {
   alternativesOf,
@@ -81,7 +81,7 @@ const writeFaults = function* (checked: CheckedEntity): Faults {
   for (const { member, given } of creates)
     for (const [key, field] of Object.entries(fields)) {
       if (key === 'id' || key === given) continue
-      if (field.initial !== undefined || field.foldedFrom !== undefined) continue
+      if (field.initial !== undefined || isDerived(field)) continue
       if (isClosed(field, member === 'graphql.mutations' ? 'graphql' : 'rest'))
         yield `${member} of ${name} has create, which needs ${key} and cannot be given it: give ${key} an initial value, or leave the create out`
       else if (policy.create && isStricter(field.settableBy, policy.create))

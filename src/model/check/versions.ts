@@ -2,7 +2,7 @@
 import { isDay, noticeMonths, soonestEnd } from '#base/dates.ts'
 import { type CheckedEntity, type Faults, nestedLists } from '#model/check/relations.ts'
 import type { Link } from '#model/entity.ts'
-import type { Field } from '#model/field.ts'
+import { type Field, isDerived } from '#model/field.ts'
 import { type Resource, resourceIn } from '#model/resource.ts'
 import {
   type Form,
@@ -166,7 +166,7 @@ const faultsIn = function* (checked: CheckedEntity, version: Version, versions: 
     ...below.filter(list => isIn(list, version)).map(({ by }) => by),
   ]
   for (const [key, field] of fields) {
-    const isNeeded = key !== 'id' && field.initial === undefined && field.foldedFrom === undefined
+    const isNeeded = key !== 'id' && field.initial === undefined && !isDerived(field)
     if (!isIn(field, version) && isNeeded && creates.some(given => given !== key))
       yield `${name}.${key} is needed by a create and not in version ${version}, which has one: give ${key} an initial value`
   }

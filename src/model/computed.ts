@@ -1,0 +1,195 @@
+/** Fields that the store computes: of other fields of the same row, by a formula that is data, or of the rows below it. */
+import { own } from '#base/object.ts'
+import type { Entity } from '#model/entity.ts'
+import { computed, type Field, type Formula, int, internal, type Term } from '#model/field.ts'
+import type { Scalar } from '#model/values.ts'
+
+/** What a term may be: its bounds are those of its number, or of its length. */
+type TermType = {
+  readonly kind: 'number' | 'money' | 'text' | 'date' | 'time'
+  readonly scale: number
+  readonly min: number
+  readonly max: number
+  readonly nullable: boolean
+}
+
+const kinds: Readonly<Partial<Record<Scalar, TermType['kind']>>> = {
+  int: 'number',
+  decimal: 'number',
+  money: 'money',
+  text: 'text',
+  date: 'date',
+  time: 'time',
+}
+
+type Fields = Readonly<Record<string, Field>>
+
+/** More decimals of a mean than its values have. */
+export const meanDigits = 4
+
+/** The decimals that a number is written with. */
+const scaleOf = (value: number): number => String(value).split('.')[1]?.length ?? 0
+
+/** Which kind of formula it is, and its terms. */
+export const partsOf = (formula: Formula) =>
+  Object.entries(formula)[0] as readonly [
+    'plus' | 'minus' | 'times' | 'concat' | 'coalesce' | 'mean',
+    readonly Term[],
+  ]
+
+/** What a field may be that is itself, or is to be, a term. */
+const fieldType = ({ scalar, scale, range, nullable }: Field, name: string): TermType => {
+  const kind = kinds[scalar]
+  if (!kind) throw new Error(`has ${name} in its formula, which is ${scalar}`)
+  const { min = 0, max = 10 } = range ?? {}
+  return { kind, scale, min, max, nullable }
+}
+
+/** What a term may be; throws a plain Error with the rest of a sentence about its field. */
+export const termType = (fields: Fields, term: Term): TermType => {
+  if (typeof term === 'string') {
+    const field = own(fields, term)
+    if (!field || field.computed || field.foldedFrom !== undefined)
+      throw new Error(`has ${term} in its formula, which is no field with a value of its own`)
+    return fieldType(field, term)
+  }
+  if ('value' in term) {
+    const { value } = term
+    return { kind: 'number', scale: scaleOf(value), min: value, max: value, nullable: false }
+  }
+  if ('text' in term)
+    return { kind: 'text', scale: 0, min: 0, max: term.text.length, nullable: false }
+  const [by, terms] = partsOf(term)
+  if (!Object.hasOwn(boundsBy, by))
+    throw new Error(
+      `has ${by} in its formula, which is neither plus, minus, times, concat nor coalesce`,
+    )
+  const types = terms.map(term => termType(fields, term))
+  const [first, ...others] = types
+  if (!first) throw new Error(`has ${by} of nothing in its formula`)
+  const scale = Math.max(...types.map(({ scale }) => scale))
+  const nullable = types.some(({ nullable }) => nullable)
+  const isNumber = ({ kind }: TermType) => kind === 'number' || kind === 'money'
+  const alike = others.every(({ kind }) => kind === first.kind)
+  const made = boundsBy[by](by === 'concat' ? types.map(lengthOf) : types)
+  if (by === 'concat') {
+    if (!types.every(({ kind, scale }) => kind !== 'money' && kind !== 'time' && scale === 0))
+      throw new Error('joins what is no text, whole number or day')
+    return { kind: 'text', scale: 0, min: 0, max: made.max, nullable }
+  }
+  if (by === 'coalesce') {
+    if (!alike) throw new Error('takes the first of values of several kinds')
+    return { ...first, ...made, scale, nullable: types.every(({ nullable }) => nullable) }
+  }
+  if (!types.every(isNumber)) throw new Error('calculates with what is no number')
+  if (by === 'mean') return { ...first, scale: scale + meanDigits, nullable: true }
+  const amounts = types.filter(({ kind }) => kind === 'money')
+  if (by === 'times') {
+    if (amounts.length > 1 || (amounts.length > 0 && scale > 0))
+      throw new Error('multiplies an amount of money by what is no whole number')
+    const all = types.reduce((sum, { scale }) => sum + scale, 0)
+    return exact({ kind: amounts.length > 0 ? 'money' : 'number', ...made, scale: all, nullable })
+  }
+  if (!alike) throw new Error('adds money to what is none')
+  return exact({ kind: first.kind, ...made, scale, nullable })
+}
+
+type Bounds = Pick<TermType, 'min' | 'max'>
+
+const sumOf = (types: readonly Bounds[]): Bounds => ({
+  min: types.reduce((sum, { min }) => sum + min, 0),
+  max: types.reduce((sum, { max }) => sum + max, 0),
+})
+
+const widest = (types: readonly Bounds[]): Bounds => ({
+  min: Math.min(...types.map(({ min }) => min)),
+  max: Math.max(...types.map(({ max }) => max)),
+})
+
+/** How long a term is as text. */
+const lengthOf = ({ kind, min, max }: TermType): Bounds => ({
+  min: 0,
+  max: kind === 'number' ? Math.max(String(min).length, String(max).length) : max,
+})
+
+/** The bounds of a formula by those of its terms. */
+const boundsBy: Readonly<Record<ReturnType<typeof partsOf>[0], (of: readonly Bounds[]) => Bounds>> =
+  {
+    plus: sumOf,
+    minus: ([a, b]) => {
+      const [from, less] = [a ?? { min: 0, max: 0 }, b ?? { min: 0, max: 0 }]
+      return { min: from.min - less.max, max: from.max - less.min }
+    },
+    times: types =>
+      types.reduce((made, { min, max }) => {
+        const ends = [made.min * min, made.min * max, made.max * min, made.max * max]
+        return { min: Math.min(...ends), max: Math.max(...ends) }
+      }),
+    concat: sumOf,
+    coalesce: widest,
+    mean: widest,
+  }
+
+/** Databases calculate with whole numbers of 64 bits, and programs with those of 53. */
+const exact = (type: TermType): TermType => {
+  const { min, max, scale } = type
+  if (Math.max(-min, max) * 10 ** scale > Number.MAX_SAFE_INTEGER)
+    throw new Error(
+      `calculates with numbers up to ${Math.max(-min, max)} with ${scale} decimals, more than are exact`,
+    )
+  return type
+}
+
+/** The rest of a sentence about a computed field whose formula does not give what it is; undefined if nothing is wrong. */
+export const computedFault = (fields: Fields, key: string, field: Field): string | undefined => {
+  if (!field.computed) return undefined
+  try {
+    const is = termType(fields, field.computed)
+    if ('mean' in field.computed) return undefined
+    const as = fieldType(field, key)
+    if (is.kind !== as.kind || is.scale > as.scale)
+      return `is ${field.scalar}${as.kind === 'number' ? ` with ${as.scale} decimals` : ''}, and its formula gives a ${is.kind}${is.scale > 0 ? ` with ${is.scale}` : ''}: make it one`
+    if (is.nullable && !as.nullable) return 'may be null by its formula: make it nullable'
+    const isRanged = as.kind !== 'date' && as.kind !== 'time'
+    if (isRanged && (is.max > as.max || (as.kind !== 'text' && is.min < as.min)))
+      return `may be from ${is.min} to ${is.max} by its formula: let its range hold that`
+    return undefined
+  } catch (error) {
+    return `${(error as Error).message}: name texts, numbers, amounts, days or times of its entity`
+  }
+}
+
+const most = Number.MAX_SAFE_INTEGER
+
+/** The entities with what their kept counts and means need: the sums and counts that means are of, and how many decimals those have. */
+export const withKept = <M extends Readonly<Record<string, Entity>>>(entities: M): M => {
+  if (!Object.values(entities).some(({ fields }) => Object.values(fields).some(({ kept }) => kept)))
+    return entities
+  const completed = Object.entries(entities).map(([name, entity]) => {
+    const fields = Object.entries(entity.fields).flatMap(([key, field]) => {
+      const { relation = '', of } = field.kept ?? {}
+      const child = own(entities, own(entity.relations, relation)?.to ?? '')
+      const source = of === undefined ? undefined : own(child?.fields ?? {}, of)
+      if (!source || of === undefined) return [[key, field] as const]
+      const [sum, count] = [`${key}Sum`, `${key}Count`]
+      const { min = 0, max = 0 } = source.range ?? {}
+      const scale = source.scale + meanDigits
+      const total = (kept: Field['kept']) => ({
+        ...int({ ...internal, min: -most, max: most, initial: { value: 0 } }),
+        kept,
+        scale: kept?.as === 'sum' ? source.scale : 0,
+      })
+      const mean = computed({
+        as: { ...field, scale, range: { min, max } },
+        from: { mean: [sum, count] },
+      })
+      return [
+        [sum, total({ relation, of, as: 'sum' })] as const,
+        [count, total({ relation, of, as: 'count' })] as const,
+        [key, { ...mean, kept: field.kept }] as const,
+      ]
+    })
+    return [name, { ...entity, fields: Object.fromEntries(fields) }] as const
+  })
+  return Object.fromEntries(completed) as M
+}
