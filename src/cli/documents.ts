@@ -1,4 +1,5 @@
 /** `duet openapi`, `duet types` and `duet schema`: print what describes the APIs, without a server and without a store. */
+import { versionPath } from '#base/paths.ts'
 import { readArgs, UsageError } from '#cli/arguments.ts'
 import { loadConfig } from '#config.ts'
 import type { CliCommand, Content } from '#content.ts'
@@ -18,11 +19,11 @@ const documentNamed = async (args: readonly string[], content: Content) => {
 
 /** Prints the OpenAPI document of a version of the REST API. */
 export const openapi: CliCommand = {
-  help: `Usage: duet openapi [--version 2]
+  help: ({ versions: { all, oldest, newest } }) => `Usage: duet openapi [--version ${newest}]
 
-Prints the OpenAPI 3.1 document of a version of the REST API, version 1 unless named, for tools that make
-clients, documents and tests: duet openapi --version 2 > openapi.json. It needs no server and opens no store.
-A server shows the same document at /api/v1/openapi.json and /api/v2/openapi.json.`,
+Prints the OpenAPI 3.1 document of a version of the REST API, version ${oldest} unless named, for tools that make
+clients, documents and tests: duet openapi --version ${newest} > openapi.json. It needs no server and opens no store.
+A server shows the same document at ${all.map(version => `${versionPath(version)}/openapi.json`).join(' and ')}.`,
   run: async (args, content) => {
     const { printed } = await import('#openapi/print.ts')
     process.stdout.write(`${printed(await documentNamed(args, content))}\n`)
@@ -31,11 +32,11 @@ A server shows the same document at /api/v1/openapi.json and /api/v2/openapi.jso
 
 /** Prints the types of clients of a version of the REST API. */
 export const types: CliCommand = {
-  help: `Usage: duet types [--version 2]
+  help: ({ versions: { oldest, newest } }) => `Usage: duet types [--version ${newest}]
 
-Prints TypeScript types of a version of the REST API, version 1 unless named: paths, components and operations,
+Prints TypeScript types of a version of the REST API, version ${oldest} unless named: paths, components and operations,
 as openapi-typescript would make them of its document. With openapi-fetch they are a typed client:
-duet types --version 2 > api.ts. It needs no server and opens no store.`,
+duet types --version ${newest} > api.ts. It needs no server and opens no store.`,
   run: async (args, content) => {
     const { typesOf } = await import('#openapi/print.ts')
     process.stdout.write(typesOf(await documentNamed(args, content)))

@@ -181,7 +181,7 @@ const objectTypes = (model: Model, leafOf: LeafOf): ReadonlyMap<string, GraphQLO
   const valueField = (field: Field) => {
     const type = leafOf(field)
     const { readableBy } = field
-    const rights = `May be read by: ${inWords(readableBy, model.viewers.roles)}.`
+    const rights = `May be read by ${inWords(readableBy, model.viewers.roles)}.`
     return {
       type: field.nullable ? type : new GraphQLNonNull(type),
       description: described(field.description, readableBy.kind === 'anyone' ? undefined : rights),

@@ -83,7 +83,7 @@ test('every rule has words of its own', () => {
     nobody,
   ].map(rule => inWords(rule, roles))
   assert.equal(new Set(words).size, words.length)
-  assert.equal(words[2], 'self (authorId or post.authorId), admin')
+  assert.equal(words[2], 'whoever authorId or post.authorId names, or an admin')
 })
 
 test('a fault names the holders of the right with their articles', () => {

@@ -344,25 +344,27 @@ export const holders = (rule: Rule, { superuser }: Roles): string => {
   return `${either}${withArticle(superuser)}`
 }
 
-/** The rule in a person's words, for the documents; any token is named by the role of one that names none. */
+/** The callers whom a rule lets through, in a person's words, for the documents. */
 export const inWords = (rule: Rule, roles: Roles): string => {
-  const { superuser, default: usual } = roles
+  const superuser = withArticle(roles.superuser)
   const callers = (one: Rule): string => {
     switch (one.kind) {
       case 'anyone':
-        return 'anonymous'
+        return 'anybody'
       case 'signed in':
-        return usual
+        return 'callers with a token'
       case 'self':
-        return `self (${one.fields.join(' or ')})`
+        return one.fields.join() === 'id'
+          ? 'whoever has that id'
+          : `whoever ${one.fields.join(' or ')} names`
       case 'role':
-        return one.role
+        return withArticle(one.role)
       case 'superuser':
         return superuser
       case 'while':
-        return `anonymous while ${one.setting} is open`
+        return `anybody while ${one.setting} is open`
       case 'any of':
-        return [...new Set(one.rules.map(whom))].join(', ')
+        return [...new Set(one.rules.map(whom))].join(', or ')
       case 'nobody':
         return 'nobody'
       default:
@@ -379,18 +381,18 @@ export const inWords = (rule: Rule, roles: Roles): string => {
   const isOfAll = rule.kind === 'anyone' || rule.kind === 'signed in'
   if (
     (isOfAll && rule.before === undefined) ||
-    words.split(', ').includes(superuser) ||
+    words.split(', or ').includes(superuser) ||
     rule.kind === 'nobody'
   )
     return words
   return rule.kind === 'while' && rule.before === undefined
     ? `${words}, else ${superuser}`
-    : `${words}, ${superuser}`
+    : `${words}, or ${superuser}`
 }
 
 /** A sentence that says who may, for the documents of both APIs. */
 export const mayBeDoneBy = (rule: Rule | undefined, { viewers }: Conditions): string =>
-  `May be done by: ${inWords(rule ?? nobody, viewers.roles)}.`
+  `May be done by ${inWords(rule ?? nobody, viewers.roles)}.`
 
 /** A sentence that says who alone may give a field, if not everybody who writes the row may. */
 export const givenOnlyBy = (rule: Rule, conditions: Conditions): string | undefined => {

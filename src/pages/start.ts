@@ -193,7 +193,7 @@ ${linkList(links.probes)}
 const linkList = (links: readonly StartLink[]) =>
   html`<ul class="links">${links.map(
     ({ href, text, note, isClosed }) =>
-      html`\n<li>${isClosed ? html`<span>${text}</span>` : html`<a href="${href}">${text}</a>`} <span class="note">${note}</span></li>`,
+      html`\n<li>${isClosed ? html`<span>${text}</span>` : html`<a href="${href}">${text}</a>`}${note && html` <span class="note">${note}</span>`}</li>`,
   )}
 </ul>`
 

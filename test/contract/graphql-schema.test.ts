@@ -56,10 +56,13 @@ test('the descriptions of the schema say who may do what, by the rules of the mo
   const user = schema.getType('User')
   assert.ok(isObjectType(user))
   const { name, email } = user.getFields()
-  assert.equal(query.posts?.description, 'The posts, newest first. May be done by: anonymous.')
-  assert.match(query.user?.description ?? '', /May be done by: user\.$/)
-  assert.match(mutation.deleteUser?.description ?? '', /May be done by: self \(id\), admin\.$/)
-  assert.match(email?.description ?? '', /May be read by: user\.$/)
+  assert.equal(query.posts?.description, 'The posts, newest first. May be done by anybody.')
+  assert.match(query.user?.description ?? '', /May be done by callers with a token\.$/)
+  assert.match(
+    mutation.deleteUser?.description ?? '',
+    /May be done by whoever has that id, or an admin\.$/,
+  )
+  assert.match(email?.description ?? '', /May be read by callers with a token\.$/)
   assert.doesNotMatch(name?.description ?? '', /May be/)
 })
 

@@ -64,10 +64,14 @@ const inVersion = ({ model, entity, version }: Purpose, body: Record<string, unk
 /** A body with all the members that the viewer may give, and no values that the entity has together already. */
 export const bodyFor = (purpose: Purpose): Record<string, unknown> => {
   const { model, entity, reference, given = {} } = purpose
-  const { sets } = entityOf(model, entity)
+  const { sets, fields } = entityOf(model, entity)
+  // What the service gives where the body may not: a set may hold one row for each viewer.
+  const own = Object.entries(fields).flatMap(([key, { initial }]) =>
+    initial === 'viewer' ? [[key, purpose.viewer.id] as const] : [],
+  )
   for (let n = purpose.n; n < purpose.n + most * most; n++) {
     const body = nthBody({ ...purpose, n })
-    const values: Record<string, unknown> = { ...body, ...given }
+    const values: Record<string, unknown> = { ...Object.fromEntries(own), ...body, ...given }
     const isTaken = ({ fields }: (typeof sets)[number]) =>
       reference.rowsIn(entity).some(row => fields.every(key => row[key] === values[key]))
     if (!sets.some(isTaken)) return inVersion(purpose, body)

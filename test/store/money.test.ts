@@ -147,3 +147,18 @@ test('quantities that are no whole number from 1 to 1000 order nothing', async (
   assert.deepEqual(await world.rows('select count(*) from orders'), [[0]])
   assert.deepEqual(await world.rows('select stock from products where id = ?1', product), [[5000]])
 })
+
+test('sums and means are numbers, the same on both engines, where a step and a read look at them', async () => {
+  const { world, sell } = await shop('USD', 2)
+  for (const stock of [2, 3, 4]) await sell(100n, stock)
+  const text =
+    'select sum(stock), avg(stock), avg(stock) / 2, sum(cast(price as double precision)), count(*) from products'
+  const expected = [9, 3, 1.5, 300, 3]
+  const outcome = await world.engine.write({
+    steps: [{ statement: { text, values: [] }, expect: 'any' }],
+    status: 200,
+    answer: null,
+  })
+  assert.deepEqual(outcome.kind === 'done' && outcome.rows.flat(), [expected])
+  assert.deepEqual(await world.rows(text), [expected])
+})

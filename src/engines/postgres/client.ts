@@ -117,13 +117,19 @@ const toNumber: Convert = text => {
 // In either form of the server's setting `bytea_output`.
 const toBytes: (text: string) => Buffer = pg.types.getTypeParser(17, 'text')
 
-/** By PostgreSQL's numbers of types: whole numbers as numbers, flags as 0 and 1, bytes as bytes; anything else stays text. */
+/** Sums and means, which PostgreSQL writes with the decimals of its type: `5.0000000000000000`. */
+const toSum: Convert = text => (/^-?\d+$/.test(text) ? toNumber(text) : Number(text))
+
+/** By PostgreSQL's numbers of types: numbers as such, flags as 0 and 1, bytes as bytes; anything else stays text. */
 const converts: Readonly<Record<number, Convert>> = {
   16: text => (text === 't' ? 1 : 0),
   17: text => new Uint8Array(toBytes(text)),
   20: toNumber,
   21: toNumber,
   23: toNumber,
+  700: Number,
+  701: Number,
+  1700: toSum,
 }
 
 type DataRow = { readonly fields: (string | null)[]; readonly length: number }
