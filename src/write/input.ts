@@ -9,7 +9,7 @@ import { type Field, isDerived, madeSlug, mostCharacters } from '#model/field.ts
 import { fieldOf, type Model } from '#model/model.ts'
 import { digitsOf, parseMinor } from '#model/money.ts'
 import { withArticle } from '#model/names.ts'
-import { holders, judge, type Viewer } from '#model/policy.ts'
+import { holders, judge, refusal, type Viewer } from '#model/policy.ts'
 import { fieldNamedEver, type Resource } from '#model/resource.ts'
 import { fold, type Scalar } from '#model/values.ts'
 import { decoded } from '#model/version.ts'
@@ -197,7 +197,10 @@ const absent = (field: Field, key: string, context: InputContext): StoredValue |
   if (typeof initial === 'object') return 'value' in initial ? initial : undefined
   if (initial === 'subject') {
     if (viewer.subject !== undefined) return storedValue(field, key, viewer.subject, context)
-    return nullable ? { value: null } : { fault: 'is that of a token, and there is none' }
+    if (nullable) return { value: null }
+    // Whatever else is wrong: without a token there is nobody whose row it would be.
+    if (mode === 'create') throw refusal(viewer, `create ${withArticle(context.what)}`)
+    return { fault: 'is required' }
   }
   // Who creates a row and is nobody is refused later, as one without a token is.
   return viewer.id === null && !nullable && mode !== 'create'

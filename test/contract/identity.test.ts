@@ -241,6 +241,13 @@ describe('the first write of a subject', () => {
     assert.equal((await cooks(world, 'fay')).length, 1)
   })
 
+  test('needs a token', async () => {
+    refuses(await world.ask('POST /api/v1/cooks', { body: { name: 'x' } }), 401, 'UNAUTHENTICATED')
+    refuses(await world.ask('POST /api/v1/cooks', { body: {} }), 401, 'UNAUTHENTICATED')
+    const { json } = await world.gql('mutation { createCook(input: {name: "x"}) { id } }')
+    assert.equal(json.errors[0].extensions.code, 'UNAUTHENTICATED')
+  })
+
   test('that nobody needs a row for is done without one by a superuser without claims', async () => {
     const program = await bearer('importer@clients', {}, 'chef')
     const { status } = await world.ask('POST /api/v1/spices', {

@@ -33,7 +33,15 @@ for (const { name, content, named, program } of subjects)
       return runs.map(({ stdout }) => stdout).join('')
     }
 
-    const bare = async (): Promise<Settings> => (await freshStore({ bare: true })).settings
+    // Where tokens have subjects, a service has to know whose.
+    const parties =
+      content.viewers.by === undefined
+        ? {}
+        : { DUET_AUTH_ISSUER: 'https://login.example', DUET_AUTH_AUDIENCE: name }
+    const bare = async (): Promise<Settings> => ({
+      ...(await freshStore({ bare: true })).settings,
+      ...parties,
+    })
 
     /** The file of a kind as it is written of a store that is called so. */
     const fileOf = (store: string, kind: string, format = 'csv') =>
@@ -118,9 +126,8 @@ for (const { name, content, named, program } of subjects)
       const service = await serveBy(fileAt(`../../${program}`), demo)
       const { rest, graphql, withToken } = content.examples
       const { entity, roles } = content.viewers
-      const token = (
-        await run([demo, 'token', `--${entity}`, '1', '--role', roles.superuser])
-      ).trim()
+      const whose = entity === undefined ? ['--subject', 'a program'] : [`--${entity}`, '1']
+      const token = (await run([demo, 'token', ...whose, '--role', roles.superuser])).trim()
       const authorization = { Authorization: `Bearer ${token}` }
       const get = (path: string, headers = {}) => fetch(`${service.url}/api${path}`, { headers })
       const post = (query: string, headers = {}) =>
