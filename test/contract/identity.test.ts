@@ -3,6 +3,7 @@
  * who are deleted. And a content that has no users at all.
  */
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { mint } from '#auth/token.ts'
 import { loadConfig } from '#config.ts'
@@ -45,6 +46,14 @@ const cooks = async ({ rows }: World, subject: string) =>
   (await rows('select id, name, email from cooks where subject = ?1', subject)).map(
     ([id, ...rest]) => [Number(id), ...rest],
   )
+
+test('the viewers of docs/model.md are those of the kitchen', () => {
+  const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
+  const [, example = ''] =
+    /```ts\n(export const viewers = .*?)```/s.exec(read('../../docs/model.md')) ?? []
+  assert.notEqual(example, '')
+  assert.ok(read('../support/kitchen/index.ts').includes(example))
+})
 
 describe('a token with a subject', () => {
   let world: World
