@@ -45,7 +45,7 @@ export type Dialect = {
   readonly columnar: ((query: Sql, columns: readonly string[]) => Sql) | null
   readonly byIds: (query: ByIds) => Sql
   readonly childrenOf: (query: ChildrenOf) => Sql
-  /** A query for the names of a table's columns and whether each is never null, without rows if there is no such table. */
+  /** A query for the names of a table's columns, without rows if there is no such table. */
   readonly columnsOf: (table: string) => Sql
   /** A condition that stops a long scan when its time is up; null if the database does so by itself. */
   readonly interruptCheck: Sql | null

@@ -28,7 +28,7 @@ export const dialect: Dialect = {
   name: 'postgres',
   placeholder: n => `$${n}`,
   columnType,
-  columnsOf: table => sql`select attname, attnotnull::int from pg_attribute
+  columnsOf: table => sql`select attname from pg_attribute
     where attrelid = to_regclass(${table}) and attnum > 0 and not attisdropped`,
   columnar: null,
   singleStatement: {

@@ -20,7 +20,7 @@ import {
   statementsOf,
 } from '#engines/shared/migrations.ts'
 import type { Secret } from '#engines/shared/store.ts'
-import { driveBy, type Query, type QueryScript, queryWith } from '#sql/engine.ts'
+import { driveBy, type QueryScript, queryWith } from '#sql/engine.ts'
 
 /** The options of a command's connection: its statements have no time limit. */
 export const commandConnection = (url: string, prepare: boolean): ConnectionOptions => ({
@@ -64,35 +64,6 @@ const extensionRefusals: Readonly<Record<string, (extension: string) => string>>
   '58P01': absent,
 }
 
-const applyInside = async (
-  connection: PostgresConnection,
-  text: string,
-  record: Query,
-): Promise<void> => {
-  try {
-    await connection.run(
-      `begin isolation level read committed; set local lock_timeout = ${lockTimeout}; ${waitForOthers}`,
-    )
-    // Extensions first, each by itself: where one cannot be made a person must act, and the error says how.
-    for (const statement of statementsOf(text)) {
-      const [, extension] = /^create extension if not exists (\w+)/i.exec(statement) ?? []
-      if (extension === undefined) continue
-      try {
-        await connection.run(statement)
-      } catch (cause) {
-        const refusal = extensionRefusals[codeOf(cause)]
-        throw refusal ? new Error(refusal(extension), { cause }) : cause
-      }
-    }
-    await connection.run(text)
-    await connection.query(record)
-    await connection.run('commit')
-  } catch (error) {
-    await rollBack(connection)
-    throw error
-  }
-}
-
 /** Drops the invalid index that an interrupted `create index concurrently` left, so that it can be made again. */
 const dropBroken = async (
   { query, run }: PostgresConnection,
@@ -120,29 +91,35 @@ const dropBroken = async (
   if (broken.length > 0) await run(`drop index concurrently ${index}`)
 }
 
-const applyOutside = async (
-  connection: PostgresConnection,
-  text: string,
-  record: Query,
-): Promise<void> => {
-  for (const statement of statementsOf(text)) {
-    const [, index, table] =
-      /^create (?:unique )?index concurrently if not exists (\w+)\s+on (\w+)/i.exec(statement) ?? []
-    if (index !== undefined && table !== undefined) await dropBroken(connection, index, table)
-    await connection.run(statement)
-  }
-  await connection.query(record)
-}
-
 /** Applies a migration whole or not at all, unless it is marked to run outside a transaction. */
 const apply = async (connection: PostgresConnection, migration: Migration): Promise<void> => {
   const { text } = migration
-  const record = recordOf(dialect, migration, Date.now())
-  const applyText = text.startsWith(outsideMark) ? applyOutside : applyInside
+  const { query, run } = connection
+  const isWhole = !text.startsWith(outsideMark)
+  const begin = `begin isolation level read committed; set local lock_timeout = ${lockTimeout}; ${waitForOthers}`
   for (let number = 1; ; number++)
     try {
-      return await applyText(connection, text, record)
+      if (isWhole) await run(begin)
+      for (const statement of statementsOf(text)) {
+        const [, extension] = /^create extension if not exists (\w+)/i.exec(statement) ?? []
+        const [, index, table] =
+          /^create (?:unique )?index concurrently if not exists (\w+)\s+on (\w+)/i.exec(
+            statement,
+          ) ?? []
+        if (!isWhole && index && table) await dropBroken(connection, index, table)
+        // Extensions first, each by itself: where one cannot be made a person must act, and the error says how.
+        if (!isWhole || extension)
+          await run(statement).catch(cause => {
+            const refusal = extension && extensionRefusals[codeOf(cause)]
+            throw refusal ? new Error(refusal(extension), { cause }) : cause
+          })
+      }
+      if (isWhole) await run(text)
+      await query(recordOf(dialect, migration, Date.now()))
+      if (isWhole) await run('commit')
+      return
     } catch (error) {
+      if (isWhole) await rollBack(connection)
       if (!isLockTimeout(error)) throw failed(migration, error)
       if (number === tries) {
         const locked = `a table that it changes was locked at each try, or a migration of a program that is gone was still at work: end those transactions (pg_stat_activity lists them), ${then}`

@@ -93,13 +93,9 @@ export const failed = ({ name }: Migration, cause: unknown): Error =>
  */
 export const outsideMark = '-- outside a transaction\n'
 
-/** The columns of a table, each with whether it is never null; none if there is no such table. */
-export const columnsOf = function* (
-  dialect: Dialect,
-  table: string,
-): QueryScript<ReadonlyMap<string, boolean>> {
-  const rows = yield queryOf(dialect.columnsOf(table), dialect)
-  return new Map(rows.map(([name, isRequired]) => [String(name), Number(isRequired) === 1]))
+/** The columns of a table; none if there is no such table. */
+const columnsOf = function* (dialect: Dialect, table: string): QueryScript<ReadonlySet<unknown>> {
+  return new Set((yield queryOf(dialect.columnsOf(table), dialect)).map(([name]) => name))
 }
 
 /** The migrations applied to a store; none if it was never migrated. */

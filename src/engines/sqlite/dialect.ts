@@ -47,8 +47,7 @@ export const dialect: Dialect = {
     list: 'text',
     bytes: 'blob',
   },
-  columnsOf: table =>
-    sql`select name, "notnull" from pragma_table_xinfo(${table}) where hidden <> 1`,
+  columnsOf: table => sql`select name from pragma_table_info(${table})`,
   singleStatement: null,
   columnar: (query, columns) => {
     const lists = columns.map(column => sql`json_group_array(${name(column)})`)
