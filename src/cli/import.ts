@@ -36,6 +36,8 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   )
   const [plural = '', file = ''] = positionals
   const kind = kindOf(content, plural)
+  if (content.entities[kind.entity]?.view)
+    throw new UsageError(`${plural} are a view of other rows: import those`)
   if (file === '') throw new UsageError('FILE is missing: duet import KIND FILE')
   const format = formatOf(file)
   if (!format) throw new UsageError(`${file} must end in .ndjson or .csv`)

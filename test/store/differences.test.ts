@@ -24,10 +24,10 @@ import {
   text,
 } from '#model/field.ts'
 import { defineModel, type Entities } from '#model/model.ts'
-import { signedIn } from '#model/policy.ts'
+import { anyone, signedIn } from '#model/policy.ts'
 import { checkSchema, migrateStore } from '#serve/store.ts'
-import { bySignedIn } from '../generated/models.ts'
-import { historyFor } from '../generated/serve.ts'
+import { bySignedIn, member } from '../generated/models.ts'
+import { historyFor, serveModel } from '../generated/serve.ts'
 import { freshDatabase } from '../postgres/tools/database.ts'
 import { changeIn, onPostgres } from '../stores.ts'
 import { faultsOf } from './migration-safety.ts'
@@ -526,5 +526,67 @@ describe('a store', () => {
     const isNew = withFields({ servings: null, portions: { ...portions, renamed: false } })
     const [{ text: drafted } = { text: '' }] = draftedFor(isNew, known)
     assert.match(drafted, /^alter table recipes add column portions (?:integer|bigint);\n$/)
+  })
+
+  test('serves the rows of a view as they are now, in both APIs, and writes none', async () => {
+    const short = entity({
+      table: 'short',
+      plural: 'shorts',
+      description: 'A member, in short.',
+      view: true,
+      fields: { id: id(), name: text({ max: 20 }) },
+      policy: { read: anyone },
+      rest: { list: true, one: true, listing: { paging: 'page', limit: 10 } },
+    }) as unknown as Entity
+    const service = await serveModel({ member, short }, engine)
+    try {
+      const names = async () => {
+        const { text } = await service.ask({ line: 'GET /api/shorts', as: 'anonymous' })
+        const query = '{ shorts { name } }'
+        const graphql = await service.ask({
+          line: 'POST /graphql',
+          as: 'anonymous',
+          body: { query },
+        })
+        const rows: readonly { readonly name: string }[] = JSON.parse(graphql.text).data.shorts
+        const listed: readonly { readonly name: string }[] = JSON.parse(text).data
+        assert.deepEqual(rows.map(({ name }) => name).sort(), listed.map(({ name }) => name).sort())
+        return rows.map(({ name }) => name)
+      }
+      await changeIn(service.store)('create view short as select id, name from members')
+      assert.deepEqual(await names(), [])
+      for (const name of ['Ada', 'Bob']) {
+        await service.ask({ line: 'POST /api/members', as: 'admin', body: { name } })
+        assert.ok((await names()).includes(name))
+      }
+      const write = { line: 'POST /api/shorts', as: 'admin', body: { name: 'Cy' } } as const
+      assert.equal((await service.ask(write)).status, 405)
+    } finally {
+      await service.close()
+    }
+  })
+
+  test('that breaks a constraint of its own answers 500, and the log has its text', async () => {
+    const service = await serveModel({ member }, engine)
+    try {
+      for (const statement of [
+        'create unique index tidy on members (name)',
+        "alter table members add constraint polite check (name <> 'Boo')",
+      ])
+        await changeIn(service.store)(statement)
+      const add = async (name: string) => {
+        const line = 'POST /api/members'
+        const { status, text } = await service.ask({ line, as: 'admin', body: { name } })
+        return [status, text.includes('INTERNAL')]
+      }
+      assert.deepEqual(await add('Ada'), [201, false])
+      assert.deepEqual(await add('Ada'), [500, true])
+      assert.deepEqual(await add('Boo'), [500, true])
+      const [taken, rude] = service.bugs.map(bug => (bug as Error).message)
+      assert.match(taken ?? '', /^a constraint of the store that no rule .*(tidy|members\.name)/)
+      assert.match(rude ?? '', /^a constraint of the store that no rule .*polite/)
+    } finally {
+      await service.close()
+    }
   })
 })
