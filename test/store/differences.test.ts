@@ -27,7 +27,7 @@ import { defineModel, type Entities } from '#model/model.ts'
 import { anyone, signedIn } from '#model/policy.ts'
 import { checkSchema, migrateStore } from '#serve/store.ts'
 import { bySignedIn, member } from '../generated/models.ts'
-import { historyFor, serveModel } from '../generated/serve.ts'
+import { historyFor, serveModel, serveWithMembers } from '../generated/serve.ts'
 import { freshDatabase } from '../postgres/tools/database.ts'
 import { changeIn, onPostgres } from '../stores.ts'
 import { faultsOf } from './migration-safety.ts'
@@ -567,7 +567,7 @@ describe('a store', () => {
   })
 
   test('that breaks a constraint of its own answers 500, and the log has its text', async () => {
-    const service = await serveModel({ member }, engine)
+    const service = await serveWithMembers({ member }, engine, 'One', 'Two')
     try {
       for (const statement of [
         'create unique index tidy on members (name)',
