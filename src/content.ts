@@ -1,6 +1,6 @@
 /** The content of a service as one value: all that the machine needs of it. */
 import { mapped } from '#base/object.ts'
-import { checkShape, keys, madeWith, must, type Shape } from '#base/shape.ts'
+import { checkShape, keys, madeWith, must, optionsOf, type Shape } from '#base/shape.ts'
 import { type ErrorKind, errorShape, type FieldFault, machineErrors, mergeErrors } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
 import {
@@ -13,7 +13,12 @@ import {
 import { currencyOf } from '#model/money.ts'
 import { operationDocsShape } from '#model/operation-docs.ts'
 import { ruleShape } from '#model/policy.ts'
-import { defineVersions, lifetimeShape, type Versions } from '#model/version.ts'
+import {
+  declaredVersionsShape,
+  defineVersions,
+  lifetimeShape,
+  type Versions,
+} from '#model/version.ts'
 import { checkViewers, serviceRoles, type Viewers, viewersShape } from '#model/viewers.ts'
 import type { ContentPage } from '#pages/page.ts'
 import type { Examples } from '#pages/start.ts'
@@ -188,7 +193,7 @@ const partsShape = (entities: Entities): Shape =>
   keys<Parts<SettingTable>>({
     entities: must({ named: 'anything' }),
     viewers: viewersShape,
-    versions: 'anything',
+    versions: declaredVersionsShape,
     actions: { each: actionShape },
     served: 'function',
     errors: { named: errorShape },
@@ -279,6 +284,8 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
   checkShape(shape, parts, 'the content')
   const { switches, creationRates, currency, demo, seed, ...rest } = parts
   const { errors = {}, settings = {}, actions = [], versions = defineVersions() } = parts
+  if (!optionsOf(versions))
+    throw new Error('The versions of the content must be made by defineVersions({ 1: {} })')
   const { viewers = { roles: serviceRoles } } = parts
   const { served = async () => ({ routes: [], pages: [] }) } = parts
   mergeErrors(machineErrors, errors)

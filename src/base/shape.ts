@@ -80,17 +80,20 @@ const inWords = (shape: Shape): string => {
   return 'each' in shape ? 'a list' : 'an object'
 }
 
-const bare = (word: string): string => word.replace(/[^a-z0-9]/gi, '').toLowerCase()
+/** The letters of a word, whatever their case and order. */
+const lettersOf = (word: string): string =>
+  [...word.toLowerCase().replace(/[^a-z0-9]/g, '')].sort().join('')
 
 /** The end of a sentence about an unknown word: the one that was probably meant, or all that there are. */
 const remedy = (word: string, known: readonly string[]): string => {
-  const meant = known.find(one => bare(one) === bare(word)) ?? nearest(word, known)
+  const meant = known.find(one => lettersOf(one) === lettersOf(word)) ?? nearest(word, known)
   return meant === undefined ? `name one of ${known.join(', ')}` : `did you mean ${meant}?`
 }
 
 /** The first fault of a value that stands at a place such as `things.rest.listing`, in one sentence; undefined if there is none. */
 export const faultIn = (shape: Shape, value: unknown, place: string): string | undefined => {
   if (typeof shape === 'object' && 'by' in shape) return faultIn(shape.by(value), value, place)
+  if (shape === 'anything') return undefined
   const from = isObject(value) ? made.get(value) : undefined
   if (from) return faultIn(from.shape, from.options, place)
   if (!isOfType(shape, value)) {

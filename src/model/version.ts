@@ -22,7 +22,7 @@ const usualStyle = { lists: 'uniform', errors: 'problem', isStrict: true, isMark
 /** The versions that a content declares, each with what it has otherwise than a new one. */
 export type DeclaredVersions = Readonly<Record<Version, Partial<VersionStyle>>>
 
-const declaredShape: Shape = {
+export const declaredVersionsShape: Shape = {
   named: keys<Partial<VersionStyle>>({
     lists: words<VersionStyle['lists']>({ 'by paging': 1, uniform: 1 }),
     errors: words<VersionStyle['errors']>({ error: 1, problem: 1 }),
@@ -58,7 +58,7 @@ export const mediaTypeOf = (version: Version): string => `application/vnd.duet.v
 
 /** The versions of a content, one unless it declares others; throws a plain error for one that is no number. */
 export const defineVersions = (declared: DeclaredVersions = { 1: {} }): Versions => {
-  const all = Object.keys(checkShape(declaredShape, declared, 'the versions')).map(Number)
+  const all = Object.keys(checkShape(declaredVersionsShape, declared, 'the versions')).map(Number)
   const [oldest] = all
   if (oldest === undefined || !all.every(version => Number.isSafeInteger(version) && version > 0))
     throw new Error(
@@ -82,7 +82,7 @@ export const defineVersions = (declared: DeclaredVersions = { 1: {} }): Versions
     inPlainJson: byNumber(plain),
     inOwnType: byNumber(typed(mediaTypeOf)),
   }
-  return madeWith(made, declaredShape, declared)
+  return madeWith(made, declaredVersionsShape, declared)
 }
 
 /** A reason, such as `Use fullName.`, and the day of its announcement if it is known. */

@@ -42,14 +42,17 @@ const open = new Set<string>()
 
 /** The declaration with each of its keys and words misspelt in turn. */
 const misspelt = function* (shape: Shape, value: unknown, place = ''): Generator<Slip> {
+  if (shape === 'anything') {
+    // Rows and entities have names of their own; an entity is misspelt by itself.
+    open.add(/entities|(?<=examples\.)\w+|[^.]*$/.exec(place)?.[0] ?? '')
+    return
+  }
   const made = isObject(value) ? optionsOf(value) : undefined
   if (made) {
     for (const slip of misspelt(made.shape, made.options, place))
       yield { ...slip, changed: madeWith({ ...(value as object) }, made.shape, slip.changed) }
     return
   }
-  if (shape === 'anything')
-    open.add(/examples\.(\w+)/.exec(place)?.[1] ?? place.replace(/.*\./, ''))
   if (typeof shape === 'string') return
   if ('by' in shape) return yield* misspelt(shape.by(value), value, place)
   if ('either' in shape) {
@@ -147,6 +150,7 @@ for (const [name, content] of contents) {
 
 test('only values, rows, schemas and files may be anything', () => {
   assert.deepEqual([...open].sort(), [
+    'entities',
     'example',
     'file',
     'inputs',
@@ -242,6 +246,11 @@ const faults: readonly (readonly [what: string, sentence: string, declare: () =>
     'a demo of an entity that is not there',
     'the demo of the content has bok, which is no option of it: did you mean book?',
     () => defineContent({ ...parts, demo: async () => ({ bok: [] }) }).demo?.(),
+  ],
+  [
+    'versions that are not made',
+    'The versions of the content must be made by defineVersions({ 1: {} })',
+    loose(defineContent, { ...parts, versions: { 1: {} } }),
   ],
   ['no content', 'the content is null: it must be an object', loose(defineContent, null)],
 ]
