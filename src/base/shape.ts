@@ -80,7 +80,7 @@ const inWords = (shape: Shape): string => {
   return 'each' in shape ? 'a list' : 'an object'
 }
 
-/** The letters of a word, whatever their case and order. */
+/** The letters of a word, sorted: the same for words that differ in their case or by swapped letters. */
 const lettersOf = (word: string): string =>
   [...word.toLowerCase().replace(/[^a-z0-9]/g, '')].sort().join('')
 
