@@ -46,7 +46,7 @@ const providers: Readonly<Record<string, Provider>> = {
     },
     viewers: {
       signUp: { name: 'https://kitchen.example/name' },
-      role: { claim: 'https://kitchen.example/roles', map: { tasters: 'taster' } },
+      roleFrom: { claim: 'https://kitchen.example/roles', map: { tasters: 'taster' } },
     },
     role: 'taster',
     values: { name: 'Ada' },
@@ -79,7 +79,7 @@ const providers: Readonly<Record<string, Provider>> = {
     },
     viewers: {
       signUp: { name: 'name', email: 'email' },
-      role: { claim: ['realm_access', 'roles'], map: { cooks: 'cook', 'head-chef': 'chef' } },
+      roleFrom: { claim: ['realm_access', 'roles'], map: { cooks: 'cook', 'head-chef': 'chef' } },
     },
     role: 'chef',
     values: { name: 'Ada', email: 'ada@example.org' },
@@ -107,7 +107,7 @@ const providers: Readonly<Record<string, Provider>> = {
     },
     viewers: {
       signUp: { name: ['user_metadata', 'full_name'], email: 'email' },
-      role: { claim: ['app_metadata', 'role'], otherwise: 'cook' },
+      roleFrom: { claim: ['app_metadata', 'role'], otherwise: 'cook' },
     },
     role: 'taster',
     values: { name: 'Ada', email: 'ada@example.org' },
@@ -133,7 +133,7 @@ const providers: Readonly<Record<string, Provider>> = {
     },
     viewers: {
       signUp: { name: 'username' },
-      role: { claim: 'cognito:groups', map: { cooks: 'cook' } },
+      roleFrom: { claim: 'cognito:groups', map: { cooks: 'cook' } },
       audienceClaim: 'client_id',
     },
     role: 'cook',
@@ -172,7 +172,7 @@ const providers: Readonly<Record<string, Provider>> = {
     },
     viewers: {
       signUp: { name: 'name', email: 'preferred_username' },
-      role: { claim: 'roles', map: { 'Kitchen.Chef': 'chef' }, otherwise: 'cook' },
+      roleFrom: { claim: 'roles', map: { 'Kitchen.Chef': 'chef' }, otherwise: 'cook' },
     },
     role: 'chef',
     values: { name: 'Ada', email: 'ada@kitchen.example' },
@@ -265,8 +265,9 @@ describe('the role of a token', () => {
   })
 
   test('is what the content says otherwise', async () => {
-    const role = { ...keycloak.viewers.role, claim: ['realm_access', 'roles'], otherwise: 'cook' }
-    const other = asks(keycloak, { role })
+    const claim = ['realm_access', 'roles']
+    const roleFrom = { ...keycloak.viewers.roleFrom, claim, otherwise: 'cook' }
+    const other = asks(keycloak, { roleFrom })
     assert.equal((await other({ realm_access: { roles: ['offline_access'] } })).role, 'cook')
     assert.equal((await other({ realm_access: undefined })).role, 'cook')
   })

@@ -52,7 +52,7 @@ type TokenOptions = Parties & {
 }
 
 /** The claims that give a role, as the content reads it; throws a plain error for a role that none of its words means. */
-const roleClaims = (role: Role, source: Viewers['role']): JsonObject => {
+const roleClaims = (role: Role, source: Viewers['roleFrom']): JsonObject => {
   if (source === undefined) return { role }
   const { map, claim, otherwise } = source
   const word = map ? Object.keys(map).find(word => map[word] === role) : role
@@ -75,7 +75,7 @@ export const mint = async (options: TokenOptions, secret: string, now: number): 
   const issuedAt = Math.floor(now / 1000)
   const token = new SignJWT({
     ...claims,
-    ...roleClaims(role, viewers?.role),
+    ...roleClaims(role, viewers?.roleFrom),
     ...(audience !== undefined && { [audienceClaim]: audience }),
   })
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
@@ -123,18 +123,18 @@ const claimAt = (claims: Claims, path: ClaimPath): unknown => {
 }
 
 /** The role that the claim of the content gives, by its map: the first of the content's list, if it gives several. */
-const mappedRole = (claims: Claims, { role, roles }: TokenViewers): Role => {
-  const given = role && claimAt(claims, role.claim)
+const mappedRole = (claims: Claims, { roleFrom: from, roles }: TokenViewers): Role => {
+  const given = from && claimAt(claims, from.claim)
   const words = (Array.isArray(given) ? given : [given]).filter(word => typeof word === 'string')
-  const named = role?.map ? words.map(word => own(role.map ?? {}, word)) : words
-  const found = roles.names.find(name => named.includes(name)) ?? role?.otherwise
+  const named = from?.map ? words.map(word => own(from.map ?? {}, word)) : words
+  const found = roles.names.find(name => named.includes(name)) ?? from?.otherwise
   if (found === undefined) throw refused('The token has no role that is known here')
   return found
 }
 
 const roleOf = (claims: Claims, viewers: TokenViewers): Role => {
   const { roles } = viewers
-  if (viewers.role) return mappedRole(claims, viewers)
+  if (viewers.roleFrom) return mappedRole(claims, viewers)
   const given = claims.has('role') ? claims.get('role') : roles.default
   const role = roles.names.find(name => name === given)
   if (role === undefined)

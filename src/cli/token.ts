@@ -88,19 +88,18 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   const claims = given.claims === undefined ? {} : claimsIn(given.claims)
   const config = loadConfig(process.env, content.settings)
   const parties = partiesFor(config, viewers)
-  // A service that was started with other settings refuses the token: what decides it is said where no setting names it.
-  let isNew = false
-  const keys = keysFor(config, file => {
-    isNew = true
+  // Tokens of a new secret fit no service that is running: most likely the settings are not those of the service.
+  const keys = keysFor(config, file =>
     console.error(
       `duet: the secret ${file} is new: the token fits only a service that is started with the same settings`,
-    )
-  })
+    ),
+  )
   if (!('secret' in keys))
     throw new ConfigError(
       'tokens are made with DUET_AUTH_SECRET; with a JWKS, your identity provider makes them',
     )
-  if (!isNew && config.values.DUET_AUTH_SECRET === undefined)
+  // Nor do those of an old one that no setting names.
+  if (config.values.DUET_AUTH_SECRET === undefined)
     console.error(
       `duet: signed with the secret of ${keySource(config)}; a service that was started with DUET_AUTH_SECRET or another DUET_DATABASE_URL refuses the token: set the same here`,
     )

@@ -28,7 +28,7 @@ export type Viewers = {
   /** Has the first write of an unknown subject make its row, with these fields from these claims. */
   readonly signUp?: Readonly<Record<string, ClaimPath>>
   /** Where tokens have roles: the claim, what its words mean (themselves, without a map), and the role of a token without any. */
-  readonly role?: {
+  readonly roleFrom?: {
     readonly claim: ClaimPath
     readonly map?: Readonly<Record<string, Role>>
     readonly otherwise?: Role
@@ -45,7 +45,7 @@ export const viewersShape = keys<Viewers>({
   barred: keys<NonNullable<Viewers['barred']>>({ field: must('text'), value: must('text') }),
   by: 'text',
   signUp: { named: claimShape },
-  role: keys<NonNullable<Viewers['role']>>({
+  roleFrom: keys<NonNullable<Viewers['roleFrom']>>({
     claim: must(claimShape),
     map: { named: 'text' },
     otherwise: 'text',
@@ -101,18 +101,18 @@ const subjectFaults = function* (name: string, self: Entity, { by, signUp }: Vie
 }
 
 /** The faults of the claim that gives roles. */
-const roleClaimFaults = function* ({ role, roles, audienceClaim }: Viewers): Faults {
+const roleClaimFaults = function* ({ roleFrom: from, roles, audienceClaim }: Viewers): Faults {
   if (audienceClaim !== undefined && !isPath(audienceClaim))
     yield `audienceClaim of viewers is no claim: name one, like 'client_id'`
-  if (role === undefined) return
-  if (!isPath(role.claim))
-    yield `role of viewers is read from no claim: name one, like 'role' or ['realm_access', 'roles']`
-  else if (isEditable(role.claim))
-    yield `role of viewers is read from ${namesOf(role.claim).join('.')}, which its bearer may edit: name a claim that the identity provider alone writes, such as one below app_metadata`
-  const named = [...Object.values(role.map ?? {}), ...(role.otherwise ? [role.otherwise] : [])]
+  if (from === undefined) return
+  if (!isPath(from.claim))
+    yield `roleFrom of viewers is read from no claim: name one, like 'role' or ['realm_access', 'roles']`
+  else if (isEditable(from.claim))
+    yield `roleFrom of viewers is read from ${namesOf(from.claim).join('.')}, which its bearer may edit: name a claim that the identity provider alone writes, such as one below app_metadata`
+  const named = [...Object.values(from.map ?? {}), ...(from.otherwise ? [from.otherwise] : [])]
   for (const one of named)
     if (!roles.names.includes(one))
-      yield `role of viewers names ${one}, which is not a role: name one of ${roles.names.join(', ')}`
+      yield `roleFrom of viewers names ${one}, which is not a role: name one of ${roles.names.join(', ')}`
 }
 
 /**

@@ -478,8 +478,8 @@ describe('a content without users', () => {
     assert.equal(status, 401)
   })
 
-  test('names the programs in its documents', async () => {
+  test('says in its documents who may', async () => {
     const { json } = await world.ask('GET /api/v1/openapi.json')
-    assert.match(JSON.stringify(json.paths['/spices']), /May be done by: service\./)
+    assert.match(JSON.stringify(json.paths['/spices']), /May be done by callers with a token\./)
   })
 })

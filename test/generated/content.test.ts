@@ -140,28 +140,28 @@ const wrongIdentities: readonly (readonly [string, () => void, string])[] = [
   ],
   [
     'a role from what users may edit',
-    cooks({ role: { claim: ['user_metadata', 'role'] } }),
-    'role of viewers is read from user_metadata.role, which its bearer may edit: name a claim that the identity provider alone writes, such as one below app_metadata',
+    cooks({ roleFrom: { claim: ['user_metadata', 'role'] } }),
+    'roleFrom of viewers is read from user_metadata.role, which its bearer may edit: name a claim that the identity provider alone writes, such as one below app_metadata',
   ],
   [
     'a role from what users may edit, under a name of their own',
-    cooks({ role: { claim: ['https://kitchen.example/user_metadata', 'a', 'role'] } }),
-    'role of viewers is read from https://kitchen.example/user_metadata.a.role, which its bearer may edit: name a claim that the identity provider alone writes, such as one below app_metadata',
+    cooks({ roleFrom: { claim: ['https://kitchen.example/user_metadata', 'a', 'role'] } }),
+    'roleFrom of viewers is read from https://kitchen.example/user_metadata.a.role, which its bearer may edit: name a claim that the identity provider alone writes, such as one below app_metadata',
   ],
   [
     'a role from no claim',
-    cooks({ role: { claim: [] } }),
-    "role of viewers is read from no claim: name one, like 'role' or ['realm_access', 'roles']",
+    cooks({ roleFrom: { claim: [] } }),
+    "roleFrom of viewers is read from no claim: name one, like 'role' or ['realm_access', 'roles']",
   ],
   [
     'a word for a role that there is not',
-    cooks({ role: { claim: 'roles', map: { a: 'admin' } } }),
-    'role of viewers names admin, which is not a role: name one of chef, taster, cook',
+    cooks({ roleFrom: { claim: 'roles', map: { a: 'admin' } } }),
+    'roleFrom of viewers names admin, which is not a role: name one of chef, taster, cook',
   ],
   [
     'a role otherwise that there is not',
-    cooks({ role: { claim: 'roles', otherwise: 'guest' } }),
-    'role of viewers names guest, which is not a role: name one of chef, taster, cook',
+    cooks({ roleFrom: { claim: 'roles', otherwise: 'guest' } }),
+    'roleFrom of viewers names guest, which is not a role: name one of chef, taster, cook',
   ],
   [
     'an audience that no claim has',

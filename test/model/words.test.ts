@@ -9,6 +9,7 @@ import { defineErrors } from '#errors.ts'
 import { entity } from '#model/entity.ts'
 import { choice, id, int, text } from '#model/field.ts'
 import { anyone } from '#model/policy.ts'
+import { kitchen } from '../support/kitchen/index.ts'
 import { library } from '../support/library/index.ts'
 
 /** A declaration with one slip: where it is, what stands there, and what was meant. */
@@ -170,6 +171,11 @@ const note = {
   rest: { list: true, one: true, listing: { paging: 'page', limit: 10 } },
 } as const
 const { listing } = note.rest
+test('each key and word of viewers that an identity provider names, misspelt, is refused with the right one', async () => {
+  const count = await areRefused(optionsOf(kitchen), defineContent)
+  assert.ok(count > 50, `${count} are tried`)
+})
+
 const { options: parts } = optionsOf(library) as { options: Parameters<typeof defineContent>[0] }
 
 /** Whatever JavaScript lets somebody write. */

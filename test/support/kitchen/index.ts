@@ -106,7 +106,7 @@ export const viewers = {
   barred: { field: 'state', value: 'out' },
   by: 'subject',
   signUp: { name: 'name', email: 'email' },
-  role: {
+  roleFrom: {
     claim: ['realm_access', 'roles'],
     map: { 'head-chef': 'chef', tasters: 'taster', cooks: 'cook' },
     otherwise: 'cook',
