@@ -252,6 +252,14 @@ const cases: readonly Case[] = [
     isDrafted: true,
   },
   {
+    what: 'a unique index of its name on more than the field',
+    from: withFields({ slug: text({ max: 40, unique: 'CONFLICT' }) }),
+    to: withFields({ slug: text({ max: 40, unique: 'CONFLICT' }) }),
+    by: 'drop index recipes_by_slug; create unique index recipes_by_slug on recipes (slug, id)',
+    told: [`the field slug of recipe is unique in the model, and not in recipes: ${draft}`],
+    isDrafted: true,
+  },
+  {
     what: 'a field that is unique in the store alone',
     from: withFields({
       cookId: reference('cook', { unique: 'CONFLICT' }),

@@ -377,33 +377,25 @@ const change: Drafting['change'] = asked => {
     }
     case 'index':
       return { outside: [`drop index concurrently if exists ${name}`] }
-    default:
-      return { inside: dropTrigger(name, table) }
+    case 'trigger':
+      return { inside: [`drop trigger ${name} on ${table}`, `drop function ${name}()`] }
+    default: {
+      const { definition, kind } = asked
+      const { text, fill = [] } = definition
+      const isOther = kind === 'other'
+      if (!isIndex(definition))
+        return {
+          inside: isOther ? [text.replace(/^create /, 'create or replace ')] : [text, ...fill],
+        }
+      const made = text.replace(' index ', ' index concurrently if not exists ')
+      if (!isOther) return { outside: [made] }
+      // The new one first, so that its readers are never without.
+      const next = `next_${name}`
+      const dropped = `drop index concurrently if exists ${name}`
+      const renamed = `alter index ${next} rename to ${name}`
+      return { outside: [made.replace(` ${name} `, ` ${next} `), dropped, renamed] }
+    }
   }
 }
 
-const dropTrigger: Drafting['dropTrigger'] = (name, table) => [
-  `drop trigger ${name} on ${table}`,
-  `drop function ${name}()`,
-]
-
-/** The statement that makes an index while its table is in use. */
-const concurrently = (text: string): string =>
-  text.replace(' index ', ' index concurrently if not exists ')
-
-export const postgresDrafting: Drafting = {
-  engine: 'postgres',
-  madeBy,
-  ddl,
-  replace: ({ text }) => [text.replace(/^create /, 'create or replace ')],
-  outside: definition => (isIndex(definition) ? concurrently(definition.text) : null),
-  // The new one first, so that its readers are never without.
-  replaceIndex: ({ name, text }) => {
-    const next = `next_${name}`
-    const made = concurrently(text.replace(` ${name} `, ` ${next} `))
-    const dropped = `drop index concurrently if exists ${name}`
-    return { inside: [], outside: [made, dropped, `alter index ${next} rename to ${name}`] }
-  },
-  dropTrigger,
-  change,
-}
+export const postgresDrafting: Drafting = { engine: 'postgres', madeBy, ddl, change }

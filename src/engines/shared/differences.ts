@@ -27,6 +27,8 @@ import { and, comma, join, name as quotedName, type Sql, sql } from '#sql/sql.ts
 /** What a draft can change in a table that is there, beside adding what is missing; `name` is that of a column, an index or a trigger. */
 export type Change = { readonly table: string; readonly name: string } & (
   | { readonly kind: 'nullable' | 'index' | 'trigger' }
+  /** An index, a function or a trigger that is missing, or has another text. */
+  | { readonly kind: 'new' | 'other'; readonly definition: Definition }
   | {
       readonly kind: 'required' | 'values' | 'reference' | 'compared'
       readonly field: Field
@@ -93,7 +95,7 @@ const columnDifferences = function* (
   const name = columnName(key)
   const cell = quotedName(name)
   const kept = stored.checks.find(check => check.name === valuesName(name))
-  const as = (kind: Exclude<Change['kind'], 'nullable' | 'index' | 'trigger'>): Change => ({
+  const as = (kind: 'required' | 'values' | 'reference' | 'compared'): Change => ({
     kind,
     table,
     name,

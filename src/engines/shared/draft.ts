@@ -33,14 +33,6 @@ export type Drafting = {
   readonly engine: EngineName
   readonly madeBy: (migrations: readonly Migration[]) => MadeObjects
   readonly ddl: Ddl
-  /** The statements that replace a function or a trigger. */
-  readonly replace: (definition: Definition) => readonly string[]
-  /** The statement that makes an object outside a transaction, if its table is in use; null: it may be made inside. */
-  readonly outside: (definition: Definition) => string | null
-  /** The statements that put an index in the place of the one of its name. */
-  readonly replaceIndex: (definition: Definition) => Lack
-  /** The statements that drop a trigger of a table. */
-  readonly dropTrigger: (name: string, table: string) => readonly string[]
   /** The statements of a change to a table that is there, given what is made. */
   readonly change: (change: Change, made: MadeObjects) => Partial<Lack>
 }
@@ -48,17 +40,17 @@ export type Drafting = {
 /** The statements that a store lacks: those that run inside one transaction, then those that run outside any. */
 type Lack = { readonly inside: readonly string[]; readonly outside: readonly string[] }
 
-const isUnique = (text: string) => /^create unique index/i.test(text.trim())
-
 /** Whether a definition is that of an index. */
 export const isIndex = ({ text }: Definition): boolean => /^create (unique )?index /.test(text)
 
-/** A text in the form that is compared: white space made equal, without `or replace`. */
+/** The text of an index, a trigger or a function in the form that is compared: without its name, and how it was made. */
 const plain = (text: string) =>
   text
-    .replace(/\s+/g, ' ')
-    .replace(/^create (or replace )?/i, 'create ')
-    .replace(/^create trigger/i, 'create trigger')
+    .replace(/\s+|"/g, space => (space === '"' ? '' : ' '))
+    .replace(
+      /^create (?:or replace )?(unique )?(index|trigger|function) (?:concurrently )?(?:if not exists )?\w+/i,
+      (_, unique: string | undefined, kind: string) => `${unique ?? ''}${kind}`.toLowerCase(),
+    )
 
 const stopped = '-- breaks: the release before must be stopped\n'
 
@@ -97,7 +89,9 @@ const renamesOf = (
         const isPart = of === table && isMadePart(part) && isAbout.test(part + text)
         if (isPart && /^create (unique )?index /i.test(text)) statements.push(`drop index ${part}`)
         else if (isPart && /^create trigger /i.test(text))
-          statements.push(...drafting.dropTrigger(part, table))
+          statements.push(
+            ...(drafting.change({ kind: 'trigger', table, name: part }, made).inside ?? []),
+          )
         else if (part === search && /^create virtual /i.test(text))
           statements.push(`drop table ${part}`)
       }
@@ -162,20 +156,14 @@ export const lackOf = (
     }
   }
   for (const definition of definitionsOf(ddl, entities)) {
-    const { name, text, of, fill = [] } = definition
+    const { name, text, of } = definition
     const existing = made.get(name)?.text
-    const isInUse = of !== undefined && made.has(of)
-    const concurrent = isInUse ? drafting.outside(definition) : null
-    const isCode = /^create (function|trigger) /.test(text)
-    if (existing === undefined) {
-      if (concurrent !== null) outside.push(concurrent)
-      else inside.push(text, ...(isInUse ? fill : []))
-    } else if (isIndex(definition) && isUnique(existing) !== isUnique(text)) {
-      const lack = drafting.replaceIndex(definition)
-      inside.push(...lack.inside)
-      outside.push(...lack.outside)
-    } else if (isCode && plain(existing) !== plain(text))
-      inside.push(...drafting.replace(definition))
+    const part = { table: of ?? '', name, definition }
+    if (existing !== undefined) {
+      if (!/ table /.test(text.slice(0, 22)) && plain(existing) !== plain(text))
+        add({ kind: 'other', ...part })
+    } else if (made.has(part.table)) add({ kind: 'new', ...part })
+    else inside.push(text)
   }
   for (const change of changes) if (isDrop(change)) add(change)
   return { inside, outside }

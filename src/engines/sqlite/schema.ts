@@ -197,6 +197,14 @@ const change: Drafting['change'] = (asked, made) => {
         ]),
       }
     }
+    case 'new':
+      return { inside: [asked.definition.text, ...(asked.definition.fill ?? [])] }
+    case 'other': {
+      const { text } = asked.definition
+      return {
+        inside: [`drop ${/trigger/.test(text.slice(0, 14)) ? 'trigger' : 'index'} ${name}`, text],
+      }
+    }
     default:
       return { inside: [`drop ${asked.kind} ${name}`] }
   }
@@ -218,9 +226,5 @@ export const sqliteDrafting: Drafting = {
     return objectsIn(rows)
   },
   ddl,
-  replace: ({ name, text }) => [`drop trigger ${name}`, text],
-  outside: () => null,
-  replaceIndex: ({ name, text }) => ({ inside: [`drop index ${name}`, text], outside: [] }),
-  dropTrigger: name => [`drop trigger ${name}`],
   change,
 }
