@@ -257,22 +257,6 @@ const checkSettings = (own: SettingTable): void => {
 const rulesOfActions = (actions: readonly Action[] = []) =>
   actions.map(({ name, rule }) => [`the rule of the action ${name}`, rule] as const)
 
-/** The routes and pages, checked; a plain error if versions of routes are wrong, or names in documents clash. */
-const checkedServed =
-  (
-    entities: Entities,
-    versions: Versions,
-    actions: readonly Action[],
-    load: () => Promise<Served>,
-  ) =>
-  async () => {
-    const served = checkShape(servedShape, await load(), 'what the content serves')
-    const routes = [...actions, ...served.routes]
-    checkRoutes(versions, routes)
-    checkDocument(entities, versions, routes)
-    return served
-  }
-
 /**
  * The content of these parts. Throws a plain error, one sentence, if an error code or a setting is defined twice, or an action
  * or a route is at fault.
@@ -288,19 +272,32 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
     throw new Error('The versions of the content must be made by defineVersions({ 1: {} })')
   const { viewers = { roles: serviceRoles } } = parts
   const { served = async () => ({ routes: [], pages: [] }) } = parts
-  mergeErrors(machineErrors, errors)
+  const codes: Shape = { each: { words: [...mergeErrors(machineErrors, errors).keys()] } }
+  const checkCodes = (routes: readonly (Action | ExtraRoute)[]) => {
+    for (const { method, path, described } of routes)
+      checkShape(codes, described.errors ?? [], `described.errors of ${method} ${path}`)
+  }
   checkSettings(settings)
   checkViewers(parts.entities, viewers, rulesOfActions(actions))
   checkVersions(parts.entities, versions)
   checkActions(parts.entities, actions)
   checkRoutes(versions, actions)
+  checkCodes(actions)
   const made: Content = {
     transfer: {},
     commands: {},
     ...rest,
     viewers,
     actions,
-    served: checkedServed(parts.entities, versions, actions, served),
+    // The routes with the actions: two of one version may have one path, or one name in a document.
+    served: async () => {
+      const loaded = checkShape(servedShape, await served(), 'what the content serves')
+      const routes = [...actions, ...loaded.routes]
+      checkRoutes(versions, routes)
+      checkDocument(parts.entities, versions, routes)
+      checkCodes(loaded.routes)
+      return loaded
+    },
     versions,
     errors,
     settings: { ...settings, ...settingsOfVersions(versions.all) },

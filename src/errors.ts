@@ -20,12 +20,6 @@ export const errorShape = keys<ErrorKind>({
   example: 'text',
 })
 
-const describedShape = keys<Described[string]>({
-  status: must('number'),
-  title: must('text'),
-  example: 'text',
-})
-
 type Described = Readonly<Record<string, Omit<ErrorKind, 'code'>>>
 
 /**
@@ -36,8 +30,8 @@ export const defineErrors = <const Table extends Described>(
   table: Table,
 ): { readonly [Code in keyof Table & string]: ErrorKind<Code> } => {
   const kinds = Object.entries(table).map(([code, kind]) => {
-    checkShape(describedShape, kind, `The error code ${code}`)
     const { status, title, ...more } = kind
+    checkShape(errorShape, { code, ...kind }, `The error code ${code}`)
     if (!/^[A-Z][A-Z0-9_]*$/.test(code))
       throw new Error(`The error code ${code} is not in capitals: write it like NOT_FOUND`)
     if (!Number.isInteger(status) || status < 400 || status > 599)

@@ -160,15 +160,11 @@ const manyShape = keys<ManyOptions>({
   oldestFirst: 'flag',
 })
 
-const relationShape = keys<Relation>({
-  ...lifetimeShape.keys,
+const relationShape = keys<ManyOptions & Pick<Relation, 'kind' | 'to' | 'by'>>({
+  ...manyShape.keys,
   kind: must(words<Relation['kind']>({ one: 1, many: 1 })),
   to: must('text'),
   by: must('text'),
-  description: must('text'),
-  graphql: must('flag'),
-  rest: must('flag'),
-  oldestFirst: must('flag'),
 })
 
 const relation =

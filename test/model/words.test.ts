@@ -254,6 +254,16 @@ const faults: readonly (readonly [what: string, sentence: string, declare: () =>
     () => defineContent({ ...parts, demo: async () => ({ bok: [] }) }).demo?.(),
   ],
   [
+    'an error code that there is not, of an action',
+    'described.errors of POST /loans/:id/return.0 is "ALREADY_BAKC", which is no word for it: did you mean ALREADY_BACK?',
+    () => {
+      const [action] = parts.actions ?? []
+      assert.ok(action)
+      const described = { ...action.described, errors: ['ALREADY_BAKC'] }
+      return defineContent({ ...parts, actions: [{ ...action, described }] })
+    },
+  ],
+  [
     'versions that are not made',
     'The versions of the content must be made by defineVersions({ 1: {} })',
     loose(defineContent, { ...parts, versions: { 1: {} } }),
