@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { html } from 'hono/html'
+import { anyone } from '#model/policy.ts'
+import { library } from '../support/library/index.ts'
 import { get, graphiql, reference, start } from './pages.ts'
 
 const assetsNamedIn = (html: string): string[] =>
@@ -27,6 +29,18 @@ describe('the start page', () => {
     for (const closed of ['/api/v2/users', '/api/v2/orders'])
       assert.ok(body.includes(`<li><span>${closed}</span> <span class="note">asks for a token<`))
     assert.doesNotMatch(body, /href="\/api\/v2\/(users|orders)"/)
+  })
+
+  test('a list without filters, sorts and cursors stands without a note', async () => {
+    const { member } = library.entities
+    assert.ok(member)
+    const plain = { ...member.rest, list: true, listing: { paging: 'page', limit: 10 } } as const
+    const model = { ...start.model, entities: { member: { ...member, rest: plain } } }
+    const open = { ...model.entities.member, policy: { read: anyone } }
+    const page = { ...start, model: { ...model, entities: { member: open } } }
+    const body = await (await get('/', {}, { start: page })).text()
+    assert.ok(body.includes('<li><a href="/api/v2/members">/api/v2/members</a></li>'))
+    assert.ok(!body.includes('<span class="note"></span>'))
   })
 
   test('it names all that each API has, and nothing that has no path', async () => {
