@@ -61,6 +61,8 @@ export const content = defineContent({
   actions: [...likeActions, ...orderActions, ...avatarActions, verifyEmail, promote],
   served: async () => (await import('#content/served.ts')).served,
   errors,
+  // As the specification has them.
+  graphqlStrings: true,
   settings,
   creationRates: ({ DUET_SIGNUP_RATE }) => ({ user: DUET_SIGNUP_RATE }),
   switches: ({ DUET_SIGNUP }) => ({ signup: DUET_SIGNUP === 'open' }),

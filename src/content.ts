@@ -117,6 +117,8 @@ type Parts<Own extends SettingTable> = {
   /** What a service alone needs; other commands start faster without it. */
   readonly served?: () => Promise<Served>
   readonly errors?: Readonly<Record<string, ErrorKind>>
+  /** Whether choices, days and times are Strings in the GraphQL API, where they are enums, `Date` and `DateTime` otherwise. */
+  readonly graphqlStrings?: boolean
   /** Settings of its own, named DUET_… like the machine's. */
   readonly settings?: Own
   /** The switches that rules name with `whileOpen`, by the values of the settings. */
@@ -197,6 +199,7 @@ const partsShape = (entities: Entities): Shape =>
     actions: { each: actionShape },
     served: 'function',
     errors: { named: errorShape },
+    graphqlStrings: 'flag',
     settings: {
       named: keys<SettingTable[string]>({
         rule: must('function'),
@@ -286,6 +289,7 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
   const made: Content = {
     transfer: {},
     commands: {},
+    graphqlStrings: false,
     ...rest,
     viewers,
     actions,
@@ -329,9 +333,9 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
 
 /** The model of a content with an operator's settings; throws a plain error if a rule names an unknown switch. */
 export const modelOf = (
-  { entities, viewers, versions, actions }: Content,
+  { entities, viewers, versions, actions, graphqlStrings }: Content,
   settings: Settings,
 ): Model => {
   checkSwitches(entities, settings.switches, rulesOfActions(actions))
-  return { entities, viewers, versions, settings }
+  return { entities, viewers, versions, settings, graphqlStrings }
 }

@@ -2,6 +2,7 @@
 import {
   GraphQLBoolean,
   GraphQLEnumType,
+  GraphQLError,
   type GraphQLFieldConfigArgumentMap,
   type GraphQLFieldConfigMap,
   GraphQLFloat,
@@ -19,7 +20,7 @@ import {
   valueFromASTUntyped,
 } from 'graphql'
 import type { Entity, Relation } from '#model/entity.ts'
-import type { Field } from '#model/field.ts'
+import { enumName, type Field } from '#model/field.ts'
 import { fieldOf, type Model, typeName } from '#model/model.ts'
 import { withArticle } from '#model/names.ts'
 import { givenOnlyBy, inWords, mayBeDoneBy } from '#model/policy.ts'
@@ -132,6 +133,26 @@ const jsonScalar = new GraphQLScalarType({
   coerceInputLiteral: node => JSON.parse(JSON.stringify(valueFromASTUntyped(node))),
 })
 
+/** A text of a form of its own, which the rule of its field checks. */
+const textScalar = (name: string, description: string) => {
+  const coerce = (value: unknown): string => {
+    if (typeof value === 'string') return value
+    throw new GraphQLError(`${name} must be a string.`)
+  }
+  return new GraphQLScalarType({
+    name,
+    description,
+    coerceInputValue: coerce,
+    coerceInputLiteral: node => coerce(node.kind === 'StringValue' ? node.value : undefined),
+  })
+}
+
+/** What days and times are, unless the content keeps them strings. */
+const textScalars: Readonly<Partial<Record<Field['scalar'], GraphQLScalarType>>> = {
+  date: textScalar('Date', 'A day of the calendar, such as 2026-01-31.'),
+  time: textScalar('DateTime', 'ISO 8601 in UTC, such as 2026-01-31T09:30:00.000Z.'),
+}
+
 const scalars = {
   id: GraphQLID,
   text: GraphQLString,
@@ -153,11 +174,14 @@ type Leaf = GraphQLScalarType | GraphQLEnumType | GraphQLList<GraphQLNonNull<Lea
 type LeafOf = (field: Field) => Leaf
 
 /** The types of the fields that hold values; an enum is one type for all that have it. */
-const leafTypes = ({ entities }: Model): LeafOf => {
+const leafTypes = ({ entities, graphqlStrings = false }: Model): LeafOf => {
   const enums = new Map<Field, GraphQLEnumType>()
-  for (const field of Object.values(entities).flatMap(({ fields }) => Object.values(fields))) {
-    if (!field.enum) continue
-    const { name, deprecated = {} } = field.enum
+  const all = Object.entries(entities).flatMap(([entity, { fields }]) =>
+    Object.entries(fields).map(([key, field]) => [enumName(entity, key, field), field] as const),
+  )
+  for (const [name, field] of all) {
+    if (name === undefined || (graphqlStrings && !field.enum)) continue
+    const { deprecated = {} } = field.enum ?? {}
     // A word may be one that every object has, such as constructor.
     const values = (field.values ?? []).map(word => {
       const reason = Object.hasOwn(deprecated, word) ? deprecated[word] : undefined
@@ -169,7 +193,8 @@ const leafTypes = ({ entities }: Model): LeafOf => {
     const { scalar, range, items } = field
     if (items) return new GraphQLList(new GraphQLNonNull(leafOf(items)))
     const isLarge = range && (range.max > mostOfInt || range.min < -mostOfInt - 1)
-    const own = scalars[scalar as keyof typeof scalars]
+    const plain = scalars[scalar as keyof typeof scalars]
+    const own = (graphqlStrings ? undefined : textScalars[scalar]) ?? plain
     return enums.get(field) ?? (scalar === 'int' && isLarge ? GraphQLFloat : own)
   }
   return leafOf

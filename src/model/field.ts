@@ -4,6 +4,7 @@ import { isDay } from '#base/dates.ts'
 import { keys, madeWith, must, type Shape, words } from '#base/shape.ts'
 import { type ErrorKind, errorShape } from '#errors.ts'
 import type { Condition } from '#model/condition.ts'
+import { typeName } from '#model/names.ts'
 import {
   anyone,
   type DeclaredRule,
@@ -13,7 +14,15 @@ import {
   readerShape,
   ruleShape,
 } from '#model/policy.ts'
-import { codePoints, isEmail, isMoment, isStorable, type Scalar, slugOf } from '#model/values.ts'
+import {
+  codePoints,
+  isEmail,
+  isEnumValue,
+  isMoment,
+  isStorable,
+  type Scalar,
+  slugOf,
+} from '#model/values.ts'
 import { type Lifetime, lifetimeShape, type Variants, variantsShape } from '#model/version.ts'
 
 /** The value of a field that a create does not give: a fixed one, one made of a text, the current time, the viewer's id, or the subject of its token. */
@@ -634,6 +643,16 @@ export const updatedAt = (options: FilledOptions & Pick<FieldOptions, 'nullable'
   }),
   touched: true,
 })
+
+/** The name of the GraphQL enum that a choice is; undefined for any other field, and for words that GraphQL cannot name. */
+export const enumName = (
+  entity: string,
+  key: string,
+  { enum: own, values, graphql }: Field,
+): string | undefined => {
+  if (own || graphql === 'hidden' || !values?.every(isEnumValue)) return own?.name
+  return `${typeName(entity)}${typeName(key)}`
+}
 
 /** The most characters of an item of a list as JSON that is no text, such as a moment in quotes. */
 const longestPlain = 30

@@ -35,6 +35,8 @@ export type Entities = Readonly<Record<string, Entity>>
 
 /** What a service is about, checked: every room works on this. */
 export type Model = {
+  /** Whether choices, days and times are Strings in the GraphQL API, no types of their own. */
+  readonly graphqlStrings?: boolean
   readonly entities: Entities
   readonly viewers: Viewers
   readonly versions: Versions

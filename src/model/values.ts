@@ -20,6 +20,10 @@ export type Scalar =
 export const isComparable = (scalar: Scalar): boolean =>
   scalar !== 'bytes' && scalar !== 'json' && scalar !== 'list'
 
+/** Whether GraphQL takes a word as a value of an enum. */
+export const isEnumValue = (word: string): boolean =>
+  /^(?!__)[A-Za-z_][A-Za-z0-9_]*$/.test(word) && !['true', 'false', 'null'].includes(word)
+
 /** How long a text is: Unicode code points, whatever their number of bytes or UTF-16 units. */
 export const codePoints = (text: string): number => {
   let surrogatePairs = 0

@@ -1,6 +1,8 @@
 /** Values, bodies and texts for generated requests. */
+
 import type { Entity } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
+import { isEnumValue } from '#model/values.ts'
 import type { Draw } from '../operations.ts'
 import { taken } from '../support/taken.ts'
 import type { Reference, Row, Value } from './reference.ts'
@@ -92,10 +94,12 @@ export const bodyBy = (
 export const asBy = ({ of }: Draw): Viewer => of('user', 'user', 'admin')
 
 /** A value in a GraphQL document. */
-export const literal = (field: Field, value: Value): string =>
-  field.scalar === 'id' && value !== null
-    ? `"${value}"`
-    : JSON.stringify(value).replace(/"(\w+)":/g, '$1:')
+export const literal = (field: Field, value: Value): string => {
+  // A choice is an enum, unless a word of it is none of GraphQL's.
+  if (field.values?.every(isEnumValue) && value !== null) return String(value)
+  if (field.scalar === 'id' && value !== null) return `"${value}"`
+  return JSON.stringify(value).replace(/"(\w+)":/g, '$1:')
+}
 
 /** The fields of an object in GraphQL. */
 export const scalarsOf = ({ fields }: Entity): readonly string[] =>

@@ -1,6 +1,7 @@
 /** Kinds whose values come from other values or from the time, which the table of kinds cannot show. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { printSchema } from 'graphql'
 import { compare, contentTables, copyTables, isSame } from '#cli/move.ts'
 import { commandConnection } from '#engines/postgres/migrate.ts'
 import { openTarget } from '#engines/postgres/moving.ts'
@@ -9,10 +10,12 @@ import { differencesIn } from '#engines/shared/differences.ts'
 import { lackOf } from '#engines/shared/draft.ts'
 import { sqliteDrafting } from '#engines/sqlite/schema.ts'
 import { defineErrors } from '#errors.ts'
+import { deriveSchema } from '#graphql/schema.ts'
 import { withKept } from '#model/computed.ts'
 import { type Entity, entity, many } from '#model/entity.ts'
 import {
   avg,
+  choice,
   computed,
   count,
   date,
@@ -29,14 +32,14 @@ import {
   time,
   updatedAt,
 } from '#model/field.ts'
-import type { Entities } from '#model/model.ts'
+import type { Entities, Model } from '#model/model.ts'
 import { typesOf } from '#openapi/print.ts'
 import { connected } from '../postgres/tools/ask.ts'
 import { freshDatabase, noDatabase } from '../postgres/tools/database.ts'
 import { filling } from '../stores.ts'
 import { engines } from './compare.ts'
 import { allRoutes, bySignedIn, member } from './models.ts'
-import { clock, historyFor, now, type Service, serveWithMembers } from './serve.ts'
+import { clock, historyFor, modelFor, now, type Service, serveWithMembers } from './serve.ts'
 
 /** An entity with these fields, which callers with a token may read and write in each way. */
 const open = (table: string, fields: Entity['fields'], more: object = {}): Entity =>
@@ -86,6 +89,10 @@ const entities = {
   note: open('notes', {
     name: text({ max: 9 }),
     placeId: reference('place', loose),
+    state: choice(['open', 'done'], { initial: { value: 'open' } }),
+    size: choice(['1', 'many'], { nullable: true }),
+    due: date({ nullable: true }),
+    at: time({ nullable: true }),
     updatedAt: updatedAt(),
   }),
   order: open(
@@ -416,6 +423,32 @@ for (const on of engines)
       const all = await Promise.all(Array.from({ length: 12 }, () => grade(4)))
       assert.equal(all.length, 12)
       assert.deepEqual((await seen()).kept, [15, Math.round((46.5 / 14) * 1e5) / 1e5])
+    })
+
+    test('choices are enums in GraphQL, days and times are scalars, and Strings where the content says so', async () => {
+      const model = modelFor(entities)
+      const textOf = (own: Model) => printSchema(deriveSchema(own).schema)
+      assert.match(textOf(model), /enum NoteState \{\n {2}open\n {2}done\n\}/)
+      assert.match(
+        textOf(model),
+        /state: NoteState!\n {2}size: String\n {2}due: Date\n {2}at: DateTime\n/,
+      )
+      const plain = textOf({ ...model, graphqlStrings: true })
+      assert.match(plain, /state: String!\n {2}size: String\n {2}due: String\n {2}at: String\n/)
+      assert.doesNotMatch(plain, /^(enum|scalar Date)/m)
+      const query = `mutation M($s: NoteState!, $at: DateTime) {
+        createNote(input: { name: "n", state: $s, due: "2024-02-29", at: $at }) { state due at } }`
+      const asked = async (s: string, at: unknown) =>
+        (await ask('POST /graphql', { query, variables: { s, at } })).body
+      const at = '2026-01-02T03:04:05.678Z'
+      assert.deepEqual((await asked('done', at)).data.createNote, {
+        state: 'done',
+        due: '2024-02-29',
+        at,
+      })
+      assert.equal((await asked('lost', at)).errors[0].extensions.code, 'BAD_USER_INPUT')
+      assert.equal((await asked('done', 5)).errors[0].extensions.code, 'BAD_USER_INPUT')
+      assert.match((await asked('done', 'today')).errors[0].message, /^at must be an ISO 8601 time/)
     })
 
     test('the OpenAPI document and its types tell patterns, lists and schemas', async () => {

@@ -6,7 +6,7 @@ import { computedFault } from '#model/computed.ts'
 import type { Entity } from '#model/entity.ts'
 import { type Field, isDerived, mostCharacters } from '#model/field.ts'
 import { columnName } from '#model/names.ts'
-import { isStorable } from '#model/values.ts'
+import { isEnumValue, isStorable } from '#model/values.ts'
 
 type CheckedField = CheckedEntity & { readonly key: string; readonly field: Field }
 /** The rest of a sentence that begins with `thing.title`; undefined if nothing is wrong. */
@@ -46,9 +46,6 @@ const largestAmount = Math.floor(Number.MAX_SAFE_INTEGER / 1000)
 
 /** A JSON number holds this many decimal digits exactly. */
 const mostDigits = 15
-
-const isEnumValue = (word: string): boolean =>
-  /^(?!__)[A-Za-z_][A-Za-z0-9_]*$/.test(word) && !['true', 'false', 'null'].includes(word)
 
 /** What is checked of each field, in this order. */
 const checks: Readonly<Record<string, FieldCheck>> = {

@@ -1,6 +1,7 @@
 /** Faults of names: duplicates, words that databases or GraphQL reserve, and references in a circle. */
 import { takenNames } from '#model/check/lists.ts'
 import { type CheckedEntity, type Faults, nestedLists } from '#model/check/relations.ts'
+import { enumName } from '#model/field.ts'
 import { columnName, tableForm, typeName } from '#model/names.ts'
 
 /** Words that SQLite or PostgreSQL does not accept as the bare name of a column, and columns that each table has. */
@@ -25,7 +26,8 @@ export const machineTables =
     ' ',
   )
 
-const graphqlTypes = 'Query Mutation Subscription ID Int Float String Boolean'.split(' ')
+const graphqlTypes =
+  'Query Mutation Subscription ID Int Float String Boolean Date DateTime JSON'.split(' ')
 
 /** The schemas that documents of the REST API have beside those of entities. */
 export const documentSchemas = ['CursorPagination', 'Error', 'Link', 'Pagination', 'Problem']
@@ -100,9 +102,10 @@ export const nameFaults = function* (entities: CheckedEntity['entities']): Fault
       ...graphql.mutations.map(
         kind => [`${typeName(kind)}${typeName(name)}Input`, `${kind} ${name}`] as const,
       ),
-      ...Object.entries(fields).flatMap(([key, field]) =>
-        field.enum ? [[field.enum.name, `${name}.${key}`] as const] : [],
-      ),
+      ...Object.entries(fields).flatMap(([key, field]) => {
+        const named = enumName(name, key, field)
+        return named === undefined ? [] : [[named, `${name}.${key}`] as const]
+      }),
     ]),
   )
   yield* sharedFaults(
