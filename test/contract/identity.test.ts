@@ -95,6 +95,35 @@ describe('a token with a subject', () => {
     assert.ok(Number(id) > 2)
   })
 
+  test('is whom a condition means by the viewer, and without a row it is nobody', async () => {
+    const [ada, ben] = [await bearer('idp|1'), await bearer('idp|2')]
+    const share = (isShared: boolean) =>
+      world.ask('PATCH /api/v1/dishes/1', { headers: ada, body: { isShared } })
+    assert.equal((await share(true)).status, 200)
+    for (let n = 0; n < 3; n++) {
+      assert.deepEqual(await dishesOf(world, ada), ['Soup'])
+      assert.deepEqual(await dishesOf(world, ben), ['Pie', 'Soup'])
+      assert.equal((await world.ask('GET /api/v1/dishes/1', { headers: ben })).status, 200)
+      // The rule names the viewer, so it lets nobody through who has no row.
+      assert.deepEqual(await dishesOf(world, await bearer('nobody')), [])
+    }
+    const nested = '{ cooks { name dishes { title } } }'
+    const below = async (headers: Record<string, string>) =>
+      (await world.gql(nested, { headers })).json.data.cooks
+        .flatMap(({ dishes }: { dishes: readonly { title: string }[] }) => dishes)
+        .map(({ title }: { title: string }) => title)
+        .toSorted()
+    assert.deepEqual(await below(ben), ['Pie', 'Soup'])
+    assert.deepEqual(await below(await bearer('nobody')), [])
+    refuses(
+      await world.ask('PATCH /api/v1/dishes/1', { headers: ben, body: { title: 'x' } }),
+      403,
+      'FORBIDDEN',
+    )
+    assert.equal((await share(false)).status, 200)
+    assert.deepEqual(await dishesOf(world, ben), ['Pie'])
+  })
+
   test('compares character by character', async () => {
     for (const other of ['IDP|1', 'idp|1 ', ' idp|1', 'idp|%', "idp|1' or '1'='1"])
       assert.deepEqual(await dishesOf(world, await bearer(other)), [])

@@ -3,12 +3,14 @@
  * users.
  */
 import { defineContent } from '#content.ts'
+import { viewer } from '#model/condition.ts'
 import { entity, many, one } from '#model/entity.ts'
 import {
   choice,
   created,
   email,
   fixed,
+  flag,
   id,
   reference,
   revision,
@@ -56,7 +58,7 @@ const cook = entity({
   graphql: { mutations: ['create', 'update', 'delete'] },
 })
 
-/** Each cook sees its own dishes only. */
+/** Each cook sees its own dishes, and those that other cooks share. */
 const dish = entity({
   table: 'dishes',
   plural: 'dishes',
@@ -64,13 +66,14 @@ const dish = entity({
   fields: {
     id: id(),
     title: text({ max: 80 }),
+    isShared: flag({ initial: { value: 0 } }),
     cookId: reference('cook', { initial: 'viewer', ...fixed }),
     createdAt: created(),
     revision: revision(),
   },
   relations: { cook: one('cook', 'cookId') },
   policy: {
-    read: self('cookId'),
+    read: [self('cookId'), signedIn.where({ isShared: true, not: { cookId: viewer } })],
     create: self('cookId'),
     update: self('cookId'),
     delete: self('cookId'),

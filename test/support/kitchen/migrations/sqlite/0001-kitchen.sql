@@ -16,6 +16,7 @@ create unique index cooks_by_email on cooks (email);
 create table dishes (
   id integer primary key autoincrement check (id between 1 and 9007199254740991),
   title text not null,
+  is_shared integer not null default 0,
   cook_id integer not null references cooks (id) on delete cascade,
   created_at integer not null,
   revision integer not null default 1
