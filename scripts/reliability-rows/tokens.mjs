@@ -139,4 +139,16 @@ export const tokens = [
       'test/cli/log.test.ts: a slow request is logged with 100 characters of the name of its operation at most',
     ],
   ],
+  [
+    'E17',
+    'Subjects of an identity provider that are taken for ids, for another’s, or for somebody who was deleted',
+    [
+      'test/contract/identity.test.ts: that looks like an id speaks for nobody',
+      'test/contract/identity.test.ts: with the address of another row takes nobody’s row over',
+      'test/contract/identity.test.ts: of which two come at once, or ten, makes one row',
+      'test/contract/identity.test.ts: stays deleted, whoever made the row and deleted it',
+      'src/auth/providers.test.ts: of another tenant is refused, and so is one for another service',
+      'src/auth/providers.test.ts: in user_metadata, which its user may edit, gives nothing',
+    ],
+  ],
 ]
