@@ -3,6 +3,7 @@
  * who are deleted. And a content that has no users at all.
  */
 import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { mint } from '#auth/token.ts'
@@ -122,6 +123,13 @@ describe('a token with a subject', () => {
     )
     assert.equal((await share(false)).status, 200)
     assert.deepEqual(await dishesOf(world, ben), ['Pie'])
+  })
+
+  test('is logged as its digest', async () => {
+    await dishesOf(world, await bearer('idp|1'))
+    const event = world.events.findLast(({ kind }) => kind === 'request')
+    const digest = hash('sha256', 'idp|1', 'base64url')
+    assert.equal(event?.kind === 'request' && event.viewer, digest)
   })
 
   test('compares character by character', async () => {
