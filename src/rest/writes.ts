@@ -142,8 +142,8 @@ export const serveCreate = (mount: Mount, route: Route): RestHandler => {
   const countMembers = countingBody(mount, route.entity)
   return async (c, caller, named) => {
     const { create: rule } = entity.policy
-    const what = `create ${entity.plural}`
-    const writing = await permitted(mount, c, caller, { rule, what, creates: route.entity })
+    const right = { rule, what: `create ${entity.plural}`, creates: route.entity }
+    const writing = await permitted(mount, c, caller, right)
     const { viewer } = writing
     edge.limiter?.countCreation(c, viewer, route.entity)
     const given = route.below && { [route.below.field]: pathId(c, 'parentId', route.below.entity) }
