@@ -216,7 +216,13 @@ export const start = async (program: Program, onFatal: () => void): Promise<Runn
   const publicUrl = () => values.DUET_PUBLIC_URL ?? state.url
   const services = { mail, key: keys.mail, publicUrl, now }
   const reader = cachedReader(publishing(engine), engine.changes, memory.cached)
-  const outbox = startOutbox({ ...ofStore, reader: engine, entities: model.entities, services, observe })
+  const outbox = startOutbox({
+    ...ofStore,
+    reader: engine,
+    entities: model.entities,
+    services,
+    observe,
+  })
   const core: Core = {
     model,
     dialect: engine.dialect,
