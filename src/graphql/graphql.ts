@@ -58,7 +58,7 @@ type GraphqlRequest = {
 type GraphqlResult = {
   readonly data: string | undefined
   /** The whole answer of a query without errors, whose `data` is left out here. */
-  readonly whole?: EncodedBody
+  readonly whole?: EncodedBody & { readonly isByRow?: boolean }
   readonly errors: readonly ErrorEntry[]
   /** The status for `application/graphql-response+json`. */
   readonly status: number
@@ -115,7 +115,7 @@ const answering =
         if (tag === undefined)
           return { ...reply, headers: { ...headers, 'Cache-Control': 'no-store' } }
         // An answer without errors to a GET or QUERY may be cached.
-        const audience = viewer.role === anonymous.role ? 'public' : 'private'
+        const audience = viewer.role === anonymous.role && !whole?.isByRow ? 'public' : 'private'
         const cached = { ...headers, ETag: tag, 'Cache-Control': `${audience}, no-cache` }
         return unlessKnown(c, { ...reply, headers: cached }, tag)
       })

@@ -25,10 +25,12 @@ type DataMember = { readonly key: string } & (
 )
 
 /** The answer, or, if a row is missing, the answers that say so: how the caller named it is not in them. */
-type QueryOutcome = EncodedBody | { readonly missing: readonly Answer[] }
+type QueryOutcome =
+  | (EncodedBody & { readonly isByRow?: boolean })
+  | { readonly missing: readonly Answer[] }
 
 /** The whole answer, or the error that makes `data` null: every root list is non-null. */
-export type Queried = EncodedBody | { readonly error: Error }
+export type Queried = (EncodedBody & { readonly isByRow?: boolean }) | { readonly error: Error }
 
 /** Runs the query; throws if the viewer may not read something, or it is too large or takes too long. The answer has an ETag if it is `isTagged`. */
 export const runQuery = (
@@ -77,7 +79,9 @@ export const runQuery = (
       else texts.push(introspect(execution, member.nodes))
     }
     texts.push('}}')
-    return encodeBody(texts, isTagged)
+    const body = encodeBody(texts, isTagged)
+    const isByRow = prepared?.plan.isByRow === true
+    return isByRow ? after(body, body => ({ ...body, isByRow })) : body
   }
   const orError = (outcome: QueryOutcome): Queried =>
     'missing' in outcome ? { error: missingRow(members, outcome.missing, execution) } : outcome

@@ -23,7 +23,7 @@ import type { Entity, Relation } from '#model/entity.ts'
 import { enumName, type Field } from '#model/field.ts'
 import { fieldOf, type Model, typeName } from '#model/model.ts'
 import { withArticle } from '#model/names.ts'
-import { givenOnlyBy, inWords, mayBeDoneBy } from '#model/policy.ts'
+import { givenOnlyBy, inWords, isByRow, isForAll, mayBeDoneBy } from '#model/policy.ts'
 import { type Lifetime, reasonOf } from '#model/version.ts'
 
 /** The operation that a root field of the schema is, and its entity. */
@@ -208,8 +208,9 @@ const objectTypes = (model: Model, leafOf: LeafOf): ReadonlyMap<string, GraphQLO
     const { readableBy } = field
     const rights = `May be read by ${inWords(readableBy, model.viewers.roles)}.`
     return {
-      type: field.nullable ? type : new GraphQLNonNull(type),
-      description: described(field.description, readableBy.kind === 'anyone' ? undefined : rights),
+      // One that is readable by row is null in the other rows.
+      type: field.nullable || isByRow(readableBy) ? type : new GraphQLNonNull(type),
+      description: described(field.description, isForAll(readableBy) ? undefined : rights),
       ...deprecation(field),
     }
   }
@@ -219,7 +220,7 @@ const objectTypes = (model: Model, leafOf: LeafOf): ReadonlyMap<string, GraphQLO
     const about = { description, ...deprecation(relation) }
     if (kind === 'many') return { type: list(one), args: page, ...about }
     // The row may be absent, or be one that not everybody may read.
-    const mayBeNull = fields[by]?.nullable === true || entities[to]?.policy.read?.kind === 'self'
+    const mayBeNull = fields[by]?.nullable === true || isByRow(entities[to]?.policy.read)
     return { type: mayBeNull ? one : new GraphQLNonNull(one), ...about }
   }
   for (const [name, entity] of Object.entries(entities)) {

@@ -16,7 +16,7 @@ import { withKept } from '#model/computed.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Currency } from '#model/money.ts'
 import { columnName, entityOf, fieldOf, typeName, wrong } from '#model/names.ts'
-import type { Switches } from '#model/policy.ts'
+import { isByRow, type Switches } from '#model/policy.ts'
 import type { Versions } from '#model/version.ts'
 import type { Viewers } from '#model/viewers.ts'
 
@@ -110,6 +110,25 @@ export const uniqueOf = (entity: Entity, columns: string): Entity['sets'][number
     ({ fields }) => fields.map(columnName).join('_') === columns,
   )
   return found ?? { fields: [], error: 'CONFLICT' }
+}
+
+/** Whether a reference of a row that a caller sees may lead to one that it does not. */
+export const mayLeadToHidden = (
+  { entities }: Pick<Model, 'entities'>,
+  { fields, relations, policy }: Entity,
+  key: string,
+): boolean => {
+  const to = entities[fields[key]?.references?.entity ?? '']?.policy.read
+  if (!isByRow(to)) return false
+  const own = policy.read
+  const [relation] =
+    Object.entries(relations).find(([, { kind, by }]) => kind === 'one' && by === key) ?? []
+  // A row that is seen by the owner of the other one.
+  const isSame =
+    own?.kind === 'self' &&
+    to?.kind === 'self' &&
+    own.fields.every(path => to.fields.some(end => path === `${relation}.${end}`))
+  return !isSame
 }
 
 /** The error for a thing that does not exist; its message contains "not found". */

@@ -210,6 +210,9 @@ export const alternativesOf = (rule: Rule): readonly SimpleRule[] => {
   return [made]
 }
 
+/** Whether a rule lets everybody through, whatever the row. */
+export const isForAll = (rule: Rule): boolean => rule.kind === 'anyone' && rule.before === undefined
+
 /** Whether a rule lets some callers through for some rows only. */
 export const isByRow = (rule: Rule | undefined): boolean =>
   rule !== undefined && alternativesOf(rule).some(({ before }) => before !== undefined)
@@ -325,8 +328,8 @@ export const rowRights = (
             ? allOf([predicate, { kind: 'has viewer', ...(from && { from }) }])
             : predicate
         }
-        const { before = {}, after = before } = one
-        return { before: resolved(before), after: resolved(after) }
+        const before = resolved(one.before ?? {})
+        return { before, after: one.after === undefined ? before : resolved(one.after) }
       }),
     )
 }

@@ -29,14 +29,12 @@ export const goneWith = (entities: Entities, entity: string): ReadonlySet<string
 }
 
 /**
- * The plurals of the entities whose rows keep a row of this one: they refer to it, or to a row that goes with it, and are to stay
+ * The entities whose rows keep a row of this one: they refer to it, or to a row that goes with it, and are to stay
  * (`onDelete: 'restrict'`).
  */
-export const holdersOf = (entities: Entities, entity: string): readonly string[] => {
+export const holdersOf = (entities: Entities, entity: string): readonly Entity[] => {
   const gone = goneWith(entities, entity)
-  return Object.values(entities)
-    .filter(one => referencesTo(one, gone, 'restrict').length > 0)
-    .map(({ plural }) => plural)
+  return Object.values(entities).filter(one => referencesTo(one, gone, 'restrict').length > 0)
 }
 
 /** The entities by name, in an order in which their tables can be made and filled: targets of references come first. */

@@ -138,7 +138,7 @@ export const openApiOf = async (
   const byName = <Part>(part: readonly Part[], entryOf: (part: Part) => [string, JsonSchema]) =>
     Object.fromEntries(part.map(entryOf))
   const schemas: Schemas = {
-    ...byName(objects, name => [typeName(name), objectSchema(resource(name))]),
+    ...byName(objects, name => [typeName(name), objectSchema(model, resource(name))]),
     ...listed.lists,
     ...byName(inputs, ({ name, route }) => [
       name,

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { entity, type Link } from '#model/entity.ts'
 import { choice, id } from '#model/field.ts'
+import type { Model } from '#model/model.ts'
 import { anyone } from '#model/policy.ts'
 import { resourceIn } from '#model/resource.ts'
 import { objectSchema } from '#openapi/schemas.ts'
@@ -21,7 +22,8 @@ const neededWith = (cases: Readonly<Record<string, Readonly<Record<string, strin
     linksBy: { by: 'state', cases },
     rest: { list: true, one: true, listing: { paging: 'page', limit: 10 } },
   })
-  const { properties } = objectSchema(resourceIn('thing', thing, versions.newest))
+  const model = { entities: { thing } } as unknown as Model
+  const { properties } = objectSchema(model, resourceIn('thing', thing, versions.newest))
   return (properties as Readonly<Record<string, { required?: readonly string[] }>>)._links?.required
 }
 

@@ -2,9 +2,9 @@
 import { mapped } from '#base/object.ts'
 import { type Link, type Links, pathFields } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
-import { fieldOf, type Model, typeName } from '#model/model.ts'
+import { fieldOf, type Model, mayLeadToHidden, typeName } from '#model/model.ts'
 import type { JsonSchema } from '#model/operation-docs.ts'
-import { givenOnlyBy } from '#model/policy.ts'
+import { givenOnlyBy, inWords, isByRow } from '#model/policy.ts'
 import type { Resource } from '#model/resource.ts'
 import type { Scalar } from '#model/values.ts'
 import { type Form, type Lifetime, reasonOf, wordsIn } from '#model/version.ts'
@@ -106,10 +106,11 @@ const valueSchema = (
   direction: 'input' | 'output',
 ): JsonSchema => {
   const told = toldSchema(field, direction)
+  const mayBeNull = field.nullable || (direction === 'output' && isByRow(field.readableBy))
   if (told) {
     const description = describedBy(field.description, field)
     return {
-      ...(field.nullable ? { anyOf: [told, { type: 'null' }] } : told),
+      ...(mayBeNull ? { anyOf: [told, { type: 'null' }] } : told),
       ...(description !== '' && { description }),
       ...marksOf(field),
     }
@@ -117,9 +118,9 @@ const valueSchema = (
   const { type, ...rest } = bareSchema(field, form)
   const description = describedBy(field.description, field)
   return {
-    type: field.nullable ? [type, 'null'].flat() : type,
+    type: mayBeNull ? [type, 'null'].flat() : type,
     ...rest,
-    ...(field.nullable && rest.enum && { enum: [...rest.enum, null] }),
+    ...(mayBeNull && rest.enum && { enum: [...rest.enum, null] }),
     ...(description !== '' && { description }),
     ...marksOf(field),
   }
@@ -130,7 +131,7 @@ const linkSchema = ({ method }: Link): JsonSchema =>
     ? refTo('Link')
     : objectOf({ href: { type: 'string' }, method: { type: 'string', enum: [method] } })
 
-const linksSchema = (links: Links, { entity }: Resource): JsonSchema => {
+const linksSchema = (model: Model, links: Links, { entity }: Resource): JsonSchema => {
   const cases = Object.values(links.cases)
   const isWhole =
     links.by === null ||
@@ -139,7 +140,9 @@ const linksSchema = (links: Links, { entity }: Resource): JsonSchema => {
   const isAlways = ([name, link]: readonly [string, Link]) =>
     isWhole &&
     cases.every(named => name in named) &&
-    pathFields(link).every(field => !fieldOf(entity, field).nullable)
+    pathFields(link).every(
+      key => !fieldOf(entity, key).nullable && !mayLeadToHidden(model, entity, key),
+    )
   const needed = Object.entries(all).filter(isAlways)
   return objectOf(
     mapped(all, linkSchema),
@@ -148,12 +151,17 @@ const linksSchema = (links: Links, { entity }: Resource): JsonSchema => {
 }
 
 /** The schema of an entity's object, with all members. */
-export const objectSchema = (resource: Resource): JsonSchema => {
+export const objectSchema = (model: Model, resource: Resource): JsonSchema => {
   const { entity, members } = resource
   const memberSchema = (member: (typeof members)[number]): JsonSchema => {
-    if (member.kind === 'field')
-      return valueSchema(fieldOf(entity, member.field), member.form, 'output')
-    if (member.kind === 'links') return linksSchema(member.links, resource)
+    if (member.kind === 'field') {
+      const field = fieldOf(entity, member.field)
+      if (!isByRow(field.readableBy)) return valueSchema(field, member.form, 'output')
+      const readers = `May be read by: ${inWords(field.readableBy, model.viewers.roles)}; null for others.`
+      const description = `${field.description} ${readers}`.trim()
+      return valueSchema({ ...field, description }, member.form, 'output')
+    }
+    if (member.kind === 'links') return linksSchema(model, member.links, resource)
     const target = entity.relations[member.name]?.to ?? ''
     return { type: 'array', items: refTo(typeName(target)) }
   }

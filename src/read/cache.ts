@@ -34,10 +34,10 @@ const tablesAcross = (predicate: Predicate): readonly string[] => [
 ]
 
 /** The tables that a level reads. A cached count is one of rows of the table that is counted. */
-const tablesOfLevel = ({ table, where }: Level): readonly string[] => [
-  table,
-  ...where.flatMap(tablesAcross),
-]
+const tablesOfLevel = (level: Level): readonly string[] => {
+  const shown = 'fields' in level ? level.fields.flatMap(({ shown }) => shown?.in ?? []) : []
+  return [level.table, ...[...level.where, ...shown].flatMap(tablesAcross)]
+}
 
 /** The tables that a plan reads. */
 export const tablesOf = (plan: ReadPlan): ReadonlySet<string> =>

@@ -30,9 +30,13 @@ export const budget = parameter({ kind: 'budget' })
  */
 const capped = (index: number): Sql => parameter({ kind: 'capped', slot: index })
 
-const fieldsSql = ({ fields }: RowLevel): Sql =>
+const fieldsSql = ({ fields }: RowLevel, dialect: Dialect): Sql =>
   join(
-    fields.map(({ name }) => fieldSql(name)),
+    fields.map(({ name: own, shown }) => {
+      if (!shown) return fieldSql(own)
+      const isShown = predicateSql(shown.in, { dialect, columnOf: fieldSql, others: 'by row' })
+      return sql`case when ${isShown} then ${fieldSql(shown.field)} end as ${name(columnName(own))}`
+    }),
     comma,
   )
 
@@ -57,7 +61,7 @@ export const levelSql = (level: Level, dialect: Dialect, keys: Sql, budget: Sql)
   switch (level.kind) {
     case 'root': {
       const { order, page, fetchOneMore, many } = level
-      const rows = sql`select ${fieldsSql(level)} from ${table} as "t"
+      const rows = sql`select ${fieldsSql(level, dialect)} from ${table} as "t"
     where ${where}`
       if (!many) return rows
       const terms = order.map(({ field, descending }) =>
@@ -71,14 +75,15 @@ export const levelSql = (level: Level, dialect: Dialect, keys: Sql, budget: Sql)
       return page.offset === null ? paged : sql`${paged} offset ${slot(page.offset)}`
     }
     case 'by ids':
-      return dialect.byIds({ table, columns: fieldsSql(level), keys, where, budget })
+      return dialect.byIds({ table, columns: fieldsSql(level, dialect), keys, where, budget })
     case 'children of': {
       const page = level.page && {
         limit: capped(level.page.limit),
         offset: level.page.offset === null ? null : slot(level.page.offset),
       }
       const by = fieldSql(level.by)
-      return dialect.childrenOf({ table, columns: fieldsSql(level), keys, where, budget, by, page })
+      const columns = fieldsSql(level, dialect)
+      return dialect.childrenOf({ table, columns, keys, where, budget, by, page })
     }
     case 'count': {
       const { cached } = level
@@ -99,21 +104,20 @@ export const levelSql = (level: Level, dialect: Dialect, keys: Sql, budget: Sql)
  * The statement that looks up the rows of many ids at once, for a plan that looks up one row by its id alone;
  * undefined for any other plan, and for a database with a statement for each level.
  */
-export const compileForMany = (
-  { roots }: ReadPlan,
-  { singleStatement, placeholder }: Dialect,
-): Statement | undefined => {
+export const compileForMany = ({ roots }: ReadPlan, dialect: Dialect): Statement | undefined => {
+  const { singleStatement, placeholder } = dialect
   const [root, ...otherRoots] = roots
   if (!singleStatement || !root || otherRoots.length > 0) return undefined
   const { rows, total, exists } = root
   const isAlone = total === null && exists.length === 0 && levelsBelow(rows).length === 0
   const [id, ...others] = rows.where
-  if (rows.many || !isAlone || others.length > 0) return undefined
+  const isPlain = !rows.many && rows.fields.every(({ shown }) => shown === undefined)
+  if (!isPlain || !isAlone || others.length > 0) return undefined
   const isById = id?.kind === 'compare' && id.is === 'eq' && id.field === 'id'
   if (!isById || id.to.kind !== 'slot') return undefined
   const ids = singleStatement.isIn(fieldSql('id'), slot(id.to.slot))
   return statement(
-    sql`select ${fieldsSql(rows)} from ${name(rows.table)} as "t" where ${ids}`,
+    sql`select ${fieldsSql(rows, dialect)} from ${name(rows.table)} as "t" where ${ids}`,
     placeholder,
   )
 }

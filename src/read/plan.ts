@@ -1,14 +1,23 @@
 /** The plan of a read: a selection resolved against the model and checked for a role. Only here a read is refused. */
+import { isDeepStrictEqual } from 'node:util'
 import { mapped } from '#base/object.ts'
 import { ApiError, type ErrorLocation } from '#errors.ts'
-import { anyOf, type Predicate } from '#model/condition.ts'
+import { anyOf, isOfViewer, type Predicate } from '#model/condition.ts'
 import type { Entity, Links } from '#model/entity.ts'
 import { type Field, longest } from '#model/field.ts'
 import { isIndexed } from '#model/indexes.ts'
 import type { Model } from '#model/model.ts'
 // Not by way of the model's checks, which the threads of a store need not load.
 import { entityOf, fieldOf } from '#model/names.ts'
-import { creatorRole, judge, type Role, type Rule, refusal, rowRights } from '#model/policy.ts'
+import {
+  creatorRole,
+  isByRow,
+  judge,
+  type Role,
+  type Rule,
+  refusal,
+  rowRights,
+} from '#model/policy.ts'
 import type { Form } from '#model/version.ts'
 import type { Encoding, Item, Location, Page, Root, Selection, Slot } from '#read/selection.ts'
 import type { Rows } from '#sql/engine.ts'
@@ -18,6 +27,8 @@ export type ReadField = Pick<Field, 'scalar' | 'nullable'> & {
   readonly name: string
   /** How many decimals it has, if it is a decimal. */
   readonly scale?: number
+  /** The field whose value it has in the rows of a predicate; it is null in others. */
+  readonly shown?: { readonly field: string; readonly in: Predicate }
 }
 
 /** A part of the text of a row: given text, a field's value, or the text of a level below for this row. */
@@ -103,7 +114,12 @@ export type PlannedRoot = {
 }
 
 /** Plain data with the model's field names, so that it can be sent to a worker thread: levels hold those below them in their parts. */
-export type ReadPlan = { readonly encoding: Encoding; readonly roots: readonly PlannedRoot[] }
+export type ReadPlan = {
+  readonly encoding: Encoding
+  readonly roots: readonly PlannedRoot[]
+  /** Whether a rule that it passed looks at rows, so that not even callers without a token share its answers. */
+  readonly isByRow?: boolean
+}
 
 /** A level with the one above it. */
 export type LinkedLevel =
@@ -174,34 +190,6 @@ const merged = (parts: readonly RowPart[]): readonly RowPart[] => {
   return result
 }
 
-/**
- * The object of links below a prefix, by state if they differ by it. A link is left out while a field in its path is null; the
- * model's check makes sure that the first one never is.
- */
-const linksParts = (links: Links, prefix: string, entity: Entity): readonly RowPart[] => {
-  const cases = mapped(links.cases, named => {
-    const members = Object.entries(named).flatMap(([name, { href, method }], place) => {
-      const parts: RowPart[] = [textPart(`${place === 0 ? '' : ','}${JSON.stringify(name)}:`)]
-      const nullable: string[] = []
-      parts.push(textPart('{"href":"'))
-      // `/things/{id}/parts`: text and fields take turns.
-      for (const [index, piece] of `${prefix}${href}`.split(/\{(\w+)\}/).entries()) {
-        const isText = index % 2 === 0
-        if (isText) parts.push(textPart(JSON.stringify(piece).slice(1, -1)))
-        else parts.push({ kind: 'field', field: piece, as: 'path' })
-        if (!isText && entity.fields[piece]?.nullable) nullable.push(piece)
-      }
-      parts.push(textPart(method === undefined ? '"}' : `","method":"${method}"}`))
-      const present: RowPart = { kind: 'present', fields: nullable, parts: merged(parts) }
-      return nullable.length > 0 ? [present] : parts
-    })
-    return merged([textPart('{'), ...members, textPart('}')])
-  })
-  return links.by === null
-    ? Object.values(cases).flat()
-    : [{ kind: 'case', field: links.by, cases }]
-}
-
 type Context = {
   readonly model: Model
   /** The role for the rows of a level, and the viewer's own one: the two differ for a row that the viewer has just created. */
@@ -210,6 +198,8 @@ type Context = {
   /** The field of the rows that refers to the row above them, if they belong to it. */
   readonly above?: string | undefined
   readonly encoding: Encoding
+  /** What is found on the way: whether a rule looked at rows. */
+  readonly facts: { isByRow: boolean }
 }
 
 const locationOf = (path: readonly string[], at: Location | undefined): ErrorLocation => ({
@@ -236,11 +226,98 @@ const visible = (
   name: string,
   rule: Rule | undefined,
   location: ErrorLocation,
-): readonly Predicate[] => {
-  const { model, role } = context
-  const what = `read ${entityOf(model, name).plural}`
+): Predicate[] => {
+  const what = `read ${entityOf(context.model, name).plural}`
   if (allow(context, rule, what, location) !== 'row' || !rule) return []
-  return [anyOf(rowRights(model, name, rule, { id: null, role }).map(({ before }) => before))]
+  context.facts.isByRow = true
+  return [rowsOf(context, name, rule)]
+}
+
+/** The context of the members of a level's rows: its conditions, and the columns that show a field in some rows only, by their names. */
+type RowContext = Context & {
+  readonly where: readonly Predicate[]
+  readonly shown: Map<string, ReadField>
+}
+
+/** The column that has a field's value in the rows of a predicate, and null in others. */
+const shownIn = (
+  { shown }: RowContext,
+  entity: Entity,
+  field: string,
+  predicate: Predicate,
+  name: string,
+): string => {
+  shown.set(name, { ...readField(entity, field), name, shown: { field, in: predicate } })
+  return name
+}
+
+/** The rows in which a role passes a rule that looks at rows; none if it passes in no row. */
+const rowsOf = ({ model, role }: Context, name: string, rule: Rule): Predicate =>
+  anyOf(rowRights(model, name, rule, { id: null, role }).map(({ before }) => before))
+
+const bare = (one: Predicate): Predicate =>
+  (one.kind === 'and' || one.kind === 'or') && one.of.length === 1
+    ? bare(one.of[0] as Predicate)
+    : one
+
+/** The column that leads to a row by a reference: the field itself, or one that is null where the caller may not see that row. */
+const seenReference = (context: RowContext, entity: Entity, key: string): string => {
+  const { references } = fieldOf(entity, key)
+  const rule = references && entityOf(context.model, references.entity).policy.read
+  if (!references || !rule || !isByRow(rule)) return key
+  if (judge(rule, { id: null, role: context.role }, context.model) === 'yes') return key
+  context.facts.isByRow = true
+  const { table } = entityOf(context.model, references.entity)
+  const where = rowsOf(context, references.entity, rule)
+  const isSeen = context.where.map(bare).some(
+    // The rows of this level are those whose reference is seen.
+    one =>
+      one.kind === 'across' &&
+      one.rows === 'one' &&
+      one.by === key &&
+      isDeepStrictEqual(bare(one.where), bare(where)),
+  )
+  if (isSeen) return key
+  const across: Predicate = { kind: 'across', rows: 'one', table, by: key, where }
+  return shownIn(context, entity, key, across, `${key} seen`)
+}
+
+/**
+ * The object of links below a prefix, by state if they differ by it. A link is left out while a field in its path is null, or
+ * leads to a row that is hidden; the model's check makes sure that the first one never is.
+ */
+const linksParts = (
+  context: RowContext,
+  entityName: string,
+  links: Links,
+  prefix: string,
+): readonly RowPart[] => {
+  const entity = entityOf(context.model, entityName)
+  const cases = mapped(links.cases, named => {
+    const members = Object.entries(named).flatMap(([name, { href, method }], place) => {
+      const parts: RowPart[] = [textPart(`${place === 0 ? '' : ','}${JSON.stringify(name)}:`)]
+      const nullable: string[] = []
+      parts.push(textPart('{"href":"'))
+      // `/things/{id}/parts`: text and fields take turns.
+      for (const [index, piece] of `${prefix}${href}`.split(/\{(\w+)\}/).entries()) {
+        const isText = index % 2 === 0
+        if (isText) {
+          parts.push(textPart(JSON.stringify(piece).slice(1, -1)))
+          continue
+        }
+        const field = seenReference(context, entity, piece)
+        parts.push({ kind: 'field', field, as: 'path' })
+        if (entity.fields[piece]?.nullable || field !== piece) nullable.push(field)
+      }
+      parts.push(textPart(method === undefined ? '"}' : `","method":"${method}"}`))
+      const present: RowPart = { kind: 'present', fields: nullable, parts: merged(parts) }
+      return nullable.length > 0 ? [present] : parts
+    })
+    return merged([textPart('{'), ...members, textPart('}')])
+  })
+  return links.by === null
+    ? Object.values(cases).flat()
+    : [{ kind: 'case', field: links.by, cases }]
 }
 
 const readField = (entity: Entity, name: string): ReadField => {
@@ -257,24 +334,29 @@ const rowSet = (
   { where, own }: Pick<RowSet, 'where'> & { readonly own: readonly string[] },
 ): RowSet => {
   const entity = entityOf(context.model, entityName)
+  const shown = new Map<string, ReadField>()
+  const row: RowContext = { ...context, where, shown }
   const members = items.flatMap((item, place) => [
     textPart(`${place === 0 ? '' : ','}${JSON.stringify(item.key)}:`),
-    ...memberParts(context, entityName, item, path),
+    ...memberParts(row, entityName, item, path),
   ])
   const parts = merged([textPart('{'), ...members, textPart('}')])
   const fields = [...new Set([...own, ...parts.flatMap(fieldsOf)])]
   return {
     table: entity.table,
     where,
-    fields: fields.map(field => readField(entity, field)),
+    fields: fields.map(field => shown.get(field) ?? readField(entity, field)),
     parts,
-    longText: fields.reduce((sum, field) => sum + longest(fieldOf(entity, field)), 0),
+    longText: fields.reduce(
+      (sum, field) => sum + longest(fieldOf(entity, shown.get(field)?.shown?.field ?? field)),
+      0,
+    ),
   }
 }
 
 /** The text of one member of an object, in parts. */
 const memberParts = (
-  context: Context,
+  context: RowContext,
   entityName: string,
   item: Item,
   pathAbove: readonly string[],
@@ -285,13 +367,21 @@ const memberParts = (
     case 'text':
       return [textPart(item.json)]
     case 'links':
-      return linksParts(item.links, item.prefix, entity)
+      return linksParts(context, entityName, item.links, item.prefix)
     case 'field': {
       const { readableBy } = fieldOf(entity, item.field)
       // A key of GraphQL may be an alias; one of REST is the member's name in the caller's version.
       const called = context.encoding === 'rest' ? item.key : item.field
-      allow(context, readableBy, `read the ${called} of a ${entityName}`, locationOf(path, item.at))
-      return [{ kind: 'field', field: item.field, as: 'value', form: item.form }]
+      const what = `read the ${called} of a ${entityName}`
+      let field = item.field
+      // One that is readable by row is null in the other rows, which may be all of them.
+      if (!isByRow(readableBy)) allow(context, readableBy, what, locationOf(path, item.at))
+      else if (judge(readableBy, { id: null, role: context.role }, context.model) !== 'yes') {
+        context.facts.isByRow = true
+        const rows = rowsOf(context, entityName, readableBy)
+        field = shownIn(context, entity, field, rows, `${field} shown`)
+      }
+      return [{ kind: 'field', field, as: 'value', form: item.form }]
     }
     case 'relation': {
       const relation = entity.relations[item.relation]
@@ -327,17 +417,30 @@ const planRoot = (viewers: Context, root: Root): PlannedRoot => {
   const context: Context = { ...viewers, role }
   const rule = entity.policy.enter ?? entity.policy.read
   const ownRows = root.written ? [] : visible(context, root.entity, rule, location)
-  const isOwn = ownRows.length > 0
+  // A row that its rule for reads hides is in no list either, whoever may enter.
+  if (!root.written && rule !== entity.policy.read && isByRow(entity.policy.read))
+    ownRows.push(...visible(context, root.entity, entity.policy.read, location))
+  const isOwn = ownRows.some(isOfViewer)
   for (const { field, member = field } of [...root.where, ...sort]) {
     const what = `filter or sort ${entity.plural} by ${member}`
-    allow(context, fieldOf(entity, field).readableBy, what, location)
+    const { foldedFrom = field } = fieldOf(entity, field)
+    for (const key of new Set([field, foldedFrom])) {
+      const verdict = allow(context, fieldOf(entity, key).readableBy, what, location)
+      // Its values in other rows would be known by the rows that are found.
+      if (verdict === 'row') throw refusal({ id: null, role }, what, location)
+    }
   }
   const where = [...root.where, ...ownRows]
 
   // Its rows are found in their order by an index, or as those of the viewer, who owns few.
   const ranges = root.where.filter(({ is, field }) => !(is === 'lt' && field === 'id'))
-  const equal = ranges.map(({ field }) => field)
-  const isFound = ranges.every(({ is }) => is === 'eq') && (isOwn || isIndexed(entity, equal, sort))
+  const fixed = ownRows.map(bare).flatMap(one => (one.kind === 'and' ? one.of : [one]))
+  const equal = [...ranges, ...fixed].flatMap(one =>
+    one.kind === 'compare' && one.is === 'eq' ? [one.field] : [],
+  )
+  const isFound =
+    (isOwn && ranges.every(({ is }) => is === 'eq')) ||
+    (equal.length === ranges.length + fixed.length && isIndexed(entity, equal, sort))
 
   // One row of an entity with revisions has one for its ETag.
   const hasRevision = !many && entity.fields.revision !== undefined
@@ -347,7 +450,7 @@ const planRoot = (viewers: Context, root: Root): PlannedRoot => {
   // The store has a count of all rows, and of those with a value of some fields.
   const [only, ...others] = root.where
   const isCounted =
-    !isOwn &&
+    ownRows.length === 0 &&
     others.length === 0 &&
     entity.counted !== null &&
     (only === undefined || (only.is === 'eq' && entity.counted.includes(only.field)))
@@ -384,6 +487,8 @@ const planRoot = (viewers: Context, root: Root): PlannedRoot => {
 export const plan = (selection: Selection, model: Model, role: Role): ReadPlan => {
   if (selection.roots.length === 0) throw new ApiError('INTERNAL', 'The operation asks for nothing')
   const { encoding, roots } = selection
-  const context = { model, role, ownRole: role, encoding }
-  return { encoding, roots: roots.map(root => planRoot(context, root)) }
+  const facts = { isByRow: false }
+  const context = { model, role, ownRole: role, encoding, facts }
+  const planned = roots.map(root => planRoot(context, root))
+  return { encoding, roots: planned, ...(facts.isByRow && { isByRow: true }) }
 }

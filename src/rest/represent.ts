@@ -4,9 +4,9 @@ import { bodyTag, revisionTag, unlessKnown } from '#http/conditional.ts'
 import type { HttpContext } from '#http/exchange.ts'
 import type { Reply } from '#http/reply.ts'
 import type { Http } from '#http/request.ts'
-import type { Entity } from '#model/entity.ts'
-import { entityOf, fieldOf, type Model, notFound } from '#model/model.ts'
-import { anonymous, judge, type Rule } from '#model/policy.ts'
+import { type Entity, pathFields } from '#model/entity.ts'
+import { entityOf, fieldOf, type Model, mayLeadToHidden, notFound } from '#model/model.ts'
+import { anonymous, isByRow, judge, type Rule } from '#model/policy.ts'
 import { parseId } from '#model/values.ts'
 import type { RequestedVersion, Version, VersionStyle } from '#model/version.ts'
 import type { Answer } from '#read/read.ts'
@@ -85,6 +85,21 @@ export const represent = (
 const isOpen = (model: Model, rule: Rule | undefined): boolean =>
   rule !== undefined && judge(rule, anonymous, model) === 'yes'
 
+/** Whether what an entity's objects show depends on a rule that looks at rows: of a field, of rows within, or of those that links lead to. */
+const showsByRow = (model: Model, entity: Entity): boolean => {
+  const { policy, fields, relations, rest, links } = entity
+  return (
+    isByRow(policy.read) ||
+    Object.values(fields).some(field => field.rest && isByRow(field.readableBy)) ||
+    Object.keys(rest.embedded).some(key =>
+      showsByRow(model, entityOf(model, relations[key]?.to ?? '')),
+    ) ||
+    Object.values(links?.cases ?? {})
+      .flatMap(named => Object.values(named).flatMap(pathFields))
+      .some(key => mayLeadToHidden(model, entity, key))
+  )
+}
+
 /** Whether anonymous may read an entity's rows when these fields choose or sort them, so that shared caches may store them. */
 export const isPublic = (
   model: Model,
@@ -93,6 +108,7 @@ export const isPublic = (
   by: readonly string[] = [],
 ): boolean =>
   isOpen(model, entity.policy.enter ?? entity.policy.read) &&
+  !showsByRow(model, entity) &&
   [...by, ...(below ? [below.field] : [])].every(field =>
     isOpen(model, fieldOf(entity, field).readableBy),
   )

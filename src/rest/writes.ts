@@ -206,7 +206,7 @@ export const serveUpdate = (mount: Mount, route: Route): RestHandler => {
       refuseParameters(queryString(c), style)
       return inputValues(entity, body, { mode, viewer, model, now: core.now(), what, resource })
     })
-    const command = update(writing, target, values)
+    const command = update(writing, target, values, { isReplacement: mode === 'replace' })
     const done = await commit(core, command, readingFor(viewer), { version })
     return written(mount, route.entity, done, named, mode === 'update')
   }

@@ -1,10 +1,10 @@
 /** Makes commands from named steps, after a check of the viewer. */
 import { ApiError } from '#errors.ts'
 import type { Mailer } from '#mail/mail.ts'
-import { anyOf } from '#model/condition.ts'
+import { anyOf, type Predicate } from '#model/condition.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
 import { judge, type Rule, refusal, rowRights, type Viewer } from '#model/policy.ts'
-import { columnsOf, predicateSql } from '#read/predicate.ts'
+import { type ColumnOf, columnsOf, predicateSql } from '#read/predicate.ts'
 import { VIEWER } from '#read/selection.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Rows } from '#sql/engine.ts'
@@ -45,6 +45,7 @@ export type Command = {
   readonly text?: string | undefined
   /** Whether its steps must all see one state of the store: it is run again if another write came in between. */
   readonly isolated?: boolean | undefined
+  readonly viewer: Viewer
   /** The entity that it deletes a row of. */
   readonly deletes?: string | undefined
   /** Whether it puts something into the outbox, which is then awake at once. */
@@ -108,12 +109,19 @@ export const conditionOf = (writing: Writing, entityName: string, rule: Rule | u
   const verdict = rule === undefined ? 'no' : judge(rule, viewer, model)
   if (verdict !== 'row' || !rule) return verdict === 'yes' ? sql`true` : sql`false`
   const rights = rowRights(model, entityName, rule, viewer).map(({ before }) => before)
-  return predicateSql(anyOf(rights), { dialect, columnOf: columnsOf(table), others: 'locked' })
+  return lockedSql({ dialect }, anyOf(rights), columnsOf(table))
 }
 
 /** The refusal of a viewer whose own row was deleted, before its command or while it ran. */
 export const goneViewer = ({ model }: Writing): ApiError =>
   new ApiError('FORBIDDEN', `The ${model.viewers.entity} of this token does not exist any more`)
+
+/** A predicate as a condition on a row with these columns; the other rows that it looks at stay as they are until the commit. */
+export const lockedSql = (
+  { dialect }: Pick<Writing, 'dialect'>,
+  predicate: Predicate,
+  columnOf: ColumnOf,
+): Sql => predicateSql(predicate, { dialect, columnOf, others: 'locked' })
 
 /** Remembers that a subject has a row, for good: once the row is deleted it is not made again. Gives a row if that was new. */
 export const rememberSubject = (digest: SqlValue): Sql =>
@@ -172,7 +180,7 @@ const viewerCheck = (writing: Writing, asSelf: boolean): GuardedStep => {
 /** The command of these steps, after a check of the viewer if there is one. */
 export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
   const { name, asSelf = false, makes, status = 200, text, isolated, deletes } = draft
-  const { dialect, viewer, before = [] } = writing
+  const { dialect, viewer, now, before = [] } = writing
   // Nobody is checked without a token, nor with one that names no id and acts for itself alone.
   const isNamed = viewer.id !== null || viewer.subject !== undefined
   const isChecked = viewer.role !== 'anonymous' && (isNamed || asSelf)
@@ -187,6 +195,7 @@ export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
   const statementOf = (piece: Sql) =>
     jobStatement(piece, dialect, parameter => {
       if (parameter.kind === 'slot' && parameter.slot === VIEWER) return viewer.subject ?? viewer.id
+      if (parameter.kind === 'now') return now
       if (parameter.kind === 'result') return { step: numberOf(parameter.step), column: 0 }
       throw new Error(`a step has no ${parameter.kind}`)
     })
@@ -201,6 +210,7 @@ export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
     makes: makes === undefined ? steps.length - 1 : numberOf(makes),
     status: typeof status === 'number' ? status : { ...status, step: numberOf(status.step) },
     text,
+    viewer,
     isolated,
     deletes,
     hasEffect: steps.some(({ isEffect }) => isEffect),

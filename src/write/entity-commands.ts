@@ -1,9 +1,11 @@
 /** The plain create, update and delete that every entity has unless its policy closes them, with the preconditions of a request. */
 import { ApiError } from '#errors.ts'
+import { allOf, anyOf, isOfViewer, type Predicate, partsOf, someOf } from '#model/condition.ts'
 import type { Entity } from '#model/entity.ts'
 import { madeSlug } from '#model/field.ts'
-import { columnName, entityOf, fieldOf, type Model, notFound } from '#model/model.ts'
-import { type Rule, refusal } from '#model/policy.ts'
+import { columnName, entityOf, fieldOf, notFound } from '#model/model.ts'
+import { isByRow, judge, type RowRight, type Rule, refusal, rowRights } from '#model/policy.ts'
+import { type ColumnOf, columnsOf } from '#read/predicate.ts'
 import type { Rows } from '#sql/engine.ts'
 import { and, column, comma, join, name, type Sql, sql } from '#sql/sql.ts'
 import {
@@ -12,6 +14,7 @@ import {
   conditionOf,
   type GuardedStep,
   goneViewer,
+  lockedSql,
   permit,
   raised,
   rememberSubject,
@@ -22,15 +25,74 @@ import { fieldsToReset, type Values } from '#write/input.ts'
 import { effectSteps } from '#write/outbox.ts'
 import { nullingSteps } from '#write/set-null.ts'
 
+/** The condition that the viewer may see a row of an entity's table, if a rule hides rows of it; a row that is hidden does not exist. */
+const seenSql = (writing: Writing, entityName: string): readonly Sql[] => {
+  const { read } = entityOf(writing.model, entityName).policy
+  if (!read || !isByRow(read) || judge(read, writing.viewer, writing.model) === 'yes') return []
+  return [conditionOf(writing, entityName, read)]
+}
+
 /** The rows that must exist for these values, by the fields that refer to them, and the condition that each does. */
-const referred = (model: Model, entity: Entity, values: Values) =>
+const referred = (writing: Writing, entity: Entity, values: Values) =>
   [...values].flatMap(([key, value]) => {
     const { references } = fieldOf(entity, key)
     if (!references || value === null) return []
-    const { table } = entityOf(model, references.entity)
-    const exists = sql`exists (select 1 from ${name(table)} where id = ${value})`
+    const { table } = entityOf(writing.model, references.entity)
+    const seen = seenSql(writing, references.entity)
+    const lock = seen.length > 0 ? writing.dialect.shareClause : sql``
+    const exists = sql`exists (select 1 from ${name(table)} where ${and([sql`id = ${value}`, ...seen])}${lock})`
     return [{ key, value, entity: references.entity, exists }]
   })
+
+/** Whether rights depend on the absence of other rows, which no lock keeps away. */
+const looksForAbsence = (rights: readonly RowRight[]): boolean => {
+  const isAcross = (one: Predicate) => one.kind === 'across'
+  return rights
+    .flatMap(({ before, after }) => [before, after])
+    .some(right =>
+      someOf(
+        right,
+        one =>
+          (one.kind === 'across' && one.rows === 'none') ||
+          (one.kind === 'not' && someOf(one.of, isAcross)),
+      ),
+    )
+}
+
+/** Whether a predicate looks at one of these fields of its own row. */
+const looksAt = (predicate: Predicate, fields: ReadonlyMap<string, unknown>): boolean => {
+  if (predicate.kind === 'across') return predicate.rows === 'one' && fields.has(predicate.by)
+  if ('field' in predicate) return fields.has(predicate.field)
+  return partsOf(predicate).some(part => looksAt(part, fields))
+}
+
+/** What is left of a predicate on a row of which only some fields are known; undefined if they do not decide. */
+const decided = (
+  predicate: Predicate,
+  isKnown: (field: string) => boolean,
+): Predicate | undefined => {
+  switch (predicate.kind) {
+    case 'compare':
+    case 'among':
+      return isKnown(predicate.field) ? predicate : undefined
+    case 'across':
+      return isKnown(predicate.rows === 'one' ? predicate.by : 'id') ? predicate : undefined
+    case 'not': {
+      const of = decided(predicate.of, isKnown)
+      return of && { kind: 'not', of }
+    }
+    case 'and':
+      return allOf(predicate.of.flatMap(part => decided(part, isKnown) ?? []))
+    case 'or': {
+      const of = predicate.of.map(part => decided(part, isKnown))
+      return of.includes(undefined) ? undefined : anyOf(of as Predicate[])
+    }
+    case 'has viewer':
+      return predicate
+    default:
+      return predicate satisfies never
+  }
+}
 
 /** The error for the first of them that does not exist, given for each whether it does. */
 const absentOf = (
@@ -42,37 +104,50 @@ const absentOf = (
 }
 
 /** The conditions of a create: the right to it, and that the rows it refers to exist. */
-const createGuard = (writing: Writing, entityName: string, values: Values) => {
-  const { model, viewer } = writing
+const createGuard = (writing: Writing, entityName: string, values: Values, isWhole: boolean) => {
+  const { model, viewer, dialect } = writing
   const entity = entityOf(model, entityName)
   const rule = entity.policy.create
   const what = `create ${entity.plural}`
   const verdict = permit(writing, rule, what)
-  const isForOther =
-    verdict === 'row' &&
-    rule?.kind === 'self' &&
-    // A precheck does not have all values yet; missing ones decide nothing.
-    rule.fields.every(field => values.has(field) && values.get(field) !== viewer.id)
+  const rights = verdict === 'row' && rule ? rowRights(model, entityName, rule, viewer) : []
+  const demanded = anyOf(rights.map(({ before }) => before))
+  // A precheck does not have all values yet; missing ones decide nothing.
+  const right = isWhole ? demanded : decided(demanded, field => values.has(field))
+  const columnOf = (field: string) =>
+    dialect.typed(values.get(field) ?? null, fieldOf(entity, field).scalar)
+  const allowed = verdict === 'row' && right ? [lockedSql(writing, right, columnOf)] : []
   const isOwn = (key: string) => fieldOf(entity, key).initial === 'viewer'
   // The viewer's own row is checked with the right to write.
-  const references = referred(model, entity, values).filter(
+  const references = referred(writing, entity, values).filter(
     ({ key, value }) => !isOwn(key) || value !== viewer.id,
   )
-  const conditions = references.map(({ exists }) => exists)
+  const conditions = [...references.map(({ exists }) => exists), ...allowed]
   const refused = (rows: Rows): ApiError => {
-    const absent = absentOf(references, rows[0] ?? [])
+    const found = rows[0] ?? []
+    const absent = absentOf(references, found)
     if (absent) return absent
-    return isForOther ? refusal(viewer, `${what} for somebody else`) : new ApiError('CONFLICT')
+    if (allowed.length === 0 || found[references.length]) return new ApiError('CONFLICT')
+    return refusal(
+      viewer,
+      rule?.kind === 'self' ? `${what} for somebody else` : `create this ${entityName}`,
+    )
   }
   const explain = conditions.length > 0 ? { explain: sql`select ${join(conditions, comma)}` } : {}
-  const asSelf = verdict === 'row' || Object.keys(entity.fields).some(isOwn)
-  const where = and(isForOther ? [...conditions, sql`false`] : conditions)
-  return { entity, where, explain, refused, asSelf }
+  const isOfOwn = verdict === 'row' && rights.every(({ before }) => isOfViewer(before))
+  const asSelf = isOfOwn || Object.keys(entity.fields).some(isOwn)
+  const isolated = looksForAbsence(rights)
+  return { entity, where: and(conditions), explain, refused, asSelf, isolated }
 }
 
 /** Creates a row. The rows it refers to must exist, else `NOT_FOUND`; a viewer who acts as itself must exist, else 403. */
 export const create = (writing: Writing, entityName: string, values: Values): Command => {
-  const { entity, where, explain, refused, asSelf } = createGuard(writing, entityName, values)
+  const { entity, where, explain, refused, asSelf, isolated } = createGuard(
+    writing,
+    entityName,
+    values,
+    true,
+  )
   const columns = [...values.keys()].map(key => name(columnName(key)))
   const table = name(entity.table)
   const given = [...values].map(([key, value]) => {
@@ -98,6 +173,7 @@ export const create = (writing: Writing, entityName: string, values: Values): Co
   return commandOf(writing, {
     name: `create ${entityName}`,
     asSelf,
+    isolated,
     steps: [
       { name: 'insert', sql: insert, refused, ...explain },
       ...remember,
@@ -110,7 +186,7 @@ export const create = (writing: Writing, entityName: string, values: Values): Co
 
 /** Checks whether a row could be created below these parents; run before the faults of an input are reported. */
 export const createPrecheck = (writing: Writing, entityName: string, given: Values): Command => {
-  const { where, explain, refused, asSelf } = createGuard(writing, entityName, given)
+  const { where, explain, refused, asSelf } = createGuard(writing, entityName, given, false)
   const step: GuardedStep = { sql: sql`select 1 where ${where}`, refused, ...explain }
   return commandOf(writing, { name: `precheck create ${entityName}`, asSelf, steps: [step] })
 }
@@ -198,56 +274,96 @@ const targetGuard = (
   target: Target,
   operation: keyof typeof verbs,
   values: Values = new Map(),
+  changes: ReadonlyMap<string, Sql> = new Map(),
 ) => {
   const { model, viewer } = writing
   const entity = entityOf(model, target.entity)
   const rule = entity.policy[operation]
-  permit(writing, rule, `${verbs[operation]} ${entity.plural}`)
+  const verdict = permit(writing, rule, `${verbs[operation]} ${entity.plural}`)
   const of = entity.table
   const id = sql`${column(of, 'id')} = ${target.id}`
   const parent = target.below
     ? [sql`${column(of, columnName(target.below.field))} = ${target.below.id}`]
     : []
-  const mine = conditionOf(writing, target.entity, rule)
+  // What is hidden does not exist, whoever may change it.
+  const seen = seenSql(writing, target.entity)
+  const rights = verdict === 'row' && rule ? rowRights(model, target.entity, rule, viewer) : []
+  const columnOf = columnsOf(of)
+  const changedColumn: ColumnOf = field => changes.get(field) ?? columnOf(field)
+  const mine =
+    verdict === 'yes'
+      ? sql`true`
+      : sql`(${join(
+          rights.map(({ before, after }) => {
+            const now = lockedSql(writing, before, columnOf)
+            if (operation === 'delete' || (after === before && !looksAt(after, changes))) return now
+            return sql`(${now} and ${lockedSql(writing, after, changedColumn)})`
+          }),
+          sql` or `,
+        )})`
   const current = revisionCondition(of, target.revisions)
   const other = exclusionCondition(of, target.excluded)
-  const references = referred(model, entity, values)
+  const references = referred(writing, entity, values)
   const exist = references.map(({ exists }) => exists)
-  const explain = sql`select ${join([mine, current, ...exist], comma)}
-    from ${name(of)} where ${and([id, ...parent])}`
+  // The rows that an update refers to are looked for before the row that it makes is judged.
+  const own = anyOf(rights.map(({ before }) => before))
+  const isOwn = verdict === 'yes' ? sql`true` : lockedSql(writing, own, columnOf)
+  const explain = sql`select ${join([isOwn, mine, current, ...exist], comma)}
+    from ${name(of)} where ${and([id, ...parent, ...seen])}`
   const refused = (rows: Rows): ApiError => {
     const [row] = rows
     if (!row) return notFound(target.entity, target.id)
-    const [isMine, isCurrent, ...found] = row
-    if (!isMine) return refusal(viewer, `change this ${target.entity}`)
+    const [isOwn, isAllowed, isCurrent, ...found] = row
+    if (!isOwn) return refusal(viewer, `change this ${target.entity}`)
     // RFC 9110, section 13.2.1: the request itself is looked at after its preconditions.
     if (!isCurrent) return changedSince(target.entity, target.mismatch)
     const absent = absentOf(references, found)
     if (absent) return absent
+    if (!isAllowed) return refusal(viewer, `change this ${target.entity} so`)
     return target.excluded === undefined
       ? changedSince(target.entity, target.mismatch)
       : stillThat(target.entity)
   }
-  const where = and([id, ...parent, mine, current, other, ...exist])
-  return { entity, where, explain, refused }
+  const where = and([id, ...parent, ...seen, mine, current, other, ...exist])
+  return { entity, where, explain, refused, isolated: looksForAbsence(rights) }
 }
 
-/** Updates the fields in `values`. The rows that they refer to must exist, else `NOT_FOUND`. Without values nothing changes, not even the revision. */
-export const update = (writing: Writing, target: Target, values: Values): Command => {
-  const { dialect } = writing
-  const { entity, where, explain, refused } = targetGuard(writing, target, 'update', values)
+/**
+ * Updates the fields in `values`. The rows that they refer to must exist, else `NOT_FOUND`. Without values nothing changes, not even the revision.
+ * A replacement leaves fields as they are that the viewer may not read in this row: it cannot know what they were.
+ */
+export const update = (
+  writing: Writing,
+  target: Target,
+  values: Values,
+  { isReplacement = false } = {},
+): Command => {
+  const { dialect, model, viewer } = writing
+  const entity = entityOf(model, target.entity)
   const table = name(entity.table)
-  const sets = [...values].map(
-    ([key, value]) =>
-      sql`${name(columnName(key))} = ${dialect.typed(value, fieldOf(entity, key).scalar)}`,
-  )
+  const columnOf = columnsOf(entity.table)
+  const changes = new Map<string, Sql>()
+  for (const [key, value] of values) {
+    const { scalar, readableBy, foldedFrom } = fieldOf(entity, key)
+    const rule = foldedFrom === undefined ? readableBy : fieldOf(entity, foldedFrom).readableBy
+    const given = dialect.typed(value, scalar)
+    const isKept = isReplacement && isByRow(rule) && judge(rule, viewer, model) !== 'yes'
+    if (!isKept) changes.set(key, given)
+    else {
+      const isRead = conditionOf(writing, target.entity, rule)
+      changes.set(key, sql`case when ${isRead} then ${given} else ${columnOf(key)} end`)
+    }
+  }
   for (const [by, value] of values)
     for (const [key, initial] of fieldsToReset(entity, by)) {
       if (values.has(key)) continue
-      const own = name(columnName(key))
-      sets.push(sql`${own} = case when ${name(columnName(by))} is not distinct from ${value} then ${own}
-          else ${initial} end`)
+      const own = columnOf(key)
+      const isSame = sql`${columnOf(by)} is not distinct from ${value}`
+      changes.set(key, sql`case when ${isSame} then ${own} else ${initial} end`)
     }
+  const guard = targetGuard(writing, target, 'update', values, changes)
+  const { where, explain, refused, isolated } = guard
+  const sets = [...changes].map(([key, to]) => sql`${name(columnName(key))} = ${to}`)
   const change =
     sets.length === 0
       ? sql`select id from ${table} where ${where}${dialect.lockClause}`
@@ -255,6 +371,7 @@ export const update = (writing: Writing, target: Target, values: Values): Comman
           where ${where} returning id`
   return commandOf(writing, {
     name: `update ${target.entity}`,
+    isolated,
     steps: [
       { name: 'target', sql: change, explain, refused },
       ...(sets.length === 0 ? [] : effectSteps(writing, target.entity, 'update', target.id)),
@@ -265,7 +382,7 @@ export const update = (writing: Writing, target: Target, values: Values): Comman
 
 /** Deletes a row, and the rows that belong to it; to those that refer to it and stay this is a change. */
 export const remove = (writing: Writing, target: Target): Command => {
-  const { entity, where, explain, refused } = targetGuard(writing, target, 'delete')
+  const { entity, where, explain, refused, ...guard } = targetGuard(writing, target, 'delete')
   const table = name(entity.table)
   const plain = sql`delete from ${table} where ${where} returning id`
   const nulling = [
@@ -275,10 +392,11 @@ export const remove = (writing: Writing, target: Target): Command => {
   // Its conditions may look at references that are null by then, so they are tested before.
   const found = sql`select id from ${table} where ${where}${writing.dialect.lockClause}`
   const change = sql`delete from ${table} where id = ${result('target')} returning id`
-  const isolated = nulling.length > 0
-  const steps = isolated
-    ? [{ name: 'target', sql: found, explain, refused }, ...nulling, { sql: change }]
-    : [{ sql: plain, explain, refused }]
+  const isolated = nulling.length > 0 || guard.isolated
+  const steps =
+    nulling.length > 0
+      ? [{ name: 'target', sql: found, explain, refused }, ...nulling, { sql: change }]
+      : [{ sql: plain, explain, refused }]
   return commandOf(writing, {
     name: `delete ${target.entity}`,
     isolated,

@@ -9,7 +9,7 @@ import { type Field, isDerived, madeSlug, mostCharacters } from '#model/field.ts
 import { fieldOf, type Model } from '#model/model.ts'
 import { digitsOf, parseMinor } from '#model/money.ts'
 import { withArticle } from '#model/names.ts'
-import { holders, judge, refusal, type Viewer } from '#model/policy.ts'
+import { holders, isByRow, judge, refusal, type Viewer } from '#model/policy.ts'
 import { fieldNamedEver, type Resource } from '#model/resource.ts'
 import { fold, type Scalar } from '#model/values.ts'
 import { decoded } from '#model/version.ts'
@@ -192,6 +192,8 @@ const absent = (field: Field, key: string, context: InputContext): StoredValue |
   if (mode === 'replace' && (field.settableBy.kind !== 'anyone' || field.immutable || isUnknown))
     return undefined
   if (key === 'id') return undefined
+  // Nor one that it may not be able to read.
+  if (mode === 'replace' && initial === undefined && isByRow(field.readableBy)) return undefined
   if (initial === undefined) return { fault: 'is required' }
   if (initial === 'now') return { value: now }
   if (typeof initial === 'object') return 'value' in initial ? initial : undefined
@@ -260,6 +262,9 @@ export const checkInput = (
     const twice = other === undefined ? undefined : `is the same as ${other}, which is given too`
     const refusal = closed(field, key, context) ?? twice
     named.set(key, member)
+    // A caller who reads null in its place sends it back.
+    const isUnread = context.mode === 'replace' && value === null && isByRow(field?.readableBy)
+    if (refusal === undefined && isUnread && !field?.nullable) continue
     if (refusal === undefined && field) {
       const stored = storedValue(field, key, value, context)
       if ('fault' in stored) faults.push({ field: member, message: stored.fault })

@@ -13,6 +13,7 @@
 import { type JobFacts, jobs, traced } from '#channels.ts'
 import { ApiError } from '#errors.ts'
 import { type Model, uniqueOf } from '#model/model.ts'
+import { isByRow, judge } from '#model/policy.ts'
 import { holdersOf } from '#model/references.ts'
 import { resourceOf } from '#model/resource.ts'
 import type { Version } from '#model/version.ts'
@@ -75,7 +76,7 @@ export const commit = async (
 
 const errorOf = (
   model: Model,
-  { name, deletes, refused }: Command,
+  { name, viewer, deletes, refused }: Command,
   outcome: Exclude<Outcome, Done>,
   version: Version | undefined,
 ): Error => {
@@ -100,9 +101,13 @@ const errorOf = (
       // The row that it refers to was deleted meanwhile, or the table has given its last id.
       const isLate = isReference && deletes === undefined
       const isLast = constraint === 'check' && /_id_check$|^id between /.test(target)
+      // Rows that may be hidden from the caller are not named.
+      const named = heldBy.flatMap(({ plural, policy: { read } }) =>
+        read && isByRow(read) && judge(read, viewer, model) !== 'yes' ? [] : [plural],
+      )
       const why =
         heldBy.length > 0
-          ? `${heldBy.join(' or ')} refer to it or to what goes with it; it can be deleted once they are gone`
+          ? `${named.length === 0 ? 'others' : named.join(' or ')} refer to it or to what goes with it; it can be deleted once they are gone`
           : 'it conflicts with what is stored'
       if (heldBy.length > 0 || isLate || isLast)
         return new ApiError('CONFLICT', `Cannot ${name}: ${why}`)

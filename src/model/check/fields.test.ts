@@ -1,4 +1,5 @@
 /** Fields that no API or database could serve, each with the sentence that says so. */
+import { viewer } from '#model/condition.ts'
 import {
   bytes,
   choice,
@@ -207,9 +208,9 @@ areTold([
     },
   ],
   [
-    'a field that only its owner may read',
-    'book.note has a self rule as readableBy, and whose a row is decides about rows only: use anyone, signedIn, withRole() or nobody',
-    withField('note', text({ max: 9, readableBy: self('authorId') })),
+    'a field that only its owner may read, by what is not a field',
+    'the rule of book.note has authrId, which is not a field or relation of book: did you mean authorId?',
+    withField('note', text({ max: 9, readableBy: { authrId: viewer } })),
   ],
   [
     'a field that only its owner may set',

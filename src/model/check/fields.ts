@@ -211,12 +211,10 @@ const checks: Readonly<Record<string, FieldCheck>> = {
     `is unique: ${JSON.stringify(unique)}, which is no error for a second row: make it unique: 'CONFLICT', or one of the content's own errors`,
 
   rule: ({ field }) => {
-    const option = (['readableBy', 'settableBy'] as const).find(
-      option => field[option].kind === 'self',
-    )
+    const isSelf = field.settableBy.kind === 'self'
     return (
-      option &&
-      `has a self rule as ${option}, and whose a row is decides about rows only: use anyone, signedIn, withRole() or nobody`
+      isSelf &&
+      'has a self rule as settableBy, and whose a row is decides about rows only: use anyone, signedIn, withRole() or nobody'
     )
   },
 

@@ -121,12 +121,16 @@ const absentInNew = (predicate: Predicate): string | undefined => {
     .find(found => found !== undefined)
 }
 
+/** Whether it is a self rule of a policy, whose paths have sentences of their own. */
+const isSelfOf = (operation: string, rule: Rule): boolean =>
+  rule.kind === 'self' && operation !== 'field'
+
 /** The faults of the conditions of rules; `viewers` is the entity of the viewers, if it is known. */
 const conditionFaults = function* (checked: CheckedEntity, viewers?: string): Faults {
   const { entities, name, self } = checked
   const context = { entities, digits: 3, ...(viewers !== undefined && { viewers }) }
   for (const [subject, operation, rule] of rulesByRow(checked))
-    for (const { before, after } of rule.kind === 'self' ? [] : alternativesOf(rule)) {
+    for (const { before, after } of isSelfOf(operation, rule) ? [] : alternativesOf(rule)) {
       for (const condition of [before, after]) {
         if (condition === undefined) continue
         const { predicate, faults } = resolveCondition(context, name, condition)

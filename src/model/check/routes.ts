@@ -7,6 +7,8 @@ import { typeName, withArticle } from '#model/names.ts'
 import {
   alternativesOf,
   anonymous,
+  isByRow,
+  isForAll,
   type Roles,
   type Rule,
   type SimpleRule,
@@ -152,7 +154,7 @@ const stopped = (by: Rule, getters: readonly Getters[]): Getters | undefined =>
 /** The faults of members that not all who get the object may read: the others would be refused all of it. */
 const memberFaults = function* (name: string, self: Entity, getters: readonly Getters[]): Faults {
   for (const [key, { rest, readableBy }] of Object.entries(self.fields)) {
-    const some = rest ? stopped(readableBy, getters) : undefined
+    const some = rest && !isByRow(readableBy) ? stopped(readableBy, getters) : undefined
     if (some)
       yield `${name}.${key} may be read by fewer than ${some.called}, whose answers have it: make it rest: false, ${some.remedy} the field's rule`
   }
@@ -196,9 +198,7 @@ const embeddedFaults = function* ({ entities, name, self }: CheckedEntity): Faul
     const { read } = entity.policy
     if (!read) continue
     // Two rules about owners differ by their paths, and often lead to the same owner.
-    const others = getters.filter(
-      ({ rule, isNew }) => !(read.kind === 'self' && (rule.kind === 'self' || isNew)),
-    )
+    const others = getters.filter(({ rule, isNew }) => !(isByRow(read) && (isByRow(rule) || isNew)))
     const some = stopped(read, others)
     if (some)
       yield `rest.embedded of ${name} has ${path}, and fewer may read ${entity.plural} than ${some.called}, whose answers have them: leave it out, ${some.remedy} the read rule of ${part}`
@@ -218,7 +218,7 @@ const pathFault = (self: Entity, key: string): string | undefined => {
     return `has {${key}}, which is not a field: name one of ${Object.keys(self.fields).join(', ')}`
   if (!['id', 'int', 'text'].includes(field.scalar))
     return `has {${key}}, which is ${field.scalar}: name an id, a whole number or a text`
-  return field.readableBy.kind === 'anyone'
+  return isForAll(field.readableBy)
     ? undefined
     : `has {${key}}, which not everybody may read: name another field`
 }
@@ -227,7 +227,7 @@ const linkFaults = function* (name: string, self: Entity, { by, cases }: Links):
   if (by !== null) {
     const field = own(self.fields, by)
     const unknown = Object.keys(cases).find(value => !field?.values?.includes(value))
-    if (!field?.values || field.nullable || field.readableBy.kind !== 'anyone')
+    if (!field?.values || field.nullable || !isForAll(field.readableBy))
       yield `the links of ${name} are by ${by}, which is not a choice that everybody may read: name one`
     else if (unknown !== undefined)
       yield `the links of ${name} have a case ${unknown}, which ${by} never is: name one of ${field.values.join(', ')}`

@@ -1,0 +1,438 @@
+/** Rules by value: what a caller may not see does not exist for it, in both APIs, on both engines; and writes by the row before and after. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { now, viewer } from '#model/condition.ts'
+import { type Entity, entity, many, one } from '#model/entity.ts'
+import { choice, folded, id, int, reference, revision, text, time } from '#model/field.ts'
+import { anyone, role, signedIn } from '#model/policy.ts'
+import { changeIn } from '../stores.ts'
+import { engines } from './compare.ts'
+import { allRoutes, member } from './models.ts'
+import { type Request, type Service, serveWithMembers } from './serve.ts'
+
+const listing = { paging: 'page', limit: 10 } as const
+const writes = ['create', 'replace', 'update', 'delete'] as const
+const mutations = ['create', 'update', 'delete'] as const
+
+/** Drafts are seen by their owners and by the members of their kitchens; notes by owners alone. */
+const dish = entity({
+  table: 'dishes',
+  plural: 'dishes',
+  description: 'A dish.',
+  fields: {
+    id: id(),
+    title: text({ max: 20 }),
+    status: choice(['draft', 'published'], { initial: { value: 'draft' } }),
+    notes: text({ max: 20, nullable: true, readableBy: { ownerId: viewer } }),
+    notesKey: folded('notes', { nullable: true }),
+    secret: int({ min: 0, max: 9, initial: { value: 1 }, readableBy: { owner: viewer } }),
+    ownerId: reference('member', { initial: 'viewer', immutable: false }),
+    revision: revision(),
+  },
+  relations: {
+    owner: one('member', 'ownerId'),
+    steps: many('step', 'dishId'),
+    cooks: many('cook', 'dishId'),
+  },
+  policy: {
+    read: [
+      anyone.where({ status: 'published' }),
+      signedIn.where({ or: [{ owner: viewer }, { cooks: { some: { memberId: viewer } } }] }),
+    ],
+    create: signedIn.where({ owner: viewer }),
+    update: [
+      signedIn.where({ owner: viewer, status: 'draft' }).becoming({ owner: viewer }),
+      signedIn.where({ cooks: { some: { memberId: viewer } } }).becoming({ status: 'draft' }),
+    ],
+    delete: signedIn.where({ owner: viewer }),
+  },
+  rest: {
+    ...allRoutes,
+    writes,
+    selectable: true,
+    listing: {
+      ...listing,
+      sort: { style: 'field and order', fields: ['title', 'secret'] },
+      filters: {
+        title: { kind: 'equals', field: 'title' },
+        secret: { kind: 'equals', field: 'secret' },
+        notes: { kind: 'contains', field: 'notesKey' },
+      },
+    },
+  },
+  links: { self: '/dishes/{id}' },
+  graphql: { paged: true, mutations },
+  counted: [],
+})
+
+const cook = entity({
+  table: 'cooks',
+  plural: 'cooks',
+  description: 'Who may see and change a draft beside its owner.',
+  fields: { id: id(), dishId: reference('dish'), memberId: reference('member') },
+  policy: {
+    read: signedIn,
+    create: signedIn.where({ dishId: { owner: viewer } }),
+    delete: signedIn,
+  },
+  rest: { ...allRoutes, writes: ['create', 'delete'], listing },
+})
+
+const step = entity({
+  table: 'steps',
+  plural: 'steps',
+  description: 'A step, for whom its dish is.',
+  fields: {
+    id: id(),
+    label: text({ max: 20 }),
+    dishId: reference('dish', { onDelete: 'restrict', immutable: false }),
+    revision: revision(),
+  },
+  relations: { dish: one('dish', 'dishId') },
+  policy: {
+    read: [
+      anyone.where({ dish: { status: 'published' } }),
+      signedIn.where({ dish: { owner: viewer } }),
+    ],
+    create: [signedIn.where({ dish: { owner: viewer } })],
+    update: signedIn.where({ dish: { owner: viewer } }),
+    delete: role('admin'),
+  },
+  rest: { ...allRoutes, writes, listing },
+  graphql: { paged: true, mutations },
+})
+
+/** A favourite may name a dish that others do not see. */
+const favourite = entity({
+  table: 'favourites',
+  plural: 'favourites',
+  description: 'A favourite.',
+  fields: { id: id(), dishId: reference('dish', { nullable: true }), revision: revision() },
+  relations: { dish: one('dish', 'dishId') },
+  policy: { read: anyone, create: signedIn },
+  rest: { ...allRoutes, writes: ['create'], listing },
+  links: { self: '/favourites/{id}', dish: '/dishes/{dishId}' },
+  graphql: { paged: true, mutations: ['create'], filters: ['dishId'] },
+})
+
+const notice = entity({
+  table: 'notices',
+  plural: 'notices',
+  description: 'A notice.',
+  fields: { id: id(), at: time() },
+  policy: { read: anyone.where({ at: { lte: now } }), create: signedIn },
+  rest: { ...allRoutes, writes: ['create'], listing },
+})
+
+const entities: Record<string, Entity> = { member, dish, cook, step, favourite, notice } as never
+
+for (const on of engines)
+  describe(`rules by value on ${on}`, () => {
+    let service: Service
+    const ask = async (line: string, as: Request['as'], body?: unknown, headers = {}) => {
+      const {
+        status,
+        text,
+        headers: got,
+      } = await service.ask({
+        line,
+        as,
+        headers,
+        ...(body !== undefined && { body }),
+      })
+      return { status, text, body: text === '' ? null : JSON.parse(text), headers: got }
+    }
+    const gql = async (query: string, as: Request['as']) =>
+      (await ask('POST /graphql', as, { query })).body
+    const sql = (text: string) => changeIn(service.store)(text)
+    /** Twice, so that the second answer may come from the cache. */
+    const seen = async (line: string, as: Request['as']) => {
+      await ask(line, as)
+      await ask(line, as)
+      return ask(line, as)
+    }
+    const ids = ({ body }: { body: { data: readonly { id: number }[] } }) =>
+      body.data.map(({ id }) => id)
+
+    // The user is member 1. Dish 1 is its draft, 2 its published one, 3 and 4 those of member 3, a draft and a published one.
+    before(async () => {
+      service = await serveWithMembers(entities, on, 'user', 'admin', 'other')
+      for (const body of [
+        { title: 'own draft', notes: 'Mine', status: 'draft' },
+        { title: 'own', notes: 'Mine too', status: 'published' },
+        { title: 'other draft', notes: 'Theirs', status: 'draft' },
+        { title: 'other', notes: 'Theirs too', status: 'published' },
+      ])
+        assert.equal((await ask('POST /api/dishes', 'user', body)).status, 201)
+      await sql('update dishes set owner_id = 3 where id > 2')
+      for (const dishId of [1, 2, 3, 4]) {
+        await sql(
+          `insert into steps (label, dish_id, revision) values ('s${dishId}', ${dishId}, 1)`,
+        )
+        await sql(`insert into favourites (dish_id, revision) values (${dishId}, 1)`)
+      }
+    })
+    after(() => service.close())
+
+    test('a hidden row is 404, and null in GraphQL', async () => {
+      for (const [as, found] of [
+        ['anonymous', [404, 200, 404, 200]],
+        ['user', [200, 200, 404, 200]],
+        ['admin', [200, 200, 200, 200]],
+      ] as const)
+        for (const [at, status] of found.entries()) {
+          const id = at + 1
+          assert.equal((await seen(`GET /api/dishes/${id}`, as)).status, status, `${id} for ${as}`)
+          const { data } = await gql(`{ dish(id: ${id}) { id } }`, as)
+          assert.equal(data.dish !== null, status === 200)
+        }
+    })
+
+    test('a hidden row is in no list, count or total', async () => {
+      for (const [as, expected] of [
+        ['anonymous', [2, 4]],
+        ['user', [1, 2, 4]],
+        ['admin', [1, 2, 3, 4]],
+      ] as const) {
+        const list = await seen('GET /api/dishes?sort=title', as)
+        assert.deepEqual(ids(list).toSorted(), expected)
+        assert.equal(
+          list.body.meta?.total ?? list.body.pagination?.total ?? list.body.total,
+          expected.length,
+          list.text,
+        )
+        const { data } = await gql('{ dishes { id } }', as)
+        assert.deepEqual(
+          data.dishes.map(({ id }: { id: string }) => Number(id)).toSorted(),
+          expected,
+        )
+      }
+    })
+
+    test('a child of a hidden row is in no list, also below its parent', async () => {
+      assert.deepEqual(ids(await seen('GET /api/steps', 'anonymous')).toSorted(), [2, 4])
+      assert.deepEqual(ids(await seen('GET /api/steps', 'user')).toSorted(), [1, 2, 4])
+      assert.equal((await seen('GET /api/dishes/3/steps', 'user')).status, 404)
+      assert.deepEqual(ids(await seen('GET /api/dishes/1/steps', 'user')), [1])
+      const { data } = await gql('{ dishes { id steps { id dish { id } } } }', 'user')
+      assert.deepEqual(
+        data.dishes
+          .flatMap(({ steps }: { steps: { id: string }[] }) => steps.map(({ id }) => Number(id)))
+          .toSorted(),
+        [1, 2, 4],
+      )
+    })
+
+    test('a relation to a hidden row is null, and its link is left out', async () => {
+      const { data } = await gql('{ favourites { id dish { title } } }', 'user')
+      const titles = data.favourites.map(
+        ({ dish }: { dish: { title: string } | null }) => dish?.title ?? null,
+      )
+      assert.deepEqual(titles.toSorted(), ['other', 'own', 'own draft', null].toSorted())
+      const { body } = await seen('GET /api/favourites', 'user')
+      for (const { dishId, _links } of body.data)
+        assert.equal('dish' in _links, dishId !== 3, JSON.stringify(_links))
+      const all = await seen('GET /api/favourites', 'admin')
+      assert.ok(all.body.data.every(({ _links }: { _links: object }) => 'dish' in _links))
+    })
+
+    test('a filter by a hidden row finds no such row', async () => {
+      const asked = async (dishId: number) =>
+        (await gql(`{ favourites(dishId: ${dishId}) { id } }`, 'user')).errors?.[0]?.extensions.code
+      assert.equal(await asked(3), 'NOT_FOUND')
+      assert.equal(await asked(99), 'NOT_FOUND')
+      assert.equal(await asked(1), undefined)
+    })
+
+    test('a field readable by row is null for others, and so in both documents', async () => {
+      const notes = async (id: number, as: Request['as']) => {
+        const { body } = await seen(`GET /api/dishes/${id}`, as)
+        const { data } = await gql(`{ dish(id: ${id}) { notes secret } }`, as)
+        assert.deepEqual([data.dish.notes, data.dish.secret], [body.notes, body.secret])
+        return body.notes
+      }
+      assert.equal(await notes(2, 'user'), 'Mine too')
+      assert.equal(await notes(4, 'user'), null)
+      assert.equal(await notes(2, 'anonymous'), null)
+      assert.equal(await notes(4, 'admin'), 'Theirs too')
+      const list = await seen('GET /api/dishes', 'user')
+      const given = list.body.data.map((one: { id: number; notes: string | null }) => [
+        one.id,
+        one.notes,
+      ])
+      assert.deepEqual(
+        new Map(given),
+        new Map([
+          [1, 'Mine'],
+          [2, 'Mine too'],
+          [4, null],
+        ]),
+      )
+      const { body } = await ask('GET /api/openapi.json', 'anonymous')
+      const { secret } = body.components.schemas.Dish.properties
+      assert.deepEqual(secret.type, ['integer', 'null'])
+      assert.match(secret.description, /owner is the caller.*null for others/)
+      const { data } = await gql(
+        '{ __type(name: "Dish") { fields { name type { kind } } } }',
+        'user',
+      )
+      const field = data.__type.fields.find(({ name }: { name: string }) => name === 'secret')
+      assert.notEqual(field.type.kind, 'NON_NULL')
+    })
+
+    test('a field readable by row is in no filter, sort or search of those who may not read it in every row', async () => {
+      for (const query of ['secret=1', 'sort=secret', 'notes=mine']) {
+        assert.equal((await ask(`GET /api/dishes?${query}`, 'user')).status, 403, query)
+        assert.equal((await ask(`GET /api/dishes?${query}`, 'anonymous')).status, 401, query)
+        assert.equal((await ask(`GET /api/dishes?${query}`, 'admin')).status, 200, query)
+      }
+      assert.equal((await ask('GET /api/dishes?sort=title', 'user')).status, 200)
+    })
+
+    test('only what nothing hides may be in shared caches', async () => {
+      for (const line of [
+        'GET /api/dishes',
+        'GET /api/dishes/2',
+        'GET /api/steps',
+        'GET /api/favourites',
+      ]) {
+        const { headers } = await ask(line, 'anonymous')
+        assert.match(headers.get('cache-control') ?? '', /^private/, line)
+        assert.match(headers.get('vary') ?? '', /Authorization/, line)
+      }
+      const get = async (query: string) => {
+        const line = `GET /graphql?query=${encodeURIComponent(query)}`
+        const { headers } = await ask(line, 'anonymous', undefined, { Accept: 'application/json' })
+        return headers.get('cache-control')
+      }
+      assert.equal(await get('{ dishes { id } }'), 'private, no-cache')
+      assert.equal(await get('{ members { id } }'), 'public, no-cache')
+      assert.match(
+        (await ask('GET /api/members', 'anonymous')).headers.get('cache-control') ?? '',
+        /^public/,
+      )
+    })
+
+    test('what depends on the time is not cached', async () => {
+      // The store's rows are as they were; only the time goes on.
+      const soon = new Date(Date.now() + 1500)
+      assert.equal((await ask('POST /api/notices', 'user', { at: soon.toISOString() })).status, 201)
+      assert.deepEqual(ids(await seen('GET /api/notices', 'anonymous')), [])
+      await new Promise(resolve => setTimeout(resolve, soon.getTime() - Date.now() + 50))
+      assert.deepEqual(ids(await seen('GET /api/notices', 'anonymous')), [1])
+    })
+
+    test('a change of what a rule looks at is seen at once, in both orders', async () => {
+      const at = async () => [
+        (await seen('GET /api/dishes/3', 'user')).status,
+        ids(await seen('GET /api/steps', 'user')).includes(3),
+      ]
+      assert.deepEqual(await at(), [404, false])
+      await sql('insert into cooks (dish_id, member_id) values (3, 1)')
+      assert.deepEqual(await at(), [200, false])
+      const [own] = (await ask('GET /api/cooks', 'user')).body.data
+      await ask(`DELETE /api/cooks/${own.id}`, 'user')
+      assert.deepEqual(await at(), [404, false])
+      await sql("update dishes set status = 'published' where id = 3")
+      assert.deepEqual(await at(), [200, true])
+      await sql("update dishes set status = 'draft' where id = 3")
+      assert.deepEqual(await at(), [404, false])
+    })
+
+    test('a reference to a hidden row is missing', async () => {
+      for (const [dishId, status] of [
+        [3, 404],
+        [99, 404],
+        [1, 201],
+      ] as const)
+        assert.equal((await ask('POST /api/favourites', 'user', { dishId })).status, status)
+      const { errors } = await gql(
+        'mutation { createFavourite(input: { dishId: 3 }) { id } }',
+        'user',
+      )
+      assert.equal(errors[0].extensions.code, 'NOT_FOUND')
+      await sql('delete from favourites where id > 4')
+    })
+
+    test('a child is created by the owner of its parent, as it will be', async () => {
+      for (const [dishId, status] of [
+        [1, 201],
+        [4, 403],
+        [3, 404],
+      ] as const) {
+        assert.equal((await ask('POST /api/steps', 'user', { label: 'x', dishId })).status, status)
+        const { errors } = await gql(
+          `mutation { createStep(input: { label: "x", dishId: ${dishId} }) { id } }`,
+          'user',
+        )
+        const code = { 201: undefined, 403: 'FORBIDDEN', 404: 'NOT_FOUND' }[status]
+        assert.equal(errors?.[0]?.extensions.code, code)
+      }
+      assert.equal(
+        (await ask('POST /api/steps', 'anonymous', { label: 'x', dishId: 1 })).status,
+        401,
+      )
+      assert.equal((await ask('POST /api/steps', 'admin', { label: 'x', dishId: 4 })).status, 201)
+      await sql('delete from steps where id > 4')
+      // Its own row is judged too: nobody makes a dish of somebody else's.
+      assert.equal((await ask('POST /api/dishes', 'user', { title: 'x', ownerId: 3 })).status, 403)
+    })
+
+    test('a step cannot be moved below what is not the caller’s', async () => {
+      const move = (dishId: number) => ask('PATCH /api/steps/1', 'user', { dishId })
+      assert.equal((await move(4)).status, 403)
+      assert.equal((await move(3)).status, 404)
+      assert.equal((await move(2)).status, 200)
+      assert.equal((await move(1)).status, 200)
+    })
+
+    test('an update is judged by the row before and after, one alternative for both', async () => {
+      const patch = (id: number, body: object) => ask(`PATCH /api/dishes/${id}`, 'user', body)
+      // Hidden, seen but not the caller's, and the caller's but published.
+      assert.equal((await patch(3, { title: 'x' })).status, 404)
+      assert.equal((await patch(4, { title: 'x' })).status, 403)
+      assert.equal((await patch(2, { title: 'x' })).status, 403)
+      assert.equal((await patch(1, { title: 'still own' })).status, 200)
+      // It may not give it away, and may publish it.
+      assert.equal((await patch(1, { ownerId: 3 })).status, 403)
+      assert.equal((await ask('GET /api/dishes/1', 'user')).body.ownerId, 1)
+      // A cook changes a draft, and may not publish it; the answer leaves the owner's notes out.
+      await sql('insert into cooks (dish_id, member_id) values (3, 1)')
+      const changed = await patch(3, { title: 'cooked' })
+      assert.deepEqual([changed.status, changed.body.notes], [200, null])
+      assert.equal((await patch(3, { status: 'published' })).status, 403)
+      const { errors } = await gql(
+        'mutation { updateDish(id: 3, input: { status: "published" }) { id } }',
+        'user',
+      )
+      assert.equal(errors[0].extensions.code, 'FORBIDDEN')
+      // PUT leaves what the caller cannot read.
+      const put = await ask('PUT /api/dishes/3', 'user', {
+        title: 'put',
+        notes: null,
+        secret: null,
+        ownerId: 3,
+      })
+      assert.equal(put.status, 200, put.text)
+      const whole = (await ask('GET /api/dishes/3', 'admin')).body
+      assert.deepEqual([whole.title, whole.notes, whole.secret], ['put', 'Theirs', 1])
+      await sql('delete from cooks')
+      const own = await ask('PUT /api/dishes/1', 'user', {
+        title: 'own draft',
+        notes: 'Mine',
+        secret: 2,
+      })
+      assert.deepEqual([own.status, own.body.secret], [200, 2])
+    })
+
+    test('a delete is of what the caller sees and owns, and names no hidden child', async () => {
+      assert.equal((await ask('DELETE /api/dishes/3', 'user')).status, 404)
+      assert.equal((await ask('DELETE /api/dishes/4', 'user')).status, 403)
+      const held = await ask('DELETE /api/dishes/1', 'user')
+      assert.equal(held.status, 409)
+      assert.doesNotMatch(held.text, /steps/)
+      assert.match((await ask('DELETE /api/dishes/1', 'admin')).text, /steps/)
+      assert.equal((await gql('mutation { deleteDish(id: 3) }', 'user')).data.deleteDish, false)
+    })
+    test('no bug was met', () => assert.deepEqual(service.bugs, []))
+  })
