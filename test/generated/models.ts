@@ -1,4 +1,5 @@
 /** Generated models: a few entities with fields, references, rules, lists and counts, right by their making. */
+import { type Condition, viewer } from '#model/condition.ts'
 import { type Entity, entity, many, one, type Relation } from '#model/entity.ts'
 import {
   avg,
@@ -29,7 +30,7 @@ import {
   webUrl,
 } from '#model/field.ts'
 import type { Entities } from '#model/model.ts'
-import { anyone, type Rule, self, signedIn } from '#model/policy.ts'
+import { anyone, type DeclaredRule, isByRow, type Rule, self, signedIn } from '#model/policy.ts'
 import { isComparable } from '#model/values.ts'
 import type { Draw } from '../operations.ts'
 import { admin } from '../support/roles.ts'
@@ -201,15 +202,109 @@ const listingBy = ({ chance, of, upTo }: Draw, fields: Record<string, Field>) =>
   }
 }
 
-const entityBy = (draw: Draw, { name, fields, relations }: Drafted): Entity => {
-  const { chance, of } = draw
+/** A condition on one field of those, by its own values; undefined if none can be compared. */
+const comparisonBy = (draw: Draw, fields: Record<string, Field>): Condition | undefined => {
+  const words = { choice: ['red', 'Blue'], flag: [true, false], int: [0, 1], money: [1, 20] }
+  const known = Object.entries(fields).flatMap(
+    ([key, { scalar, values, computed, foldedFrom }]) => {
+      if (computed || foldedFrom || key === 'revision') return []
+      const kind = values ? 'choice' : scalar
+      return kind in words ? [[key, kind as keyof typeof words] as const] : []
+    },
+  )
+  const [[key, kind] = []] = known.length > 0 ? [draw.of(...(known as [(typeof known)[0]]))] : []
+  if (key === undefined || kind === undefined) return undefined
+  const value = draw.of<string | number | boolean>(...(words[kind] as [number]))
+  const isRanged = kind === 'int' || kind === 'money'
+  return {
+    [key]: draw.of<never>(
+      value as never,
+      { ne: value } as never,
+      { in: [value] } as never,
+      { isNull: draw.chance(50) } as never,
+      ...(isRanged ? [{ gte: value } as never, { lt: value } as never] : []),
+    ),
+  }
+}
+
+/** A condition on the rows of an entity, and on those beside them; `isNew`: on one that does not exist yet. */
+const conditionBy = (
+  draw: Draw,
+  drafts: readonly Drafted[],
+  { fields, relations }: Pick<Drafted, 'fields' | 'relations'>,
+  isNew = false,
+): Condition => {
+  const parts: Condition[] = []
+  const own = comparisonBy(draw, fields)
+  if (own) parts.push(draw.chance(20) ? { not: own } : own)
+  if (fields.ownerId && draw.chance(60)) parts.push({ ownerId: viewer })
+  for (const [key, { kind, to }] of Object.entries(relations)) {
+    const target = drafts.find(({ name }) => name === to)
+    const inner = target && draw.chance(30) ? comparisonBy(draw, target.fields) : undefined
+    if (inner && kind === 'one') parts.push({ [key]: inner })
+    else if (inner && !isNew) parts.push({ [key]: draw.of({ some: inner }, { none: inner }) })
+  }
+  if (parts.length === 0) return {}
+  return draw.chance(50) ? { or: parts } : { and: parts }
+}
+
+/** The rules of an entity, of which some look at rows. */
+const policyBy = (
+  draw: Draw,
+  drafts: readonly Drafted[],
+  of: Pick<Drafted, 'fields' | 'relations'>,
+) => {
+  const condition = (isNew = false) => conditionBy(draw, drafts, of, isNew)
+  const owned = of.fields.ownerId !== undefined
+  const read = () =>
+    draw.of<DeclaredRule>(
+      anyone.where(condition()),
+      [anyone.where(condition()), signedIn.where(condition())],
+      [signedIn.where(condition())],
+    )
+  const update = signedIn.where(condition())
+  return {
+    read: draw.chance(40) ? read() : owned ? self('ownerId') : draw.of(anyone, anyone, signedIn),
+    create: draw.chance(20) ? signedIn.where(condition(true)) : signedIn,
+    update: draw.chance(30)
+      ? draw.of<DeclaredRule>(update, [update, signedIn.where(condition()).becoming(condition())])
+      : owned
+        ? draw.of<Rule>(signedIn, self('ownerId'))
+        : signedIn,
+    delete: draw.chance(20) ? signedIn.where(condition()) : signedIn,
+  }
+}
+
+const entityBy = (draw: Draw, drafts: readonly Drafted[], drafted: Drafted): Entity => {
+  const { name, fields, relations } = drafted
+  const { chance } = draw
   const owned = chance(30)
-  const all = owned
+  const all: Record<string, Field> = owned
     ? { ...fields, ownerId: reference('member', { ...fixed, initial: 'viewer' }) }
-    : fields
+    : { ...fields }
+  // A field that is readable by row is in no list's filters and sorts.
+  const veiled = Object.entries(all).find(
+    ([key, { scalar, unique }]) =>
+      ['flag', 'int', 'money', 'time'].includes(scalar) &&
+      !unique &&
+      !['revision', 'createdAt', 'updatedAt'].includes(key) &&
+      chance(25),
+  )
+  const listed = { ...all }
+  if (veiled) {
+    const [key, field] = veiled
+    delete listed[key]
+    all[key] = {
+      ...field,
+      readableBy: anyone.where(conditionBy(draw, drafts, { ...drafted, fields: listed })),
+    }
+  }
   const given = Object.entries(all).filter(
     ([key, { foldedFrom, computed }]) =>
-      !computed && !['id', 'revision', 'createdAt', 'updatedAt'].includes(key) && !foldedFrom,
+      !computed &&
+      key !== veiled?.[0] &&
+      !['id', 'revision', 'createdAt', 'updatedAt'].includes(key) &&
+      !foldedFrom,
   )
   const counted = given.filter(
     ([, { nullable, scalar, range }]) =>
@@ -229,19 +324,14 @@ const entityBy = (draw: Draw, { name, fields, relations }: Drafted): Entity => {
     description: name,
     fields: all,
     relations,
-    policy: {
-      read: owned ? self('ownerId') : of(anyone, anyone, signedIn),
-      create: signedIn,
-      update: owned ? of<Rule>(signedIn, self('ownerId')) : signedIn,
-      delete: signedIn,
-    },
+    policy: policyBy(draw, drafts, { fields: all, relations }),
     ...(chance(70) && { links: { self: `/${name}s/{id}`, ...Object.fromEntries(nullable) } }),
     rest: {
       list: true,
       one: true,
       selectable: false,
       writes: hasRevision ? ['create', 'update', 'delete'] : ['create', 'delete'],
-      listing: listingBy(draw, all),
+      listing: listingBy(draw, listed),
     },
     graphql: {
       paged: chance(50),
@@ -260,8 +350,7 @@ const keeping = (draw: Draw, entity: Entity, all: Entities): Entity => {
   const fields = { ...entity.fields }
   for (const [key, { kind, to }] of Object.entries(entity.relations)) {
     const target = all[to]
-    if (kind !== 'many' || !target || target.policy.read?.kind === 'self' || draw.chance(40))
-      continue
+    if (kind !== 'many' || !target || isByRow(target.policy.read) || draw.chance(40)) continue
     fields[`${key}Kept`] = count(key)
     const numbers = Object.entries(target.fields).filter(
       ([, { scalar, range, computed }]) =>
@@ -283,7 +372,7 @@ export const modelBy = (draw: Draw): Entities => {
     }),
   )
   relate(draw, drafts)
-  const made = drafts.map(draft => [draft.name, entityBy(draw, draft)] as const)
+  const made = drafts.map(draft => [draft.name, entityBy(draw, drafts, draft)] as const)
   const entities = made.map(
     ([name, entity]) => [name, keeping(draw, entity, Object.fromEntries(made))] as const,
   )

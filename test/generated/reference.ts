@@ -2,11 +2,13 @@
 import { buildSchema, type GraphQLSchema, printSchema } from 'graphql'
 import { deriveSchema } from '#graphql/schema.ts'
 import { partsOf } from '#model/computed.ts'
-import type { Entity, Filter, Link, Links } from '#model/entity.ts'
+import type { Condition } from '#model/condition.ts'
+import { type Entity, type Filter, type Link, pathFields } from '#model/entity.ts'
 import { type Field, madeSlug, type Term } from '#model/field.ts'
 import { entityOf, type Model } from '#model/model.ts'
-import type { Rule } from '#model/policy.ts'
+import { alternativesOf, isByRow, type Rule } from '#model/policy.ts'
 import { fold } from '#model/values.ts'
+import { type StoredRow, satisfies } from '../support/conditions.ts'
 import { taken } from '../support/taken.ts'
 import { now, type Viewer, viewerIds } from './serve.ts'
 
@@ -103,6 +105,56 @@ const valueAt = (reference: Reference, name: string, row: Row, path: string): Va
   return next ? valueAt(reference, to, next, rest.join('.')) : null
 }
 
+/** A row as a store has it. */
+const storedRow = ({ fields }: Entity, row: Row): StoredRow =>
+  Object.fromEntries(
+    Object.entries(row).map(([key, value]) => {
+      const { scalar, scale = 0 } = fields[key] ?? {}
+      if (typeof value === 'boolean') return [key, value ? 1 : 0]
+      if (scalar === 'time' && value !== null) return [key, Date.parse(String(value))]
+      const digits = scalar === 'money' ? 2 : scalar === 'decimal' ? scale : 0
+      if (typeof value === 'number') return [key, Math.round(value * 10 ** digits)]
+      return [key, typeof value === 'string' ? value : null]
+    }),
+  )
+
+/** Whether a row fits a condition, for a caller. */
+const fits = (
+  { model, tables }: Reference,
+  name: string,
+  row: Row,
+  condition: Condition,
+  as: Viewer,
+): boolean => {
+  const rows = Object.fromEntries(
+    [...tables].map(([of, table]) => {
+      const entity = entityOf(model, of)
+      return [of, [...table.values()].map(one => storedRow(entity, one))]
+    }),
+  )
+  const memory = { entities: model.entities, rows, viewer: viewerIds[as], now }
+  return satisfies(memory, name, storedRow(entityOf(model, name), row), condition)
+}
+
+/** Whether one rule of those lets the caller through, for a row as it is and, if it is changed, as it becomes. */
+const passes = (
+  reference: Reference,
+  name: string,
+  rule: Rule,
+  as: Viewer,
+  row: Row,
+  becoming?: Row,
+): boolean =>
+  alternativesOf(rule).some(one => {
+    if (one.kind !== 'anyone' && (one.kind !== 'signed in' || as === 'anonymous')) return false
+    if (one.byViewer && viewerIds[as] === null) return false
+    const { before = {}, after = before } = one
+    return (
+      fits(reference, name, row, before, as) &&
+      (becoming === undefined || fits(reference, name, becoming, after, as))
+    )
+  })
+
 const holds = (
   reference: Reference,
   name: string,
@@ -111,20 +163,38 @@ const holds = (
   as: Viewer,
 ): boolean => {
   if (as === 'admin') return rule !== undefined
-  if (rule?.kind !== 'self')
-    return rule?.kind === 'anyone' || (rule?.kind === 'signed in' && as !== 'anonymous')
+  if (rule && rule.kind !== 'self') return passes(reference, name, rule, as, row)
+  if (!rule) return false
   const viewer = viewerIds[as]
   return viewer !== null && rule.fields.some(path => valueAt(reference, name, row, path) === viewer)
 }
 
 export const mayEnter = (rule: Rule | undefined, as: Viewer): boolean =>
-  as !== 'anonymous' || rule?.kind === 'anyone'
+  as !== 'anonymous' ||
+  (rule !== undefined &&
+    alternativesOf(rule).some(({ kind, byViewer }) => kind === 'anyone' && !byViewer))
+
+/** A row as a caller may read it: its fields are null that it may not read in it. */
+export const masked = (reference: Reference, name: string, row: Row, as: Viewer): Row => {
+  const { fields } = entityOf(reference.model, name)
+  const read = Object.entries(row).map(([key, value]) => {
+    const rule = fields[key]?.readableBy
+    return [key, !rule || holds(reference, name, rule, row, as) ? value : null]
+  })
+  return Object.fromEntries(read)
+}
 
 export const seen = (reference: Reference, name: string, as: Viewer): readonly Row[] => {
   const { policy } = entityOf(reference.model, name)
-  return [...rowsOf(reference, name).values()].filter(row =>
-    holds(reference, name, policy.read, row, as),
-  )
+  return [...rowsOf(reference, name).values()]
+    .filter(row => holds(reference, name, policy.read, row, as))
+    .map(row => masked(reference, name, row, as))
+}
+
+/** Whether the caller may see a row, or no rule hides rows of its entity. */
+const isMet = (reference: Reference, name: string, row: Row, as: Viewer): boolean => {
+  const { read } = entityOf(reference.model, name).policy
+  return !isByRow(read) || holds(reference, name, read, row, as)
 }
 
 export const mayChange = (
@@ -135,7 +205,23 @@ export const mayChange = (
   as: Viewer,
 ): boolean | undefined => {
   const row = rowsOf(reference, name).get(id)
-  return row && holds(reference, name, entityOf(reference.model, name).policy[operation], row, as)
+  // What is hidden does not exist.
+  if (!row || !isMet(reference, name, row, as)) return undefined
+  return holds(reference, name, entityOf(reference.model, name).policy[operation], row, as)
+}
+
+/** Whether the caller may make a row so: a new one, or one that was another before. */
+export const mayMake = (
+  reference: Reference,
+  name: string,
+  row: Row,
+  as: Viewer,
+  old?: Row,
+): boolean => {
+  const { create, update } = entityOf(reference.model, name).policy
+  const rule = old ? update : create
+  if (as === 'admin' || !rule) return rule !== undefined
+  return old ? passes(reference, name, rule, as, old, row) : holds(reference, name, rule, row, as)
 }
 
 // ---- Writes.
@@ -200,15 +286,16 @@ export const conflicts = (
   reference: Reference,
   name: string,
   row: Row,
-): 'unique' | 'absent' | null => {
+  as: Viewer,
+  old?: Row,
+): 'unique' | 'absent' | 'refused' | null => {
   const { fields } = entityOf(reference.model, name)
-  for (const [key, { references }] of Object.entries(fields))
-    if (
-      references &&
-      row[key] !== null &&
-      !rowsOf(reference, references.entity).has(Number(row[key]))
-    )
-      return 'absent'
+  for (const [key, { references }] of Object.entries(fields)) {
+    if (!references || row[key] === null || (old && row[key] === old[key])) continue
+    const target = rowsOf(reference, references.entity).get(Number(row[key]))
+    if (!target || !isMet(reference, references.entity, target, as)) return 'absent'
+  }
+  if (!mayMake(reference, name, row, as, old)) return 'refused'
   const entity = entityOf(reference.model, name)
   const unique = Object.keys(fields).filter(key => fields[key]?.unique)
   const others = [...rowsOf(reference, name).values()].filter(({ id }) => id !== row.id)
@@ -300,20 +387,26 @@ const linkOf = ({ href: template }: Link, row: Row): { href: string } | undefine
   return { href: `/api${template.replace(/\{(\w+)\}/g, (_, key) => String(row[key]))}` }
 }
 
-const linksOf = ({ cases }: Links, row: Row) =>
+const linksOf = (reference: Reference, entity: Entity, row: Row, as: Viewer) =>
   Object.fromEntries(
-    Object.entries(cases.all ?? {}).flatMap(([name, link]) => {
+    Object.entries(entity.links?.cases.all ?? {}).flatMap(([name, link]) => {
       const found = linkOf(link, row)
-      return found ? [[name, found]] : []
+      // One that leads to a hidden row is left out.
+      const isHidden = pathFields(link).some(key => {
+        const to = entity.fields[key]?.references?.entity
+        const target = to && rowsOf(reference, to).get(Number(row[key]))
+        return to && target && !isMet(reference, to, target, as)
+      })
+      return found && !isHidden ? [[name, found]] : []
     }),
   )
 
 /** A row as the REST API shows it. */
-export const shown = ({ fields, links }: Entity, row: Row): object => ({
+export const shown = (reference: Reference, entity: Entity, row: Row, as: Viewer): object => ({
   ...Object.fromEntries(
-    Object.entries(fields).flatMap(([key, { rest }]) => (rest ? [[key, row[key]]] : [])),
+    Object.entries(entity.fields).flatMap(([key, { rest }]) => (rest ? [[key, row[key]]] : [])),
   ),
-  ...(links?.by === null && { _links: linksOf(links, row) }),
+  ...(entity.links?.by === null && { _links: linksOf(reference, entity, row, as) }),
 })
 
 const comparable = (value: Value): number | Buffer =>

@@ -6,6 +6,7 @@ import type { Draw } from '../operations.ts'
 import {
   conflicts,
   keeps,
+  masked,
   mayChange,
   mayEnter,
   put,
@@ -34,7 +35,13 @@ export type Expectation = {
   readonly text?: string | ((text: string) => string | undefined)
 }
 
-const statusOf = { unique: 409, absent: 404 } as const
+const statusOf = { unique: 409, absent: 404, refused: 403 } as const
+
+/** The answer to a write, with the row as it was written. */
+const answered = (reference: Reference, name: string, row: Row, as: Viewer): string => {
+  const entity = entityOf(reference.model, name)
+  return JSON.stringify(shown(reference, entity, masked(reference, name, row, as), as))
+}
 
 export const create = (draw: Draw, reference: Reference, name: string): Expectation => {
   const entity = entityOf(reference.model, name)
@@ -46,7 +53,7 @@ export const create = (draw: Draw, reference: Reference, name: string): Expectat
     const request = { line: `POST /api/${entity.plural}`, as, body }
     return { request, status: as === 'anonymous' ? 401 : 422 }
   }
-  const conflict = conflicts(reference, name, row)
+  const conflict = conflicts(reference, name, row, as)
   const byGraphql =
     entity.graphql.mutations.includes('create') &&
     Object.keys(body).every(key => entity.fields[key]?.graphql !== 'hidden') &&
@@ -58,7 +65,7 @@ export const create = (draw: Draw, reference: Reference, name: string): Expectat
       request: { line: `POST /api/${entity.plural}`, as, body },
       writes: name,
       status: as === 'anonymous' ? 401 : conflict === null ? 201 : statusOf[conflict],
-      ...(isDone && { text: JSON.stringify(shown(entity, row)) }),
+      ...(isDone && { text: answered(reference, name, row, as) }),
     }
   const input = Object.entries(body).map(
     ([key, value]) => `${key}: ${literal(entity.fields[key] as Field, value)}`,
@@ -70,7 +77,7 @@ export const create = (draw: Draw, reference: Reference, name: string): Expectat
     writes: name,
     status: 200,
     text: isDone
-      ? `{"data":{"${field}":${objectText(entity, row)}}}`
+      ? `{"data":{"${field}":${objectText(entity, masked(reference, name, row, as))}}}`
       : text => (text.startsWith('{"errors"') ? text : undefined),
   }
 }
@@ -111,12 +118,12 @@ export const update = (draw: Draw, reference: Reference, name: string): Expectat
   const old = reference.tables.get(name)?.get(id) as Row
   const changed = rowFor(entity, id, { ...old, ...body } as typeof body, as)
   const row = updated(entity, old, changed, Object.keys(body))
-  const conflict = conflicts(reference, name, row)
+  const conflict = conflicts(reference, name, row, as, old)
   if (conflict !== null) return { request, status: statusOf[conflict] }
   put(reference, name, row)
   // What is counted below it may have changed by its own change.
   const kept = reference.tables.get(name)?.get(id) ?? row
-  return { request, status: 200, text: JSON.stringify(shown(entity, kept)) }
+  return { request, status: 200, text: answered(reference, name, kept, as) }
 }
 
 export const destroy = (draw: Draw, reference: Reference, name: string): Expectation | null => {
@@ -125,7 +132,8 @@ export const destroy = (draw: Draw, reference: Reference, name: string): Expecta
   const as = asBy(draw)
   const id = anIdBy(draw, reference, name)
   const request = { line: `DELETE /api/${entity.plural}/${id}`, as }
-  if (!mayChange(reference, name, 'delete', id, as)) return { request, status: 404 }
+  const may = mayChange(reference, name, 'delete', id, as)
+  if (!may) return { request, status: may === undefined ? 404 : 403 }
   const came = remove(reference, name, id)
   if (came === 'unsure') return null
   return { request, status: came === 'done' ? 204 : 409 }
@@ -139,7 +147,7 @@ export const readOne = (draw: Draw, reference: Reference, name: string): Expecta
   if (!mayEnter(entity.policy.read, as)) return { request, status: 401 }
   const row = seen(reference, name, as).find(row => row.id === id)
   return row
-    ? { request, status: 200, text: JSON.stringify(shown(entity, row)) }
+    ? { request, status: 200, text: JSON.stringify(shown(reference, entity, row, as)) }
     : { request, status: 404 }
 }
 
@@ -165,11 +173,17 @@ const sortBy = (draw: Draw, entity: Entity): { text: string; sorts: readonly Sor
 }
 
 /** A page of rows as the REST API gives it. Cursors are sealed, so only whether there is one is compared. */
-const pageText = (entity: Entity, rows: readonly Row[], limit: number, page: number) => {
+const pageText = (
+  reference: Reference,
+  entity: Entity,
+  rows: readonly Row[],
+  as: Viewer,
+  { limit, page }: { readonly limit: number; readonly page: number },
+) => {
   const start = (page - 1) * limit
-  const data = rows.slice(start, start + limit).map(row => shown(entity, row))
+  const data = rows.slice(start, start + limit).map(row => shown(reference, entity, row, as))
   if (entity.rest.listing.paging === 'cursor') {
-    const first = rows.slice(0, limit).map(row => shown(entity, row))
+    const first = rows.slice(0, limit).map(row => shown(reference, entity, row, as))
     const expected = JSON.stringify({ data: first, nextCursor: rows.length > limit ? '…' : null })
     return (text: string) =>
       text.replace(/"nextCursor":"[^"]*"/, '"nextCursor":"…"') === expected ? text : undefined
@@ -203,7 +217,11 @@ export const readList = (draw: Draw, reference: Reference, name: string): Expect
   if (limit !== listing.limit) parameters.push(`limit=${limit}`)
   if (page > 1) parameters.push(`page=${page}`)
   const line = `GET /api/${entity.plural}${parameters.length > 0 ? `?${parameters.join('&')}` : ''}`
-  return { request: { line, as }, status: 200, text: pageText(entity, rows, limit, page) }
+  return {
+    request: { line, as },
+    status: 200,
+    text: pageText(reference, entity, rows, as, { limit, page }),
+  }
 }
 
 /** The rows below another: pages of the target's own kind. */
@@ -220,7 +238,9 @@ export const readBelow = (draw: Draw, reference: Reference, name: string): Expec
   const all = seen(reference, to, as).filter(row => row[by] === id)
   const byCursor = target.rest.listing.paging === 'cursor'
   const rows = byCursor ? all.toSorted((a, b) => b.id - a.id) : sorted(target, all, [])
-  return { request, status: 200, text: pageText(target, rows, target.rest.listing.limit, 1) }
+  const { limit } = target.rest.listing
+  const text = pageText(reference, target, rows, as, { limit, page: 1 })
+  return { request, status: 200, text }
 }
 
 const selectionBy = (draw: Draw, reference: Reference, name: string, levels: number): string => {

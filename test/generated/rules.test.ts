@@ -402,7 +402,7 @@ for (const on of engines)
       assert.deepEqual([changed.status, changed.body.notes], [200, null])
       assert.equal((await patch(3, { status: 'published' })).status, 403)
       const { errors } = await gql(
-        'mutation { updateDish(id: 3, input: { status: "published" }) { id } }',
+        'mutation { updateDish(id: 3, input: { status: published }) { id } }',
         'user',
       )
       assert.equal(errors[0].extensions.code, 'FORBIDDEN')

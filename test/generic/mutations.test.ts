@@ -79,7 +79,12 @@ for (const subject of subjects)
           ? verdict(rule, viewer, model) !== 'no'
           : reference.may(entity, row as Row, rule, viewer)
       const about = `${kind} ${entity} ${row?.id} by ${named(viewer)}: ${answer.text}`
-      if (!isOpen || viewer === barred)
+      const isHidden = viewer.id !== null && row && reference.isHidden(entity, row, viewer)
+      if (kind !== 'create' && isHidden && viewer !== barred) {
+        // A hidden row does not exist: to delete one says false.
+        const found = kind === 'delete' ? answer.json.data?.it : code(answer)
+        assert.equal(found, kind === 'delete' ? false : 'NOT_FOUND', about)
+      } else if (!isOpen || viewer === barred)
         assert.equal(code(answer), viewer.id === null ? 'UNAUTHENTICATED' : 'FORBIDDEN', about)
       else if (input) {
         assert.equal(answer.json.errors, undefined, about)

@@ -2,7 +2,7 @@
 import type { Entity, Filter, Link, Listing } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
-import type { Rule, Viewer } from '#model/policy.ts'
+import { isByRow, type Rule, type Viewer } from '#model/policy.ts'
 import { fold } from '#model/values.ts'
 import { isIn, type Version } from '#model/version.ts'
 import type { Route } from '#rest/routes.ts'
@@ -133,6 +133,12 @@ export const referenceOver = (model: Model, all: Rows) => {
     return said === 'row' ? isMine(name, row, rule, viewer) : said === 'yes'
   }
 
+  /** Whether a rule hides the row from the viewer: for it the row does not exist. */
+  const isHidden = (name: string, row: Row, viewer: Viewer): boolean => {
+    const { read } = entityOf(model, name).policy
+    return isByRow(read) && !may(name, row, read, viewer)
+  }
+
   const seen = (name: string, rule: Rule | undefined, viewer: Viewer): readonly Row[] =>
     rowsIn(name).filter(row => may(name, row, rule, viewer))
 
@@ -189,7 +195,7 @@ export const referenceOver = (model: Model, all: Rows) => {
     return rest.listing.paging === 'cursor' ? kept.toReversed() : kept
   }
 
-  return { rowsIn, byId, may, isMine, seen, shown, objectOf, listed }
+  return { rowsIn, byId, may, isHidden, isMine, seen, shown, objectOf, listed }
 }
 
 export type Reference = ReturnType<typeof referenceOver>

@@ -64,6 +64,11 @@ const writesIn = (subject: Subject, view: View) =>
               const answer = await ask(`${route.method} ${pathTo(route, row)}`, viewer, body)
               const about = `${nameOf(route)} ${row.id} by ${named(viewer)}: ${answer.text}`
               const rule = ruleOf(route.entity, kind)
+              const isHidden = viewer.id !== null && reference().isHidden(route.entity, row, viewer)
+              if (isHidden && viewer !== barred) {
+                assert.equal(answer.status, 404, about)
+                continue
+              }
               if (!reference().may(route.entity, row, rule, viewer) || viewer === barred) {
                 assert.ok([401, 403].includes(answer.status), about)
                 refusedTo(answer, viewer)
@@ -251,7 +256,9 @@ const writesIn = (subject: Subject, view: View) =>
             const rule = ruleOf(route.entity, 'delete')
             const answer = await ask(`DELETE ${pathTo(route, row)}`, viewer)
             const about = `${nameOf(route)} ${row.id} by ${named(viewer)}: ${answer.text}`
-            if (!reference().may(route.entity, row, rule, viewer) || viewer === barred) {
+            const isHidden = viewer.id !== null && reference().isHidden(route.entity, row, viewer)
+            if (isHidden && viewer !== barred) assert.equal(answer.status, 404, about)
+            else if (!reference().may(route.entity, row, rule, viewer) || viewer === barred) {
               assert.ok([401, 403].includes(answer.status), about)
               refusedTo(answer, viewer)
             } else if (answer.status === 409) {

@@ -6,6 +6,7 @@ import { computedFault } from '#model/computed.ts'
 import type { Entity } from '#model/entity.ts'
 import { type Field, isDerived, mostCharacters } from '#model/field.ts'
 import { columnName } from '#model/names.ts'
+import { isByRow } from '#model/policy.ts'
 import { isEnumValue, isStorable } from '#model/values.ts'
 
 type CheckedField = CheckedEntity & { readonly key: string; readonly field: Field }
@@ -184,7 +185,7 @@ const checks: Readonly<Record<string, FieldCheck>> = {
       (!source || !['int', 'decimal'].includes(source.scalar) || isDerived(source))
     )
       return `${what}, which is no number of its own: name an int() or a decimal()`
-    if (child.policy.read?.kind === 'self')
+    if (isByRow(child.policy.read) || isByRow(source?.readableBy))
       return `${what}, whose rows not everybody sees: let them be read by all who may read them at all, or leave it out`
     if (`${self.table}_${columnName(key)}_kept_insert`.length > 63)
       return 'is kept by triggers whose names would have more than 63 letters: use shorter names'
