@@ -242,14 +242,14 @@ test('both count requests together: of 80 at once over both, with a limit of 50,
     return (await Promise.all(asked)).map(({ status }) => status)
   }
   const minute = () => Math.floor(Date.now() / 60_000)
-  let statuses: readonly number[] = []
-  // Counts are per minute: if a new minute began meanwhile, another caller tries again.
-  for (let begun = -1, user = 900; begun !== minute(); user++) {
-    begun = minute()
-    statuses = await statusesOf(user)
+  // Counts are per minute, and a request that waits for the store for half a second is decided without it: another caller tries again.
+  for (let user = 900; ; user++) {
+    const [begun, from] = [minute(), performance.now()]
+    const statuses = await statusesOf(user)
+    const counts = [200, 429].map(status => statuses.filter(is => is === status).length)
+    const isUnsure = begun !== minute() || performance.now() - from > 500
+    if (isUnsure && user < 920 && counts[0] !== 50) continue
+    assert.deepEqual(counts, [50, 30])
+    break
   }
-  assert.deepEqual(
-    [200, 429].map(status => statuses.filter(is => is === status).length),
-    [50, 30],
-  )
 })
