@@ -35,6 +35,7 @@ export const onSqliteOnly = {
   'test/store/migration-safety.test.ts': 'reads the migrations of both engines by itself',
   'test/store/problems.test.ts': 'the disk below a SQLite file',
   'test/store/shared-log.test.ts': 'the log of a SQLite file',
+  'test/store/threads.test.ts': 'threads serve a SQLite file',
   'test/store/writer.test.ts': 'the writer thread of SQLite',
 }
 

@@ -60,6 +60,12 @@ const isWebAddress = (given: string) => /^https?:\/\//i.test(given) && URL.canPa
 /** A day of the calendar. @public */
 export const day = textWhere(isDay, 'must be a day that the calendar has, such as 2027-01-31')
 
+const wholeThreads = whole(1, 64)
+
+/** How many threads serve. */
+export const threadCount: SettingRule<'auto' | number> = given =>
+  given === 'auto' ? { value: 'auto' } : wholeThreads(given)
+
 const isOrigin = (text: string) => URL.parse(text)?.origin === text
 
 /** Whether each % begins an escape of a character. */
@@ -157,6 +163,11 @@ export const settings = {
     ),
     'sqlite:./data/duet.db',
     'Where the content is stored: a file, or a PostgreSQL database, of which several servers may be named with commas between',
+  ),
+  DUET_THREADS: setting(
+    threadCount,
+    'auto',
+    'Threads that serve a SQLite store, each on a core of its own, on Linux; auto is one less than the cores, at most 8 and one for each 256 MiB of memory. PostgreSQL has --processes',
   ),
   DUET_STORE_WAIT: setting(
     time('1h'),

@@ -123,7 +123,7 @@ test('a socket that systemd handed over to a recent Node is still there', async 
   const child = spawn('/bin/sh', ['-c', line, process.execPath], {
     cwd: whole,
     env,
-    stdio: ['ignore', 'pipe', 'inherit', socket.handle],
+    stdio: ['ignore', 'pipe', 'inherit', ...socket.handles],
   })
   const closed = once(child, 'close')
   const [said] = await once(child.stdout as Readable, 'data')
@@ -139,7 +139,7 @@ test('a socket that systemd handed over to an old Node is handed on to the pinne
   const child = spawn('/bin/sh', ['-c', line, process.execPath], {
     cwd: whole,
     env,
-    stdio: ['ignore', 'pipe', 'inherit', socket.handle],
+    stdio: ['ignore', 'pipe', 'inherit', ...socket.handles],
   })
   const [said] = await once(child.stdout as Readable, 'data')
   socket.close()

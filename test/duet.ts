@@ -31,8 +31,13 @@ export const plain = Object.fromEntries(
   ),
 )
 
-/** Gives a socket to the program as sd_listen_fds(3) has it: its process id is known only when it runs. */
-const withSocket = ['/bin/sh', '-c', 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"', 'sh']
+/** Gives sockets to the program as sd_listen_fds(3) has it: its process id is known only when it runs. */
+const withSockets = (count: number) => [
+  '/bin/sh',
+  '-c',
+  `LISTEN_PID=$$ LISTEN_FDS=${count} exec "$@"`,
+  'sh',
+]
 
 /** Starts a command, which the test waits for or kills; `socket` is handed over to it. */
 export const start = (
@@ -41,10 +46,12 @@ export const start = (
   file = program,
   socket?: BoundSocket,
 ) => {
-  const [first = '', ...rest] = [...(socket ? withSocket : []), process.execPath, file, ...args]
+  const handles = socket?.handles ?? []
+  const before = socket ? withSockets(handles.length) : []
+  const [first = '', ...rest] = [...before, process.execPath, file, ...args]
   const child = spawn(first, rest, {
     env: { ...plain, ...settings },
-    stdio: ['ignore', 'pipe', 'pipe', ...(socket ? [socket.handle] : [])],
+    stdio: ['ignore', 'pipe', 'pipe', ...handles],
   }) as ChildProcessByStdio<null, Readable, Readable>
   alive.add(child)
   child.once('exit', () => alive.delete(child))
@@ -99,6 +106,12 @@ export const patient: Settings = {
   ...(!isCached && { DUET_CACHE: '0' }),
 }
 
+/** With how many threads a store in a file is served, unless a test says so itself: `DUET_TEST_THREADS=2` runs the tests of services with two. */
+export const testThreads = Number(process.env.DUET_TEST_THREADS ?? 1)
+
+const threadsOf = ({ DUET_DATABASE_URL: url = '' }: Settings): Settings =>
+  /^postgres/.test(url) ? {} : { DUET_THREADS: String(testThreads) }
+
 /** The settings of memory that `npm start` and the files of deploy/ give a service. */
 const frugal: Settings = {
   MALLOC_ARENA_MAX: '2',
@@ -113,11 +126,20 @@ export const serve = (settings: Settings, ...args: readonly string[]): Promise<S
 
 /** The same by another program. */
 export const serveBy = (file: string, settings: Settings, ...args: readonly string[]) =>
-  listening(start(['serve', ...args], { ...patient, ...frugal, ...settings }, file))
+  listening(start(['serve', ...args], usual(settings), file))
 
-/** The same on a socket that is handed over. */
-export const serveOn = (socket: BoundSocket, settings: Settings, ...args: readonly string[]) =>
-  listening(start(['serve', ...args], { ...patient, ...frugal, ...settings }, program, socket))
+/** The same on a socket that is handed over, or several, one for each thread. */
+export const serveOn = (socket: BoundSocket, settings: Settings, ...args: readonly string[]) => {
+  const own = { ...settings, ...(socket.handles.length > 1 && { DUET_THREADS: 'auto' }) }
+  return listening(start(['serve', ...args], usual(own), program, socket))
+}
+
+const usual = (settings: Settings): Settings => ({
+  ...patient,
+  ...frugal,
+  ...threadsOf(settings),
+  ...settings,
+})
 
 /** Resolves when the service that was started listens. */
 const listening = async (running: ReturnType<typeof start>): Promise<Service> => {

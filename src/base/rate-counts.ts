@@ -6,3 +6,6 @@ export type RateCounts = (
   window: number,
   seen: ReadonlyMap<string, number>,
 ) => Promise<ReadonlyMap<string, number>>
+
+/** The counts that the threads of a process share of things of one kind, such as requests. */
+export type ThreadCounts = (kind: string) => RateCounts

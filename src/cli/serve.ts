@@ -4,18 +4,27 @@ import { endingSignals, goOnWithout, nowHandled } from '#cli/terminal.ts'
 import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
 import { prepare } from '#serve/prepare.ts'
-import { handedOver, isOneOfMany, serveAsOne, serveMany } from '#serve/processes.ts'
+import {
+  firstDescriptor,
+  handedOver,
+  isOneOfMany,
+  serveAsOne,
+  serveMany,
+  socketsFor,
+} from '#serve/processes.ts'
 import { start } from '#serve/start.ts'
-import { ConfigError } from '#settings.ts'
+import { isServingThread, serveAsThread, serveInThreads, threadsFor } from '#serve/threads.ts'
+import { ConfigError, threadCount } from '#settings.ts'
 
-export const help = `Usage: duet serve [--migrate] [--processes N]
+export const help = `Usage: duet serve [--migrate] [--threads N] [--processes N]
 
 Serves GraphQL at /graphql and REST at /api. Settings come from the environment
 (DUET_…, see docs/settings.md). On SQLite the store is migrated first; on PostgreSQL
 only with --migrate, and without it a store that lacks migrations is refused. An empty
-development store is filled with a small demo content. --processes N shares the port
-between N processes, each on a core of its own; for PostgreSQL only, since one process
-alone may write to SQLite.`
+development store is filled with a small demo content. --threads N serves a SQLite
+store with N threads, each on a core of its own, instead of those of DUET_THREADS.
+--processes N shares the port between N processes; for PostgreSQL only, since one
+process alone may write to SQLite.`
 
 /** Calls `stop` on the first signal, and ends the process with 0, or 1 if that failed; a later one ends it at once. */
 const endOnSignals = (stop: () => Promise<void>) => {
@@ -44,7 +53,7 @@ const mostProcesses = 256
 export const run = async (args: readonly string[], content: Content): Promise<void> => {
   const { values } = readArgs(
     args,
-    { migrate: { type: 'boolean' }, processes: { type: 'string' } },
+    { migrate: { type: 'boolean' }, processes: { type: 'string' }, threads: { type: 'string' } },
     0,
   )
   // A proxy in front could then see other requests than the service.
@@ -65,15 +74,25 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
     throw new UsageError(
       '--processes is for PostgreSQL: one process alone may write to SQLite; duet move takes the content over',
     )
+  const asked = values.threads === undefined ? undefined : threadCount(values.threads)
+  if (asked && 'fault' in asked)
+    throw new UsageError(`--threads ${asked.fault}, or auto, not ${values.threads}`)
   // Those of several processes get the socket from the first one, for which it was meant.
-  const socket = handedOver(process.env, isOneOfMany ? process.ppid : process.pid)
+  const own = isOneOfMany ? process.ppid : process.pid
+  const sockets = config.store.kind === 'sqlite' ? socketsFor(process.env, own) : 0
+  const threads = threadsFor(config, asked?.value ?? config.values.DUET_THREADS, sockets)
+  const socket = sockets > 0 ? firstDescriptor : handedOver(process.env, own)
   const program = { config, content, socket }
+  if (isServingThread) return serveAsThread(program)
   if (isOneOfMany) return serveAsOne(program, endOnSignals)
   const release = await prepare(program, values.migrate === true)
+  const onFatal = () => process.exit(1)
+  const several = () =>
+    threads > 1 ? serveInThreads(program, threads, onFatal) : start(program, onFatal)
   const running =
     count > 1
       ? await serveMany(count, config.values.DUET_METRICS_PORT, socket !== undefined)
-      : await start(program, () => process.exit(1))
+      : await several()
   endOnSignals(async () => {
     await running.stop()
     release()

@@ -171,7 +171,7 @@ const mutate = async (
   const fields = collectFields([operation.node.selectionSet], operation, variables).values()
   const roots = [...fields].flatMap(([node]) => schema.roots.get(node?.name.value ?? '') ?? [])
   for (const { kind, entity } of roots)
-    if (kind === 'create') edge.limiter?.countCreation(c, viewer, entity)
+    if (kind === 'create') await edge.limiter?.countCreation(c, viewer, entity)
   const rate = roots.length > 1 ? await edge.limiter?.count(c, viewer, roots.length - 1) : undefined
   const countSignUp = () => edge.limiter?.countSignUp(c, viewer, core.model.viewers.entity)
   const { data, error, ...write } = await runMutation(execution, keyed, countSignUp)

@@ -36,7 +36,7 @@ type Mutated = WriteFacts & {
 export const runMutation = async (
   asked: Execution,
   keyed: KeyedRequest | undefined,
-  countSignUp: () => void,
+  countSignUp: () => unknown,
 ): Promise<Mutated> => {
   const fields = planMutation(asked)
   const writes = fields.filter(field => 'root' in field)
@@ -78,7 +78,7 @@ export const runMutation = async (
 const actingExecution = async (
   execution: Execution,
   writes: readonly WriteField[],
-  countSignUp: () => void,
+  countSignUp: () => unknown,
 ): Promise<Execution> => {
   const { core, viewer } = execution
   const [first] = writes

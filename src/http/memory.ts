@@ -1,4 +1,5 @@
 /** The memory that requests and answers take up while they are on their way, and what is kept of them, with a budget for each purpose. */
+import type { Tally, TallyName } from '#base/tallies.ts'
 import { ApiError } from '#errors.ts'
 
 /** The error for a read whose answer would be one too many of those that nobody takes. */
@@ -23,12 +24,18 @@ export type Account = {
   readonly give: (bytes: number) => void
 }
 
-const accountOf = (budget: number, whole?: Account): Account => {
+/** The other threads that take of the same budget; `own` is the part of it that a thread has whatever they take, from 0 to 1. */
+type Beside = { readonly tally: Tally; readonly own: number }
+
+const accountOf = (budget: number, whole?: Account, beside?: Beside): Account => {
   let taken = 0
   const account: Account = {
     budget,
     taken: () => taken,
-    hasRoom: bytes => taken + bytes <= budget && whole?.hasRoom(bytes) !== false,
+    hasRoom: bytes =>
+      beside === undefined
+        ? taken + bytes <= budget && whole?.hasRoom(bytes) !== false
+        : taken + bytes <= beside.own * budget || taken + beside.tally.others() + bytes <= budget,
     take: bytes => {
       const fits = account.hasRoom(bytes)
       if (fits) account.force(bytes)
@@ -37,10 +44,12 @@ const accountOf = (budget: number, whole?: Account): Account => {
     force: bytes => {
       taken += bytes
       whole?.force(bytes)
+      beside?.tally.put(taken)
     },
     give: bytes => {
       taken -= bytes
       whole?.give(bytes)
+      beside?.tally.put(taken)
     },
   }
   return account
@@ -54,8 +63,7 @@ export const partOf = (whole: Account, share: number): Account =>
  * An account of which each caller may take as much as stays free, as in switches with a shared buffer: one caller gets half, two get
  * a third each. So the next caller finds room, however many addresses one attacker has.
  */
-const sharedAccountOf = (budget: number) => {
-  const account = accountOf(budget)
+const sharedAccountOf = (account: Account) => {
   const byCaller = new Map<string, number>()
   const of = (caller: string) => ({
     take: (bytes: number): boolean => {
@@ -89,15 +97,28 @@ const budgets = {
   documents: 12 * mebibyte,
 }
 
-/** The accounts of a process, empty; with other budgets where some are given. */
-export const createMemory = (other: Partial<typeof budgets> = {}) => {
+/**
+ * The accounts of a process, empty; with other budgets where some are given. Where several threads serve, `tally` counts what each takes:
+ * of what is on its way all take from one budget; of what is kept each has its part, and borrows what the others leave of theirs.
+ */
+export const createMemory = (
+  other: Partial<typeof budgets> = {},
+  tally?: (name: TallyName) => Tally,
+) => {
   const { bodies, answers, cached, documents } = { ...budgets, ...other }
+  const besideIn = (name: TallyName, isKept: boolean): Beside | undefined => {
+    const own = tally?.(name)
+    return own && { tally: own, own: isKept ? 1 / own.threads : 0 }
+  }
   return {
-    bodies: sharedAccountOf(bodies),
-    answers: accountOf(answers),
+    bodies: sharedAccountOf(accountOf(bodies, undefined, besideIn('bodies', false))),
+    answers: accountOf(answers, undefined, besideIn('answers', false)),
     /** It also has how often an answer was found in the cache, and how often not. */
-    cached: { ...accountOf(cached), lookups: { hit: 0, miss: 0 } },
-    documents: accountOf(documents),
+    cached: {
+      ...accountOf(cached, undefined, besideIn('cached', true)),
+      lookups: { hit: 0, miss: 0 },
+    },
+    documents: accountOf(documents, undefined, besideIn('documents', true)),
   }
 }
 

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { Counter, collectDefaultMetrics, Registry } from 'prom-client'
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Registry } from 'prom-client'
 import { jobs, onEnd, reads } from '#channels.ts'
 import { createHistogram, type HistogramSeries, register } from '#metrics/histogram.ts'
 import type { Observe, RequestEvent } from '#observe.ts'
@@ -41,14 +41,34 @@ const alarming = ['INTERNAL', 'OVERLOADED', 'UNAVAILABLE', 'TIMEOUT']
 /** The methods of RFC 9110, RFC 5789 and RFC 10008; any other is `_OTHER`, as the semantic conventions have it. */
 const methods = /^(CONNECT|DELETE|GET|HEAD|OPTIONS|PATCH|POST|PUT|QUERY|TRACE)$/
 
-/** Begins to measure; `system` is the database's name in the semantic conventions. */
-export const createMetrics = (system: string, version: string) => {
+/** The metrics of a thread, to be added to those of others. */
+export type ThreadMetrics = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
+
+/** What the metrics of a thread that ended leave: counts never fall, and gauges are gone. */
+export const countsOf = (metrics: ThreadMetrics): ThreadMetrics =>
+  metrics.filter(({ type }) => String(type) !== 'gauge')
+
+/** The sum of the metrics of several threads. */
+export const summed = async (all: readonly ThreadMetrics[]): Promise<ThreadMetrics> =>
+  AggregatorRegistry.aggregate([...all]).getMetricsAsJSON()
+
+/** Metrics of the process, which one thread alone tells. */
+const ofProcess = /^process_|^nodejs_(version|active)/
+
+/** Begins to measure; `system` is the database's name in the semantic conventions, `thread` the number of one of several that serve. */
+export const createMetrics = (system: string, version: string, thread?: number) => {
   const registry = new Registry()
   const duration = (timing: Timing) => createHistogram(registry, { ...timing, buckets: durations })
   const counter = (name: string, help: string, ...labelNames: string[]) =>
     new Counter({ name, help, labelNames, registers: [registry] })
   const gauge = readingOn(registry, 'gauge')
-  collectDefaultMetrics({ register: registry })
+  collectDefaultMetrics({
+    register: registry,
+    ...(thread !== undefined && { labels: { thread: String(thread) } }),
+  })
+  if (thread !== undefined)
+    for (const { name } of registry.getMetricsAsArray())
+      if (ofProcess.test(name)) registry.removeSingleMetric(name)
 
   // Requests, and what else is counted by events.
   const requests = duration({
@@ -125,12 +145,13 @@ export const createMetrics = (system: string, version: string) => {
     'api',
     'member',
   )
-  gauge({
-    name: 'duet_build_info',
-    help: 'The version that runs; always 1.',
-    label: 'version',
-    read: () => new Map([[version, 1]]),
-  })
+  if (thread === undefined)
+    gauge({
+      name: 'duet_build_info',
+      help: 'The version that runs; always 1.',
+      label: 'version',
+      read: () => new Map([[version, 1]]),
+    })
   return {
     observe,
     /** After a commit: how many writes it held, and its milliseconds. */
@@ -145,9 +166,13 @@ export const createMetrics = (system: string, version: string) => {
     gauge,
     /** Adds a number that only grows. */
     total: readingOn(registry, 'counter'),
-    /** All of it in Prometheus' text format, whose media type is `type`. */
-    text: () => registry.metrics(),
+    /** All of it in Prometheus' text format, whose media type is `type`, with that of the other threads. */
+    text: async (others: readonly ThreadMetrics[] = []): Promise<string> =>
+      others.length === 0
+        ? registry.metrics()
+        : AggregatorRegistry.aggregate([await registry.getMetricsAsJSON(), ...others]).metrics(),
     type: registry.contentType,
+    json: () => registry.getMetricsAsJSON(),
     close: (): void => {
       for (const end of ends) end()
     },
@@ -158,11 +183,12 @@ export type Metrics = ReturnType<typeof createMetrics>
 
 const path = '/metrics'
 
-/** Serves metrics on a port of their own, which callers of the APIs do not reach; rejects if the port cannot be had. */
+/** Serves metrics on a port of their own, which callers of the APIs do not reach, with those that `others` gathers; rejects if the port cannot be had. */
 export const listenForMetrics = async (
   { text, type }: Pick<Metrics, 'text' | 'type'>,
   host: string,
   port: number,
+  others: () => Promise<readonly ThreadMetrics[]> = async () => [],
 ): Promise<{ readonly url: string; readonly close: () => void }> => {
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { url = '', method = '' } = request
@@ -171,7 +197,7 @@ export const listenForMetrics = async (
     } else if (method !== 'GET' && method !== 'HEAD') {
       response.writeHead(405, { Allow: 'GET, HEAD' }).end()
     } else {
-      const body = await text()
+      const body = await text(await others())
       response.writeHead(200, { 'Content-Type': type }).end(method === 'HEAD' ? undefined : body)
     }
   }

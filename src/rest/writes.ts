@@ -145,7 +145,7 @@ export const serveCreate = (mount: Mount, route: Route): RestHandler => {
     const right = { rule, what: `create ${entity.plural}`, creates: route.entity }
     const writing = await permitted(mount, c, caller, right)
     const { viewer } = writing
-    edge.limiter?.countCreation(c, viewer, route.entity)
+    await edge.limiter?.countCreation(c, viewer, route.entity)
     const given = route.below && { [route.below.field]: pathId(c, 'parentId', route.below.entity) }
     const isNamed = viewer.id !== null || viewer.subject !== undefined
     const isChecked = given !== undefined || isNamed

@@ -9,9 +9,15 @@ import {
   ServerResponse,
   STATUS_CODES,
 } from 'node:http'
-import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net'
+import {
+  type AddressInfo,
+  createServer as createTcpServer,
+  type Socket,
+  Server as TcpServer,
+} from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { getRequestListener, RequestError } from '@hono/node-server'
+import type { Tally } from '#base/tallies.ts'
 import type { Config } from '#config.ts'
 import { ApiError } from '#errors.ts'
 import { createConnections } from '#http/connections.ts'
@@ -39,6 +45,8 @@ type ListenOptions = Partial<Pick<HttpContext, 'queue' | 'connections'>> & {
   readonly state: { readonly isDraining: boolean }
   /** The descriptor of a socket that was handed over. */
   readonly socket?: number | undefined
+  /** The connections of all threads that listen on the port; absent where only one does. */
+  readonly tally?: Tally | undefined
   readonly patience?: number
 }
 
@@ -46,7 +54,15 @@ type ListenOptions = Partial<Pick<HttpContext, 'queue' | 'connections'>> & {
 export const listen = async (
   app: Pick<App, 'fetch'>,
   config: Config,
-  { versions, state, socket, patience = usualPatience, queue = noQueue, ...given }: ListenOptions,
+  {
+    versions,
+    state,
+    socket,
+    tally,
+    patience = usualPatience,
+    queue = noQueue,
+    ...given
+  }: ListenOptions,
 ): Promise<Listening> => {
   const { DUET_QUEUE_SIZE, DUET_QUEUE_WAIT, DUET_MAX_CONNECTIONS } = config.values
   const limits = { held: DUET_QUEUE_SIZE, rest: DUET_QUEUE_WAIT }
@@ -97,8 +113,28 @@ export const listen = async (
   })
   refuseUnparsed(server, versions)
   server.maxConnections = DUET_MAX_CONNECTIONS
-  const address = await listenOn(server, config, socket)
+  if (tally) {
+    let open = 0
+    server.on('connection', connection => {
+      tally.put(++open)
+      connection.once('close', () => tally.put(--open))
+    })
+    // Node reads it at each new connection: what other threads have of theirs is not left for this one.
+    Object.defineProperty(server, 'maxConnections', {
+      get: () => DUET_MAX_CONNECTIONS - tally.others(),
+    })
+  }
+  const address = await listenOn(server, config, socket, tally !== undefined)
   return { url: urlOf(address, config, socket), close: limit => closeGently(server, limit) }
+}
+
+/** Finds out whether the port of the settings is free, as threads that share one would take it beside another program; gives its number. */
+export const freePort = async (config: Config): Promise<number> => {
+  const server = createTcpServer()
+  const { port } = await listenOn(server, config)
+  server.close()
+  await once(server, 'close')
+  return port
 }
 
 /**
@@ -121,9 +157,14 @@ const urlOf = ({ address, port }: AddressInfo, config: Config, socket?: number):
 /** How many connections may wait to be accepted; the system has a limit of its own. */
 const backlog = 4096
 
-/** Listens on the address and port of the settings, or on the socket that was handed over; gives the address. */
-const listenOn = async (server: Server, config: Config, socket?: number): Promise<AddressInfo> => {
-  if (socket === undefined) server.listen({ port: config.port, host: config.host, backlog })
+/** Listens on the address and port of the settings, which other threads may share, or on the socket that was handed over; gives the address. */
+const listenOn = async (
+  server: TcpServer,
+  { port, host }: Config,
+  socket?: number,
+  isShared = false,
+): Promise<AddressInfo> => {
+  if (socket === undefined) server.listen({ port, host, backlog, reusePort: isShared })
   else server.listen({ fd: socket, backlog })
   try {
     await once(server, 'listening')
@@ -156,8 +197,17 @@ const closeGently = async (server: Server, limit: number): Promise<void> => {
   // What arrived while the process stood still is read before any connection is taken for idle.
   const close = () => void nextTurn().then(() => server.closeIdleConnections())
   const idle = setTimeout(close, lastRequest)
-  // The sockets are read once more first: a connection or a request that has arrived is still answered.
-  await nextTurn()
+  // The sockets are read once more first: a connection or a request that has arrived is still answered. A turn takes one connection, and
+  // those that wait when the socket is closed would be cut off.
+  let accepted = true
+  server.on('connection', () => {
+    accepted = true
+  })
+  for (const until = performance.now() + lastRequest; accepted && performance.now() < until; ) {
+    accepted = false
+    await nextTurn()
+    await nextTurn()
+  }
   // The method of an HTTP server would close the idle connections at once.
   await new Promise(resolve => TcpServer.prototype.close.call(server, resolve))
   clearTimeout(forced)

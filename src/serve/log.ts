@@ -4,7 +4,12 @@ import { pino } from 'pino'
 import { clipped } from '#base/text.ts'
 import type { Event, Observe, RequestEvent, Trace } from '#observe.ts'
 
-export type Logging = { readonly observe: Observe; readonly flush: () => void }
+export type Logging = {
+  readonly observe: Observe
+  /** Writes whole lines, such as those of another thread. */
+  readonly add: (lines: string) => void
+  readonly flush: () => void
+}
 
 type LogLevel = 'info' | 'warn' | 'error' | 'silent'
 
@@ -95,6 +100,9 @@ const shownMail = ({ to, subject, text }: Event & { kind: 'mail' }): string =>
 /** How many characters of lines are written together, and how many wait at most while they cannot be written. */
 const together = { least: 16_000, most: 16 * 1_048_576 }
 
+/** How long lines wait for more, in milliseconds. */
+const between = 500
+
 /** How long to wait for a reader that takes nothing just now, in milliseconds, and how often at the end of the process. */
 const busyPause = 100
 const lastTries = 30
@@ -171,18 +179,40 @@ const createOutput = () => {
       tell(error as Error)
     }
   }
-  setInterval(flush, 500).unref()
+  setInterval(flush, between).unref()
   // A process that ends on an error says what led to it.
   process.once('exit', flushSync)
   return { add, flushSync }
 }
 
+/** Lines of a thread, given together to the one that writes those of all: what two threads write at once could be mixed within a line. */
+const createRelay = (send: (lines: string) => void): ReturnType<typeof createOutput> => {
+  let waiting = ''
+  const flush = (): void => {
+    if (waiting !== '') send(waiting)
+    waiting = ''
+  }
+  setInterval(flush, between).unref()
+  process.once('exit', flush)
+  return {
+    add: line => {
+      waiting += line
+      if (waiting.length >= together.least) flush()
+    },
+    flushSync: flush,
+  }
+}
+
 /**
- * Listens to events and logs them on standard output, a line each. A request that took `slow` milliseconds or more has a second line
- * that says where the time went.
+ * Listens to events and logs them on standard output, a line each, or gives the lines to `relay`. A request that took `slow` milliseconds or
+ * more has a second line that says where the time went.
  */
-export const logging = (level: LogLevel, slow = Number.POSITIVE_INFINITY): Logging => {
-  const { add, flushSync } = createOutput()
+export const logging = (
+  level: LogLevel,
+  slow = Number.POSITIVE_INFINITY,
+  relay?: (lines: string) => void,
+): Logging => {
+  const { add, flushSync } = relay ? createRelay(relay) : createOutput()
   const logger = pino(
     {
       level,
@@ -230,5 +260,5 @@ export const logging = (level: LogLevel, slow = Number.POSITIVE_INFINITY): Loggi
         event satisfies never
     }
   }
-  return { observe, flush: flushSync }
+  return { observe, add, flush: flushSync }
 }

@@ -2,18 +2,21 @@
 import { type Config, version } from '#config.ts'
 import type { Engine } from '#engines/shared/store.ts'
 import type { HttpContext } from '#http/exchange.ts'
-import type { Metrics } from '#metrics/metrics.ts'
+import type { Metrics, ThreadMetrics } from '#metrics/metrics.ts'
 import { ConfigError } from '#settings.ts'
 import type { Usage } from '#versions/deprecated-use.ts'
 
 /** The names of the semantic conventions. */
 const systems = { sqlite: 'sqlite', postgres: 'postgresql' } as const
 
-/** Begins to measure; undefined if the settings do not ask for it. */
-export const metricsOf = async ({ values, store }: Config): Promise<Metrics | undefined> => {
+/** Begins to measure, in the serving thread of that number if there are several; undefined if the settings do not ask for it. */
+export const metricsOf = async (
+  { values, store }: Config,
+  thread?: number,
+): Promise<Metrics | undefined> => {
   if (values.DUET_METRICS_PORT === undefined) return undefined
   const { createMetrics } = await import('#metrics/metrics.ts')
-  return createMetrics(systems[store.kind], version)
+  return createMetrics(systems[store.kind], version, thread)
 }
 
 /** The same usage, with each count in the metrics too. */
@@ -28,11 +31,13 @@ export const measured = (usage: Usage, metrics: Metrics | undefined): Usage =>
         },
       }
 
-/** The parts of a service that are looked at when Prometheus asks. */
-export type Looked = { readonly engine: Engine; readonly edge: HttpContext }
-
-/** What each gauge says; a line for each. */
-const addGauges = ({ gauge, total }: Metrics, { engine, edge }: Looked): void => {
+/** Adds what is looked at in a thread that serves, which is one of so many, when Prometheus asks. */
+export const addServingGauges = (
+  { gauge, total }: Metrics,
+  edge: HttpContext,
+  engine: Engine,
+  threads = 1,
+): void => {
   const { active, queue, connections, memory } = edge
   const perPurpose = (read: (purpose: keyof typeof memory) => number) => () =>
     new Map((Object.keys(memory) as (keyof typeof memory)[]).map(name => [name, read(name)]))
@@ -57,17 +62,12 @@ const addGauges = ({ gauge, total }: Metrics, { engine, edge }: Looked): void =>
     name: 'duet_memory_budget_bytes',
     help: 'The most of these bytes; above it requests are refused, or what is cached is dropped.',
     label: 'purpose',
-    read: perPurpose(purpose => memory[purpose].budget),
+    read: perPurpose(purpose => memory[purpose].budget / threads),
   })
   gauge({
     name: 'duet_writes_waiting',
     help: 'Writes that wait for their commit, or for a connection.',
     read: engine.figures.writesWaiting,
-  })
-  gauge({
-    name: 'duet_store_read_only',
-    help: '1 while the store can only be read, such as for want of room on the disk.',
-    read: () => (engine.readOnly() === null ? 0 : 1),
   })
   // Without it nothing is cached.
   if (engine.changes)
@@ -77,6 +77,15 @@ const addGauges = ({ gauge, total }: Metrics, { engine, edge }: Looked): void =>
       label: 'result',
       read: () => new Map(Object.entries(memory.cached.lookups)),
     })
+}
+
+/** Adds what a process has once, however many of its threads serve. */
+const addStoreGauges = ({ gauge }: Metrics, engine: Engine): void => {
+  gauge({
+    name: 'duet_store_read_only',
+    help: '1 while the store can only be read, such as for want of room on the disk.',
+    read: () => (engine.readOnly() === null ? 0 : 1),
+  })
   const { walBytes, replicaLags } = engine.figures
   if (walBytes)
     gauge({
@@ -93,13 +102,25 @@ const addGauges = ({ gauge, total }: Metrics, { engine, edge }: Looked): void =>
     })
 }
 
+/** The parts of a service that are looked at when Prometheus asks: without `edge` its other threads serve, whose metrics `others` gathers. */
+type Looked = {
+  readonly engine: Engine
+  readonly edge?: HttpContext
+  readonly others?: () => Promise<readonly ThreadMetrics[]>
+}
+
 /** Serves the metrics on their port; gives the address, and a function that ends it. Throws ConfigError if the port is taken. */
-export const serveMetrics = async (metrics: Metrics, { values }: Config, looked: Looked) => {
+export const serveMetrics = async (
+  metrics: Metrics,
+  { values }: Config,
+  { engine, edge, others }: Looked,
+) => {
   const { DUET_METRICS_HOST: host, DUET_METRICS_PORT: port = 0 } = values
   const { listenForMetrics } = await import('#metrics/metrics.ts')
-  addGauges(metrics, looked)
+  addStoreGauges(metrics, engine)
+  if (edge) addServingGauges(metrics, edge, engine)
   try {
-    return await listenForMetrics(metrics, host, port)
+    return await listenForMetrics(metrics, host, port, others)
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException
     const why = code === 'EADDRINUSE' ? 'is in use already' : `cannot be listened on (${message})`

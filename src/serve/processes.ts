@@ -115,20 +115,29 @@ export const serveMany = async (
 }
 
 /** The first descriptor that is handed over. */
-const firstDescriptor = 3
+export const firstDescriptor = 3
 
 type Environment = Readonly<Record<string, string | undefined>>
+
+/** How many sockets were handed over to the process with that id, from descriptor 3 on; 0 if none was, or they are for another process. */
+export const socketsFor = ({ LISTEN_PID, LISTEN_FDS }: Environment, pid: number): number => {
+  if (LISTEN_PID !== String(pid) || LISTEN_FDS === undefined) return 0
+  const sockets = /^\d{1,2}$/.test(LISTEN_FDS) ? Number(LISTEN_FDS) : 0
+  if (sockets > 0) return sockets
+  throw new ConfigError(
+    `LISTEN_FDS is ${LISTEN_FDS}: hand over one socket, or one for each thread; a unit of systemd has one ListenStream= for each`,
+  )
+}
 
 /**
  * The descriptor of the socket that was handed over to the process with that id; undefined if there is none, or it is for another
  * process. Throws ConfigError for more than one.
  */
 export const handedOver = (environment: Environment, pid: number): number | undefined => {
-  const { LISTEN_PID, LISTEN_FDS } = environment
-  if (LISTEN_PID !== String(pid) || LISTEN_FDS === undefined) return undefined
-  if (LISTEN_FDS !== '1')
+  const sockets = socketsFor(environment, pid)
+  if (sockets > 1)
     throw new ConfigError(
-      `LISTEN_FDS is ${LISTEN_FDS}: one socket is served, so hand over one; a unit of systemd has one ListenStream=`,
+      `LISTEN_FDS is ${sockets}: one process serves one socket, so hand over one; a unit of systemd has one ListenStream=`,
     )
-  return firstDescriptor
+  return sockets === 1 ? firstDescriptor : undefined
 }

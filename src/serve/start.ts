@@ -1,15 +1,16 @@
-/** One process that serves: the prepared store opened, the core and the app on it, and a server that listens. */
-
+/** What serves: the prepared store opened once in a process; and in each thread that serves the core, the app and a server that listens. */
 import { flushCompileCache } from 'node:module'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { dayNumber, dayNumbered } from '#base/dates.ts'
 import { graphqlPath, versionPath } from '#base/paths.ts'
+import type { ThreadCounts } from '#base/rate-counts.ts'
+import { talliesOf } from '#base/tallies.ts'
 import { withOpened } from '#base/with-opened.ts'
 import { collecting } from '#channels.ts'
 import { type Config, version } from '#config.ts'
 import type { Core } from '#core.ts'
-import type { Store } from '#engines/shared/store.ts'
+import type { ServingThread, Store } from '#engines/shared/store.ts'
 import { loadGraphql } from '#graphql/mount.ts'
 import { createConnections } from '#http/connections.ts'
 import type { HttpContext } from '#http/exchange.ts'
@@ -26,7 +27,7 @@ import { authOf, keySource, reportMisfits } from '#serve/auth.ts'
 import { checkedGraphql } from '#serve/graphql.ts'
 import { listen } from '#serve/listen.ts'
 import { logging } from '#serve/log.ts'
-import { measured, metricsOf, serveMetrics } from '#serve/metrics.ts'
+import { addServingGauges, measured, metricsOf, serveMetrics } from '#serve/metrics.ts'
 import type { Program } from '#serve/prepare.ts'
 import { modelFor, storeOf } from '#serve/store.ts'
 import { endSettings, usualRateLimit } from '#settings.ts'
@@ -34,7 +35,7 @@ import { queryWith } from '#sql/engine.ts'
 import { type Announced, createUsage, startFlushing } from '#versions/deprecated-use.ts'
 import { createNotices, type DeprecationDays, shortNotice } from '#versions/deprecation.ts'
 import { startPurging } from '#write/idempotency.ts'
-import { startOutbox } from '#write/outbox.ts'
+import { type Outbox, startOutbox } from '#write/outbox.ts'
 
 export type Running = {
   readonly url: string
@@ -48,7 +49,7 @@ export type Running = {
 const lastAnswers = 300
 
 /** How long the last counts may take to be written at the end, in milliseconds. */
-const lastCounts = 3000
+export const lastCounts = 3000
 
 /** How long effects that are due are still run at the end, in milliseconds. */
 const lastEffects = 3000
@@ -63,7 +64,7 @@ const graphqlDelay = 250
  * that: bodies and answers are old by the time that they are done with, and what is left is small.
  * Compiled code is kept for the flags at that moment, so what was compiled until now is written first; call it once all is loaded.
  */
-const keepHeapSmall = (): void => {
+export const keepHeapSmall = (): void => {
   flushCompileCache()
   setFlagsFromString('--no-allocation-site-pretenuring')
   setFlagsFromString('--heap-growing-percent=50')
@@ -101,15 +102,17 @@ const anyAddress: Readonly<Record<string, string>> = {
 }
 
 /** Says where it listens; with a token also a line for each API that can be pasted into a shell. */
-const greetingOf = (
+export const greetingOf = (
   { config, content }: Program,
   url: string,
   metrics: string | undefined,
   token: string | null,
+  threads = 1,
 ): string => {
   const everywhere = anyAddress[config.host]
   const where = everywhere === undefined ? url : `${url} and ${everywhere}`
-  const listens = `Duet ${version} listens on ${where}${metrics === undefined ? '' : ` with metrics on ${metrics}`}`
+  const many = threads === 1 ? '' : ` in ${threads} threads`
+  const listens = `Duet ${version} listens on ${where}${metrics === undefined ? '' : ` with metrics on ${metrics}`}${many}`
   if (token === null) return listens
   const { graphql, rest } = content.examples.withToken
   return `${listens}
@@ -120,21 +123,39 @@ const greetingOf = (
 `
 }
 
-/** Begins to serve a store that `prepare` made ready; resolves when it listens. `onFatal`: it can serve no more. */
-export const start = async (program: Program, onFatal: () => void): Promise<Running> => {
-  const { config, content, socket } = program
-  const { values, development } = config
-  const auth = authOf(config, content.viewers)
+/** What one of several threads that serve has of the main thread, which has no app itself. */
+export type ThreadContext = ServingThread & {
+  /** Adds lines to the log of the process. */
+  readonly log: (lines: string) => void
+  readonly outbox: Outbox
+  readonly counts: ThreadCounts
+  readonly onDamage: (message: string) => void
+}
+
+type Opening = {
+  /** Called when the process can serve no more. */
+  readonly onFatal: () => void
+  /** The thread is one of several that serve, or, as `host`, the main thread of them. */
+  readonly thread?: ThreadContext | 'host'
+  /** Called with what SQLite says of a damaged page. */
+  readonly onDamage?: (message: string) => void
+  /** Called when nothing can be written any more. */
+  readonly onStop?: (message: string) => void
+}
+
+/** What is there once in a thread, whether or not it serves: the store, its log and its metrics. */
+export const openService = async (
+  { config, content }: Program,
+  { onFatal, onDamage, onStop, thread }: Opening,
+) => {
+  const { values } = config
+  const own = thread === 'host' ? undefined : thread
   const model = modelFor(config, content)
   const limits = { objects: values.DUET_MAX_OBJECTS, bytes: values.DUET_MAX_RESPONSE }
-  const now = Date.now
   const state = { isDraining: false, url: '' }
-
-  // The store, its log and its metrics.
   const store = await storeOf(config, content.migrations)
-  const keys = { cursor: await store.secret('cursor'), mail: await store.secret('mail') }
-  const log = logging(values.DUET_LOG, values.DUET_SLOW)
-  const metrics = await metricsOf(config)
+  const log = logging(values.DUET_LOG, values.DUET_SLOW, own?.log)
+  const metrics = await metricsOf(config, own?.number)
   const observe: Observe = metrics
     ? event => {
         log.observe(event)
@@ -157,15 +178,62 @@ export const start = async (program: Program, onFatal: () => void): Promise<Runn
     queue: values.DUET_WRITE_QUEUE,
     writeWait: values.DUET_WRITE_WAIT,
     isWatched: values.DUET_CACHE > 0,
+    isHost: thread === 'host',
+    ...(own && { thread: own }),
     ...(metrics && { onCommit: metrics.committed }),
     onProblem: message => observe({ kind: 'problem', message }),
     onNotice: message => observe({ kind: 'notice', message }),
+    onDamage: own?.onDamage ?? onDamage ?? (() => {}),
     onFatal: message => {
       state.isDraining = true
-      reportFatal(message)
+      onStop?.(message)
+      // The main thread has the same reason to end the process.
+      if (!own) reportFatal(message)
     },
   })
-  const ofStore = { writer: engine, dialect: engine.dialect, now }
+  const ofStore = { writer: engine, dialect: engine.dialect, now: Date.now }
+  const services = {
+    mail: createMail({ now: Date.now, observe, delivery: deliveryOf(config) }),
+    key: await store.secret('mail'),
+    publicUrl: () => values.DUET_PUBLIC_URL ?? state.url,
+    now: Date.now,
+  }
+  const { entities } = model
+  const outbox =
+    own?.outbox ??
+    startOutbox({ ...ofStore, reader: publishing(engine), entities, services, observe })
+  // Who uses what is deprecated, and since when callers are told.
+  const deprecation = deprecationOf(config, model.versions)
+  const announced = deprecation && (await announcedIn(store))
+  const usage = measured(createUsage({ ...ofStore, ...(announced && { announced }) }), metrics)
+  if (deprecation && !own) {
+    const today = dayNumbered(dayNumber(Date.now()))
+    const message = shortNotice(deprecation, today, usage.firstAnnounced(deprecation.version))
+    if (message !== undefined) observe({ kind: 'notice', message })
+  }
+  const endPurging = own ? () => {} : startPurging(ofStore)
+  return {
+    ...{ thread: own, model, limits, state, store, log, metrics, observe, reportFatal },
+    ...{ engine, services, outbox, deprecation, usage, endPurging },
+    /** Ends what it has, after what serves on it. */
+    close: async () => {
+      endPurging()
+      await outbox.close(lastEffects)
+      await engine.close()
+      log.flush()
+    },
+  }
+}
+
+export type OpenedService = Awaited<ReturnType<typeof openService>>
+
+/** Serves on an opened service, in this thread; `listen` in what it gives begins to. */
+export const serveOn = async ({ config, content, socket }: Program, service: OpenedService) => {
+  const { values, development } = config
+  const { thread, model, limits, state, store, metrics, observe, engine, usage } = service
+  const now = Date.now
+  const tally = thread && talliesOf(thread.tallies, thread.number - 1)
+  const auth = authOf(config, content.viewers)
 
   // Who asks, how often, how long they wait, and how much is kept for them.
   const limit = values.DUET_RATE_LIMIT ?? usualRateLimit[development ? 'development' : 'production']
@@ -176,14 +244,16 @@ export const start = async (program: Program, onFatal: () => void): Promise<Runn
           limit,
           now,
           rateCounts: engine.rateCounts,
+          threadCounts: thread?.counts,
           proxies: values.DUET_TRUSTED_PROXIES,
           creations: content.creationRates(config.content),
           superuser: content.viewers.roles.superuser,
         })
-  const { DUET_QUEUE_WAIT: wait, DUET_WRITE_WAIT: writeWait, DUET_QUEUE_SIZE: size } = values
+  const { DUET_QUEUE_WAIT: wait, DUET_WRITE_WAIT: writeWait, DUET_QUEUE_SIZE } = values
+  const size = Math.ceil(DUET_QUEUE_SIZE / (tally?.('connections').threads ?? 1))
   const queue = createQueue({ wait, writeWait, size })
   const connections = createConnections(queue, { held: size, rest: wait })
-  const memory = createMemory({ cached: values.DUET_CACHE })
+  const memory = createMemory({ cached: values.DUET_CACHE }, tally)
   const origins = values.DUET_CORS_ORIGINS
   const edge: HttpContext = {
     authenticate: reportMisfits(auth.authenticate, keySource(config), observe),
@@ -201,37 +271,15 @@ export const start = async (program: Program, onFatal: () => void): Promise<Runn
     collect: development || values.DUET_SLOW !== undefined ? collecting() : undefined,
     sendsTiming: development,
   }
-
-  // Who uses what is deprecated, and since when callers are told.
-  const deprecation = deprecationOf(config, model.versions)
-  const announced = deprecation && (await announcedIn(store))
-  const usage = measured(createUsage({ ...ofStore, ...(announced && { announced }) }), metrics)
-  if (deprecation) {
-    const today = dayNumbered(dayNumber(now()))
-    const message = shortNotice(deprecation, today, usage.firstAnnounced(deprecation.version))
-    if (message !== undefined) observe({ kind: 'notice', message })
-  }
-
-  const mail = createMail({ now, observe, delivery: deliveryOf(config) })
-  const publicUrl = () => values.DUET_PUBLIC_URL ?? state.url
-  const services = { mail, key: keys.mail, publicUrl, now }
-  const reader = cachedReader(publishing(engine), engine.changes, memory.cached)
-  const outbox = startOutbox({
-    ...ofStore,
-    reader: engine,
-    entities: model.entities,
-    services,
-    observe,
-  })
   const core: Core = {
     model,
     dialect: engine.dialect,
-    reader,
+    reader: cachedReader(publishing(engine), engine.changes, memory.cached),
     writer: engine,
     limits,
-    cursorKey: keys.cursor,
-    services,
-    wakeOutbox: outbox.wake,
+    cursorKey: await store.secret('cursor'),
+    services: service.services,
+    wakeOutbox: service.outbox.wake,
     usage,
     now,
   }
@@ -240,6 +288,7 @@ export const start = async (program: Program, onFatal: () => void): Promise<Runn
       () => null,
       error => (error as Error).message,
     )
+  const { deprecation } = service
   const { app, openGraphql } = createApp({
     content,
     served: await content.served(),
@@ -252,45 +301,64 @@ export const start = async (program: Program, onFatal: () => void): Promise<Runn
     readOnly: engine.readOnly,
     notices: deprecation && createNotices(deprecation, model.versions, now, usage),
   })
-
-  const forPrometheus = metrics && (await serveMetrics(metrics, config, { engine, edge }))
-  const endPurging = startPurging(ofStore)
   const endFlushing = startFlushing(usage)
-  const server = await listen(app, config, {
-    versions: model.versions,
-    state,
-    socket,
-    queue,
-    connections,
-  })
-  state.url = server.url
-  // Who waited for the service gets an answer first.
-  sleep(graphqlDelay, undefined, { ref: false })
-    .then(loadGraphql)
-    // Loading holds others up for long enough: they get a turn before the schema is derived.
-    .then(() => nextTurn())
-    .then(openGraphql)
-    .then(keepHeapSmall)
-    .catch((cause: Error) => reportFatal(`GraphQL cannot be opened: ${cause.message}`))
-
-  const stop = async () => {
-    state.isDraining = true
-    endPurging()
-    // First a balancer learns from /readyz to send requests elsewhere.
-    await sleep(values.DUET_DRAIN_WAIT)
-    connections.end()
-    await server.close(values.DUET_SHUTDOWN_TIMEOUT)
-    await Promise.race([endFlushing(), sleep(lastCounts, undefined, { ref: false })])
-    await outbox.close(lastEffects)
-    limiter?.close()
-    await engine.close()
-    log.flush()
-    forPrometheus?.close()
-  }
-  const token = development ? await auth.superuserToken() : null
+  if (metrics && tally) addServingGauges(metrics, edge, engine, tally('connections').threads)
+  let server: Awaited<ReturnType<typeof listen>> | undefined
   return {
-    url: server.url,
-    hello: greetingOf(program, server.url, forPrometheus?.url, token),
-    stop,
+    edge,
+    token: auth.superuserToken,
+    /** Resolves with the address when it listens, on that port if one is given; what it loads later, `onLoaded` is told of. */
+    listen: async (onLoaded: () => void, port = config.port): Promise<string> => {
+      const { versions } = model
+      const listening = {
+        ...{ versions, state, socket, queue, connections },
+        tally: tally?.('connections'),
+      }
+      server = await listen(app, { ...config, port }, listening)
+      state.url = server.url
+      // Who waited for the service gets an answer first.
+      sleep(graphqlDelay, undefined, { ref: false })
+        .then(loadGraphql)
+        // Loading holds others up for long enough: they get a turn before the schema is derived.
+        .then(() => nextTurn())
+        .then(openGraphql)
+        .then(onLoaded)
+        .catch((cause: Error) => service.reportFatal(`GraphQL cannot be opened: ${cause.message}`))
+      return server.url
+    },
+    stop: async () => {
+      state.isDraining = true
+      service.endPurging()
+      // First a balancer learns from /readyz to send requests elsewhere.
+      await sleep(values.DUET_DRAIN_WAIT)
+      connections.end()
+      await server?.close(values.DUET_SHUTDOWN_TIMEOUT)
+      await Promise.race([endFlushing(), sleep(lastCounts, undefined, { ref: false })])
+      limiter?.close()
+    },
+  }
+}
+
+/** Begins to serve a store that `prepare` made ready, in this thread alone; resolves when it listens. `onFatal`: it can serve no more. */
+export const start = async (program: Program, onFatal: () => void): Promise<Running> => {
+  const service = await openService(program, { onFatal })
+  const { engine, metrics } = service
+  const serving = await serveOn(program, service)
+  const forPrometheus =
+    metrics && (await serveMetrics(metrics, program.config, { engine, edge: serving.edge }))
+  const url = await serving.listen(keepHeapSmall)
+  return {
+    url,
+    hello: greetingOf(
+      program,
+      url,
+      forPrometheus?.url,
+      program.config.development ? await serving.token() : null,
+    ),
+    stop: async () => {
+      await serving.stop()
+      await service.close()
+      forPrometheus?.close()
+    },
   }
 }

@@ -44,12 +44,12 @@ const claimedValues = (
 /**
  * The viewer of a write with the id of its row. Nothing is cached: a row is looked up anew for each write, and the write checks in
  * its own transaction that the row is there. The first write of a subject makes its row if the content says so and the create rule
- * lets the token; `countCreation` throws where its caller has made too many. Rejects with 422 for lacking claims, and with 409 if a value is another row's.
+ * lets the token; `countCreation` throws or rejects where its caller has made too many. Rejects with 422 for lacking claims, and with 409 if a value is another row's.
  */
 export const actingViewer = async (
   store: ViewerStore,
   viewer: Viewer,
-  countCreation: (() => void) | undefined,
+  countCreation: (() => unknown) | undefined,
 ): Promise<Viewer> => {
   const { model, dialect, reader, writer } = store
   const { entity: what, by, signUp, roles } = model.viewers
@@ -82,7 +82,7 @@ export const actingViewer = async (
   const rule = entity.policy.create
   const mayMake = rule !== undefined && judge(rule, viewer, model) !== 'no'
   if (!signUp || !countCreation || !mayMake) return viewer
-  countCreation()
+  await countCreation()
   const checked = claimedValues(store, viewer, signUp)
   // Programs of a superuser have no person's claims, and write as nobody.
   if (checked.faults.length > 0 && viewer.role === roles.superuser) return viewer

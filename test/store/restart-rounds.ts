@@ -1,7 +1,7 @@
 /** A service that is ended and started again and again on one socket that outlives it, under load: no caller may notice. */
 import assert from 'node:assert/strict'
 import { mint } from '#auth/token.ts'
-import { type Settings, serveOn } from '../duet.ts'
+import { type Settings, serveOn, testThreads } from '../duet.ts'
 import type { Look } from '../stores.ts'
 import { boundSocket } from '../support/bound-socket.ts'
 import { assertUnnoticed, type Sending, startLoad } from '../support/steady-load.ts'
@@ -59,7 +59,7 @@ export const handedOverRounds = async (
     // A busy machine needs longer than usual for what waits.
     DUET_SHUTDOWN_TIMEOUT: String(longest),
   }
-  const socket = boundSocket()
+  const socket = boundSocket(testThreads)
   let service = await serveOn(socket, settings)
   try {
     assert.equal(service.port, socket.port)

@@ -5,7 +5,7 @@ import net from 'node:net'
 export type BoundSocket = {
   readonly port: number
   /** What `stdio` of a child process takes. */
-  readonly handle: net.Socket
+  readonly handles: readonly net.Socket[]
   readonly close: () => void
 }
 
@@ -16,18 +16,33 @@ type Handle = {
 
 /** The part of Node that makes a socket and does not accept from it, which it offers under this name only. */
 const { _createServerHandle: createHandle } = net as unknown as {
-  readonly _createServerHandle: (host: string, port: number, family: 4) => Handle | number
+  readonly _createServerHandle: (
+    host: string,
+    port: number,
+    family: 4,
+    descriptor: -1,
+    flags: number,
+  ) => Handle | number
 }
 
-/** A socket on a free port of this machine that nobody listens on yet. */
-export const boundSocket = (): BoundSocket => {
-  const handle = createHandle('127.0.0.1', 0, 4)
-  if (typeof handle === 'number') throw new Error(`no socket could be made: ${handle}`)
+/** libuv's flag for SO_REUSEPORT. */
+const reusePort = 2
+
+/** A socket on a free port of this machine that nobody listens on yet; or several on the same one, as systemd makes with `ReusePort=`. */
+export const boundSocket = (count = 1): BoundSocket => {
   const address = { port: 0 }
-  handle.getsockname(address)
+  const handles = Array.from({ length: count }, () => {
+    const flags = count > 1 ? reusePort : 0
+    const handle = createHandle('127.0.0.1', address.port, 4, -1, flags)
+    if (typeof handle === 'number') throw new Error(`no socket could be made: ${handle}`)
+    handle.getsockname(address)
+    return handle
+  })
   return {
     port: address.port,
-    handle: handle as unknown as net.Socket,
-    close: () => handle.close(),
+    handles: handles as unknown as readonly net.Socket[],
+    close: () => {
+      for (const handle of handles) handle.close()
+    },
   }
 }

@@ -1,5 +1,7 @@
 /** A store: the database that the configuration names, with all that the program does to it. Each engine offers one. */
+import type { MessagePort } from 'node:worker_threads'
 import type { RateCounts } from '#base/rate-counts.ts'
+import type { Tallies } from '#base/tallies.ts'
 import type { Catalogue } from '#engines/shared/catalogue.ts'
 import type { Ddl } from '#engines/shared/schema.ts'
 import { ApiError } from '#errors.ts'
@@ -22,6 +24,16 @@ export class NewerStoreError extends Error {
 export const tooManyWrites = () =>
   new ApiError('OVERLOADED', 'Too many writes are waiting; try again soon', { retryAfter: 1 })
 
+/** What the engine of the main thread shares with that of a serving thread: a port to its writer, and memory as the engine has it. */
+export type EngineShare = { readonly port: MessagePort; readonly memory: unknown }
+
+/** One of several threads that serve a store: its number from 1 on, and what all of them have in common. */
+export type ServingThread = {
+  readonly number: number
+  readonly share: EngineShare
+  readonly tallies: Tallies
+}
+
 export type EngineOptions = {
   /** Decimals of the store's currency. */
   readonly digits: number
@@ -34,12 +46,18 @@ export type EngineOptions = {
   readonly writeWait?: number
   /** Whether it reports changes, if it can. */
   readonly isWatched?: boolean
+  /** Whether other threads serve the store and this one only has its writer. */
+  readonly isHost?: boolean
+  /** Absent unless it is one of several threads that serve the store. */
+  readonly thread?: ServingThread
   /** Called at failures that the service survives. */
   readonly onProblem?: (message: string) => void
   /** Called with what an operator should know besides, such as that a failure is over. */
   readonly onNotice?: (message: string) => void
   /** Called after each commit with the number of its writes and its milliseconds. */
   readonly onCommit?: (writes: number, milliseconds: number) => void
+  /** Called with what SQLite says of a damaged page that was met. */
+  readonly onDamage?: (message: string) => void
   /** Called once when nothing can be written any more and the process must end. */
   readonly onFatal: (message: string) => void
 }
@@ -62,6 +80,12 @@ export type Engine = PlanReader &
       /** How far replicas are behind, in seconds, by their names; NaN for one that does not answer. */
       readonly replicaLags?: () => ReadonlyMap<string, number>
     }
+    /** What the serving thread of that number gets; absent if the engine serves one thread only. */
+    readonly shareWith?: (thread: number) => EngineShare
+    /** Ends the writing for good: waiting writes are told that their outcome is unknown. */
+    readonly stopWriting?: (reason: string) => void
+    /** Has it know of a damaged page that another thread met. */
+    readonly tellDamage?: (message: string) => void
     /** Adds to the counts that all processes share; absent if one process serves the store alone. */
     readonly rateCounts?: RateCounts
     readonly close: () => Promise<void>

@@ -26,10 +26,14 @@ const numbers = {
   /** The number of the last commit of the writer that was begun, and of the last one that was settled. */
   begun: 1,
   settled: 2,
-  /** The sum of both that the reader has noticed. */
-  noticed: 3,
+  /** The sum of both that each reader has noticed, from here on: each in a line of the processor's cache that no other thread writes. */
+  noticed: 16,
 } as const
-const firstTable = 4
+
+/** The most threads that read a store, and the numbers in a line of a processor's cache. */
+const mostReaders = 65
+const line = 16
+const firstTable = numbers.noticed + mostReaders * line
 
 /** The versions of the values of all keys together; values that share one are taken to be written together. */
 const versionsOfKeys = 65_536
@@ -99,8 +103,15 @@ const reportKeys = (
   }
 }
 
-/** The writer's side: collects the places of what jobs write, and numbers them before the commit. */
-export const countCommits = (all: VersionTable, connection: SqliteConnection) => {
+/** A reader as the writer knows it: its number, and how it is asked to look. One that reads after each commit anyway is not asked. */
+export type Watcher = { readonly number: number; readonly remind?: () => void }
+
+/** The writer's side: collects the places of what jobs write, and numbers them before the commit. `watchers` are those who look for commits. */
+export const countCommits = (
+  all: VersionTable,
+  connection: SqliteConnection,
+  watchers: ReadonlySet<Watcher> = new Set([{ number: 0 }]),
+) => {
   const { values, keys } = all
   const tables = placesOfTables(all)
   const written = { job: new Set<number>(), group: new Set<number>() }
@@ -110,6 +121,8 @@ export const countCommits = (all: VersionTable, connection: SqliteConnection) =>
   // Only the connection that writes can tell commits of other programs from its own.
   let version = dataVersion(connection)
   let timer: NodeJS.Timeout | undefined
+  let movesBefore = 0
+  let reminded = 0
   const lookForOthers = () => {
     const now = dataVersion(connection)
     if (now !== version) Atomics.add(values, numbers.others, 1)
@@ -118,13 +131,22 @@ export const countCommits = (all: VersionTable, connection: SqliteConnection) =>
   const lookSoon = () => {
     timer ??= setTimeout(() => {
       timer = undefined
-      const isNoticed = Atomics.load(values, numbers.noticed) === movesOf(values)
+      const moves = movesOf(values)
+      const late = [...watchers].filter(
+        ({ number }) => Atomics.load(values, numbers.noticed + number * line) !== moves,
+      )
       try {
         lookForOthers()
       } catch {
         // The next group looks again, and reports what is wrong with the store.
       }
-      if (!isNoticed) lookSoon()
+      // Nothing was written meanwhile: who has not looked has nothing else to do, and is asked once.
+      if (moves === movesBefore && moves !== reminded) {
+        for (const { remind } of late) remind?.()
+        reminded = moves
+      }
+      movesBefore = moves
+      if (late.length > 0) lookSoon()
     }, soon).unref()
   }
 
@@ -165,19 +187,27 @@ export const countCommits = (all: VersionTable, connection: SqliteConnection) =>
   }
 }
 
-/** The reader's side: the changes up to its open snapshot, for which it looks when it opens one. */
-export const watchCommits = (connection: SqliteConnection) => {
-  const tableList = connection.query(tableNames).map(([name]) => String(name))
-  const size = firstTable + tableList.length + versionsOfKeys
-  const all: VersionTable = {
-    tables: tableList,
-    keys: connection
-      .query(keyColumns)
+/** The tables and keys of a store, all unchanged. */
+const versionTable = ({ query }: SqliteConnection): VersionTable => {
+  const tables = query(tableNames).map(([name]) => String(name))
+  const size = firstTable + tables.length + versionsOfKeys
+  return {
+    tables,
+    keys: query(keyColumns)
       .map(row => row.map(String))
       .map(([table = '', column = '', type = '']) => ({ table, column, type })),
     values: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT * size)),
   }
+}
+
+/** The reader's side: the changes up to its open snapshot, for which it looks when it opens one. Of several readers each has a `number`. */
+export const watchCommits = (
+  connection: SqliteConnection,
+  all = versionTable(connection),
+  number = 0,
+) => {
   const { values, keys } = all
+  const noticed = numbers.noticed + number * line
   const tables = placesOfTables(all)
   const seen = { moves: movesOf(values), settled: 0, others: 0 }
   let version = dataVersion(connection)
@@ -205,6 +235,8 @@ export const watchCommits = (connection: SqliteConnection) => {
       }
     },
     now: () => seen.settled,
+    /** Whether a commit was settled since it looked. */
+    isBehind: () => Atomics.load(values, numbers.settled) !== seen.settled,
     epoch: () => seen.others,
     isUnchanged,
     /** To be called first in a transaction: a snapshot begins with its first read, so the numbers are not newer. */
@@ -218,7 +250,7 @@ export const watchCommits = (connection: SqliteConnection) => {
         seen.others = Atomics.add(values, numbers.others, 1) + 1
       version = now
       seen.moves = moves
-      Atomics.store(values, numbers.noticed, moves)
+      Atomics.store(values, noticed, moves)
     },
   }
 }

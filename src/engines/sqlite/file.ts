@@ -178,21 +178,39 @@ type DiskOptions = {
 /** The free bytes from which on a disk that was full is written again. */
 const enough = 1_048_576
 
-/** Checks the free space of the store's disk once a second: while there is too little, writes are refused and reads go on. */
-export const watchDisk = ({ folder, min, onChange, every = 1000 }: DiskOptions) => {
+const diskStates = ['room', 'low', 'full'] as const
+
+/** The number of a state of the disk, in memory that threads share. */
+export type SharedDisk = Int32Array<SharedArrayBuffer>
+
+/** The disk as another thread watches it, whose memory this is. */
+export const diskIn = (shared: SharedDisk, min: number) => {
   const reasons = {
     room: null,
     low: `the disk has less than ${min} bytes free`,
     full: 'the disk is full',
   } as const
-  let state: keyof typeof reasons = 'room'
-  const setState = (next: typeof state) => {
-    if (next === state) return
-    state = next
-    onChange(reasons[state])
+  const state = () => diskStates[Atomics.load(shared, 0)] ?? 'room'
+  return {
+    state,
+    /** Whether there is too little space for writes. */
+    isLow: () => state() === 'low',
+    /** Why the store can only be read now; null if it can be written. */
+    readOnly: () => reasons[state()],
+  }
+}
+
+/** Checks the free space of the store's disk once a second: while there is too little, writes are refused and reads go on. */
+export const watchDisk = ({ folder, min, onChange, every = 1000 }: DiskOptions) => {
+  const shared: SharedDisk = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+  const { state, isLow, readOnly } = diskIn(shared, min)
+  const setState = (next: (typeof diskStates)[number]) => {
+    if (next === state()) return
+    Atomics.store(shared, 0, diskStates.indexOf(next))
+    onChange(readOnly())
   }
   const check = () => {
-    if (min === 0 && state === 'room') return
+    if (min === 0 && state() === 'room') return
     let free = Number.POSITIVE_INFINITY
     try {
       const { bavail, bsize } = statfsSync(folder)
@@ -201,18 +219,17 @@ export const watchDisk = ({ folder, min, onChange, every = 1000 }: DiskOptions) 
       // The system does not say: there is room until a write fails.
     }
     if (free < min) setState('low')
-    else if (state !== 'full' || free >= enough) setState('room')
+    else if (state() !== 'full' || free >= enough) setState('room')
   }
   check()
   const timer = setInterval(check, every).unref()
   return {
-    /** Whether there is too little space for writes. */
-    isLow: () => state === 'low',
-    /** Why the store can only be read now; null if it can be written. */
-    readOnly: () => reasons[state],
+    shared,
+    isLow,
+    readOnly,
     /** To be called when a write has found the disk full. */
     wasFull: () => {
-      if (state === 'room') setState('full')
+      if (state() === 'room') setState('full')
     },
     close: () => clearInterval(timer),
   }

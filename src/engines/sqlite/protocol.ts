@@ -2,7 +2,7 @@
  * The threads of a SQLite store and the messages between them. Of a job, a text or a plan is sent once and then named by a number:
  * to copy the texts of a large job's statements from thread to thread took a tenth of all that such a job costs.
  */
-import { Worker } from 'node:worker_threads'
+import { type MessagePort, Worker } from 'node:worker_threads'
 import type { VersionTable } from '#engines/sqlite/changes.ts'
 import type { ServedFiles, SqliteOptions } from '#engines/sqlite/file.ts'
 import type { ErrorCode } from '#errors.ts'
@@ -30,7 +30,15 @@ export type WriterSetup = Required<
     /** Numbered around each commit if somebody watches them. */
     readonly versions: VersionTable | undefined
     readonly served: ServedFiles
+    /** Whether the thread that starts it reads too; else only those do that are added. */
+    readonly hasReader: boolean
   }
+
+/** What the writer is sent: jobs, a further thread that sends some through a port of its own, and that it shall end. */
+export type WriterTask =
+  | readonly SentJob[]
+  | 'close'
+  | { readonly port: MessagePort; readonly number: number }
 
 /** A statement as it is sent: the number of its text, then its values. */
 type SentStatement = readonly [text: number, ...values: DeferredValue[]]
@@ -71,6 +79,8 @@ export type JobOutcome = readonly [number, Outcome]
 
 export type WriterReply =
   | { readonly kind: 'ready' }
+  /** Begin a snapshot, so that a commit of another program is told from those of the writer. */
+  | { readonly kind: 'look' }
   /** What an operator should know, of a store that is served on. */
   | { readonly kind: 'problem'; readonly message: string }
   /** A damaged page was met. */
@@ -80,11 +90,14 @@ export type WriterReply =
       readonly outcomes: readonly JobOutcome[]
       /** How long the commit took, in milliseconds. */
       readonly milliseconds: number
+      /** How many writes were committed, told to one thread of those that sent some; to the others 0. */
+      readonly committed: number
     }
   /**
    * `full`, `busy`, `broken`: the disk is full, another program writes, or the store failed before the commit.
    * Nothing was done, and the next group may try. `unknown`: whether the group is on the disk is not known; the writer
    * has stopped. `gone`: the file or its log was deleted or replaced, so the group is lost; the writer has stopped too.
+   * The thread that started the writer is told in any case, others if jobs of theirs are among them.
    */
   | {
       readonly kind: 'full' | 'busy' | 'broken' | 'unknown' | 'gone'

@@ -129,10 +129,14 @@ const startReader = (
 
 type SlowReader = ReturnType<typeof startReader>
 
-/** Opens the slow lane; a thread that ended is replaced when it is needed. `onDamage` is called when a read meets a damaged page. */
+/**
+ * Opens the slow lane; a thread that ended is replaced when it is needed. `onDamage` is called when a read meets a damaged page. It is one of
+ * so many `lanes`, which divide the readers and the places for those that wait.
+ */
 export const openReaderPool = (
   options: SqliteOptions,
   onDamage: (message: string) => void,
+  lanes = 1,
 ): Required<Pick<PlanReader, 'slowly' | 'runInThread'>> & {
   readonly close: () => Promise<void>
 } => {
@@ -140,8 +144,8 @@ export const openReaderPool = (
   // One for each core beside that of the main thread.
   const { readers = Math.max(1, availableParallelism() - 1) } = options
   const lane = createSlowLane({
-    concurrency: readers,
-    waiting: usualWaiting,
+    concurrency: Math.max(1, Math.floor(readers / lanes)),
+    waiting: Math.ceil(usualWaiting / lanes),
     longestWait: readTimeout,
   })
   const all = new Set<SlowReader>()

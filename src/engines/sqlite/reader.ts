@@ -1,5 +1,5 @@
 /** Quick reads of a SQLite file, on this thread's own connection. */
-import { watchCommits } from '#engines/sqlite/changes.ts'
+import { type VersionTable, watchCommits } from '#engines/sqlite/changes.ts'
 import { connect, endRead } from '#engines/sqlite/connection.ts'
 import { drive, type Query, type QueryScript, queryWith, type Rows } from '#sql/engine.ts'
 
@@ -7,15 +7,18 @@ const begin = queryWith('begin')
 
 /**
  * Opens the file for reading, by a reader that answers at once, since the driver is synchronous; `onDamage` is called when a read
- * meets a damaged page. `isWatched`: it reports what changes.
+ * meets a damaged page. `isWatched`: it reports what changes; `beside`: it is one of several that do, with a number of its own.
  */
 export const openReader = (
   file: string,
   onDamage: (message: string) => void,
   isWatched = false,
+  beside?: { readonly versions: VersionTable; readonly number: number },
 ) => {
   const connection = connect(file, { readOnly: true, onDamage })
-  const commits = isWatched ? watchCommits(connection) : undefined
+  const commits = isWatched ? watchCommits(connection, beside?.versions, beside?.number) : undefined
+  // Another thread may have told of a commit: who asks here next, on another connection to it, sees that.
+  const isBehind = beside && commits ? commits.isBehind : () => false
   let isOpen = false
   const endSnapshot = () => {
     if (!isOpen) return
@@ -24,7 +27,8 @@ export const openReader = (
   }
   // Requests that arrive together read from one snapshot: opening one costs three system calls, as much as the read.
   const beginSnapshot = () => {
-    if (isOpen) return
+    if (isOpen && !isBehind()) return
+    endSnapshot()
     connection.query(begin)
     isOpen = true
     setImmediate(endSnapshot)

@@ -1,16 +1,25 @@
 /** A SQLite file as a store: its lock, its migrations, its keys, sessions for commands, and the engine that serves it. */
 import { dirname } from 'node:path'
+import { talliesOf } from '#base/tallies.ts'
 import { withOpened } from '#base/with-opened.ts'
 import { fileAt } from '#engines/shared/files.ts'
 import type { Migration } from '#engines/shared/migrations.ts'
 import type { MovedTable } from '#engines/shared/moving.ts'
-import { type Engine, type Store, transactionsOf } from '#engines/shared/store.ts'
+import {
+  type Engine,
+  type ServingThread,
+  type Store,
+  transactionsOf,
+} from '#engines/shared/store.ts'
+import type { VersionTable } from '#engines/sqlite/changes.ts'
 import { connect, type SqliteConnection } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import {
   checkPath,
+  diskIn,
   goneOf,
   holdWhenFree,
+  type SharedDisk,
   type SqliteFile,
   type SqliteOptions,
   servedFiles,
@@ -21,7 +30,7 @@ import { migrateSqlite, pendingMigrations, secretOf } from '#engines/sqlite/migr
 import { openReader } from '#engines/sqlite/reader.ts'
 import { openReaderPool } from '#engines/sqlite/reader-pool.ts'
 import { catalogueIn, ddl } from '#engines/sqlite/schema.ts'
-import { startWriter } from '#engines/sqlite/writer.ts'
+import { joinWriter, startWriter } from '#engines/sqlite/writer.ts'
 import type { Scalar } from '#model/values.ts'
 import { queryWith, type Session } from '#sql/engine.ts'
 
@@ -72,26 +81,42 @@ export const sqliteStore = ({ migrations, ...options }: SqliteStoreOptions): Sto
     pending: async () => withLog(() => pendingMigrations(file, migrations)),
     secret: async name => withLog(() => secretOf(file, name)),
     session,
-    open: serving => withLog(() => openSqlite({ ...serving, ...options })),
+    open: ({ thread, ...serving }) => {
+      const all = { ...serving, ...options }
+      return withLog(() => (thread ? joinSqlite(all, thread) : openSqlite(all)))
+    },
   }
 }
 
 /** How often the files of a served store are looked at, in milliseconds. */
 const betweenLooks = 250
 
+/** The sentence about the first damaged page that was met, which is reported once. */
+const createDamage = ({ file, onProblem, onDamage }: SqliteOptions) => {
+  let damage: string | undefined
+  return {
+    met: (message: string) => {
+      if (damage !== undefined) return
+      damage = `the store ${file} is damaged (${message}): stop the server, keep the file, and restore a backup`
+      onProblem?.(damage)
+      onDamage?.(message)
+    },
+    check: () => {
+      if (damage !== undefined) throw new Error(damage)
+    },
+  }
+}
+
+/** Memory that all serving threads share. */
+type SharedMemory = { readonly versions: VersionTable; readonly disk: SharedDisk }
+
 /** Opens a migrated file to serve it: quick reads on this thread's own connection, slow ones in threads, writes through the writer thread. */
 const openSqlite = (options: SqliteOptions): Engine => {
-  const { file, onProblem } = options
-  /** The sentence about the first damaged page that was met. */
-  let damage: string | undefined
-  const onDamage = (message: string) => {
-    if (damage !== undefined) return
-    damage = `the store ${file} is damaged (${message}): stop the server, keep the file, and restore a backup`
-    onProblem?.(damage)
-  }
-  const reader = openReader(file, onDamage, options.isWatched)
+  const { file, onProblem, isHost = false } = options
+  const damage = createDamage(options)
+  const reader = openReader(file, damage.met, isHost || options.isWatched)
   const served = servedFiles(file)
-  const slow = openReaderPool(options, onDamage)
+  const slow = openReaderPool(options, damage.met)
   const disk = watchDisk({
     // Beside the log: a symbolic link to the file may be on another disk.
     folder: dirname(served.log),
@@ -101,6 +126,7 @@ const openSqlite = (options: SqliteOptions): Engine => {
         ? options.onNotice?.('the disk has space again: the store accepts writes')
         : onProblem?.(`the store is read-only: ${reason}`),
   })
+  const versions = reader.watch?.versions
   const writer = startWriter({
     ...options,
     disk,
@@ -111,8 +137,10 @@ const openSqlite = (options: SqliteOptions): Engine => {
       options.onFatal(message)
     },
     beforeAnswers: reader.renewSnapshot,
-    versions: reader.watch?.versions,
-    onDamage,
+    versions,
+    hasReader: !isHost,
+    tally: undefined,
+    onDamage: damage.met,
   })
   const timer = setInterval(() => {
     const gone = goneOf(served)
@@ -127,11 +155,19 @@ const openSqlite = (options: SqliteOptions): Engine => {
     ...(reader.watch && { changes: reader.watch }),
     write: writer.write,
     ready: async () => {
-      if (damage !== undefined) throw new Error(damage)
+      damage.check()
       await writer.ready()
     },
     readOnly: disk.readOnly,
     figures: { writesWaiting: writer.waiting, walBytes: () => logBytes(served.log) },
+    ...(isHost &&
+      versions && {
+        tellDamage: damage.met,
+        shareWith: (number: number) => ({
+          port: writer.connect(number),
+          memory: { versions, disk: disk.shared } satisfies SharedMemory,
+        }),
+      }),
     close: async () => {
       disk.close()
       clearInterval(timer)
@@ -140,6 +176,50 @@ const openSqlite = (options: SqliteOptions): Engine => {
       await writer.ready().catch(() => {})
       reader.close()
       await closed
+    },
+  }
+}
+
+/** Opens a file in a further thread that serves it: with a connection and threads for slow reads of its own, and the writer of the main thread. */
+const joinSqlite = (options: SqliteOptions, thread: ServingThread): Engine => {
+  const { file, isWatched, minDisk = 0 } = options
+  const { port, memory } = thread.share
+  const { versions, disk: shared } = memory as SharedMemory
+  const { number } = thread
+  // The main thread reports it, and tells it to all.
+  const damage = createDamage({ ...options, onProblem: () => {} })
+  const reader = openReader(file, damage.met, true, { versions, number })
+  const tally = talliesOf(thread.tallies, number - 1)('writes')
+  const slow = openReaderPool(options, damage.met, tally.threads)
+  const disk = diskIn(shared, minDisk)
+  const writer = joinWriter(port, {
+    ...options,
+    // The main thread is told of what befalls the writer and the disk too, and reports it.
+    onProblem: () => {},
+    disk: { ...disk, wasFull: () => {} },
+    beforeAnswers: reader.renewSnapshot,
+    tally,
+    onDamage: damage.met,
+  })
+  return {
+    dialect,
+    query: reader.query,
+    snapshot: reader.snapshot,
+    slowly: slow.slowly,
+    runInThread: slow.runInThread,
+    ...(isWatched && reader.watch && { changes: reader.watch }),
+    write: writer.write,
+    ready: async () => {
+      damage.check()
+      await writer.ready()
+    },
+    readOnly: disk.readOnly,
+    figures: { writesWaiting: writer.waiting, walBytes: () => 0 },
+    stopWriting: writer.stop,
+    tellDamage: damage.met,
+    close: async () => {
+      await Promise.all([slow.close(), writer.close()])
+      reader.close()
     },
   }
 }

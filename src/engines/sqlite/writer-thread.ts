@@ -1,7 +1,7 @@
 /** The single writer: a thread with the only writing connection, which commits jobs in groups: one flush to the disk holds for all of a group commit. */
-import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { tookTooLong } from '#engines/shared/slow-lane.ts'
-import { countCommits } from '#engines/sqlite/changes.ts'
+import { countCommits, type Watcher } from '#engines/sqlite/changes.ts'
 import {
   BUSY,
   connect,
@@ -19,6 +19,7 @@ import {
   slowFlush,
   type WriterReply,
   type WriterSetup,
+  type WriterTask,
 } from '#engines/sqlite/protocol.ts'
 import { machineErrors } from '#errors.ts'
 import type { ReadPlan } from '#read/plan.ts'
@@ -27,11 +28,17 @@ import { drive, queryWith } from '#sql/engine.ts'
 import type { Job, Outcome } from '#write/job.ts'
 import { perform } from '#write/perform.ts'
 
-const port = parentPort
-if (!port) throw new Error('the writer runs as a worker thread')
-const { served, sync, digits, limits, readTimeout, sharedLog, versions } = workerData as WriterSetup
+if (!parentPort) throw new Error('the writer runs as a worker thread')
+const { served, sync, digits, limits, readTimeout, sharedLog, versions, hasReader } =
+  workerData as WriterSetup
 const { file } = served
-const reply = (message: WriterReply): void => port.postMessage(message)
+
+/** A thread that sends jobs. */
+type Client = { readonly port: MessagePort; readonly unpack: (sent: SentJob) => Job }
+const owner: Client = { port: parentPort, unpack: createUnpacker() }
+const clients = [owner]
+const reply = (message: WriterReply, { port }: Client = owner): void => port.postMessage(message)
+const watchers = new Set<Watcher>(hasReader ? [{ number: 0 }] : [])
 const connection: SqliteConnection = connect(file, {
   sync,
   sharesLog: sharedLog !== undefined,
@@ -39,12 +46,11 @@ const connection: SqliteConnection = connect(file, {
   onDamage: message => reply({ kind: 'damaged', message }),
   ...(versions && { onWrite: (table, replaces) => counted?.wrote(table, replaces) }),
 })
-const counted = versions && countCommits(versions, connection)
+const counted = versions && countCommits(versions, connection, watchers)
 const checkLog =
   sharedLog === undefined
     ? () => {}
     : boundLog(connection, file, sharedLog, message => reply({ kind: 'problem', message }))
-const unpack = createUnpacker()
 const answers = new WeakMap<ReadPlan, Prepared>()
 const begin = queryWith('begin immediate')
 const commit = queryWith('commit')
@@ -100,8 +106,13 @@ const prepareAnswer = (plan: ReadPlan): Prepared => {
   return { ...quick, script }
 }
 
-/** A job with its number and the read that answers it. */
-type QueuedJob = { readonly id: number; readonly job: Job; readonly prepared: Prepared | undefined }
+/** A job with its number, the read that answers it, and who sent it. */
+type QueuedJob = {
+  readonly id: number
+  readonly job: Job
+  readonly prepared: Prepared | undefined
+  readonly client: Client
+}
 
 /** Runs one job in a savepoint, so that its failure does not affect the others of its group. */
 const runJob = ({ job, prepared }: QueuedJob): Outcome => {
@@ -120,23 +131,31 @@ const runJob = ({ job, prepared }: QueuedJob): Outcome => {
   return outcome
 }
 
+/** What became of a group: all its jobs, and their outcomes unless nothing was done or nobody knows. */
+type GroupResult = {
+  readonly jobs: readonly QueuedJob[]
+  readonly kind: Exclude<WriterReply['kind'], 'ready' | 'look' | 'problem' | 'damaged'>
+  readonly outcomes: readonly Outcome[]
+  readonly message: string
+}
+
 /** Runs jobs off the queue, until the group is large enough, in one transaction. A failure before the commit is undone; after one in the commit the outcome may be unknown. */
-const runGroup = (queue: QueuedJob[]): WriterReply => {
-  const ids: number[] = []
+const runGroup = (queue: QueuedJob[]): GroupResult => {
+  const jobs: QueuedJob[] = []
+  const outcomes: Outcome[] = []
   let isCommitting = false
   try {
     connection.query(begin)
     counted?.begin()
-    const outcomes: JobOutcome[] = []
     const begun = performance.now()
     while (
-      ids.length < groupSize.most &&
-      (ids.length < groupSize.least || performance.now() - begun < groupSize.flushes * flush)
+      jobs.length < groupSize.most &&
+      (jobs.length < groupSize.least || performance.now() - begun < groupSize.flushes * flush)
     ) {
       const next = queue.shift()
       if (!next) break
-      ids.push(next.id)
-      outcomes.push([next.id, runJob(next)])
+      jobs.push(next)
+      outcomes.push(runJob(next))
     }
     isCommitting = true
     counted?.committing()
@@ -146,12 +165,12 @@ const runGroup = (queue: QueuedJob[]): WriterReply => {
     counted?.settled()
     // What was written to a file that nobody will open again must not be acknowledged.
     const gone = goneOf(served)
-    if (gone !== undefined) return { kind: 'gone', ids, message: gone }
-    return { kind: 'outcomes', outcomes, milliseconds: flush }
+    if (gone !== undefined) return { kind: 'gone', jobs, outcomes, message: gone }
+    return { kind: 'outcomes', jobs, outcomes, message: '' }
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     // Those that would have been next have no better chance, and would wait as long again.
-    ids.push(...queue.splice(0, groupSize.most - ids.length).map(({ id }) => id))
+    jobs.push(...queue.splice(0, groupSize.most - jobs.length))
     try {
       // SQLite may have ended the transaction by itself.
       if (connection.database.isTransaction) connection.query(rollback)
@@ -161,7 +180,25 @@ const runGroup = (queue: QueuedJob[]): WriterReply => {
     const known = nothingDone[errorCode(error) as keyof typeof nothingDone]
     const isUnknown = connection.database.isTransaction || (isCommitting && !known)
     if (isCommitting && !isUnknown) counted?.settled()
-    return { kind: isUnknown ? 'unknown' : (known ?? 'broken'), ids, message }
+    return { kind: isUnknown ? 'unknown' : (known ?? 'broken'), jobs, outcomes, message }
+  }
+}
+
+/** Tells each thread what became of its jobs. */
+const tell = ({ kind, jobs, outcomes, message }: GroupResult): void => {
+  let committed = jobs.length
+  for (const client of clients) {
+    if (kind !== 'outcomes') {
+      const ids = jobs.filter(job => job.client === client).map(({ id }) => id)
+      if (ids.length > 0 || client === owner) reply({ kind, ids, message }, client)
+      continue
+    }
+    const own: JobOutcome[] = []
+    for (const [at, job] of jobs.entries())
+      if (job.client === client) own.push([job.id, outcomes[at] as Outcome])
+    if (own.length === 0) continue
+    reply({ kind, outcomes: own, milliseconds: flush, committed }, client)
+    committed = 0
   }
 }
 
@@ -171,30 +208,35 @@ const still = new Int32Array(new SharedArrayBuffer(4))
 let hasStopped = false
 
 /** Runs all waiting jobs in groups, then ends if the last message was `close`. */
-const drain = (first: readonly SentJob[] | 'close'): void => {
+const drain = (sender: Client, first: WriterTask): void => {
   if (hasStopped) return
   const queue: QueuedJob[] = []
   let isLast = false
-  const take = (message: readonly SentJob[] | 'close') => {
+  const take = (client: Client, message: WriterTask) => {
     if (message === 'close') {
       isLast = true
       return
     }
+    if ('port' in message) return addClient(message)
     for (const sent of message) {
-      const job = unpack(sent)
+      const job = client.unpack(sent)
       const { plan } = job.answer ?? {}
       const prepared = plan && answers.getOrInsertComputed(plan, prepareAnswer)
-      queue.push({ id: sent.id, job, prepared })
+      queue.push({ id: sent.id, job, prepared, client })
     }
   }
   const takeSent = () => {
-    while (queue.length < groupSize.most) {
-      const next = receiveMessageOnPort(port)
-      if (!next) break
-      take(next.message as readonly SentJob[] | 'close')
+    for (let hasMore = true; hasMore; ) {
+      hasMore = false
+      for (const client of clients) {
+        if (queue.length >= groupSize.most) return
+        const next = receiveMessageOnPort(client.port)
+        if (next) take(client, next.message as WriterTask)
+        hasMore ||= next !== undefined
+      }
     }
   }
-  take(first)
+  take(sender, first)
   for (;;) {
     takeSent()
     if (queue.length === 0) break
@@ -207,7 +249,7 @@ const drain = (first: readonly SentJob[] | 'close'): void => {
       takeSent()
     }
     const result = runGroup(queue)
-    reply(result)
+    tell(result)
     lastGroup = result.kind === 'outcomes' ? result.outcomes.length : 0
     repliedAt = performance.now()
     if (result.kind === 'unknown' || result.kind === 'gone') {
@@ -225,8 +267,22 @@ const drain = (first: readonly SentJob[] | 'close'): void => {
       connection.run(text)
     } catch {}
   connection.close()
-  port.close()
+  for (const { port } of clients) port.close()
 }
 
-port.on('message', drain)
+/** Takes jobs of a further thread, which reads too, until it ends. */
+const addClient = ({ port, number }: Extract<WriterTask, { port: unknown }>): void => {
+  const client: Client = { port, unpack: createUnpacker() }
+  const watcher: Watcher = { number, remind: () => reply({ kind: 'look' }, client) }
+  clients.push(client)
+  watchers.add(watcher)
+  port.on('message', (task: WriterTask) => drain(client, task))
+  port.on('close', () => {
+    clients.splice(clients.indexOf(client), 1)
+    watchers.delete(watcher)
+  })
+  reply({ kind: 'ready' }, client)
+}
+
+parentPort.on('message', (task: WriterTask) => drain(owner, task))
 reply({ kind: 'ready' })

@@ -1,4 +1,6 @@
-/** The writer as the main thread sees it: jobs go to the writer thread, and its replies settle them. */
+/** The writer as the threads that serve see it: jobs go to the writer thread, and its replies settle them. */
+import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads'
+import type { Tally } from '#base/tallies.ts'
 import { tooManyWrites } from '#engines/shared/store.ts'
 import type { VersionTable } from '#engines/sqlite/changes.ts'
 import { type Disk, goneOf, type ServedFiles, type SqliteOptions } from '#engines/sqlite/file.ts'
@@ -10,6 +12,7 @@ import {
   startThread,
   type WriterReply,
   type WriterSetup,
+  type WriterTask,
 } from '#engines/sqlite/protocol.ts'
 import { ApiError } from '#errors.ts'
 import type { Job, Outcome } from '#write/job.ts'
@@ -69,28 +72,34 @@ export const createDelivery = (
   }
 }
 
-type WriterOptions = SqliteOptions & {
-  readonly disk: Disk
+type WriterOptions = Pick<SqliteOptions, 'onProblem' | 'onCommit' | 'onFatal' | 'queue'> & {
+  readonly disk: Pick<Disk, 'isLow' | 'wasFull'>
   /** Ends the open snapshot, so that reads after an answer see its write. */
   readonly beforeAnswers: () => void
+  /** Called when a write meets a damaged page. */
+  readonly onDamage: (message: string) => void
+  /** The writes of all threads that wait; absent where only one sends any. */
+  readonly tally: Tally | undefined
+}
+
+type WriterThreadOptions = SqliteOptions & {
   /** Numbered around each commit; undefined if nobody watches them. */
   readonly versions: VersionTable | undefined
   /** What the reader has open. */
   readonly served: ServedFiles
-  /** Called when a write meets a damaged page. */
-  readonly onDamage: (message: string) => void
+  readonly hasReader: boolean
 }
 
-/** Starts the writer thread. */
-export const startWriter = (options: WriterOptions) => {
-  const { disk, served, versions, sharedLog, sync = 'full', digits, limits, readTimeout } = options
-  const setup: WriterSetup = { served, sync, digits, limits, readTimeout, sharedLog, versions }
-  const thread = startThread(new URL('./writer-thread.ts', import.meta.url), setup)
+/** Sends jobs to the writer thread through its own port or one that was made for this thread, and takes its replies. */
+const createWriter = (channel: MessagePort | Worker, options: WriterOptions) => {
+  const { disk, tally } = options
+  const send = (task: WriterTask) => channel.postMessage(task, [])
   const pack = createPacker()
   /** The jobs that wait for their outcomes, by number. */
   const waiters = new Map<number, PromiseWithResolvers<Outcome>>()
   const { promise: ready, resolve: setReady, reject: setFailed } = Promise.withResolvers<void>()
   ready.catch(() => {})
+  const emptied = Promise.withResolvers<void>()
   /** The jobs of this turn of the event loop: they are sent together, and commit together. */
   let jobs: SentJob[] = []
   let lastId = 0
@@ -100,6 +109,8 @@ export const startWriter = (options: WriterOptions) => {
   const take = (id: number) => {
     const waiter = waiters.get(id)
     waiters.delete(id)
+    tally?.put(waiters.size)
+    if (isClosing && waiters.size === 0) emptied.resolve()
     return waiter
   }
   const delivery = createDelivery(([id, outcome]) => take(id)?.resolve(outcome))
@@ -109,7 +120,7 @@ export const startWriter = (options: WriterOptions) => {
   const flush = () => {
     const sent = jobs
     jobs = []
-    if (sent.length > 0) thread.postMessage(sent)
+    if (sent.length > 0) send(sent)
   }
 
   /** Ends the writing for good: waiting writes are rejected, unless their outcomes are known, and later ones refused. */
@@ -123,17 +134,19 @@ export const startWriter = (options: WriterOptions) => {
     options.onFatal(message)
   }
 
-  thread.on('message', (reply: WriterReply) => {
+  channel.on('message', (reply: WriterReply) => {
     switch (reply.kind) {
       case 'ready':
         return setReady()
+      case 'look':
+        return options.beforeAnswers()
       case 'problem':
         return options.onProblem?.(reply.message)
       case 'damaged':
         return options.onDamage(reply.message)
       case 'outcomes':
         options.beforeAnswers()
-        options.onCommit?.(reply.outcomes.length, reply.milliseconds)
+        if (reply.committed > 0) options.onCommit?.(reply.committed, reply.milliseconds)
         return delivery.add(reply.outcomes, reply.milliseconds)
       case 'full':
         disk.wasFull()
@@ -150,11 +163,6 @@ export const startWriter = (options: WriterOptions) => {
         return reply satisfies never
     }
   })
-  // It may have opened another file than the one that is served, or a new one.
-  thread.on('error', (error: Error) =>
-    stop(goneOf(served) ?? `the writer failed: ${error.message}`),
-  )
-  thread.on('exit', () => isClosing || stop('the writer ended'))
 
   return {
     write: async (job: Job): Promise<Outcome> => {
@@ -162,26 +170,78 @@ export const startWriter = (options: WriterOptions) => {
       if (isClosing) throw new ApiError('UNAVAILABLE', 'The store is closed')
       if (disk.isLow())
         throw unavailable('The disk is almost full: nothing was written, reads go on', 10)
-      if (waiters.size >= options.queue) throw tooManyWrites()
+      if (waiters.size + (tally?.others() ?? 0) >= options.queue) throw tooManyWrites()
       const id = ++lastId
       if (jobs.length === 0) setImmediate(flush)
       jobs.push(pack(id, job))
       const waiter = Promise.withResolvers<Outcome>()
       waiters.set(id, waiter)
+      tally?.put(waiters.size)
       return waiter.promise
     },
-    close: async () => {
-      if (stopped) return void (await thread.terminate())
+    /** Takes no more, and resolves when all that was taken is sent. */
+    end: async () => {
       isClosing = true
       await ready
       // Jobs that were accepted before go first.
       flush()
-      const ended = new Promise(resolve => thread.once('exit', resolve))
-      thread.postMessage('close')
-      await ended
     },
+    /** Resolves when none waits any more. */
+    settled: () => (waiters.size === 0 ? undefined : emptied.promise),
+    isClosing: () => isClosing,
+    hasStopped: () => stopped !== undefined,
     stop,
     waiting: () => waiters.size,
     ready: () => ready,
+  }
+}
+
+/** Starts the writer thread. */
+export const startWriter = (options: WriterOptions & WriterThreadOptions) => {
+  const { served, versions, sharedLog, sync = 'full', digits, limits, readTimeout } = options
+  const { hasReader } = options
+  const setup = { served, sync, digits, limits, readTimeout, sharedLog, versions, hasReader }
+  const thread = startThread(
+    new URL('./writer-thread.ts', import.meta.url),
+    setup satisfies WriterSetup,
+  )
+  const writer = createWriter(thread, options)
+  const { stop, end } = writer
+  // It may have opened another file than the one that is served, or a new one.
+  thread.on('error', (error: Error) =>
+    stop(goneOf(served) ?? `the writer failed: ${error.message}`),
+  )
+  thread.on('exit', () => writer.isClosing() || stop('the writer ended'))
+  return {
+    ...writer,
+    /** A port through which a further thread sends jobs; its reader has that number. */
+    connect: (number: number): MessagePort => {
+      const { port1, port2 } = new MessageChannel()
+      thread.postMessage({ port: port1, number } satisfies WriterTask, [port1])
+      return port2
+    },
+    close: async () => {
+      if (writer.hasStopped()) return void (await thread.terminate())
+      await end()
+      const ended = new Promise(resolve => thread.once('exit', resolve))
+      thread.postMessage('close' satisfies WriterTask)
+      await ended
+    },
+  }
+}
+
+/** The writer of another thread, through a port that was made there. */
+export const joinWriter = (port: MessagePort, options: WriterOptions) => {
+  const writer = createWriter(port, options)
+  port.on('close', () => writer.isClosing() || writer.stop('the writer ended'))
+  return {
+    ...writer,
+    close: async () => {
+      if (!writer.hasStopped()) {
+        await writer.end()
+        await writer.settled()
+      }
+      port.close()
+    },
   }
 }

@@ -2,7 +2,7 @@
 import { after } from '#base/after.ts'
 import { lru } from '#base/cache.ts'
 import { graphqlPath, restPath } from '#base/paths.ts'
-import type { RateCounts } from '#base/rate-counts.ts'
+import type { RateCounts, ThreadCounts } from '#base/rate-counts.ts'
 import { ApiError } from '#errors.ts'
 import { callersBehind } from '#http/limit/address.ts'
 import { type Counts, createCounts } from '#http/limit/counts.ts'
@@ -12,8 +12,10 @@ import { anonymous, type Role, type Viewer } from '#model/policy.ts'
 export type LimiterOptions = TimeOptions & {
   /** The counts that all processes of a store share; without it, this process counts by itself. */
   readonly rateCounts?: RateCounts | undefined
-  /** How many rows of an entity one caller may create in a minute; counted in this process alone. */
+  /** How many rows of an entity one caller may create in a minute; counted in this process alone, by all its threads. */
   readonly creations?: Readonly<Record<string, number>> | undefined
+  /** The counts that the threads of a process share; absent if it has only one. */
+  readonly threadCounts?: ThreadCounts | undefined
   /** The role whose creations are not counted. */
   readonly superuser?: Role | undefined
   /** Addresses and networks whose `X-Forwarded-For` counts. */
@@ -52,7 +54,8 @@ const createWindows = ({ limit, now, rateCounts }: LimiterOptions) => {
 export const createLimiter = (options: LimiterOptions) => {
   const { limit, now, proxies, superuser } = options
   const countedFor = callersBehind(proxies)
-  const { present, end } = createWindows(options)
+  const { threadCounts, rateCounts = threadCounts?.('requests') } = options
+  const { present, end } = createWindows({ limit, now, rateCounts })
   const secondsLeft = (window: number) =>
     Math.max(1, Math.ceil(((window + 1) * minute - now()) / 1000))
   const policy = `"default";q=${limit};w=60`
@@ -73,21 +76,23 @@ export const createLimiter = (options: LimiterOptions) => {
   const creations = new Map(
     Object.entries(options.creations ?? {}).map(([entity, most]) => [
       entity,
-      { most, windows: createWindows({ limit: most, now }) },
+      { most, windows: createWindows({ limit: most, now, rateCounts: threadCounts?.(entity) }) },
     ]),
   )
-  /** Counts the creation of a row; throws `RATE_LIMITED` above the limit of its entity. */
-  const countCreation = (c: Http, viewer: Viewer, entity: string): void => {
+  /** Counts the creation of a row, at once unless it must wait for other threads; throws `RATE_LIMITED` above the limit of its entity. */
+  const countCreation = (c: Http, viewer: Viewer, entity: string) => {
     const rate = creations.get(entity)
     if (!rate || viewer.role === superuser) return
     const { window, counts } = rate.windows.present()
-    if (Number(counts.count(countedFor(c, viewer))) <= rate.most) return
-    const seconds = secondsLeft(window)
-    throw new ApiError(
-      'RATE_LIMITED',
-      `One caller may create ${rate.most} of these in a minute; try again in ${seconds} s`,
-      { retryAfter: seconds },
-    )
+    return after(counts.count(countedFor(c, viewer)), n => {
+      if (n <= rate.most) return
+      const seconds = secondsLeft(window)
+      throw new ApiError(
+        'RATE_LIMITED',
+        `One caller may create ${rate.most} of these in a minute; try again in ${seconds} s`,
+        { retryAfter: seconds },
+      )
+    })
   }
   const withinTime = createTimes(options)
   return {
@@ -112,12 +117,15 @@ export const createLimiter = (options: LimiterOptions) => {
     },
     countCreation,
     /** The same for the row that the first write of a token makes: like a sign-up it counts for the address. */
-    countSignUp: (c: Http, { role }: Viewer, entity = ''): void =>
+    countSignUp: (c: Http, { role }: Viewer, entity = '') =>
       countCreation(c, { id: null, role }, entity),
     /** Reads what is new to this process; throws `RATE_LIMITED` where that of its caller took too much of the processor. */
     readNew: <Result>(c: Http, viewer: Viewer, read: () => Result): Result =>
       withinTime(countedFor(c, viewer), read),
-    close: end,
+    close: () => {
+      end()
+      for (const { windows } of creations.values()) windows.end()
+    },
   }
 }
 

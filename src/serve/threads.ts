@@ -1,0 +1,364 @@
+/** Several threads that serve one store on one port: how many, started together, started again when one dies, ended together. */
+
+import { flushCompileCache } from 'node:module'
+import { availableParallelism, totalmem } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isMainThread, type MessagePort, parentPort, Worker, workerData } from 'node:worker_threads'
+import type { RateCounts } from '#base/rate-counts.ts'
+import { createTallies, forget, numbersOf, type Tallies } from '#base/tallies.ts'
+import type { Config } from '#config.ts'
+import type { EngineShare } from '#engines/shared/store.ts'
+import type { ThreadMetrics } from '#metrics/metrics.ts'
+import { authOf } from '#serve/auth.ts'
+import { freePort } from '#serve/listen.ts'
+import { serveMetrics } from '#serve/metrics.ts'
+import type { Program } from '#serve/prepare.ts'
+import { firstDescriptor } from '#serve/processes.ts'
+import {
+  greetingOf,
+  keepHeapSmall,
+  lastCounts,
+  openService,
+  type Running,
+  serveOn,
+} from '#serve/start.ts'
+import { ConfigError } from '#settings.ts'
+
+/** The most threads unless an operator asks for more, and the memory that each is given, in bytes. */
+const usual = { most: 8, memory: 256 * 1_048_576 }
+
+/** What decides how many threads serve. */
+export type Machine = {
+  readonly platform: string
+  readonly cores: number
+  /** The memory that the process may take, in bytes. */
+  readonly memory: number
+}
+
+const thisMachine = (): Machine => ({
+  platform: process.platform,
+  cores: availableParallelism(),
+  // Node says 0, or more than there is, where no limit is set.
+  memory: Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem()),
+})
+
+/**
+ * How many threads serve: as many as are asked for, or by `auto` one less than the cores, which the writer and the readers of slow reads
+ * have, and one for each socket that was handed over. Throws ConfigError where so many cannot be had.
+ */
+export const threadsFor = (
+  { store }: Pick<Config, 'store'>,
+  asked: number | 'auto',
+  sockets: number,
+  { platform, cores, memory }: Machine = thisMachine(),
+): number => {
+  const most = Math.min(cores - 1, usual.most, Math.floor(memory / usual.memory))
+  const spreads = platform === 'linux' && store.kind === 'sqlite'
+  const count = asked === 'auto' ? sockets || (spreads ? Math.max(1, most) : 1) : asked
+  if (count > 1 && store.kind === 'postgres')
+    throw new ConfigError(
+      'several threads are for SQLite: on PostgreSQL set DUET_THREADS to 1 and use --processes',
+    )
+  if (count > 1 && platform !== 'linux')
+    throw new ConfigError(
+      `only Linux spreads the connections of a port over several threads, and this is ${platform}: set DUET_THREADS to 1 or auto`,
+    )
+  if (sockets > 0 && sockets !== count)
+    throw new ConfigError(
+      `LISTEN_FDS is ${sockets} and DUET_THREADS ${count}: each thread serves a socket of its own, so hand over as many, by ListenStream= as often and ReusePort=yes in a unit of systemd, or leave DUET_THREADS at auto`,
+    )
+  return count
+}
+
+/** What a serving thread is started with. */
+type ThreadSetup = {
+  readonly isServingThread: true
+  readonly number: number
+  readonly share: EngineShare
+  readonly tallies: Tallies
+}
+
+/** What a serving thread tells the main thread. */
+type FromThread =
+  /** It could listen now. */
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'listening'; readonly url: string }
+  /** It has loaded all, also what it loads after it listens. */
+  | { readonly kind: 'loaded' }
+  | { readonly kind: 'log'; readonly lines: string }
+  /** A write left something to do in the outbox. */
+  | { readonly kind: 'effect' }
+  | {
+      readonly kind: 'count'
+      readonly id: number
+      readonly what: string
+      readonly window: number
+      readonly seen: ReadonlyMap<string, number>
+    }
+  | { readonly kind: 'metrics'; readonly id: number; readonly metrics: ThreadMetrics }
+  | { readonly kind: 'damaged'; readonly message: string }
+
+/** What it is told. */
+type ToThread =
+  | { readonly kind: 'listen'; readonly port: number }
+  | { readonly kind: 'counted'; readonly id: number; readonly totals: ReadonlyMap<string, number> }
+  | { readonly kind: 'metrics'; readonly id: number }
+  | { readonly kind: 'damaged' | 'stopped'; readonly message: string }
+  | { readonly kind: 'end' }
+
+/** Whether this is a thread that `serveInThreads` started. */
+export const isServingThread =
+  !isMainThread && (workerData as Partial<ThreadSetup> | null)?.isServingThread === true
+
+/** Questions to another thread that wait for their answers, by number. */
+const createQuestions = <Answer>() => {
+  const waiting = new Map<number, (answer: Answer) => void>()
+  let last = 0
+  return {
+    ask: (send: (id: number) => void): Promise<Answer> => {
+      const { promise, resolve } = Promise.withResolvers<Answer>()
+      waiting.set(++last, resolve)
+      send(last)
+      return promise
+    },
+    answer: (id: number, answer: Answer): void => {
+      waiting.get(id)?.(answer)
+      waiting.delete(id)
+    },
+  }
+}
+
+/** Serves as one of several threads; ends when the main thread says so. */
+export const serveAsThread = async (program: Program): Promise<void> => {
+  const { number, share, tallies } = workerData as ThreadSetup
+  const main = parentPort as MessagePort
+  const tell = (message: FromThread) => main.postMessage(message)
+  const counts = createQuestions<ReadonlyMap<string, number>>()
+  // The main thread does what is in it.
+  const outbox = { wake: () => tell({ kind: 'effect' }), close: async () => {} }
+  const thread = {
+    ...{ number, share, tallies, outbox },
+    log: (lines: string) => tell({ kind: 'log', lines }),
+    counts:
+      (what: string): RateCounts =>
+      (window, seen) =>
+        counts.ask(id => tell({ kind: 'count', id, what, window, seen })),
+    onDamage: (message: string) => tell({ kind: 'damaged', message }),
+  }
+  const service = await openService(program, { onFatal: () => process.exit(1), thread })
+  const socket = program.socket && firstDescriptor + number - 1
+  const serving = await serveOn({ ...program, socket }, service)
+  const onLoaded = () => {
+    flushCompileCache()
+    tell({ kind: 'loaded' })
+  }
+  const { engine, metrics } = service
+  main.on('message', async (message: ToThread) => {
+    switch (message.kind) {
+      case 'listen':
+        return tell({ kind: 'listening', url: await serving.listen(onLoaded, message.port) })
+      case 'counted':
+        return counts.answer(message.id, message.totals)
+      case 'metrics':
+        return tell({ ...message, metrics: (await metrics?.json()) ?? [] })
+      case 'damaged':
+        return engine.tellDamage?.(message.message)
+      case 'stopped':
+        return engine.stopWriting?.(message.message)
+      case 'end':
+        await serving.stop()
+        await service.close()
+        return process.exit(0)
+      default:
+        return message satisfies never
+    }
+  })
+  // Before that the writer does not know that it reads.
+  await engine.ready()
+  tell({ kind: 'ready' })
+}
+
+/** The counts of all threads: of things of a kind, in a window of time, by caller. */
+const createTotals = () => {
+  const kinds = new Map<string, Map<number, Map<string, number>>>()
+  return (kind: string, window: number, seen: ReadonlyMap<string, number>) => {
+    const windows = kinds.getOrInsertComputed(kind, () => new Map())
+    const totals = windows.getOrInsertComputed(window, () => new Map<string, number>())
+    // What is late may be of the window before; those before that are over.
+    for (const old of windows.keys()) if (old < window - 1) windows.delete(old)
+    for (const [key, n] of seen) totals.set(key, (totals.get(key) ?? 0) + n)
+    return new Map([...seen.keys()].map(key => [key, totals.get(key) ?? 0]))
+  }
+}
+
+/** So many deaths within so many milliseconds end the process: whatever it is, another thread does not help. */
+const deadly = { deaths: 3, within: 60_000 }
+
+/** How long a scrape waits for a thread, in milliseconds. */
+const scrapeWait = 1000
+
+/** How much longer than its last requests and counts may take a thread gets to end, in milliseconds. */
+const grace = 2000
+
+/** A serving thread as the main thread knows it. */
+type KnownThread = {
+  readonly worker: Worker
+  readonly tell: (message: ToThread) => void
+  readonly exited: Promise<unknown>
+  /** What it had counted when it was last asked. */
+  metrics: ThreadMetrics
+}
+
+/** Starts `count` threads that serve the prepared store, and starts each that dies again; resolves when all of them listen. */
+export const serveInThreads = async (
+  program: Program,
+  count: number,
+  onFatal: () => void,
+): Promise<Running> => {
+  const { config, socket } = program
+  const { values, development } = config
+  const threads = new Map<number, KnownThread>()
+  const tellAll = (message: ToThread) => {
+    for (const { tell } of threads.values()) tell(message)
+  }
+  const service = await openService(program, {
+    thread: 'host',
+    onFatal,
+    onDamage: message => tellAll({ kind: 'damaged', message }),
+    onStop: message => tellAll({ kind: 'stopped', message }),
+  })
+  const { engine, log, observe, outbox } = service
+  const tallies = createTallies(count)
+  const totals = createTotals()
+  const scrapes = createQuestions<ThreadMetrics>()
+  /** What threads that ended had counted. */
+  let counted: ThreadMetrics = []
+  let port: number | undefined
+  let isEnding = false
+  let ready = 0
+  let loaded = 0
+  const urls: string[] = []
+  const deaths: number[] = []
+  const { promise: allListen, resolve, reject } = Promise.withResolvers<void>()
+
+  const listenAll = async () => {
+    // Without this another program that shares its port so would be given a part of the connections.
+    port = socket === undefined ? await freePort(config) : config.port
+    tellAll({ kind: 'listen', port })
+  }
+  const died = async (number: number, why: string) => {
+    const { metrics = [] } = threads.get(number) ?? {}
+    threads.delete(number)
+    forget(tallies, number - 1)
+    if (isEnding) return
+    // Whatever keeps one from its start keeps the others too; it has said why.
+    if (urls.length < count) return reject(new Error(`a serving thread ended at its start: ${why}`))
+    const now = performance.now()
+    deaths.push(now)
+    const lately = deaths.filter(at => now - at < deadly.within).length
+    if (socket !== undefined)
+      return service.reportFatal(
+        `a serving thread ended (${why}), and with it the socket that was handed over is closed`,
+      )
+    if (lately >= deadly.deaths)
+      return service.reportFatal(
+        `${lately} serving threads ended within a minute, the last one for this reason: ${why}`,
+      )
+    observe({ kind: 'problem', message: `a serving thread ended (${why}); another is started` })
+    begin(number)
+    if (metrics.length === 0) return
+    const { countsOf, summed } = await import('#metrics/metrics.ts')
+    counted = await summed([counted, countsOf(metrics)])
+  }
+  const begin = (number: number): void => {
+    const share = engine.shareWith?.(number) as EngineShare
+    const worker = new Worker(process.argv[1] as string, {
+      argv: process.argv.slice(2),
+      workerData: { isServingThread: true, number, share, tallies } satisfies ThreadSetup,
+      transferList: [share.port],
+    })
+    const { promise: exited, resolve: setExited } = Promise.withResolvers<void>()
+    const tell = (message: ToThread) => worker.postMessage(message)
+    const known: KnownThread = { worker, tell, exited, metrics: [] }
+    threads.set(number, known)
+    let why: string | undefined
+    worker.on('error', (error: Error) => {
+      why = error.message
+    })
+    worker.once('exit', code => {
+      setExited()
+      void died(number, why ?? `exit code ${code}`)
+    })
+    worker.on('message', (message: FromThread) => {
+      switch (message.kind) {
+        case 'ready':
+          if (port !== undefined) tell({ kind: 'listen', port })
+          else if (++ready === count) listenAll().catch(reject)
+          return
+        case 'listening':
+          urls.push(message.url)
+          return urls.length === count ? resolve() : undefined
+        case 'loaded':
+          // Code is cached for the flags of the process, so these wait until all is loaded.
+          return ++loaded === count ? keepHeapSmall() : undefined
+        case 'log':
+          return log.add(message.lines)
+        case 'effect':
+          return outbox.wake()
+        case 'count': {
+          const { id, what, window, seen } = message
+          return tell({ kind: 'counted', id, totals: totals(what, window, seen) })
+        }
+        case 'metrics':
+          known.metrics = message.metrics
+          return scrapes.answer(message.id, message.metrics)
+        case 'damaged':
+          return engine.tellDamage?.(message.message)
+        default:
+          return message satisfies never
+      }
+    })
+  }
+  /** The metrics of all threads; of one that does not answer soon those that it told before. */
+  const gather = async (): Promise<readonly ThreadMetrics[]> => {
+    const asked = [...threads.values()].map(known =>
+      Promise.race([
+        scrapes.ask(id => known.tell({ kind: 'metrics', id })),
+        sleep(scrapeWait, undefined, { ref: false }).then(() => known.metrics),
+      ]),
+    )
+    return [counted, ...(await Promise.all(asked))]
+  }
+  const stop = async (): Promise<void> => {
+    isEnding = true
+    tellAll({ kind: 'end' })
+    const longest = values.DUET_DRAIN_WAIT + values.DUET_SHUTDOWN_TIMEOUT + lastCounts + grace
+    const cut = setTimeout(() => {
+      for (const { worker } of threads.values()) void worker.terminate()
+    }, longest)
+    await Promise.all([...threads.values()].map(({ exited }) => exited))
+    clearTimeout(cut)
+    await service.close()
+    forPrometheus?.close()
+  }
+  service.metrics?.gauge({
+    name: 'duet_thread_connections',
+    help: 'Connections of clients that each serving thread has.',
+    label: 'thread',
+    read: () => new Map(numbersOf(tallies, 'connections').map((n, at) => [`${at + 1}`, n])),
+  })
+  const forPrometheus =
+    service.metrics && (await serveMetrics(service.metrics, config, { engine, others: gather }))
+  for (let number = 1; number <= count; number++) begin(number)
+  try {
+    await allListen
+  } catch (error) {
+    isEnding = true
+    for (const { worker } of threads.values()) void worker.terminate()
+    throw error
+  }
+  const [url = ''] = urls
+  service.state.url = url
+  const token = development ? await authOf(config, program.content.viewers).superuserToken() : null
+  return { url, hello: greetingOf(program, url, forPrometheus?.url, token, count), stop }
+}

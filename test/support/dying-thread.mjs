@@ -1,0 +1,14 @@
+/** Ends the serving thread that is asked for `/api/die`, by an error that nobody catches, or `/api/starve`, by taking all its memory. */
+import { subscribe } from 'node:diagnostics_channel'
+
+const starve = () => {
+  const all = []
+  for (;;) all.push(new Array(10_000).fill(all.length))
+}
+subscribe('tracing:duet:request:start', ({ path }) => {
+  if (path === '/api/starve') setImmediate(starve)
+  if (path === '/api/die')
+    setImmediate(() => {
+      throw new Error('asked to die')
+    })
+})
