@@ -200,8 +200,7 @@ export const openService = async (
   }
   const { entities } = model
   const outbox =
-    own?.outbox ??
-    startOutbox({ ...ofStore, reader: publishing(engine), entities, services, observe })
+    own?.outbox ?? startOutbox({ ...ofStore, reader: engine, entities, services, observe })
   // Who uses what is deprecated, and since when callers are told.
   const deprecation = deprecationOf(config, model.versions)
   const announced = deprecation && (await announcedIn(store))
