@@ -3,6 +3,7 @@ import { isDay } from '#base/dates.ts'
 import { own } from '#base/object.ts'
 import { nearest } from '#base/text.ts'
 import { digitsOf, parseMinor } from '#model/money.ts'
+import { linkOf } from '#model/names.ts'
 import { fold, isMoment, isStorable, type Scalar } from '#model/values.ts'
 
 /** The row that the caller's token speaks for; it is never null: a rule that names it lets nobody through without one. */
@@ -190,7 +191,15 @@ export type ComparedEntity = {
   readonly table: string
   readonly fields: Readonly<Record<string, ComparedField>>
   readonly relations: Readonly<
-    Record<string, { readonly kind: 'one' | 'many'; readonly to: string; readonly by: string }>
+    Record<
+      string,
+      {
+        readonly kind: 'one' | 'many'
+        readonly to: string
+        readonly by: string
+        readonly through?: string | undefined
+      }
+    >
   >
 }
 
@@ -423,7 +432,12 @@ export const resolveCondition = (
       const [[rows, of] = ['', undefined], ...others] = isObject(given) ? Object.entries(given) : []
       if ((rows !== 'some' && rows !== 'none') || others.length > 0)
         return fault(path, 'is a list: write { some: … } or { none: … }')
-      return across(rows, relation.to, relation.by, of, within(path, rows), depth)
+      const at = within(path, rows)
+      const link = relation.through === undefined ? undefined : linkOf(entities, name, relation)
+      if (!link) return across(rows, relation.to, relation.by, of, at, depth)
+      const { table = '' } = own(entities, relation.through ?? '') ?? {}
+      const where = across('one', relation.to, link.of, of, at, depth)
+      return { kind: 'across', rows, table, by: link.by, where }
     }
     if (!field) {
       const known = [...Object.keys(entity.fields), ...Object.keys(entity.relations)]

@@ -20,6 +20,11 @@ export type Relation = Lifetime & {
   readonly to: string
   readonly by: string
   readonly description: string
+  /**
+   * The entity whose rows link this one's to the target's, for `many`: `by` is then its field for this one, empty if it has one
+   * reference here.
+   */
+  readonly through?: string | undefined
   /** Whether the GraphQL API shows it as a field. */
   readonly graphql: boolean
   /** Whether the REST API has it as a nested list, `/things/{id}/parts`. */
@@ -147,6 +152,7 @@ type SetError = ErrorKind | 'CONFLICT'
 
 type OneOptions = Pick<Lifetime, 'deprecated'> & { description?: string; graphql?: boolean }
 type ManyOptions = OneOptions & Lifetime & { rest?: boolean; oldestFirst?: boolean }
+type ThroughOptions = ManyOptions & { through: string; by?: string }
 
 const oneShape = keys<OneOptions>({
   deprecated: lifetimeShape.keys.deprecated,
@@ -160,7 +166,14 @@ const manyShape = keys<ManyOptions>({
   oldestFirst: 'flag',
 })
 
-const relationShape = keys<ManyOptions & Pick<Relation, 'kind' | 'to' | 'by'>>({
+const throughShape = keys<ThroughOptions>({
+  ...manyShape.keys,
+  through: must('text'),
+  by: 'text',
+})
+
+const relationShape = keys<ManyOptions & Pick<Relation, 'kind' | 'to' | 'by' | 'through'>>({
+  through: 'text',
   ...manyShape.keys,
   kind: must(words<Relation['kind']>({ one: 1, many: 1 })),
   to: must('text'),
@@ -176,8 +189,27 @@ const relation =
 
 /** The row of another entity whose id this one's field `by` holds. */
 export const one = relation<'one', OneOptions>('one', oneShape)
-/** The rows of another entity whose field `by` holds this one's id. */
-export const many = relation<'many', ManyOptions>('many', manyShape)
+const manyBy = relation<'many', ManyOptions>('many', manyShape)
+const manyThrough = relation<'many', ThroughOptions>('many', throughShape)
+
+type MadeMany<To extends string, By extends string> = ReturnType<typeof manyBy<To, By>>
+
+/**
+ * The rows of another entity whose field `by` holds this one's id; or those that rows of a third entity link with this one, as
+ * `many('tag', { through: 'recipeTag' })`, in the order of the links.
+ */
+export function many<const To extends string, const By extends string>(
+  to: To,
+  by: By,
+  options?: ManyOptions,
+): MadeMany<To, By>
+export function many<const To extends string>(
+  to: To,
+  options: ThroughOptions,
+): MadeMany<To, ''> & { readonly through: string }
+export function many(to: string, by: string | ThroughOptions, options?: ManyOptions) {
+  return typeof by === 'string' ? manyBy(to, by, options) : manyThrough(to, by.by ?? '', by)
+}
 
 /** A field to sort by, in all versions or in some. */
 type DeclaredSort<Term extends string> = Term | (Lifetime & { readonly by: Term })

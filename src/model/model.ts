@@ -63,11 +63,13 @@ export const modelFaults = function* (entities: Entities, versions?: Versions): 
 }
 
 /** The names that may be the key of a relation: this entity's fields for `one`, the target's for `many`. */
-type KeyOf<M extends Entities, Self extends Entity, R> = R extends { kind: 'one' }
-  ? keyof Self['fields']
-  : R extends { kind: 'many'; to: infer To extends keyof M }
-    ? keyof M[To]['fields']
-    : never
+type KeyOf<M extends Entities, Self extends Entity, R> = R extends { through: string }
+  ? string
+  : R extends { kind: 'one' }
+    ? keyof Self['fields']
+    : R extends { kind: 'many'; to: infer To extends keyof M }
+      ? keyof M[To]['fields']
+      : never
 
 /** Relations name their target, so no resource imports another; here the names are checked. */
 type WithKnownNames<M extends Entities> = {

@@ -29,3 +29,29 @@ export const fieldOf = <F>(
   entity: { readonly plural: string; readonly fields: Readonly<Record<string, F>> },
   name: string,
 ): F => entity.fields[name] ?? wrong(`${entity.plural} have no field ${name}`)
+
+/** A field, as far as it may link rows. */
+type Linking = {
+  readonly references: { readonly entity: string } | undefined
+  readonly nullable?: boolean
+}
+
+/** The fields by which rows of a third entity link those of an entity with those of a relation's target; undefined if it has none. */
+export const linkOf = (
+  entities: Readonly<Record<string, { readonly fields: Readonly<Record<string, Linking>> }>>,
+  name: string,
+  {
+    through = '',
+    by,
+    to,
+  }: { readonly through?: string | undefined; readonly by: string; readonly to: string },
+): { readonly by: string; readonly of: string } | undefined => {
+  const references = Object.entries(entities[through]?.fields ?? {}).filter(
+    ([, { references, nullable }]) => references && !nullable,
+  )
+  const leadsTo = (entity: string, but = '') =>
+    references.find(([key, one]) => one.references?.entity === entity && key !== but)?.[0]
+  const own = by === '' ? leadsTo(name) : references.find(([key]) => key === by)?.[0]
+  const of = own === undefined ? undefined : leadsTo(to, own)
+  return own === undefined || of === undefined ? undefined : { by: own, of }
+}

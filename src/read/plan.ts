@@ -2,13 +2,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import { mapped } from '#base/object.ts'
 import { ApiError, type ErrorLocation } from '#errors.ts'
-import { anyOf, isOfViewer, type Predicate } from '#model/condition.ts'
-import type { Entity, Links } from '#model/entity.ts'
+import { allOf, anyOf, isOfViewer, type Predicate } from '#model/condition.ts'
+import type { Entity, Links, Relation } from '#model/entity.ts'
 import { type Field, longest } from '#model/field.ts'
 import { isIndexed } from '#model/indexes.ts'
 import type { Model } from '#model/model.ts'
 // Not by way of the model's checks, which the threads of a store need not load.
-import { entityOf, fieldOf } from '#model/names.ts'
+import { entityOf, fieldOf, linkOf, wrong } from '#model/names.ts'
 import {
   creatorRole,
   isByRow,
@@ -19,7 +19,16 @@ import {
   rowRights,
 } from '#model/policy.ts'
 import type { Form } from '#model/version.ts'
-import type { Encoding, Item, Location, Page, Root, Selection, Slot } from '#read/selection.ts'
+import {
+  comparing,
+  type Encoding,
+  type Item,
+  type Location,
+  type Page,
+  type Root,
+  type Selection,
+  type Slot,
+} from '#read/selection.ts'
 import type { Rows } from '#sql/engine.ts'
 
 /** A field of an entity, with the facts that reading it needs. */
@@ -387,6 +396,8 @@ const memberParts = (
       const relation = entity.relations[item.relation]
       if (!relation) throw new Error(`${entity.plural} have no relation ${item.relation}`)
       const { by, to } = relation
+      if (relation.through !== undefined)
+        return [linkedRows(context, entityName, relation, item, path)]
       // What belongs to a new row is as new as that, and refers to it; other rows were there before, and may be anybody's.
       const role = relation.kind === 'many' || by === context.above ? context.role : context.ownRole
       const above = relation.kind === 'many' ? by : undefined
@@ -404,6 +415,63 @@ const memberParts = (
     default:
       return item satisfies never
   }
+}
+
+/**
+ * The rows that others link with a row, one after another: those are the level below it, and each has the text of the row that it
+ * leads to in its place. A link to a row that the viewer may not read is left out.
+ */
+const linkedRows = (
+  context: Context,
+  entityName: string,
+  relation: Relation,
+  item: Extract<Item, { kind: 'relation' }>,
+  path: readonly string[],
+): RowPart => {
+  const { model, role, ownRole } = context
+  const { through = '', to, oldestFirst } = relation
+  const { by, of } =
+    linkOf(model.entities, entityName, relation) ?? wrong(`${through} links nothing`)
+  const location = locationOf(path, item.at)
+  const link = entityOf(model, through)
+  const target = entityOf(model, to)
+  // A link belongs to the row, as new as that is; what it leads to was there before.
+  const links: Context = { ...context, role, above: by }
+  const below: Context = { ...context, role: ownRole, above: undefined }
+  for (const key of [by, of])
+    allow(links, fieldOf(link, key).readableBy, `read the ${key} of a ${through}`, location)
+  const seen = visible(below, to, target.policy.read, location)
+  const rows = rowSet(below, to, item.items, path, { where: seen, own: ['id'] })
+  const isSeen: readonly Predicate[] =
+    seen.length === 0
+      ? []
+      : [{ kind: 'across', rows: 'one', table: target.table, by: of, where: allOf(seen) }]
+  return {
+    kind: 'child',
+    level: {
+      kind: 'children of',
+      table: link.table,
+      where: [...visible(links, through, link.policy.read, location), ...isSeen],
+      fields: ['id', by, of].map(key => readField(link, key)),
+      parts: [{ kind: 'child', level: { ...rows, kind: 'by ids', by: of } }],
+      longText: 0,
+      by,
+      page: item.page,
+      oldestFirst,
+    },
+  }
+}
+
+/** The condition that a row is linked with the one that a root names, by links that the viewer may read. */
+const linkedTo = (
+  context: Context,
+  { entity, by, of, slot }: NonNullable<Root['linked']>,
+  location: ErrorLocation,
+): Predicate => {
+  const { table, policy } = entityOf(context.model, entity)
+  const seen = visible(context, entity, policy.read, location)
+  const where = allOf([comparing(by, 'eq', slot), ...seen])
+  return { kind: 'across', rows: 'some', table, by: of, where }
 }
 
 const planRoot = (viewers: Context, root: Root): PlannedRoot => {
@@ -430,7 +498,8 @@ const planRoot = (viewers: Context, root: Root): PlannedRoot => {
       if (verdict === 'row') throw refusal({ id: null, role }, what, location)
     }
   }
-  const where = [...root.where, ...ownRows]
+  const linked = root.linked ? [linkedTo(context, root.linked, location)] : []
+  const where = [...root.where, ...linked, ...ownRows]
 
   // Its rows are found in their order by an index, or as those of the viewer, who owns few.
   const ranges = root.where.filter(({ is, field }) => !(is === 'lt' && field === 'id'))
@@ -439,8 +508,9 @@ const planRoot = (viewers: Context, root: Root): PlannedRoot => {
     one.kind === 'compare' && one.is === 'eq' ? [one.field] : [],
   )
   const isFound =
-    (isOwn && ranges.every(({ is }) => is === 'eq')) ||
-    (equal.length === ranges.length + fixed.length && isIndexed(entity, equal, sort))
+    linked.length === 0 &&
+    ((isOwn && ranges.every(({ is }) => is === 'eq')) ||
+      (equal.length === ranges.length + fixed.length && isIndexed(entity, equal, sort)))
 
   // One row of an entity with revisions has one for its ETag.
   const hasRevision = !many && entity.fields.revision !== undefined
@@ -451,6 +521,7 @@ const planRoot = (viewers: Context, root: Root): PlannedRoot => {
   const [only, ...others] = root.where
   const isCounted =
     ownRows.length === 0 &&
+    linked.length === 0 &&
     others.length === 0 &&
     entity.counted !== null &&
     (only === undefined || (only.is === 'eq' && entity.counted.includes(only.field)))

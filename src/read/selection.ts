@@ -67,6 +67,13 @@ export type Root = {
   readonly entity: string
   readonly items: readonly Item[]
   readonly where: readonly Where[]
+  /** Only rows that rows of another entity link with the id in the slot, by its fields for that (`by`) and for the row (`of`). */
+  readonly linked?: {
+    readonly entity: string
+    readonly by: string
+    readonly of: string
+    readonly slot: Slot
+  }
   /** Rows that must exist; if one does not, the answer is `NOT_FOUND`. */
   readonly exists: readonly { readonly entity: string; readonly slot: Slot }[]
   readonly sort: readonly Sort[]

@@ -126,7 +126,7 @@ export const serveList = (mount: Mount, route: Route): RestHandler => {
       items: itemsOf(core.model, resource, prefix, shape.fields),
       where: [
         ...(byCursor ? [comparing('id', 'lt', 2)] : []),
-        ...(below ? [comparing(below.field, 'eq', 3)] : []),
+        ...(below && !below.through ? [comparing(below.field, 'eq', 3)] : []),
         ...shape.filters.map(({ field, is, member, isFixed }, index) => {
           const where = comparing(field, is, index + 5)
           return isFixed
@@ -134,6 +134,7 @@ export const serveList = (mount: Mount, route: Route): RestHandler => {
             : { ...where, member }
         }),
       ],
+      ...(below?.through && { linked: { ...below.through, by: below.field, slot: 3 } }),
       exists: below ? [{ entity: below.entity, slot: 3 }] : [],
       sort: shape.sort,
       many: true,

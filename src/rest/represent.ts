@@ -109,7 +109,8 @@ export const isPublic = (
 ): boolean =>
   isOpen(model, entity.policy.enter ?? entity.policy.read) &&
   !showsByRow(model, entity) &&
-  [...by, ...(below ? [below.field] : [])].every(field =>
+  (!below?.through || isOpen(model, entityOf(model, below.through.entity).policy.read)) &&
+  [...by, ...(below && !below.through ? [below.field] : [])].every(field =>
     isOpen(model, fieldOf(entity, field).readableBy),
   )
 

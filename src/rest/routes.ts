@@ -1,5 +1,6 @@
 /** The routes of the REST API as data, derived from the model, and the names that documents, and so clients, have for their operations and the schemas of their bodies. */
 import { entityOf, type Model, typeName } from '#model/model.ts'
+import { linkOf } from '#model/names.ts'
 import type { OperationDocs } from '#model/operation-docs.ts'
 import { resourceOf } from '#model/resource.ts'
 import { isIn, type Lifetime, lifetimeOf, type Version } from '#model/version.ts'
@@ -22,7 +23,14 @@ export type Route = {
   readonly path: string
   readonly entity: string
   /** The parent that a nested path names: `/things/{thingId}/parts`. */
-  readonly below?: { readonly entity: string; readonly field: string } | undefined
+  readonly below?:
+    | {
+        readonly entity: string
+        readonly field: string
+        /** The entity whose rows link the two, by its `field` for the parent and `of` for the thing. */
+        readonly through?: { readonly entity: string; readonly of: string }
+      }
+    | undefined
   /** The versions that have it. */
   readonly lifetime: Lifetime
 }
@@ -44,12 +52,19 @@ export const routesOf = (model: Pick<Model, 'entities'>): readonly Route[] =>
     const nested = Object.entries(relations).flatMap(([key, relation]) => {
       if (relation.kind !== 'many' || !relation.rest) return []
       const target = entityOf(model, relation.to).rest
-      const below = { entity: name, field: relation.by }
+      const { through } = relation
+      const link = through === undefined ? undefined : linkOf(model.entities, name, relation)
+      const below = {
+        entity: name,
+        field: link?.by ?? relation.by,
+        ...(through !== undefined && link && { through: { entity: through, of: link.of } }),
+      }
       const lifetime = { ...target.lifetimes.all, ...lifetimeOf(relation) }
       const path = `/${plural}/:parentId/${key}`
       return [
         route('list', path, relation.to, lifetime, below),
-        ...target.nested.map(kind => {
+        // Links are made and deleted as rows of their own.
+        ...(link ? [] : target.nested).map(kind => {
           const own = { ...lifetime, ...target.lifetimes[`nested ${kind}`] }
           return route(kind, kind === 'create' ? path : `${path}/:id`, relation.to, own, below)
         }),

@@ -20,6 +20,7 @@ import {
   count,
   date,
   decimal,
+  fixed,
   id,
   int,
   json,
@@ -33,13 +34,22 @@ import {
   updatedAt,
 } from '#model/field.ts'
 import type { Entities, Model } from '#model/model.ts'
+import { anyone, self } from '#model/policy.ts'
 import { typesOf } from '#openapi/print.ts'
 import { connected } from '../postgres/tools/ask.ts'
 import { freshDatabase, noDatabase } from '../postgres/tools/database.ts'
 import { filling } from '../stores.ts'
 import { engines } from './compare.ts'
 import { allRoutes, bySignedIn, member } from './models.ts'
-import { clock, historyFor, modelFor, now, type Service, serveWithMembers } from './serve.ts'
+import {
+  clock,
+  historyFor,
+  modelFor,
+  now,
+  type Service,
+  serveWithMembers,
+  type Viewer,
+} from './serve.ts'
 
 /** An entity with these fields, which callers with a token may read and write in each way. */
 const open = (table: string, fields: Entity['fields'], more: object = {}): Entity =>
@@ -86,15 +96,19 @@ const loose = { immutable: false, nullable: true, onDelete: 'set null' } as cons
 const entities = {
   member,
   place: open('places', { name: text({ max: 9 }) }),
-  note: open('notes', {
-    name: text({ max: 9 }),
-    placeId: reference('place', loose),
-    state: choice(['open', 'done'], { initial: { value: 'open' } }),
-    size: choice(['1', 'many'], { nullable: true }),
-    due: date({ nullable: true }),
-    at: time({ nullable: true }),
-    updatedAt: updatedAt(),
-  }),
+  note: open(
+    'notes',
+    {
+      name: text({ max: 9 }),
+      placeId: reference('place', loose),
+      state: choice(['open', 'done'], { initial: { value: 'open' } }),
+      size: choice(['1', 'many'], { nullable: true }),
+      due: date({ nullable: true }),
+      at: time({ nullable: true }),
+      updatedAt: updatedAt(),
+    },
+    { relations: { labels: many('label', { through: 'noteLabel' }) } },
+  ),
   order: open(
     'orders',
     {
@@ -131,6 +145,21 @@ const entities = {
   grade: open('grades', {
     points: decimal({ scale: 1, min: -5, max: 5, nullable: true }),
     orderId: reference('order', { immutable: false }),
+  }),
+  label: open(
+    'labels',
+    {
+      name: text({ max: 9 }),
+      ownerId: reference('member', { ...fixed, initial: 'viewer', nullable: true }),
+    },
+    {
+      policy: { ...bySignedIn, read: [anyone.where({ name: { ne: 'hidden' } }), self('ownerId')] },
+    },
+  ),
+  noteLabel: open('links', {
+    noteId: reference('note'),
+    labelId: reference('label'),
+    note: text({ max: 9, nullable: true }),
   }),
   page: open(
     'pages',
@@ -251,7 +280,7 @@ for (const on of engines)
     })
     after(async () => {
       clock.now = now
-      await service.close()
+      await service?.close()
     })
 
     /** The answer of a request of the user, and its status. */
@@ -423,6 +452,55 @@ for (const on of engines)
       const all = await Promise.all(Array.from({ length: 12 }, () => grade(4)))
       assert.equal(all.length, 12)
       assert.deepEqual((await seen()).kept, [15, Math.round((46.5 / 14) * 1e5) / 1e5])
+    })
+
+    test('a relation through links shows what they lead to, in both APIs, as far as the caller may see it', async () => {
+      const note = await made('notes', { name: 'n' })
+      const other = await made('notes', { name: 'o' })
+      const labels = []
+      for (const name of ['a', 'b', 'c']) {
+        const { text } = await service.ask({
+          line: 'POST /api/labels',
+          as: 'admin',
+          body: { name },
+        })
+        labels.push(JSON.parse(text))
+      }
+      const [a, b, c] = labels
+      for (const label of [b, a, c]) await made('links', { noteId: note.id, labelId: label.id })
+      await made('links', { noteId: other.id, labelId: a.id })
+      const query = `{ notes(limit: 2) { id labels { name } some: labels(limit: 1, offset: 1) { name } } }`
+      const named = (...names: string[]) => names.map(name => ({ name }))
+      const shown = (await ask('POST /graphql', { query })).body.data.notes
+      assert.deepEqual(shown, [
+        { id: `${other.id}`, labels: named('a'), some: [] },
+        { id: `${note.id}`, labels: named('c', 'a', 'b'), some: named('a') },
+      ])
+      const listed = async (as: Viewer = 'user') => {
+        const line = `GET /api/notes/${note.id}/labels?limit=2`
+        const { status, text } = await service.ask({ line, as })
+        const { data = [], pagination = {} } = JSON.parse(text)
+        return [status, data.map(({ name }: { name: string }) => name), pagination.total]
+      }
+      assert.deepEqual(await listed(), [200, ['a', 'b'], 3])
+      assert.deepEqual(await listed(), [200, ['a', 'b'], 3])
+      assert.equal((await listed('anonymous'))[0], 401)
+      // Hidden from all but its owner, with the links to it.
+      const hidden = {
+        line: `PATCH /api/labels/${b.id}`,
+        as: 'admin',
+        body: { name: 'hidden' },
+      } as const
+      await service.ask(hidden)
+      assert.deepEqual(await listed('admin'), [200, ['a', 'hidden'], 3])
+      assert.deepEqual(await listed(), [200, ['a', 'c'], 2])
+      const again = (await ask('POST /graphql', { query })).body.data.notes
+      assert.deepEqual(again[1], { id: `${note.id}`, labels: named('c', 'a'), some: named('a') })
+      const { body } = await ask(`GET /api/links?limit=5`)
+      const [link] = body.data.filter((one: { labelId: number }) => one.labelId === a.id)
+      await ask(`DELETE /api/links/${link.id}`)
+      assert.equal((await listed())[2], 2 - Number(link.noteId === note.id))
+      assert.equal((await ask('GET /api/notes/999/labels')).status, 404)
     })
 
     test('choices are enums in GraphQL, days and times are scalars, and Strings where the content says so', async () => {

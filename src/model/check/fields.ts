@@ -177,7 +177,7 @@ const checks: Readonly<Record<string, FieldCheck>> = {
       as === 'count' && of === undefined ? `counts ${name}` : `is the mean of ${name}.${of}`
     const relation = own(self.relations, name)
     const child = relation && own(entities, relation.to)
-    if (relation?.kind !== 'many' || !child)
+    if (relation?.kind !== 'many' || relation.through !== undefined || !child)
       return `${what}, and ${name} is no relation to many rows: name one of its entity`
     const source = own(child.fields, of ?? '')
     if (

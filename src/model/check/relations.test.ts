@@ -26,6 +26,12 @@ areTold([
     { relations: { ...book.relations, author: one('author', 'title') } },
   ],
   [
+    'a relation through what links nothing',
+    'author.editors leads through book, which has no references to author and to author that are never null: name an entity with both',
+    {},
+    { author: changed(author, { relations: { editors: many('author', { through: 'book' }) } }) },
+  ],
+  [
     'a relation with the name of a field',
     'book.title is a relation and a field: rename one of them',
     { relations: { ...book.relations, title: one('author', 'authorId') } },

@@ -3,6 +3,7 @@ import { own } from '#base/object.ts'
 import { type Predicate, partsOf, resolveCondition } from '#model/condition.ts'
 import type { Entity, Relation } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
+import { linkOf } from '#model/names.ts'
 import { alternativesOf, isByRow, type Policy, type Rule } from '#model/policy.ts'
 
 /** One entity among all of them. */
@@ -22,7 +23,7 @@ export const nestedLists = ({
 }: CheckedEntity): readonly Entity['relations'][string][] =>
   Object.values(entities)
     .flatMap(({ relations }) => Object.values(relations))
-    .filter(({ kind, to, rest }) => kind === 'many' && rest && to === name)
+    .filter(({ kind, to, rest, through }) => kind === 'many' && rest && to === name && !through)
 
 const targetFault = (
   { entities, name, self }: CheckedEntity,
@@ -31,6 +32,20 @@ const targetFault = (
   const target = own(entities, relation.to)
   if (!target)
     return `leads to ${relation.to}, which is not an entity: name one of ${Object.keys(entities).join(', ')}`
+  if (relation.through !== undefined) {
+    const link = own(entities, relation.through)
+    const keys = link && linkOf(entities, name, relation)
+    if (!keys)
+      return `leads through ${relation.through}, which has no references to ${name} and to ${relation.to} that are never null: name an entity with both`
+    if (
+      isByRow(own(link.fields, keys.by)?.readableBy) ||
+      isByRow(own(link.fields, keys.of)?.readableBy)
+    )
+      return `leads through ${link.plural} by a field that callers read in some rows only: change its readableBy`
+    if (link.policy.read === undefined)
+      return `leads through ${link.plural}, which nobody may read: give them a read rule`
+    return undefined
+  }
   const [holder, referred] = relation.kind === 'one' ? [self, relation.to] : [target, name]
   const key = own(holder.fields, relation.by)
   if (!key)
@@ -61,6 +76,8 @@ export const relationFaults = function* (checked: CheckedEntity): Faults {
     if (fault) yield `${name}.${key} ${fault}`
     if (!/^[a-z][a-zA-Z0-9]*$/.test(key) || key in {})
       yield `${name}.${key} is not named like lineItems: begin with a small letter and use only letters and digits`
+    if (relation.through !== undefined && own(self.rest.embedded, key))
+      yield `${name}.${key} is embedded and leads through ${relation.through}: leave it out of rest.embedded`
     if (own(self.fields, key)) yield `${name}.${key} is a relation and a field: rename one of them`
   }
 }
