@@ -128,9 +128,14 @@ const acrossSql = (predicate: Predicate & { kind: 'across' }, rows: PredicateRow
     ? sql`${column(to, 'id')} = ${columnOf(by)}`
     : sql`${column(to, columnName(by))} = ${columnOf('id')}`
   const inner = { ...rows, columnOf: columnsOf(to), indexed: undefined, hop: hop + 1 }
+  const fits = predicateSql(where, inner)
   const lock = others === 'locked' ? dialect.shareClause : sql``
+  // The one row is kept as it is also where it does not fit, since that may be what lets a write through.
+  if (isOne && others === 'locked')
+    return sql`exists (select 1 from (select * from ${name(table)} as ${name(to)} where ${link}${lock}) as ${name(to)}
+    where ${fits})`
   const found = sql`exists (select 1 from ${name(table)} as ${name(to)}
-    where ${link} and ${predicateSql(where, inner)}${lock})`
+    where ${link} and ${fits}${lock})`
   return which === 'none' ? sql`not ${found}` : found
 }
 

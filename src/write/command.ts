@@ -82,13 +82,17 @@ export const result = (step: string): Sql => parameter({ kind: 'result', step })
  * What each change of a row raises beside the fields that it is about: its revision, and when it was last changed. Each statement
  * that changes a row has them among what it sets; an empty list for an entity without either.
  */
-export const raised = (
+export const raised = (writing: Pick<Writing, 'model' | 'now'>, entity: string): readonly Sql[] =>
+  raisedValues(writing, entity).map(([key, value]) => sql`${name(columnName(key))} = ${value}`)
+
+/** The same as fields with their values. */
+export const raisedValues = (
   { model, now }: Pick<Writing, 'model' | 'now'>,
   entity: string,
-): readonly Sql[] =>
+): readonly (readonly [string, Sql])[] =>
   Object.entries(entityOf(model, entity).fields).flatMap(([key, { touched }]) => {
-    if (key === 'revision') return [sql`revision = revision + 1`]
-    return touched ? [sql`${name(columnName(key))} = ${now}`] : []
+    if (key === 'revision') return [[key, sql`revision + 1`]]
+    return touched ? [[key, sql`${now}`]] : []
   })
 
 /** Whether the rule allows it; throws 401 or 403 if it does not. `row`: it depends on whose row it is. */

@@ -1,6 +1,6 @@
 /** The plain create, update and delete that every entity has unless its policy closes them, with the preconditions of a request. */
 import { ApiError } from '#errors.ts'
-import { allOf, anyOf, isOfViewer, type Predicate, partsOf, someOf } from '#model/condition.ts'
+import { anyOf, isOfViewer, type Predicate, partsOf } from '#model/condition.ts'
 import type { Entity } from '#model/entity.ts'
 import { madeSlug } from '#model/field.ts'
 import { columnName, entityOf, fieldOf, notFound } from '#model/model.ts'
@@ -16,7 +16,7 @@ import {
   goneViewer,
   lockedSql,
   permit,
-  raised,
+  raisedValues,
   rememberSubject,
   result,
   type Writing,
@@ -28,7 +28,7 @@ import { nullingSteps } from '#write/set-null.ts'
 /** The condition that the viewer may see a row of an entity's table, if a rule hides rows of it; a row that is hidden does not exist. */
 const seenSql = (writing: Writing, entityName: string): readonly Sql[] => {
   const { read } = entityOf(writing.model, entityName).policy
-  if (!read || !isByRow(read) || judge(read, writing.viewer, writing.model) === 'yes') return []
+  if (!read || judge(read, writing.viewer, writing.model) === 'yes' || !isByRow(read)) return []
   return [conditionOf(writing, entityName, read)]
 }
 
@@ -44,21 +44,6 @@ const referred = (writing: Writing, entity: Entity, values: Values) =>
     return [{ key, value, entity: references.entity, exists }]
   })
 
-/** Whether rights depend on the absence of other rows, which no lock keeps away. */
-const looksForAbsence = (rights: readonly RowRight[]): boolean => {
-  const isAcross = (one: Predicate) => one.kind === 'across'
-  return rights
-    .flatMap(({ before, after }) => [before, after])
-    .some(right =>
-      someOf(
-        right,
-        one =>
-          (one.kind === 'across' && one.rows === 'none') ||
-          (one.kind === 'not' && someOf(one.of, isAcross)),
-      ),
-    )
-}
-
 /** Whether a predicate looks at one of these fields of its own row. */
 const looksAt = (predicate: Predicate, fields: ReadonlyMap<string, unknown>): boolean => {
   if (predicate.kind === 'across') return predicate.rows === 'one' && fields.has(predicate.by)
@@ -66,31 +51,26 @@ const looksAt = (predicate: Predicate, fields: ReadonlyMap<string, unknown>): bo
   return partsOf(predicate).some(part => looksAt(part, fields))
 }
 
-/** What is left of a predicate on a row of which only some fields are known; undefined if they do not decide. */
-const decided = (
+/** What can be told of a row of which only some fields are known yet: where they do not decide, it counts as fitting. */
+const asFarAsKnown = (
   predicate: Predicate,
   isKnown: (field: string) => boolean,
-): Predicate | undefined => {
+  isNegated = false,
+): Predicate => {
   switch (predicate.kind) {
-    case 'compare':
-    case 'among':
-      return isKnown(predicate.field) ? predicate : undefined
-    case 'across':
-      return isKnown(predicate.rows === 'one' ? predicate.by : 'id') ? predicate : undefined
-    case 'not': {
-      const of = decided(predicate.of, isKnown)
-      return of && { kind: 'not', of }
-    }
     case 'and':
-      return allOf(predicate.of.flatMap(part => decided(part, isKnown) ?? []))
     case 'or': {
-      const of = predicate.of.map(part => decided(part, isKnown))
-      return of.includes(undefined) ? undefined : anyOf(of as Predicate[])
+      const of = predicate.of.map(part => asFarAsKnown(part, isKnown, isNegated))
+      return { kind: predicate.kind, of }
     }
+    case 'not':
+      return { kind: 'not', of: asFarAsKnown(predicate.of, isKnown, !isNegated) }
     case 'has viewer':
       return predicate
-    default:
-      return predicate satisfies never
+    default: {
+      const field = predicate.kind === 'across' ? predicate.by : predicate.field
+      return isKnown(field) ? predicate : { kind: isNegated ? 'or' : 'and', of: [] }
+    }
   }
 }
 
@@ -103,8 +83,37 @@ const absentOf = (
   return absent && notFound(absent.entity, absent.value)
 }
 
-/** The conditions of a create: the right to it, and that the rows it refers to exist. */
-const createGuard = (writing: Writing, entityName: string, values: Values, isWhole: boolean) => {
+/** The values of a new row as they are inserted. */
+const insertedValues = (
+  { dialect }: Writing,
+  entity: Entity,
+  values: Values,
+): ReadonlyMap<string, Sql> => {
+  const table = name(entity.table)
+  const inserted = new Map<string, Sql>()
+  for (const [key, value] of values) {
+    const field = fieldOf(entity, key)
+    const { initial } = field
+    const typed = dialect.typed(value, field.scalar)
+    const source =
+      typeof initial === 'object' && 'slugOf' in initial ? values.get(initial.slugOf) : null
+    const isMade = typeof source === 'string' && madeSlug(source, field) === value
+    // One that was made of a text, and that another row has, is told apart by the id that comes next.
+    const apart = sql`case when exists (select 1 from ${table} where ${name(columnName(key))} = ${typed})
+      then ${typed} || '-' || (select coalesce(max(id), 0) + 1 from ${table}) else ${typed} end`
+    inserted.set(key, isMade ? apart : typed)
+  }
+  return inserted
+}
+
+/** The conditions of a create: the right to it, and that the rows it refers to exist. A precheck has only some of the values. */
+const createGuard = (
+  writing: Writing,
+  entityName: string,
+  values: Values,
+  inserted: ReadonlyMap<string, Sql>,
+  isWhole: boolean,
+) => {
   const { model, viewer, dialect } = writing
   const entity = entityOf(model, entityName)
   const rule = entity.policy.create
@@ -112,11 +121,10 @@ const createGuard = (writing: Writing, entityName: string, values: Values, isWho
   const verdict = permit(writing, rule, what)
   const rights = verdict === 'row' && rule ? rowRights(model, entityName, rule, viewer) : []
   const demanded = anyOf(rights.map(({ before }) => before))
-  // A precheck does not have all values yet; missing ones decide nothing.
-  const right = isWhole ? demanded : decided(demanded, field => values.has(field))
+  const right = isWhole ? demanded : asFarAsKnown(demanded, field => inserted.has(field))
   const columnOf = (field: string) =>
-    dialect.typed(values.get(field) ?? null, fieldOf(entity, field).scalar)
-  const allowed = verdict === 'row' && right ? [lockedSql(writing, right, columnOf)] : []
+    inserted.get(field) ?? dialect.typed(null, fieldOf(entity, field).scalar)
+  const allowed = verdict === 'row' ? [lockedSql(writing, right, columnOf)] : []
   const isOwn = (key: string) => fieldOf(entity, key).initial === 'viewer'
   // The viewer's own row is checked with the right to write.
   const references = referred(writing, entity, values).filter(
@@ -136,33 +144,17 @@ const createGuard = (writing: Writing, entityName: string, values: Values, isWho
   const explain = conditions.length > 0 ? { explain: sql`select ${join(conditions, comma)}` } : {}
   const isOfOwn = verdict === 'row' && rights.every(({ before }) => isOfViewer(before))
   const asSelf = isOfOwn || Object.keys(entity.fields).some(isOwn)
-  const isolated = looksForAbsence(rights)
-  return { entity, where: and(conditions), explain, refused, asSelf, isolated }
+  return { where: and(conditions), explain, refused, asSelf }
 }
 
 /** Creates a row. The rows it refers to must exist, else `NOT_FOUND`; a viewer who acts as itself must exist, else 403. */
 export const create = (writing: Writing, entityName: string, values: Values): Command => {
-  const { entity, where, explain, refused, asSelf, isolated } = createGuard(
-    writing,
-    entityName,
-    values,
-    true,
-  )
-  const columns = [...values.keys()].map(key => name(columnName(key)))
-  const table = name(entity.table)
-  const given = [...values].map(([key, value]) => {
-    const field = fieldOf(entity, key)
-    const { initial } = field
-    const typed = writing.dialect.typed(value, field.scalar)
-    const source =
-      typeof initial === 'object' && 'slugOf' in initial ? values.get(initial.slugOf) : null
-    if (typeof source !== 'string' || madeSlug(source, field) !== value) return typed
-    // One that was made of a text, and that another row has, is told apart by the id that comes next.
-    return sql`case when exists (select 1 from ${table} where ${name(columnName(key))} = ${typed})
-      then ${typed} || '-' || (select coalesce(max(id), 0) + 1 from ${table}) else ${typed} end`
-  })
-  const insert = sql`insert into ${table} (${join(columns, comma)})
-    select ${join(given, comma)} where ${where} returning id`
+  const entity = entityOf(writing.model, entityName)
+  const given = insertedValues(writing, entity, values)
+  const { where, explain, refused, asSelf } = createGuard(writing, entityName, values, given, true)
+  const columns = [...given.keys()].map(key => name(columnName(key)))
+  const insert = sql`insert into ${name(entity.table)} (${join(columns, comma)})
+    select ${join([...given.values()], comma)} where ${where} returning id`
   // The row of a subject is made once and for all.
   const { service, subject } = writing.viewer
   const isViewers = subject !== undefined && entityName === writing.model.viewers.entity
@@ -173,7 +165,6 @@ export const create = (writing: Writing, entityName: string, values: Values): Co
   return commandOf(writing, {
     name: `create ${entityName}`,
     asSelf,
-    isolated,
     steps: [
       { name: 'insert', sql: insert, refused, ...explain },
       ...remember,
@@ -186,7 +177,13 @@ export const create = (writing: Writing, entityName: string, values: Values): Co
 
 /** Checks whether a row could be created below these parents; run before the faults of an input are reported. */
 export const createPrecheck = (writing: Writing, entityName: string, given: Values): Command => {
-  const { where, explain, refused, asSelf } = createGuard(writing, entityName, given, false)
+  const { where, explain, refused, asSelf } = createGuard(
+    writing,
+    entityName,
+    given,
+    insertedValues(writing, entityOf(writing.model, entityName), given),
+    false,
+  )
   const step: GuardedStep = { sql: sql`select 1 where ${where}`, refused, ...explain }
   return commandOf(writing, { name: `precheck create ${entityName}`, asSelf, steps: [step] })
 }
@@ -246,7 +243,8 @@ export const revisionSteps = (
 ): readonly GuardedStep[] => {
   const { entity, id, revisions, excluded } = target
   const { table } = entityOf(writing.model, entity)
-  const mine = conditionOf(writing, entity, rule)
+  // Not even a revision is compared of a row that is hidden.
+  const mine = and([conditionOf(writing, entity, rule), ...seenSql(writing, entity)])
   const step = (condition: Sql, refused: () => ApiError): GuardedStep => ({
     sql: sql`with found as (select ${column(table, 'revision')} from ${name(table)}
         where ${column(table, 'id')} = ${id} and ${mine}${writing.dialect.lockClause})
@@ -263,18 +261,36 @@ export const revisionSteps = (
   return steps
 }
 
+/** What one of these rights demands of a row as it is, and as changes leave it too. */
+const demandedOf = (
+  writing: Writing,
+  columnOf: ColumnOf,
+  rights: readonly RowRight[],
+  changes: ReadonlyMap<string, Sql> | undefined,
+): readonly [own: Sql, whole: Sql] => {
+  const own = lockedSql(writing, anyOf(rights.map(({ before }) => before)), columnOf)
+  if (!changes) return [own, own]
+  const isSame = ({ before, after }: RowRight) => after === before && !looksAt(after, changes)
+  if (rights.every(isSame)) return [own, own]
+  const either = rights.map(({ before, after }) => {
+    const left = lockedSql(writing, after, field => changes.get(field) ?? columnOf(field))
+    return sql`${lockedSql(writing, before, columnOf)} and ${left}`
+  })
+  return [own, sql`(${join(either, sql` or `)})`]
+}
+
 const verbs = { update: 'change', delete: 'delete' } as const
 
 /**
  * The conditions of a target for an operation that gives it these values, and the error if they do not hold; throws 401 or 403. The
- * rows that the values refer to must exist.
+ * rows that the values refer to must exist. Only with the changes of an update the row that it makes is judged.
  */
 const targetGuard = (
   writing: Writing,
   target: Target,
   operation: keyof typeof verbs,
   values: Values = new Map(),
-  changes: ReadonlyMap<string, Sql> = new Map(),
+  changes?: ReadonlyMap<string, Sql>,
 ) => {
   const { model, viewer } = writing
   const entity = entityOf(model, target.entity)
@@ -288,27 +304,14 @@ const targetGuard = (
   // What is hidden does not exist, whoever may change it.
   const seen = seenSql(writing, target.entity)
   const rights = verdict === 'row' && rule ? rowRights(model, target.entity, rule, viewer) : []
-  const columnOf = columnsOf(of)
-  const changedColumn: ColumnOf = field => changes.get(field) ?? columnOf(field)
-  const mine =
-    verdict === 'yes'
-      ? sql`true`
-      : sql`(${join(
-          rights.map(({ before, after }) => {
-            const now = lockedSql(writing, before, columnOf)
-            if (operation === 'delete' || (after === before && !looksAt(after, changes))) return now
-            return sql`(${now} and ${lockedSql(writing, after, changedColumn)})`
-          }),
-          sql` or `,
-        )})`
+  const [own, mine] =
+    verdict === 'yes' ? [sql`true`, sql`true`] : demandedOf(writing, columnsOf(of), rights, changes)
   const current = revisionCondition(of, target.revisions)
   const other = exclusionCondition(of, target.excluded)
   const references = referred(writing, entity, values)
   const exist = references.map(({ exists }) => exists)
   // The rows that an update refers to are looked for before the row that it makes is judged.
-  const own = anyOf(rights.map(({ before }) => before))
-  const isOwn = verdict === 'yes' ? sql`true` : lockedSql(writing, own, columnOf)
-  const explain = sql`select ${join([isOwn, mine, current, ...exist], comma)}
+  const explain = sql`select ${join([own, mine, current, ...exist], comma)}
     from ${name(of)} where ${and([id, ...parent, ...seen])}`
   const refused = (rows: Rows): ApiError => {
     const [row] = rows
@@ -325,7 +328,7 @@ const targetGuard = (
       : stillThat(target.entity)
   }
   const where = and([id, ...parent, ...seen, mine, current, other, ...exist])
-  return { entity, where, explain, refused, isolated: looksForAbsence(rights) }
+  return { entity, where, explain, refused }
 }
 
 /**
@@ -341,7 +344,7 @@ export const update = (
   const { dialect, model, viewer } = writing
   const entity = entityOf(model, target.entity)
   const table = name(entity.table)
-  const columnOf = columnsOf(entity.table)
+  const columnOf = (key: string) => column(entity.table, columnName(key))
   const changes = new Map<string, Sql>()
   for (const [key, value] of values) {
     const { scalar, readableBy, foldedFrom } = fieldOf(entity, key)
@@ -361,17 +364,17 @@ export const update = (
       const isSame = sql`${columnOf(by)} is not distinct from ${value}`
       changes.set(key, sql`case when ${isSame} then ${own} else ${initial} end`)
     }
-  const guard = targetGuard(writing, target, 'update', values, changes)
-  const { where, explain, refused, isolated } = guard
+  if (changes.size > 0)
+    for (const [key, value] of raisedValues(writing, target.entity)) changes.set(key, value)
+  const { where, explain, refused } = targetGuard(writing, target, 'update', values, changes)
   const sets = [...changes].map(([key, to]) => sql`${name(columnName(key))} = ${to}`)
   const change =
     sets.length === 0
       ? sql`select id from ${table} where ${where}${dialect.lockClause}`
-      : sql`update ${table} set ${join([...sets, ...raised(writing, target.entity)], comma)}
+      : sql`update ${table} set ${join(sets, comma)}
           where ${where} returning id`
   return commandOf(writing, {
     name: `update ${target.entity}`,
-    isolated,
     steps: [
       { name: 'target', sql: change, explain, refused },
       ...(sets.length === 0 ? [] : effectSteps(writing, target.entity, 'update', target.id)),
@@ -382,7 +385,7 @@ export const update = (
 
 /** Deletes a row, and the rows that belong to it; to those that refer to it and stay this is a change. */
 export const remove = (writing: Writing, target: Target): Command => {
-  const { entity, where, explain, refused, ...guard } = targetGuard(writing, target, 'delete')
+  const { entity, where, explain, refused } = targetGuard(writing, target, 'delete')
   const table = name(entity.table)
   const plain = sql`delete from ${table} where ${where} returning id`
   const nulling = [
@@ -392,11 +395,10 @@ export const remove = (writing: Writing, target: Target): Command => {
   // Its conditions may look at references that are null by then, so they are tested before.
   const found = sql`select id from ${table} where ${where}${writing.dialect.lockClause}`
   const change = sql`delete from ${table} where id = ${result('target')} returning id`
-  const isolated = nulling.length > 0 || guard.isolated
-  const steps =
-    nulling.length > 0
-      ? [{ name: 'target', sql: found, explain, refused }, ...nulling, { sql: change }]
-      : [{ sql: plain, explain, refused }]
+  const isolated = nulling.length > 0
+  const steps = isolated
+    ? [{ name: 'target', sql: found, explain, refused }, ...nulling, { sql: change }]
+    : [{ sql: plain, explain, refused }]
   return commandOf(writing, {
     name: `delete ${target.entity}`,
     isolated,

@@ -77,5 +77,6 @@ export const dialect: Dialect = {
       comma,
     )})::text`,
   lockClause: trusted(' for no key update'),
-  shareClause: trusted(' for share'),
+  // With an offset, which keeps conditions around it from being tested before its rows are locked.
+  shareClause: trusted(' offset 0 for share'),
 }
