@@ -37,6 +37,12 @@ export const partsOf = (formula: Formula) =>
     readonly Term[],
   ]
 
+/** The fields that a formula names. */
+export const fieldsIn = (term: Term): readonly string[] => {
+  if (typeof term === 'string') return [term]
+  return 'value' in term || 'text' in term ? [] : partsOf(term)[1].flatMap(fieldsIn)
+}
+
 /** What a field may be that is itself, or is to be, a term. */
 const fieldType = ({ scalar, scale, range, nullable }: Field, name: string): TermType => {
   const kind = kinds[scalar]

@@ -303,6 +303,17 @@ areTold([
     withField('sum', computed({ as: int({ min: 0, max: 9 }), from: { plus: ['mood', 'mood'] } })),
   ],
   [
+    'a formula of what fewer may read',
+    'book.sum is computed of pages, which fewer may read: give what it is the same readableBy',
+    {
+      fields: {
+        ...book.fields,
+        pages: int({ min: 0, max: 9, nullable: true, readableBy: nobody }),
+        sum: computed({ as: int({ min: 0, max: 9, nullable: true }), from: { plus: ['pages'] } }),
+      },
+    },
+  ],
+  [
     'a formula of another kind',
     'book.sum is int with 0 decimals, and its formula gives a text: make it one',
     withField('sum', computed({ as: int({ min: 0, max: 9 }), from: { concat: ['title'] } })),

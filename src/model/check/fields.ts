@@ -1,8 +1,9 @@
 /** Faults of single fields: their names, options that do not fit their kinds, and initial values. */
+import { isDeepStrictEqual } from 'node:util'
 import { own } from '#base/object.ts'
 import { isGraphqlType, isReserved } from '#model/check/names.ts'
 import type { CheckedEntity, Faults } from '#model/check/relations.ts'
-import { computedFault } from '#model/computed.ts'
+import { computedFault, fieldsIn } from '#model/computed.ts'
 import type { Entity } from '#model/entity.ts'
 import { type Field, isDerived, mostCharacters } from '#model/field.ts'
 import { columnName } from '#model/names.ts'
@@ -167,7 +168,17 @@ const checks: Readonly<Record<string, FieldCheck>> = {
       return 'is computed, and comes of something else too: leave its other options out'
     if (field.settableBy.kind !== 'nobody')
       return 'is computed, and somebody may set it: make it with computed()'
-    return computedFault(self.fields, key, field)
+    const secret = fieldsIn(field.computed).find(name => {
+      const readableBy = own(self.fields, name)?.readableBy
+      return (
+        readableBy &&
+        readableBy.kind !== 'anyone' &&
+        !isDeepStrictEqual(readableBy, field.readableBy)
+      )
+    })
+    return secret === undefined
+      ? computedFault(self.fields, key, field)
+      : `is computed of ${secret}, which fewer may read: give what it is the same readableBy`
   },
 
   kept: ({ entities, self, key, field: { kept, computed, unique, resetBy, settableBy } }) => {
