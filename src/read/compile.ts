@@ -110,14 +110,18 @@ export const compileForMany = ({ roots }: ReadPlan, dialect: Dialect): Statement
   if (!singleStatement || !root || otherRoots.length > 0) return undefined
   const { rows, total, exists } = root
   const isAlone = total === null && exists.length === 0 && levelsBelow(rows).length === 0
-  const [id, ...others] = rows.where
+  const [id, ...rules] = rows.where
   const isPlain = !rows.many && rows.fields.every(({ shown }) => shown === undefined)
-  if (!isPlain || !isAlone || others.length > 0) return undefined
+  if (!isPlain || !isAlone) return undefined
   const isById = id?.kind === 'compare' && id.is === 'eq' && id.field === 'id'
   if (!isById || id.to.kind !== 'slot') return undefined
   const ids = singleStatement.isIn(fieldSql('id'), slot(id.to.slot))
+  const where = { dialect, columnOf: fieldSql, others: 'by row' } as const
+  const found = and([ids, ...rules.map(rule => predicateSql(rule, where))])
+  // Many callers share it, so it has no value but their ids.
+  if (found.parameters.length > 1) return undefined
   return statement(
-    sql`select ${fieldsSql(rows, dialect)} from ${name(rows.table)} as "t" where ${ids}`,
+    sql`select ${fieldsSql(rows, dialect)} from ${name(rows.table)} as "t" where ${found}`,
     placeholder,
   )
 }

@@ -3,7 +3,18 @@ import { isOfViewer, type Operand, type Predicate, type ViewersTable } from '#mo
 import { columnName } from '#model/names.ts'
 import { VIEWER } from '#read/selection.ts'
 import type { Dialect } from '#sql/dialect.ts'
-import { column, comma, join, name, number, parameter, type Sql, slot, sql } from '#sql/sql.ts'
+import {
+  column,
+  comma,
+  join,
+  literal,
+  name,
+  number,
+  parameter,
+  type Sql,
+  slot,
+  sql,
+} from '#sql/sql.ts'
 
 /** The SQL of a field in a predicate. */
 export type ColumnOf = (field: string) => Sql
@@ -40,10 +51,11 @@ const viewerSql = ({ from }: { readonly from?: ViewersTable | undefined }): Sql 
     ? sql`(select "id" from ${name(from.table)} where ${bare(from.by)} = ${slot(VIEWER)})`
     : slot(VIEWER)
 
-/** The SQL of an operand; whole numbers stand in the text, since only the model has them there. */
+/** The SQL of an operand; whole numbers and words stand in the text, since only the model has them there. */
 const operandSql = (operand: Operand): Sql => {
   switch (operand.kind) {
     case 'value':
+      if (typeof operand.value === 'string') return literal(operand.value) ?? sql`${operand.value}`
       return Number.isSafeInteger(operand.value)
         ? number(Number(operand.value))
         : sql`${operand.value}`

@@ -55,6 +55,9 @@ export const slot = (index: number): Sql => parameter({ kind: 'slot', slot: inde
 
 /** A whole number in the text itself. */
 export const number = (value: number): Sql => make([String(Math.trunc(value))], [])
+/** Words of the model in the text itself, such as those of a choice; undefined for a text that has other characters. */
+export const literal = (text: string): Sql | undefined =>
+  /^[a-zA-Z0-9 _-]*$/.test(text) ? make([`'${text}'`], []) : undefined
 /** Text that a dialect's own file vouches for: keywords, functions and types, never a caller's words. */
 export const trusted = (text: string): Sql => make([text], [])
 
