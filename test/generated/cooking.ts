@@ -62,10 +62,12 @@ export const cooking: Entities = {
       checked: choice(['yes', 'no'], { initial: { value: 'no' }, resetBy: 'title' }),
       ownerId: reference('member', { initial: 'viewer', immutable: false }),
       teamId: reference('team', { nullable: true, initial: { value: null }, immutable: false }),
+      baseId: reference('recipe', { nullable: true, initial: { value: null }, immutable: false }),
       revision: revision(),
     },
     relations: {
       owner: one('member', 'ownerId'),
+      base: one('recipe', 'baseId'),
       team: one('team', 'teamId'),
       ingredients: many('ingredient', 'recipeId'),
     },
@@ -83,6 +85,7 @@ export const cooking: Entities = {
       update: [
         signedIn.where({ owner: viewer, status: 'draft' }).becoming({ owner: viewer }),
         signedIn.where({ team: { seats: { some: { member: viewer } } } }),
+        signedIn.where({ base: { owner: viewer } }),
         signedIn
           .where({ checked: 'yes', status: 'published' })
           .becoming({ checked: 'no', status: 'published', revision: { gt: 1 } }),
