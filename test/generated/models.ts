@@ -353,8 +353,11 @@ const keeping = (draw: Draw, entity: Entity, all: Entities): Entity => {
     if (kind !== 'many' || !target || isByRow(target.policy.read) || draw.chance(40)) continue
     fields[`${key}Kept`] = count(key)
     const numbers = Object.entries(target.fields).filter(
-      ([, { scalar, range, computed }]) =>
-        ['int', 'decimal'].includes(scalar) && !computed && (range?.max ?? 0) < 1000,
+      ([, { scalar, range, computed, readableBy }]) =>
+        ['int', 'decimal'].includes(scalar) &&
+        !isByRow(readableBy) &&
+        !computed &&
+        (range?.max ?? 0) < 1000,
     )
     for (const [of] of numbers.slice(0, 1)) fields[`${key}Mean`] = avg(`${key}.${of}`)
   }

@@ -1,10 +1,46 @@
 /** Relations and rules that lead nowhere, each with the sentence that says so. */
+import { viewer } from '#model/condition.ts'
 import { many, one } from '#model/entity.ts'
 import { reference } from '#model/field.ts'
-import { anyone, nobody, self } from '#model/policy.ts'
+import { anyone, nobody, ruleOf, self, signedIn } from '#model/policy.ts'
 import { areTold, author, book, changed, closed } from '../../../test/support/model-faults.ts'
 
+/** Books that may be read, made or changed where this holds; an entity itself checks the names, so these are not known to it. */
+const where = (condition: object) => signedIn.where(condition as never)
+
 areTold([
+  [
+    'a rule by what is not a field',
+    'the read rule of book has or.1.genr, which is not a field or relation of book: did you mean genre?',
+    { policy: { read: where({ or: [{ title: 'x' }, { genr: 'novel' }] }) } },
+  ],
+  [
+    'a rule by what is not a field, in a list of rules',
+    'the read rule of book has author.nam, which is not a field or relation of author: did you mean name?',
+    {
+      policy: { read: ruleOf([anyone.where({ inPrint: true }), where({ author: { nam: 'x' } })]) },
+    },
+  ],
+  [
+    'a rule by a word that a field never is',
+    'the read rule of book has genre, which is "novell", which is not one of novel, poems: did you mean novel?',
+    { policy: { read: where({ genre: 'novell' }) } },
+  ],
+  [
+    'a rule that compares with the viewer what is no reference',
+    'the read rule of book has title, which is compared with the viewer and is no id of a viewer: name a reference to one',
+    { policy: { read: where({ title: viewer }) } },
+  ],
+  [
+    'a rule for creates that looks at the id',
+    'the create rule of book looks at an id, which is not known before the row is written: name other fields, or relations to one row',
+    { policy: { ...book.policy, create: where({ id: { ne: 1 } }) } },
+  ],
+  [
+    'a rule for deletes that says what the row is becoming',
+    'the delete rule of book says what a row is becoming, which only an update does: leave it out',
+    { policy: { ...book.policy, delete: signedIn.where({}).becoming({}) } },
+  ],
   [
     'a relation to what is no entity',
     'book.writer leads to writer, which is not an entity: name one of author, book',

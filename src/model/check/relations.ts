@@ -128,14 +128,17 @@ const rulesByRow = ({
   ),
 ]
 
-/** What a predicate asks of its own row that no new row has. */
-const absentInNew = (predicate: Predicate): string | undefined => {
+/** What a predicate asks of its own row that is not known before it is written; a new row has no id either. */
+const unknownOf = (predicate: Predicate, self: Entity, isNew: boolean): string | undefined => {
   if (predicate.kind === 'across')
-    return predicate.rows === 'one' ? undefined : 'rows that refer to it'
-  if ('field' in predicate) return predicate.field === 'id' ? 'an id' : undefined
-  return partsOf(predicate)
-    .map(absentInNew)
-    .find(found => found !== undefined)
+    return isNew && predicate.rows !== 'one' ? 'rows that refer to it' : undefined
+  if ('field' in predicate) {
+    const { computed, kept } = own(self.fields, predicate.field) ?? {}
+    if (computed || (kept && isNew)) return predicate.field
+    return isNew && predicate.field === 'id' ? 'an id' : undefined
+  }
+  const found = partsOf(predicate).map(part => unknownOf(part, self, isNew))
+  return found.find(one => one !== undefined)
 }
 
 /** Whether it is a self rule of a policy, whose paths have sentences of their own. */
@@ -155,9 +158,10 @@ const conditionFaults = function* (checked: CheckedEntity, viewers?: string): Fa
           yield path === ''
             ? `${subject} has a condition that ${message}`
             : `${subject} has ${path}, which ${message}`
-        const absent = operation === 'create' ? absentInNew(predicate) : undefined
+        const isWrite = operation === 'create' || operation === 'update'
+        const absent = isWrite ? unknownOf(predicate, self, operation === 'create') : undefined
         if (absent !== undefined && faults.length === 0)
-          yield `${subject} looks at ${absent}, which no new row has: name other fields, or relations to one row`
+          yield `${subject} looks at ${absent}, which is not known before the row is written: name other fields, or relations to one row`
       }
       if (after !== undefined && operation !== 'update')
         yield `${subject} says what a row is becoming, which only an update does: leave it out`
