@@ -181,6 +181,25 @@ describe('on PostgreSQL', { skip: noDatabase }, () => {
     })
   }
 
+  test('a child that moves to another recipe while it is changed is judged below that', async () => {
+    const { made, recipe } = makerIn(kitchen)
+    for (const [owner, expected] of [
+      [1, 200],
+      [3, 404],
+    ] as const) {
+      const from = await recipe(1, { title: crypto.randomUUID().slice(0, 20) })
+      const to = await recipe(owner, { title: crypto.randomUUID().slice(0, 20) })
+      const child = await made('ingredients', { name: 'salt', recipeId: from })
+      await client.query('begin')
+      await client.query('update ingredients set recipe_id = $1 where id = $2', [to, child])
+      const writing = say(1, `PATCH /api/ingredients/${child}`, { name: 'sugar' })
+      await until('the write waits', () => waiting('transactionid'))
+      await client.query('commit')
+      const { status, text } = await writing
+      assert.equal(status, expected, text)
+    }
+  })
+
   test('a write that deadlocks by what its rule looks at is run again', async () => {
     const { recipe } = makerIn(kitchen)
     const base = await recipe(1, { title: 'base', status: 'published' })
@@ -189,15 +208,7 @@ describe('on PostgreSQL', { skip: noDatabase }, () => {
     await client.query('begin')
     await client.query('select 1 from recipes where id = $1 for no key update', [id])
     const writing = say(1, `PATCH /api/recipes/${id}`, { servings: 9 })
-    const other = await connected(kitchen.url as string)
-    const isHeld = async () => {
-      const { rowCount } = await other.query(
-        "select 1 from pg_locks where locktype = 'transactionid' and not granted",
-      )
-      return rowCount !== 0
-    }
-    await until('the write waits', isHeld)
-    await other.end()
+    await until('the write waits', () => waiting('transactionid'))
     const { rows: before } = await client.query(deadlocks)
     // It waits for the write, which looks at this row and waits for the other one.
     await client.query('update recipes set servings = 5 where id = $1', [base])

@@ -1,8 +1,14 @@
 /** Rules by value on writes: a row is judged as it will be, with what it refers to; what a caller does not see is not there. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { signedIn } from '#model/policy.ts'
+import type { SqlValue } from '#sql/sql.ts'
+import { commandOf } from '#write/command.ts'
+import { revisionSteps } from '#write/entity-commands.ts'
+import type { Step } from '#write/job.ts'
 import { engines } from './compare.ts'
-import { type Cook, type Kitchen, kitchenOn } from './cooking.ts'
+import { type Cook, cooking, type Kitchen, kitchenOn } from './cooking.ts'
+import { modelFor } from './serve.ts'
 
 for (const on of engines)
   describe(`rules by value on writes on ${on}`, () => {
@@ -147,7 +153,9 @@ for (const on of engines)
         (await run(as, `mutation { updateRecipe(id: ${id}, input: { ${input} }) { status } }`)).code
       await refused(404, change(3, mine, { servings: 3 }), `Recipe ${mine} not found`)
       await refused(404, change(3, mine, { servings: 'x' }))
-      await refused(404, change(3, mine, { servings: 3 }, { 'If-Match': '"1"' }))
+      for (const tag of ['"1"', '*'])
+        for (const header of ['If-Match', 'If-None-Match'])
+          await refused(404, change(3, mine, { servings: 3 }, { [header]: tag }))
       assert.equal(await byGraphql(3, mine, 'servings: 3'), 'NOT_FOUND')
       // It may not be given away.
       await refused(403, change(1, mine, { ownerId: 3 }), /no right to change this recipe so$/)
@@ -246,6 +254,34 @@ for (const on of engines)
       const title = titled()
       await recipe(3, { title })
       await refused(409, say(1, 'POST /api/recipes', { title }), /^This title is in use already/)
+    })
+
+    test('an action compares no revision of a row that is hidden', async () => {
+      const { dialect } = kitchen.store
+      const [mine, shown] = [await recipe(1), await recipe(1, { status: 'published' })]
+      const session = await kitchen.store.session('filling')
+      const passes = async (as: number, id: number) => {
+        const viewer = { id: as, role: 'user' }
+        const writing = { model: modelFor(cooking), dialect, viewer, now: 0 }
+        const target = { entity: 'recipe', id, revisions: [99] }
+        const { steps } = commandOf(writing, {
+          name: 'look',
+          steps: revisionSteps(writing, target, signedIn),
+        })
+        const { text, values } = (steps.at(-1) as Step).statement
+        const found = await session.query({ text, values: values as readonly SqlValue[] })
+        return found.length > 0
+      }
+      assert.deepEqual(
+        [
+          await passes(3, mine),
+          await passes(3, 999),
+          await passes(3, shown),
+          await passes(1, mine),
+        ],
+        [true, true, false, false],
+      )
+      await session.close()
     })
 
     test('a replay shows what was answered, though the row has changed hands since', async () => {
