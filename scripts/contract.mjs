@@ -29,7 +29,7 @@ export async function documentsOf(content) {
   const documents = {}
   for (const version of versions.all)
     documents[`v${version}.openapi.json`] = `${printed(await openApiOf(content, version, model))}\n`
-  return { ...documents, 'schema.graphql': schemaText(deriveSchema(model)) }
+  return { ...documents, 'schema.graphql': schemaText(deriveSchema(model, content.actions)) }
 }
 
 /** What git prints for a command in a folder; undefined where there is no git or it refuses. */

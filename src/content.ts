@@ -35,6 +35,7 @@ import type { Dialect } from '#sql/dialect.ts'
 import type { Session } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import { type Action, actionShape } from '#write/action.ts'
+import { checkSteps } from '#write/check-steps.ts'
 import type { InputContext } from '#write/input.ts'
 
 /** An open store, as commands work on it: a session, and how statements for it are written. */
@@ -331,11 +332,13 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
   return madeWith(made, shape, parts)
 }
 
-/** The model of a content with an operator's settings; throws a plain error if a rule names an unknown switch. */
+/** The model of a content with an operator's settings; throws a plain error if a rule names an unknown switch, or the steps of an action or a hook are at fault. */
 export const modelOf = (
-  { entities, viewers, versions, actions, graphqlStrings }: Content,
+  { entities, viewers, versions, actions, errors, graphqlStrings }: Content,
   settings: Settings,
 ): Model => {
   checkSwitches(entities, settings.switches, rulesOfActions(actions))
-  return { entities, viewers, versions, settings, graphqlStrings }
+  const model = { entities, viewers, versions, settings, graphqlStrings }
+  checkSteps(model, actions, mergeErrors(machineErrors, errors))
+  return model
 }

@@ -7,11 +7,14 @@ import type { Selection } from '#read/selection.ts'
 import type { Limits } from '#read/stitch.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Usage } from '#versions/deprecated-use.ts'
+import type { Action } from '#write/action.ts'
 import type { Services, Writing } from '#write/command.ts'
 import type { Writer } from '#write/job.ts'
 
 export type Core = {
   readonly model: Model
+  /** Those of the content. */
+  readonly actions: readonly Action[]
   readonly dialect: Dialect
   readonly reader: PlanReader
   readonly writer: Writer

@@ -183,6 +183,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
   })
   const core: Core = {
     model,
+    actions: content.actions,
     dialect: engine.dialect,
     reader,
     writer: engine,

@@ -4,32 +4,12 @@ import { errors } from '#content/errors.ts'
 import { order as entity, transitions } from '#content/order/entity.ts'
 import { type Items, itemsBody, parseItems } from '#content/order/items.ts'
 import { ApiError, type FieldFault } from '#errors.ts'
-import { columnName, notFound } from '#model/model.ts'
 import type { Rows } from '#sql/engine.ts'
-import { comma, join, name, type Sql, sql } from '#sql/sql.ts'
+import { comma, join, sql } from '#sql/sql.ts'
 import type { Action } from '#write/action.ts'
-import {
-  commandOf,
-  conditionOf,
-  type GuardedStep,
-  goneViewer,
-  result,
-  type Writing,
-} from '#write/command.ts'
-import { invalid, noMembers, reportOf } from '#write/input.ts'
-
-/** The record of a transition of an order. */
-const eventStep = (
-  { viewer }: Writing,
-  id: Sql | number,
-  now: number,
-  from: string | null,
-  to: string,
-): GuardedStep => ({
-  name: 'event',
-  sql: sql`insert into order_events (order_id, at, by_user, from_status, to_status)
-    values (${id}, ${now}, ${viewer.id}, ${from}, ${to}) returning id`,
-})
+import { commandOf, type GuardedStep, goneViewer, result } from '#write/command.ts'
+import { invalid, reportOf } from '#write/input.ts'
+import { change, insert } from '#write/steps.ts'
 
 /**
  * The error for the products of an order, refused at the step of that product: unknown ones are a fault of the input, too
@@ -133,16 +113,15 @@ const place: Action = {
       expect: 'any',
     }
 
+    const placed: GuardedStep = {
+      sql: sql`insert into order_events (order_id, at, by_user, from_status, to_status)
+        values (${result('order')}, ${now}, ${viewer.id}, null, 'pending') returning id`,
+    }
+
     return commandOf(writing, {
       name: 'place order',
       asSelf: true,
-      steps: [
-        customer,
-        ...stock,
-        order,
-        lines,
-        eventStep(writing, result('order'), now, null, 'pending'),
-      ],
+      steps: [customer, ...stock, order, lines, placed],
       makes: 'order',
       status: 201,
     })
@@ -150,31 +129,6 @@ const place: Action = {
 }
 
 type Transition = keyof typeof transitions
-
-/** Moves the order from one state to the next, if it is in that state and belongs to the viewer. */
-const transitionStep = (writing: Writing, action: Transition, id: number, now: number) => {
-  const { from, to, at } = transitions[action]
-  const own = sql`id = ${id} and ${conditionOf(writing, 'order', entity.policy.update)}`
-  const refused = (rows: Rows): ApiError => {
-    const status = rows[0]?.[0]
-    // Another user's order is answered like one that does not exist.
-    if (status == null) return notFound('order', id)
-    const allowed = Object.entries(transitions).flatMap(([other, { from }]) =>
-      from === status ? [other] : [],
-    )
-    return new ApiError(
-      errors.INVALID_STATE,
-      `Order ${id} is ${status}, which allows ${allowed.join(' or ') || 'nothing more'}; ${action} needs it to be ${from}`,
-    )
-  }
-  return {
-    name: 'order',
-    sql: sql`update orders set status = ${to}, ${name(columnName(at))} = ${now}, revision = revision + 1
-      where status = ${from} and ${own} returning id`,
-    explain: sql`select status from orders where ${own}`,
-    refused,
-  }
-}
 
 /** Puts the items of an order back into the stock. */
 const restockStep = (id: number): GuardedStep => ({
@@ -189,7 +143,16 @@ const restockStep = (id: number): GuardedStep => ({
 
 /** The action that moves an order from one state to the next. */
 const transition = (action: Transition): Action => {
-  const { from, to, restocks } = transitions[action]
+  const { from, to, at, restocks } = transitions[action]
+  const refused = (id: number, status: unknown): ApiError => {
+    const allowed = Object.entries(transitions).flatMap(([other, { from }]) =>
+      from === status ? [other] : [],
+    )
+    return new ApiError(
+      errors.INVALID_STATE,
+      `Order ${id} is ${status}, which allows ${allowed.join(' or ') || 'nothing more'}; ${action} needs it to be ${from}`,
+    )
+  }
   return {
     method: 'POST',
     name: `${action} orders`,
@@ -203,24 +166,25 @@ const transition = (action: Transition): Action => {
       description: `The order must be ${from} and is ${to} then${restocks ? '; its items go back into the stock' : ''}.`,
       errors: [errors.INVALID_STATE.code],
     },
-    precheck: (writing, id) => {
-      const mine = conditionOf(writing, 'order', entity.policy.update)
-      const own = sql`select id from orders where id = ${id} and ${mine}`
-      const steps = [{ sql: own, refused: () => notFound('order', id) }]
-      return commandOf(writing, { name: 'precheck order', steps })
-    },
-    command: (writing, { id, body, now }) => {
-      noMembers(body)
-      return commandOf(writing, {
-        name: `${action} order`,
-        steps: [
-          transitionStep(writing, action, id, now),
-          ...(restocks ? [restockStep(id)] : []),
-          eventStep(writing, id, now, from, to),
-        ],
-        makes: 'order',
-      })
-    },
+    steps: ({ id, viewer, now }) => [
+      change(
+        'order',
+        id,
+        { status: to, [at]: now },
+        {
+          where: { status: from },
+          otherwise: { find: ['status'], error: ({ status }) => refused(id, status) },
+        },
+      ),
+      ...(restocks ? [restockStep(id)] : []),
+      insert('orderEvent', {
+        orderId: id,
+        at: now,
+        byUser: viewer.id,
+        fromStatus: from,
+        toStatus: to,
+      }),
+    ],
   }
 }
 

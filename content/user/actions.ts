@@ -1,25 +1,9 @@
-/** Making somebody an admin, and the steps that all actions on a user share. */
+/** Making somebody an admin, and the check that all actions on a user share. */
 import { admin } from '#content/roles.ts'
-import type { ApiError } from '#errors.ts'
-import { notFound } from '#model/model.ts'
-import { type Sql, sql } from '#sql/sql.ts'
 import type { Action } from '#write/action.ts'
-import { type Command, commandOf, type GuardedStep, type Writing } from '#write/command.ts'
+import type { Command, Writing } from '#write/command.ts'
 import { precheck } from '#write/entity-commands.ts'
-import { noMembers } from '#write/input.ts'
-
-/** Brings the user to a state, unless it is in it already; `refused` if there is no such user. */
-export const reached = (
-  state: Sql,
-  where: Sql,
-  refused: () => ApiError,
-): readonly GuardedStep[] => [
-  {
-    sql: sql`update users set ${state}, revision = revision + 1 where ${where} and not (${state}) returning id`,
-    expect: 'any',
-  },
-  { name: 'user', sql: sql`select id from users where ${where} and ${state}`, refused },
-]
+import { change } from '#write/steps.ts'
 
 /** Whether the user exists and the viewer may change it. */
 export const userPrecheck = (writing: Writing, id: number): Command =>
@@ -38,10 +22,5 @@ export const promote: Action = {
     summary: 'Make a user an admin',
     description: 'May be repeated.',
   },
-  precheck: userPrecheck,
-  command: (writing, { id, body }) => {
-    noMembers(body)
-    const steps = reached(sql`role = 'admin'`, sql`id = ${id}`, () => notFound('user', id))
-    return commandOf(writing, { name: 'promote user', steps })
-  },
+  steps: ({ id }) => [change('user', id, { role: 'admin' }, { once: true })],
 }

@@ -54,6 +54,6 @@ duet schema > schema.graphql. It needs no server and opens no store. A server sh
     readArgs(args, {}, 0)
     const model = modelFor(loadConfig(process.env, content.settings), content)
     const { deriveSchema, schemaText } = await import('#graphql/schema.ts')
-    process.stdout.write(schemaText(deriveSchema(model)))
+    process.stdout.write(schemaText(deriveSchema(model, content.actions)))
   },
 }

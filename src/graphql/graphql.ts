@@ -24,6 +24,7 @@ import { errorHeaders, type Reply, writeHeaders } from '#http/reply.ts'
 import { acceptQuery, type Http, header, isSafe, readOptionsOf } from '#http/request.ts'
 import type { Model } from '#model/model.ts'
 import { anonymous, type Viewer } from '#model/policy.ts'
+import type { Action } from '#write/action.ts'
 import { type KeyedRequest, keyedRequest } from '#write/idempotency.ts'
 
 export type GraphqlOptions = {
@@ -230,14 +231,18 @@ const documentsFor = (
 ): Documents => documentsWith(stored, documentCache(schema, limits, introspection, documents))
 
 /** Throws an error with a sentence for each stored document that cannot be served. */
-export const checkStored = (model: Model, options: GraphqlOptions): void => {
-  documentsFor(deriveSchema(model), options, createMemory())
+export const checkStored = (
+  model: Model,
+  actions: readonly Action[],
+  options: GraphqlOptions,
+): void => {
+  documentsFor(deriveSchema(model, actions), options, createMemory())
 }
 
 /** Opens the GraphQL API of a model: the handlers of its requests, and of those for the text of its schema. */
 export const openGraphql = (core: Core, edge: HttpContext, options: GraphqlOptions) => {
   const { introspection } = options
-  const schema = deriveSchema(core.model)
+  const schema = deriveSchema(core.model, core.actions)
   const documents = documentsFor(schema, options, edge.memory)
   const countUse = countingOperations(schema.schema, core.usage)
   const endpoint = { core, edge, schema, introspection, documents, countUse }

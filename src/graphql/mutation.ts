@@ -1,5 +1,6 @@
 /** A mutation operation: its fields, all planned first, then run in order, each a command of its own; a failed one ends it and undoes none before. */
 import { type FieldNode, type GraphQLObjectType, getArgumentValues } from 'graphql'
+import type { JsonObject } from '#base/object.ts'
 import { writingFor } from '#core.ts'
 import { ApiError, type ErrorLocation } from '#errors.ts'
 import { createSlots, idArgument } from '#graphql/arguments.ts'
@@ -9,8 +10,16 @@ import type { WriteFacts } from '#http/reply.ts'
 import { entityOf, notFound, typeName } from '#model/model.ts'
 import { plan } from '#read/plan.ts'
 import { oneRow, VIEWER } from '#read/selection.ts'
+import { actionCommand, actionPrecheck } from '#write/action.ts'
 import { type Command, permit } from '#write/command.ts'
-import { create, createPrecheck, precheck, remove, update } from '#write/entity-commands.ts'
+import {
+  create,
+  createPrecheck,
+  precheck,
+  remove,
+  revisionSteps,
+  update,
+} from '#write/entity-commands.ts'
 import { idempotencyOf, type KeyedRequest } from '#write/idempotency.ts'
 import { inputValues, type Values } from '#write/input.ts'
 import { actingViewer } from '#write/viewer.ts'
@@ -106,16 +115,19 @@ const planMutation = (
     if (!root) return { key, json: '"Mutation"' }
     const { kind, entity } = root
     const location = locationOf(key, node)
-    const { policy, plural } = entityOf(core.model, entity)
     try {
-      const rule = policy[kind as 'create' | 'update' | 'delete']
-      permit(writingFor(core, viewer), rule, `${kind} ${plural}`)
+      if (kind === 'action') permit(writingFor(core, viewer), root.action.rule, root.action.name)
+      else {
+        const { policy, plural } = entityOf(core.model, entity)
+        const rule = policy[kind as 'create' | 'update' | 'delete']
+        permit(writingFor(core, viewer), rule, `${kind} ${plural}`)
+      }
     } catch (error) {
       throw error instanceof ApiError ? error.locatedAt(location) : error
     }
     const definition = schema.schema.getMutationType()?.getFields()[node.name.value]
     const args = definition ? getArgumentValues(definition, node, variables) : {}
-    if (kind === 'delete') return { key, root, args, reading: null, location }
+    if (kind === 'delete' || entity === '') return { key, root, args, reading: null, location }
     // The row is read without its id, which the write adds.
     const writtenId = VIEWER + 1
     const slots = createSlots(writtenId + 1)
@@ -148,8 +160,10 @@ const runField = async (
       kind === 'delete'
         ? remove(writing, target)
         : kind === 'create'
-          ? create(writing, entity, await valuesOf(execution, field))
-          : update(writing, target, await valuesOf(execution, field))
+          ? create(writing, entity, await checked(execution, field, valuesOf))
+          : kind === 'update'
+            ? update(writing, target, await checked(execution, field, valuesOf))
+            : await checked(execution, field, commandFor)
     // Each field is a write of its own, so its response is stored by itself.
     const idempotency = keyed && idempotencyOf(core.dialect, keyed, core.now(), key)
     const { answer, replayed, position } = await commit(core, command, reading, { idempotency })
@@ -161,14 +175,18 @@ const runField = async (
   }
 }
 
-const targetOf = ({ root, args }: WriteField) => ({ entity: root.entity, id: idArgument(args.id) })
+const targetOf = ({ root, args }: WriteField) => ({
+  entity: root.kind === 'action' ? (root.action.about ?? '') : root.entity,
+  id: idArgument(args.id),
+})
 
 /** The input with its ids as numbers; throws `NOT_FOUND` for a text that is no id. */
 const inputOf = ({ core }: Execution, { root, args }: WriteField) => {
-  const { fields } = entityOf(core.model, root.entity)
-  const entries = Object.entries(args.input as Readonly<Record<string, unknown>>)
+  const { kind, entity } = root
+  const fields = kind === 'action' ? root.action.input : entityOf(core.model, entity).fields
+  const entries = Object.entries((args.input ?? {}) as Readonly<Record<string, unknown>>)
   const read = entries.map(([key, value]): [string, unknown] => {
-    const { references } = fields[key] ?? {}
+    const { references } = fields?.[key] ?? {}
     if (!references || value === null) return [key, value]
     const id = idArgument(value)
     if (id === 0) throw notFound(references.entity, value)
@@ -177,23 +195,60 @@ const inputOf = ({ core }: Execution, { root, args }: WriteField) => {
   return Object.fromEntries(read)
 }
 
-/** The values of an input; a missing right is reported before the faults of the input. */
-const valuesOf = async (execution: Execution, field: WriteField): Promise<Values> => {
-  const { core, viewer } = execution
-  const { kind, entity } = field.root
+/** What is made of the input of a field; a missing right is reported before the faults of the input. */
+const checked = async <Made>(
+  execution: Execution,
+  field: WriteField,
+  make: (execution: Execution, field: WriteField, input: JsonObject) => Made,
+): Promise<Made> => {
   const input = inputOf(execution, field)
   try {
-    return inputValues(entityOf(core.model, entity), input, {
-      mode: kind === 'create' ? 'create' : 'update',
-      viewer,
-      model: core.model,
-      now: core.now(),
-      what: entity,
-    })
+    return make(execution, field, input)
   } catch (error) {
     await runPrecheck(execution, field)
     throw error
   }
+}
+
+const valuesOf = (execution: Execution, field: WriteField, input: JsonObject): Values => {
+  const { core, viewer } = execution
+  const { kind, entity } = field.root
+  return inputValues(entityOf(core.model, entity), input, {
+    mode: kind === 'create' ? 'create' : 'update',
+    viewer,
+    model: core.model,
+    now: core.now(),
+    what: entity,
+  })
+}
+
+/** The command of an action, which compares the expected revision first. */
+const commandFor = (execution: Execution, field: WriteField, body: JsonObject): Command => {
+  const { core, viewer } = execution
+  const { root, args } = field
+  if (root.kind !== 'action') throw new Error(`${root.kind} is no action`)
+  const { action } = root
+  const target = targetOf(field)
+  if (action.about !== null && target.id === 0) throw notFound(action.about, args.id)
+  const writing = writingFor(core, viewer)
+  const expected = args.expectedRevision
+  const before =
+    expected == null
+      ? []
+      : revisionSteps(writing, { ...target, revisions: [Number(expected)] }, action.rule)
+  const { now, services } = core
+  const given = {
+    id: target.id,
+    body,
+    hasBody: args.input != null,
+    bytes: new Uint8Array(),
+    ifMatch: undefined,
+    ifNoneMatch: undefined,
+    now: now(),
+    services,
+  }
+  const command = actionCommand(action, { ...writing, before }, given)
+  return action.answers === null ? { ...command, text: 'true' } : command
 }
 
 /** Throws if the viewer may not do this to the rows that the field names; changes nothing. */
@@ -201,7 +256,9 @@ const runPrecheck = async (execution: Execution, field: WriteField): Promise<voi
   const { core, viewer } = execution
   const { kind, entity } = field.root
   const writing = writingFor(core, viewer)
-  const check = (): Command => {
+  const check = (): Command | undefined => {
+    if (field.root.kind === 'action')
+      return actionPrecheck(field.root.action, writing, targetOf(field).id)?.()
     if (kind === 'update' || kind === 'delete') return precheck(writing, targetOf(field), kind)
     const { fields } = entityOf(core.model, entity)
     const references = Object.entries(inputOf(execution, field)).filter(
@@ -209,5 +266,6 @@ const runPrecheck = async (execution: Execution, field: WriteField): Promise<voi
     )
     return createPrecheck(writing, entity, new Map(references as [string, number][]))
   }
-  await commit(core, check(), null)
+  const command = check()
+  if (command) await commit(core, command, null)
 }

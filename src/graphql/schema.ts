@@ -19,28 +19,35 @@ import {
   printSchema,
   valueFromASTUntyped,
 } from 'graphql'
+import { mapped } from '#base/object.ts'
 import type { Entity, Relation } from '#model/entity.ts'
 import { enumName, type Field } from '#model/field.ts'
 import { fieldOf, type Model, typeName } from '#model/model.ts'
 import { withArticle } from '#model/names.ts'
 import { givenOnlyBy, inWords, isByRow, isForAll, mayBeDoneBy } from '#model/policy.ts'
 import { type Lifetime, reasonOf } from '#model/version.ts'
+import { type Action, guardedBy } from '#write/action.ts'
 
 /** The operation that a root field of the schema is, and its entity. */
-export type RootField = {
-  readonly kind: 'one' | 'list' | 'create' | 'update' | 'delete'
-  readonly entity: string
-}
+export type RootField =
+  | {
+      readonly kind: 'one' | 'list' | 'create' | 'update' | 'delete'
+      readonly entity: string
+    }
+  /** The entity is the one that the action answers with; empty if it answers with none. */
+  | { readonly kind: 'action'; readonly entity: string; readonly action: Action }
 
 export type DerivedSchema = {
   readonly schema: GraphQLSchema
   readonly roots: ReadonlyMap<string, RootField>
 }
 
-/** The schema of a model, with the operations that its root fields are. */
-export const deriveSchema = (model: Model): DerivedSchema => {
-  const leafOf = leafTypes(model)
-  const types = objectTypes(model, leafOf)
+/** The schema of a model and of its actions that are mutations, with the operations that its root fields are. */
+export const deriveSchema = (model: Model, actions: readonly Action[] = []): DerivedSchema => {
+  const mutating = actions.filter(({ graphql }) => graphql)
+  const guarded = new Set(mutating.map(action => guardedBy(action, model)))
+  const leafOf = leafTypes(model, mutating)
+  const types = objectTypes(model, leafOf, guarded)
   const roots = new Map<string, RootField>()
   const queries: FieldConfigs = {}
   const mutations: FieldConfigs = {}
@@ -50,7 +57,7 @@ export const deriveSchema = (model: Model): DerivedSchema => {
     const { plural, graphql, rest, policy } = entity
     const add = (
       fields: FieldConfigs,
-      kind: RootField['kind'],
+      kind: Exclude<RootField['kind'], 'action'>,
       key: string,
       config: FieldConfigs[string],
     ) => {
@@ -92,6 +99,31 @@ export const deriveSchema = (model: Model): DerivedSchema => {
       })
     }
   }
+  for (const action of mutating) {
+    const { about, answers, rule, described: docs, input = {}, name } = action
+    const { operationId } = docs
+    const type = answers === null ? GraphQLBoolean : types.get(answers)
+    if (!type)
+      throw new Error(
+        `the action ${name} is a mutation and answers with ${answers}, which GraphQL does not show: leave graphql out of it`,
+      )
+    if (operationId in mutations)
+      throw new Error(`two mutations are called ${operationId}: rename one of them`)
+    const fields = mapped(input, field => inputField(model, leafOf, field, true))
+    const inputName = `${typeName(operationId)}Input`
+    const given = new GraphQLInputObjectType({ name: inputName, fields })
+    const isNeeded = Object.values(input).some(({ initial }) => initial === undefined)
+    roots.set(operationId, { kind: 'action', entity: answers ?? '', action })
+    mutations[operationId] = {
+      type: new GraphQLNonNull(type),
+      args: {
+        ...(about !== null && { id }),
+        ...(action.input && { input: { type: isNeeded ? new GraphQLNonNull(given) : given } }),
+        ...(guardedBy(action, model) !== null && { expectedRevision }),
+      },
+      description: described(`${docs.summary}.`, docs.description, mayBeDoneBy(rule, model)),
+    }
+  }
   const query = new GraphQLObjectType({ name: 'Query', fields: queries })
   const mutation = new GraphQLObjectType({ name: 'Mutation', fields: mutations })
   const hasMutations = Object.keys(mutations).length > 0
@@ -104,6 +136,11 @@ export const schemaText = ({ schema }: DerivedSchema): string => `${printSchema(
 type FieldConfigs = GraphQLFieldConfigMap<unknown, unknown>
 
 const id = { type: new GraphQLNonNull(GraphQLID) }
+
+const expectedRevision = {
+  type: GraphQLInt,
+  description: 'The revision that it must have; PRECONDITION_FAILED if it has another one.',
+}
 
 const page = {
   limit: { type: GraphQLInt, description: 'How many at the most, 1 to 100.' },
@@ -174,13 +211,23 @@ type Leaf = GraphQLScalarType | GraphQLEnumType | GraphQLList<GraphQLNonNull<Lea
 type LeafOf = (field: Field) => Leaf
 
 /** The types of the fields that hold values; an enum is one type for all that have it. */
-const leafTypes = ({ entities, graphqlStrings = false }: Model): LeafOf => {
+const leafTypes = (
+  { entities, graphqlStrings = false }: Model,
+  mutating: readonly Action[],
+): LeafOf => {
   const enums = new Map<Field, GraphQLEnumType>()
-  const all = Object.entries(entities).flatMap(([entity, { fields }]) =>
-    Object.entries(fields).map(([key, field]) => [enumName(entity, key, field), field] as const),
+  const inputs = mutating.map(
+    ({ input = {}, described }) => [described.operationId, input] as const,
+  )
+  const owners = [
+    ...Object.entries(entities).map(([name, { fields }]) => [name, fields] as const),
+    ...inputs,
+  ]
+  const all = owners.flatMap(([owner, fields]) =>
+    Object.entries(fields).map(([key, field]) => [enumName(owner, key, field), field] as const),
   )
   for (const [name, field] of all) {
-    if (name === undefined || (graphqlStrings && !field.enum)) continue
+    if (name === undefined || enums.has(field) || (graphqlStrings && !field.enum)) continue
     const { deprecated = {} } = field.enum ?? {}
     // A word may be one that every object has, such as constructor.
     const values = (field.values ?? []).map(word => {
@@ -200,7 +247,11 @@ const leafTypes = ({ entities, graphqlStrings = false }: Model): LeafOf => {
   return leafOf
 }
 
-const objectTypes = (model: Model, leafOf: LeafOf): ReadonlyMap<string, GraphQLObjectType> => {
+const objectTypes = (
+  model: Model,
+  leafOf: LeafOf,
+  guarded: ReadonlySet<string | null>,
+): ReadonlyMap<string, GraphQLObjectType> => {
   const { entities } = model
   const types = new Map<string, GraphQLObjectType>()
   const valueField = (field: Field) => {
@@ -229,6 +280,8 @@ const objectTypes = (model: Model, leafOf: LeafOf): ReadonlyMap<string, GraphQLO
       const configs: FieldConfigs = {}
       for (const [key, field] of Object.entries(entity.fields))
         if (field.graphql === 'shown') configs[key] = valueField(field)
+      // An action that takes the expected revision has it shown.
+      if (guarded.has(name)) configs.revision = { type: new GraphQLNonNull(GraphQLInt) }
       for (const [key, relation] of Object.entries(entity.relations))
         if (relation.graphql && entities[relation.to]?.graphql.type)
           configs[key] = relationField(entity, relation)
@@ -252,6 +305,22 @@ const filtersOf = (entity: Entity, leafOf: LeafOf): GraphQLFieldConfigArgumentMa
   )
 }
 
+const inputField = (
+  model: Model,
+  leafOf: LeafOf,
+  field: Field,
+  isWhole: boolean,
+): GraphQLInputFieldConfigMap[string] => {
+  const type = leafOf(field)
+  const isNeeded = isWhole && field.initial === undefined
+  return {
+    type: isNeeded ? new GraphQLNonNull(type) : type,
+    description: described(field.description, givenOnlyBy(field.settableBy, model)),
+    // What must be given cannot be deprecated (section 3.13.3).
+    ...(!isNeeded && deprecation(field)),
+  }
+}
+
 const inputType = (
   model: Model,
   leafOf: LeafOf,
@@ -260,17 +329,10 @@ const inputType = (
 ): GraphQLInputObjectType => {
   const fields: GraphQLInputFieldConfigMap = {}
   for (const [key, field] of Object.entries(model.entities[name]?.fields ?? {})) {
-    const { graphql, foldedFrom, settableBy, immutable, initial, description } = field
+    const { graphql, foldedFrom, settableBy, immutable } = field
     if (graphql === 'hidden' || foldedFrom !== undefined || settableBy.kind === 'nobody') continue
     if (kind === 'update' && immutable) continue
-    const type = leafOf(field)
-    const isNeeded = kind === 'create' && initial === undefined
-    fields[key] = {
-      type: isNeeded ? new GraphQLNonNull(type) : type,
-      description: described(description, givenOnlyBy(settableBy, model)),
-      // What must be given cannot be deprecated (section 3.13.3).
-      ...(!isNeeded && deprecation(field)),
-    }
+    fields[key] = inputField(model, leafOf, field, kind === 'create')
   }
   return new GraphQLInputObjectType({ name: `${typeName(kind)}${typeName(name)}Input`, fields })
 }

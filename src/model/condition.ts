@@ -62,12 +62,21 @@ export type MembersOf<C> = C extends readonly (infer One)[]
 /** Where the row of the viewer is found by a subject, which its slot then has in place of its id. */
 export type ViewersTable = { readonly table: string; readonly by: string }
 
-/** What a field is compared with: a stored value, a parameter of a read, the viewer's id, or the time of the request. */
+/** What a field is compared with: a stored value, a parameter of a read, the viewer's id, the time of the request, or a result of an earlier step of the write. */
 export type Operand =
   | { readonly kind: 'value'; readonly value: string | number | null }
   | { readonly kind: 'slot'; readonly slot: number }
   | { readonly kind: 'viewer'; readonly from?: ViewersTable | undefined }
   | { readonly kind: 'now' }
+  | { readonly kind: 'result'; readonly step: string; readonly field: string }
+
+/** A value of a condition that is known as an operand only: a field of the row of an earlier step. */
+export class OperandValue {
+  readonly operand: Operand
+  constructor(operand: Operand) {
+    this.operand = operand
+  }
+}
 
 /**
  * How a field is compared with one operand. `contains` finds a folded text by an index of trigrams, which `contains short`
@@ -326,6 +335,7 @@ export const resolveCondition = (
         )
       return { kind: 'viewer', ...(from && { from }) }
     }
+    if (given instanceof OperandValue) return given.operand
     if (given === now) {
       if (field.scalar !== 'time') fault(path, 'is compared with now and is no time')
       return { kind: 'now' }

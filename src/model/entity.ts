@@ -11,6 +11,7 @@ import {
   policyShape,
   type Rule,
   ruleOf,
+  type Viewer,
 } from '#model/policy.ts'
 import { type Lifetime, lifetimeOf, lifetimeShape } from '#model/version.ts'
 
@@ -90,6 +91,29 @@ export type After = {
   ) => void | Promise<void>
 }
 
+/** What a hook is given: the id of the row, 0 of a new one; the checked input by field, times as a Date, with the initial values of a create; the caller and the time. */
+export type BeforeContext = {
+  readonly id: number
+  readonly input: Readonly<Record<string, unknown>>
+  readonly viewer: Viewer
+  readonly now: Date
+}
+
+/**
+ * A hook before a write, whichever API asks for it; an import and the steps of actions run none. It is a pure function of what it is
+ * given, called once the input is checked, and may give values for fields of the row, in the place of the caller's; an error; and
+ * steps that are done first, in the same transaction: those of write/steps.ts, which the model may not import.
+ */
+export type Before = (given: BeforeContext) =>
+  | {
+      readonly values?: Readonly<Record<string, unknown>>
+      readonly error?: ErrorKind
+      /** Instead of the error's title. */
+      readonly message?: string
+      readonly steps?: readonly object[]
+    }
+  | undefined
+
 type RestWrite = 'create' | 'replace' | 'update' | 'delete'
 type NestedRoute = 'one' | 'create' | 'delete'
 type Mutation = 'create' | 'update' | 'delete'
@@ -143,7 +167,11 @@ export type Entity = {
   readonly appendOnly: boolean
   /** Sets of fields whose values are unique together. */
   readonly sets: readonly { readonly fields: readonly string[]; readonly error: SetError }[]
-  /** What is done after its writes. */
+  /** What is done before its writes and after them. */
+  readonly before: Readonly<Partial<Record<Mutation, Before>>> & {
+    /** The errors of its hooks and of their steps, for the documents. */
+    readonly errors?: readonly ErrorKind[]
+  }
   readonly after: Readonly<Partial<Record<Mutation, After>>>
 }
 
@@ -271,6 +299,7 @@ type EntityDeclaration<F, R, P, Key extends string = keyof F & string> = {
   indexes?: readonly (readonly NoInfer<Key | `-${Key}`>[])[]
   sets?: readonly (readonly NoInfer<Key>[] | DeclaredSet<NoInfer<Key>>)[]
   appendOnly?: boolean
+  before?: Entity['before']
   after?: NoInfer<
     Readonly<Partial<Record<keyof Entity['after'], After & { readonly fields: readonly Key[] }>>>
   >
@@ -357,6 +386,12 @@ const entityShape = keys<EntityDeclaration<object, object, string>>({
   indexes: { each: { each: 'text' } },
   sets: { each: { either: [{ each: 'text' }, setShape] } },
   appendOnly: 'flag',
+  before: keys<Partial<Entity['before']>>({
+    create: 'function',
+    update: 'function',
+    delete: 'function',
+    errors: { each: errorShape },
+  }),
   after: keys<Partial<Entity['after']>>({
     create: afterShape,
     update: afterShape,
@@ -451,6 +486,7 @@ export const entity = <
     appendOnly: draft.appendOnly ?? false,
     view: draft.view ?? false,
     own: draft.own ?? [],
+    before: draft.before ?? {},
     after: (draft.after ?? {}) as Entity['after'],
   }
   return madeWith(made, entityShape, draft)

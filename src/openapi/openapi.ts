@@ -13,6 +13,7 @@ import { errorSchema, headers } from '#openapi/responses.ts'
 import {
   inputSchema,
   marksOf,
+  membersSchema,
   objectOf,
   objectSchema,
   refTo,
@@ -144,7 +145,10 @@ export const openApiOf = async (
       name,
       inputSchema(model, resource(route.entity), route),
     ]),
-    ...byName(bodies, ({ name, schema }) => [name, schema]),
+    ...byName(bodies, body => [
+      body.name,
+      'input' in body ? membersSchema(body.input) : body.schema,
+    ]),
     ...listed.pages,
     Link: { description: 'Where to find something.', ...objectOf({ href: { type: 'string' } }) },
     ...errorSchema(parts, [...new Set(codes)].toSorted()),

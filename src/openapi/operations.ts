@@ -229,6 +229,9 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
   const uniqueCodes = Object.values(entity.fields).flatMap(({ unique }) =>
     unique === undefined ? [] : [typeof unique === 'string' ? unique : unique.code],
   )
+  const { errors = [], ...hooks } = entity.before
+  const hookErrors =
+    !isRead && hooks[kind === 'replace' ? 'update' : kind] ? errors.map(({ code }) => code) : []
   const rules = isRead
     ? readRules(model, resource)
     : [entity.policy[kind === 'replace' ? 'update' : kind] ?? nobody]
@@ -250,7 +253,11 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
       ...(kind === 'one' && notModified(parts, 'NotModified', ['Link'])),
     },
     ofBody: input ? [...ofBodies, ...uniqueCodes] : [],
-    errors: [...(refers ? ['NOT_FOUND'] : []), ...(queried.length > 0 ? ['VALIDATION_ERROR'] : [])],
+    errors: [
+      ...hookErrors,
+      ...(refers ? ['NOT_FOUND'] : []),
+      ...(queried.length > 0 ? ['VALIDATION_ERROR'] : []),
+    ],
   })
 }
 
@@ -270,11 +277,15 @@ export const describedOperation = (
   const path = pathOf(declared.path, undefined)
   const isGet = method === 'GET'
 
-  const named = body?.[json] && {
-    [json]: { ...body[json], schema: refTo(bodyNameOf(operationId)) },
+  const input = action?.input
+  const named = (input ?? body?.[json]) && {
+    [json]: { ...body?.[json], schema: refTo(bodyNameOf(operationId)) },
   }
-  const requestBody = body && {
-    required: !described.isBodyOptional,
+  const isOptional =
+    described.isBodyOptional ??
+    (input && Object.values(input).every(({ initial }) => initial !== undefined))
+  const requestBody = (input ?? body) && {
+    required: !isOptional,
     content: { ...body, ...named },
   }
 

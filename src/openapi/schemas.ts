@@ -180,6 +180,15 @@ export const inputFields = ({ entity, fieldNamed, nameOf }: Resource, { kind, be
     return fieldNamed(nameOf(key)) === key && (kind === 'create' || !field.immutable)
   })
 
+/** The schema of the input of an action; what has no initial value is needed. */
+export const membersSchema = (fields: Readonly<Record<string, Field>>): JsonSchema => {
+  const needed = Object.keys(fields).filter(key => fields[key]?.initial === undefined)
+  return objectOf(
+    mapped(fields, field => valueSchema(field, undefined, 'input')),
+    needed,
+  )
+}
+
 /** The schema of an input; a create and a replacement need the fields that have no initial value. */
 export const inputSchema = (model: Model, resource: Resource, route: Route): JsonSchema => {
   const fields = inputFields(resource, route)

@@ -39,6 +39,8 @@ export type PredicateRows = {
   readonly others: 'by key' | 'by row' | 'locked'
   /** The table whose rows have the alias `t`, so that its indexes of trigrams may be used. */
   readonly indexed?: string | undefined
+  /** Whether values come from callers, so that the text of a statement must not have them. */
+  readonly isBound?: boolean
   /** How many queries this one is within, for their aliases: two of them may be of one table. */
   readonly hop?: number
 }
@@ -51,10 +53,11 @@ const viewerSql = ({ from }: { readonly from?: ViewersTable | undefined }): Sql 
     ? sql`(select "id" from ${name(from.table)} where ${bare(from.by)} = ${slot(VIEWER)})`
     : slot(VIEWER)
 
-/** The SQL of an operand; whole numbers and words stand in the text, since only the model has them there. */
-const operandSql = (operand: Operand): Sql => {
+/** The SQL of an operand; whole numbers and words stand in the text, unless they come from callers. */
+const operandSql = (operand: Operand, isBound = false): Sql => {
   switch (operand.kind) {
     case 'value':
+      if (isBound) return sql`${operand.value}`
       if (typeof operand.value === 'string') return literal(operand.value) ?? sql`${operand.value}`
       return Number.isSafeInteger(operand.value)
         ? number(Number(operand.value))
@@ -65,6 +68,8 @@ const operandSql = (operand: Operand): Sql => {
       return viewerSql(operand)
     case 'now':
       return parameter({ kind: 'now' })
+    case 'result':
+      return parameter(operand)
     default:
       return operand satisfies never
   }
@@ -82,10 +87,12 @@ const isNullTest = ({ to }: Predicate & { kind: 'compare' }): boolean =>
 const compareSql = (
   left: Sql,
   { field, is, to }: Predicate & { kind: 'compare' },
-  { dialect, indexed }: PredicateRows,
+  { dialect, indexed, isBound }: PredicateRows,
 ): Sql => {
   if (is === 'eq' && to.kind === 'value' && to.value === null) return sql`${left} is null`
-  const right = operandSql(to)
+  // A number in a list has no type of its own.
+  const isTyped = is !== 'has' || (to.kind === 'value' && typeof to.value === 'string')
+  const right = operandSql(to, isBound && isTyped)
   switch (is) {
     case 'contains':
       return indexed === undefined
@@ -168,7 +175,8 @@ export const predicateSql = (predicate: Predicate, rows: PredicateRows): Sql => 
     case 'among': {
       const { field, values } = predicate
       if (values.length === 0) return sql`false`
-      return sql`${rows.columnOf(field)} in (${join(values.map(operandSql), comma)})`
+      const all = values.map(value => operandSql(value, rows.isBound))
+      return sql`${rows.columnOf(field)} in (${join(all, comma)})`
     }
     case 'across':
       return acrossSql(predicate, rows)

@@ -1,4 +1,5 @@
 /** The routes of the REST API as data, derived from the model, and the names that documents, and so clients, have for their operations and the schemas of their bodies. */
+import type { Field } from '#model/field.ts'
 import { entityOf, type Model, typeName } from '#model/model.ts'
 import { linkOf } from '#model/names.ts'
 import type { OperationDocs } from '#model/operation-docs.ts'
@@ -117,6 +118,8 @@ export const listNameOf = (entity: string): string => `${typeName(entity)}List`
 export type DescribedRoute = VersionedRoute & {
   readonly described: OperationDocs
   readonly answers?: string | null
+  /** The members of its JSON body, if it does not describe that itself. */
+  readonly input?: Readonly<Record<string, Field>>
 }
 
 const json = 'application/json'
@@ -160,7 +163,9 @@ export const documentedIn = (
     bodies: offered.flatMap(route => {
       const { operationId, body, forms } = route.described
       const [taken, answer] = [body?.[json], forms?.[json]]
+      const { input } = route
       return [
+        ...(input ? [{ name: bodyNameOf(operationId), route, does: 'takes', input }] : []),
         ...(taken ? [{ name: bodyNameOf(operationId), route, does: 'takes', ...taken }] : []),
         ...(answer ? [{ name: answerNameOf(operationId), route, does: 'answers', ...answer }] : []),
       ]

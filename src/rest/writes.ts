@@ -17,7 +17,7 @@ import { type Mount, objectTag, pathId } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
 import { countingBody } from '#versions/deprecated-use.ts'
 import type { RestHandler } from '#versions/negotiation.ts'
-import { type Action, guardedBy } from '#write/action.ts'
+import { type Action, actionCommand, actionPrecheck, guardedBy } from '#write/action.ts'
 import { type Command, permit, type Writing } from '#write/command.ts'
 import {
   create,
@@ -231,7 +231,7 @@ const noBytes = new Uint8Array()
 /** An action, on one thing or on none. */
 export const serveAction = (mount: Mount, action: Action): RestHandler => {
   const { core, edge, version, style } = mount
-  const { answers: entity, bytes: byteLimit, precheck } = action
+  const { answers: entity, bytes: byteLimit } = action
   const guarded = guardedBy(action, core.model)
   const readingFor = entity && readings(mount, entity)
   return async (c, caller, named) => {
@@ -239,7 +239,7 @@ export const serveAction = (mount: Mount, action: Action): RestHandler => {
     const writing = await permitted(mount, c, caller, { rule, what })
     const { viewer } = writing
     const id = action.about === null ? 0 : pathId(c, 'id', action.about)
-    const check = precheck && (() => precheck(writing, id))
+    const check = actionPrecheck(action, writing, id)
     // The steps that compare the row's revision with If-Match and If-None-Match come first.
     const before =
       guarded === null
@@ -260,7 +260,7 @@ export const serveAction = (mount: Mount, action: Action): RestHandler => {
         services: core.services,
       }
       return {
-        command: action.command({ ...writing, before }, given),
+        command: actionCommand(action, { ...writing, before }, given),
         idempotency: action.method === 'POST' ? idempotencyFor(c, mount, viewer, body) : undefined,
       }
     })

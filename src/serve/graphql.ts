@@ -8,6 +8,7 @@ import { loadGraphql } from '#graphql/mount.ts'
 import type { StoredDocument } from '#graphql/stored.ts'
 import type { Model } from '#model/model.ts'
 import { ConfigError } from '#settings.ts'
+import type { Action } from '#write/action.ts'
 
 const broken = (file: string, why: string, cause?: unknown) =>
   new ConfigError(`DUET_DOCUMENTS: ${file} ${why}`, { cause })
@@ -90,8 +91,12 @@ export const graphqlOf = ({ values, development }: Config): GraphqlOptions => {
 }
 
 /** The same; rejects with a sentence for each stored document that cannot be served. */
-export const checkedGraphql = async (config: Config, model: Model): Promise<GraphqlOptions> => {
+export const checkedGraphql = async (
+  config: Config,
+  model: Model,
+  actions: readonly Action[],
+): Promise<GraphqlOptions> => {
   const options = graphqlOf(config)
-  if (options.stored) (await loadGraphql()).checkStored(model, options)
+  if (options.stored) (await loadGraphql()).checkStored(model, actions, options)
   return options
 }

@@ -68,7 +68,7 @@ export const prepare = async (
   // Wrong settings are reported before the store is touched.
   authOf(config, content.viewers)
   const model = modelFor(config, content)
-  await checkedGraphql(config, model)
+  await checkedGraphql(config, model, content.actions)
   const store = await storeOf(config, content.migrations)
   // The lock first: a store that another process serves is not migrated.
   const release = await hold(store, config)

@@ -272,6 +272,7 @@ export const serveOn = async ({ config, content, socket }: Program, service: Ope
   }
   const core: Core = {
     model,
+    actions: content.actions,
     dialect: engine.dialect,
     reader: cachedReader(publishing(engine), engine.changes, memory.cached),
     writer: engine,
@@ -293,7 +294,7 @@ export const serveOn = async ({ config, content, socket }: Program, service: Ope
     served: await content.served(),
     core,
     edge,
-    graphql: await checkedGraphql(config, model),
+    graphql: await checkedGraphql(config, model, content.actions),
     development,
     version,
     ready: async () => (state.isDraining ? 'draining' : whyNotReady()),

@@ -19,8 +19,8 @@ export type Parameter =
   | { readonly kind: 'capped'; readonly slot: number }
   /** The time of the read or write, milliseconds since 1970. */
   | { readonly kind: 'now' }
-  /** The first column of the row that an earlier step of the same command returned, by the step's name. */
-  | { readonly kind: 'result'; readonly step: string }
+  /** A field of the row that an earlier step of the same command returned, by the step's name. */
+  | { readonly kind: 'result'; readonly step: string; readonly field: string }
 
 export type Sql = {
   readonly [brand]: true
@@ -63,6 +63,10 @@ export const trusted = (text: string): Sql => make([text], [])
 
 /** A part of a template: another piece, which goes in whole, or a value, which is bound. */
 export type SqlPart = Sql | SqlValue
+
+/** Whether a value is a piece of SQL. */
+export const isSql = (value: unknown): value is Sql =>
+  typeof value === 'object' && value !== null && brand in value
 
 const isValue = (part: SqlPart): part is SqlValue =>
   part === null || part instanceof Uint8Array || /^(string|number|bigint)$/.test(typeof part)

@@ -1,11 +1,16 @@
 /** An action: a command that is no plain create, update or delete, declared once with its path. */
 
 import { keys, must, words } from '#base/shape.ts'
+import type { Entity } from '#model/entity.ts'
+import { type Field, fieldShape } from '#model/field.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import { type OperationDocs, operationDocsShape } from '#model/operation-docs.ts'
 import { type Rule, ruleShape } from '#model/policy.ts'
 import { type Lifetime, lifetimeShape } from '#model/version.ts'
-import type { Command, Services, Writing } from '#write/command.ts'
+import { sampleInputs } from '#write/check-steps.ts'
+import { type Command, commandOf, type Services, type Writing } from '#write/command.ts'
+import { authorValue, inputValues, noMembers } from '#write/input.ts'
+import { type DeclaredStep, require, type StepContext, statedSteps } from '#write/steps.ts'
 
 export type Action = Lifetime & {
   readonly method: 'POST' | 'PUT' | 'DELETE'
@@ -23,12 +28,21 @@ export type Action = Lifetime & {
   readonly bytes?: number
   /** Whether the thing at its path has an ETag of its own, of 16 or more letters, digits, `-` and `_`, which its command compares with `ifMatch` and `ifNoneMatch`. */
   readonly ownTag?: true
-  /** Checks whether the row exists and the viewer may do this to it; run before the faults of a body are reported. */
+  /** The members of its body, by the kinds of fields that entities have; none unless it is given. */
+  readonly input?: Readonly<Record<string, Field>>
+  /** Whether it is a mutation of the GraphQL API too, called as its operationId is. */
+  readonly graphql?: boolean
+  /**
+   * What it does: steps that are all done, or none. The row that it is about must be there, and one that the caller may read, else 404;
+   * the rule must let the caller through for it, else 403. It answers with the row of its last step about the entity `answers`.
+   */
+  readonly steps?: (context: StepContext) => readonly DeclaredStep[]
+  /** Instead of steps: its command, made by hand, and the status of its answer; throws `VALIDATION_ERROR` for a bad body. */
+  readonly command?: (writing: Writing, given: Given) => Command
+  /** With a command: checks whether the row exists and the viewer may do this to it; run before the faults of a body are reported. */
   readonly precheck?: (writing: Writing, id: number) => Command
   /** How the documents of the API describe it. */
   readonly described: OperationDocs
-  /** Its steps and the status of its answer; throws `VALIDATION_ERROR` for a bad body. */
-  readonly command: (writing: Writing, given: Given) => Command
 }
 
 export const actionShape = keys<Action>({
@@ -41,9 +55,12 @@ export const actionShape = keys<Action>({
   answers: must({ either: ['null', 'text'] }),
   bytes: 'number',
   ownTag: 'flag',
+  input: { named: fieldShape },
+  graphql: 'flag',
+  steps: 'function',
+  command: 'function',
   precheck: 'function',
   described: must(operationDocsShape),
-  command: must('function'),
 })
 
 /** The entity whose revision `If-Match` and `If-None-Match` are compared with: the one that an action is about, if it answers with it; else null. */
@@ -65,4 +82,79 @@ export type Given = {
   readonly ifNoneMatch: string | undefined
   readonly now: number
   readonly services: Services
+}
+
+/** What the steps of an action are made from, with this input. */
+const contextOf = (
+  { model, viewer, now }: Writing,
+  id: number,
+  input: StepContext['input'],
+): StepContext => {
+  const settings = model.settings.values ?? {}
+  return { id, input, viewer, now: new Date(now), settings }
+}
+
+/** The checked input of an action; throws `VALIDATION_ERROR` for one that is at fault. */
+const checkedInput = (action: Action, writing: Writing, { body }: Given): StepContext['input'] => {
+  const { input, method } = action
+  if (!input) {
+    if (method !== 'DELETE') noMembers(body)
+    return {}
+  }
+  const { model, viewer, now } = writing
+  // Checked as an entity of these fields would be.
+  const entity = { fields: input, plural: action.described.operationId } as unknown as Entity
+  const values = inputValues(entity, body, { mode: 'create', what: 'body', model, viewer, now })
+  const { digits } = model.settings.currency
+  return Object.fromEntries(
+    Object.entries(input).map(([key, field]) => [
+      key,
+      authorValue(field, values.get(key) ?? null, digits),
+    ]),
+  )
+}
+
+/** The row that an action is about. */
+const targetOf = ({ about, rule, name }: Action, id: number) =>
+  about === null ? undefined : { entity: about, id, rule, what: name }
+
+/** The command of an action; throws `VALIDATION_ERROR` for a bad body. */
+export const actionCommand = (action: Action, writing: Writing, given: Given): Command => {
+  const { steps, command, input = {}, answers, name } = action
+  if (command) return command(writing, given)
+  const context = contextOf(writing, given.id, checkedInput(action, writing, given))
+  // A row that the input names must be one that the caller may read.
+  const referred = Object.entries(input).flatMap(([key, { references }]) => {
+    const id = context.input[key]
+    return references && typeof id === 'number' ? [require(references.entity, id)] : []
+  })
+  const declared = [...referred, ...(steps?.(context) ?? [])]
+  const stated = statedSteps(writing, declared, targetOf(action, given.id))
+  const answer = answers === null ? { status: 204 } : stated.about(answers)
+  if (!answer)
+    throw new Error(`none of the steps of ${name} is about the ${answers} it answers with`)
+  return commandOf(writing, { name, ...stated, ...answer })
+}
+
+/** The check of the row that an action is about, run before the faults of its body are reported; undefined if there is none. */
+export const actionPrecheck = (
+  action: Action,
+  writing: Writing,
+  id: number,
+): (() => Command) | undefined => {
+  const { precheck, steps, input = {}, name } = action
+  if (precheck) return () => precheck(writing, id)
+  if (!steps) return undefined
+  return () => {
+    const stated = statedSteps(writing, [], targetOf(action, id))
+    // Whether the viewer acts as itself only the steps say.
+    const asSelf = sampleInputs(input).some(sample => {
+      try {
+        return statedSteps(writing, steps(contextOf(writing, id, sample))).asSelf
+      } catch {
+        return false
+      }
+    })
+    return commandOf(writing, { name: `precheck ${name}`, ...stated, asSelf })
+  }
 }

@@ -2,13 +2,25 @@
 import { ApiError } from '#errors.ts'
 import type { Mailer } from '#mail/mail.ts'
 import { anyOf, type Predicate } from '#model/condition.ts'
-import { columnName, entityOf, type Model } from '#model/model.ts'
+import { madeSlug } from '#model/field.ts'
+import { columnName, entityOf, fieldOf, type Model } from '#model/model.ts'
 import { judge, type Rule, refusal, rowRights, type Viewer } from '#model/policy.ts'
 import { type ColumnOf, columnsOf, predicateSql } from '#read/predicate.ts'
 import { VIEWER } from '#read/selection.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Rows } from '#sql/engine.ts'
-import { and, name, parameter, type Sql, type SqlValue, sql } from '#sql/sql.ts'
+import {
+  and,
+  comma,
+  join,
+  name,
+  parameter,
+  type Sql,
+  type SqlPart,
+  type SqlValue,
+  sql,
+} from '#sql/sql.ts'
+import { fieldsToReset } from '#write/input.ts'
 import { jobStatement, type Status, type Step } from '#write/job.ts'
 
 /** The context of a command: the model, the database's dialect, the viewer, and the checks before its own steps. */
@@ -60,10 +72,12 @@ export type GuardedStep = Partial<Pick<Step, 'expect' | 'checksViewer'>> & {
   readonly isEffect?: true
   /** The name by which later steps and the answer refer to its row. */
   readonly name?: string
+  /** The fields of that row, in the order of its columns; its id alone unless this names others. */
+  readonly returns?: readonly string[]
   readonly sql: Sql
   /** Run when the expectation fails, so that `refused` can choose the error. */
   readonly explain?: Sql
-  readonly refused?: (rows: Rows) => ApiError
+  readonly refused?: (rows: Rows) => ApiError | undefined
 }
 
 type CommandDraft = Pick<Command, 'name' | 'text' | 'isolated' | 'deletes'> & {
@@ -75,8 +89,9 @@ type CommandDraft = Pick<Command, 'name' | 'text' | 'isolated' | 'deletes'> & {
   readonly status?: number | { readonly step: string; readonly some: number; readonly none: number }
 }
 
-/** For a later step: the first column of the row that the step of that name returned. */
-export const result = (step: string): Sql => parameter({ kind: 'result', step })
+/** For a later step: a field of the row that the step of that name made, changed or found; of the first one if there are several. */
+export const result = (step: string, field = 'id'): Sql =>
+  parameter({ kind: 'result', step, field })
 
 /**
  * What each change of a row raises beside the fields that it is about: its revision, and when it was last changed. Each statement
@@ -94,6 +109,64 @@ export const raisedValues = (
     if (key === 'revision') return [[key, sql`revision + 1`]]
     return touched ? [[key, sql`${now}`]] : []
   })
+
+/** What an insert puts into the fields of these values. */
+export const insertedValues = (
+  { model, dialect }: Pick<Writing, 'model' | 'dialect'>,
+  entityName: string,
+  values: ReadonlyMap<string, SqlPart>,
+): ReadonlyMap<string, Sql> => {
+  const entity = entityOf(model, entityName)
+  const table = name(entity.table)
+  const inserted = new Map<string, Sql>()
+  for (const [key, value] of values) {
+    const field = fieldOf(entity, key)
+    const { initial } = field
+    const typed = dialect.typed(value, field.scalar)
+    const source =
+      typeof initial === 'object' && 'slugOf' in initial ? values.get(initial.slugOf) : null
+    const isMade = typeof source === 'string' && madeSlug(source, field) === value
+    // One that was made of a text, and that another row has, is told apart by the id that comes next.
+    const apart = sql`case when exists (select 1 from ${table} where ${name(columnName(key))} = ${typed})
+      then ${typed} || '-' || (select coalesce(max(id), 0) + 1 from ${table}) else ${typed} end`
+    inserted.set(key, isMade ? apart : typed)
+  }
+  return inserted
+}
+
+/** The statement that inserts a row with these fields, up to its condition. */
+export const insertInto = (table: string, given: ReadonlyMap<string, Sql>): Sql => {
+  const columns = [...given.keys()].map(key => name(columnName(key)))
+  return sql`insert into ${name(table)} (${join(columns, comma)})
+    select ${join([...given.values()], comma)}`
+}
+
+/** What a change of these values makes of the fields, those among them that such a change resets. */
+export const changesOf = (
+  { model, dialect }: Pick<Writing, 'model' | 'dialect'>,
+  entityName: string,
+  values: ReadonlyMap<string, SqlPart>,
+): Map<string, Sql> => {
+  const entity = entityOf(model, entityName)
+  const columnOf = columnsOf(entity.table)
+  const changes = new Map<string, Sql>()
+  for (const [key, value] of values)
+    changes.set(key, dialect.typed(value, fieldOf(entity, key).scalar))
+  for (const [by, value] of values)
+    for (const [key, initial] of fieldsToReset(entity, by)) {
+      if (values.has(key)) continue
+      const isSame = sql`${columnOf(by)} is not distinct from ${value}`
+      changes.set(key, sql`case when ${isSame} then ${columnOf(key)} else ${initial} end`)
+    }
+  return changes
+}
+
+/** The list of what an update sets, by field. */
+export const assignments = (changes: ReadonlyMap<string, Sql>): Sql =>
+  join(
+    [...changes].map(([key, to]) => sql`${name(columnName(key))} = ${to}`),
+    comma,
+  )
 
 /** Whether the rule allows it; throws 401 or 403 if it does not. `row`: it depends on whose row it is. */
 export const permit = (
@@ -200,7 +273,12 @@ export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
     jobStatement(piece, dialect, parameter => {
       if (parameter.kind === 'slot' && parameter.slot === VIEWER) return viewer.subject ?? viewer.id
       if (parameter.kind === 'now') return now
-      if (parameter.kind === 'result') return { step: numberOf(parameter.step), column: 0 }
+      if (parameter.kind === 'result') {
+        const step = numberOf(parameter.step)
+        const column = (steps[step]?.returns ?? ['id']).indexOf(parameter.field)
+        if (column < 0) throw new Error(`the step ${parameter.step} returns no ${parameter.field}`)
+        return { step, column }
+      }
       throw new Error(`a step has no ${parameter.kind}`)
     })
   return {

@@ -2,18 +2,21 @@
 import { ApiError } from '#errors.ts'
 import { anyOf, isOfViewer, type Predicate, partsOf } from '#model/condition.ts'
 import type { Entity } from '#model/entity.ts'
-import { madeSlug } from '#model/field.ts'
 import { columnName, entityOf, fieldOf, notFound } from '#model/model.ts'
 import { isByRow, judge, type RowRight, type Rule, refusal, rowRights } from '#model/policy.ts'
 import { type ColumnOf, columnsOf } from '#read/predicate.ts'
 import type { Rows } from '#sql/engine.ts'
 import { and, column, comma, join, name, type Sql, sql } from '#sql/sql.ts'
 import {
+  assignments,
   type Command,
+  changesOf,
   commandOf,
   conditionOf,
   type GuardedStep,
   goneViewer,
+  insertedValues,
+  insertInto,
   lockedSql,
   permit,
   raisedValues,
@@ -21,9 +24,10 @@ import {
   result,
   type Writing,
 } from '#write/command.ts'
-import { fieldsToReset, type Values } from '#write/input.ts'
+import type { Values } from '#write/input.ts'
 import { effectSteps } from '#write/outbox.ts'
 import { nullingSteps } from '#write/set-null.ts'
+import { hookBefore } from '#write/steps.ts'
 
 /** The condition that the viewer may see a row of an entity's table, if a rule hides rows of it; a row that is hidden does not exist. */
 const seenSql = (writing: Writing, entityName: string): readonly Sql[] => {
@@ -83,29 +87,6 @@ const absentOf = (
   return absent && notFound(absent.entity, absent.value)
 }
 
-/** The values of a new row as they are inserted. */
-const insertedValues = (
-  { dialect }: Writing,
-  entity: Entity,
-  values: Values,
-): ReadonlyMap<string, Sql> => {
-  const table = name(entity.table)
-  const inserted = new Map<string, Sql>()
-  for (const [key, value] of values) {
-    const field = fieldOf(entity, key)
-    const { initial } = field
-    const typed = dialect.typed(value, field.scalar)
-    const source =
-      typeof initial === 'object' && 'slugOf' in initial ? values.get(initial.slugOf) : null
-    const isMade = typeof source === 'string' && madeSlug(source, field) === value
-    // One that was made of a text, and that another row has, is told apart by the id that comes next.
-    const apart = sql`case when exists (select 1 from ${table} where ${name(columnName(key))} = ${typed})
-      then ${typed} || '-' || (select coalesce(max(id), 0) + 1 from ${table}) else ${typed} end`
-    inserted.set(key, isMade ? apart : typed)
-  }
-  return inserted
-}
-
 /** The conditions of a create: the right to it, and that the rows it refers to exist. A precheck has only some of the values. */
 const createGuard = (
   writing: Writing,
@@ -148,13 +129,13 @@ const createGuard = (
 }
 
 /** Creates a row. The rows it refers to must exist, else `NOT_FOUND`; a viewer who acts as itself must exist, else 403. */
-export const create = (writing: Writing, entityName: string, values: Values): Command => {
+export const create = (writing: Writing, entityName: string, checked: Values): Command => {
+  const hook = hookBefore(writing, entityName, 'create', 0, checked)
+  const { values = checked, steps = [] } = hook ?? {}
   const entity = entityOf(writing.model, entityName)
-  const given = insertedValues(writing, entity, values)
+  const given = insertedValues(writing, entityName, values)
   const { where, explain, refused, asSelf } = createGuard(writing, entityName, values, given, true)
-  const columns = [...given.keys()].map(key => name(columnName(key)))
-  const insert = sql`insert into ${name(entity.table)} (${join(columns, comma)})
-    select ${join([...given.values()], comma)} where ${where} returning id`
+  const insert = sql`${insertInto(entity.table, given)} where ${where} returning id`
   // The row of a subject is made once and for all.
   const { service, subject } = writing.viewer
   const isViewers = subject !== undefined && entityName === writing.model.viewers.entity
@@ -164,8 +145,10 @@ export const create = (writing: Writing, entityName: string, values: Values): Co
       : []
   return commandOf(writing, {
     name: `create ${entityName}`,
-    asSelf,
+    asSelf: asSelf || hook?.asSelf === true,
+    isolated: hook?.isolated,
     steps: [
+      ...steps,
       { name: 'insert', sql: insert, refused, ...explain },
       ...remember,
       ...effectSteps(writing, entityName, 'create', result('insert')),
@@ -181,7 +164,7 @@ export const createPrecheck = (writing: Writing, entityName: string, given: Valu
     writing,
     entityName,
     given,
-    insertedValues(writing, entityOf(writing.model, entityName), given),
+    insertedValues(writing, entityName, given),
     false,
   )
   const step: GuardedStep = { sql: sql`select 1 where ${where}`, refused, ...explain }
@@ -331,6 +314,15 @@ const targetGuard = (
   return { entity, where, explain, refused }
 }
 
+/** The steps of a hook before a write to a row, which come after the check of that row: a forbidden caller gets 403, whatever else holds. */
+const hookSteps = (
+  writing: Writing,
+  target: Target,
+  operation: keyof typeof verbs,
+  hook: ReturnType<typeof hookBefore>,
+): readonly GuardedStep[] =>
+  hook && hook.steps.length > 0 ? [...targetSteps(writing, target, operation), ...hook.steps] : []
+
 /**
  * Updates the fields in `values`. The rows that they refer to must exist, else `NOT_FOUND`. Without values nothing changes, not even the revision.
  * A replacement leaves fields as they are that the viewer may not read in this row: it cannot know what they were.
@@ -338,46 +330,39 @@ const targetGuard = (
 export const update = (
   writing: Writing,
   target: Target,
-  values: Values,
+  given: Values,
   { isReplacement = false } = {},
 ): Command => {
   const { dialect, model, viewer } = writing
+  const hook = hookBefore(writing, target.entity, 'update', target.id, given)
+  const { values = given } = hook ?? {}
   const entity = entityOf(model, target.entity)
   const table = name(entity.table)
-  const columnOf = (key: string) => column(entity.table, columnName(key))
-  const changes = new Map<string, Sql>()
-  for (const [key, value] of values) {
-    const { scalar, readableBy, foldedFrom } = fieldOf(entity, key)
-    const rule = foldedFrom === undefined ? readableBy : fieldOf(entity, foldedFrom).readableBy
-    const given = dialect.typed(value, scalar)
-    const isKept = isReplacement && isByRow(rule) && judge(rule, viewer, model) !== 'yes'
-    if (!isKept) changes.set(key, given)
-    else {
+  const changes = changesOf(writing, target.entity, values)
+  if (isReplacement)
+    for (const key of values.keys()) {
+      const { readableBy, foldedFrom } = fieldOf(entity, key)
+      const rule = foldedFrom === undefined ? readableBy : fieldOf(entity, foldedFrom).readableBy
+      if (!isByRow(rule) || judge(rule, viewer, model) === 'yes') continue
       const isRead = conditionOf(writing, target.entity, rule)
-      changes.set(key, sql`case when ${isRead} then ${given} else ${columnOf(key)} end`)
-    }
-  }
-  for (const [by, value] of values)
-    for (const [key, initial] of fieldsToReset(entity, by)) {
-      if (values.has(key)) continue
-      const own = columnOf(key)
-      const isSame = sql`${columnOf(by)} is not distinct from ${value}`
-      changes.set(key, sql`case when ${isSame} then ${own} else ${initial} end`)
+      const own = column(entity.table, columnName(key))
+      changes.set(key, sql`case when ${isRead} then ${changes.get(key) ?? own} else ${own} end`)
     }
   if (changes.size > 0)
     for (const [key, value] of raisedValues(writing, target.entity)) changes.set(key, value)
   const { where, explain, refused } = targetGuard(writing, target, 'update', values, changes)
-  const sets = [...changes].map(([key, to]) => sql`${name(columnName(key))} = ${to}`)
   const change =
-    sets.length === 0
+    changes.size === 0
       ? sql`select id from ${table} where ${where}${dialect.lockClause}`
-      : sql`update ${table} set ${join(sets, comma)}
+      : sql`update ${table} set ${assignments(changes)}
           where ${where} returning id`
   return commandOf(writing, {
     name: `update ${target.entity}`,
+    ...hook,
     steps: [
+      ...hookSteps(writing, target, 'update', hook),
       { name: 'target', sql: change, explain, refused },
-      ...(sets.length === 0 ? [] : effectSteps(writing, target.entity, 'update', target.id)),
+      ...(changes.size === 0 ? [] : effectSteps(writing, target.entity, 'update', target.id)),
     ],
     makes: 'target',
   })
@@ -395,14 +380,16 @@ export const remove = (writing: Writing, target: Target): Command => {
   // Its conditions may look at references that are null by then, so they are tested before.
   const found = sql`select id from ${table} where ${where}${writing.dialect.lockClause}`
   const change = sql`delete from ${table} where id = ${result('target')} returning id`
+  const hook = hookBefore(writing, target.entity, 'delete', target.id, new Map())
   const isolated = nulling.length > 0
   const steps = isolated
     ? [{ name: 'target', sql: found, explain, refused }, ...nulling, { sql: change }]
     : [{ sql: plain, explain, refused }]
   return commandOf(writing, {
     name: `delete ${target.entity}`,
-    isolated,
-    steps,
+    ...hook,
+    isolated: isolated || hook?.isolated === true,
+    steps: [...hookSteps(writing, target, 'delete', hook), ...steps],
     status: 204,
     text: 'true',
     deletes: target.entity,

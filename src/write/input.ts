@@ -25,6 +25,17 @@ export type Mode = 'create' | 'replace' | 'update' | 'import'
 /** Values by field, as they are stored. */
 export type Values = ReadonlyMap<string, SqlValue>
 
+/** A value that steps and hooks are given, and give: as callers write it, but times as a Date. */
+export type InputValue =
+  | string
+  | number
+  | boolean
+  | null
+  | Date
+  | JsonObject
+  | readonly unknown[]
+  | Uint8Array
+
 /** What an input is checked for, and by which names. */
 export type InputContext = {
   readonly mode: Mode
@@ -40,6 +51,8 @@ export type InputContext = {
   readonly resource?: Resource
   /** Fields that no API shows and that an import may give nevertheless. */
   readonly also?: readonly string[]
+  /** Whether the service itself gives the values, of any field. */
+  readonly isService?: boolean
 }
 
 /** How many faults are reported; one more says how many follow. */
@@ -133,11 +146,12 @@ const storedValue = (
 const isMember = (
   field: Field | undefined,
   key: string,
-  { also = [], mode }: InputContext,
+  { also = [], mode, isService = false }: InputContext,
 ): field is Field =>
   field !== undefined &&
   field.foldedFrom === undefined &&
-  (field.rest ||
+  (isService ||
+    field.rest ||
     field.graphql !== 'hidden' ||
     also.includes(key) ||
     // Without it the row of a file would be another person's.
@@ -151,7 +165,7 @@ const closed = (
 ): string | undefined => {
   const { mode, viewer, model, given = {}, what } = context
   if (!isMember(field, key, context)) return `is not a member of ${withArticle(what)}`
-  if (mode === 'import')
+  if (mode === 'import' || context.isService)
     return isDerived(field) ? 'comes of other values and may not be given: leave it out' : undefined
   if (key in given) return 'is given by the path and may not be given here'
   if (field.immutable && mode !== 'create') return 'cannot be changed'
@@ -241,6 +255,32 @@ const addSlugs = (
         ]
       : []
   })
+
+/** A stored value as callers write it, but times as a Date: what steps and hooks are given. */
+export const authorValue = (field: Field, stored: SqlValue, digits: number): InputValue => {
+  if (stored === null) return null
+  switch (field.scalar) {
+    case 'id':
+    case 'int':
+      return Number(stored)
+    case 'money':
+    case 'decimal':
+      return Number(stored) / 10 ** digitsOf(field, digits)
+    case 'time':
+      return new Date(Number(stored))
+    case 'flag':
+      return Boolean(Number(stored))
+    case 'json':
+    case 'list':
+      return JSON.parse(String(stored))
+    case 'text':
+    case 'date':
+    case 'bytes':
+      return stored as string | Uint8Array
+    default:
+      return field.scalar satisfies never
+  }
+}
 
 /**
  * The faults of an input and the values it gives, by field.

@@ -147,6 +147,7 @@ export const serveModel = async (
     served: await content.served(),
     core: {
       model: modelOf(content, settings),
+      actions: content.actions,
       dialect: engine.dialect,
       reader: cachedReader(engine, engine.changes, memory.cached),
       writer: engine,

@@ -1,6 +1,6 @@
 /** Verifying that an address is the user's own: by the token of a message, or by an admin. */
 import { roles } from '#content/roles.ts'
-import { reached, userPrecheck } from '#content/user/actions.ts'
+import { userPrecheck } from '#content/user/actions.ts'
 import { user as entity } from '#content/user/entity.ts'
 import { openToken } from '#content/user/verify-email/message.ts'
 import { ApiError } from '#errors.ts'
@@ -26,6 +26,15 @@ const wrongToken = () =>
   tokenFault(
     'is not one for this user and this address; ask for a new one with a POST without body',
   )
+
+/** Brings the user to a state, unless it is in it already; `refused` if there is no such user. */
+const reached = (state: Sql, where: Sql, refused: () => ApiError): readonly GuardedStep[] => [
+  {
+    sql: sql`update users set ${state}, revision = revision + 1 where ${where} and not (${state}) returning id`,
+    expect: 'any',
+  },
+  { name: 'user', sql: sql`select id from users where ${where} and ${state}`, refused },
+]
 
 /** The condition that the viewer may change the row. */
 const mine = (writing: Writing): Sql => conditionOf(writing, 'user', entity.policy.update)

@@ -1,0 +1,253 @@
+/** Checks the steps of actions and hooks before a service starts: they are made once for sample inputs, and looked at as data. */
+import { nearest } from '#base/text.ts'
+import { ApiError, type ErrorKind } from '#errors.ts'
+import type { Field } from '#model/field.ts'
+import type { Model } from '#model/model.ts'
+import { wrong } from '#model/names.ts'
+import { anonymous, type Viewer } from '#model/policy.ts'
+import { isSql } from '#sql/sql.ts'
+import type { InputValue } from '#write/input.ts'
+import {
+  Added,
+  type DataStep,
+  type DeclaredStep,
+  isData,
+  piecesIn,
+  resolvedCondition,
+  type StepContext,
+  type StepValues,
+  uniqueAmong,
+  valuesOf,
+} from '#write/steps.ts'
+
+/** A value that a field may have. */
+const sampleOf = ({ scalar, values, range, format, nullable }: Field): InputValue => {
+  switch (scalar) {
+    case 'id':
+      return 1
+    case 'int':
+    case 'money':
+    case 'decimal':
+      return range?.min ?? 1
+    case 'text':
+      if (values) return values[0] ?? null
+      if (format) return format === 'email' ? 'a@example.org' : 'https://example.org'
+      return 'a'.repeat(Math.max(range?.min ?? 1, 1))
+    case 'date':
+      return '2000-01-01'
+    case 'time':
+      return new Date(0)
+    case 'flag':
+      return true
+    case 'json':
+      return {}
+    case 'list':
+      return []
+    case 'bytes':
+      return nullable ? null : new Uint8Array()
+    default:
+      return scalar satisfies never
+  }
+}
+
+/** Inputs of these fields: with all of them, and with those alone that must be given. */
+export const sampleInputs = (fields: Readonly<Record<string, Field>>) =>
+  [true, false].map(isWhole =>
+    Object.fromEntries(
+      Object.entries(fields).map(([key, field]) => {
+        const isLeftOut = !isWhole && field.nullable
+        return [key, isLeftOut ? null : sampleOf(field)] as const
+      }),
+    ),
+  )
+
+/** One of each kind of caller. */
+const sampleViewers = ({ viewers }: Model): readonly Viewer[] => [
+  ...viewers.roles.names.map(role => ({ id: 1, role })),
+  anonymous,
+]
+
+const meant = (word: string, known: readonly string[]): string => {
+  if (known.length === 0) return 'name one of them first'
+  const near = nearest(word, known)
+  return near === undefined ? `name one of ${known.join(', ')}` : `did you mean ${near}?`
+}
+
+type CheckContext = {
+  readonly model: Model
+  readonly errors: ReadonlyMap<string, ErrorKind>
+  readonly viewer: Viewer
+  /** The values of the sample, whose faults are none of the steps'. */
+  readonly samples: ReadonlySet<unknown>
+}
+
+/** The faults of a step among those before it, as the end of a sentence. */
+const faultsOf = function* (
+  context: CheckContext,
+  step: DataStep,
+  before: ReadonlyMap<string, string | undefined>,
+): Generator<string> {
+  const { model, errors, viewer, samples } = context
+  const { does, entity: name, id, where, values = {}, otherwise, once } = step
+  const entity = model.entities[name]
+  if (!entity) {
+    const known = Object.keys(model.entities)
+    return yield `is about ${name}, which is no entity: ${meant(name, known)}`
+  }
+  const keys = Object.keys(entity.fields)
+  const find = typeof otherwise === 'object' && 'find' in otherwise ? otherwise.find : []
+  for (const key of [...Object.keys(values), ...find])
+    if (!entity.fields[key])
+      return yield `names ${key}, which is no field of ${name}: ${meant(key, keys)}`
+  for (const [key, value] of Object.entries(values)) {
+    if (value === undefined) yield `gives ${key} nothing: give it a value, or null`
+    const isFolded = keys.some(other => entity.fields[other]?.foldedFrom === key)
+    if (isFolded && isSql(value))
+      yield `gives ${key} a piece of SQL, which cannot be folded: give it a text`
+  }
+  for (const piece of piecesIn([values, where, id]))
+    for (const one of piece.parameters) {
+      if (one.kind !== 'result') continue
+      if (!before.has(one.step))
+        return yield `wants a result of ${one.step}, which is no step before it: ${meant(one.step, [...before.keys()])}`
+      const of = model.entities[before.get(one.step) ?? '']
+      if (of && !of.fields[one.field])
+        yield `wants ${one.field} of ${one.step}, which it does not have: ${meant(one.field, Object.keys(of.fields))}`
+    }
+  const resolving = { model, viewer, now: 0 }
+  if (does === 'insert' || does === 'change') {
+    if (Object.keys(values).length === 0) yield 'gives no values: name some'
+    try {
+      valuesOf(resolving, step)
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      for (const { field, message } of error.details ?? [])
+        if (!samples.has(values[field])) yield `gives ${field}, which ${message}`
+    }
+  }
+  if (where) {
+    for (const { path, message } of resolvedCondition(resolving, name, where).faults) {
+      let at: unknown = where
+      for (const part of path.split('.')) at = (at as Record<string, unknown> | undefined)?.[part]
+      if (!samples.has(at)) yield `has where.${path}, which ${message}`
+    }
+  }
+  if ('otherwise' in step) {
+    const kind = typeof otherwise === 'object' && 'error' in otherwise ? otherwise.error : otherwise
+    const code = typeof kind === 'object' ? kind.code : String(kind)
+    if (typeof kind !== 'function' && !errors.has(code))
+      yield `has the error ${code}, which is none of the content: ${meant(code, [...errors.keys()])}`
+    if (find.length > 0 && id === undefined)
+      yield 'finds fields of a row and has no id: take a code and a message'
+  }
+  if (once && does === 'insert' && !uniqueAmong({ model }, name, new Map(Object.entries(values))))
+    yield `is done once, and ${name} has no unique field or set among its values: add it to sets`
+  if (once && Object.values(values).some(value => value instanceof Added))
+    yield 'is done once and adds to a value: take one of both'
+  const occasion = does === 'change' ? 'update' : 'delete'
+  if (id === undefined && (does === 'change' || does === 'remove') && entity.after[occasion])
+    yield `is about all rows that fit, and ${name} has after.${occasion}, which is for one: name its id`
+}
+
+/** The first fault of steps, as the end of a sentence; undefined if there is none. */
+const faultOf = (
+  context: Omit<CheckContext, 'viewer' | 'samples'>,
+  inputs: readonly Readonly<Record<string, InputValue>>[],
+  stepsOf: (given: {
+    input: Readonly<Record<string, InputValue>>
+    viewer: Viewer
+    now: Date
+  }) => readonly DeclaredStep[],
+): string | undefined => {
+  const { model } = context
+  for (const input of inputs)
+    for (const viewer of sampleViewers(model)) {
+      const now = new Date(0)
+      let steps: readonly DeclaredStep[]
+      try {
+        steps = stepsOf({ input, viewer, now })
+      } catch (error) {
+        // A refusal is an answer, too.
+        if (error instanceof ApiError) continue
+        const reason = error instanceof Error ? error.message : String(error)
+        return `it cannot make its steps from ${JSON.stringify(input)}: ${reason}`
+      }
+      const samples = new Set<unknown>([...Object.values(input), 1])
+      const before = new Map<string, string | undefined>()
+      for (const [index, step] of steps.entries()) {
+        const own = step.name ?? `step ${index + 1}`
+        const place = isData(step) ? `its step ${index + 1}, ${step.does} ${step.entity},` : ''
+        if (before.has(own)) return `it has two steps called ${own}: rename one of them`
+        if (isData(step))
+          for (const fault of faultsOf({ ...context, viewer, samples }, step, before))
+            return `${place} ${fault}`
+        before.set(own, isData(step) ? step.entity : undefined)
+      }
+    }
+  return undefined
+}
+
+/** An action, as far as its steps are checked. */
+type SteppedAction = {
+  readonly method: string
+  readonly path: string
+  readonly about: string | null
+  readonly answers: string | null
+  readonly input?: Readonly<Record<string, Field>>
+  readonly steps?: (context: StepContext) => readonly DeclaredStep[]
+  readonly command?: unknown
+}
+
+const occasions = ['create', 'update', 'delete'] as const
+
+/** Throws a plain error, one sentence, for an action or a hook whose steps are misdeclared. */
+export const checkSteps = (
+  model: Model,
+  actions: readonly SteppedAction[],
+  errors: ReadonlyMap<string, ErrorKind>,
+): void => {
+  const context = { model, errors }
+  const settings = model.settings.values ?? {}
+  for (const action of actions) {
+    const { method, path, about, answers, steps, command, input = {} } = action
+    const fail = (fault: string): never => {
+      throw new Error(`The action ${method} ${path}: ${fault}`)
+    }
+    if (!steps === !command)
+      fail('it has neither steps nor a command, or both: give it one of them')
+    if (!steps) continue
+    const id = about === null ? 0 : 1
+    const fault = faultOf(context, sampleInputs(input), given => {
+      const made = steps({ id, settings, ...given })
+      const isAnswer = (step: DeclaredStep) =>
+        isData(step) && step.entity === answers && (step.does === 'insert' || step.id !== undefined)
+      if (answers !== null && answers !== about && !made.some(isAnswer))
+        fail(
+          `it answers with ${answers}, and none of its steps makes one or is about one by its id`,
+        )
+      return made
+    })
+    if (fault !== undefined) fail(fault)
+  }
+  for (const [name, { before, fields }] of Object.entries(model.entities))
+    for (const occasion of occasions) {
+      const hook = before[occasion]
+      const inputs = occasion === 'delete' ? [{}] : sampleInputs(fields)
+      const fault =
+        hook &&
+        faultOf(context, inputs, given => {
+          const { values = {}, steps = [] } = hook({ id: 1, ...given }) ?? {}
+          const own: DeclaredStep = {
+            does: 'change',
+            entity: name,
+            id: 1,
+            values: values as StepValues,
+          }
+          return [
+            ...(steps as readonly DeclaredStep[]),
+            ...(Object.keys(values).length > 0 ? [own] : []),
+          ]
+        })
+      if (fault !== undefined) wrong(`before.${occasion} of ${name}: ${fault}`)
+    }
+}

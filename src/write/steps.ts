@@ -1,0 +1,635 @@
+/**
+ * Steps: what an action or a hook does, as data. Each becomes one or two statements that decide by themselves: nothing is read first
+ * and decided in TypeScript, so nobody else's write can come between.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import { ApiError, type ErrorKind, type machineErrors } from '#errors.ts'
+import {
+  namesViewer,
+  now,
+  OperandValue,
+  type Predicate,
+  resolveCondition,
+  someOf,
+  viewer,
+} from '#model/condition.ts'
+import { columnName, entityOf, fieldOf, notFound } from '#model/model.ts'
+import { digitsOf } from '#model/money.ts'
+import { judge, type Rule, refusal, rowRights, type Viewer } from '#model/policy.ts'
+import { columnsOf, predicateSql } from '#read/predicate.ts'
+import { and, column, comma, isSql, join, name, type Sql, type SqlPart, sql } from '#sql/sql.ts'
+import {
+  assignments,
+  changesOf,
+  conditionOf,
+  type GuardedStep,
+  insertedValues,
+  insertInto,
+  raisedValues,
+  result,
+  type Writing,
+} from '#write/command.ts'
+import { authorValue, checkInput, type InputValue, invalid, type Values } from '#write/input.ts'
+import { effectSteps, type Occasion } from '#write/outbox.ts'
+import { nullingSteps } from '#write/set-null.ts'
+
+/** A number relative to what the row has. */
+export class Added {
+  readonly by: number | Sql
+  constructor(by: number | Sql) {
+    this.by = by
+  }
+}
+
+/** What the row has, and so much more: `{ stock: add(-2) }`. A change that would leave the field's range is refused with `CONFLICT`. */
+export const add = (by: number | Sql): Added => new Added(by)
+
+/**
+ * A value that a step gives to a field: as callers write it, times also as a Date; the `viewer` of the context, which stands for
+ * its row, and then the caller must have one; `result(…)` of an earlier step, or another piece of SQL; `add(…)` in a change.
+ */
+export type StepValue = InputValue | Viewer | typeof viewer | typeof now | Sql | Added
+
+export type StepValues = Readonly<Record<string, StepValue | undefined>>
+
+/** A condition of a step: one on rows, whose values may also be the `viewer` of the context and results of earlier steps. */
+export type StepCondition = { readonly [member: string]: ConditionPart | undefined }
+type ConditionPart = StepValue | StepCondition | readonly (StepValue | StepCondition)[]
+
+/**
+ * The error where a condition does not hold: a code, a code with its message, or a function of these fields of the row, which are
+ * read then.
+ */
+export type Otherwise =
+  | ErrorKind
+  | keyof typeof machineErrors
+  | { readonly error: ErrorKind | keyof typeof machineErrors; readonly message: string }
+  | {
+      readonly find: readonly string[]
+      readonly error: (row: Readonly<Record<string, InputValue>>) => ApiError
+    }
+
+/**
+ * The rows of a step. By its id: one row, which must be there, else the answer is 404; so it is where the caller may not read it, but
+ * for a row of an earlier step. By a condition alone: all rows that fit, whoever may read them, or none.
+ */
+type StepRows = number | Sql | { readonly where: StepCondition }
+
+type StepOptions = {
+  /** By this name later steps refer to its row: `result('order', 'id')`. */
+  readonly name?: string
+  /** What must hold of the row, beside its id. */
+  readonly where?: StepCondition
+  /** The error where the condition does not hold, or where no row fits it; `CONFLICT`, or none, if it is left out. */
+  readonly otherwise?: Otherwise
+}
+
+type OnceOption = {
+  /** Of an insert: a row with the values of its unique field or set is taken as it is. Of a change: a row that has the values already stays as it is, times aside. */
+  readonly once?: boolean
+}
+
+/** A step as data. */
+export type DataStep = {
+  readonly does: 'change' | 'insert' | 'remove' | 'require'
+  readonly entity: string
+  readonly id?: number | Sql
+  readonly values?: StepValues
+} & StepOptions &
+  OnceOption
+
+/** A step of an action or a hook: one that these functions make, or a statement of SQL with its guard. */
+export type DeclaredStep = DataStep | GuardedStep
+
+/** The rows of a step with what its options demand of them; a plain error for no rows at all, which would be all of them. */
+const rowsOf = (rows: StepRows, { where, ...options }: StepOptions) => {
+  if (isSql(rows) || (typeof rows === 'number' && Number.isSafeInteger(rows)))
+    return { id: rows, ...(where && { where }), ...options }
+  if (typeof rows !== 'object' || rows?.where === undefined)
+    throw new Error(
+      `a step is about the row of the id ${rows}: give it a number, result(…) or { where: … }`,
+    )
+  return { where: where ? { and: [rows.where, where] } : rows.where, ...options }
+}
+
+/** Changes the row of an id, or all that fit a condition; raises their revision and `updatedAt` too. */
+export const change = (
+  entity: string,
+  rows: StepRows,
+  values: StepValues,
+  options: StepOptions & OnceOption = {},
+): DeclaredStep => ({ does: 'change', entity, ...rowsOf(rows, options), values })
+
+/** Makes a row; fields that are left out get their initial values. */
+export const insert = (
+  entity: string,
+  values: StepValues,
+  options: Pick<StepOptions, 'name'> & OnceOption = {},
+): DeclaredStep => ({ does: 'insert', entity, values, ...options })
+
+/** Deletes the row of an id, with what belongs to it, or all rows that fit a condition. */
+export const remove = (
+  entity: string,
+  rows: StepRows,
+  options: StepOptions = {},
+): DeclaredStep => ({ does: 'remove', entity, ...rowsOf(rows, options) })
+
+/** Requires the row of an id, or one that fits a condition, and keeps it as it is until the write is done. */
+export const require = (
+  entity: string,
+  rows: StepRows,
+  otherwise?: Otherwise,
+  options: Pick<StepOptions, 'name' | 'where'> = {},
+): DeclaredStep => ({
+  does: 'require',
+  entity,
+  ...rowsOf(rows, { ...options, ...(otherwise !== undefined && { otherwise }) }),
+})
+
+/** The row that an action is about: what its caller may not read is not there, and what the rule does not let through is 403. */
+export type StepTarget = {
+  readonly entity: string
+  readonly id: number
+  readonly rule: Rule | undefined
+  /** A verb phrase for the refusal. */
+  readonly what: string
+}
+
+/** What an action's steps are made from. They are a pure function of it: what depends on rows is for the steps to say. */
+export type StepContext = {
+  /** The id in the path; 0 if there is none. */
+  readonly id: number
+  /** The checked input by field: as callers write it, times as a Date. */
+  readonly input: Readonly<Record<string, InputValue>>
+  readonly viewer: Viewer
+  readonly now: Date
+  /** The values of the content's own settings. */
+  readonly settings: Readonly<Record<string, unknown>>
+}
+
+/** Steps as statements, and what they say of their command. */
+type StatedSteps = {
+  readonly steps: readonly GuardedStep[]
+  /** Whether they name the viewer's row, which must exist then. */
+  readonly asSelf: boolean
+  readonly isolated: boolean
+  /** The entity of the row that they delete. */
+  readonly deletes: string | undefined
+  /** The last step about a row of this entity, and the status of an answer with that row. */
+  readonly about: (entity: string) =>
+    | {
+        readonly makes: string
+        readonly status:
+          | number
+          | { readonly step: string; readonly some: number; readonly none: number }
+      }
+    | undefined
+}
+
+type ResolveContext = Pick<Writing, 'model' | 'viewer' | 'now'>
+
+/** The values of a step by field, as they are stored or as pieces of SQL. */
+export const valuesOf = (
+  context: ResolveContext,
+  { does, entity: entityName, values = {} }: DataStep,
+): ReadonlyMap<string, SqlPart | Added> => {
+  const entity = entityOf(context.model, entityName)
+  const literal: Record<string, unknown> = {}
+  const pieces = new Map<string, SqlPart | Added>()
+  for (const [key, value] of Object.entries(values)) {
+    const { scalar } = fieldOf(entity, key)
+    if (isSql(value) || value instanceof Added) pieces.set(key, value)
+    else if (value === viewer || value === context.viewer) pieces.set(key, context.viewer.id)
+    else if (value === now) pieces.set(key, context.now)
+    else if (value instanceof Uint8Array) pieces.set(key, value)
+    else if (value instanceof Date)
+      literal[key] = scalar === 'date' ? value.toISOString().slice(0, 10) : value.toISOString()
+    else literal[key] = value
+  }
+  const { values: stored, faults } = checkInput(entity, literal, {
+    ...context,
+    mode: does === 'insert' ? 'create' : 'update',
+    what: entityName,
+    given: Object.fromEntries([...pieces.keys()].map(key => [key, null])),
+    isService: true,
+  })
+  if (faults.length > 0) throw invalid(faults)
+  return new Map([...stored, ...pieces])
+}
+
+/** The same condition with what only steps have in it as conditions know it; the viewer is the row of an id, if that is given. */
+export const plainCondition = (
+  context: Pick<Writing, 'viewer'>,
+  condition: unknown,
+  id?: number | null,
+): unknown => {
+  if (condition === context.viewer || condition === viewer)
+    return id === undefined ? viewer : new OperandValue({ kind: 'value', value: id })
+  if (isSql(condition)) {
+    const [from, ...others] = condition.parameters
+    if (from?.kind !== 'result' || others.length > 0 || condition.texts.join('') !== '')
+      throw new Error('a condition of a step takes result(…), and no other piece of SQL')
+    return new OperandValue(from)
+  }
+  if (Array.isArray(condition)) return condition.map(one => plainCondition(context, one, id))
+  if (typeof condition !== 'object' || condition === null || condition instanceof Date)
+    return condition
+  const entries = Object.entries(condition)
+  return Object.fromEntries(entries.map(([key, one]) => [key, plainCondition(context, one, id)]))
+}
+
+/** The condition of a step resolved against the model, with its faults. */
+export const resolvedCondition = (
+  context: ResolveContext,
+  entity: string,
+  condition: StepCondition,
+  id?: number | null,
+) => {
+  const { entities, settings, viewers } = context.model
+  const named = viewers.entity === undefined ? {} : { viewers: viewers.entity }
+  const against = { entities, digits: settings.currency.digits, ...named }
+  return resolveCondition(against, entity, plainCondition(context, condition, id))
+}
+
+/** The pieces of SQL in a value, a condition or a step. */
+export const piecesIn = (part: unknown): readonly Sql[] => {
+  if (isSql(part)) return [part]
+  if (part instanceof Added) return piecesIn(part.by)
+  if (typeof part !== 'object' || part === null || part instanceof Uint8Array) return []
+  return Object.values(part).flatMap(piecesIn)
+}
+
+/** The names of the steps that others refer to, each with the fields that they want. */
+const wantedOf = (steps: readonly DeclaredStep[]): ReadonlyMap<string, ReadonlySet<string>> => {
+  const wanted = new Map<string, Set<string>>()
+  for (const { parameters } of piecesIn(steps))
+    for (const one of parameters)
+      if (one.kind === 'result')
+        wanted.getOrInsertComputed(one.step, () => new Set()).add(one.field)
+  return wanted
+}
+
+export const isData = (step: DeclaredStep): step is DataStep => 'does' in step
+
+/** The unique field or set of an entity that these values fill; undefined if they fill none. */
+export const uniqueAmong = (
+  { model }: Pick<Writing, 'model'>,
+  entityName: string,
+  values: { readonly has: (key: string) => boolean },
+): readonly string[] | undefined => {
+  const { fields, sets } = entityOf(model, entityName)
+  const single = Object.keys(fields).filter(key => fields[key]?.unique !== undefined)
+  const all = [...single.map(key => [key]), ...sets.map(set => set.fields)]
+  return all.find(keys => keys.every(key => values.has(key)))
+}
+
+/** The names that a predicate looks at: fields, and tables of lists. */
+const namesIn = (predicate: Predicate): ReadonlySet<string> => {
+  const names = new Set<string>()
+  someOf(predicate, one => {
+    if ('field' in one) names.add(one.field)
+    if (one.kind === 'across') names.add(one.by).add(one.table)
+    return false
+  })
+  return names
+}
+
+const inUnits = (amount: number, unit: number): number =>
+  Math.min(Math.round(amount * unit), Number.MAX_SAFE_INTEGER)
+
+/** The steps as statements; the row that they are about comes first. */
+export const statedSteps = (
+  writing: Writing,
+  declared: readonly DeclaredStep[],
+  target?: StepTarget,
+): StatedSteps => {
+  const { model, dialect, viewer: caller } = writing
+  const wanted = wantedOf(declared)
+  const steps: GuardedStep[] = []
+  const made: { entity: string; makes: string; once?: string; isNew: boolean }[] = []
+  let asSelf = false
+  let isolated = false
+  let deletes: string | undefined
+
+  const targetTable = target && entityOf(model, target.entity).table
+  const mayDo = target?.rule && judge(target.rule, caller, model)
+  const rights =
+    target?.rule && mayDo === 'row' ? rowRights(model, target.entity, target.rule, caller) : []
+  // What the steps touch, as far as data tells: where the rule looks at none of it, the row fits it afterwards too.
+  const touched = new Set(
+    declared.flatMap(step => {
+      if (!isData(step) || step.does === 'require') return []
+      return [entityOf(model, step.entity).table, ...Object.keys(step.values ?? {})]
+    }),
+  )
+  const isGone = declared.some(
+    step => isData(step) && step.does === 'remove' && step.id === target?.id,
+  )
+  const looksAfter =
+    !isGone && rights.some(({ after }) => [...namesIn(after)].some(key => touched.has(key)))
+  const isAfter = (predicate: Predicate) =>
+    predicateSql(predicate, { dialect, columnOf: columnsOf(targetTable ?? ''), others: 'locked' })
+
+  /** The conditions of the row of an id: its id, that the caller may read it, and what the rule says of the target. */
+  const rowOf = (entityName: string, id: number | Sql, isTarget: boolean) => {
+    const { table, policy } = entityOf(model, entityName)
+    const { read } = policy
+    const found = [sql`${column(table, 'id')} = ${id}`]
+    const isHidden =
+      !isSql(id) && read && read.kind !== 'nobody' && judge(read, caller, model) !== 'yes'
+    if (isHidden) found.push(conditionOf(writing, entityName, read))
+    const mine =
+      isTarget && mayDo === 'row' ? conditionOf(writing, entityName, target?.rule) : undefined
+    const isSame = mine && isHidden && isDeepStrictEqual(mine, found[1])
+    return { found, mine: isSame ? undefined : mine }
+  }
+
+  /** The error of a step whose condition does not hold, of a row with these fields. */
+  const errorOf = (
+    otherwise: Otherwise | undefined,
+    row: Readonly<Record<string, InputValue>> = {},
+  ): ApiError | undefined => {
+    if (otherwise === undefined) return undefined
+    if (typeof otherwise === 'string' || 'code' in otherwise) return new ApiError(otherwise)
+    return 'find' in otherwise
+      ? otherwise.error(row)
+      : new ApiError(otherwise.error, otherwise.message)
+  }
+
+  /** What a statement about the rows of a step demands of them, and the errors where it does not hold. */
+  const guardOf = (
+    { entity: entityName, id, where, otherwise }: DataStep,
+    isTarget: boolean,
+    more: readonly { readonly holds: Sql; readonly error: () => ApiError }[] = [],
+  ): Pick<GuardedStep, 'expect' | 'explain' | 'refused'> & { readonly holds: Sql } => {
+    const entity = entityOf(model, entityName)
+    const columnOf = columnsOf(entity.table)
+    const conditions: Sql[] = []
+    if (where) {
+      if (namesViewer(plainCondition(writing, where))) asSelf = true
+      const { predicate, faults } = resolvedCondition(writing, entityName, where, caller.id)
+      if (faults.length > 0)
+        throw invalid(faults.map(({ path, message }) => ({ field: path, message })))
+      const rows = { dialect, columnOf, others: 'locked', isBound: true } as const
+      conditions.push(predicateSql(predicate, rows))
+    }
+    if (id === undefined)
+      return {
+        holds: and([...conditions, ...more.map(({ holds }) => holds)]),
+        ...(otherwise === undefined ? { expect: 'any' } : { refused: () => errorOf(otherwise) }),
+      }
+    const { found, mine = sql`true` } = rowOf(entityName, id, isTarget)
+    const find =
+      typeof otherwise === 'object' && 'find' in otherwise && !('code' in otherwise)
+        ? otherwise.find
+        : []
+    const held = [and(conditions), ...more.map(({ holds }) => holds)]
+    const facts = [mine, ...held.map(one => sql`(${one}) is true`), ...find.map(columnOf)]
+    const explain = sql`select ${join(facts, comma)} from ${name(entity.table)} where ${and(found)}`
+    return {
+      holds: and([...found, mine, ...more.map(({ holds }) => holds), ...conditions]),
+      explain,
+      refused: ([row]) => {
+        if (!row) return isSql(id) ? errorOf(otherwise) : notFound(entityName, id)
+        const [isMine, isHeld, ...others] = row
+        if (!isMine) return refusal(caller, target?.what ?? `change this ${entityName}`)
+        const broken = more.find((_, at) => !others[at])
+        if (isHeld && broken) return broken.error()
+        const digits = model.settings.currency.digits
+        const values = find.map((key, at) => [
+          key,
+          authorValue(fieldOf(entity, key), others[more.length + at] ?? null, digits),
+        ])
+        return errorOf(otherwise, Object.fromEntries(values))
+      },
+    }
+  }
+
+  /** The values of a step, those relative to the row as expressions, and that these stay in the ranges of their fields. */
+  const piecesOf = (step: DataStep) => {
+    const entity = entityOf(model, step.entity)
+    const given = Object.values(step.values ?? {})
+    if (given.some(value => value === viewer || value === caller)) asSelf = true
+    const ranges: { holds: Sql; error: () => ApiError }[] = []
+    const values = new Map<string, SqlPart>()
+    for (const [key, value] of valuesOf(writing, step)) {
+      if (!(value instanceof Added)) {
+        values.set(key, value)
+        continue
+      }
+      const field = fieldOf(entity, key)
+      const unit = 10 ** digitsOf(field, model.settings.currency.digits)
+      const by = isSql(value.by) ? value.by : Math.round(value.by * unit)
+      const sum = sql`(${column(entity.table, columnName(key))} + ${dialect.typed(by, field.scalar)})`
+      values.set(key, sum)
+      const { min, max } = field.range ?? { min: 0, max: 0 }
+      if (field.range)
+        ranges.push({
+          holds: sql`${sum} between ${inUnits(min, unit)} and ${inUnits(max, unit)}`,
+          error: () =>
+            new ApiError(
+              'CONFLICT',
+              `The ${key} of this ${step.entity} must stay within ${min} to ${max}`,
+            ),
+        })
+    }
+    return { values, ranges }
+  }
+
+  if (target) {
+    const [first] = declared
+    // The first step looks at the row itself if it is about it.
+    const isFirst =
+      first && isData(first) && first.entity === target.entity && first.id === target.id
+    if (!isFirst || looksAfter) {
+      const { holds, ...guard } = guardOf({ does: 'require', ...target }, true)
+      const held = rights.map(({ before }) => sql`case when ${isAfter(before)} then 1 else 0 end`)
+      const facts = [column(targetTable ?? '', 'id'), ...(looksAfter ? held : [])]
+      steps.push({
+        name: 'the row',
+        returns: ['id', ...(looksAfter ? held.map((_, at) => `right ${at}`) : [])],
+        sql: sql`select ${join(facts, comma)} from ${name(targetTable ?? '')}
+          where ${holds}${looksAfter ? dialect.lockClause : sql``}`,
+        ...guard,
+      })
+      made.push({ entity: target.entity, makes: 'the row', isNew: false })
+    }
+  }
+
+  for (const [index, step] of declared.entries()) {
+    if (!isData(step)) {
+      steps.push(step)
+      continue
+    }
+    const { does, entity: entityName, id, once, name: own = `step ${index + 1}` } = step
+    const entity = entityOf(model, entityName)
+    const table = name(entity.table)
+    const returns = [...new Set(['id', ...(wanted.get(own) ?? [])])]
+    const returned = join(
+      returns.map(key => name(columnName(key))),
+      comma,
+    )
+    const isTarget =
+      steps.length === 0 && entityName === target?.entity && id !== undefined && id === target.id
+    const named = { name: own, returns }
+    if (id !== undefined || does === 'insert')
+      made.push({
+        entity: entityName,
+        makes: own,
+        isNew: does === 'insert',
+        ...(once && { once: `${own}: put` }),
+      })
+    switch (does) {
+      case 'require': {
+        const { holds, ...guard } = guardOf(step, isTarget)
+        const found = sql`select ${returned} from ${table} where ${holds} limit 1${dialect.shareClause}`
+        steps.push({ ...named, sql: found, ...guard })
+        break
+      }
+      case 'insert': {
+        const { values } = piecesOf(step)
+        const isOwn = (key: string) =>
+          fieldOf(entity, key).initial === 'viewer' && !fieldOf(entity, key).nullable
+        if ([...values.keys()].some(key => isOwn(key) && !(key in (step.values ?? {}))))
+          asSelf = true
+        const given = insertedValues(writing, entityName, values)
+        const into = sql`${insertInto(entity.table, given)} where true`
+        const put = once ? `${own}: put` : own
+        steps.push(
+          once
+            ? { name: put, sql: sql`${into} on conflict do nothing returning id`, expect: 'any' }
+            : { ...named, sql: sql`${into} returning ${returned}` },
+        )
+        if (once) {
+          // The row that it meets must not go before it is found. Of one that went while it waited the snapshot still has the row, with a lower id.
+          isolated = true
+          const keys = uniqueAmong(writing, entityName, values) ?? []
+          const same = keys.map(
+            key =>
+              sql`${name(columnName(key))} = ${dialect.typed(values.get(key) ?? null, fieldOf(entity, key).scalar)}`,
+          )
+          const found = sql`select ${returned} from ${table} where ${and(same)} order by id desc limit 1`
+          steps.push({ ...named, sql: found })
+        }
+        steps.push(...effectSteps(writing, entityName, 'create', result(put)))
+        break
+      }
+      case 'change': {
+        const { values, ranges } = piecesOf(step)
+        const { holds, ...guard } = guardOf(step, isTarget, ranges)
+        const changes = changesOf(writing, entityName, values)
+        for (const [key, to] of raisedValues(writing, entityName)) changes.set(key, to)
+        const all = assignments(changes)
+        if (!once) {
+          steps.push({
+            ...named,
+            sql: sql`update ${table} set ${all} where ${holds} returning ${returned}`,
+            ...guard,
+          })
+        } else {
+          const timeless = [...values].filter(([, value]) => value !== writing.now)
+          const isSo = and(
+            timeless.map(
+              ([key, value]) =>
+                sql`${column(entity.table, columnName(key))} is not distinct from ${dialect.typed(value, fieldOf(entity, key).scalar)}`,
+            ),
+          )
+          steps.push({
+            sql: sql`update ${table} set ${all} where ${holds} and not (${isSo}) returning id`,
+            expect: 'any',
+          })
+          const { where: _, ...bare } = step
+          const { holds: is } = guardOf(bare, isTarget)
+          steps.push({
+            ...named,
+            ...guard,
+            sql: sql`select ${returned} from ${table} where ${is} and ${isSo}`,
+          })
+        }
+        if (id !== undefined) steps.push(...effectSteps(writing, entityName, 'update', result(own)))
+        break
+      }
+      case 'remove': {
+        const { holds, ...guard } = guardOf(step, isTarget)
+        const before = [
+          ...(id === undefined ? [] : effectSteps(writing, entityName, 'delete', result(own))),
+          ...(id === undefined ? [] : nullingSteps(writing, entityName, result(own))),
+        ]
+        if (before.length === 0) {
+          steps.push({
+            ...named,
+            sql: sql`delete from ${table} where ${holds} returning ${returned}`,
+            ...guard,
+          })
+        } else {
+          // Its conditions may look at references that are null by then, so they are tested before.
+          isolated = true
+          const found = sql`select ${returned} from ${table} where ${holds}${dialect.lockClause}`
+          const gone = sql`delete from ${table} where id = ${result(own)} returning id`
+          steps.push({ ...named, sql: found, ...guard }, ...before, { sql: gone })
+        }
+        deletes = entityName
+        break
+      }
+      default:
+        does satisfies never
+    }
+  }
+
+  if (target && looksAfter) {
+    const held = rights.map(
+      ({ after }, at) =>
+        sql`(${dialect.typed(result('the row', `right ${at}`), 'int')} = 1 and ${isAfter(after)})`,
+    )
+    steps.push({
+      sql: sql`select id from ${name(targetTable ?? '')}
+        where ${column(targetTable ?? '', 'id')} = ${target.id} and (${join(held, sql` or `)})`,
+      refused: () => refusal(caller, target.what),
+    })
+  }
+
+  // Others without a row of theirs are refused by the check of the viewer.
+  if (asSelf && caller.role === 'anonymous') throw refusal(caller, target?.what ?? 'do this')
+  return {
+    steps,
+    asSelf,
+    isolated,
+    deletes,
+    about: entityName => {
+      const last = made.findLast(({ entity }) => entity === entityName)
+      if (!last) return undefined
+      const { makes, once, isNew } = last
+      return {
+        makes,
+        status: isNew && once ? { step: once, some: 201, none: 200 } : isNew ? 201 : 200,
+      }
+    },
+  }
+}
+
+/** What the hook before a write gives: the values, with its own, and its steps; undefined if there is no hook. Throws its error. */
+export const hookBefore = (
+  writing: Writing,
+  entityName: string,
+  occasion: Occasion,
+  id: number,
+  values: Values,
+) => {
+  const { model, viewer: caller } = writing
+  const entity = entityOf(model, entityName)
+  const hook = entity.before[occasion]
+  if (!hook) return undefined
+  const digits = model.settings.currency.digits
+  const input = [...values].map(([key, value]) => [
+    key,
+    authorValue(fieldOf(entity, key), value, digits),
+  ])
+  const given = { id, input: Object.fromEntries(input), viewer: caller, now: new Date(writing.now) }
+  const { values: own, error, message, steps = [] } = hook(given) ?? {}
+  if (error) throw new ApiError(error, message)
+  // Content types the steps; the model, which may not import them, says objects.
+  const stated = statedSteps(writing, steps as readonly DeclaredStep[])
+  if (!own) return { values, ...stated }
+  const step = { does: 'change', entity: entityName, values: own as StepValues } as const
+  return { values: new Map([...values, ...valuesOf(writing, step)]) as Values, ...stated }
+}
