@@ -33,7 +33,10 @@ const [ann, bob, out] = [2, 3, 4]
 const recipeWith = async (ingredients: number, title = 'Soup'): Promise<number> => {
   const { json } = await world.ask('POST /api/recipes', { as: ann, body: { title } })
   for (let count = 0; count < ingredients; count++)
-    await world.ask('POST /api/ingredients', { as: ann, body: { recipeId: json.id, name: `no. ${count}` } })
+    await world.ask('POST /api/ingredients', {
+      as: ann,
+      body: { recipeId: json.id, name: `no. ${count}` },
+    })
   return json.id
 }
 const act = (name: string, id: number, as: number | undefined, body?: object, headers = {}) => {
