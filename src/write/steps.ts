@@ -76,7 +76,7 @@ export type Otherwise =
 type StepRows = number | Sql | { readonly where: StepCondition }
 
 type StepOptions = {
-  /** By this name later steps refer to its row: `result('order', 'id')`. */
+  /** By this name later steps refer to its row: `result('copy', 'id')`. */
   readonly name?: string
   /** What must hold of the row, beside its id. */
   readonly where?: StepCondition
