@@ -80,6 +80,8 @@ export type RootLevel = RowSet &
     readonly order: readonly { readonly field: ReadField; readonly descending: boolean }[]
     /** Whether they are found in their order, without passing others or sorting. */
     readonly isIndexed: boolean
+    /** Whether they are found so but for a rule, whose hidden rows are passed. */
+    readonly passesHidden?: boolean
   }
 
 export type ChildLevel =
@@ -512,6 +514,14 @@ const planRoot = (viewers: Context, root: Root): PlannedRoot => {
     ((isOwn && ranges.every(({ is }) => is === 'eq')) ||
       (equal.length === ranges.length + fixed.length && isIndexed(entity, equal, sort)))
 
+  const isFoundButHidden =
+    ranges.every(({ is }) => is === 'eq') &&
+    isIndexed(
+      entity,
+      ranges.map(({ field }) => field),
+      sort,
+    )
+
   // One row of an entity with revisions has one for its ETag.
   const hasRevision = !many && entity.fields.revision !== undefined
   const own = hasRevision ? ['id', 'revision'] : ['id']
@@ -544,6 +554,7 @@ const planRoot = (viewers: Context, root: Root): PlannedRoot => {
       many,
       fetchOneMore,
       isIndexed: isFound,
+      ...(!isFound && isFoundButHidden && { passesHidden: true }),
     },
     hasRevision,
     total: root.total ? { kind: 'count', table: entity.table, where, cached } : null,

@@ -72,13 +72,19 @@ const costOf = (level: RowLevel): AddCost => {
 
 /**
  * The function that gives the lane of a plan for the values of its parameters, the same on every engine. A read is slow that
- * searches, sorts or counts without an index, or whose pages, offsets and texts may be large.
+ * searches, sorts or counts without an index, or whose pages, offsets and texts may be large. `mayStop`: one that passes many
+ * hidden rows is noticed, and ends.
  */
-export const laneOf = (plan: ReadPlan, quickRows = usualQuickRows): Prepared['lane'] => {
+export const laneOf = (
+  plan: ReadPlan,
+  quickRows = usualQuickRows,
+  mayStop = false,
+): Prepared['lane'] => {
   // The number of rows that it passes is then not known from its pages.
   const isUnbounded = plan.roots.some(
-    ({ rows: { many, page, isIndexed }, total }) =>
-      (many && (page === null || !isIndexed)) || total?.cached === null,
+    ({ rows: { many, page, isIndexed, passesHidden = false }, total }) =>
+      (many && (page === null || !(isIndexed || (mayStop && passesHidden)))) ||
+      total?.cached === null,
   )
   if (isUnbounded) return () => 'slow'
   const costs = plan.roots.map(({ rows }) => costOf(rows))
@@ -106,13 +112,15 @@ export const prepare = (
   { interruptible = false, isAtOnce = false } = {},
 ): Prepared => {
   const { singleStatement } = dialect
-  const lane = laneOf(plan, limits.quickRows)
+  const mayStop = isAtOnce && dialect.interruptCheck !== null
+  const lane = laneOf(plan, limits.quickRows, mayStop)
   const isQuick = (parameters: readonly SqlValue[]) => lane(parameters) === 'quick'
   const fetch = singleStatement
     ? inSingleStatement(plan, dialect, singleStatement, limits, isQuick)
     : perLevel(plan, interruptible ? dialect : { ...dialect, interruptCheck: null }, {
         ...limits,
         isAtOnce,
+        ...(mayStop && { stopping: dialect }),
       })
   const texts = fetch.statements.map(({ text }) => text)
   const stitch = stitcher(plan, digits, limits)

@@ -116,17 +116,20 @@ type LevelInput = StatementInput & { readonly text: number; readonly uncounted: 
 
 /**
  * A statement for each level, for a database to which a call costs next to nothing; each takes the ids that the level above found.
- * `isAtOnce`: others are served only after it, so long texts are read with `TooLong`.
+ * `isAtOnce`: others are served only after it, so long texts are read with `TooLong`, and so are lists that may pass many hidden
+ * rows, if `stopping` has a check for each row.
  */
 export const perLevel = (
   plan: ReadPlan,
   dialect: Dialect,
-  limits: Limits & { readonly isAtOnce?: boolean },
+  limits: Limits & { readonly isAtOnce?: boolean; readonly stopping?: Dialect },
 ): Fetch => {
   const { placeholder } = dialect
   const steps = levelsOf(plan).map(linked => {
     const { level, above } = linked
-    const query = levelSql(level, dialect, keysParameter, rowLimit)
+    const isStopping = level.kind === 'root' && level.passesHidden === true
+    const own = isStopping ? (limits.stopping ?? dialect) : dialect
+    const query = levelSql(level, own, keysParameter, rowLimit)
     const isLong = hasRows(level) && level.longText > 0
     const columns = isLong ? level.fields.map(({ name }) => columnName(name)) : []
     return {

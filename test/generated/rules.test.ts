@@ -436,6 +436,21 @@ for (const on of engines)
       assert.match((await ask('DELETE /api/dishes/1', 'admin')).text, /steps/)
       assert.equal((await gql('mutation { deleteDish(id: 3) }', 'user')).data.deleteDish, false)
     })
+    test('a list is found behind thousands of hidden rows', async () => {
+      const first = await gql('{ dishes(limit: 2) { id } }', 'user')
+      await sql(`insert into dishes (title, notes_key, status, owner_id, secret, revision)
+        with recursive n (i) as (select 1 union all select i + 1 from n where i < 5000)
+        select 'hidden', null, 'draft', 3, 1, 1 from n`)
+      await sql(
+        'insert into favourites (dish_id, revision) select id, 1 from dishes where id > 4 and id % 50 = 0',
+      )
+      assert.deepEqual(await gql('{ dishes(limit: 2) { id } }', 'user'), first)
+      const { data } = await gql('{ steps(limit: 2) { id } dishes(limit: 100) { id } }', 'user')
+      assert.equal(data.dishes.length, 3)
+      await sql('delete from favourites where id > 4')
+      await sql('delete from dishes where id > 4')
+    })
+
     // SQLite has one writer: no other write comes between the steps of one.
     const isAtOnce = { skip: on === 'sqlite' }
 

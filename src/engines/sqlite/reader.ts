@@ -1,9 +1,12 @@
 /** Quick reads of a SQLite file, on this thread's own connection. */
 import { type VersionTable, watchCommits } from '#engines/sqlite/changes.ts'
-import { connect, endRead } from '#engines/sqlite/connection.ts'
-import { drive, type Query, type QueryScript, queryWith, type Rows } from '#sql/engine.ts'
+import { connect, endRead, lookWhileReading } from '#engines/sqlite/connection.ts'
+import { drive, type Query, type QueryScript, queryWith, type Rows, TooLong } from '#sql/engine.ts'
 
 const begin = queryWith('begin')
+
+/** A read that is answered at once looks so often at most, once for 64 rows that it passes; another thread goes on with it. */
+const mostLooks = 32
 
 /**
  * Opens the file for reading, by a reader that answers at once, since the driver is synchronous; `onDamage` is called when a read
@@ -19,6 +22,10 @@ export const openReader = (
   const commits = isWatched ? watchCommits(connection, beside?.versions, beside?.number) : undefined
   // Another thread may have told of a commit: who asks here next, on another connection to it, sees that.
   const isBehind = beside && commits ? commits.isBehind : () => false
+  let looks = 0
+  lookWhileReading(connection, () => {
+    if (++looks > mostLooks) throw new TooLong()
+  })
   let isOpen = false
   const endSnapshot = () => {
     if (!isOpen) return
@@ -37,10 +44,12 @@ export const openReader = (
   return {
     query: (query: Query): Rows => {
       beginSnapshot()
+      looks = 0
       return connection.query(query)
     },
     snapshot: <Result>(work: () => QueryScript<Result>): Result => {
       beginSnapshot()
+      looks = 0
       return drive(work(), connection.query)
     },
     /** Ends the open snapshot: a read after it sees all that was committed. Watched, the next one begins at once: a commit of another program is best told from the writer's right after that. */
