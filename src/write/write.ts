@@ -13,7 +13,7 @@
 import { type JobFacts, jobs, traced } from '#channels.ts'
 import { ApiError } from '#errors.ts'
 import { type Model, uniqueOf } from '#model/model.ts'
-import { isByRow, judge } from '#model/policy.ts'
+import { judge, nobody } from '#model/policy.ts'
 import { holdersOf } from '#model/references.ts'
 import { resourceOf } from '#model/resource.ts'
 import type { Version } from '#model/version.ts'
@@ -102,12 +102,12 @@ const errorOf = (
       const isLate = isReference && deletes === undefined
       const isLast = constraint === 'check' && /_id_check$|^id between /.test(target)
       // Rows that may be hidden from the caller are not named.
-      const named = heldBy.flatMap(({ plural, policy: { read } }) =>
-        read && isByRow(read) && judge(read, viewer, model) !== 'yes' ? [] : [plural],
+      const named = heldBy.map(({ plural, policy: { read } }) =>
+        judge(read ?? nobody, viewer, model) === 'yes' ? plural : 'others',
       )
       const why =
         heldBy.length > 0
-          ? `${named.length === 0 ? 'others' : named.join(' or ')} refer to it or to what goes with it; it can be deleted once they are gone`
+          ? `${[...new Set(named)].join(' or ')} refer to it or to what goes with it; it can be deleted once they are gone`
           : 'it conflicts with what is stored'
       if (heldBy.length > 0 || isLate || isLast)
         return new ApiError('CONFLICT', `Cannot ${name}: ${why}`)
