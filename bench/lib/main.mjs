@@ -20,6 +20,7 @@ import { stopAll } from './processes.mjs'
 import { printHead, printTargets, printWorkload } from './report.mjs'
 import { servePeer, servePlain } from './servers.mjs'
 import { measureStart } from './startup.mjs'
+import { benchThreads } from './threads.mjs'
 import { judge } from './verdicts.mjs'
 
 const logs = fileURLToPath(new URL('../.data/logs/', import.meta.url))
@@ -30,6 +31,7 @@ const names = {
   cache: [],
   overload: [],
   metrics: [],
+  threads: [],
   compare: namesToCompare,
 }
 const benches = {
@@ -39,6 +41,7 @@ const benches = {
   cache: benchCache,
   overload: benchOverload,
   metrics: benchMetrics,
+  threads: benchThreads,
   compare: benchCompare,
 }
 

@@ -72,7 +72,8 @@ function readsOf({ someUsers, someProducts }) {
 }
 
 // Of products with enough in stock, each order of one: so that none is refused, and few wait for the same row.
-async function ordersOf(url, token) {
+/** Makes products; gives a request for each that places an order of it. */
+export async function ordersOf(url, token) {
   const label = randomBytes(4).toString('hex')
   const ids = []
   for (let i = 0; i < products; i += 1) {

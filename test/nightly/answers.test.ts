@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { folderOf } from '../duet.ts'
 import { raceAnswers } from '../support/answers-race.ts'
 import { copyOfCheckout, inFolder } from '../support/checkout-copy.ts'
+import { raceThreads } from '../support/threads-race.ts'
 
 const wanted = Number(process.env.DUET_TEST_HITS ?? 1_000_000)
 const seed = Number(process.env.DUET_SEED ?? Date.now() % 2 ** 31)
@@ -46,7 +48,8 @@ const raceWith = async (
   const text = readFileSync(join(folder, file), 'utf8')
   for (const part of parts) assert.ok(text.includes(part), part)
   writeFileSync(join(folder, file), changed(text))
-  const program = `import { raceAnswers } from './test/support/answers-race.ts'
+  const program = `import { folderOf } from '../duet.ts'
+import { raceAnswers } from './test/support/answers-race.ts'
     const { faults } = await raceAnswers({ hits: 20000, most: 40000, seed: ${seed}, readsPerWrite: 10 })
     console.log(JSON.stringify(faults))`
   writeFileSync(join(folder, 'race.ts'), program)
@@ -70,4 +73,46 @@ test('where a write tells only the new values of its keys, lists of the old ones
   const faults = await raceWith('src/engines/sqlite/changes.ts', forgetful, [both])
   assert.match(faults[0] ?? 'none', old)
   assert.match(faults.join(), /product/)
+})
+
+test(`of ${wanted} answers over connections to two threads none is older than it may be (DUET_SEED=${seed})`, async t => {
+  const { settings } = folderOf('threads-race').fresh()
+  const { faults, hits, writes, asked } = await raceThreads({
+    settings,
+    threads: 2,
+    reads: wanted,
+    seed,
+    connections: 24,
+  })
+  assert.deepEqual(faults, [])
+  t.diagnostic(`${asked} answers, ${hits} of them from the cache, beside ${writes} writes`)
+})
+
+test('numbers of a commit that move only after the answer let older answers through on other threads, and the race finds them', async () => {
+  const folder = copyOfCheckout()
+  const change = (file: string, ...changed: readonly (readonly [string, string])[]) => {
+    let text = readFileSync(join(folder, file), 'utf8')
+    for (const [part, other] of changed) {
+      assert.ok(text.includes(part), part)
+      text = text.replace(part, other)
+    }
+    writeFileSync(join(folder, file), text)
+  }
+  const begun = 'const number = Atomics.load(values, numbers.begun)\n'
+  change(changes, [telling, ''], [settling, `${settling}${begun}${telling}`])
+  change(
+    'src/engines/sqlite/writer-thread.ts',
+    ['    counted?.settled()\n    // What', '    // What'],
+    ['    tell(result)\n', `    tell(result)\n${pause}    counted?.settled()\n`],
+  )
+  const program = `import { folderOf } from './test/duet.ts'
+    import { raceThreads } from './test/support/threads-race.ts'
+    const { settings } = folderOf('race').fresh()
+    const { faults } = await raceThreads({ settings, threads: 2, reads: 40000, seed: ${seed} })
+    console.log(JSON.stringify(faults))
+    process.exit()`
+  writeFileSync(join(folder, 'race.ts'), program)
+  const { stdout, failed, stderr } = await inFolder(folder, {}, 'race.ts')
+  assert.equal(failed, false, stderr)
+  assert.match(stdout, / showed \d+ of \d after \d+ had been told/)
 })

@@ -1,0 +1,93 @@
+/** What more serving threads do for one store: rate, processor time of a request and memory, with the load on the same cores. */
+import { copyFileSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { workloads } from '../workloads.mjs'
+import { prepare, sizes } from './dataset.mjs'
+import { patient } from './duet.mjs'
+import { load } from './load.mjs'
+import { median } from './measure.mjs'
+import { inFolder } from './on-copy.mjs'
+import { cores, residentMemory } from './processes.mjs'
+import { processorTime } from './processor.mjs'
+import { printHead } from './report.mjs'
+import { ordersOf } from './writes.mjs'
+
+const counts = [1, 2, 4]
+
+/** Each request in turns of all numbers of threads: its rate, and the processor time of all threads and the kernel. */
+async function measured(served, { title, ask, connections }, { tool, token, seconds, rounds }) {
+  const round = async (server, length) => {
+    const before = processorTime(server.pid)
+    const { method, path, body } = ask
+    const request = { method, url: server.url + path, body, token }
+    const { requests, rate } = await load(tool, request, length, connections)
+    server.emptyLog()
+    return { rate, time: (processorTime(server.pid) - before) / requests }
+  }
+  const taken = new Map(counts.map(count => [count, []]))
+  for (const count of counts) await round(served.get(count), Math.min(seconds, 2))
+  for (let at = 0; at < rounds; at++)
+    for (const count of at % 2 ? counts.toReversed() : counts)
+      taken.get(count).push(await round(served.get(count), seconds))
+  const [first] = taken.values()
+  const rows = counts.map(threads => {
+    const all = taken.get(threads)
+    const through = key => median(all.map((one, at) => one[key] / first[at][key]))
+    const least = Math.min(...all.map(({ time }) => time))
+    return {
+      ...{ title, threads, rate: median(all.map(({ rate }) => rate)), least },
+      ...{ rateThroughOne: through('rate'), timeThroughOne: through('time') },
+    }
+  })
+  for (const { threads, rate, least, rateThroughOne, timeThroughOne } of rows)
+    console.log(
+      `${title.padEnd(34)}${threads} threads ${rate.toFixed(0).padStart(7)}/s  ${rateThroughOne.toFixed(2)} × one  ${least.toFixed(1).padStart(7)} µs each, ${timeThroughOne.toFixed(2)} × one`,
+    )
+  return rows
+}
+
+/** Serves copies of the store with one, two and four threads, each read anew and cached, and with orders of 64 callers. */
+export async function benchThreads(options, { duet, log }) {
+  const { files, facts } = await prepare(duet, options)
+  // The point is what a machine does with all its cores, the load included.
+  const all = availableParallelism()
+  Object.assign(cores, { server: `0-${all - 1}`, load: `0-${all - 1}` })
+  const results = []
+  await inFolder(async folder => {
+    const head = printHead(options, sizes[options.data], facts)
+    const token = await duet.token(files.all, 'admin')
+    for (const cached of [false, true]) {
+      const served = new Map()
+      for (const count of counts) {
+        const store = join(folder, `${count}-${cached}.db`)
+        copyFileSync(files.all, store)
+        const settings = { ...patient, ...(cached ? {} : duet.uncached), DUET_THREADS: `${count}` }
+        served.set(count, await duet.serve(store, log(`threads-${count}-${cached}`), settings))
+      }
+      const run = { ...options, token }
+      const kind = cached ? 'cached' : 'fresh'
+      for (const name of ['user', 'graphql-tree']) {
+        const { title, ask } = workloads.find(workload => workload.name === name)
+        results.push(
+          ...(await measured(served, { title: `${title}, ${kind}`, ask: ask(facts) }, run)),
+        )
+      }
+      if (!cached) {
+        // Copies of one store give their products the same ids.
+        let order
+        for (const { url } of served.values()) [order] = await ordersOf(url, token)
+        const asked = { title: 'orders of 64 callers', ask: order, connections: 64 }
+        results.push(...(await measured(served, asked, run)))
+      }
+      const memory = counts.map(count => residentMemory(served.get(count).pid) / 1e6)
+      const each = counts.map((count, at) => (memory[at] - memory[0]) / (count - 1)).slice(1)
+      console.log(
+        `resident after that, ${kind}: ${counts.map((count, at) => `${count} threads ${memory[at].toFixed(0)} MB`).join(', ')}; each thread more ${each.map(one => one.toFixed(0)).join(' and ')} MB`,
+      )
+      results.push({ title: `memory, ${kind}`, memory })
+      for (const server of served.values()) await server.stop()
+    }
+    if (options.json) writeFileSync(options.json, `${JSON.stringify({ head, results }, null, 2)}\n`)
+  })
+}
