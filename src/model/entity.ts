@@ -92,7 +92,7 @@ export type After = {
 }
 
 /** What a hook is given: the id of the row, 0 of a new one; the checked input by field, times as a Date, with the initial values of a create; the caller and the time. */
-export type BeforeContext = {
+type BeforeContext = {
   readonly id: number
   readonly input: Readonly<Record<string, unknown>>
   readonly viewer: Viewer
@@ -104,7 +104,7 @@ export type BeforeContext = {
  * given, called once the input is checked, and may give values for fields of the row, in the place of the caller's; an error; and
  * steps that are done first, in the same transaction: those of write/steps.ts, which the model may not import.
  */
-export type Before = (given: BeforeContext) =>
+type Before = (given: BeforeContext) =>
   | {
       readonly values?: Readonly<Record<string, unknown>>
       readonly error?: ErrorKind

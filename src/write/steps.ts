@@ -48,7 +48,7 @@ export const add = (by: number | Sql): Added => new Added(by)
  * A value that a step gives to a field: as callers write it, times also as a Date; the `viewer` of the context, which stands for
  * its row, and then the caller must have one; `result(…)` of an earlier step, or another piece of SQL; `add(…)` in a change.
  */
-export type StepValue = InputValue | Viewer | typeof viewer | typeof now | Sql | Added
+type StepValue = InputValue | Viewer | typeof viewer | typeof now | Sql | Added
 
 export type StepValues = Readonly<Record<string, StepValue | undefined>>
 
