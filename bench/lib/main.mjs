@@ -18,6 +18,7 @@ import { readOptions, UsageError, usage } from './options.mjs'
 import { benchOverload } from './overload.mjs'
 import { stopAll } from './processes.mjs'
 import { printHead, printTargets, printWorkload } from './report.mjs'
+import { benchRules } from './rules.mjs'
 import { servePeer, servePlain } from './servers.mjs'
 import { measureStart } from './startup.mjs'
 import { benchThreads } from './threads.mjs'
@@ -32,6 +33,7 @@ const names = {
   overload: [],
   metrics: [],
   threads: [],
+  rules: [],
   compare: namesToCompare,
 }
 const benches = {
@@ -42,6 +44,7 @@ const benches = {
   overload: benchOverload,
   metrics: benchMetrics,
   threads: benchThreads,
+  rules: benchRules,
   compare: benchCompare,
 }
 
