@@ -130,9 +130,9 @@ const createGuard = (
 
 /** Creates a row. The rows it refers to must exist, else `NOT_FOUND`; a viewer who acts as itself must exist, else 403. */
 export const create = (writing: Writing, entityName: string, checked: Values): Command => {
-  const hook = hookBefore(writing, entityName, 'create', 0, checked)
-  const { values = checked, steps = [] } = hook ?? {}
   const entity = entityOf(writing.model, entityName)
+  const hook = entity.before.create && hookBefore(writing, entityName, 'create', 0, checked)
+  const { values = checked, steps = [] } = hook ?? {}
   const given = insertedValues(writing, entityName, values)
   const { where, explain, refused, asSelf } = createGuard(writing, entityName, values, given, true)
   const insert = sql`${insertInto(entity.table, given)} where ${where} returning id`
@@ -319,9 +319,9 @@ const hookSteps = (
   writing: Writing,
   target: Target,
   operation: keyof typeof verbs,
-  hook: ReturnType<typeof hookBefore>,
+  steps: readonly GuardedStep[],
 ): readonly GuardedStep[] =>
-  hook && hook.steps.length > 0 ? [...targetSteps(writing, target, operation), ...hook.steps] : []
+  steps.length > 0 ? [...targetSteps(writing, target, operation), ...steps] : []
 
 /**
  * Updates the fields in `values`. The rows that they refer to must exist, else `NOT_FOUND`. Without values nothing changes, not even the revision.
@@ -334,9 +334,10 @@ export const update = (
   { isReplacement = false } = {},
 ): Command => {
   const { dialect, model, viewer } = writing
-  const hook = hookBefore(writing, target.entity, 'update', target.id, given)
-  const { values = given } = hook ?? {}
   const entity = entityOf(model, target.entity)
+  const hook =
+    entity.before.update && hookBefore(writing, target.entity, 'update', target.id, given)
+  const { values = given } = hook ?? {}
   const table = name(entity.table)
   const changes = changesOf(writing, target.entity, values)
   if (isReplacement)
@@ -360,7 +361,7 @@ export const update = (
     name: `update ${target.entity}`,
     ...hook,
     steps: [
-      ...hookSteps(writing, target, 'update', hook),
+      ...(hook ? hookSteps(writing, target, 'update', hook.steps) : []),
       { name: 'target', sql: change, explain, refused },
       ...(changes.size === 0 ? [] : effectSteps(writing, target.entity, 'update', target.id)),
     ],
@@ -380,7 +381,8 @@ export const remove = (writing: Writing, target: Target): Command => {
   // Its conditions may look at references that are null by then, so they are tested before.
   const found = sql`select id from ${table} where ${where}${writing.dialect.lockClause}`
   const change = sql`delete from ${table} where id = ${result('target')} returning id`
-  const hook = hookBefore(writing, target.entity, 'delete', target.id, new Map())
+  const hook =
+    entity.before.delete && hookBefore(writing, target.entity, 'delete', target.id, new Map())
   const isolated = nulling.length > 0
   const steps = isolated
     ? [{ name: 'target', sql: found, explain, refused }, ...nulling, { sql: change }]
@@ -389,7 +391,7 @@ export const remove = (writing: Writing, target: Target): Command => {
     name: `delete ${target.entity}`,
     ...hook,
     isolated: isolated || hook?.isolated === true,
-    steps: [...hookSteps(writing, target, 'delete', hook), ...steps],
+    steps: hook ? [...hookSteps(writing, target, 'delete', hook.steps), ...steps] : steps,
     status: 204,
     text: 'true',
     deletes: target.entity,
