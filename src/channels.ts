@@ -49,11 +49,6 @@ export const traced = <Facts extends object, Result>(
   const context: Facts & Timed & { error?: unknown } = Object.assign(facts, {
     started: performance.now(),
   })
-  const done = (result: Result): Result => {
-    context.ended = performance.now()
-    finish(facts, result)
-    return result
-  }
   const failed = (error: unknown): never => {
     context.ended = performance.now()
     context.error = error
@@ -62,11 +57,20 @@ export const traced = <Facts extends object, Result>(
   }
   try {
     const result = channel.start.runStores(context, run)
-    if (!(result instanceof Promise)) return done(result)
-    return result.then(done, failed).finally(() => {
-      channel.asyncStart.publish(context)
-      channel.asyncEnd.publish(context)
-    })
+    if (result instanceof Promise)
+      return result
+        .then(found => {
+          context.ended = performance.now()
+          finish(facts, found)
+          return found
+        }, failed)
+        .finally(() => {
+          channel.asyncStart.publish(context)
+          channel.asyncEnd.publish(context)
+        })
+    context.ended = performance.now()
+    finish(facts, result)
+    return result
   } catch (error) {
     return failed(error)
   } finally {

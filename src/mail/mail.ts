@@ -4,7 +4,7 @@ import { type Deliver, type Message, reasonOf, smtp, type Waits } from '#mail/sm
 import type { Observe } from '#observe.ts'
 
 /** A message to send; it is composed just before, so that it is up to date. */
-export type Letter = {
+type Letter = {
   /** The id of the recipient's row, which logs may contain; the address they may not. */
   readonly recipient: number
   readonly address: string
@@ -12,7 +12,7 @@ export type Letter = {
 }
 
 /** A letter was not sent, which was told, and may be sent later. */
-export class NotSent extends Error {
+class NotSent extends Error {
   override readonly name = 'NotSent'
   readonly isTold = true
 }

@@ -76,11 +76,9 @@ const valuesOf = (
     }
   })
 
-/** Gives the time of a read, 0 if none of its statements looks at it. */
-const clockOf = (statements: readonly Statement[]): (() => number) => {
-  const isTimed = statements.some(({ parameters }) => parameters.some(({ kind }) => kind === 'now'))
-  return isTimed ? Date.now : () => 0
-}
+/** Whether one of the statements looks at the time of the read. */
+const areTimed = (statements: readonly Statement[]): boolean =>
+  statements.some(({ parameters }) => parameters.some(({ kind }) => kind === 'now'))
 
 const tooMany = (limits: Limits) =>
   new ApiError(
@@ -146,7 +144,7 @@ export const perLevel = (
     }
   })
 
-  const timeOf = clockOf(steps.map(({ statement }) => statement))
+  const isTimed = areTimed(steps.map(({ statement }) => statement))
   const queryOf = (
     { level, statement, columnar }: (typeof steps)[number],
     input: LevelInput,
@@ -168,7 +166,7 @@ export const perLevel = (
     const results: Results = new Map()
     let budget = limits.objects + 1
     let uncounted = mostUncounted
-    const now = timeOf()
+    const now = isTimed ? Date.now() : 0
     for (const step of steps) {
       const { level, above, key, hasRows } = step
       const parents = (above && results.get(above)) ?? []
@@ -198,7 +196,7 @@ export const perLevel = (
             queryOf(only, {
               parameters,
               budget: limits.objects + 1,
-              now: timeOf(),
+              now: isTimed ? Date.now() : 0,
               keys: null,
               text: mostText(only.level, parameters, 0),
               uncounted: mostUncounted,
@@ -279,11 +277,11 @@ export const inSingleStatement = (
     ...(forMany !== undefined && { forMany }),
   }
   const budget = limits.objects + 1
-  const timeOf = clockOf([whole])
+  const isTimed = areTimed([whole])
   const query = (parameters: readonly SqlValue[]): Query => ({
     ...how,
     isQuick: isQuick(parameters),
-    values: valuesOf(whole, { parameters, budget, now: timeOf(), keys: null }),
+    values: valuesOf(whole, { parameters, budget, now: isTimed ? Date.now() : 0, keys: null }),
   })
   const results = (rows: Rows): Results => {
     const found: Results = new Map()
