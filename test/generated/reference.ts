@@ -288,10 +288,11 @@ export const conflicts = (
   row: Row,
   as: Viewer,
   old?: Row,
+  given: readonly string[] = Object.keys(row),
 ): 'unique' | 'absent' | 'refused' | null => {
   const { fields } = entityOf(reference.model, name)
   for (const [key, { references }] of Object.entries(fields)) {
-    if (!references || row[key] === null || (old && row[key] === old[key])) continue
+    if (!references || row[key] === null || !given.includes(key)) continue
     const target = rowsOf(reference, references.entity).get(Number(row[key]))
     if (!target || !isMet(reference, references.entity, target, as)) return 'absent'
   }

@@ -118,7 +118,7 @@ export const update = (draw: Draw, reference: Reference, name: string): Expectat
   const old = reference.tables.get(name)?.get(id) as Row
   const changed = rowFor(entity, id, { ...old, ...body } as typeof body, as)
   const row = updated(entity, old, changed, Object.keys(body))
-  const conflict = conflicts(reference, name, row, as, old)
+  const conflict = conflicts(reference, name, row, as, old, Object.keys(body))
   if (conflict !== null) return { request, status: statusOf[conflict] }
   put(reference, name, row)
   // What is counted below it may have changed by its own change.
