@@ -229,6 +229,9 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
   const uniqueCodes = Object.values(entity.fields).flatMap(({ unique }) =>
     unique === undefined ? [] : [typeof unique === 'string' ? unique : unique.code],
   )
+  const setCodes = entity.sets.flatMap(({ error }) =>
+    typeof error === 'object' ? [error.code] : [],
+  )
   const { errors = [], ...hooks } = entity.before
   const hookErrors =
     !isRead && hooks[kind === 'replace' ? 'update' : kind] ? errors.map(({ code }) => code) : []
@@ -252,7 +255,7 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
       ...(kind === 'list' && notModified(parts, 'ListNotModified', ofLists)),
       ...(kind === 'one' && notModified(parts, 'NotModified', ['Link'])),
     },
-    ofBody: input ? [...ofBodies, ...uniqueCodes] : [],
+    ofBody: input ? [...ofBodies, ...uniqueCodes, ...setCodes] : [],
     errors: [
       ...hookErrors,
       ...(refers ? ['NOT_FOUND'] : []),
