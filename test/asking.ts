@@ -3,6 +3,7 @@ import { mint } from '#auth/token.ts'
 import type { Content } from '#content.ts'
 import type { App } from '#http/request.ts'
 import type { Model } from '#model/model.ts'
+import type { VersionStyle } from '#model/version.ts'
 import { checkTraffic } from './openapi/traffic.ts'
 
 /** The key of the tokens in tests. */
@@ -26,6 +27,8 @@ export type Answered = {
   readonly status: number
   readonly headers: Headers
   readonly text: string
+  /** The form of errors that its version has; of a path without versions that of the oldest. */
+  readonly errors: VersionStyle['errors']
   // biome-ignore lint/suspicious/noExplicitAny: an answer may be anything; the assertion says what it is.
   readonly json: any
 }
@@ -41,6 +44,12 @@ export type Asks = {
     query: string,
     asking?: Asking & { variables?: unknown; operationName?: string },
   ) => Promise<Answered>
+}
+
+/** The form that errors have in the version which an answer names, or in the oldest. */
+export const errorsFor = ({ versions }: Content, headers: Headers): Answered['errors'] => {
+  const named = versions.all.find(one => String(one) === headers.get('api-version'))
+  return versions.styleOf(named ?? versions.oldest).errors
 }
 
 /** What asks this service, in whose documents each answer has to be described. */
@@ -88,6 +97,7 @@ export const askingOf = ({
       status: response.status,
       headers: response.headers,
       text,
+      errors: errorsFor(content, response.headers),
       json: isJson && text !== '' ? JSON.parse(text) : undefined,
     }
   }

@@ -1,19 +1,20 @@
 /** What the tests of the REST contract share: how an error looks, and texts that are no id or no number. */
 import assert from 'node:assert/strict'
 import { content } from '#content/index.ts'
-import { versions } from '#content/versions.ts'
 import { machineErrors } from '#errors.ts'
 import { library } from './support/library/index.ts'
+import { recipes } from './support/recipes/index.ts'
 import type { Answered, World } from './world.ts'
 
 /** Those of each content that tests serve; two contents may have one code under different titles. */
-const kinds = [machineErrors, content.errors, library.errors].flatMap(table => Object.values(table))
+const kinds = [machineErrors, content.errors, library.errors, recipes.errors].flatMap(table =>
+  Object.values(table),
+)
 
 /** What an error says in either shape: that of version 1, or a problem of version 2. */
-const toldBy = ({ json, headers, status }: Answered) => {
+const toldBy = ({ json, headers, status, errors }: Answered) => {
   const type = headers.get('content-type')
-  const version = versions.all.find(one => String(one) === headers.get('api-version'))
-  if (version === undefined || versions.styleOf(version).errors === 'error') {
+  if (errors === 'error') {
     assert.equal(type, 'application/json; charset=utf-8')
     assert.deepEqual(Object.keys(json), ['error'])
     return json.error

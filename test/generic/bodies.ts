@@ -2,13 +2,16 @@
 import { entityOf, type Model } from '#model/model.ts'
 import type { Viewer } from '#model/policy.ts'
 import { isIn, type Version } from '#model/version.ts'
-import { memberName, type Reference, verdict, written } from './reference.ts'
-import { rowCount } from './rows.ts'
+import { memberName, type Reference, type Row, verdict, written } from './reference.ts'
+import { rowCount, stored } from './rows.ts'
 import { validValue } from './values.ts'
 
 /** The last two rows are left to themselves: one is barred. */
 const most = rowCount - 2
 const seldom = (n: number) => Math.floor(n / most)
+
+/** What comes of a body for a new thing: it refers to what its caller may not see, or the rule for creates refuses what it makes. */
+export type Outcome = 'made' | 'absent' | 'refused'
 
 /** What a body is for. */
 export type Purpose = {
@@ -24,6 +27,8 @@ export type Purpose = {
   readonly n: number
   /** The rows that are there. */
   readonly reference: Reference
+  /** What is to come of it; anything, if it is left out. */
+  readonly wanted?: Outcome | undefined
 }
 
 const nthBody = (purpose: Purpose): Record<string, unknown> => {
@@ -61,9 +66,29 @@ const inVersion = ({ model, entity, version }: Purpose, body: Record<string, unk
   )
 }
 
-/** A body with all the members that the viewer may give, and no values that the entity has together already. */
-export const bodyFor = (purpose: Purpose): Record<string, unknown> => {
-  const { model, entity, reference, given = {} } = purpose
+/** What comes of these values for a new thing. */
+const outcomeOf = (
+  { model, entity, reference, viewer }: Purpose,
+  values: Record<string, unknown>,
+): Outcome => {
+  const { fields, policy } = entityOf(model, entity)
+  const { digits } = model.settings.currency
+  const columns = Object.entries(fields).map(([key, field]) => {
+    const { initial } = field
+    const own = typeof initial === 'object' && 'value' in initial ? initial.value : null
+    return [key, key in values ? stored(field, values[key], digits) : own] as const
+  })
+  const row: Row = { ...Object.fromEntries(columns), id: 0 }
+  for (const [key, { references }] of Object.entries(fields)) {
+    const target = references && reference.byId(references.entity, row[key])
+    if (target && reference.isHidden(references.entity, target, viewer)) return 'absent'
+  }
+  return reference.may(entity, row, policy.create, viewer) ? 'made' : 'refused'
+}
+
+/** A body with all the members that the viewer may give, and no values that the entity has together already; undefined if there is none. */
+export const bodyIfAny = (purpose: Purpose): Record<string, unknown> | undefined => {
+  const { model, entity, reference, wanted, given = {} } = purpose
   const { sets, fields } = entityOf(model, entity)
   // What the service gives where the body may not: a set may hold one row for each viewer.
   const own = Object.entries(fields).flatMap(([key, { initial }]) =>
@@ -74,7 +99,16 @@ export const bodyFor = (purpose: Purpose): Record<string, unknown> => {
     const values: Record<string, unknown> = { ...Object.fromEntries(own), ...body, ...given }
     const isTaken = ({ fields }: (typeof sets)[number]) =>
       reference.rowsIn(entity).some(row => fields.every(key => row[key] === values[key]))
-    if (!sets.some(isTaken)) return inVersion(purpose, body)
+    const isWanted = wanted === undefined || outcomeOf(purpose, values) === wanted
+    if (isWanted && !sets.some(isTaken)) return inVersion(purpose, body)
   }
+  return undefined
+}
+
+/** The same where there has to be one. */
+export const bodyFor = (purpose: Purpose): Record<string, unknown> => {
+  const body = bodyIfAny(purpose)
+  if (body) return body
+  const { entity } = purpose
   throw new Error(`no values are left for the sets of ${entity}`)
 }

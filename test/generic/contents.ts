@@ -2,6 +2,7 @@
 import { content } from '#content/index.ts'
 import type { Content } from '#content.ts'
 import { library } from '../support/library/index.ts'
+import { recipes } from '../support/recipes/index.ts'
 
 /** A content, the name it has in its file, and the file that runs the program with it. */
 export type Subject = {
@@ -23,5 +24,11 @@ export const subjects: readonly Subject[] = [
     content: library,
     named: ['library', 'test/support/library/index.ts'],
     program: 'test/support/library/main.ts',
+  },
+  {
+    name: 'the recipes',
+    content: recipes,
+    named: ['recipes', 'test/support/recipes/index.ts'],
+    program: 'test/support/recipes/main.ts',
   },
 ]

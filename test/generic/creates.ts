@@ -12,6 +12,7 @@ import type { Writing } from './writing.ts'
 export const createsAreJudged = ({
   version,
   prefix,
+  view,
   admin,
   someone,
   barred,
@@ -24,6 +25,7 @@ export const createsAreJudged = ({
   ask,
   bodyOf,
   newFor,
+  newOf,
   fieldOf,
   agrees,
 }: Writing): void => {
@@ -32,26 +34,44 @@ export const createsAreJudged = ({
       for (const viewer of [...callers, barred]) {
         const rule = ruleOf(route.entity, 'create')
         await readAgain()
-        const { path, body } = newFor(route, viewer)
+        const isOpen = verdict(rule, viewer, it().model) !== 'no' && viewer !== barred
+        const { path, body } =
+          (isOpen ? newOf(route, viewer, 'made') : newFor(route, viewer)) ??
+          assert.fail(`${named(viewer)} can make none: ${nameOf(route)}`)
         const answer = await ask(`POST ${path}`, viewer, body)
         const about = `${nameOf(route)} by ${named(viewer)}: ${JSON.stringify(body)} ${answer.text}`
-        if (verdict(rule, viewer, it().model) === 'no' || viewer === barred) {
+        if (!isOpen) {
           assert.ok([401, 403].includes(answer.status), about)
           refusedTo(answer, viewer)
           continue
         }
         assert.equal(answer.status, 201, about)
-        agrees(route.entity, answer, body)
         const rows = (await now()).rowsIn(route.entity)
         const made = rows.at(-1) as Row
+        agrees(route, answer, body, made, viewer)
         assert.deepEqual(
           answer.json,
-          (await now()).objectOf(route.entity, made, { version, prefix }),
+          (await now()).objectOf(route.entity, made, view, viewer),
           about,
         )
         const { plural, rest } = entityOf(it().model, route.entity)
         const location = rest.one ? `${prefix}/${plural}/${made.id}` : null
         assert.equal(answer.headers.get('location'), location)
+      }
+  })
+
+  test('a rule that looks at the new thing refuses it, and what refers to a hidden one is not found', async () => {
+    for (const route of routesOf('create'))
+      for (const viewer of callers) {
+        const rule = ruleOf(route.entity, 'create')
+        if (rule?.kind === 'self' || verdict(rule, viewer, it().model) === 'no') continue
+        for (const wanted of ['refused', 'absent'] as const) {
+          const made = newOf(route, viewer, wanted)
+          if (!made) continue
+          const answer = await ask(`POST ${made.path}`, viewer, made.body)
+          if (wanted === 'refused') refuses(answer, 403, 'FORBIDDEN')
+          else refuses(answer, 404, 'NOT_FOUND')
+        }
       }
   })
 

@@ -5,7 +5,7 @@ import { entityOf, typeName } from '#model/model.ts'
 import type { Viewer } from '#model/policy.ts'
 import { taken } from '../support/taken.ts'
 import type { Answered } from '../world.ts'
-import { bodyFor } from './bodies.ts'
+import { bodyFor, bodyIfAny } from './bodies.ts'
 import { subjects } from './contents.ts'
 import { type Reference, type Row, verdict } from './reference.ts'
 import { asOf, callersOf, type Filled, filled, isHeld, named, targetFor } from './subject.ts'
@@ -45,6 +45,16 @@ for (const subject of subjects)
         ? undefined
         : bodyFor({ ...it, reference, entity, version: undefined, mode: kind, viewer, n: n++ })
 
+    /** An input for a create that the rule lets through, or that it does not, as far as there are some. */
+    const newFor = (entity: string, viewer: Viewer, reference: Reference, isRight: boolean) => {
+      const use = { ...it, reference, entity, version: undefined, mode: 'create', viewer } as const
+      for (const wanted of isRight ? (['made'] as const) : (['refused', 'absent'] as const)) {
+        const input = bodyIfAny({ ...use, wanted, n: n++ })
+        if (input) return { input, wanted }
+      }
+      return { input: bodyFor({ ...use, n: n++ }), wanted: 'made' as const }
+    }
+
     const send = (kind: Kind, entity: string, viewer: Viewer, variables: object) =>
       it.world.gql(operationFor(kind, entity), { ...asOf(viewer), variables })
 
@@ -72,7 +82,10 @@ for (const subject of subjects)
       const reference = await it.reference()
       const row = targetFor({ model, reference, entity, rule, viewer, mine })
       if (kind !== 'create' && !row) return
-      const input = inputFor(kind, entity, viewer, reference)
+      const isMaking = kind === 'create' && verdict(rule, viewer, model) !== 'no'
+      const { input, wanted } = isMaking
+        ? newFor(entity, viewer, reference, mine)
+        : { input: inputFor(kind, entity, viewer, reference), wanted: 'made' }
       const answer = await send(kind, entity, viewer, { id: row?.id, input })
       const isOpen =
         kind === 'create'
@@ -86,6 +99,8 @@ for (const subject of subjects)
         assert.equal(found, kind === 'delete' ? false : 'NOT_FOUND', about)
       } else if (!isOpen || viewer === barred)
         assert.equal(code(answer), viewer.id === null ? 'UNAUTHENTICATED' : 'FORBIDDEN', about)
+      else if (wanted !== 'made')
+        assert.equal(code(answer), wanted === 'absent' ? 'NOT_FOUND' : 'FORBIDDEN', about)
       else if (input) {
         assert.equal(answer.json.errors, undefined, about)
         await kept(entity, answer, input)

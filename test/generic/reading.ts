@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { Listing } from '#model/entity.ts'
 import { entityOf } from '#model/model.ts'
-import type { Viewer } from '#model/policy.ts'
+import { isByRow, type Viewer } from '#model/policy.ts'
 import { isIn } from '#model/version.ts'
 import type { Route } from '#rest/routes.ts'
 import { refuses } from '../rest.ts'
@@ -20,8 +20,8 @@ export type Shared = { readonly it: Filled; readonly reference: Reference }
 
 /** What asks a content in a version, and what the reference says that it should answer. */
 export const readingOf = (view: View, subject: Subject, shared: () => Shared) => {
-  const { version, prefix } = view
-  const { admin, callers } = callersOf(subject)
+  const { version, prefix, style } = view
+  const { admin, someone, callers } = callersOf(subject)
   const it = () => shared().it
   const reference = () => shared().reference
 
@@ -45,23 +45,31 @@ export const readingOf = (view: View, subject: Subject, shared: () => Shared) =>
       .some(({ id }) => id === parent)
   }
 
-  /** Asks a list of every parent as an admin, who sees all of it(). */
-  const eachList = async (check: (route: Route, path: string, rows: readonly Row[]) => unknown) => {
+  /** Asks a list of every parent as an admin, who sees all of it(), and where rows are hidden as somebody else, too. */
+  const eachList = async (
+    check: (route: Route, path: string, rows: readonly Row[], viewer: Viewer) => unknown,
+  ) => {
     for (const route of routesOf('list'))
-      for (const parentId of parentsOf(route))
-        if (
-          isThere(route, parentId, admin) &&
-          verdict(rulesOf(route).enter, admin, it().model) === 'yes'
-        )
-          await check(
-            route,
-            pathOf(route, prefix, { parentId }),
-            reference().listed(route, parentId, admin),
+      for (const viewer of isByRow(rulesOf(route).enter) ? [admin, someone(2)] : [admin])
+        for (const parentId of parentsOf(route))
+          if (
+            isThere(route, parentId, viewer) &&
+            verdict(rulesOf(route).enter, viewer, it().model) !== 'no'
           )
+            await check(
+              route,
+              pathOf(route, prefix, { parentId }),
+              reference().listed(route, parentId, viewer),
+              viewer,
+            )
   }
 
-  const objects = (route: Route, rows: readonly Row[]) =>
-    rows.map(row => reference().objectOf(route.entity, row, view))
+  const objects = (route: Route, rows: readonly Row[], viewer: Viewer) =>
+    rows.map(row => reference().objectOf(route.entity, row, view, viewer))
+
+  /** Where the next page of such a list begins. */
+  const cursorIn = ({ json }: Pick<Answered, 'json'>) =>
+    style.lists === 'by paging' ? json.nextCursor : json.pagination.nextCursor
 
   /** Checks what stands beside the first page of a list of so many. */
   const checkEnvelope = (
@@ -73,16 +81,17 @@ export const readingOf = (view: View, subject: Subject, shared: () => Shared) =>
     const hasNext = total > limit
     const pages = { page: 1, total, totalPages: Math.ceil(total / limit), hasPrev: false }
     const { data, ...beside } = json
-    const nextCursor = version === 1 ? beside.nextCursor : beside.pagination.nextCursor
+    const isUniform = style.lists === 'uniform'
     if (paging !== 'cursor') {
-      const more = version === 1 ? {} : { nextCursor: null }
+      const more = isUniform ? { nextCursor: null } : {}
       assert.deepEqual(beside, { pagination: { ...pages, limit, hasNext, ...more } })
       return
     }
+    const nextCursor = cursorIn({ json })
     assert.equal(typeof nextCursor, hasNext ? 'string' : 'object')
     assert.deepEqual(
       beside,
-      version === 1 ? { nextCursor } : { pagination: { limit, hasNext, nextCursor } },
+      isUniform ? { pagination: { limit, hasNext, nextCursor } } : { nextCursor },
     )
   }
 
@@ -102,6 +111,7 @@ export const readingOf = (view: View, subject: Subject, shared: () => Shared) =>
     isThere,
     eachList,
     objects,
+    cursorIn,
     checkEnvelope,
   }
 }

@@ -1,12 +1,14 @@
 /** The reads of the REST API, on every content: each route answers what a plain reference over the rows does. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { entityOf } from '#model/model.ts'
+import { isByRow } from '#model/policy.ts'
 import { isIn } from '#model/version.ts'
 import { refuses } from '../rest.ts'
 import { type Subject, subjects } from './contents.ts'
 import { listsAreRead } from './lists.ts'
 import { readingOf, refusedTo, type Shared } from './reading.ts'
-import { type Row, type View, verdict, views } from './reference.ts'
+import { type Row, type View, verdict, viewsOf } from './reference.ts'
 import { anonymous, filled, named, nameOf, pathOf } from './subject.ts'
 
 const readsIn = (view: View, subject: Subject, shared: () => Shared) =>
@@ -31,7 +33,11 @@ const readsIn = (view: View, subject: Subject, shared: () => Shared) =>
               assert.equal(answer.status, 404, about)
             else {
               assert.equal(answer.status, 200, about)
-              assert.deepEqual(answer.json, reference().objectOf(route.entity, row, view), about)
+              assert.deepEqual(
+                answer.json,
+                reference().objectOf(route.entity, row, view, viewer),
+                about,
+              )
             }
           }
     })
@@ -92,7 +98,13 @@ const readsIn = (view: View, subject: Subject, shared: () => Shared) =>
           admin,
         )
         if (status !== 200) continue
-        const isOpen = verdict(rulesOf(route).enter, anonymous, it().model) === 'yes'
+        const { fields } = entityOf(it().model, route.entity)
+        const parent = route.below && entityOf(it().model, route.below.entity)
+        const isOpen =
+          verdict(rulesOf(route).enter, anonymous, it().model) === 'yes' &&
+          // Whether there is such a list is a matter of who asks, too.
+          !isByRow(parent?.policy.read) &&
+          !Object.values(fields).some(({ rest, readableBy }) => rest && isByRow(readableBy))
         assert.match(
           headers.get('cache-control') ?? '',
           isOpen ? /^public/ : /^private/,
@@ -127,9 +139,10 @@ const readsIn = (view: View, subject: Subject, shared: () => Shared) =>
     test('each path says its methods, and refuses others with them', async () => {
       const all = await everyRoute()
       // Below the plain prefix are those of all versions.
-      const there = version === 1 ? all : all.filter(route => isIn(route, version))
+      const isPlain = prefix === '/api'
+      const there = isPlain ? all : all.filter(route => isIn(route, version))
       const inVersion = it().routes.filter(
-        ({ kind, lifetime }) => kind === 'list' && (version === 1 || isIn(lifetime, version)),
+        ({ kind, lifetime }) => kind === 'list' && (isPlain || isIn(lifetime, version)),
       )
       const lists = new Set(inVersion.map(({ path }) => form(path)))
       for (const path of new Set(there.map(({ path }) => path))) {
@@ -173,7 +186,7 @@ const readsIn = (view: View, subject: Subject, shared: () => Shared) =>
         const path = pathOf(route, '', { id: 1 })
         const named = await ask(`GET /api${path}`, admin, { 'API-Version': String(version) })
         const object = (prefix: string) =>
-          reference().objectOf(route.entity, row, { version, prefix })
+          reference().objectOf(route.entity, row, { ...view, prefix }, admin)
         assert.deepEqual(named.json, object('/api'))
         const inPath = await ask(`GET /api/v${version}${path}`, admin)
         assert.deepEqual(inPath.json, object(`/api/v${version}`))
@@ -190,5 +203,5 @@ for (const subject of subjects)
     })
     after(() => shared.it.world.close())
 
-    for (const view of views) void readsIn(view, subject, () => shared)
+    for (const view of viewsOf(subject.content)) void readsIn(view, subject, () => shared)
   })

@@ -1,12 +1,14 @@
 /** What a service owes for any model, worked out over plain rows in memory: rules, lists, objects. */
-import type { Entity, Filter, Link, Listing } from '#model/entity.ts'
+import type { Content } from '#content.ts'
+import { type Entity, type Filter, type Link, type Listing, pathFields } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
 import { isByRow, type Rule, type Viewer } from '#model/policy.ts'
 import { fold } from '#model/values.ts'
-import { isIn, type Version } from '#model/version.ts'
+import { isIn, type Version, type VersionStyle } from '#model/version.ts'
 import type { Route } from '#rest/routes.ts'
 import type { SqlValue } from '#sql/sql.ts'
+import { type StoredRow, satisfies } from '../support/conditions.ts'
 import type { World } from '../world.ts'
 
 /** A stored row, by field. */
@@ -33,12 +35,20 @@ export const rowsOf = async ({ core, rows }: World): Promise<Rows> => {
   return all
 }
 
+type Verdict = 'yes' | 'no' | 'row'
+
 /** What a rule says to a viewer before any row is looked at. */
-export const verdict = (
-  rule: Rule | undefined,
-  { role }: Viewer,
-  { settings, viewers }: Model,
-): 'yes' | 'no' | 'row' => {
+export const verdict = (rule: Rule | undefined, viewer: Viewer, model: Model): Verdict => {
+  const said = callersVerdict(rule, viewer, model)
+  const isSuperuser = viewer.role === model.viewers.roles.superuser
+  if (said !== 'yes' || isSuperuser || !rule || !('before' in rule)) return said
+  return rule.byViewer && viewer.role === 'anonymous' ? 'no' : 'row'
+}
+
+/** The same of the callers that a rule names, before its condition. */
+const callersVerdict = (rule: Rule | undefined, viewer: Viewer, model: Model): Verdict => {
+  const { settings, viewers } = model
+  const { role } = viewer
   const isSuperuser = role === viewers.roles.superuser
   switch (rule?.kind) {
     case 'anyone':
@@ -51,6 +61,10 @@ export const verdict = (
       return isSuperuser || settings.switches[rule.setting] ? 'yes' : 'no'
     case 'self':
       return isSuperuser ? 'yes' : role === 'anonymous' ? 'no' : 'row'
+    case 'any of': {
+      const said = rule.rules.map(one => verdict(one, viewer, model))
+      return said.includes('yes') ? 'yes' : said.includes('row') ? 'row' : 'no'
+    }
     case 'nobody':
     case undefined:
       return 'no'
@@ -59,14 +73,20 @@ export const verdict = (
   }
 }
 
-/** A version of the REST API, and where its paths begin. */
-export type View = { readonly version: Version; readonly prefix: string }
+/** A version of the REST API, where its paths begin, and its forms. */
+export type View = {
+  readonly version: Version
+  readonly prefix: string
+  readonly style: VersionStyle
+}
 
 /** The views that the REST API is asked through: each version, as most callers name it. */
-export const views: readonly View[] = [
-  { version: 1, prefix: '/api' },
-  { version: 2, prefix: '/api/v2' },
-]
+export const viewsOf = ({ versions }: Content): readonly View[] =>
+  versions.all.map(version => ({
+    version,
+    prefix: version === versions.oldest ? '/api' : `/api/v${version}`,
+    style: versions.styleOf(version),
+  }))
 
 /** What a version calls a field; undefined where it does not have it. */
 export const memberName = (
@@ -110,8 +130,38 @@ export const filtersIn = (
     return isIn(filter, version) && field !== undefined && isIn(field, version)
   })
 
+/** The rows with what is counted of those below them, and means of these with four decimals more, half away from zero. */
+const withKept = ({ entities }: Model, all: Rows): Rows =>
+  new Map(
+    [...all].map(([name, rows]) => {
+      const { fields = {}, relations = {} } = entities[name] ?? {}
+      const kept = Object.entries(fields).flatMap(([key, { kept }]) =>
+        kept ? [{ key, kept }] : [],
+      )
+      const valueFor = (row: Row, { relation, of = 'id', as }: (typeof kept)[number]['kept']) => {
+        const { to = '', by = '' } = relations[relation] ?? {}
+        const below = (all.get(to) ?? []).filter(child => child[by] === row.id)
+        const values = below.flatMap(child => (child[of] === null ? [] : [Number(child[of])]))
+        const sum = values.reduce((total, value) => total + value, 0)
+        if (as === 'mean')
+          return values.length === 0
+            ? null
+            : Math.sign(sum) * Math.round((Math.abs(sum) * 10_000) / values.length)
+        return as === 'sum' ? sum : values.length
+      }
+      const whole = (row: Row): Row => ({
+        ...row,
+        ...Object.fromEntries(kept.map(({ key, kept }) => [key, valueFor(row, kept)])),
+      })
+      return [name, kept.length > 0 ? rows.map(whole) : rows]
+    }),
+  )
+
 /** The reference over some rows. */
-export const referenceOver = (model: Model, all: Rows) => {
+export const referenceOver = (model: Model, stored: Rows) => {
+  const all = withKept(model, stored)
+  const { entities } = model
+  const rows = Object.fromEntries(all) as Readonly<Record<string, readonly StoredRow[]>>
   const rowsIn = (name: string) => all.get(name) ?? []
   const byId = (name: string, id: SqlValue | undefined) => rowsIn(name).find(row => row.id === id)
 
@@ -123,9 +173,15 @@ export const referenceOver = (model: Model, all: Rows) => {
     return at(relation.to, byId(relation.to, row?.[relation.by]), rest)
   }
 
-  /** Whether the row is the viewer's, by the paths of a rule. */
-  const isMine = (name: string, row: Row, rule: Rule | undefined, viewer: Viewer): boolean =>
-    rule?.kind === 'self' && rule.fields.some(path => at(name, row, path.split('.')) === viewer.id)
+  /** Whether a rule that looks at rows lets the viewer through for this one, as the row's own viewer may. */
+  const isMine = (name: string, row: Row, rule: Rule | undefined, viewer: Viewer): boolean => {
+    if (rule?.kind === 'self')
+      return rule.fields.some(path => at(name, row, path.split('.')) === viewer.id)
+    if (rule?.kind === 'any of') return rule.rules.some(one => isMine(name, row, one, viewer))
+    if (!rule?.before || verdict(rule, viewer, model) === 'no') return false
+    const memory = { entities, rows, viewer: viewer.id, now: Date.now() }
+    return satisfies(memory, name, row as StoredRow, rule.before)
+  }
 
   /** Whether the viewer may do it to that row. */
   const may = (name: string, row: Row, rule: Rule | undefined, viewer: Viewer): boolean => {
@@ -146,6 +202,7 @@ export const referenceOver = (model: Model, all: Rows) => {
     const scalar = entity.fields[key]?.scalar
     if (value === null) return null
     if (scalar === 'money') return Number(value) / 10 ** model.settings.currency.digits
+    if (scalar === 'decimal') return Number(value) / 10 ** (entity.fields[key]?.scale ?? 0)
     if (scalar === 'time') return new Date(Number(value)).toISOString()
     return scalar === 'flag' ? value === 1 : value
   }
@@ -155,43 +212,72 @@ export const referenceOver = (model: Model, all: Rows) => {
     return { href: prefix + path, ...(method !== undefined && { method }) }
   }
 
-  const linksOf = ({ links }: Entity, row: Row, { version, prefix }: View) => {
+  const linksOf = ({ links, fields }: Entity, row: Row, view: View, viewer: Viewer) => {
+    const { version, prefix } = view
     const chosen = links?.cases[links.by === null ? 'all' : String(row[links.by])]
-    const offered = Object.entries(chosen ?? {}).filter(([, link]) => isIn(link, version))
+    /** Whether it leads to nothing, or to a row that the viewer may not see. */
+    const isAway = (link: Link) =>
+      pathFields(link).some(key => {
+        const to = fields[key]?.references?.entity
+        const target = to === undefined ? undefined : byId(to, row[key])
+        return row[key] === null || (to && target && isHidden(to, target, viewer))
+      })
+    const offered = Object.entries(chosen ?? {}).filter(
+      ([, link]) => isIn(link, version) && !isAway(link),
+    )
     const printed = offered.map(([key, link]) => [key, linkOf(row, link, prefix)] as const)
     return chosen && { _links: Object.fromEntries(printed) }
   }
 
-  /** The object of a row as a version of the REST API shows it. */
-  const objectOf = (name: string, row: Row, view: View): Record<string, unknown> => {
+  /** The object of a row as a version of the REST API shows it to a viewer who may see it. */
+  const objectOf = (
+    name: string,
+    row: Row,
+    view: View,
+    viewer: Viewer,
+  ): Record<string, unknown> => {
     const entity = entityOf(model, name)
     const { fields, relations, rest } = entity
     const { version } = view
     const object: Record<string, unknown> = {}
     for (const [key, field] of Object.entries(fields)) {
       const member = field.rest ? memberName(key, field, version) : undefined
-      const value = shown(entity, key, row[key] ?? null)
+      const isOpen = !isByRow(field.readableBy) || may(name, row, field.readableBy, viewer)
+      const value = isOpen ? shown(entity, key, row[key] ?? null) : null
       if (member !== undefined) object[member] = written(field, value, version)
       for (const [embedded, { after, ...lifetime }] of Object.entries(rest.embedded))
         if (after === key && isIn(lifetime, version))
-          object[embedded] = below(relations[embedded], row, view)
+          object[embedded] = below(relations[embedded], row, view, viewer)
     }
-    return { ...object, ...linksOf(entity, row, view) }
+    return { ...object, ...linksOf(entity, row, view, viewer) }
   }
 
-  const below = (relation: Entity['relations'][string] | undefined, row: Row, view: View) => {
+  const below = (
+    relation: Entity['relations'][string] | undefined,
+    row: Row,
+    view: View,
+    viewer: Viewer,
+  ) => {
     if (!relation) throw new Error('an embedded relation is one of the entity')
-    const rows = rowsIn(relation.to).filter(child => child[relation.by] === row.id)
+    const rows = rowsIn(relation.to).filter(
+      child => child[relation.by] === row.id && !isHidden(relation.to, child, viewer),
+    )
     const ordered = relation.oldestFirst ? rows : rows.toReversed()
-    return ordered.map(child => objectOf(relation.to, child, view))
+    return ordered.map(child => objectOf(relation.to, child, view, viewer))
   }
 
   /** The rows of a list route for a viewer who may read it, before filters, in its usual order. */
   const listed = (route: Route, parent: number | undefined, viewer: Viewer): readonly Row[] => {
     const { policy, rest } = entityOf(model, route.entity)
     const rows = seen(route.entity, policy.enter ?? policy.read, viewer)
-    const own = route.below
-    const kept = own ? rows.filter(row => row[own.field] === parent) : rows
+    const { field = '', through } = route.below ?? {}
+    const links = through
+      ? seen(through.entity, entityOf(model, through.entity).policy.read, viewer)
+      : []
+    const linked = links.flatMap(link => (link[field] === parent ? [link[through?.of ?? '']] : []))
+    const kept = rows.filter(row =>
+      through ? linked.includes(row.id) : !route.below || row[field] === parent,
+    )
     return rest.listing.paging === 'cursor' ? kept.toReversed() : kept
   }
 

@@ -2,7 +2,7 @@
 
 import type { OpenStore } from '#content.ts'
 import type { Entity } from '#model/entity.ts'
-import type { Field } from '#model/field.ts'
+import { type Field, isDerived } from '#model/field.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import { dependenciesFirst } from '#model/references.ts'
 import { fold } from '#model/values.ts'
@@ -15,10 +15,12 @@ import { validValue } from './values.ts'
 /** How many rows each entity has; the last of the viewers is barred. */
 export const rowCount = 11
 
-const stored = (field: Field, value: unknown, digits: number): SqlValue => {
+/** A value of a body as it is stored. */
+export const stored = (field: Field, value: unknown, digits: number): SqlValue => {
   if (value === null) return null
   const data = taken(field.rule, value)
   if (field.scalar === 'money') return Math.round(Number(data) * 10 ** digits)
+  if (field.scalar === 'decimal') return Math.round(Number(data) * 10 ** field.scale)
   if (field.scalar === 'time') return Date.parse(String(data))
   if (field.scalar === 'flag') return data === true ? 1 : 0
   return data as SqlValue
@@ -45,7 +47,8 @@ const rowOf = (model: Model, name: string, n: number): Map<string, SqlValue> => 
     if (key === 'id') row.set(key, n + 1)
     else if (key === 'revision') row.set(key, 1)
     else if (field.references) row.set(key, referredId(name, key, entity, n))
-    else if (field.foldedFrom === undefined)
+    // What the store computes and counts is left to it.
+    else if (!isDerived(field))
       row.set(key, stored(field, validValue(`${name}.${key}`, field, n), digits))
   }
   for (const [key, { foldedFrom }] of Object.entries(entity.fields))

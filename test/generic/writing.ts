@@ -3,20 +3,29 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach } from 'node:test'
 import type { Field } from '#model/field.ts'
 import { entityOf } from '#model/model.ts'
-import type { Policy, Viewer } from '#model/policy.ts'
+import { isByRow, type Policy, type Viewer } from '#model/policy.ts'
 import { isIn } from '#model/version.ts'
 import type { Route } from '#rest/routes.ts'
 import { taken } from '../support/taken.ts'
 import type { Answered } from '../world.ts'
-import { bodyFor } from './bodies.ts'
+import { bodyIfAny, type Outcome } from './bodies.ts'
 import type { Subject } from './contents.ts'
-import { memberName, type Reference, referenceOver, rowsOf, type View } from './reference.ts'
+import {
+  memberName,
+  type Reference,
+  type Row,
+  referenceOver,
+  rowsOf,
+  type View,
+} from './reference.ts'
+import { stored } from './rows.ts'
 import { asOf, callersOf, type Filled, filled, pathOf } from './subject.ts'
 
 export type Write = 'create' | 'replace' | 'update' | 'delete'
 
 /** A world of a content that is written to, and what the reference says of it before each test. */
-export const writingOf = (subject: Subject, { version, prefix }: View) => {
+export const writingOf = (subject: Subject, view: View) => {
+  const { version, prefix } = view
   const { admin, someone, barred, callers } = callersOf(subject)
   let filledWith: Filled
   let referenceNow: Reference
@@ -52,13 +61,14 @@ export const writingOf = (subject: Subject, { version, prefix }: View) => {
     return { [below.field]: isOwn ? (viewer.id ?? 1) : 1 + (n % 7) }
   }
 
-  const bodyOf = (
+  const bodyWith = (
     route: Route,
     mode: Exclude<Write, 'delete'>,
     viewer: Viewer,
     given = givenFor(route, viewer),
+    wanted?: Outcome,
   ) =>
-    bodyFor({
+    bodyIfAny({
       ...it(),
       reference: reference(),
       entity: route.entity,
@@ -66,14 +76,26 @@ export const writingOf = (subject: Subject, { version, prefix }: View) => {
       mode,
       viewer,
       given,
+      wanted,
       n: n++,
     })
 
-  /** A create: its path with the parent, and a body. */
-  const newFor = (route: Route, viewer: Viewer, given = givenFor(route, viewer)) => ({
-    path: pathOf(route, prefix, { parentId: given[route.below?.field ?? ''] }),
-    body: bodyOf(route, 'create', viewer, given),
-  })
+  const bodyOf = (route: Route, mode: Exclude<Write, 'delete'>, viewer: Viewer) =>
+    bodyWith(route, mode, viewer) ?? assert.fail(`no body is left for ${route.path}`)
+
+  /** A create of which this comes: its path with a parent, and a body; undefined if there is none. */
+  const newOf = (route: Route, viewer: Viewer, wanted?: Outcome) => {
+    for (let tries = 0; tries < 9; tries++) {
+      const given = givenFor(route, viewer)
+      const body = bodyWith(route, 'create', viewer, given, wanted)
+      const path = pathOf(route, prefix, { parentId: given[route.below?.field ?? ''] })
+      if (body) return { path, body }
+    }
+    return undefined
+  }
+
+  const newFor = (route: Route, viewer: Viewer) =>
+    newOf(route, viewer) ?? assert.fail(`no body is left for ${route.path}`)
 
   /** The field that this version calls so. */
   const fieldNamed = (entity: string, member: string): Field | undefined => {
@@ -86,20 +108,38 @@ export const writingOf = (subject: Subject, { version, prefix }: View) => {
   const fieldOf = (entity: string, member: string): Field =>
     fieldNamed(entity, member) ?? assert.fail(`${entity} has no member ${member}`)
 
-  /** Whether the object says what the body says. */
-  const agrees = (entity: string, answer: Answered, body: Record<string, unknown>): void => {
+  /** Checks that the object says what the body says, and the row where the viewer may not read that. */
+  const agrees = (
+    { entity, kind }: Route,
+    answer: Answered,
+    body: Record<string, unknown>,
+    row: Row,
+    viewer: Viewer,
+  ): void => {
+    const { fields } = entityOf(it().model, entity)
     for (const [member, value] of Object.entries(body)) {
       const field = fieldOf(entity, member)
       if (!field.rest) continue
       const isAsGiven = field.until[version]?.form !== undefined
       const expected = isAsGiven ? value : taken(field.rule, value)
-      assert.deepEqual(answer.json[member], expected, answer.text)
+      const { readableBy } = field
+      const isOpen = !isByRow(readableBy) || reference().may(entity, row, readableBy, viewer)
+      assert.deepEqual(answer.json[member], isOpen ? expected : null, answer.text)
+      if (!isOpen) {
+        const key = Object.keys(row).find(key => memberName(key, fields[key], version) === member)
+        // A PUT leaves what its caller may not read.
+        const before =
+          kind === 'replace' ? reference().byId(entity, row.id)?.[key ?? ''] : undefined
+        const { digits } = it().model.settings.currency
+        assert.equal(row[key ?? ''], before ?? stored(field, value, digits))
+      }
     }
   }
 
   return {
     version,
     prefix,
+    view,
     admin,
     someone,
     barred,
@@ -114,6 +154,7 @@ export const writingOf = (subject: Subject, { version, prefix }: View) => {
     givenFor,
     bodyOf,
     newFor,
+    newOf,
     fieldNamed,
     fieldOf,
     agrees,

@@ -1,5 +1,7 @@
 /** Asks a service that runs, over HTTP, as tests ask a world. */
 import { mint } from '#auth/token.ts'
+import { content } from '#content/index.ts'
+import { errorsFor } from '../../asking.ts'
 import { type Answered, type Asking, secret } from '../../world.ts'
 
 export type Client = {
@@ -39,6 +41,7 @@ export const clientOf = ({ url }: { readonly url: string }): Client => {
       status: response.status,
       headers: response.headers,
       text,
+      errors: errorsFor(content, response.headers),
       json: isJson ? JSON.parse(text) : undefined,
     }
   }

@@ -19,6 +19,7 @@ end $$`
 /** Puts the copy back; what had grown large is cut off, as many dead rows would slow the next. Keys become others. */
 const restore = `do $$
 declare t text;
+  own text;
 begin
   set local lock_timeout = 1000;
   set local session_replication_role = replica;
@@ -27,7 +28,10 @@ begin
   loop
     if pg_relation_size(format('public.%I', t)) > 200000 then execute format('truncate public.%I', t);
     else execute format('delete from public.%I', t); end if;
-    execute format('insert into public.%1$I overriding system value table saved.%1$I', t);
+    -- What the database computes is not put back.
+    select string_agg(quote_ident(attname), ', ') into own from pg_attribute
+      where attrelid = format('public.%I', t)::regclass and attnum > 0 and not attisdropped and attgenerated = '';
+    execute format('insert into public.%1$I (%2$s) overriding system value select %2$s from saved.%1$I', t, own);
   end loop;
   perform setval(format('public.%I', name), coalesce(last, start), last is not null) from saved."the ids";
   update public.secrets set value = sha256(gen_random_uuid()::text::bytea);
