@@ -78,6 +78,11 @@ areTold([
     { relations: { ...book.relations, 'the-author': one('author', 'authorId') } },
   ],
   [
+    'a relation that is called as a word of conditions',
+    'book.or is a word of conditions: give the relation another name',
+    { relations: { ...book.relations, or: one('author', 'authorId') } },
+  ],
+  [
     'a list of what nobody may read',
     'book.note leads to notes, which nobody may read: give them a read rule, or make it graphql: false and rest: false',
     {

@@ -76,6 +76,8 @@ export const relationFaults = function* (checked: CheckedEntity): Faults {
     if (fault) yield `${name}.${key} ${fault}`
     if (!/^[a-z][a-zA-Z0-9]*$/.test(key) || key in {})
       yield `${name}.${key} is not named like lineItems: begin with a small letter and use only letters and digits`
+    if (['and', 'or', 'not'].includes(key))
+      yield `${name}.${key} is a word of conditions: give the relation another name`
     if (relation.through !== undefined && own(self.rest.embedded, key))
       yield `${name}.${key} is embedded and leads through ${relation.through}: leave it out of rest.embedded`
     if (own(self.fields, key)) yield `${name}.${key} is a relation and a field: rename one of them`
