@@ -32,12 +32,12 @@ export const jobStatement = (
 }
 
 /** A guarded statement: its expectation, and the query that explains a failure. */
-export type Step = {
-  readonly statement: JobStatement
+export type Step<Statement = JobStatement> = {
+  readonly statement: Statement
   /** `row`, which a command's step is unless it says otherwise: it must touch or find one, else the whole job is undone. */
   readonly expect: 'row' | 'any'
   /** Run when the expectation fails, so that the command can choose the error. */
-  readonly explain?: JobStatement
+  readonly explain?: Statement
   /** Whether it checks the viewer's right to write: it then also decides whether a stored response is shown. */
   readonly checksViewer?: boolean
 }
@@ -52,15 +52,15 @@ export type Status =
  * or none if a response is stored under it; a second request at the same time waits there for the first. `lookup`
  * finds the stored response. `store` stores this one: its first four parameters are status, text, id and revision.
  */
-export type Idempotency = {
+export type Idempotency<Statement = JobStatement> = {
   /** The key of the request, with its scope. */
   readonly name: string
   readonly fingerprint: string
-  readonly reserve: JobStatement
+  readonly reserve: Statement
   /** For a write that is a part of its request: takes the key for all of the request and returns a row, or none if another request has it. */
-  readonly claim?: JobStatement
-  readonly lookup: JobStatement
-  readonly store: JobStatement
+  readonly claim?: Statement
+  readonly lookup: Statement
+  readonly store: Statement
 }
 
 /** How many queries take the key of a job: they are its first ones. */
@@ -69,16 +69,17 @@ export const keyQueriesOf = ({ idempotency }: Pick<Job, 'idempotency'>): number 
   return idempotency.claim ? 2 : 1
 }
 
-export type Job = {
-  readonly steps: readonly Step[]
+/** A job; its statements and the plan of its answer are numbers on the way to another thread. */
+export type Job<Statement = JobStatement, Plan = ReadPlan> = {
+  readonly steps: readonly Step<Statement>[]
   readonly status: Status
   /** The text of an answer if nothing is read. */
   readonly text?: string | undefined
-  readonly idempotency?: Idempotency | undefined
+  readonly idempotency?: Idempotency<Statement> | undefined
   /** Whether its steps must all see one state of the store; if only one job writes at a time they do. */
   readonly isolated?: boolean | undefined
   /** The read of the written row, in the same transaction; null: the answer is empty, or `text`. */
-  readonly answer: { readonly plan: ReadPlan; readonly values: readonly DeferredValue[] } | null
+  readonly answer: { readonly plan: Plan; readonly values: readonly DeferredValue[] } | null
 }
 
 /** The answer of a write: its text, and the revision and id for ETag and Location. */

@@ -10,7 +10,7 @@ import type { ReadPlan } from '#read/plan.ts'
 import type { Answer } from '#read/read.ts'
 import type { Query, Rows } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
-import type { DeferredValue, Job, JobStatement, Outcome, Status, Step } from '#write/job.ts'
+import type { DeferredValue, Idempotency, Job, JobStatement, Outcome } from '#write/job.ts'
 
 const bootstrap = new URL('./thread.ts', import.meta.url)
 
@@ -43,13 +43,6 @@ export type WriterTask =
 /** A statement as it is sent: the number of its text, then its values. */
 type SentStatement = readonly [text: number, ...values: DeferredValue[]]
 
-type SentStep = readonly [
-  statement: SentStatement,
-  expect: Step['expect'],
-  checksViewer: boolean,
-  explain: SentStatement | undefined,
-]
-
 /** A job as it is sent: texts of statements and plans come the first time only, later their numbers. */
 export type SentJob = {
   readonly id: number
@@ -58,20 +51,7 @@ export type SentJob = {
   /** Those that the writer does not have, with the next numbers. */
   readonly texts: readonly string[]
   readonly plans: readonly ReadPlan[]
-  readonly steps: readonly SentStep[]
-  readonly status: Status
-  readonly text: string | undefined
-  readonly idempotency:
-    | readonly [
-        name: string,
-        fingerprint: string,
-        reserve: SentStatement,
-        claim: SentStatement | undefined,
-        lookup: SentStatement,
-        store: SentStatement,
-      ]
-    | undefined
-  readonly answer: readonly [plan: number, values: readonly DeferredValue[]] | null
+  readonly job: Job<SentStatement, number>
 }
 
 /** A job, by its number, and what became of it. */
@@ -140,44 +120,41 @@ export const createNumbers = <Thing>() => {
   }
 }
 
+/** A job with its statements and its plan in another form. */
+const withForms = <From, FromPlan, To, ToPlan>(
+  { steps, idempotency, answer, ...job }: Job<From, FromPlan>,
+  form: (statement: From) => To,
+  formOfPlan: (plan: FromPlan) => ToPlan,
+): Job<To, ToPlan> => {
+  const keyed = ({ claim, reserve, lookup, store, ...key }: Idempotency<From>) => ({
+    ...key,
+    ...(claim && { claim: form(claim) }),
+    reserve: form(reserve),
+    lookup: form(lookup),
+    store: form(store),
+  })
+  return {
+    ...job,
+    steps: steps.map(({ statement, explain, ...step }) => ({
+      ...step,
+      statement: form(statement),
+      ...(explain && { explain: form(explain) }),
+    })),
+    ...(idempotency && { idempotency: keyed(idempotency) }),
+    answer: answer && { plan: formOfPlan(answer.plan), values: answer.values },
+  }
+}
+
 /** A function that makes of jobs, one after another, what is sent to one writer. */
 export const createPacker = (): ((id: number, job: Job) => SentJob) => {
   const texts = createNumbers<string>()
   const plans = createNumbers<ReadPlan>()
   const statement = ({ text, values }: JobStatement): SentStatement => [texts.of(text), ...values]
-  return (id, { steps, status, text, idempotency, answer }) => {
+  return (id, job) => {
     const isAnew = texts.isFull() || plans.isFull()
     if (isAnew) for (const numbers of [texts, plans]) numbers.clear()
-    const sentSteps = steps.map(
-      ({ statement: own, expect, checksViewer = false, explain }): SentStep => [
-        statement(own),
-        expect,
-        checksViewer,
-        explain && statement(explain),
-      ],
-    )
-    const sentIdempotency =
-      idempotency &&
-      ([
-        idempotency.name,
-        idempotency.fingerprint,
-        statement(idempotency.reserve),
-        idempotency.claim && statement(idempotency.claim),
-        statement(idempotency.lookup),
-        statement(idempotency.store),
-      ] as const)
-    const sentAnswer = answer && ([plans.of(answer.plan), answer.values] as const)
-    return {
-      id,
-      isAnew,
-      texts: texts.takeMet(),
-      plans: plans.takeMet(),
-      steps: sentSteps,
-      status,
-      text,
-      idempotency: sentIdempotency,
-      answer: sentAnswer,
-    }
+    const sent = withForms(job, statement, plans.of)
+    return { id, isAnew, texts: texts.takeMet(), plans: plans.takeMet(), job: sent }
   }
 }
 
@@ -189,35 +166,11 @@ export const createUnpacker = (): ((sent: SentJob) => Job) => {
     text: texts[number] as string,
     values,
   })
-  return sent => {
-    const { steps, status, text, idempotency, answer } = sent
-    if (sent.isAnew) texts.length = plans.length = 0
+  return ({ isAnew, job, ...sent }) => {
+    if (isAnew) texts.length = plans.length = 0
     texts.push(...sent.texts)
     plans.push(...sent.plans)
-    const [name = '', fingerprint = '', reserve, claim, lookup, store] = idempotency ?? []
-    return {
-      steps: steps.map(([own, expect, checksViewer, explain]) => ({
-        statement: statement(own),
-        expect,
-        checksViewer,
-        ...(explain && { explain: statement(explain) }),
-      })),
-      status,
-      ...(text !== undefined && { text }),
-      ...(reserve &&
-        lookup &&
-        store && {
-          idempotency: {
-            name,
-            fingerprint,
-            reserve: statement(reserve),
-            ...(claim && { claim: statement(claim) }),
-            lookup: statement(lookup),
-            store: statement(store),
-          },
-        }),
-      answer: answer && { plan: plans[answer[0]] as ReadPlan, values: answer[1] },
-    }
+    return withForms(job, statement, number => plans[number] as ReadPlan)
   }
 }
 
