@@ -70,78 +70,78 @@ const trigger = (
   },
 ]
 
+/** A trigger for all rows that a statement adds or deletes, which its function has as `changed`. */
+const forAll = (
+  event: 'insert' | 'delete',
+  table: string,
+  name: string,
+  body: string,
+  fill?: Definition['fill'],
+): readonly Definition[] => {
+  const rows = event === 'insert' ? 'new' : 'old'
+  const when = `after ${event} on ${table} referencing ${rows} table as changed for each statement`
+  return trigger(table, `${name}_${event}`, when, body, fill)
+}
+
+/** A trigger for each row in which one of these columns is changed. */
+const forMoved = (
+  columns: readonly string[],
+  table: string,
+  name: string,
+  body: string,
+  fill?: Definition['fill'],
+): readonly Definition[] => {
+  const isMoved = columns.map(column => `old.${column} is distinct from new.${column}`).join(' or ')
+  const when = `after update of ${columns.join(', ')} on ${table} for each row when (${isMoved})`
+  return trigger(table, name, when, body, fill)
+}
+
 /** Counts the existing rows; the trigger, made before, has locked the table against writes until the commit. */
 const fillOf = (table: string, column: string | null) =>
   recount(table, column, { cast: '::text', part: 0 })
 
 /** The triggers that count rows: once for each statement, so that many rows cost one addition. */
 const countTriggers: Ddl['countTriggers'] = (table, columns) => {
-  const changed = (sign: '' | '-') =>
-    [
-      `select '', '', ${sign}1 from changed`,
-      ...columns.map(
-        column => `select '${column}', ${columnOf('changed', column)}::text, ${sign}1 from changed`,
-      ),
-    ].join('\n      union all ')
-  const whole = (event: 'insert' | 'delete', rows: 'new' | 'old', fill?: Definition['fill']) => {
-    const name = `${table}_count_${event}`
-    const when = `after ${event} on ${table} referencing ${rows} table as changed for each statement`
-    return trigger(table, name, when, addition(table, changed(rows === 'new' ? '' : '-')), fill)
+  const changed = (sign: '' | '-') => {
+    const own = columns.map(
+      column => `select '${column}', ${columnOf('changed', column)}::text, ${sign}1 from changed`,
+    )
+    return addition(
+      table,
+      [`select '', '', ${sign}1 from changed`, ...own].join('\n      union all '),
+    )
   }
-  const moved = columns.flatMap(column => {
-    const name = `${table}_count_${column}`
-    const rows = `values ('${column}', ${columnOf('old', column)}::text, -1), ('${column}', ${columnOf('new', column)}::text, 1)`
-    const when = `after update of ${column} on ${table} for each row when (old.${column} is distinct from new.${column})`
-    return trigger(table, name, when, addition(table, rows), fillOf(table, column))
-  })
-  return [...whole('insert', 'new', fillOf(table, null)), ...whole('delete', 'old'), ...moved]
+  const moved = (column: string) =>
+    `values ('${column}', ${columnOf('old', column)}::text, -1), ('${column}', ${columnOf('new', column)}::text, 1)`
+  return [
+    ...forAll('insert', table, `${table}_count`, changed(''), fillOf(table, null)),
+    ...forAll('delete', table, `${table}_count`, changed('-')),
+    ...columns.flatMap(column => {
+      const body = addition(table, moved(column))
+      return forMoved([column], table, `${table}_count_${column}`, body, fillOf(table, column))
+    }),
+  ]
 }
 
 /**
  * The triggers that keep totals of the rows below a row. While a store is filled its revisions stay: they come with the rows, and
  * nobody has read any.
  */
-const keptTriggers: Ddl['keptTriggers'] = ({
-  name,
-  table,
-  below,
-  by,
-  totals,
-  hasRevision,
-  fill,
-}) => {
+const keptTriggers: Ddl['keptTriggers'] = kept => {
+  const { name, table, below, by, totals, fill } = kept
   const raising = `revision = k.revision + case when current_setting('duet.counting', true) in ('apart', 'moved') then 0 else 1 end`
-  const add = (
-    rows: string,
-    sign: '+' | '-',
-    share: (total: (typeof totals)[number]) => string,
-  ) => {
-    const sums = totals.map((total, index) => `sum(${share(total)}) as n${index}`)
+  const add = (rows: string, sign: '+' | '-') => {
+    const sums = totals.map((total, index) => `sum(${shareOf(total, 'c.')}) as n${index}`)
     const sets = totals.map(({ column }, index) => `${column} = k.${column} ${sign} s.n${index}`)
-    return `update ${table} k set ${[...sets, ...(hasRevision ? [raising] : [])].join(', ')}
+    return `update ${table} k set ${[...sets, ...(kept.hasRevision ? [raising] : [])].join(', ')}
     from (select c.${by} as id, ${sums.join(', ')} from ${rows} c where c.${by} is not null group by c.${by} order by c.${by}) s
     where k.id = s.id;`
   }
-  const share = (total: (typeof totals)[number]) => shareOf(total, 'c.')
-  const columns = [...new Set([by, ...totals.flatMap(({ of }) => of ?? [])])]
-  const isMoved = columns.map(column => `old.${column} is distinct from new.${column}`).join(' or ')
-  const statement = (event: 'insert' | 'delete', rows: 'new' | 'old', more?: Definition['fill']) =>
-    trigger(
-      below,
-      `${name}_${event}`,
-      `after ${event} on ${below} referencing ${rows} table as changed for each statement`,
-      add('changed', rows === 'new' ? '+' : '-', share),
-      more,
-    )
+  const moved = `${add('(select old.*)', '-')}\n  ${add('(select new.*)', '+')}`
   return [
-    ...statement('insert', 'new', fill),
-    ...statement('delete', 'old'),
-    ...trigger(
-      below,
-      `${name}_update`,
-      `after update of ${columns.join(', ')} on ${below} for each row when (${isMoved})`,
-      `${add('(select old.*)', '-', share)}\n  ${add('(select new.*)', '+', share)}`,
-    ),
+    ...forAll('insert', below, name, add('changed', '+'), fill),
+    ...forAll('delete', below, name, add('changed', '-')),
+    ...forMoved(kept.columns, below, `${name}_update`, moved),
   ]
 }
 

@@ -16,26 +16,18 @@ export type StoredColumn = {
   readonly formula: string
 }
 
-type StoredReference = {
-  readonly column: string
-  readonly table: string
-  readonly onDelete: string
-}
-
-type StoredIndex = {
-  readonly name: string
-  /** What it is on, such as `category, price desc`. */
-  readonly terms: string
-  readonly isUnique: boolean
-}
-
 type StoredCheck = { readonly name: string; readonly text: string }
 
 export type StoredTable = {
   readonly isView: boolean
   readonly columns: Map<string, StoredColumn>
-  readonly references: StoredReference[]
-  readonly indexes: StoredIndex[]
+  readonly references: {
+    readonly column: string
+    readonly table: string
+    readonly onDelete: string
+  }[]
+  /** Each with what it is on, such as `category, price desc`. */
+  readonly indexes: { readonly name: string; readonly terms: string; readonly isUnique: boolean }[]
   readonly checks: StoredCheck[]
   readonly triggers: string[]
 }

@@ -96,6 +96,8 @@ export type Kept = {
     readonly of: string | null
     readonly as: 'count' | 'sum'
   }[]
+  /** The columns below that it depends on. */
+  readonly columns: readonly string[]
   readonly hasRevision: boolean
   /** Brings it up to date with the rows that exist. */
   readonly fill: readonly string[]
@@ -140,6 +142,7 @@ const keptOf = (entities: Entities, name: string): readonly Kept[] =>
           below: child.table,
           by,
           totals,
+          columns: of === null ? [by] : [by, of],
           hasRevision: fields.revision !== undefined,
           fill: [`update ${table} set ${found.join(', ')}`],
         },

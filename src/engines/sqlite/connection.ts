@@ -37,7 +37,7 @@ type ConnectOptions = {
 }
 
 /** SQLite before 3.51.3 can damage a file when two connections write and checkpoint at the same time. */
-const oldest = [3, 51, 3] as const
+const oldest = '3.51.3'
 
 /** The result code for a file that another connection has locked. */
 export const BUSY = 5
@@ -148,12 +148,9 @@ const writing: readonly number[] = [
 /** Opens the file with the service's pragmas and limits. */
 export const connect = (file: string, options: ConnectOptions = {}): SqliteConnection => {
   const { readOnly, sync = 'full', sharesLog, takesResponses, onWrite, onDamage } = options
-  const [major = 0, minor = 0, patch = 0] = process.versions.sqlite?.split('.').map(Number) ?? []
-  const library = major * 1e6 + minor * 1e3 + patch
-  if (library < oldest[0] * 1e6 + oldest[1] * 1e3 + oldest[2])
-    throw new Error(
-      `SQLite ${oldest.join('.')} or newer is needed, this Node has ${process.versions.sqlite}`,
-    )
+  const { sqlite = '' } = process.versions
+  if (sqlite.localeCompare(oldest, 'en', { numeric: true }) < 0)
+    throw new Error(`SQLite ${oldest} or newer is needed, this Node has ${sqlite}`)
 
   let database: DatabaseSync
   try {

@@ -21,10 +21,17 @@ import {
 import { dialect, searchTable } from '#engines/sqlite/dialect.ts'
 import { queryWith, type Rows, type Session } from '#sql/engine.ts'
 
-const trigger = (table: string, name: string, event: string, body: string): Definition => ({
+const trigger = (
+  table: string,
+  name: string,
+  when: string,
+  body: string,
+  fill?: Definition['fill'],
+): Definition => ({
   name,
   of: table,
-  text: `create trigger ${name} ${event} on ${table} begin\n  ${body}\nend`,
+  text: `create trigger ${name} ${when} begin\n  ${body}\nend`,
+  ...(fill && { fill }),
 })
 
 const count = (table: string, field: string, value: string, by: string) =>
@@ -33,59 +40,45 @@ const count = (table: string, field: string, value: string, by: string) =>
 
 /** The triggers that count rows, so that a list's total is one look-up. */
 const countTriggers: Ddl['countTriggers'] = (table, columns) => {
-  const all = (row: 'new' | 'old', by: string) =>
-    [
-      count(table, '', "''", by),
-      ...columns.map(column => count(table, column, `${row}.${column}`, by)),
-    ].join('\n  ')
-  const moved = columns.map(column => ({
-    ...trigger(
-      table,
-      `${table}_count_${column}`,
-      `after update of ${column}`,
-      `${count(table, column, `old.${column}`, '-1')}\n  ${count(table, column, `new.${column}`, '1')}`,
-    ),
-    fill: recount(table, column),
-  }))
+  const all = (row: 'new' | 'old', by: string) => {
+    const own = columns.map(column => count(table, column, `${row}.${column}`, by))
+    return [count(table, '', "''", by), ...own].join('\n  ')
+  }
+  const moved = (column: string) =>
+    `${count(table, column, `old.${column}`, '-1')}\n  ${count(table, column, `new.${column}`, '1')}`
+  const start = `${table}_count_`
   return [
-    {
-      ...trigger(table, `${table}_count_insert`, 'after insert', all('new', '1')),
-      fill: recount(table, null),
-    },
-    trigger(table, `${table}_count_delete`, 'after delete', all('old', '-1')),
-    ...moved,
+    trigger(
+      table,
+      `${start}insert`,
+      `after insert on ${table}`,
+      all('new', '1'),
+      recount(table, null),
+    ),
+    trigger(table, `${start}delete`, `after delete on ${table}`, all('old', '-1')),
+    ...columns.map(column => {
+      const when = `after update of ${column} on ${table}`
+      return trigger(table, start + column, when, moved(column), recount(table, column))
+    }),
   ]
 }
 
 /** The triggers that keep totals of the rows below a row. */
-const keptTriggers: Ddl['keptTriggers'] = ({
-  name,
-  table,
-  below,
-  by,
-  totals,
-  hasRevision,
-  fill,
-}) => {
+const keptTriggers: Ddl['keptTriggers'] = kept => {
+  const { name, table, below, by, totals, columns, fill } = kept
   const add = (row: 'old' | 'new', sign: '+' | '-') => {
     const sets = totals.map(
       total => `${total.column} = ${total.column} ${sign} ${shareOf(total, `${row}.`)}`,
     )
-    if (hasRevision) sets.push('revision = revision + 1')
+    if (kept.hasRevision) sets.push('revision = revision + 1')
     return `update ${table} set ${sets.join(', ')} where id = ${row}.${by};`
   }
-  const columns = [...new Set([by, ...totals.flatMap(({ of }) => of ?? [])])]
   const isMoved = columns.map(column => `old.${column} is not new.${column}`).join(' or ')
-  const moved = trigger(
-    below,
-    `${name}_update`,
-    `after update of ${columns.join(', ')}`,
-    `${add('old', '-')}\n  ${add('new', '+')}`,
-  )
+  const moved = `after update of ${columns.join(', ')} on ${below} when ${isMoved}`
   return [
-    { ...trigger(below, `${name}_insert`, 'after insert', add('new', '+')), fill },
-    trigger(below, `${name}_delete`, 'after delete', add('old', '-')),
-    { ...moved, text: moved.text.replace(' begin', ` when ${isMoved} begin`) },
+    trigger(below, `${name}_insert`, `after insert on ${below}`, add('new', '+'), fill),
+    trigger(below, `${name}_delete`, `after delete on ${below}`, add('old', '-')),
+    trigger(below, `${name}_update`, moved, `${add('old', '-')}\n  ${add('new', '+')}`),
   ]
 }
 
@@ -102,9 +95,14 @@ const searchDdl: Ddl['searchDdl'] = (table, column) => {
       text: `create virtual table ${index} using fts5 (${column}, content = '${table}', content_rowid = 'id', columnsize = 0, tokenize = 'trigram case_sensitive 1')`,
       fill: [`insert into ${index} (${index}) values ('rebuild')`],
     },
-    trigger(table, `${index}_insert`, 'after insert', put('new')),
-    trigger(table, `${index}_delete`, 'after delete', drop),
-    trigger(table, `${index}_update`, `after update of ${column}`, `${drop}\n  ${put('new')}`),
+    trigger(table, `${index}_insert`, `after insert on ${table}`, put('new')),
+    trigger(table, `${index}_delete`, `after delete on ${table}`, drop),
+    trigger(
+      table,
+      `${index}_update`,
+      `after update of ${column} on ${table}`,
+      `${drop}\n  ${put('new')}`,
+    ),
   ]
 }
 
@@ -129,7 +127,7 @@ export const ddl: Ddl = {
       trigger(
         table,
         `${table}_no_${event}`,
-        `before ${event}`,
+        `before ${event} on ${table}`,
         `select raise(abort, '${table} are only ever added');`,
       ),
     ),
