@@ -132,6 +132,7 @@ const converts: Readonly<Record<number, Convert>> = {
   1700: toSum,
 }
 
+type RowDescription = { readonly fields: readonly { readonly dataTypeID: number }[] }
 type DataRow = { readonly fields: (string | null)[]; readonly length: number }
 
 /** pg's Query with the methods that are overridden here; the package's types leave them out. */
@@ -139,7 +140,7 @@ const RowQuery = pg.Query as unknown as new (
   config: object,
 ) => {
   callback: (error: Error | null) => void
-  handleRowDescription(message: { readonly fields: readonly { dataTypeID: number }[] }): void
+  handleRowDescription(message: RowDescription): void
   handleDataRow(message: DataRow): void
 }
 
@@ -158,11 +159,7 @@ export class ArrayQuery extends RowQuery {
     this.most = query.bytes ?? Number.POSITIVE_INFINITY
   }
 
-  override handleRowDescription({
-    fields,
-  }: {
-    readonly fields: readonly { dataTypeID: number }[]
-  }): void {
+  override handleRowDescription({ fields }: RowDescription): void {
     this.#converts = fields.flatMap(({ dataTypeID }, index) => {
       const convert = converts[dataTypeID]
       return convert ? [[index, convert] as const] : []

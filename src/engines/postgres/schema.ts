@@ -11,7 +11,7 @@ import {
   typeForm,
   withoutCheck,
 } from '#engines/shared/catalogue.ts'
-import { type Drafting, isIndex } from '#engines/shared/draft.ts'
+import type { Drafting } from '#engines/shared/draft.ts'
 import { statementsOf } from '#engines/shared/migrations.ts'
 import {
   type Ddl,
@@ -281,15 +281,12 @@ const madeBy: Drafting['madeBy'] = migrations => {
       /^create table (\w+)\s*\(([\s\S]*)$/i,
       (table, body, text) => addTable(objects, table, body, text),
     ],
-    [/^create view (\w+)/i, (name, _, text) => create(name, '', text)],
-    [/^create (?:sequence|extension) (\w+)/i, create],
-    [/^create index (\w+)\s+on (\w+)/i, create],
+    [/^create (?:view|sequence|extension) (\w+)/i, create],
     [/^create function (\w+\(\))/i, create],
-    [/^create trigger (\w+)\s[\s\S]*?\son (\w+)/i, create],
+    [/^create (?:index|trigger) (\w+)[\s\S]*?\son (\w+)/i, create],
     [/^alter table (\w+)\s+([\s\S]*)$/i, alter],
     [/^alter index (\w+) rename to (\w+)/i, rename],
-    [/^drop (?:table|view|index|sequence|extension) ([\s\S]*)$/i, names => drop(names)],
-    [/^drop trigger (\w+)/i, names => drop(names)],
+    [/^drop (?:table|view|index|sequence|extension|trigger) ([\s\S]*)$/i, names => drop(names)],
     [/^drop function ([\s\S]*)$/i, names => drop(names, '()')],
     [/^(insert|update|delete|select|with|lock|set|analyze|vacuum|comment)\b/i, () => {}],
     [/^do\b(?![\s\S]*\b(?:create|alter|drop)\b)/i, () => {}],
@@ -383,7 +380,7 @@ const change: Drafting['change'] = asked => {
       const { definition, kind } = asked
       const { text, fill = [] } = definition
       const isOther = kind === 'other'
-      if (!isIndex(definition))
+      if (!/^create (unique )?index /.test(text))
         return {
           inside: isOther ? [text.replace(/^create /, 'create or replace ')] : [text, ...fill],
         }

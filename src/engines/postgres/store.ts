@@ -27,7 +27,7 @@ begin
   loop execute format('lock table %I in share row exclusive mode', t); end loop;
 end $$`
 
-// While a store is filled each statement adds to a part of its own (see schema/ddl.ts); in the end they become one.
+// While a store is filled each statement adds to a part of its own (see schema.ts); in the end they become one.
 const foldCounts = `with added as (delete from counts where part >= 16 returning entity, field, value, n)
   insert into counts as c (entity, field, value, part, n)
   select entity, field, value, 0, sum(n) from added group by 1, 2, 3

@@ -20,7 +20,6 @@ import {
 import {
   columnDdl,
   type Ddl,
-  type Definition,
   defaultValue,
   definitionsOf,
   valuesCheck,
@@ -39,9 +38,6 @@ export type Drafting = {
 
 /** The statements that a store lacks: those that run inside one transaction, then those that run outside any. */
 type Lack = { readonly inside: readonly string[]; readonly outside: readonly string[] }
-
-/** Whether a definition is that of an index. */
-export const isIndex = ({ text }: Definition): boolean => /^create (unique )?index /.test(text)
 
 /** The text of an index, a trigger or a function in the form that is compared: without its name, and how it was made. */
 const plain = (text: string) =>

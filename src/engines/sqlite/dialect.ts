@@ -1,26 +1,6 @@
 /** SQLite's text where databases differ. */
-import type { ByIds, ChildrenOf, Dialect } from '#sql/dialect.ts'
+import type { Dialect } from '#sql/dialect.ts'
 import { column, comma, join, name, number, type Sql, sql, trusted } from '#sql/sql.ts'
-
-const byIds = ({ table, columns, keys, where, budget }: ByIds) =>
-  sql`select ${columns} from json_each(${keys}) as "k" cross join ${table} as "t"
-    on "t"."id" = "k"."value" where ${where} limit ${budget}`
-
-/**
- * The rows below many parents. With a page, an index look-up for each parent finds the id that the page ends with, so
- * that a parent with a million rows costs only its page.
- */
-const childrenOf = ({ table, columns, by, keys, where, page, budget }: ChildrenOf) => {
-  const from = sql`select ${columns} from json_each(${keys}) as "k" cross join ${table} as "t"
-    on ${by} = "k"."value"`
-  if (page === null) return sql`${from} where ${where} limit ${budget}`
-  const idAt = (offset: Sql) => sql`(select "t"."id" from ${table} as "t"
-    where ${by} = "k"."value" and ${where} order by "t"."id" desc limit 1 offset ${offset})`
-  const { limit, offset } = page
-  const last = idAt(offset ? sql`${limit} + ${offset} - 1` : sql`${limit} - 1`)
-  const first = offset ? sql` and "t"."id" <= ${idAt(offset)}` : sql``
-  return sql`${from} and "t"."id" >= coalesce(${last}, 0)${first} where ${where} limit ${budget}`
-}
 
 /** The name of the trigram index over a folded column. */
 export const searchTable = (table: string, folded: string): string => `${table}_${folded}_search`
@@ -53,8 +33,21 @@ export const dialect: Dialect = {
     const lists = columns.map(column => sql`json_group_array(${name(column)})`)
     return sql`select ${join(lists, comma)} from (${query})`
   },
-  byIds,
-  childrenOf,
+  byIds: ({ table, columns, keys, where, budget }) =>
+    sql`select ${columns} from json_each(${keys}) as "k" cross join ${table} as "t"
+    on "t"."id" = "k"."value" where ${where} limit ${budget}`,
+  childrenOf: ({ table, columns, by, keys, where, page, budget }) => {
+    const from = sql`select ${columns} from json_each(${keys}) as "k" cross join ${table} as "t"
+    on ${by} = "k"."value"`
+    if (page === null) return sql`${from} where ${where} limit ${budget}`
+    // A look-up in the index for each parent finds the id that the page ends with: a parent with a million rows costs only its page.
+    const idAt = (offset: Sql) => sql`(select "t"."id" from ${table} as "t"
+    where ${by} = "k"."value" and ${where} order by "t"."id" desc limit 1 offset ${offset})`
+    const { limit, offset } = page
+    const last = idAt(offset ? sql`${limit} + ${offset} - 1` : sql`${limit} - 1`)
+    const first = offset ? sql` and "t"."id" <= ${idAt(offset)}` : sql``
+    return sql`${from} and "t"."id" >= coalesce(${last}, 0)${first} where ${where} limit ${budget}`
+  },
   interruptCheck: trusted('duet_interrupt_check()'),
   // The index finds candidates by trigrams; `instr` decides.
   contains: (table, folded, needle) => {

@@ -99,7 +99,6 @@ export const createNumbers = <Thing>() => {
   const numbers = new Map<Thing, number>()
   let met: Thing[] = []
   return {
-    has: (thing: Thing) => numbers.has(thing),
     /** Whether there are so many that all are to be numbered anew. */
     isFull: () => numbers.size >= most,
     clear: () => numbers.clear(),

@@ -90,7 +90,7 @@ const startReader = (
   }
   return {
     read: async (plan: ReadPlan, parameters: readonly SqlValue[]): Promise<readonly Answer[]> => {
-      const dropPlans = plans.isFull() && !plans.has(plan)
+      const dropPlans = plans.isFull()
       if (dropPlans) plans.clear()
       const known = plans.of(plan)
       const [made = null] = plans.takeMet()

@@ -2,8 +2,7 @@
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads'
 import type { Tally } from '#base/tallies.ts'
 import { tooManyWrites } from '#engines/shared/store.ts'
-import type { VersionTable } from '#engines/sqlite/changes.ts'
-import { type Disk, goneOf, type ServedFiles, type SqliteOptions } from '#engines/sqlite/file.ts'
+import { type Disk, goneOf, type SqliteOptions } from '#engines/sqlite/file.ts'
 import {
   createPacker,
   type JobOutcome,
@@ -80,14 +79,6 @@ type WriterOptions = Pick<SqliteOptions, 'onProblem' | 'onCommit' | 'onFatal' | 
   readonly onDamage: (message: string) => void
   /** The writes of all threads that wait; absent where only one sends any. */
   readonly tally: Tally | undefined
-}
-
-type WriterThreadOptions = SqliteOptions & {
-  /** Numbered around each commit; undefined if nobody watches them. */
-  readonly versions: VersionTable | undefined
-  /** What the reader has open. */
-  readonly served: ServedFiles
-  readonly hasReader: boolean
 }
 
 /** Sends jobs to the writer thread through its own port or one that was made for this thread, and takes its replies. */
@@ -197,14 +188,14 @@ const createWriter = (channel: MessagePort | Worker, options: WriterOptions) => 
 }
 
 /** Starts the writer thread. */
-export const startWriter = (options: WriterOptions & WriterThreadOptions) => {
+export const startWriter = (
+  options: WriterOptions & SqliteOptions & Pick<WriterSetup, 'served' | 'versions' | 'hasReader'>,
+) => {
   const { served, versions, sharedLog, sync = 'full', digits, limits, readTimeout } = options
   const { hasReader } = options
   const setup = { served, sync, digits, limits, readTimeout, sharedLog, versions, hasReader }
-  const thread = startThread(
-    new URL('./writer-thread.ts', import.meta.url),
-    setup satisfies WriterSetup,
-  )
+  const module = new URL('./writer-thread.ts', import.meta.url)
+  const thread = startThread(module, setup satisfies WriterSetup)
   const writer = createWriter(thread, options)
   const { stop, end } = writer
   // It may have opened another file than the one that is served, or a new one.
