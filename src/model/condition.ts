@@ -4,7 +4,7 @@ import { own } from '#base/object.ts'
 import { nearest } from '#base/text.ts'
 import { digitsOf, parseMinor } from '#model/money.ts'
 import { linkOf } from '#model/names.ts'
-import { fold, isMoment, isStorable, type Scalar } from '#model/values.ts'
+import { fold, isComparable, isMoment, isStorable, type Scalar } from '#model/values.ts'
 
 /** The row that the caller's token speaks for; it is never null: a rule that names it lets nobody through without one. */
 export const viewer: unique symbol = Symbol.for('duet.viewer')
@@ -148,23 +148,12 @@ export const someOf = (predicate: Predicate, isSo: (one: Predicate) => boolean):
 
 /** Whether a predicate can only hold of rows of the viewer, who then has a row. */
 export const isOfViewer = (predicate: Predicate): boolean => {
-  switch (predicate.kind) {
-    case 'compare':
-      return predicate.is === 'eq' && predicate.to.kind === 'viewer'
-    case 'and':
-      return predicate.of.some(isOfViewer)
-    case 'or':
-      return predicate.of.length > 0 && predicate.of.every(isOfViewer)
-    case 'across':
-      return predicate.rows !== 'none' && isOfViewer(predicate.where)
-    case 'has viewer':
-      return true
-    case 'not':
-    case 'among':
-      return false
-    default:
-      return predicate satisfies never
-  }
+  const { kind } = predicate
+  if (kind === 'compare') return predicate.is === 'eq' && predicate.to.kind === 'viewer'
+  if (kind === 'and') return predicate.of.some(isOfViewer)
+  if (kind === 'or') return predicate.of.length > 0 && predicate.of.every(isOfViewer)
+  if (kind === 'across') return predicate.rows !== 'none' && isOfViewer(predicate.where)
+  return kind === 'has viewer'
 }
 
 /** Whether a condition names the viewer anywhere. */
@@ -220,23 +209,18 @@ const foldedCopy = ({ fields }: ComparedEntity, key: string): string | undefined
 
 /** The operators of a field; none if it cannot be compared. */
 const operatorsOf = (entity: ComparedEntity, key: string): readonly string[] => {
-  switch (entity.fields[key]?.scalar) {
-    case 'int':
-    case 'money':
-    case 'decimal':
-    case 'date':
-    case 'time':
-      return [...always, ...ranges]
-    case 'text':
-      return foldedCopy(entity, key) === undefined ? always : [...always, ...searches]
-    case 'id':
-    case 'flag':
-      return always
-    case 'list':
-      return ['isNull', 'has', 'hasSome']
-    default:
-      return []
-  }
+  const scalar = entity.fields[key]?.scalar
+  if (scalar === 'list') return ['isNull', 'has', 'hasSome']
+  if (scalar === undefined || !isComparable(scalar)) return []
+  if (scalar === 'text')
+    return foldedCopy(entity, key) === undefined ? always : [...always, ...searches]
+  return scalar === 'id' || scalar === 'flag' ? always : [...always, ...ranges]
+}
+
+/** The end of a sentence about an unknown word: the one that was probably meant, or else what to do. */
+const meant = (word: string, known: readonly string[], otherwise: string): string => {
+  const near = nearest(word, known)
+  return near === undefined ? otherwise : `did you mean ${near}?`
 }
 
 type StoredOperand = { readonly value: string | number } | { readonly fault: string }
@@ -244,12 +228,12 @@ type StoredOperand = { readonly value: string | number } | { readonly fault: str
 /** The stored form of a value that an author compares a field with; an amount may lie between two minor units. */
 const storedOperand = (field: ComparedField, given: unknown, digits: number): StoredOperand => {
   const { scalar, values } = field
+  const text = typeof given === 'string' ? given : undefined
   switch (scalar) {
     case 'id':
     case 'int':
-      return Number.isSafeInteger(given)
-        ? { value: Number(given) }
-        : { fault: 'must be a whole number' }
+      if (Number.isSafeInteger(given)) return { value: Number(given) }
+      return { fault: 'must be a whole number' }
     case 'money':
     case 'decimal': {
       const parsed = Number.isFinite(given)
@@ -260,31 +244,31 @@ const storedOperand = (field: ComparedField, given: unknown, digits: number): St
       return { value: Number(parsed.minor) + (parsed.rest ? half : 0) }
     }
     case 'time': {
-      if (given instanceof Date && !Number.isNaN(given.valueOf())) return { value: given.valueOf() }
-      return typeof given === 'string' && isMoment(given)
-        ? { value: Date.parse(given) }
-        : { fault: 'must be now, a Date or an ISO 8601 time in UTC' }
+      const isTime = given instanceof Date || (text !== undefined && isMoment(text))
+      const value = isTime ? new Date(given as Date | string).valueOf() : Number.NaN
+      return Number.isNaN(value)
+        ? { fault: 'must be now, a Date or an ISO 8601 time in UTC' }
+        : { value }
     }
     case 'flag':
-      return typeof given === 'boolean'
-        ? { value: given ? 1 : 0 }
-        : { fault: 'must be true or false' }
+      if (typeof given === 'boolean') return { value: given ? 1 : 0 }
+      return { fault: 'must be true or false' }
     case 'text': {
-      if (typeof given !== 'string' || !isStorable(given)) return { fault: 'must be a text' }
-      if (!values || values.includes(given)) return { value: given }
-      const near = nearest(given, values)
+      if (text === undefined || !isStorable(text)) return { fault: 'must be a text' }
+      if (!values || values.includes(text)) return { value: text }
+      const near = nearest(text, values)
+      const hint = near === undefined ? '' : `: did you mean ${near}?`
       return {
-        fault: `is ${JSON.stringify(given)}, which is not one of ${values.join(', ')}${near === undefined ? '' : `: did you mean ${near}?`}`,
+        fault: `is ${JSON.stringify(text)}, which is not one of ${values.join(', ')}${hint}`,
       }
     }
     case 'date':
-      return typeof given === 'string' && isDay(given)
-        ? { value: given }
-        : { fault: 'must be a day, such as 2026-01-31' }
+      if (text !== undefined && isDay(text)) return { value: text }
+      return { fault: 'must be a day, such as 2026-01-31' }
     case 'list':
-      return field.items && ['text', 'int'].includes(field.items.scalar)
-        ? storedOperand(field.items, given, digits)
-        : { fault: 'cannot be compared' }
+      if (field.items && ['text', 'int'].includes(field.items.scalar))
+        return storedOperand(field.items, given, digits)
+      return { fault: 'cannot be compared' }
     case 'json':
     case 'bytes':
       return { fault: 'cannot be compared' }
@@ -353,21 +337,18 @@ export const resolveCondition = (
     given: unknown,
     path: string,
   ): Predicate => {
-    const negated = (of: Predicate): Predicate => ({ kind: 'not', of })
+    const not = (than: string, to = given): Predicate => ({
+      kind: 'not',
+      of: compared(name, key, than, to, path),
+    })
+    if (operator === 'ne') return not('eq')
+    if (operator === 'notIn') return not('in')
+    if (operator === 'isNull') {
+      if (typeof given !== 'boolean') return fault(path, 'must be true or false')
+      return given ? compared(name, key, 'eq', null, path) : not('eq', null)
+    }
     comparisons++
     switch (operator) {
-      case 'ne':
-        comparisons--
-        return negated(compared(name, key, 'eq', given, path))
-      case 'notIn':
-        comparisons--
-        return negated(compared(name, key, 'in', given, path))
-      case 'isNull': {
-        if (typeof given !== 'boolean') return fault(path, 'must be true or false')
-        const isNull = compared(name, key, 'eq', null, path)
-        comparisons--
-        return given ? isNull : negated(isNull)
-      }
       case 'in':
       case 'hasSome': {
         if (!Array.isArray(given)) return fault(path, 'must be a list of values')
@@ -400,12 +381,8 @@ export const resolveCondition = (
         if (is === 'eq') return none
         const isLeast = is === 'gt' || is === 'gte'
         const value = isLeast ? Math.floor(to.value) : Math.ceil(to.value)
-        return {
-          kind: 'compare',
-          field: key,
-          is: isLeast ? 'gt' : 'lt',
-          to: { kind: 'value', value },
-        }
+        const of = { kind: 'value', value } as const
+        return { kind: 'compare', field: key, is: isLeast ? 'gt' : 'lt', to: of }
       }
     }
   }
@@ -451,9 +428,8 @@ export const resolveCondition = (
     }
     if (!field) {
       const known = [...Object.keys(entity.fields), ...Object.keys(entity.relations)]
-      const near = nearest(key, [...known, 'and', 'or', 'not'])
-      const meant = near === undefined ? `name one of ${known.join(', ')}` : `did you mean ${near}?`
-      return fault(path, `is not a field or relation of ${name}: ${meant}`)
+      const hint = meant(key, [...known, 'and', 'or', 'not'], `name one of ${known.join(', ')}`)
+      return fault(path, `is not a field or relation of ${name}: ${hint}`)
     }
     if (given === undefined) return fault(path, 'is undefined: give it a value')
     const operators = operatorsOf(entity, key)
@@ -473,11 +449,8 @@ export const resolveCondition = (
           at,
           `needs a folded copy: add one to ${name}, such as ${key}Key: folded('${key}')`,
         )
-      const near = nearest(operator, operators)
-      return fault(
-        at,
-        `is not an operator of ${key}: ${near === undefined ? `take one of ${operators.join(', ')}` : `did you mean ${near}?`}`,
-      )
+      const hint = meant(operator, operators, `take one of ${operators.join(', ')}`)
+      return fault(at, `is not an operator of ${key}: ${hint}`)
     })
     return allOf(parts)
   }

@@ -257,25 +257,7 @@ export const fieldShape = keys<Omit<Field, keyof FieldOptions> & FieldOptions>({
   enum: enumShape,
 })
 
-type FieldDetails = FieldOptions &
-  Partial<
-    Pick<
-      Field,
-      | 'scale'
-      | 'touched'
-      | 'range'
-      | 'values'
-      | 'format'
-      | 'references'
-      | 'foldedFrom'
-      | 'computed'
-      | 'kept'
-      | 'pattern'
-      | 'items'
-      | 'schema'
-      | 'enum'
-    >
-  >
+type FieldDetails = FieldOptions & Partial<Pick<Field, OptionsOfKind>>
 
 /** A field; what it was made with is checked where its name is known. */
 const field = (
@@ -323,6 +305,8 @@ const field = (
     ...given,
   )
 
+type TextOptions = FieldOptions<{ readonly value: string }, string>
+
 const string = aText('must be a string')
 const storable = where(string, isStorable, 'must not contain NUL or lone surrogates')
 const trimmedText = turned(storable, text => text.trim())
@@ -339,7 +323,7 @@ const sized = (check: Check<string>, min: number, max: number) =>
  * `message`.
  */
 export const text = (
-  options: FieldOptions<{ readonly value: string }, string> & {
+  options: TextOptions & {
     min?: number
     max: number
     trimmed?: boolean
@@ -379,15 +363,18 @@ export const slug = (
   return field('text', rule, details, shapes.slug, options)
 }
 
+/** The maker of fields of a kind that takes the options of all kinds. */
+const plain =
+  <Options extends FieldOptions>(scalar: Scalar, rule: Check, own: FieldDetails = {}) =>
+  (options?: Options): Field =>
+    field(scalar, rule, { ...own, ...options }, common, options ?? {})
+
 /** An email address of valid form, at most 254 characters, stored as it is written. */
-export const email = (options: FieldOptions<{ readonly value: string }, string> = {}): Field =>
-  field(
-    'text',
-    where(sized(trimmedText, 1, 254), isEmail, 'must be an email address'),
-    { ...options, range: { min: 1, max: 254 }, format: 'email' },
-    common,
-    options,
-  )
+export const email = plain<TextOptions>(
+  'text',
+  where(sized(trimmedText, 1, 254), isEmail, 'must be an email address'),
+  { range: { min: 1, max: 254 }, format: 'email' },
+)
 
 // A URL parser repairs white space, backslashes and a missing host; readers of the stored text may not.
 const webForm = /^https?:\/\/[^\s\p{Cc}/\\@?#]+(?:[/?#][^\s\p{Cc}\\]*)?$/iu
@@ -395,14 +382,11 @@ const webForm = /^https?:\/\/[^\s\p{Cc}/\\@?#]+(?:[/?#][^\s\p{Cc}\\]*)?$/iu
 const isWebUrl = (value: string): boolean => webForm.test(value) && URL.canParse(value)
 
 /** An absolute http or https URL without credentials, at most 2,048 characters. */
-export const webUrl = (options: FieldOptions<{ readonly value: string }, string> = {}): Field =>
-  field(
-    'text',
-    where(sized(storable, 1, 2048), isWebUrl, 'must be an absolute http or https URL'),
-    { ...options, range: { min: 1, max: 2048 }, format: 'uri' },
-    common,
-    options,
-  )
+export const webUrl = plain<TextOptions>(
+  'text',
+  where(sized(storable, 1, 2048), isWebUrl, 'must be an absolute http or https URL'),
+  { range: { min: 1, max: 2048 }, format: 'uri' },
+)
 
 type ChoiceOptions<Value extends string> = FieldOptions<{ readonly value: Value }, Value> & {
   enum?: { readonly name: string; readonly deprecated?: Readonly<Partial<Record<Value, string>>> }
@@ -426,62 +410,47 @@ const within =
   (given: unknown): given is number =>
     isNumber(given) && Number(given) >= min && Number(given) <= max
 
-/** A whole number from `min` to `max`. */
-export const int = (
-  options: FieldOptions<{ readonly value: number }, number> & { min: number; max: number },
+type NumberOptions = FieldOptions<{ readonly value: number }, number> & { max: number }
+
+const numeric = (
+  scalar: 'int' | 'money' | 'decimal',
+  options: NumberOptions & { min?: number; scale?: number },
 ): Field => {
-  const { min, max, ...rest } = options
-  const message = `must be a whole number from ${min} to ${max}`
-  const rule = a(within(Number.isSafeInteger, min, max), message)
-  return field('int', rule, { ...rest, range: { min, max } }, shapes.int, options)
+  const { min = 0, max, ...rest } = options
+  const [isNumber, what] =
+    scalar === 'int' ? [Number.isSafeInteger, 'whole number'] : [Number.isFinite, 'number']
+  const rule = a(within(isNumber, min, max), `must be a ${what} from ${min} to ${max}`)
+  return field(scalar, rule, { ...rest, range: { min, max } }, shapes[scalar], options)
 }
+
+/** A whole number from `min` to `max`. */
+export const int = (options: NumberOptions & { min: number }): Field => numeric('int', options)
 
 /** An amount in the store's currency, which decides the number of decimals (see `write/input.ts`). */
-export const money = (
-  options: FieldOptions<{ readonly value: number }, number> & { max: number },
-): Field => {
-  const { max, ...rest } = options
-  const message = `must be a number from 0 to ${max}`
-  const rule = a(within(Number.isFinite, 0, max), message)
-  return field('money', rule, { ...rest, range: { min: 0, max } }, shapes.money, options)
-}
+export const money = (options: NumberOptions): Field => numeric('money', options)
 
 /** A number with at most `scale` decimals, exact: of at most 15 digits. */
-export const decimal = (
-  options: FieldOptions<{ readonly value: number }, number> & {
-    scale: number
-    min: number
-    max: number
-  },
-): Field => {
-  const { scale, min, max, ...rest } = options
-  const message = `must be a number from ${min} to ${max}`
-  const rule = a(within(Number.isFinite, min, max), message)
-  return field('decimal', rule, { ...rest, scale, range: { min, max } }, shapes.decimal, options)
-}
+export const decimal = (options: NumberOptions & { scale: number; min: number }): Field =>
+  numeric('decimal', options)
 
 const noDay = 'must be a day, such as 2026-01-31'
 
 /** A day of the calendar, without a time. */
-export const date = (options: FieldOptions<{ readonly value: string }, string> = {}): Field =>
-  field('date', where(aText(noDay), isDay, noDay), options, common, options)
+export const date = plain<TextOptions>('date', where(aText(noDay), isDay, noDay))
 
 const noMoment = 'must be an ISO 8601 time in UTC, such as 2026-01-31T09:30:00.000Z'
 
 /** A moment, ISO 8601 in UTC with milliseconds. */
-export const time = (
-  options: FieldOptions<'now' | { readonly value: number }, string> = {},
-): Field => field('time', where(aText(noMoment), isMoment, noMoment), options, common, options)
+export const time = plain<FieldOptions<'now' | { readonly value: number }, string>>(
+  'time',
+  where(aText(noMoment), isMoment, noMoment),
+)
 
 /** True or false. */
-export const flag = (options: FieldOptions<{ readonly value: 0 | 1 }> = {}): Field =>
-  field(
-    'flag',
-    a(given => typeof given === 'boolean', 'must be true or false'),
-    options,
-    common,
-    options,
-  )
+export const flag = plain<FieldOptions<{ readonly value: 0 | 1 }>>(
+  'flag',
+  a(given => typeof given === 'boolean', 'must be true or false'),
+)
 
 /** The path of an issue and what it is, as one phrase. */
 const issuePhrase = ({ path = [], message }: SchemaIssue): string => {
@@ -539,26 +508,20 @@ export const list = (
 }
 
 /** Bytes, such as a picture: only for the content's own code, as no API shows them. */
-export const bytes = (options: FieldOptions<never> = {}): Field =>
-  field(
-    'bytes',
-    a(given => given instanceof Uint8Array, 'must be bytes'),
-    { ...internal, ...options },
-    common,
-    options,
-  )
+export const bytes = plain<FieldOptions<never>>(
+  'bytes',
+  a(given => given instanceof Uint8Array, 'must be bytes'),
+  internal,
+)
 
 const isId = within(Number.isSafeInteger, 1, Number.MAX_SAFE_INTEGER)
 
 /** The id of the row itself: given by the store in ascending order, never reused. */
-export const id = (options: FilledOptions = {}): Field =>
-  field(
-    'id',
-    a(isId, `must be a whole number from 1 to ${Number.MAX_SAFE_INTEGER}`),
-    { ...fixed, description: 'Unique identifier.', ...options },
-    common,
-    options,
-  )
+export const id = plain<FilledOptions>(
+  'id',
+  a(isId, `must be a whole number from 1 to ${Number.MAX_SAFE_INTEGER}`),
+  { ...fixed, description: 'Unique identifier.' },
+)
 
 /** The id of a row of another entity. */
 export const reference = (
@@ -583,8 +546,8 @@ export const folded = (
  * as `{ times: ['price', 'pieces'] }`. Nobody gives it.
  */
 export const computed = (options: { as: Field; from: Formula }): Field => {
-  const { as, from } = options
-  return madeWith({ ...as, settableBy: nobody, computed: from }, shapes.computed, options)
+  const made = { ...options.as, settableBy: nobody, computed: options.from }
+  return madeWith(made, shapes.computed, options)
 }
 
 /** How many rows a relation leads to, kept by the store with each change of them. */
@@ -618,15 +581,9 @@ export const revision = (): Field =>
 export const subject = (
   options: Pick<FieldOptions, 'nullable' | 'description' | 'readableBy' | 'graphql' | 'rest'> = {},
 ): Field => {
-  const range = { min: 1, max: 255 }
-  const details = {
-    ...internal,
-    unique: 'CONFLICT',
-    ...options,
-    initial: 'subject',
-    range,
-  } as const
-  return field('text', sized(storable, range.min, range.max), details, shapes.subject, options)
+  const usual = { ...internal, unique: 'CONFLICT', range: { min: 1, max: 255 } } as const
+  const details = { ...usual, ...options, initial: 'subject' } as const
+  return field('text', sized(storable, 1, 255), details, shapes.subject, options)
 }
 
 /** When the row was made. */
