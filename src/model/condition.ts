@@ -184,21 +184,13 @@ type ComparedField = {
   readonly foldedFrom: string | undefined
 }
 
+type ComparedRelation = Parameters<typeof linkOf>[2] & { readonly kind: 'one' | 'many' }
+
 /** An entity, as far as conditions are resolved against it. */
 export type ComparedEntity = {
   readonly table: string
   readonly fields: Readonly<Record<string, ComparedField>>
-  readonly relations: Readonly<
-    Record<
-      string,
-      {
-        readonly kind: 'one' | 'many'
-        readonly to: string
-        readonly by: string
-        readonly through?: string | undefined
-      }
-    >
-  >
+  readonly relations: Readonly<Record<string, ComparedRelation>>
 }
 
 /** The folded copy of a text field, or the field itself if it is one. */

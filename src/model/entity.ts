@@ -3,7 +3,7 @@ import { mapped } from '#base/object.ts'
 import { checkShape, keys, madeWith, must, type Shape, words } from '#base/shape.ts'
 import { type ErrorKind, errorShape } from '#errors.ts'
 import type { MembersOf } from '#model/condition.ts'
-import { type Field, fieldShape } from '#model/field.ts'
+import { type Field, fieldShape, secondShape } from '#model/field.ts'
 import {
   type DeclaredPolicy,
   type DeclaredRule,
@@ -34,15 +34,14 @@ export type Relation = Lifetime & {
   readonly oldestFirst: boolean
 }
 
-/** The filter behind a query parameter of a REST list. */
-export type Filter = Lifetime &
-  (
-    | { readonly kind: 'equals' | 'at least' | 'at most'; readonly field: string }
-    /** Only the value `true` has an effect: selects rows above zero. */
-    | { readonly kind: 'above zero'; readonly field: string }
-    /** Selects rows that contain the text, whatever its case; `field` is a folded one. */
-    | { readonly kind: 'contains'; readonly field: string }
-  )
+/**
+ * The filter behind a query parameter of a REST list. `above zero` has an effect for the value `true` only; `contains` selects rows
+ * that contain the text, whatever its case: its field is a folded one.
+ */
+export type Filter = Lifetime & {
+  readonly kind: 'equals' | 'at least' | 'at most' | 'above zero' | 'contains'
+  readonly field: string
+}
 
 /** How a REST list is paged: numbered pages, numbered pages or an offset, or cursors by id descending. */
 type Paging = 'page' | 'page or offset' | 'cursor'
@@ -176,7 +175,7 @@ export type Entity = {
 }
 
 /** The error for a second row with the values of a set. */
-type SetError = ErrorKind | 'CONFLICT'
+type SetError = NonNullable<Field['unique']>
 
 type OneOptions = Pick<Lifetime, 'deprecated'> & { description?: string; graphql?: boolean }
 type ManyOptions = OneOptions & Lifetime & { rest?: boolean; oldestFirst?: boolean }
@@ -194,11 +193,7 @@ const manyShape = keys<ManyOptions>({
   oldestFirst: 'flag',
 })
 
-const throughShape = keys<ThroughOptions>({
-  ...manyShape.keys,
-  through: must('text'),
-  by: 'text',
-})
+const throughShape = keys<ThroughOptions>({ ...manyShape.keys, through: must('text'), by: 'text' })
 
 const relationShape = keys<ManyOptions & Pick<Relation, 'kind' | 'to' | 'by' | 'through'>>({
   through: 'text',
@@ -242,7 +237,7 @@ export function many(to: string, by: string | ThroughOptions, options?: ManyOpti
 /** A field to sort by, in all versions or in some. */
 type DeclaredSort<Term extends string> = Term | (Lifetime & { readonly by: Term })
 
-/** A write that every version has, or that some have. */
+/** A write, in all versions or in some. */
 type DeclaredWrite<Kind extends string> = Kind | (Lifetime & { readonly kind: Kind })
 
 /** A listing that names only existing fields. */
@@ -308,13 +303,7 @@ type EntityDeclaration<F, R, P, Key extends string = keyof F & string> = {
 const filterShape = keys<Filter>({
   ...lifetimeShape.keys,
   kind: must(
-    words<Filter['kind']>({
-      equals: 1,
-      'at least': 1,
-      'at most': 1,
-      'above zero': 1,
-      contains: 1,
-    }),
+    words<Filter['kind']>({ equals: 1, 'at least': 1, 'at most': 1, 'above zero': 1, contains: 1 }),
   ),
   field: must('text'),
 })
@@ -364,10 +353,12 @@ const graphqlShape = keys<Partial<Entity['graphql']>>({
 
 const setShape = keys<DeclaredSet<string>>({
   fields: must({ each: 'text' }),
-  error: must({ either: [words<'CONFLICT'>({ CONFLICT: 1 }), errorShape] }),
+  error: must(secondShape),
 })
 
 const afterShape = keys<After>({ fields: must({ each: 'text' }), run: must('function') })
+
+const eachMutation = (of: Shape) => ({ create: of, update: of, delete: of })
 
 const entityShape = keys<EntityDeclaration<object, object, string>>({
   table: must('text'),
@@ -386,17 +377,8 @@ const entityShape = keys<EntityDeclaration<object, object, string>>({
   indexes: { each: { each: 'text' } },
   sets: { each: { either: [{ each: 'text' }, setShape] } },
   appendOnly: 'flag',
-  before: keys<Partial<Entity['before']>>({
-    create: 'function',
-    update: 'function',
-    delete: 'function',
-    errors: { each: errorShape },
-  }),
-  after: keys<Partial<Entity['after']>>({
-    create: afterShape,
-    update: afterShape,
-    delete: afterShape,
-  }),
+  before: keys<Entity['before']>({ ...eachMutation('function'), errors: { each: errorShape } }),
+  after: keys<Entity['after']>(eachMutation(afterShape)),
 })
 
 const kindOf = <Kind extends string>(write: DeclaredWrite<Kind>): Kind =>
@@ -438,14 +420,6 @@ const restOf = (rest: RestOf<string, string>): Entity['rest'] => {
   }
 }
 
-const linksOf = (
-  links: { by: string | null; cases: Readonly<Record<string, DeclaredLinks>> } | undefined,
-): Links | null => {
-  const linked = (named: DeclaredLinks) =>
-    mapped(named, link => (typeof link === 'string' ? { href: link } : link))
-  return links ? { by: links.by, cases: mapped(links.cases, linked) } : null
-}
-
 /** An entity with its defaults: in both APIs, without counts, closed unless a rule says otherwise. */
 export const entity = <
   const F extends Readonly<Record<string, Field>>,
@@ -456,18 +430,18 @@ export const entity = <
   draft: EntityDeclaration<F, R, P>,
 ) => {
   // What is not known stops the start: a misspelt option about rights must not open anything.
-  checkShape(
-    entityShape,
-    draft,
-    `the model is wrong: ${draft?.plural ?? draft?.table ?? 'an entity'}`,
-  )
+  const name = draft?.plural ?? draft?.table ?? 'an entity'
+  checkShape(entityShape, draft, `the model is wrong: ${name}`)
+  const links = draft.linksBy ?? (draft.links && { by: null, cases: { all: draft.links } })
+  const linked = (named: DeclaredLinks) =>
+    mapped(named, link => (typeof link === 'string' ? { href: link } : link))
   const made = {
     ...draft,
     policy: mapped(draft.policy as Readonly<Record<string, DeclaredRule>>, ruleOf) as {
       readonly [Operation in keyof P]: Rule
     },
     relations: draft.relations ?? ({} as R),
-    links: linksOf(draft.linksBy ?? (draft.links && { by: null, cases: { all: draft.links } })),
+    links: links ? { by: links.by, cases: mapped(links.cases, linked) } : null,
     rest: restOf(draft.rest),
     graphql: {
       type: true,

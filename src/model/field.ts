@@ -173,6 +173,9 @@ export const fixed = { settableBy: nobody } as const
 /** Options of an internal field: for searches and comparisons, never shown. */
 export const internal = { settableBy: nobody, graphql: 'hidden', rest: false } as const
 
+/** What may be the error for a second row with the same values. */
+export const secondShape: Shape = { either: [words<'CONFLICT'>({ CONFLICT: 1 }), errorShape] }
+
 const common = keys<FieldOptions>({
   ...lifetimeShape.keys,
   nullable: 'flag',
@@ -192,7 +195,7 @@ const common = keys<FieldOptions>({
   from: variantsShape,
   resetBy: 'text',
   renamed: { either: ['text', 'flag'] },
-  unique: { either: [words<'CONFLICT'>({ CONFLICT: 1 }), errorShape] },
+  unique: secondShape,
   immutable: 'flag',
 })
 
@@ -233,7 +236,7 @@ const shapes = {
     rest: 'flag',
   }),
   computed: keys<First<typeof computed>>({ as: must('anything'), from: must('anything') }),
-  folded: keys<Second<typeof folded>>({ nullable: 'flag', unique: common.keys.unique }),
+  folded: keys<Second<typeof folded>>({ nullable: 'flag', unique: secondShape }),
 }
 
 /** The shape of a field, for those that are copied from others. */

@@ -351,28 +351,16 @@ export const holders = (rule: Rule, { superuser }: Roles): string => {
 export const inWords = (rule: Rule, roles: Roles): string => {
   const superuser = withArticle(roles.superuser)
   const callers = (one: Rule): string => {
-    switch (one.kind) {
-      case 'anyone':
-        return 'anybody'
-      case 'signed in':
-        return 'callers with a token'
-      case 'self':
-        return one.fields.join() === 'id'
-          ? 'whoever has that id'
-          : `whoever ${one.fields.join(' or ')} names`
-      case 'role':
-        return withArticle(one.role)
-      case 'superuser':
-        return superuser
-      case 'while':
-        return `anybody while ${one.setting} is open`
-      case 'any of':
-        return [...new Set(one.rules.map(whom))].join(', or ')
-      case 'nobody':
-        return 'nobody'
-      default:
-        return one satisfies never
-    }
+    if (one.kind === 'self')
+      return one.fields.join() === 'id'
+        ? 'whoever has that id'
+        : `whoever ${one.fields.join(' or ')} names`
+    if (one.kind === 'role') return withArticle(one.role)
+    if (one.kind === 'while') return `anybody while ${one.setting} is open`
+    if (one.kind === 'any of') return [...new Set(one.rules.map(whom))].join(', or ')
+    return { anyone: 'anybody', 'signed in': 'callers with a token', superuser, nobody: 'nobody' }[
+      one.kind
+    ]
   }
   const whom = (one: Rule): string => {
     const who = callers(one)

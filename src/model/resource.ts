@@ -17,11 +17,7 @@ export type Member =
   | { readonly kind: 'links'; readonly name: '_links'; readonly links: Links }
 
 /** A value of `sort`, with a sign if it descends, and the field it sorts by. */
-type SortTerm = {
-  readonly name: string
-  readonly field: string
-  readonly descending: boolean
-}
+type SortTerm = { readonly name: string; readonly field: string; readonly descending: boolean }
 
 /** An entity as a version of the REST API has it. */
 export type Resource = {

@@ -115,6 +115,34 @@ const roleClaimFaults = function* ({ roleFrom: from, roles, audienceClaim }: Vie
       yield `roleFrom of viewers names ${one}, which is not a role: name one of ${roles.names.join(', ')}`
 }
 
+/** The faults of the viewers among the entities and the rules of actions. */
+const faultsOf = function* (
+  entities: Readonly<Record<string, Entity>>,
+  viewers: Viewers,
+  actions: readonly PlacedRule[],
+): Faults {
+  const { entity, barred, roles } = viewers
+  const self = entity === undefined ? undefined : own(entities, entity)
+  if (entity !== undefined && !self)
+    yield `viewers are ${entity}, which is not an entity: name one of ${Object.keys(entities).join(', ')}`
+  for (const option of ['barred', 'by', 'signUp'] as const)
+    if (entity === undefined && viewers[option] !== undefined)
+      yield `viewers have ${option}, and no entity that it is about: name the entity`
+  const field = barred && self && own(self.fields, barred.field)
+  if (barred && self && !field)
+    yield `viewers are barred by ${barred.field}, which is not a field of ${entity}: name one of ${Object.keys(self.fields).join(', ')}`
+  if (barred && !field?.values?.includes(barred.value))
+    yield `viewers are barred where ${entity}.${barred.field} is ${barred.value}, which is not one of its values: make it a choice that has it`
+  for (const [name, { fields }] of Object.entries(entities))
+    for (const [key, { initial }] of Object.entries(fields))
+      if (initial === 'subject' && name !== entity)
+        yield `${name}.${key} is a subject(), and viewers are not ${name}: leave it out`
+  if (entity !== undefined && self) yield* subjectFaults(entity, self, viewers)
+  yield* roleClaimFaults(viewers)
+  yield* viewerFaults(entities, entity)
+  yield* roleFaults(roles, [...rulesOf(entities), ...actions])
+}
+
 /**
  * The viewers, checked against the entities and the rules of actions; a plain Error with one sentence says what is
  * wrong.
@@ -124,31 +152,5 @@ export const checkViewers = (
   viewers: Viewers,
   actions: readonly PlacedRule[] = [],
 ): void => {
-  const { entity, barred, roles } = viewers
-  const self = entity === undefined ? undefined : own(entities, entity)
-  if (entity !== undefined && !self)
-    wrong(
-      `viewers are ${entity}, which is not an entity: name one of ${Object.keys(entities).join(', ')}`,
-    )
-  for (const option of ['barred', 'by', 'signUp'] as const)
-    if (entity === undefined && viewers[option] !== undefined)
-      wrong(`viewers have ${option}, and no entity that it is about: name the entity`)
-  const field = barred && self && own(self.fields, barred.field)
-  if (barred && self && !field)
-    wrong(
-      `viewers are barred by ${barred.field}, which is not a field of ${entity}: name one of ${Object.keys(self.fields).join(', ')}`,
-    )
-  if (barred && !field?.values?.includes(barred.value))
-    wrong(
-      `viewers are barred where ${entity}.${barred.field} is ${barred.value}, which is not one of its values: make it a choice that has it`,
-    )
-  for (const [name, { fields }] of Object.entries(entities))
-    for (const [key, { initial }] of Object.entries(fields))
-      if (initial === 'subject' && name !== entity)
-        wrong(`${name}.${key} is a subject(), and viewers are not ${name}: leave it out`)
-  if (entity !== undefined && self)
-    for (const fault of subjectFaults(entity, self, viewers)) wrong(fault)
-  for (const fault of roleClaimFaults(viewers)) wrong(fault)
-  for (const fault of viewerFaults(entities, entity)) wrong(fault)
-  for (const fault of roleFaults(roles, [...rulesOf(entities), ...actions])) wrong(fault)
+  for (const fault of faultsOf(entities, viewers, actions)) wrong(fault)
 }

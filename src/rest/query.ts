@@ -249,7 +249,7 @@ export const filtersOf = (
         return [{ field, is, member, value: value ?? 0 }]
       }
       default:
-        return filter satisfies never
+        return kind satisfies never
     }
   })
 

@@ -14,32 +14,24 @@ type CheckedField = CheckedEntity & { readonly key: string; readonly field: Fiel
 /** The rest of a sentence that begins with `thing.title`; undefined if nothing is wrong. */
 type FieldCheck = (of: CheckedField) => string | undefined | false
 
-/** A stored value in the API's form, so that the field's own rule can check it. */
-const asGiven = ({ scalar }: Field, value: string | number): unknown => {
-  if (scalar === 'json' || scalar === 'list') {
-    try {
-      return JSON.parse(String(value))
-    } catch {
-      return undefined
-    }
-  }
-  if (scalar === 'flag') return value === 1 ? true : value === 0 ? false : undefined
-  if (scalar !== 'time') return value
-  const moment = new Date(value)
-  return typeof value === 'number' && !Number.isNaN(moment.valueOf())
-    ? moment.toISOString()
-    : undefined
-}
-
-/** Whether the field's own rule accepts an initial value unchanged. */
+/** Whether the field's own rule accepts an initial value unchanged, in the form that the APIs have. */
 const isTaken = (field: Field, value: string | number): boolean => {
-  if (field.scalar === 'id' || field.scalar === 'bytes' || field.foldedFrom !== undefined)
+  const { scalar, rule, scale } = field
+  if (scalar === 'id' || scalar === 'bytes' || field.foldedFrom !== undefined) return false
+  if (scalar === 'money') return Number.isSafeInteger(value) && Number(value) >= 0
+  if (scalar === 'decimal')
+    return Number.isSafeInteger(value) && 'value' in rule(Number(value) / 10 ** scale)
+  let given: unknown = value
+  try {
+    if (scalar === 'json' || scalar === 'list') given = JSON.parse(String(value))
+    if (scalar === 'flag') given = value === 1 ? true : value === 0 ? false : undefined
+    // Throws for what is no time.
+    if (scalar === 'time')
+      given = new Date(typeof value === 'number' ? value : Number.NaN).toISOString()
+  } catch {
     return false
-  if (field.scalar === 'money') return Number.isSafeInteger(value) && Number(value) >= 0
-  if (field.scalar === 'decimal')
-    return Number.isSafeInteger(value) && 'value' in field.rule(Number(value) / 10 ** field.scale)
-  const given = asGiven(field, value)
-  const checked = field.rule(given)
+  }
+  const checked = rule(given)
   return 'value' in checked && JSON.stringify(checked.value) === JSON.stringify(given)
 }
 

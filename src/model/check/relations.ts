@@ -4,7 +4,7 @@ import { type Predicate, partsOf, resolveCondition } from '#model/condition.ts'
 import type { Entity, Relation } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { linkOf } from '#model/names.ts'
-import { alternativesOf, isByRow, type Policy, type Rule } from '#model/policy.ts'
+import { alternativesOf, isByRow, type Rule } from '#model/policy.ts'
 
 /** One entity among all of them. */
 export type CheckedEntity = {
@@ -37,10 +37,7 @@ const targetFault = (
     const keys = link && linkOf(entities, name, relation)
     if (!keys)
       return `leads through ${relation.through}, which has no references to ${name} and to ${relation.to} that are never null: name an entity with both`
-    if (
-      isByRow(own(link.fields, keys.by)?.readableBy) ||
-      isByRow(own(link.fields, keys.of)?.readableBy)
-    )
+    if ([keys.by, keys.of].some(key => isByRow(own(link.fields, key)?.readableBy)))
       return `leads through ${link.plural} by a field that callers read in some rows only: change its readableBy`
     if (link.policy.read === undefined)
       return `leads through ${link.plural}, which nobody may read: give them a read rule`
@@ -97,11 +94,9 @@ const fieldAt = (
   return relation?.kind === 'one' ? fieldAt(entities, own(entities, relation.to), rest) : undefined
 }
 
-type Ruled = readonly [operation: keyof Policy, rule: Rule & { kind: 'self' }]
-
-const selfRules = ({ policy }: Entity): readonly Ruled[] =>
-  (Object.entries(policy) as [keyof Policy, Rule | undefined][]).flatMap(([operation, rule]) =>
-    rule?.kind === 'self' ? [[operation, rule] as const] : [],
+const selfRules = ({ policy }: Entity) =>
+  Object.entries(policy).flatMap(([operation, rule]) =>
+    rule.kind === 'self' ? [[operation, rule] as const] : [],
   )
 
 /** The reason why a new row can never be the viewer's by this path; undefined if there is none. */
@@ -143,16 +138,14 @@ const unknownOf = (predicate: Predicate, self: Entity, isNew: boolean): string |
   return found.find(one => one !== undefined)
 }
 
-/** Whether it is a self rule of a policy, whose paths have sentences of their own. */
-const isSelfOf = (operation: string, rule: Rule): boolean =>
-  rule.kind === 'self' && operation !== 'field'
-
 /** The faults of the conditions of rules; `viewers` is the entity of the viewers, if it is known. */
 const conditionFaults = function* (checked: CheckedEntity, viewers?: string): Faults {
   const { entities, name, self } = checked
   const context = { entities, digits: 3, ...(viewers !== undefined && { viewers }) }
-  for (const [subject, operation, rule] of rulesByRow(checked))
-    for (const { before, after } of isSelfOf(operation, rule) ? [] : alternativesOf(rule)) {
+  for (const [subject, operation, rule] of rulesByRow(checked)) {
+    // The paths of a self rule of a policy have sentences of their own.
+    const isSelf = rule.kind === 'self' && operation !== 'field'
+    for (const { before, after } of isSelf ? [] : alternativesOf(rule)) {
       for (const condition of [before, after]) {
         if (condition === undefined) continue
         const { predicate, faults } = resolveCondition(context, name, condition)
@@ -168,6 +161,7 @@ const conditionFaults = function* (checked: CheckedEntity, viewers?: string): Fa
       if (after !== undefined && operation !== 'update')
         yield `${subject} says what a row is becoming, which only an update does: leave it out`
     }
+  }
   for (const [key, { settableBy }] of Object.entries(self.fields))
     if (isByRow(settableBy))
       yield `${name}.${key} is settable by row, which is not possible: let the update rule of ${name} say it`
