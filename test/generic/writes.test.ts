@@ -229,8 +229,9 @@ const writesIn = (subject: Subject, view: View) =>
       }
     })
 
+    const actions = subject.content.actions.filter(action => isIn(action, version))
+
     test('an action is for those whom its rule names', async () => {
-      const actions = subject.content.actions.filter(action => isIn(action, version))
       for (const { method, path, rule } of actions)
         for (const viewer of [anonymous, someone(2), admin]) {
           const answer = await ask(
@@ -245,6 +246,24 @@ const writesIn = (subject: Subject, view: View) =>
               `${path} ${answer.text}`,
             )
         }
+    })
+
+    test('an action about a row is for those whom its rule lets through for it', async () => {
+      for (const { steps, method, path, about, rule } of actions)
+        for (const row of steps && about ? reference().rowsIn(about) : [])
+          for (const viewer of callers) {
+            if (!about || verdict(rule, viewer, it().model) === 'no') continue
+            const answer = await ask(
+              `${method} ${prefix}${path.replace(':id', `${row.id}`)}`,
+              viewer,
+            )
+            const told = `${path} ${row.id} by ${named(viewer)}: ${answer.text}`
+            if (reference().isHidden(about, row, viewer)) assert.equal(answer.status, 404, told)
+            else if (!reference().may(about, row, rule, viewer)) refuses(answer, 403, 'FORBIDDEN')
+            // What its steps refuse besides is its own test's matter.
+            else assert.ok([200, 201, 204, 409].includes(answer.status), told)
+            await readAgain()
+          }
     })
 
     test('a thing is deleted by those who may, and by no others', async () => {
