@@ -1,7 +1,7 @@
 /** Makes commands from named steps, after a check of the viewer. */
 import { ApiError } from '#errors.ts'
 import type { Mailer } from '#mail/mail.ts'
-import { anyOf, type Predicate } from '#model/condition.ts'
+import { anyOf, type Predicate, someOf } from '#model/condition.ts'
 import { madeSlug } from '#model/field.ts'
 import { columnName, entityOf, fieldOf, type Model } from '#model/model.ts'
 import { judge, type Rule, refusal, rowRights, type Viewer } from '#model/policy.ts'
@@ -80,7 +80,7 @@ export type GuardedStep = Partial<Pick<Step, 'expect' | 'checksViewer'>> & {
   readonly refused?: (rows: Rows) => ApiError | undefined
 }
 
-type CommandDraft = Pick<Command, 'name' | 'text' | 'isolated' | 'deletes'> & {
+export type CommandDraft = Pick<Command, 'name' | 'text' | 'isolated' | 'deletes'> & {
   /** Whether the viewer acts as itself, and so must exist. */
   readonly asSelf?: boolean
   readonly steps: readonly GuardedStep[]
@@ -93,15 +93,8 @@ type CommandDraft = Pick<Command, 'name' | 'text' | 'isolated' | 'deletes'> & {
 export const result = (step: string, field = 'id'): Sql =>
   parameter({ kind: 'result', step, field })
 
-/**
- * What each change of a row raises beside the fields that it is about: its revision, and when it was last changed. Each statement
- * that changes a row has them among what it sets; an empty list for an entity without either.
- */
-export const raised = (writing: Pick<Writing, 'model' | 'now'>, entity: string): readonly Sql[] =>
-  raisedValues(writing, entity).map(([key, value]) => sql`${name(columnName(key))} = ${value}`)
-
-/** The same as fields with their values. */
-export const raisedValues = (
+/** What each change of a row raises beside the fields that it is about: its revision, and when it was last changed; nothing for an entity without either. */
+export const raised = (
   { model, now }: Pick<Writing, 'model' | 'now'>,
   entity: string,
 ): readonly (readonly [string, Sql])[] =>
@@ -141,23 +134,24 @@ export const insertInto = (table: string, given: ReadonlyMap<string, Sql>): Sql 
     select ${join([...given.values()], comma)}`
 }
 
-/** What a change of these values makes of the fields, those among them that such a change resets. */
+/** What a change of these values makes of the fields, those among them that such a change resets or raises. */
 export const changesOf = (
-  { model, dialect }: Pick<Writing, 'model' | 'dialect'>,
+  writing: Pick<Writing, 'model' | 'dialect' | 'now'>,
   entityName: string,
   values: ReadonlyMap<string, SqlPart>,
 ): Map<string, Sql> => {
-  const entity = entityOf(model, entityName)
+  const entity = entityOf(writing.model, entityName)
   const columnOf = columnsOf(entity.table)
   const changes = new Map<string, Sql>()
   for (const [key, value] of values)
-    changes.set(key, dialect.typed(value, fieldOf(entity, key).scalar))
+    changes.set(key, writing.dialect.typed(value, fieldOf(entity, key).scalar))
   for (const [by, value] of values)
     for (const [key, initial] of fieldsToReset(entity, by)) {
       if (values.has(key)) continue
       const isSame = sql`${columnOf(by)} is not distinct from ${value}`
       changes.set(key, sql`case when ${isSame} then ${columnOf(key)} else ${initial} end`)
     }
+  for (const [key, to] of raised(writing, entityName)) changes.set(key, to)
   return changes
 }
 
@@ -192,6 +186,17 @@ export const conditionOf = (writing: Writing, entityName: string, rule: Rule | u
 /** The refusal of a viewer whose own row was deleted, before its command or while it ran. */
 export const goneViewer = ({ model }: Writing): ApiError =>
   new ApiError('FORBIDDEN', `The ${model.viewers.entity} of this token does not exist any more`)
+
+/** Whether a predicate looks at one of these names: fields, and tables of lists. */
+export const looksAt = (
+  predicate: Predicate,
+  names: { readonly has: (name: string) => boolean },
+): boolean =>
+  someOf(predicate, one =>
+    one.kind === 'across'
+      ? names.has(one.by) || names.has(one.table)
+      : 'field' in one && names.has(one.field),
+  )
 
 /** A predicate as a condition on a row with these columns; the other rows that it looks at stay as they are until the commit. */
 export const lockedSql = (

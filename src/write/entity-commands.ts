@@ -1,6 +1,6 @@
 /** The plain create, update and delete that every entity has unless its policy closes them, with the preconditions of a request. */
 import { ApiError } from '#errors.ts'
-import { anyOf, isOfViewer, type Predicate, partsOf } from '#model/condition.ts'
+import { anyOf, isOfViewer, type Predicate } from '#model/condition.ts'
 import type { Entity } from '#model/entity.ts'
 import { columnName, entityOf, fieldOf, notFound } from '#model/model.ts'
 import { isByRow, judge, type RowRight, type Rule, refusal, rowRights } from '#model/policy.ts'
@@ -18,15 +18,15 @@ import {
   insertedValues,
   insertInto,
   lockedSql,
+  looksAt,
   permit,
-  raisedValues,
   rememberSubject,
   result,
   type Writing,
 } from '#write/command.ts'
 import type { Values } from '#write/input.ts'
 import { effectSteps } from '#write/outbox.ts'
-import { nullingSteps } from '#write/set-null.ts'
+import { deleteSteps } from '#write/set-null.ts'
 import { hookBefore } from '#write/steps.ts'
 
 /** The condition that the viewer may see a row of an entity's table, if a rule hides rows of it; a row that is hidden does not exist. */
@@ -47,13 +47,6 @@ const referred = (writing: Writing, entity: Entity, values: Values) =>
     const exists = sql`exists (select 1 from ${name(table)} where ${and([sql`id = ${value}`, ...seen])}${lock})`
     return [{ key, value, entity: references.entity, exists }]
   })
-
-/** Whether a predicate looks at one of these fields of its own row. */
-const looksAt = (predicate: Predicate, fields: ReadonlyMap<string, unknown>): boolean => {
-  if (predicate.kind === 'across') return predicate.rows === 'one' && fields.has(predicate.by)
-  if ('field' in predicate) return fields.has(predicate.field)
-  return partsOf(predicate).some(part => looksAt(part, fields))
-}
 
 /** What can be told of a row of which only some fields are known yet: where they do not decide, it counts as fitting. */
 const asFarAsKnown = (
@@ -88,15 +81,10 @@ const absentOf = (
 }
 
 /** The conditions of a create: the right to it, and that the rows it refers to exist. A precheck has only some of the values. */
-const createGuard = (
-  writing: Writing,
-  entityName: string,
-  values: Values,
-  inserted: ReadonlyMap<string, Sql>,
-  isWhole: boolean,
-) => {
+const createGuard = (writing: Writing, entityName: string, values: Values, isWhole: boolean) => {
   const { model, viewer, dialect } = writing
   const entity = entityOf(model, entityName)
+  const inserted = insertedValues(writing, entityName, values)
   const rule = entity.policy.create
   const what = `create ${entity.plural}`
   const verdict = permit(writing, rule, what)
@@ -125,7 +113,7 @@ const createGuard = (
   const explain = conditions.length > 0 ? { explain: sql`select ${join(conditions, comma)}` } : {}
   const isOfOwn = verdict === 'row' && rights.every(({ before }) => isOfViewer(before))
   const asSelf = isOfOwn || Object.keys(entity.fields).some(isOwn)
-  return { where: and(conditions), explain, refused, asSelf }
+  return { inserted, where: and(conditions), guard: { ...explain, refused }, asSelf }
 }
 
 /** Creates a row. The rows it refers to must exist, else `NOT_FOUND`; a viewer who acts as itself must exist, else 403. */
@@ -133,9 +121,8 @@ export const create = (writing: Writing, entityName: string, checked: Values): C
   const entity = entityOf(writing.model, entityName)
   const hook = entity.before.create && hookBefore(writing, entityName, 'create', 0, checked)
   const { values = checked, steps = [] } = hook ?? {}
-  const given = insertedValues(writing, entityName, values)
-  const { where, explain, refused, asSelf } = createGuard(writing, entityName, values, given, true)
-  const insert = sql`${insertInto(entity.table, given)} where ${where} returning id`
+  const { inserted, where, guard, asSelf } = createGuard(writing, entityName, values, true)
+  const insert = sql`${insertInto(entity.table, inserted)} where ${where} returning id`
   // The row of a subject is made once and for all.
   const { service, subject } = writing.viewer
   const isViewers = subject !== undefined && entityName === writing.model.viewers.entity
@@ -149,7 +136,7 @@ export const create = (writing: Writing, entityName: string, checked: Values): C
     isolated: hook?.isolated,
     steps: [
       ...steps,
-      { name: 'insert', sql: insert, refused, ...explain },
+      { name: 'insert', sql: insert, ...guard },
       ...remember,
       ...effectSteps(writing, entityName, 'create', result('insert')),
     ],
@@ -160,14 +147,8 @@ export const create = (writing: Writing, entityName: string, checked: Values): C
 
 /** Checks whether a row could be created below these parents; run before the faults of an input are reported. */
 export const createPrecheck = (writing: Writing, entityName: string, given: Values): Command => {
-  const { where, explain, refused, asSelf } = createGuard(
-    writing,
-    entityName,
-    given,
-    insertedValues(writing, entityName, given),
-    false,
-  )
-  const step: GuardedStep = { sql: sql`select 1 where ${where}`, refused, ...explain }
+  const { where, guard, asSelf } = createGuard(writing, entityName, given, false)
+  const step: GuardedStep = { sql: sql`select 1 where ${where}`, ...guard }
   return commandOf(writing, { name: `precheck create ${entityName}`, asSelf, steps: [step] })
 }
 
@@ -186,13 +167,10 @@ export type Target = {
 }
 
 /** The error for a row that does not fit `If-Match`, by the reason why none ever did if there is one. */
-export const changedSince = (what: string, mismatch?: string): ApiError =>
-  mismatch === undefined
-    ? new ApiError(
-        'PRECONDITION_FAILED',
-        `The ${what} was changed since: read it again, then repeat the change`,
-      )
-    : new ApiError('PRECONDITION_FAILED', mismatch)
+export const changedSince = (
+  what: string,
+  why = `The ${what} was changed since: read it again, then repeat the change`,
+): ApiError => new ApiError('PRECONDITION_FAILED', why)
 
 /** The error for a row that does not fit `If-None-Match`. */
 export const stillThat = (what: string): ApiError =>
@@ -201,18 +179,12 @@ export const stillThat = (what: string): ApiError =>
     `If-None-Match is * or has the ETag that the ${what} has now: leave the header out to change the ${what} all the same`,
   )
 
-/** Whether a row has one of the revisions that `If-Match` lists (RFC 9110, section 13.1.1). */
-const revisionCondition = (table: string, revisions: Target['revisions']): Sql => {
-  if (revisions === undefined || revisions === 'any') return sql`true`
+/** Whether a row has one of the revisions that a header lists (RFC 9110, sections 13.1.1 and 13.1.2). */
+const hasRevision = (table: string, revisions: readonly number[] | 'any'): Sql => {
+  if (revisions === 'any') return sql`true`
   return revisions.length === 0
     ? sql`false`
     : sql`${column(table, 'revision')} in (${join(revisions, comma)})`
-}
-
-/** Whether it has none of those that `If-None-Match` lists (RFC 9110, section 13.1.2). */
-const exclusionCondition = (table: string, excluded: Target['excluded']): Sql => {
-  if (excluded === undefined) return sql`true`
-  return excluded === 'any' ? sql`false` : sql`not ${revisionCondition(table, excluded)}`
 }
 
 /**
@@ -224,7 +196,7 @@ export const revisionSteps = (
   target: Target,
   rule: Rule | undefined,
 ): readonly GuardedStep[] => {
-  const { entity, id, revisions, excluded } = target
+  const { entity, id, revisions = 'any', excluded = [] } = target
   const { table } = entityOf(writing.model, entity)
   // Not even a revision is compared of a row that is hidden.
   const mine = and([conditionOf(writing, entity, rule), ...seenSql(writing, entity)])
@@ -234,14 +206,9 @@ export const revisionSteps = (
       select 1 where not exists (select 1 from found where not (${condition}))`,
     refused,
   })
-  const steps: GuardedStep[] = []
-  if (revisions !== undefined && revisions !== 'any')
-    steps.push(
-      step(revisionCondition('found', revisions), () => changedSince(entity, target.mismatch)),
-    )
-  if (excluded !== undefined)
-    steps.push(step(exclusionCondition('found', excluded), () => stillThat(entity)))
-  return steps
+  const matched = step(hasRevision('found', revisions), () => changedSince(entity, target.mismatch))
+  const other = step(sql`not ${hasRevision('found', excluded)}`, () => stillThat(entity))
+  return [...(revisions === 'any' ? [] : [matched]), ...(target.excluded ? [other] : [])]
 }
 
 /** What one of these rights demands of a row as it is, and as changes leave it too. */
@@ -289,8 +256,8 @@ const targetGuard = (
   const rights = verdict === 'row' && rule ? rowRights(model, target.entity, rule, viewer) : []
   const [own, mine] =
     verdict === 'yes' ? [sql`true`, sql`true`] : demandedOf(writing, columnsOf(of), rights, changes)
-  const current = revisionCondition(of, target.revisions)
-  const other = exclusionCondition(of, target.excluded)
+  const current = hasRevision(of, target.revisions ?? 'any')
+  const other = target.excluded ? sql`not ${hasRevision(of, target.excluded)}` : sql`true`
   const references = referred(writing, entity, values)
   const exist = references.map(({ exists }) => exists)
   // The rows that an update refers to are looked for before the row that it makes is judged.
@@ -311,7 +278,7 @@ const targetGuard = (
       : stillThat(target.entity)
   }
   const where = and([id, ...parent, ...seen, mine, current, other, ...exist])
-  return { entity, where, explain, refused }
+  return { entity, where, guard: { explain, refused } }
 }
 
 /** The steps of a hook before a write to a row, which come after the check of that row: a forbidden caller gets 403, whatever else holds. */
@@ -339,7 +306,9 @@ export const update = (
     entity.before.update && hookBefore(writing, target.entity, 'update', target.id, given)
   const { values = given } = hook ?? {}
   const table = name(entity.table)
-  const changes = changesOf(writing, target.entity, values)
+  // Without values nothing is raised either.
+  const changes =
+    values.size > 0 ? changesOf(writing, target.entity, values) : new Map<string, Sql>()
   if (isReplacement)
     for (const key of values.keys()) {
       const { readableBy, foldedFrom } = fieldOf(entity, key)
@@ -349,9 +318,7 @@ export const update = (
       const own = column(entity.table, columnName(key))
       changes.set(key, sql`case when ${isRead} then ${changes.get(key) ?? own} else ${own} end`)
     }
-  if (changes.size > 0)
-    for (const [key, value] of raisedValues(writing, target.entity)) changes.set(key, value)
-  const { where, explain, refused } = targetGuard(writing, target, 'update', values, changes)
+  const { where, guard } = targetGuard(writing, target, 'update', values, changes)
   const change =
     changes.size === 0
       ? sql`select id from ${table} where ${where}${dialect.lockClause}`
@@ -362,7 +329,7 @@ export const update = (
     ...hook,
     steps: [
       ...(hook ? hookSteps(writing, target, 'update', hook.steps) : []),
-      { name: 'target', sql: change, explain, refused },
+      { name: 'target', sql: change, ...guard },
       ...(changes.size === 0 ? [] : effectSteps(writing, target.entity, 'update', target.id)),
     ],
     makes: 'target',
@@ -371,26 +338,14 @@ export const update = (
 
 /** Deletes a row, and the rows that belong to it; to those that refer to it and stay this is a change. */
 export const remove = (writing: Writing, target: Target): Command => {
-  const { entity, where, explain, refused } = targetGuard(writing, target, 'delete')
-  const table = name(entity.table)
-  const plain = sql`delete from ${table} where ${where} returning id`
-  const nulling = [
-    ...effectSteps(writing, target.entity, 'delete', result('target')),
-    ...nullingSteps(writing, target.entity, result('target')),
-  ]
-  // Its conditions may look at references that are null by then, so they are tested before.
-  const found = sql`select id from ${table} where ${where}${writing.dialect.lockClause}`
-  const change = sql`delete from ${table} where id = ${result('target')} returning id`
+  const { entity, where, guard } = targetGuard(writing, target, 'delete')
+  const steps = deleteSteps(writing, target.entity, where, { name: 'target', ...guard })
   const hook =
     entity.before.delete && hookBefore(writing, target.entity, 'delete', target.id, new Map())
-  const isolated = nulling.length > 0
-  const steps = isolated
-    ? [{ name: 'target', sql: found, explain, refused }, ...nulling, { sql: change }]
-    : [{ sql: plain, explain, refused }]
   return commandOf(writing, {
     name: `delete ${target.entity}`,
     ...hook,
-    isolated: isolated || hook?.isolated === true,
+    isolated: steps.length > 1 || hook?.isolated === true,
     steps: hook ? [...hookSteps(writing, target, 'delete', hook.steps), ...steps] : steps,
     status: 204,
     text: 'true',
@@ -405,8 +360,8 @@ export const targetSteps = (
   operation: keyof typeof verbs,
 ): readonly GuardedStep[] => {
   const { revisions: _, excluded: __, ...anyRevision } = target
-  const { entity, where, explain, refused } = targetGuard(writing, anyRevision, operation)
-  return [{ sql: sql`select id from ${name(entity.table)} where ${where}`, explain, refused }]
+  const { entity, where, guard } = targetGuard(writing, anyRevision, operation)
+  return [{ sql: sql`select id from ${name(entity.table)} where ${where}`, ...guard }]
 }
 
 /** Checks whether the viewer may change the target; run before the faults of an input, since 403 and 404 come before 422. */

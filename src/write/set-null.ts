@@ -3,8 +3,9 @@ import type { Entity } from '#model/entity.ts'
 import { columnName, type Entities, entityOf } from '#model/model.ts'
 import { dependenciesFirst, goneWith, type Reference, referencesTo } from '#model/references.ts'
 import { column, comma, join, name, type Sql, sql, trusted } from '#sql/sql.ts'
-import { type GuardedStep, raised, type Writing } from '#write/command.ts'
+import { assignments, type GuardedStep, raised, result, type Writing } from '#write/command.ts'
 import { fieldsToReset } from '#write/input.ts'
+import { effectSteps } from '#write/outbox.ts'
 
 /** An entity whose rows a delete must change, and its fields that become null. */
 type Changed = {
@@ -38,7 +39,7 @@ const or = trusted(' or ')
  * their rows; none if the foreign keys do as well. They reach the rows that refer then: the command must be `isolated`, so that no
  * others come.
  */
-export const nullingSteps = (writing: Writing, target: string, id: Sql): readonly GuardedStep[] => {
+const nullingSteps = (writing: Writing, target: string, id: Sql): readonly GuardedStep[] => {
   const { model, dialect } = writing
   const { entities } = model
   const changes = known
@@ -86,12 +87,37 @@ export const nullingSteps = (writing: Writing, target: string, id: Sql): readonl
           .push(sql`when ${leadsToGone(reference)} then ${value}`)
     const sets = [...cases].map(([key, all]) => {
       const own = name(columnName(key))
-      return sql`${own} = case ${join(all, trusted(' '))} else ${own} end`
+      return [key, sql`case ${join(all, trusted(' '))} else ${own} end`] as const
     })
-    sets.push(...raised(writing, changed))
     const change = sql`${goneClause}
-      update ${name(entity.table)} set ${join(sets, comma)}
+      update ${name(entity.table)} set ${assignments(new Map([...sets, ...raised(writing, changed)]))}
       where ${anyLeadsToGone(references)}`
     return { sql: change, expect: 'any' }
   })
+}
+
+/**
+ * The statements that delete the row for which this holds, with what is to be done before it goes; the first of them finds the row, and
+ * has this guard.
+ */
+export const deleteSteps = (
+  writing: Writing,
+  entityName: string,
+  holds: Sql,
+  { name: own, ...guard }: Omit<GuardedStep, 'sql'> & { readonly name: string },
+  returned: Sql = sql`id`,
+): readonly GuardedStep[] => {
+  const table = name(entityOf(writing.model, entityName).table)
+  const before = [
+    ...effectSteps(writing, entityName, 'delete', result(own)),
+    ...nullingSteps(writing, entityName, result(own)),
+  ]
+  if (before.length === 0)
+    return [
+      { name: own, sql: sql`delete from ${table} where ${holds} returning ${returned}`, ...guard },
+    ]
+  // Its conditions may look at references that are null by then, so they are tested before.
+  const found = sql`select ${returned} from ${table} where ${holds}${writing.dialect.lockClause}`
+  const gone = sql`delete from ${table} where id = ${result(own)} returning id`
+  return [{ name: own, sql: found, ...guard }, ...before, { sql: gone }]
 }

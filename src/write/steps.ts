@@ -2,17 +2,8 @@
  * Steps: what an action or a hook does, as data. Each becomes one or two statements that decide by themselves: nothing is read first
  * and decided in TypeScript, so nobody else's write can come between.
  */
-import { isDeepStrictEqual } from 'node:util'
 import { ApiError, type ErrorKind, type machineErrors } from '#errors.ts'
-import {
-  namesViewer,
-  now,
-  OperandValue,
-  type Predicate,
-  resolveCondition,
-  someOf,
-  viewer,
-} from '#model/condition.ts'
+import { namesViewer, now, OperandValue, resolveCondition, viewer } from '#model/condition.ts'
 import { columnName, entityOf, fieldOf, notFound } from '#model/model.ts'
 import { digitsOf } from '#model/money.ts'
 import { judge, type Rule, refusal, rowRights, type Viewer } from '#model/policy.ts'
@@ -20,18 +11,20 @@ import { columnsOf, predicateSql } from '#read/predicate.ts'
 import { and, column, comma, isSql, join, name, type Sql, type SqlPart, sql } from '#sql/sql.ts'
 import {
   assignments,
+  type CommandDraft,
   changesOf,
   conditionOf,
   type GuardedStep,
   insertedValues,
   insertInto,
-  raisedValues,
+  lockedSql,
+  looksAt,
   result,
   type Writing,
 } from '#write/command.ts'
 import { authorValue, checkInput, type InputValue, invalid, type Values } from '#write/input.ts'
 import { effectSteps, type Occasion } from '#write/outbox.ts'
-import { nullingSteps } from '#write/set-null.ts'
+import { deleteSteps } from '#write/set-null.ts'
 
 /** A number relative to what the row has. */
 export class Added {
@@ -167,25 +160,6 @@ export type StepContext = {
   readonly settings: Readonly<Record<string, unknown>>
 }
 
-/** Steps as statements, and what they say of their command. */
-type StatedSteps = {
-  readonly steps: readonly GuardedStep[]
-  /** Whether they name the viewer's row, which must exist then. */
-  readonly asSelf: boolean
-  readonly isolated: boolean
-  /** The entity of the row that they delete. */
-  readonly deletes: string | undefined
-  /** The last step about a row of this entity, and the status of an answer with that row. */
-  readonly about: (entity: string) =>
-    | {
-        readonly makes: string
-        readonly status:
-          | number
-          | { readonly step: string; readonly some: number; readonly none: number }
-      }
-    | undefined
-}
-
 type ResolveContext = Pick<Writing, 'model' | 'viewer' | 'now'>
 
 /** The values of a step by field, as they are stored or as pieces of SQL. */
@@ -217,38 +191,36 @@ export const valuesOf = (
   return new Map([...stored, ...pieces])
 }
 
-/** The same condition with what only steps have in it as conditions know it; the viewer is the row of an id, if that is given. */
-export const plainCondition = (
-  context: Pick<Writing, 'viewer'>,
-  condition: unknown,
-  id?: number | null,
-): unknown => {
-  if (condition === context.viewer || condition === viewer)
-    return id === undefined ? viewer : new OperandValue({ kind: 'value', value: id })
+/** The same condition with what only steps have in it as conditions know it. */
+const plainCondition = (context: Pick<Writing, 'viewer'>, condition: unknown): unknown => {
+  if (condition === context.viewer) return viewer
   if (isSql(condition)) {
     const [from, ...others] = condition.parameters
     if (from?.kind !== 'result' || others.length > 0 || condition.texts.join('') !== '')
       throw new Error('a condition of a step takes result(…), and no other piece of SQL')
     return new OperandValue(from)
   }
-  if (Array.isArray(condition)) return condition.map(one => plainCondition(context, one, id))
+  if (Array.isArray(condition)) return condition.map(one => plainCondition(context, one))
   if (typeof condition !== 'object' || condition === null || condition instanceof Date)
     return condition
   const entries = Object.entries(condition)
-  return Object.fromEntries(entries.map(([key, one]) => [key, plainCondition(context, one, id)]))
+  return Object.fromEntries(entries.map(([key, one]) => [key, plainCondition(context, one)]))
 }
 
-/** The condition of a step resolved against the model, with its faults. */
+/** The condition of a step resolved against the model, with its faults, and whether it names the viewer. */
 export const resolvedCondition = (
   context: ResolveContext,
-  entity: string,
+  entityName: string,
   condition: StepCondition,
-  id?: number | null,
 ) => {
   const { entities, settings, viewers } = context.model
-  const named = viewers.entity === undefined ? {} : { viewers: viewers.entity }
-  const against = { entities, digits: settings.currency.digits, ...named }
-  return resolveCondition(against, entity, plainCondition(context, condition, id))
+  const { entity, by } = viewers
+  const named = entity === undefined ? {} : { viewers: entity }
+  const table = entity === undefined ? undefined : entities[entity]?.table
+  const from = table !== undefined && by !== undefined ? { from: { table, by } } : {}
+  const plain = plainCondition(context, condition)
+  const against = { entities, digits: settings.currency.digits, ...named, ...from }
+  return { ...resolveCondition(against, entityName, plain), asSelf: namesViewer(plain) }
 }
 
 /** The pieces of SQL in a value, a condition or a step. */
@@ -283,35 +255,36 @@ export const uniqueAmong = (
   return all.find(keys => keys.every(key => values.has(key)))
 }
 
-/** The names that a predicate looks at: fields, and tables of lists. */
-const namesIn = (predicate: Predicate): ReadonlySet<string> => {
-  const names = new Set<string>()
-  someOf(predicate, one => {
-    if ('field' in one) names.add(one.field)
-    if (one.kind === 'across') names.add(one.by).add(one.table)
-    return false
-  })
-  return names
+/** The error of a step whose condition does not hold, and the fields of the row that it is made from. */
+const refusedAs = (
+  otherwise: Otherwise | undefined,
+): {
+  readonly find: readonly string[]
+  readonly error: (row: Readonly<Record<string, InputValue>>) => ApiError | undefined
+} => {
+  if (otherwise === undefined) return { find: [], error: () => undefined }
+  if (typeof otherwise === 'string' || 'code' in otherwise)
+    return { find: [], error: () => new ApiError(otherwise) }
+  if ('find' in otherwise) return otherwise
+  return { find: [], error: () => new ApiError(otherwise.error, otherwise.message) }
 }
-
-const inUnits = (amount: number, unit: number): number =>
-  Math.min(Math.round(amount * unit), Number.MAX_SAFE_INTEGER)
 
 /** The steps as statements; the row that they are about comes first. */
 export const statedSteps = (
   writing: Writing,
   declared: readonly DeclaredStep[],
   target?: StepTarget,
-): StatedSteps => {
+) => {
   const { model, dialect, viewer: caller } = writing
   const wanted = wantedOf(declared)
   const steps: GuardedStep[] = []
-  const made: { entity: string; makes: string; once?: string; isNew: boolean }[] = []
+  /** The rows that steps are about, and the answers with them. */
+  const made: { entity: string; answer: Pick<CommandDraft, 'makes' | 'status'> }[] = []
   let asSelf = false
   let isolated = false
   let deletes: string | undefined
 
-  const targetTable = target && entityOf(model, target.entity).table
+  const targetTable = target ? entityOf(model, target.entity).table : ''
   const mayDo = target?.rule && judge(target.rule, caller, model)
   const rights =
     target?.rule && mayDo === 'row' ? rowRights(model, target.entity, target.rule, caller) : []
@@ -325,36 +298,7 @@ export const statedSteps = (
   const isGone = declared.some(
     step => isData(step) && step.does === 'remove' && step.id === target?.id,
   )
-  const looksAfter =
-    !isGone && rights.some(({ after }) => [...namesIn(after)].some(key => touched.has(key)))
-  const isAfter = (predicate: Predicate) =>
-    predicateSql(predicate, { dialect, columnOf: columnsOf(targetTable ?? ''), others: 'locked' })
-
-  /** The conditions of the row of an id: its id, that the caller may read it, and what the rule says of the target. */
-  const rowOf = (entityName: string, id: number | Sql, isTarget: boolean) => {
-    const { table, policy } = entityOf(model, entityName)
-    const { read } = policy
-    const found = [sql`${column(table, 'id')} = ${id}`]
-    const isHidden =
-      !isSql(id) && read && read.kind !== 'nobody' && judge(read, caller, model) !== 'yes'
-    if (isHidden) found.push(conditionOf(writing, entityName, read))
-    const mine =
-      isTarget && mayDo === 'row' ? conditionOf(writing, entityName, target?.rule) : undefined
-    const isSame = mine && isHidden && isDeepStrictEqual(mine, found[1])
-    return { found, mine: isSame ? undefined : mine }
-  }
-
-  /** The error of a step whose condition does not hold, of a row with these fields. */
-  const errorOf = (
-    otherwise: Otherwise | undefined,
-    row: Readonly<Record<string, InputValue>> = {},
-  ): ApiError | undefined => {
-    if (otherwise === undefined) return undefined
-    if (typeof otherwise === 'string' || 'code' in otherwise) return new ApiError(otherwise)
-    return 'find' in otherwise
-      ? otherwise.error(row)
-      : new ApiError(otherwise.error, otherwise.message)
-  }
+  const looksAfter = !isGone && rights.some(({ after }) => looksAt(after, touched))
 
   /** What a statement about the rows of a step demands of them, and the errors where it does not hold. */
   const guardOf = (
@@ -362,12 +306,15 @@ export const statedSteps = (
     isTarget: boolean,
     more: readonly { readonly holds: Sql; readonly error: () => ApiError }[] = [],
   ): Pick<GuardedStep, 'expect' | 'explain' | 'refused'> & { readonly holds: Sql } => {
-    const entity = entityOf(model, entityName)
-    const columnOf = columnsOf(entity.table)
+    const { table, policy } = entityOf(model, entityName)
+    const { read } = policy
+    const columnOf = columnsOf(table)
+    const { find, error } = refusedAs(otherwise)
+    const ranges = more.map(({ holds }) => holds)
     const conditions: Sql[] = []
     if (where) {
-      if (namesViewer(plainCondition(writing, where))) asSelf = true
-      const { predicate, faults } = resolvedCondition(writing, entityName, where, caller.id)
+      const { predicate, faults, asSelf: isOwn } = resolvedCondition(writing, entityName, where)
+      if (isOwn) asSelf = true
       if (faults.length > 0)
         throw invalid(faults.map(({ path, message }) => ({ field: path, message })))
       const rows = { dialect, columnOf, others: 'locked', isBound: true } as const
@@ -375,22 +322,23 @@ export const statedSteps = (
     }
     if (id === undefined)
       return {
-        holds: and([...conditions, ...more.map(({ holds }) => holds)]),
-        ...(otherwise === undefined ? { expect: 'any' } : { refused: () => errorOf(otherwise) }),
+        holds: and([...conditions, ...ranges]),
+        ...(otherwise === undefined ? { expect: 'any' } : { refused: () => error({}) }),
       }
-    const { found, mine = sql`true` } = rowOf(entityName, id, isTarget)
-    const find =
-      typeof otherwise === 'object' && 'find' in otherwise && !('code' in otherwise)
-        ? otherwise.find
-        : []
-    const held = [and(conditions), ...more.map(({ holds }) => holds)]
-    const facts = [mine, ...held.map(one => sql`(${one}) is true`), ...find.map(columnOf)]
-    const explain = sql`select ${join(facts, comma)} from ${name(entity.table)} where ${and(found)}`
+    const found = [sql`${columnOf('id')} = ${id}`]
+    const isHidden =
+      !isSql(id) && read && read.kind !== 'nobody' && judge(read, caller, model) !== 'yes'
+    if (isHidden) found.push(conditionOf(writing, entityName, read))
+    const isRuled = isTarget && mayDo === 'row' && !(isHidden && target?.rule === read)
+    const mine = isRuled ? conditionOf(writing, entityName, target?.rule) : sql`true`
+    const held = [and(conditions), ...ranges].map(one => sql`(${one}) is true`)
+    const explain = sql`select ${join([mine, ...held, ...find.map(columnOf)], comma)}
+      from ${name(table)} where ${and(found)}`
     return {
-      holds: and([...found, mine, ...more.map(({ holds }) => holds), ...conditions]),
+      holds: and([...found, mine, ...ranges, ...conditions]),
       explain,
       refused: ([row]) => {
-        if (!row) return isSql(id) ? errorOf(otherwise) : notFound(entityName, id)
+        if (!row) return isSql(id) ? error({}) : notFound(entityName, id)
         const [isMine, isHeld, ...others] = row
         if (!isMine) return refusal(caller, target?.what ?? `change this ${entityName}`)
         const broken = more.find((_, at) => !others[at])
@@ -398,9 +346,13 @@ export const statedSteps = (
         const digits = model.settings.currency.digits
         const values = find.map((key, at) => [
           key,
-          authorValue(fieldOf(entity, key), others[more.length + at] ?? null, digits),
+          authorValue(
+            fieldOf(entityOf(model, entityName), key),
+            others[more.length + at] ?? null,
+            digits,
+          ),
         ])
-        return errorOf(otherwise, Object.fromEntries(values))
+        return error(Object.fromEntries(values))
       },
     }
   }
@@ -422,16 +374,15 @@ export const statedSteps = (
       const by = isSql(value.by) ? value.by : Math.round(value.by * unit)
       const sum = sql`(${column(entity.table, columnName(key))} + ${dialect.typed(by, field.scalar)})`
       values.set(key, sum)
-      const { min, max } = field.range ?? { min: 0, max: 0 }
-      if (field.range)
-        ranges.push({
-          holds: sql`${sum} between ${inUnits(min, unit)} and ${inUnits(max, unit)}`,
-          error: () =>
-            new ApiError(
-              'CONFLICT',
-              `The ${key} of this ${step.entity} must stay within ${min} to ${max}`,
-            ),
-        })
+      if (!field.range) continue
+      const { min, max } = field.range
+      const inUnits = (amount: number) =>
+        Math.min(Math.round(amount * unit), Number.MAX_SAFE_INTEGER)
+      const message = `The ${key} of this ${step.entity} must stay within ${min} to ${max}`
+      ranges.push({
+        holds: sql`${sum} between ${inUnits(min)} and ${inUnits(max)}`,
+        error: () => new ApiError('CONFLICT', message),
+      })
     }
     return { values, ranges }
   }
@@ -443,16 +394,18 @@ export const statedSteps = (
       first && isData(first) && first.entity === target.entity && first.id === target.id
     if (!isFirst || looksAfter) {
       const { holds, ...guard } = guardOf({ does: 'require', ...target }, true)
-      const held = rights.map(({ before }) => sql`case when ${isAfter(before)} then 1 else 0 end`)
-      const facts = [column(targetTable ?? '', 'id'), ...(looksAfter ? held : [])]
+      const held = looksAfter
+        ? rights.map(({ before }) => lockedSql(writing, before, columnsOf(targetTable)))
+        : []
+      const facts = held.map(one => sql`case when ${one} then 1 else 0 end`)
       steps.push({
         name: 'the row',
-        returns: ['id', ...(looksAfter ? held.map((_, at) => `right ${at}`) : [])],
-        sql: sql`select ${join(facts, comma)} from ${name(targetTable ?? '')}
+        returns: ['id', ...held.map((_, at) => `right ${at}`)],
+        sql: sql`select ${join([column(targetTable, 'id'), ...facts], comma)} from ${name(targetTable)}
           where ${holds}${looksAfter ? dialect.lockClause : sql``}`,
         ...guard,
       })
-      made.push({ entity: target.entity, makes: 'the row', isNew: false })
+      made.push({ entity: target.entity, answer: { makes: 'the row' } })
     }
   }
 
@@ -472,13 +425,10 @@ export const statedSteps = (
     const isTarget =
       steps.length === 0 && entityName === target?.entity && id !== undefined && id === target.id
     const named = { name: own, returns }
-    if (id !== undefined || does === 'insert')
-      made.push({
-        entity: entityName,
-        makes: own,
-        isNew: does === 'insert',
-        ...(once && { once: `${own}: put` }),
-      })
+    const put = once ? `${own}: put` : own
+    const status = once ? { step: put, some: 201, none: 200 } : 201
+    if (does === 'insert') made.push({ entity: entityName, answer: { makes: own, status } })
+    else if (id !== undefined) made.push({ entity: entityName, answer: { makes: own } })
     switch (does) {
       case 'require': {
         const { holds, ...guard } = guardOf(step, isTarget)
@@ -494,13 +444,10 @@ export const statedSteps = (
           asSelf = true
         const given = insertedValues(writing, entityName, values)
         const into = sql`${insertInto(entity.table, given)} where true`
-        const put = once ? `${own}: put` : own
-        steps.push(
-          once
-            ? { name: put, sql: sql`${into} on conflict do nothing returning id`, expect: 'any' }
-            : { ...named, sql: sql`${into} returning ${returned}` },
-        )
-        if (once) {
+        if (!once) steps.push({ ...named, sql: sql`${into} returning ${returned}` })
+        else {
+          const sole = sql`${into} on conflict do nothing returning id`
+          steps.push({ name: put, sql: sole, expect: 'any' })
           // The row that it meets must not go before it is found. Of one that went while it waited the snapshot still has the row, with a lower id.
           isolated = true
           const keys = uniqueAmong(writing, entityName, values) ?? []
@@ -517,15 +464,10 @@ export const statedSteps = (
       case 'change': {
         const { values, ranges } = piecesOf(step)
         const { holds, ...guard } = guardOf(step, isTarget, ranges)
-        const changes = changesOf(writing, entityName, values)
-        for (const [key, to] of raisedValues(writing, entityName)) changes.set(key, to)
-        const all = assignments(changes)
+        const all = assignments(changesOf(writing, entityName, values))
         if (!once) {
-          steps.push({
-            ...named,
-            sql: sql`update ${table} set ${all} where ${holds} returning ${returned}`,
-            ...guard,
-          })
+          const put = sql`update ${table} set ${all} where ${holds} returning ${returned}`
+          steps.push({ ...named, sql: put, ...guard })
         } else {
           const timeless = [...values].filter(([, value]) => value !== writing.now)
           const isSo = and(
@@ -551,23 +493,18 @@ export const statedSteps = (
       }
       case 'remove': {
         const { holds, ...guard } = guardOf(step, isTarget)
-        const before = [
-          ...(id === undefined ? [] : effectSteps(writing, entityName, 'delete', result(own))),
-          ...(id === undefined ? [] : nullingSteps(writing, entityName, result(own))),
-        ]
-        if (before.length === 0) {
-          steps.push({
-            ...named,
-            sql: sql`delete from ${table} where ${holds} returning ${returned}`,
-            ...guard,
-          })
-        } else {
-          // Its conditions may look at references that are null by then, so they are tested before.
-          isolated = true
-          const found = sql`select ${returned} from ${table} where ${holds}${dialect.lockClause}`
-          const gone = sql`delete from ${table} where id = ${result(own)} returning id`
-          steps.push({ ...named, sql: found, ...guard }, ...before, { sql: gone })
-        }
+        const gone =
+          id === undefined
+            ? [
+                {
+                  ...named,
+                  sql: sql`delete from ${table} where ${holds} returning ${returned}`,
+                  ...guard,
+                },
+              ]
+            : deleteSteps(writing, entityName, holds, { ...named, ...guard }, returned)
+        steps.push(...gone)
+        if (gone.length > 1) isolated = true
         deletes = entityName
         break
       }
@@ -577,13 +514,13 @@ export const statedSteps = (
   }
 
   if (target && looksAfter) {
-    const held = rights.map(
-      ({ after }, at) =>
-        sql`(${dialect.typed(result('the row', `right ${at}`), 'int')} = 1 and ${isAfter(after)})`,
-    )
+    const held = rights.map(({ after }, at) => {
+      const was = dialect.typed(result('the row', `right ${at}`), 'int')
+      return sql`(${was} = 1 and ${lockedSql(writing, after, columnsOf(targetTable))})`
+    })
     steps.push({
-      sql: sql`select id from ${name(targetTable ?? '')}
-        where ${column(targetTable ?? '', 'id')} = ${target.id} and (${join(held, sql` or `)})`,
+      sql: sql`select id from ${name(targetTable)}
+        where ${column(targetTable, 'id')} = ${target.id} and (${join(held, sql` or `)})`,
       refused: () => refusal(caller, target.what),
     })
   }
@@ -592,18 +529,12 @@ export const statedSteps = (
   if (asSelf && caller.role === 'anonymous') throw refusal(caller, target?.what ?? 'do this')
   return {
     steps,
+    /** Whether they name the viewer's row, which must exist then. */
     asSelf,
     isolated,
     deletes,
-    about: entityName => {
-      const last = made.findLast(({ entity }) => entity === entityName)
-      if (!last) return undefined
-      const { makes, once, isNew } = last
-      return {
-        makes,
-        status: isNew && once ? { step: once, some: 201, none: 200 } : isNew ? 201 : 200,
-      }
-    },
+    /** What is answered with the row of the last step about one of this entity. */
+    about: (entityName: string) => made.findLast(({ entity }) => entity === entityName)?.answer,
   }
 }
 
