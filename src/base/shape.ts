@@ -85,7 +85,7 @@ const lettersOf = (word: string): string =>
   [...word.toLowerCase().replace(/[^a-z0-9]/g, '')].sort().join('')
 
 /** The end of a sentence about an unknown word: the one that was probably meant, or all that there are. */
-const remedy = (word: string, known: readonly string[]): string => {
+export const remedy = (word: string, known: readonly string[]): string => {
   const meant = known.find(one => lettersOf(one) === lettersOf(word)) ?? nearest(word, known)
   return meant === undefined ? `name one of ${known.join(', ')}` : `did you mean ${meant}?`
 }

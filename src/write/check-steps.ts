@@ -1,20 +1,21 @@
 /** Checks the steps of actions and hooks before a service starts: they are made once for sample inputs, and looked at as data. */
-import { nearest } from '#base/text.ts'
+import { remedy } from '#base/shape.ts'
 import { ApiError, type ErrorKind } from '#errors.ts'
 import type { Field } from '#model/field.ts'
 import type { Model } from '#model/model.ts'
 import { wrong } from '#model/names.ts'
 import { anonymous, type Viewer } from '#model/policy.ts'
 import { isSql } from '#sql/sql.ts'
+import type { Action } from '#write/action.ts'
 import type { InputValue } from '#write/input.ts'
 import {
   Added,
+  change,
   type DataStep,
   type DeclaredStep,
   isData,
   piecesIn,
   resolvedCondition,
-  type StepContext,
   type StepValues,
   uniqueAmong,
   valuesOf,
@@ -67,11 +68,8 @@ const sampleViewers = ({ viewers }: Model): readonly Viewer[] => [
   anonymous,
 ]
 
-const meant = (word: string, known: readonly string[]): string => {
-  if (known.length === 0) return 'name one of them first'
-  const near = nearest(word, known)
-  return near === undefined ? `name one of ${known.join(', ')}` : `did you mean ${near}?`
-}
+const meant = (word: string, known: readonly string[]): string =>
+  known.length === 0 ? 'name one of them first' : remedy(word, known)
 
 type CheckContext = {
   readonly model: Model
@@ -187,23 +185,12 @@ const faultOf = (
   return undefined
 }
 
-/** An action, as far as its steps are checked. */
-type SteppedAction = {
-  readonly method: string
-  readonly path: string
-  readonly about: string | null
-  readonly answers: string | null
-  readonly input?: Readonly<Record<string, Field>>
-  readonly steps?: (context: StepContext) => readonly DeclaredStep[]
-  readonly command?: unknown
-}
-
 const occasions = ['create', 'update', 'delete'] as const
 
 /** Throws a plain error, one sentence, for an action or a hook whose steps are misdeclared. */
 export const checkSteps = (
   model: Model,
-  actions: readonly SteppedAction[],
+  actions: readonly Action[],
   errors: ReadonlyMap<string, ErrorKind>,
 ): void => {
   const context = { model, errors }
@@ -237,16 +224,10 @@ export const checkSteps = (
         hook &&
         faultOf(context, inputs, given => {
           const { values = {}, steps = [] } = hook({ id: 1, ...given }) ?? {}
-          const own: DeclaredStep = {
-            does: 'change',
-            entity: name,
-            id: 1,
-            values: values as StepValues,
-          }
-          return [
-            ...(steps as readonly DeclaredStep[]),
-            ...(Object.keys(values).length > 0 ? [own] : []),
-          ]
+          const made = steps as readonly DeclaredStep[]
+          return Object.keys(values).length > 0
+            ? [...made, change(name, 1, values as StepValues)]
+            : made
         })
       if (fault !== undefined) wrong(`before.${occasion} of ${name}: ${fault}`)
     }

@@ -6,7 +6,7 @@ import { anonymous, callerOf, type Roles, type Viewer } from '#model/policy.ts'
 import type { Version } from '#model/version.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import { number, type Sql, sql } from '#sql/sql.ts'
-import { type Idempotency, jobStatement, type Writer } from '#write/job.ts'
+import { type Idempotency, jobStatement, type Writer, writeOne } from '#write/job.ts'
 
 /** How long a response stays stored, in milliseconds. */
 export const storedFor = 24 * 3_600_000
@@ -113,18 +113,13 @@ type Purging = {
 }
 
 /** Deletes expired responses, batch by batch, so that other writes run in between; gives how many there were. */
-export const purge = async ({ writer, dialect, now }: Purging): Promise<number> => {
+export const purge = async (purging: Purging): Promise<number> => {
   let sum = 0
   for (;;) {
     const old = sql`delete from replies where (scope, key) in (
-    select scope, key from replies where made_at <= ${now() - storedFor}
+    select scope, key from replies where made_at <= ${purging.now() - storedFor}
     limit ${number(batch)}) returning key`
-    const outcome = await writer.write({
-      steps: [{ statement: jobStatement(old, dialect), expect: 'any' }],
-      status: 200,
-      answer: null,
-    })
-    const count = outcome.kind === 'done' ? (outcome.rows[0]?.length ?? 0) : 0
+    const { length: count } = await writeOne(purging, old)
     sum += count
     if (count < batch) return sum
   }

@@ -306,9 +306,9 @@ export const statedSteps = (
     isTarget: boolean,
     more: readonly { readonly holds: Sql; readonly error: () => ApiError }[] = [],
   ): Pick<GuardedStep, 'expect' | 'explain' | 'refused'> & { readonly holds: Sql } => {
-    const { table, policy } = entityOf(model, entityName)
-    const { read } = policy
-    const columnOf = columnsOf(table)
+    const entity = entityOf(model, entityName)
+    const { read } = entity.policy
+    const columnOf = columnsOf(entity.table)
     const { find, error } = refusedAs(otherwise)
     const ranges = more.map(({ holds }) => holds)
     const conditions: Sql[] = []
@@ -333,7 +333,7 @@ export const statedSteps = (
     const mine = isRuled ? conditionOf(writing, entityName, target?.rule) : sql`true`
     const held = [and(conditions), ...ranges].map(one => sql`(${one}) is true`)
     const explain = sql`select ${join([mine, ...held, ...find.map(columnOf)], comma)}
-      from ${name(table)} where ${and(found)}`
+      from ${name(entity.table)} where ${and(found)}`
     return {
       holds: and([...found, mine, ...ranges, ...conditions]),
       explain,
@@ -346,11 +346,7 @@ export const statedSteps = (
         const digits = model.settings.currency.digits
         const values = find.map((key, at) => [
           key,
-          authorValue(
-            fieldOf(entityOf(model, entityName), key),
-            others[more.length + at] ?? null,
-            digits,
-          ),
+          authorValue(fieldOf(entity, key), others[more.length + at] ?? null, digits),
         ])
         return error(Object.fromEntries(values))
       },
@@ -482,26 +478,18 @@ export const statedSteps = (
           })
           const { where: _, ...bare } = step
           const { holds: is } = guardOf(bare, isTarget)
-          steps.push({
-            ...named,
-            ...guard,
-            sql: sql`select ${returned} from ${table} where ${is} and ${isSo}`,
-          })
+          const found = sql`select ${returned} from ${table} where ${is} and ${isSo}`
+          steps.push({ ...named, ...guard, sql: found })
         }
         if (id !== undefined) steps.push(...effectSteps(writing, entityName, 'update', result(own)))
         break
       }
       case 'remove': {
         const { holds, ...guard } = guardOf(step, isTarget)
+        const all = sql`delete from ${table} where ${holds} returning ${returned}`
         const gone =
           id === undefined
-            ? [
-                {
-                  ...named,
-                  sql: sql`delete from ${table} where ${holds} returning ${returned}`,
-                  ...guard,
-                },
-              ]
+            ? [{ ...named, sql: all, ...guard }]
             : deleteSteps(writing, entityName, holds, { ...named, ...guard }, returned)
         steps.push(...gone)
         if (gone.length > 1) isolated = true

@@ -6,11 +6,11 @@ import { type ClaimPath, namesOf } from '#model/viewers.ts'
 import type { PlanReader } from '#read/read.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import { queryOf, type Rows } from '#sql/engine.ts'
-import { name, type Sql, sql } from '#sql/sql.ts'
+import { name, sql } from '#sql/sql.ts'
 import { rememberSubject } from '#write/command.ts'
 import { create } from '#write/entity-commands.ts'
 import { checkInput, invalid } from '#write/input.ts'
-import { jobStatement, type Writer } from '#write/job.ts'
+import { type Writer, writeOne } from '#write/job.ts'
 import { commit } from '#write/write.ts'
 
 /** What looks up and makes rows of viewers: a core has it. */
@@ -51,7 +51,7 @@ export const actingViewer = async (
   viewer: Viewer,
   countCreation: (() => unknown) | undefined,
 ): Promise<Viewer> => {
-  const { model, dialect, reader, writer } = store
+  const { model, dialect, reader } = store
   const { entity: what, by, signUp, roles } = model.viewers
   const { subject, service } = viewer
   if (subject === undefined || service === undefined || what === undefined || by === undefined)
@@ -59,17 +59,11 @@ export const actingViewer = async (
   const entity = entityOf(model, what)
   const found = sql`select (select id from ${name(entity.table)} where ${name(columnName(by))} = ${subject}),
     (select 1 from viewer_subjects where digest = ${service})`
-  const asWritten = async (piece: Sql): Promise<Rows> => {
-    const steps = [{ statement: jobStatement(piece, dialect), expect: 'any' as const }]
-    const outcome = await writer.write({ steps, status: 200, answer: null })
-    if (outcome.kind !== 'done') throw new Error(`a viewer was not looked up: ${outcome.kind}`)
-    return outcome.rows[0] ?? []
-  }
   const acting = async (rows: Rows): Promise<Viewer | undefined> => {
     const [id = null, wasMade = null] = rows[0] ?? []
     if (id === null) return wasMade === null ? undefined : viewer
     // The row came past the service.
-    if (wasMade === null) await asWritten(rememberSubject(service))
+    if (wasMade === null) await writeOne(store, rememberSubject(service))
     return { ...viewer, id: Number(id) }
   }
 
@@ -77,7 +71,7 @@ export const actingViewer = async (
   const known = await acting(await reader.query(query))
   if (known?.id) return known
   // A replica may not have it yet, or still.
-  const present = await acting(await asWritten(found))
+  const present = await acting(await writeOne(store, found))
   if (present) return present
   const rule = entity.policy.create
   const mayMake = rule !== undefined && judge(rule, viewer, model) !== 'no'
@@ -88,16 +82,13 @@ export const actingViewer = async (
   if (checked.faults.length > 0 && viewer.role === roles.superuser) return viewer
   if (checked.faults.length > 0) throw invalid(checked.faults)
   try {
-    await commit(
-      store,
-      create({ model, dialect, viewer, now: store.now() }, what, checked.values),
-      null,
-    )
+    const writing = { model, dialect, viewer, now: store.now() }
+    await commit(store, create(writing, what, checked.values), null)
   } catch (error) {
     // Of two first writes at once one makes it.
-    const others = await acting(await asWritten(found))
+    const others = await acting(await writeOne(store, found))
     if (others) return others
     throw error
   }
-  return (await acting(await asWritten(found))) ?? viewer
+  return (await acting(await writeOne(store, found))) ?? viewer
 }
