@@ -11,7 +11,7 @@ import type { Dialect } from '#sql/dialect.ts'
 import { type Sql, sql } from '#sql/sql.ts'
 import type { VersionedRoute } from '#versions/differences.ts'
 import type { RestHandler } from '#versions/negotiation.ts'
-import { type Job, jobStatement, type Writer } from '#write/job.ts'
+import { type Writer, writePieces } from '#write/job.ts'
 
 /** What a use is of: the version of an API, or a member of it that is deprecated. */
 export type Used = {
@@ -60,7 +60,7 @@ export const usesSince = (day: string): Sql =>
 
 /** The usage of a store's deprecated parts, as this process counts it. */
 export const createUsage = (options: UsageOptions): Usage => {
-  const { writer, dialect, now, most = 50_000 } = options
+  const { now, most = 50_000 } = options
   const announced = new Map(options.announced)
   const unwritten = new Set<number>()
   /** The counts since the last flush by the day's number, the API, the caller and the member, a line each. */
@@ -72,27 +72,17 @@ export const createUsage = (options: UsageOptions): Usage => {
     const known = counts.get(key)
     if (known !== undefined || counts.size < most) counts.set(key, (known ?? 0) + n)
   }
-  /** Writes pieces in one job; gives the rows of each. */
-  const perform = async (pieces: readonly Sql[]) => {
-    const steps = pieces.map(piece => ({
-      statement: jobStatement(piece, dialect),
-      expect: 'any' as const,
-    }))
-    const job: Job = { steps, status: 200, answer: null }
-    const outcome = await writer.write(job)
-    if (outcome.kind !== 'done') throw new Error(`the uses were not written: ${outcome.kind}`)
-    return outcome.rows
-  }
   const flush = async () => {
     for (const version of unwritten) {
       // Of two processes that were first on different days the earlier day stays.
-      const [[row] = []] = await perform([
+      const [[row] = []] = await writePieces(
+        options,
         sql`insert into version_notices as v (version, first_day)
           values (${version}, ${announced.get(version) ?? ''})
           on conflict (version) do update set first_day =
             case when excluded.first_day < v.first_day then excluded.first_day else v.first_day end
           returning first_day`,
-      ])
+      )
       announced.set(version, String(row?.[0]))
       unwritten.delete(version)
     }
@@ -112,7 +102,7 @@ export const createUsage = (options: UsageOptions): Usage => {
         // Once a day, with its first counts, the old ones are deleted.
         if (today !== cleared)
           additions.unshift(sql`delete from version_uses where day < ${oldest}`)
-        await perform(additions)
+        await writePieces(options, ...additions)
         cleared = today
         waiting.splice(0, batch)
       }

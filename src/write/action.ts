@@ -7,9 +7,8 @@ import { entityOf, type Model } from '#model/model.ts'
 import { type OperationDocs, operationDocsShape } from '#model/operation-docs.ts'
 import { type Rule, ruleShape } from '#model/policy.ts'
 import { type Lifetime, lifetimeShape } from '#model/version.ts'
-import { sampleInputs } from '#write/check-steps.ts'
 import { type Command, commandOf, type Services, type Writing } from '#write/command.ts'
-import { authorValue, inputValues, noMembers } from '#write/input.ts'
+import { authorValue, type InputValue, inputValues, noMembers } from '#write/input.ts'
 import { type DeclaredStep, require, type StepContext, statedSteps } from '#write/steps.ts'
 
 export type Action = Lifetime & {
@@ -83,6 +82,47 @@ export type Given = {
   readonly now: number
   readonly services: Services
 }
+
+/** A value that a field may have. */
+const sampleOf = ({ scalar, values, range, format, nullable }: Field): InputValue => {
+  switch (scalar) {
+    case 'id':
+      return 1
+    case 'int':
+    case 'money':
+    case 'decimal':
+      return range?.min ?? 1
+    case 'text':
+      if (values) return values[0] ?? null
+      if (format) return format === 'email' ? 'a@example.org' : 'https://example.org'
+      return 'a'.repeat(Math.max(range?.min ?? 1, 1))
+    case 'date':
+      return '2000-01-01'
+    case 'time':
+      return new Date(0)
+    case 'flag':
+      return true
+    case 'json':
+      return {}
+    case 'list':
+      return []
+    case 'bytes':
+      return nullable ? null : new Uint8Array()
+    default:
+      return scalar satisfies never
+  }
+}
+
+/** Inputs of these fields: with all of them, and with those alone that must be given. */
+export const sampleInputs = (fields: Readonly<Record<string, Field>>) =>
+  [true, false].map(isWhole =>
+    Object.fromEntries(
+      Object.entries(fields).map(([key, field]) => {
+        const isLeftOut = !isWhole && field.nullable
+        return [key, isLeftOut ? null : sampleOf(field)] as const
+      }),
+    ),
+  )
 
 /** What the steps of an action are made from, with this input. */
 const contextOf = (

@@ -1,12 +1,11 @@
 /** Checks the steps of actions and hooks before a service starts: they are made once for sample inputs, and looked at as data. */
 import { remedy } from '#base/shape.ts'
 import { ApiError, type ErrorKind } from '#errors.ts'
-import type { Field } from '#model/field.ts'
 import type { Model } from '#model/model.ts'
 import { wrong } from '#model/names.ts'
 import { anonymous, type Viewer } from '#model/policy.ts'
 import { isSql } from '#sql/sql.ts'
-import type { Action } from '#write/action.ts'
+import { type Action, sampleInputs } from '#write/action.ts'
 import type { InputValue } from '#write/input.ts'
 import {
   Added,
@@ -20,47 +19,6 @@ import {
   uniqueAmong,
   valuesOf,
 } from '#write/steps.ts'
-
-/** A value that a field may have. */
-const sampleOf = ({ scalar, values, range, format, nullable }: Field): InputValue => {
-  switch (scalar) {
-    case 'id':
-      return 1
-    case 'int':
-    case 'money':
-    case 'decimal':
-      return range?.min ?? 1
-    case 'text':
-      if (values) return values[0] ?? null
-      if (format) return format === 'email' ? 'a@example.org' : 'https://example.org'
-      return 'a'.repeat(Math.max(range?.min ?? 1, 1))
-    case 'date':
-      return '2000-01-01'
-    case 'time':
-      return new Date(0)
-    case 'flag':
-      return true
-    case 'json':
-      return {}
-    case 'list':
-      return []
-    case 'bytes':
-      return nullable ? null : new Uint8Array()
-    default:
-      return scalar satisfies never
-  }
-}
-
-/** Inputs of these fields: with all of them, and with those alone that must be given. */
-export const sampleInputs = (fields: Readonly<Record<string, Field>>) =>
-  [true, false].map(isWhole =>
-    Object.fromEntries(
-      Object.entries(fields).map(([key, field]) => {
-        const isLeftOut = !isWhole && field.nullable
-        return [key, isLeftOut ? null : sampleOf(field)] as const
-      }),
-    ),
-  )
 
 /** One of each kind of caller. */
 const sampleViewers = ({ viewers }: Model): readonly Viewer[] => [

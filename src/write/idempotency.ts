@@ -6,7 +6,7 @@ import { anonymous, callerOf, type Roles, type Viewer } from '#model/policy.ts'
 import type { Version } from '#model/version.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import { number, type Sql, sql } from '#sql/sql.ts'
-import { type Idempotency, jobStatement, type Writer, writeOne } from '#write/job.ts'
+import { type Idempotency, jobStatement, type Writer, writePieces } from '#write/job.ts'
 
 /** How long a response stays stored, in milliseconds. */
 export const storedFor = 24 * 3_600_000
@@ -119,7 +119,7 @@ export const purge = async (purging: Purging): Promise<number> => {
     const old = sql`delete from replies where (scope, key) in (
     select scope, key from replies where made_at <= ${purging.now() - storedFor}
     limit ${number(batch)}) returning key`
-    const { length: count } = await writeOne(purging, old)
+    const [{ length: count } = []] = await writePieces(purging, old)
     sum += count
     if (count < batch) return sum
   }

@@ -120,13 +120,16 @@ export type Outcome =
 /** Performs jobs. Rejects with `UNAVAILABLE` if it is unknown whether the write was done. */
 export type Writer = { readonly write: (job: Job) => Promise<Outcome> }
 
-/** The rows of one statement, which is a job of its own; throws if the store refused it. */
-export const writeOne = async (
+/** The rows of each of these statements, which are a job of their own; throws if the store refused it. */
+export const writePieces = async (
   { writer, dialect }: { readonly writer: Writer; readonly dialect: Dialect },
-  piece: Sql,
-): Promise<Rows> => {
-  const steps = [{ statement: jobStatement(piece, dialect), expect: 'any' as const }]
+  ...pieces: readonly Sql[]
+): Promise<readonly Rows[]> => {
+  const steps = pieces.map(piece => ({
+    statement: jobStatement(piece, dialect),
+    expect: 'any' as const,
+  }))
   const outcome = await writer.write({ steps, status: 200, answer: null })
-  if (outcome.kind !== 'done') throw new Error(`a statement was not done: ${outcome.kind}`)
-  return outcome.rows[0] ?? []
+  if (outcome.kind !== 'done') throw new Error(`statements were not done: ${outcome.kind}`)
+  return outcome.rows
 }

@@ -11,7 +11,7 @@ import type { Dialect } from '#sql/dialect.ts'
 import { queryOf, type Reader, type Rows } from '#sql/engine.ts'
 import { column, name, type Sql, sql } from '#sql/sql.ts'
 import type { GuardedStep, Services, Writing } from '#write/command.ts'
-import { type Writer, writeOne } from '#write/job.ts'
+import { type Writer, writePieces } from '#write/job.ts'
 
 /** The writes after which an entity may have something done. */
 export type Occasion = 'create' | 'update' | 'delete'
@@ -117,21 +117,24 @@ export const startOutbox = (options: OutboxOptions): Outbox => {
         : Math.min(retryAfter * 2 ** (Number(tries) - 1), longestPause)
       const again = Number(tries) < mostTries
       const next = again ? sql`${dialect.clock} + ${pause}` : sql`null`
-      await writeOne(options, sql`update outbox set due_at = ${next} where id = ${id} returning id`)
+      await writePieces(
+        options,
+        sql`update outbox set due_at = ${next} where id = ${id} returning id`,
+      )
       // The mailer tells its own failures, without the words of a server.
       if (again && error instanceof Error && 'isTold' in error) return
       const reason = error instanceof Error ? error.message : String(error)
       observe({ kind: 'effect failed', effect, row: row.id, reason, again })
       return
     }
-    await writeOne(options, sql`delete from outbox where id = ${id} returning id`)
+    await writePieces(options, sql`delete from outbox where id = ${id} returning id`)
   }
 
   /** Begins what is due, as far as there is room. */
   const begin = async (): Promise<boolean> => {
     const free = atOnce - running.size
     if (free === 0 || end.signal.aborted || (await reader.query(look)).length === 0) return false
-    const claimed = await writeOne(options, claim(free))
+    const [claimed = []] = await writePieces(options, claim(free))
     for (const row of claimed) {
       // A store that cannot be written leaves the row as it is: it is due again when the lease ends.
       const one: Promise<void> = runOne(row)

@@ -10,7 +10,7 @@ import { name, sql } from '#sql/sql.ts'
 import { rememberSubject } from '#write/command.ts'
 import { create } from '#write/entity-commands.ts'
 import { checkInput, invalid } from '#write/input.ts'
-import { type Writer, writeOne } from '#write/job.ts'
+import { type Writer, writePieces } from '#write/job.ts'
 import { commit } from '#write/write.ts'
 
 /** What looks up and makes rows of viewers: a core has it. */
@@ -59,19 +59,19 @@ export const actingViewer = async (
   const entity = entityOf(model, what)
   const found = sql`select (select id from ${name(entity.table)} where ${name(columnName(by))} = ${subject}),
     (select 1 from viewer_subjects where digest = ${service})`
-  const acting = async (rows: Rows): Promise<Viewer | undefined> => {
-    const [id = null, wasMade = null] = rows[0] ?? []
+  const acting = async ([rows]: readonly Rows[]): Promise<Viewer | undefined> => {
+    const [id = null, wasMade = null] = rows?.[0] ?? []
     if (id === null) return wasMade === null ? undefined : viewer
     // The row came past the service.
-    if (wasMade === null) await writeOne(store, rememberSubject(service))
+    if (wasMade === null) await writePieces(store, rememberSubject(service))
     return { ...viewer, id: Number(id) }
   }
 
   const query = { ...queryOf(found, dialect), isQuick: true }
-  const known = await acting(await reader.query(query))
+  const known = await acting([await reader.query(query)])
   if (known?.id) return known
   // A replica may not have it yet, or still.
-  const present = await acting(await writeOne(store, found))
+  const present = await acting(await writePieces(store, found))
   if (present) return present
   const rule = entity.policy.create
   const mayMake = rule !== undefined && judge(rule, viewer, model) !== 'no'
@@ -86,9 +86,9 @@ export const actingViewer = async (
     await commit(store, create(writing, what, checked.values), null)
   } catch (error) {
     // Of two first writes at once one makes it.
-    const others = await acting(await writeOne(store, found))
+    const others = await acting(await writePieces(store, found))
     if (others) return others
     throw error
   }
-  return (await acting(await writeOne(store, found))) ?? viewer
+  return (await acting(await writePieces(store, found))) ?? viewer
 }
