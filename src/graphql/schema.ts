@@ -271,7 +271,10 @@ const objectTypes = (
     const about = { description, ...deprecation(relation) }
     if (kind === 'many') return { type: list(one), args: page, ...about }
     // The row may be absent, or be one that not everybody may read.
-    const mayBeNull = fields[by]?.nullable === true || isByRow(entities[to]?.policy.read)
+    const mayBeNull =
+      fields[by]?.nullable === true ||
+      isByRow(fields[by]?.readableBy) ||
+      isByRow(entities[to]?.policy.read)
     return { type: mayBeNull ? one : new GraphQLNonNull(one), ...about }
   }
   for (const [name, entity] of Object.entries(entities)) {

@@ -1,4 +1,5 @@
 /** Who asks, and who may do what, as data: the same rule guards a root, a nested level, a write and the printed table. */
+import { isDeepStrictEqual } from 'node:util'
 import { faultIn, keys, must, type Shape, words } from '#base/shape.ts'
 import { ApiError, type ErrorLocation } from '#errors.ts'
 import {
@@ -216,6 +217,16 @@ export const isForAll = (rule: Rule): boolean => rule.kind === 'anyone' && rule.
 /** Whether a rule lets some callers through for some rows only. */
 export const isByRow = (rule: Rule | undefined): boolean =>
   rule !== undefined && alternativesOf(rule).some(({ before }) => before !== undefined)
+
+/** Whether two rules say the same; each has functions of its own. */
+export const isSameRule = (one: Rule, other: Rule): boolean => {
+  const [first, second] = [one, other].map(rule =>
+    alternativesOf(rule).map(mine =>
+      Object.entries(mine).filter(([, said]) => typeof said !== 'function'),
+    ),
+  )
+  return isDeepStrictEqual(first, second)
+}
 
 /** The rules for the operations of an entity. An operation without a rule is closed to all but the service. */
 export type Policy = {

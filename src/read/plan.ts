@@ -365,6 +365,26 @@ const rowSet = (
   }
 }
 
+/** The column with a field's values: the field itself, or one that is null in the rows in which the caller may not read it, maybe all. */
+const readColumn = (
+  context: RowContext,
+  entityName: string,
+  field: string,
+  what: string,
+  location: ErrorLocation,
+): string => {
+  const { model, role, facts } = context
+  const entity = entityOf(model, entityName)
+  const { readableBy } = fieldOf(entity, field)
+  if (!isByRow(readableBy)) allow(context, readableBy, what, location)
+  else if (judge(readableBy, { id: null, role }, model) !== 'yes') {
+    facts.isByRow = true
+    const rows = rowsOf(context, entityName, readableBy)
+    return shownIn(context, entity, field, rows, `${field} shown`)
+  }
+  return field
+}
+
 /** The text of one member of an object, in parts. */
 const memberParts = (
   context: RowContext,
@@ -380,24 +400,17 @@ const memberParts = (
     case 'links':
       return linksParts(context, entityName, item.links, item.prefix)
     case 'field': {
-      const { readableBy } = fieldOf(entity, item.field)
       // A key of GraphQL may be an alias; one of REST is the member's name in the caller's version.
       const called = context.encoding === 'rest' ? item.key : item.field
       const what = `read the ${called} of a ${entityName}`
-      let field = item.field
-      // One that is readable by row is null in the other rows, which may be all of them.
-      if (!isByRow(readableBy)) allow(context, readableBy, what, locationOf(path, item.at))
-      else if (judge(readableBy, { id: null, role: context.role }, context.model) !== 'yes') {
-        context.facts.isByRow = true
-        const rows = rowsOf(context, entityName, readableBy)
-        field = shownIn(context, entity, field, rows, `${field} shown`)
-      }
+      const field = readColumn(context, entityName, item.field, what, locationOf(path, item.at))
       return [{ kind: 'field', field, as: 'value', form: item.form }]
     }
     case 'relation': {
       const relation = entity.relations[item.relation]
       if (!relation) throw new Error(`${entity.plural} have no relation ${item.relation}`)
       const { by, to } = relation
+      const location = locationOf(path, item.at)
       if (relation.through !== undefined)
         return [linkedRows(context, entityName, relation, item, path)]
       // What belongs to a new row is as new as that, and refers to it; other rows were there before, and may be anybody's.
@@ -405,14 +418,20 @@ const memberParts = (
       const above = relation.kind === 'many' ? by : undefined
       const below: Context = { ...context, role, above }
       const target = entityOf(context.model, to)
-      const where = visible(below, to, target.policy.read, locationOf(path, item.at))
-      const own = relation.kind === 'one' ? ['id'] : ['id', by]
-      const rows = rowSet(below, to, item.items, path, { where, own })
-      const level: ChildLevel =
-        relation.kind === 'one'
-          ? { ...rows, kind: 'by ids', by }
-          : { ...rows, kind: 'children of', by, page: item.page, oldestFirst: relation.oldestFirst }
-      return [{ kind: 'child', level }]
+      const where = visible(below, to, target.policy.read, location)
+      if (relation.kind === 'one') {
+        // Whom a reference names is known by the row that it leads to.
+        const what = `read the ${item.relation} of a ${entityName}`
+        const key = readColumn(context, entityName, by, what, location)
+        const rows = rowSet(below, to, item.items, path, { where, own: ['id'] })
+        return [{ kind: 'child', level: { ...rows, kind: 'by ids', by: key } }]
+      }
+      // And by the list that a row is in.
+      where.push(...visible(below, to, fieldOf(target, by).readableBy, location))
+      const rows = rowSet(below, to, item.items, path, { where, own: ['id', by] })
+      const { page } = item
+      const { oldestFirst } = relation
+      return [{ kind: 'child', level: { ...rows, kind: 'children of', by, page, oldestFirst } }]
     }
     default:
       return item satisfies never
@@ -470,8 +489,9 @@ const linkedTo = (
   { entity, by, of, slot }: NonNullable<Root['linked']>,
   location: ErrorLocation,
 ): Predicate => {
-  const { table, policy } = entityOf(context.model, entity)
+  const { table, policy, fields } = entityOf(context.model, entity)
   const seen = visible(context, entity, policy.read, location)
+  for (const key of [by, of]) visible(context, entity, fields[key]?.readableBy, location)
   const where = allOf([comparing(by, 'eq', slot), ...seen])
   return { kind: 'across', rows: 'some', table, by: of, where }
 }

@@ -24,7 +24,7 @@ import {
   result,
   type Writing,
 } from '#write/command.ts'
-import type { Values } from '#write/input.ts'
+import { fieldsToReset, type Values } from '#write/input.ts'
 import { effectSteps } from '#write/outbox.ts'
 import { deleteSteps } from '#write/set-null.ts'
 import { hookBefore } from '#write/steps.ts'
@@ -315,8 +315,12 @@ export const update = (
       const rule = foldedFrom === undefined ? readableBy : fieldOf(entity, foldedFrom).readableBy
       if (!isByRow(rule) || judge(rule, viewer, model) === 'yes') continue
       const isRead = conditionOf(writing, target.entity, rule)
-      const own = column(entity.table, columnName(key))
-      changes.set(key, sql`case when ${isRead} then ${changes.get(key) ?? own} else ${own} end`)
+      // What such a change resets stays too: else it would tell whether the value given is the stored one.
+      const resets = [...fieldsToReset(entity, key).keys()].filter(reset => !values.has(reset))
+      for (const kept of [key, ...resets]) {
+        const own = column(entity.table, columnName(kept))
+        changes.set(kept, sql`case when ${isRead} then ${changes.get(kept) ?? own} else ${own} end`)
+      }
     }
   const { where, guard } = targetGuard(writing, target, 'update', values, changes)
   const change =

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { now, viewer } from '#model/condition.ts'
 import { type Entity, entity, many, one } from '#model/entity.ts'
-import { choice, folded, id, int, reference, revision, text, time } from '#model/field.ts'
+import { choice, fixed, folded, id, int, reference, revision, text, time } from '#model/field.ts'
 import { anyone, role, signedIn } from '#model/policy.ts'
 import { changeIn } from '../stores.ts'
 import { until } from '../support/wait.ts'
@@ -126,7 +126,51 @@ const notice = entity({
   rest: { ...allRoutes, writes: ['create'], listing },
 })
 
-const entities: Record<string, Entity> = { member, dish, cook, step, favourite, notice } as never
+const ofOwner = { ownerId: viewer } as const
+
+/** Whom a letter is to is known to its owner alone. */
+const letter = entity({
+  table: 'letters',
+  plural: 'letters',
+  description: 'A letter.',
+  fields: {
+    id: id(),
+    toId: reference('member', { readableBy: ofOwner }),
+    pin: text({ max: 20, readableBy: ofOwner }),
+    state: choice(['new', 'proven'], { ...fixed, initial: { value: 'new' }, resetBy: 'pin' }),
+    ownerId: reference('member', { initial: 'viewer' }),
+    revision: revision(),
+  },
+  relations: { to: one('member', 'toId'), sheets: many('sheet', 'letterId') },
+  policy: { read: anyone, create: signedIn, update: signedIn },
+  rest: { ...allRoutes, writes: ['create', 'replace'], listing },
+  graphql: { paged: true },
+})
+
+const sheet = entity({
+  table: 'sheets',
+  plural: 'sheets',
+  description: 'A sheet; whose letter it is of is known to its owner alone.',
+  fields: {
+    id: id(),
+    letterId: reference('letter', { readableBy: ofOwner }),
+    ownerId: reference('member', { initial: 'viewer' }),
+  },
+  relations: { letter: one('letter', 'letterId') },
+  policy: { read: anyone, create: signedIn },
+  rest: { ...allRoutes, writes: ['create'], listing },
+})
+
+const entities: Record<string, Entity> = {
+  member,
+  dish,
+  cook,
+  step,
+  favourite,
+  notice,
+  letter,
+  sheet,
+} as never
 
 for (const on of engines)
   describe(`rules by value on ${on}`, () => {
@@ -313,6 +357,50 @@ for (const on of engines)
         (await ask('GET /api/members', 'anonymous')).headers.get('cache-control') ?? '',
         /^public/,
       )
+    })
+
+    test('whom a reference names is shown by no relation where the reference is not', async () => {
+      for (const owner of [1, 3]) {
+        await sql(
+          `insert into letters (to_id, pin, state, owner_id, revision) values (2, 'p${owner}', 'proven', ${owner}, 1)`,
+        )
+        await sql(`insert into sheets (letter_id, owner_id) select max(id), ${owner} from letters`)
+      }
+      const query = '{ letters { to { id } toId } }'
+      const named = async (as: Request['as']) =>
+        (await gql(query, as)).data.letters.map((one: object) => JSON.stringify(one)).join()
+      const [hidden, shown] = ['{"to":null,"toId":null}', '{"to":{"id":"2"},"toId":"2"}']
+      for (const _ of [1, 2]) {
+        assert.equal(await named('anonymous'), `${hidden},${hidden}`)
+        assert.equal(await named('user'), `${shown},${hidden}`)
+        assert.equal(await named('admin'), `${shown},${shown}`)
+      }
+      const { data } = await gql('{ letters { sheets { id } } sheets { letter { id } } }', 'user')
+      assert.deepEqual(data.letters, [{ sheets: [{ id: '1' }] }, { sheets: [] }])
+      assert.deepEqual(
+        data.sheets.map(({ letter }: { letter: unknown }) => letter !== null).toSorted(),
+        [false, true],
+      )
+      const { errors } = await gql('{ letters { sheets { id } } }', 'anonymous')
+      assert.equal(errors[0].extensions.code, 'UNAUTHENTICATED')
+      assert.equal((await ask('GET /api/letters/2/sheets', 'user')).status, 403)
+    })
+
+    test('a replacement that keeps what its caller does not see keeps what that would reset', async () => {
+      const states: string[] = []
+      for (const [id, pin] of [
+        [2, 'p3'],
+        [2, 'guess'],
+        [1, 'p1'],
+        [1, 'another'],
+      ]) {
+        const answer = await ask(`PUT /api/letters/${id}`, 'user', { pin })
+        assert.equal(answer.status, 200, answer.text)
+        states.push(answer.body.state)
+      }
+      assert.deepEqual(states, ['proven', 'proven', 'proven', 'new'])
+      const { body } = await ask('GET /api/letters/2', 'admin')
+      assert.deepEqual([body.pin, body.state], ['p3', 'proven'])
     })
 
     test('what depends on the time is not cached', async () => {

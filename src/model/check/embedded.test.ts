@@ -31,6 +31,19 @@ areTold([
     { rest: { embedded: { author: { after: 'mood' } } } },
   ],
   [
+    'an embedded relation by a reference that is read in some rows only',
+    'rest.embedded of author has books by authorId, which not everybody may read: leave it out, or change the rule of authorId',
+    {
+      fields: { ...book.fields, authorId: reference('author', { readableBy: { inPrint: true } }) },
+    },
+    {
+      author: changed(author, {
+        relations: { books: many('book', 'authorId', { description: '' }) },
+        rest: { embedded: { books: { after: 'name' } } },
+      }),
+    },
+  ],
+  [
     'an embedded relation to rows that fewer may read than the object',
     'rest.embedded of book has author, and fewer may read authors than book, whose answers have them: leave it out, give book an enter rule that is as strict, or change the read rule of author',
     { rest: { embedded: { author: { after: 'title' } } } },

@@ -303,6 +303,17 @@ areTold([
     withField('sum', computed({ as: int({ min: 0, max: 9 }), from: { plus: ['mood', 'mood'] } })),
   ],
   [
+    'a slug of what is read by row',
+    'book.slug is made of title, which fewer may read: give what it is the same readableBy',
+    {
+      fields: {
+        ...book.fields,
+        title: text({ max: 20, readableBy: { inPrint: true } }),
+        slug: slug({ from: 'title' }),
+      },
+    },
+  ],
+  [
     'a formula of what fewer may read',
     'book.sum is computed of pages, which fewer may read: give what it is the same readableBy',
     {

@@ -1,5 +1,4 @@
 /** Faults of single fields: their names, options that do not fit their kinds, and initial values. */
-import { isDeepStrictEqual } from 'node:util'
 import { own } from '#base/object.ts'
 import { isGraphqlType, isReserved } from '#model/check/names.ts'
 import type { CheckedEntity, Faults } from '#model/check/relations.ts'
@@ -7,7 +6,7 @@ import { computedFault, fieldsIn } from '#model/computed.ts'
 import type { Entity } from '#model/entity.ts'
 import { type Field, isDerived, mostCharacters } from '#model/field.ts'
 import { columnName } from '#model/names.ts'
-import { isByRow } from '#model/policy.ts'
+import { isByRow, isForAll, isSameRule } from '#model/policy.ts'
 import { isEnumValue, isStorable } from '#model/values.ts'
 
 type CheckedField = CheckedEntity & { readonly key: string; readonly field: Field }
@@ -42,6 +41,10 @@ const largestAmount = Math.floor(Number.MAX_SAFE_INTEGER / 1000)
 const mostDigits = 15
 
 /** What is checked of each field, in this order. */
+/** Whether a field that is made of another tells its values to some who may not read them. */
+const tells = ({ readableBy }: Field, source: Field | undefined): boolean =>
+  source !== undefined && !isForAll(source.readableBy) && !isSameRule(source.readableBy, readableBy)
+
 const checks: Readonly<Record<string, FieldCheck>> = {
   name: ({ key }) => {
     if (!/^[a-z][a-zA-Z0-9]*$/.test(key))
@@ -133,6 +136,8 @@ const checks: Readonly<Record<string, FieldCheck>> = {
       const source = own(self.fields, initial.slugOf)
       if (source?.scalar !== 'text' || isDerived(source) || source === field)
         return `is made of ${initial.slugOf}, which is not another text: name one of its fields that is`
+      if (tells(field, source))
+        return `is made of ${initial.slugOf}, which fewer may read: give what it is the same readableBy`
       return (
         (source.nullable &&
           !nullable &&
@@ -160,14 +165,7 @@ const checks: Readonly<Record<string, FieldCheck>> = {
       return 'is computed, and comes of something else too: leave its other options out'
     if (field.settableBy.kind !== 'nobody')
       return 'is computed, and somebody may set it: make it with computed()'
-    const secret = fieldsIn(field.computed).find(name => {
-      const readableBy = own(self.fields, name)?.readableBy
-      return (
-        readableBy &&
-        readableBy.kind !== 'anyone' &&
-        !isDeepStrictEqual(readableBy, field.readableBy)
-      )
-    })
+    const secret = fieldsIn(field.computed).find(name => tells(field, own(self.fields, name)))
     return secret === undefined
       ? computedFault(self.fields, key, field)
       : `is computed of ${secret}, which fewer may read: give what it is the same readableBy`
@@ -188,7 +186,8 @@ const checks: Readonly<Record<string, FieldCheck>> = {
       (!source || !['int', 'decimal'].includes(source.scalar) || isDerived(source))
     )
       return `${what}, which is no number of its own: name an int() or a decimal()`
-    if (isByRow(child.policy.read) || isByRow(source?.readableBy))
+    const by = own(child.fields, relation.by)
+    if ([child.policy.read, source?.readableBy, by?.readableBy].some(isByRow))
       return `${what}, whose rows not everybody sees: let them be read by all who may read them at all, or leave it out`
     if (`${self.table}_${columnName(key)}_kept_insert`.length > 63)
       return 'is kept by triggers whose names would have more than 63 letters: use shorter names'

@@ -32,6 +32,11 @@ areTold([
     { policy: { read: where({ title: viewer }) } },
   ],
   [
+    'a condition that where() did not give',
+    'the read rule of book has a condition that where() did not give it, which finds out whether it names the viewer: take signedIn.where() or the like',
+    { policy: { read: { kind: 'anyone', before: { not: { author: viewer } } } } },
+  ],
+  [
     'a rule for creates that looks at the id',
     'the create rule of book looks at an id, which is not known before the row is written: name other fields, or relations to one row',
     { policy: { ...book.policy, create: where({ id: { ne: 1 } }) } },

@@ -1,6 +1,6 @@
 /** Faults between entities: relations, and the rules of a policy that name their fields. */
 import { own } from '#base/object.ts'
-import { type Predicate, partsOf, resolveCondition } from '#model/condition.ts'
+import { namesViewer, type Predicate, partsOf, resolveCondition } from '#model/condition.ts'
 import type { Entity, Relation } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { linkOf } from '#model/names.ts'
@@ -145,7 +145,9 @@ const conditionFaults = function* (checked: CheckedEntity, viewers?: string): Fa
   for (const [subject, operation, rule] of rulesByRow(checked)) {
     // The paths of a self rule of a policy have sentences of their own.
     const isSelf = rule.kind === 'self' && operation !== 'field'
-    for (const { before, after } of isSelf ? [] : alternativesOf(rule)) {
+    for (const { before, after, byViewer = false } of isSelf ? [] : alternativesOf(rule)) {
+      if (byViewer !== [before, after].some(namesViewer))
+        yield `${subject} has a condition that where() did not give it, which finds out whether it names the viewer: take signedIn.where() or the like`
       for (const condition of [before, after]) {
         if (condition === undefined) continue
         const { predicate, faults } = resolveCondition(context, name, condition)

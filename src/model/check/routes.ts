@@ -190,6 +190,9 @@ const embeddedFaults = function* ({ entities, name, self }: CheckedEntity): Faul
     if (!relation) yield `${subject}, which is not a relation: name one`
     if (!own(self.fields, after)?.rest)
       yield `${subject} after ${after}, which is not a field that the REST API shows: name one`
+    const by = own(target?.fields ?? {}, relation?.by ?? '')
+    if (by && !isForAll(by.readableBy))
+      yield `${subject} by ${relation?.by}, which not everybody may read: leave it out, or change the rule of ${relation?.by}`
     if (target && target.policy.read === undefined)
       yield `${subject}, and nobody may read ${target.plural}: give them a read rule`
   }
