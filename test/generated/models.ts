@@ -1,4 +1,5 @@
 /** Generated models: a few entities with fields, references, rules, lists and counts, right by their making. */
+import { fieldsIn } from '#model/computed.ts'
 import { type Condition, viewer } from '#model/condition.ts'
 import { type Entity, entity, many, one, type Relation } from '#model/entity.ts'
 import {
@@ -282,12 +283,13 @@ const entityBy = (draw: Draw, drafts: readonly Drafted[], drafted: Drafted): Ent
   const all: Record<string, Field> = owned
     ? { ...fields, ownerId: reference('member', { ...fixed, initial: 'viewer' }) }
     : { ...fields }
-  // A field that is readable by row is in no list's filters and sorts.
+  // A field that is readable by row is in no list's filters and sorts, and nothing is computed of it.
+  const terms = fields.made?.computed ? fieldsIn(fields.made.computed) : []
   const veiled = Object.entries(all).find(
     ([key, { scalar, unique }]) =>
       ['flag', 'int', 'money', 'time'].includes(scalar) &&
       !unique &&
-      !['revision', 'createdAt', 'updatedAt'].includes(key) &&
+      !['revision', 'createdAt', 'updatedAt', ...terms].includes(key) &&
       chance(25),
   )
   const listed = { ...all }
