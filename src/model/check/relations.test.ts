@@ -33,7 +33,7 @@ areTold([
   ],
   [
     'a condition that where() did not give',
-    'the read rule of book has a condition that where() did not give it, which finds out whether it names the viewer: take signedIn.where() or the like',
+    'the read rule of book has a condition that where() did not give it, which finds out whether it names the viewer: take signedIn.where()',
     { policy: { read: { kind: 'anyone', before: { not: { author: viewer } } } } },
   ],
   [

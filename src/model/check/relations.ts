@@ -147,7 +147,7 @@ const conditionFaults = function* (checked: CheckedEntity, viewers?: string): Fa
     const isSelf = rule.kind === 'self' && operation !== 'field'
     for (const { before, after, byViewer = false } of isSelf ? [] : alternativesOf(rule)) {
       if (byViewer !== [before, after].some(namesViewer))
-        yield `${subject} has a condition that where() did not give it, which finds out whether it names the viewer: take signedIn.where() or the like`
+        yield `${subject} has a condition that where() did not give it, which finds out whether it names the viewer: take signedIn.where()`
       for (const condition of [before, after]) {
         if (condition === undefined) continue
         const { predicate, faults } = resolveCondition(context, name, condition)
