@@ -4,7 +4,7 @@ import { own } from '#base/object.ts'
 import { nearest } from '#base/text.ts'
 import { digitsOf, parseMinor } from '#model/money.ts'
 import { linkOf } from '#model/names.ts'
-import { fold, isComparable, isMoment, isStorable, type Scalar } from '#model/values.ts'
+import { foldedAs, isComparable, isMoment, isStorable, type Scalar } from '#model/values.ts'
 
 /** The row that the caller's token speaks for; it is never null: a rule that names it lets nobody through without one. */
 export const viewer: unique symbol = Symbol.for('duet.viewer')
@@ -182,6 +182,7 @@ type ComparedField = {
   readonly values: readonly string[] | undefined
   readonly references: { readonly entity: string } | undefined
   readonly foldedFrom: string | undefined
+  readonly accents: 'ignored' | undefined
 }
 
 type ComparedRelation = Parameters<typeof linkOf>[2] & { readonly kind: 'one' | 'many' }
@@ -358,9 +359,11 @@ export const resolveCondition = (
       case 'contains':
       case 'startsWith': {
         if (typeof given !== 'string' || !isStorable(given)) return fault(path, 'must be a text')
-        const field = foldedCopy(entities[name] as ComparedEntity, key) ?? key
+        const entity = entities[name] as ComparedEntity
+        const field = foldedCopy(entity, key) ?? key
+        const value = foldedAs(entity.fields[field] as ComparedField, given)
         const is = operator === 'contains' ? 'contains short' : operator
-        return { kind: 'compare', field, is, to: { kind: 'value', value: fold(given) } }
+        return { kind: 'compare', field, is, to: { kind: 'value', value } }
       }
       default: {
         if (given === null && operator === 'eq')

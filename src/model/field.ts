@@ -62,6 +62,8 @@ export type Field = Lifetime & {
     | undefined
   /** The field of the same row it is folded from (see `fold`). */
   readonly foldedFrom: string | undefined
+  /** Of a folded copy: whether `é` is `e` in it. */
+  readonly accents: 'ignored' | undefined
   /** The formula by which the store computes it of other fields of the row. */
   readonly computed: Formula | undefined
   /** The relation whose rows the store counts in it, or keeps the sum or the mean of a field of. */
@@ -142,6 +144,7 @@ type OptionsOfKind =
   | 'format'
   | 'references'
   | 'foldedFrom'
+  | 'accents'
   | 'computed'
   | 'kept'
   | 'initial'
@@ -236,7 +239,11 @@ const shapes = {
     rest: 'flag',
   }),
   computed: keys<First<typeof computed>>({ as: must('anything'), from: must('anything') }),
-  folded: keys<Second<typeof folded>>({ nullable: 'flag', unique: secondShape }),
+  folded: keys<Second<typeof folded>>({
+    nullable: 'flag',
+    unique: secondShape,
+    accents: words<'ignored'>({ ignored: 1 }),
+  }),
 }
 
 /** The shape of a field, for those that are copied from others. */
@@ -249,6 +256,7 @@ export const fieldShape = keys<Omit<Field, keyof FieldOptions> & FieldOptions>({
   rule: must('function'),
   references: 'anything',
   foldedFrom: 'text',
+  accents: words<'ignored'>({ ignored: 1 }),
   computed: 'anything',
   kept: 'anything',
   range: 'anything',
@@ -288,6 +296,7 @@ const field = (
       from: {},
       references: undefined,
       foldedFrom: undefined,
+      accents: undefined,
       computed: undefined,
       kept: undefined,
       resetBy: undefined,
@@ -537,10 +546,10 @@ export const reference = (
   return field('id', rule, details, shapes.reference, options)
 }
 
-/** A copy of another field without case, to find and compare by. */
+/** A copy of another field without case, and without accents if it says so, to find and compare by. */
 export const folded = (
   from: string,
-  options: Pick<FieldOptions, 'nullable' | 'unique'> = {},
+  options: Pick<FieldOptions, 'nullable' | 'unique'> & { accents?: 'ignored' } = {},
 ): Field =>
   field('text', string, { ...internal, foldedFrom: from, ...options }, shapes.folded, options)
 

@@ -7,6 +7,7 @@ import {
   codePoints,
   comparedWith,
   fold,
+  foldedAs,
   isEmail,
   isMoment,
   isStorable,
@@ -68,6 +69,14 @@ test('a text folds like its upper and its lower case', () => {
 test('case goes and accents stay', () => {
   assert.equal(fold('É'), fold('é'))
   assert.notEqual(fold('é'), fold('e'))
+})
+
+test('a copy that ignores accents folds letters with and without them alike, and keeps letters that only look so', () => {
+  const ignoring = { accents: 'ignored' } as const
+  assert.equal(foldedAs(ignoring, 'CRÈME brûlée, Ởl'), 'creme brulee, ol')
+  assert.equal(foldedAs(ignoring, 'Cafe\u0301'), 'cafe')
+  assert.equal(foldedAs(ignoring, '한국 ø ł が'), '한국 ø ł が')
+  assert.equal(foldedAs({ accents: undefined }, 'É'), 'é')
 })
 
 test('a letter folds alike whatever stands beside it, so a part of a text folds to a part of it', () => {

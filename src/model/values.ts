@@ -59,6 +59,10 @@ export const fold = (text: string): string => {
 }
 
 const marks = /[\u0300-\u036f]/g
+/** A text as a folded copy has it: without case, and if it ignores accents without those, so that `é` and `e` fold alike. */
+export const foldedAs = (copy: { readonly accents: 'ignored' | undefined }, text: string): string =>
+  fold(copy.accents ? text.normalize('NFD').replace(marks, '').normalize('NFC') : text)
+
 const betweenWords = /[^\p{L}\p{N}\p{M}]+/gu
 
 /**

@@ -7,7 +7,7 @@ import type { Filter } from '#model/entity.ts'
 import { fieldOf } from '#model/model.ts'
 import { digitsOf, parseMinor } from '#model/money.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
-import { codePoints, comparedWith, fold, isStorable } from '#model/values.ts'
+import { codePoints, comparedWith, foldedAs, isStorable } from '#model/values.ts'
 import { decoded, type VersionStyle } from '#model/version.ts'
 import type { ParameterValue, Sort, Where } from '#read/selection.ts'
 import type { Mount } from '#rest/represent.ts'
@@ -234,7 +234,7 @@ export const filtersOf = (
           query.fault(member, 'must be true or false')
         return text === 'true' ? [{ field, is: 'gt', member, value: null, isFixed: true }] : []
       case 'contains': {
-        const needle = fold(text)
+        const needle = foldedAs(fieldOf(entity, field), text)
         const is = codePoints(needle) < indexedFrom ? 'contains short' : kind
         return needle === '' ? [] : [{ field, is, member, value: needle }]
       }

@@ -7,8 +7,9 @@ import { differencesIn } from '#engines/shared/differences.ts'
 import { contentMigrations, historyOf } from '#engines/shared/migrations.ts'
 import type { Store } from '#engines/shared/store.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
+import type { Field } from '#model/field.ts'
 import { columnName, type Entities, type Model } from '#model/model.ts'
-import { fold } from '#model/values.ts'
+import { foldedAs } from '#model/values.ts'
 import { queryOf, type Rows } from '#sql/engine.ts'
 import { name, type Sql, sql } from '#sql/sql.ts'
 
@@ -205,6 +206,7 @@ type FoldedCopy = {
   readonly table: Sql
   readonly column: Sql
   readonly from: Sql
+  readonly accents: Field['accents']
 }
 
 /** Rows that are filled in one transaction, for which writers wait. */
@@ -226,10 +228,10 @@ export const fillFolded = async (
   // Rows that are never changed stay as they are: what is added later does not find them.
   const changing = Object.values(entities).filter(({ appendOnly, view }) => !appendOnly && !view)
   const copies = changing.flatMap(({ fields, table, plural }) =>
-    Object.entries(fields).flatMap(([key, { foldedFrom, nullable }]): FoldedCopy[] => {
+    Object.entries(fields).flatMap(([key, { foldedFrom, nullable, accents }]): FoldedCopy[] => {
       if (foldedFrom === undefined || !nullable) return []
       const [column, from] = [name(columnName(key)), name(columnName(foldedFrom))]
-      return [{ name: `${key} of ${plural}`, table: name(table), column, from }]
+      return [{ name: `${key} of ${plural}`, table: name(table), column, from, accents }]
     }),
   )
   if (copies.length === 0) return []
@@ -248,7 +250,7 @@ export const fillFolded = async (
       for (const [id = null, text] of rows)
         await ask(
           store,
-          sql`update ${table} set ${column} = ${fold(String(text))} where id = ${id}`,
+          sql`update ${table} set ${column} = ${foldedAs(copy, String(text))} where id = ${id}`,
         )
       return rows.length
     }

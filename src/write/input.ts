@@ -11,7 +11,7 @@ import { digitsOf, parseMinor } from '#model/money.ts'
 import { withArticle } from '#model/names.ts'
 import { holders, isByRow, judge, refusal, type Viewer } from '#model/policy.ts'
 import { fieldNamedEver, type Resource } from '#model/resource.ts'
-import { fold, type Scalar } from '#model/values.ts'
+import { foldedAs, type Scalar } from '#model/values.ts'
 import { decoded } from '#model/version.ts'
 import { encoders } from '#read/stitch.ts'
 import type { SqlValue } from '#sql/sql.ts'
@@ -226,9 +226,9 @@ const absent = (field: Field, key: string, context: InputContext): StoredValue |
 
 /** Adds the folded copies of the texts among the values. */
 const addFolded = ({ fields }: Entity, values: Map<string, SqlValue>): void => {
-  for (const [key, { foldedFrom }] of Object.entries(fields)) {
-    const source = foldedFrom === undefined ? undefined : values.get(foldedFrom)
-    if (typeof source === 'string') values.set(key, fold(source))
+  for (const [key, field] of Object.entries(fields)) {
+    const source = field.foldedFrom === undefined ? undefined : values.get(field.foldedFrom)
+    if (typeof source === 'string') values.set(key, foldedAs(field, source))
     else if (source === null) values.set(key, null)
   }
 }

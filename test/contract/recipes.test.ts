@@ -136,6 +136,15 @@ for (const [name, apiOf] of Object.entries({ REST: byRest, GraphQL: byGraphql })
         assert.deepEqual([await api.counted(headers), (await api.ofCook(headers)).length], [1, 1])
       }
       assert.equal((await api.recipe(ada, id)).notes, 'Less sugar')
+      // Found without accents.
+      for (const [q, found] of [
+        ['creme BRULEE', 1],
+        ['Brûléé', 1],
+        ['crema', 0],
+      ] as const) {
+        const { json } = await world.ask(`GET /api/recipes?q=${encodeURIComponent(q)}`)
+        assert.equal(json.data.length, found, q)
+      }
     })
 
     test('others review it once each, and it shows their mean', async () => {

@@ -7,7 +7,7 @@ import { type Entity, type Filter, type Link, pathFields } from '#model/entity.t
 import { type Field, madeSlug, type Term } from '#model/field.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import { alternativesOf, isByRow, type Rule } from '#model/policy.ts'
-import { fold } from '#model/values.ts'
+import { fold, foldedAs } from '#model/values.ts'
 import { type StoredRow, satisfies } from '../support/conditions.ts'
 import { taken } from '../support/taken.ts'
 import { now, type Viewer, viewerIds } from './serve.ts'
@@ -426,7 +426,7 @@ const fieldValue = ({ fields }: Entity, row: Row, key: string): Value => {
   const from = fields[key]?.foldedFrom
   if (from === undefined) return row[key] ?? null
   const source = row[from] ?? null
-  return typeof source === 'string' ? fold(source) : null
+  return typeof source === 'string' ? foldedAs(fields[key] as Field, source) : null
 }
 
 export type Sort = { readonly field: string; readonly descending: boolean }

@@ -5,7 +5,7 @@ import type { Entity } from '#model/entity.ts'
 import { type Field, isDerived } from '#model/field.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import { dependenciesFirst } from '#model/references.ts'
-import { fold } from '#model/values.ts'
+import { foldedAs } from '#model/values.ts'
 import { manyInserter } from '#serve/insert.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import { subjectFor } from '../asking.ts'
@@ -51,8 +51,9 @@ const rowOf = (model: Model, name: string, n: number): Map<string, SqlValue> => 
     else if (!isDerived(field))
       row.set(key, stored(field, validValue(`${name}.${key}`, field, n), digits))
   }
-  for (const [key, { foldedFrom }] of Object.entries(entity.fields))
-    if (foldedFrom !== undefined) row.set(key, fold(String(row.get(foldedFrom))))
+  for (const [key, field] of Object.entries(entity.fields))
+    if (field.foldedFrom !== undefined)
+      row.set(key, foldedAs(field, String(row.get(field.foldedFrom))))
   const { entity: viewers, barred, by } = model.viewers
   if (name !== viewers) return row
   if (by !== undefined) row.set(by, subjectFor(n + 1))

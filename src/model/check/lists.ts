@@ -45,10 +45,11 @@ const opaqueKind = (field: Field | undefined): Scalar | undefined =>
 /** PostgreSQL refuses an index entry with more bytes than this. */
 const mostBytes = 2600
 
-/** The most bytes that a value may have in UTF-8. Folding can make a letter six bytes long. */
+/** The most bytes that a value may have in UTF-8. Folding can make a letter six bytes long, and twelve where it parts it from its accents. */
 const bytesOf = (self: Entity, key: string): number => {
-  const { scalar, range, foldedFrom } = own(self.fields, key) as Field
-  if (foldedFrom !== undefined) return 6 * (own(self.fields, foldedFrom)?.range?.max ?? 0)
+  const { scalar, range, foldedFrom, accents } = own(self.fields, key) as Field
+  if (foldedFrom !== undefined)
+    return (accents ? 12 : 6) * (own(self.fields, foldedFrom)?.range?.max ?? 0)
   return scalar === 'text' ? 4 * (range?.max ?? 0) : 8
 }
 

@@ -70,7 +70,7 @@ const recipe = entity({
     publishedAt: time({ ...fixed, nullable: true, description: 'When it was published.' }),
     createdAt: created(),
     updatedAt: updatedAt(),
-    titleKey: folded('title'),
+    titleKey: folded('title', { accents: 'ignored' }),
     revision: revision(),
   },
   relations: {
