@@ -1,4 +1,5 @@
 /** What is asked of whom, and what must come out: the table of the issue as data. */
+import { idOf } from './lib/pocketbase.mjs'
 
 const tree = ({ offset }) => `{
   users(limit: 10, offset: ${offset}) {
@@ -20,13 +21,89 @@ const graphql = (query, variables) => ({
 const readUser = facts => get(`/api/users/${facts.userId}`)
 const readTree = facts => graphql(tree(facts))
 
+// What PocketBase is asked instead, and its answer turned into Duet's, as far as it has the same.
+const records = (collection, query) =>
+  get(`/api/collections/${collection}/records?${new URLSearchParams(query)}`)
+const newest = (limit, records = []) =>
+  records.toSorted((a, b) => (a.id < b.id ? 1 : -1)).slice(0, limit)
+const plainId = id => String(Number(id))
+const time = text => text.replace(' ', 'T')
+
+const byPocketbase = {
+  user: {
+    ask: ({ userId }) => get(`/api/collections/users/records/${idOf(userId)}`),
+    read: (
+      { id, name, email, age, role, status, emailVerified, created },
+      { _links, ...user },
+    ) => ({
+      id: Number(id),
+      name,
+      email,
+      age: user.age === null && age === 0 ? null : age,
+      role,
+      status,
+      emailVerified,
+      createdAt: time(created),
+      _links,
+    }),
+  },
+  products: {
+    ask: ({ category }) =>
+      records('products', { filter: `category = "${category}"`, sort: 'price', perPage: 20 }),
+    read: ({ items, totalItems, totalPages }, { pagination }) => ({
+      data: items.map(({ id, name, category, price, stock, image, created }) => ({
+        id: Number(id),
+        name,
+        category,
+        price,
+        stock,
+        image: image || null,
+        created_at: time(created),
+      })),
+      pagination: { ...pagination, total: totalItems, totalPages },
+    }),
+  },
+  // It knows no limit for what is nested, so it answers with all posts and comments of the ten.
+  // One takes a fifth of a second, so ten after another are a measurement.
+  tree: {
+    requests: 10,
+    ask: ({ shown }) =>
+      records('users', {
+        filter: `id >= "${idOf(shown.users[0])}"`,
+        sort: 'id',
+        perPage: 10,
+        skipTotal: 1,
+        expand: 'posts_via_author.comments_via_post.author',
+      }),
+    read: ({ items }) => ({
+      data: {
+        users: items.map(user => ({
+          id: plainId(user.id),
+          name: user.name,
+          posts: newest(5, user.expand?.posts_via_author).map(post => ({
+            id: plainId(post.id),
+            title: post.title,
+            createdAt: time(post.created),
+            comments: newest(4, post.expand?.comments_via_post).map(comment => ({
+              id: plainId(comment.id),
+              text: comment.text,
+              author: { id: plainId(comment.expand.author.id), name: comment.expand.author.name },
+            })),
+          })),
+        })),
+      },
+    }),
+  },
+}
+
 const productsOf = version => facts =>
   get(`/api${version}/products?category=${encodeURIComponent(facts.category)}&sort=price`)
 
 /**
  * `ask` makes the request from facts about the data. `beside` names what Duet is measured with:
  * `plain`, a GraphQL peer, Duet on the store with a thousandth of the rows, or Duet asked otherwise:
- * by REST, or in the newest version of the REST API. Duet reads each answer anew unless it is `cached`; where the answer is
+ * by REST, or in the newest version of the REST API; or the same by hand with Fastify, or PocketBase, which is asked otherwise and
+ * whose answer `read` turns into Duet's. Duet reads each answer anew unless it is `cached`; where the answer is
  * `unchanged`, all are asked with its ETag and answer 304. `share`: where
  * requests are counted, so many of them are enough.
  */
@@ -35,7 +112,8 @@ export const workloads = [
     name: 'user',
     title: 'GET one user',
     ask: readUser,
-    beside: ['plain'],
+    beside: ['plain', 'fastify', 'pocketbase'],
+    pocketbase: byPocketbase.user,
   },
   {
     name: 'product',
@@ -48,8 +126,9 @@ export const workloads = [
     name: 'products',
     title: 'GET 20 products, by category, sorted by price',
     ask: productsOf(''),
-    beside: ['plain', 'newest'],
+    beside: ['plain', 'newest', 'fastify', 'pocketbase'],
     newest: productsOf('/v2'),
+    pocketbase: byPocketbase.products,
   },
   {
     name: 'products-again',
@@ -79,7 +158,8 @@ export const workloads = [
     share: 1 / 15,
     title: 'GraphQL 10 users × 5 posts × 4 comments × author',
     ask: readTree,
-    beside: ['plain', 'mercurius', 'yoga'],
+    beside: ['plain', 'mercurius', 'yoga', 'pocketbase'],
+    pocketbase: byPocketbase.tree,
   },
   {
     name: 'graphql-tree-again',
@@ -102,6 +182,12 @@ export const targets = [
   { workload: 'user', beside: 'plain', least: 0.75 },
   { workload: 'product', beside: 'plain', least: 0.8 },
   { workload: 'products', beside: 'plain', least: 0.35 },
+  // Of Fastify by hand Duet takes a third of the time at most, of PocketBase a fifth.
+  { workload: 'user', beside: 'fastify', least: 3 },
+  { workload: 'products', beside: 'fastify', least: 3 },
+  { workload: 'user', beside: 'pocketbase', least: 5 },
+  { workload: 'products', beside: 'pocketbase', least: 5 },
+  { workload: 'graphql-tree', beside: 'pocketbase', least: 5 },
   { workload: 'products-again', beside: 'plain', least: 0.65 },
   { workload: 'products-unchanged', beside: 'plain', least: 0.6 },
   // An older version costs at most 1.03 times as much as the newest.

@@ -16,9 +16,15 @@ export const requestOf = ({ method, path, body = '', host, token, headers = [] }
     ].join('\r\n'),
   )
 
+// JSON holds no bare line break, so this ends a body in chunks and is nowhere else in it.
+const lastChunk = '\r\n0\r\n\r\n'
+const lengthless = head =>
+  /\r\ntransfer-encoding: *chunked/i.test(head) ? Number.POSITIVE_INFINITY : 0
+
 /** Calls back with the status and the head of each answer when its last byte is there; one request at a time. */
 export const onAnswer = (socket, answered) => {
   let head = ''
+  let tail = ''
   let missing = -1
   socket.on('data', chunk => {
     if (missing < 0) {
@@ -26,10 +32,18 @@ export const onAnswer = (socket, answered) => {
       const ends = head.indexOf('\r\n\r\n')
       if (ends < 0) return
       const isEmpty = head.startsWith('HTTP/1.1 304')
-      const length = isEmpty ? 0 : Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0)
-      missing = length - (head.length - ends - 4)
+      const length = isEmpty
+        ? 0
+        : (/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? lengthless(head))
+      missing = Number(length) - (head.length - ends - 4)
       head = head.slice(0, ends + 2)
     } else missing -= chunk.length
+    if (missing === Number.POSITIVE_INFINITY) {
+      tail = (tail + chunk.subarray(-lastChunk.length).latin1Slice()).slice(-lastChunk.length)
+      if (tail !== lastChunk) return
+      tail = ''
+      missing = 0
+    }
     if (missing > 0) return
     const whole = head
     head = ''

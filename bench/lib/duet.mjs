@@ -33,6 +33,7 @@ export function duetAt(bin) {
     DUET_PORT: '0',
   })
   return {
+    secret,
     /** Runs a command to its end; its progress is seen on this process's stderr if `shown`. */
     command: (store, args, shown = false) =>
       finish(process.execPath, [bin, ...args], {

@@ -7,7 +7,7 @@ import { commitOf } from './commit.mjs'
 import { benchCompare, names as namesToCompare } from './compare.mjs'
 import { prepare, sizes } from './dataset.mjs'
 import { duetAt, patient } from './duet.mjs'
-import { chooseTool } from './load.mjs'
+import { chooseTool, load } from './load.mjs'
 import { answerOf, checkSame, measure } from './measure.mjs'
 import { benchMetrics } from './metrics.mjs'
 import { benchCache } from './on-cache.mjs'
@@ -16,6 +16,7 @@ import { benchOnPostgres, names as namesOnPostgres } from './on-postgres.mjs'
 import { benchWrites } from './on-sqlite.mjs'
 import { readOptions, UsageError, usage } from './options.mjs'
 import { benchOverload } from './overload.mjs'
+import { hasPocketbase, servePocketbase } from './pocketbase.mjs'
 import { stopAll } from './processes.mjs'
 import { printHead, printTargets, printWorkload } from './report.mjs'
 import { benchRules } from './rules.mjs'
@@ -78,12 +79,12 @@ async function bench(options, { duet, log }) {
     // One process alone may serve a file.
     const copy = join(folder, 'copy.db')
     copyFileSync(files.all, copy)
-    await benchStores({ ...files, copy }, facts, options, { duet, log })
+    await benchStores({ ...files, copy }, facts, options, { duet, log, folder })
     await stopAll()
   })
 }
 
-async function benchStores(files, facts, options, { duet, log }) {
+async function benchStores(files, facts, options, { duet, log, folder }) {
   const run = { ...options, token: await duet.token(files.all) }
   const wanted = name => options.only.length === 0 || options.only.includes(name)
   const head = printHead(run, sizes[options.data], facts)
@@ -100,11 +101,17 @@ async function benchStores(files, facts, options, { duet, log }) {
     few: () => duet.serve(files.few, log('few'), { ...patient, ...duet.uncached }),
     mercurius: () => servePeer('mercurius', files.all, log('mercurius')),
     yoga: () => servePeer('yoga', files.all, log('yoga')),
+    fastify: () => servePeer('fastify', files.all, log('fastify'), duet.secret),
+    pocketbase: () => servePocketbase(files.all, folder, log('pocketbase')),
   })
+  const isPocketbaseHere = hasPocketbase()
+  if (!isPocketbaseHere)
+    console.log('PocketBase is left out: npm installs no program of it that runs here\n')
   const results = []
   for (const workload of workloads.filter(({ name }) => wanted(name))) {
+    const beside = workload.beside.filter(name => isPocketbaseHere || name !== 'pocketbase')
     const plain = answer => servePlain(answer, log(`plain-${workload.name}`))
-    const rows = await runWorkload(workload, facts, { server, plain, run })
+    const rows = await runWorkload({ ...workload, beside }, facts, { server, plain, run })
     results.push({ workload: workload.name, ...rows })
   }
   const verdicts = judge(results, start)
@@ -131,6 +138,13 @@ async function runWorkload(workload, facts, { server, plain, run }) {
       server: await server('few'),
       ask: workload.ask({ ...facts, offset: facts.fewOffset }),
     }),
+    pocketbase: async () => {
+      const { requests, ask } = workload.pocketbase
+      const contender = { server: await server('pocketbase'), ask: ask(facts) }
+      const { url } = contender.server
+      const one = { ...contender.ask, url: url + contender.ask.path, token: run.token }
+      return { ...contender, ...(requests && { run: () => load('counted', one, requests, 1) }) }
+    },
   }
   const peer = name => async () => ({ server: await server(name), ask })
   const contenders = [first]
@@ -140,6 +154,7 @@ async function runWorkload(workload, facts, { server, plain, run }) {
       { ...contender, ask: { ...contender.ask, ifNoneMatch: undefined } },
       run.token,
     )
+    if (name === 'pocketbase') theirs.json = workload.pocketbase.read(theirs.json, answer.json)
     if (name !== 'rest' && name !== 'newest') checkSame(answer, theirs, name)
     contenders.push(contender)
   }

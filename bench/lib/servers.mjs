@@ -7,10 +7,13 @@ import { cores, start, stop } from './processes.mjs'
 const patience = 30_000
 const peer = name => fileURLToPath(new URL(`../peers/${name}.mjs`, import.meta.url))
 
-/** Starts a Node program and waits until `log`, the file all its output goes to, shows its address. */
-export async function startServer(args, { env = process.env, log, input }) {
+/** Starts a program, Node's unless `command` is another, and waits until `log`, the file all its output goes to, shows its address. */
+export async function startServer(
+  args,
+  { command = process.execPath, env = process.env, log, input },
+) {
   const output = openSync(log, 'a')
-  const child = start(process.execPath, args, {
+  const child = start(command, args, {
     core: cores.server,
     env: { ...env, NODE_ENV: 'production' },
     stdio: [input === undefined ? 'ignore' : 'pipe', output, output],
@@ -30,8 +33,9 @@ export async function startServer(args, { env = process.env, log, input }) {
 export const servePlain = (answer, log) =>
   startServer([peer('plain'), answer.type, answer.tag ?? ''], { input: answer.bytes, log })
 
-/** One of the GraphQL peers, on a store made by Duet. */
-export const servePeer = (name, file, log) => startServer([peer(name), file], { log })
+/** One of the peers in Node, on a store made by Duet; `secret` is that of the tokens, for a peer that checks them. */
+export const servePeer = (name, file, log, secret) =>
+  startServer([peer(name), file], { log, env: { ...process.env, BENCH_SECRET: secret } })
 
 async function addressIn(log, child) {
   const deadline = Date.now() + patience

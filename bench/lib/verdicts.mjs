@@ -17,6 +17,8 @@ export const label = {
   few: 'Duet, few rows',
   mercurius: 'mercurius + jit + loaders',
   yoga: 'yoga + DataLoader',
+  fastify: 'Fastify, by hand',
+  pocketbase: 'PocketBase',
   postgraphile: 'PostGraphile 5',
   statement: 'pg, one nested statement',
   lookup: 'pg, pipelined lookups',
