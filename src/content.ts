@@ -287,6 +287,14 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
   checkActions(parts.entities, actions)
   checkRoutes(versions, actions)
   checkCodes(actions)
+  for (const [name, { fields, sets }] of Object.entries(parts.entities)) {
+    const named = [
+      ...Object.values(fields).map(({ unique }) => unique),
+      ...sets.map(set => set.error),
+    ]
+    const own = named.flatMap(error => (typeof error === 'object' ? [error.code] : []))
+    checkShape(codes, own, `the errors of unique values of ${name}`)
+  }
   const made: Content = {
     transfer: {},
     commands: {},

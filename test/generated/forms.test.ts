@@ -81,7 +81,11 @@ for (const [name, model] of models)
       const currency = currencyOf(code) ?? assert.fail(`${code} is a currency`)
       const use = {
         mode: 'create' as const,
-        viewer: { id: 1, role: model.viewers.roles.superuser },
+        viewer: {
+          id: 1,
+          role: model.viewers.roles.superuser,
+          ...(model.viewers.by !== undefined && { subject: 'somebody' }),
+        },
         model: { ...model, settings: { ...model.settings, currency } },
         now: 0,
       }

@@ -81,6 +81,14 @@ const contentOf = (entities: Entities, versions = libraryVersions) =>
     entities: defineModel(entities as never),
     viewers: { entity: 'member', barred: { field: 'status', value: 'barred' }, roles },
     versions,
+    errors: Object.fromEntries(
+      Object.values(entities)
+        .flatMap(({ sets, fields }) => [
+          ...sets.map(({ error }) => error),
+          ...Object.values(fields).map(({ unique }) => unique),
+        ])
+        .flatMap(error => (typeof error === 'object' ? [[error.code, error]] : [])),
+    ),
     migrations: new URL('file:///'),
     examples: {
       graphql: '{ members { id } }',
