@@ -51,7 +51,7 @@ export type InputRow = Readonly<Record<string, unknown>>
 export type RowsByEntity = Readonly<Record<string, readonly InputRow[]>>
 
 /** The number of rows of each kind, by the option's name. */
-export type Sizes = Readonly<Record<string, number>>
+type Sizes = Readonly<Record<string, number>>
 
 /** The row of that number, counted from 0, by field. */
 type RowAt = (index: number) => Readonly<Record<string, SqlValue>>

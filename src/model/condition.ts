@@ -12,7 +12,7 @@ export const viewer: unique symbol = Symbol.for('duet.viewer')
 export const now: unique symbol = Symbol.for('duet.now')
 
 /** A value that a field is compared with: as callers write it, times also as a Date. */
-export type ConditionValue = string | number | boolean | null | Date | typeof viewer | typeof now
+type ConditionValue = string | number | boolean | null | Date | typeof viewer | typeof now
 
 /** The comparisons of a field, all of which must hold. */
 type FieldCondition = {
@@ -82,7 +82,7 @@ export class OperandValue {
  * How a field is compared with one operand. `contains` finds a folded text by an index of trigrams, which `contains short`
  * does not need; `has` looks for an item of a list.
  */
-export type Comparison =
+type Comparison =
   | 'eq'
   | 'lt'
   | 'lte'

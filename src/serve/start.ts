@@ -124,7 +124,7 @@ export const greetingOf = (
 }
 
 /** What one of several threads that serve has of the main thread, which has no app itself. */
-export type ThreadContext = ServingThread & {
+type ThreadContext = ServingThread & {
   /** Adds lines to the log of the process. */
   readonly log: (lines: string) => void
   readonly outbox: Outbox

@@ -3,7 +3,7 @@ import type { Scalar } from '#model/values.ts'
 import type { Sql, SqlPart } from '#sql/sql.ts'
 
 /** The parts of a query for the rows of some ids, in any order. */
-export type ByIds = {
+type ByIds = {
   readonly table: Sql
   /** The columns to return, each of the table's alias `t`. */
   readonly columns: Sql
@@ -15,7 +15,7 @@ export type ByIds = {
 }
 
 /** The parts of a query for the children of many parents. */
-export type ChildrenOf = ByIds & {
+type ChildrenOf = ByIds & {
   /** The column that holds the parent's id, of alias `t`. */
   readonly by: Sql
   /** Limit and offset (null: none) for each parent, newest first; null: all rows. */

@@ -211,7 +211,7 @@ export const mayChange = (
 }
 
 /** Whether the caller may make a row so: a new one, or one that was another before. */
-export const mayMake = (
+const mayMake = (
   reference: Reference,
   name: string,
   row: Row,

@@ -104,7 +104,7 @@ const spice = entity({
 })
 
 /** Whose tokens they are, as Keycloak writes them; `viewers` of a test may say it otherwise. */
-export const viewers = {
+const viewers = {
   entity: 'cook',
   barred: { field: 'state', value: 'out' },
   by: 'subject',
@@ -136,7 +136,7 @@ const common = {
 }
 
 /** The kitchen with these viewers. */
-export const kitchenOf = (viewers: Viewers) =>
+const kitchenOf = (viewers: Viewers) =>
   defineContent({
     entities: defineModel({ cook, dish, spice }),
     viewers,
