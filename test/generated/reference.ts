@@ -211,13 +211,7 @@ export const mayChange = (
 }
 
 /** Whether the caller may make a row so: a new one, or one that was another before. */
-const mayMake = (
-  reference: Reference,
-  name: string,
-  row: Row,
-  as: Viewer,
-  old?: Row,
-): boolean => {
+const mayMake = (reference: Reference, name: string, row: Row, as: Viewer, old?: Row): boolean => {
   const { create, update } = entityOf(reference.model, name).policy
   const rule = old ? update : create
   if (as === 'admin' || !rule) return rule !== undefined
