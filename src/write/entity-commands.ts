@@ -167,10 +167,13 @@ export type Target = {
 }
 
 /** The error for a row that does not fit `If-Match`, by the reason why none ever did if there is one. */
-export const changedSince = (
-  what: string,
-  why = `The ${what} was changed since: read it again, then repeat the change`,
-): ApiError => new ApiError('PRECONDITION_FAILED', why)
+export const changedSince = (what: string, why?: string): ApiError =>
+  why === undefined
+    ? new ApiError(
+        'PRECONDITION_FAILED',
+        `The ${what} was changed since: read it again, then repeat the change`,
+      )
+    : new ApiError('PRECONDITION_FAILED', why)
 
 /** The error for a row that does not fit `If-None-Match`. */
 export const stillThat = (what: string): ApiError =>

@@ -51,7 +51,7 @@ const cooks = async ({ rows }: World, subject: string) =>
 test('the viewers of docs/model.md are those of the kitchen', () => {
   const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
   const [, example = ''] =
-    /```ts\n(export const viewers = .*?)```/s.exec(read('../../docs/model.md')) ?? []
+    /```ts\nexport (const viewers = .*?)```/s.exec(read('../../docs/model.md')) ?? []
   assert.notEqual(example, '')
   assert.ok(read('../support/kitchen/index.ts').includes(example))
 })

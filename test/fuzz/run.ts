@@ -4,7 +4,6 @@ import fc from 'fast-check'
 import { restPath } from '#base/paths.ts'
 import { content as usualContent } from '#content/index.ts'
 import { randomFrom } from '#content/seed/seed.ts'
-import { versions } from '#content/versions.ts'
 import { machineErrors, mergeErrors } from '#errors.ts'
 import { deriveSchema } from '#graphql/schema.ts'
 import { openApiOf } from '#openapi/openapi.ts'
@@ -82,7 +81,7 @@ const fuzzOf = async ({ content }: Subject) => {
   const admin = content.viewers.roles.superuser
   const codes = new Set(mergeErrors(machineErrors, content.errors).keys())
   const rest = await Promise.all(
-    versions.all.map(async version =>
+    content.versions.all.map(async version =>
       restRequests(await openApiOf(content, version, model), version, admin),
     ),
   )

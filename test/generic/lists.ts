@@ -172,7 +172,9 @@ export const listsAreRead = ({
             refuses(answer, 422, 'VALIDATION_ERROR', [name])
             continue
           }
-          const kept = rows.filter(row => passes(shown(row), filter, text, scale))
+          const kept = rows.filter(row =>
+            passes(shown(row), filter, text, { scale, accents: field?.accents }),
+          )
           assert.deepEqual(answer.json.data, objects(route, kept, viewer), `${path}?${query}`)
           if (rest.listing.paging !== 'cursor')
             assert.equal(answer.json.pagination.total, kept.length)

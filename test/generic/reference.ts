@@ -4,7 +4,7 @@ import { type Entity, type Filter, type Link, type Listing, pathFields } from '#
 import type { Field } from '#model/field.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
 import { isByRow, type Rule, type Viewer } from '#model/policy.ts'
-import { fold } from '#model/values.ts'
+import { foldedAs } from '#model/values.ts'
 import { isIn, type Version, type VersionStyle } from '#model/version.ts'
 import type { Route } from '#rest/routes.ts'
 import type { SqlValue } from '#sql/sql.ts'
@@ -310,7 +310,7 @@ export const passes = (
   value: SqlValue | unknown,
   { kind }: Filter,
   text: string,
-  scale: number,
+  { scale, accents }: { readonly scale: number; readonly accents: Field['accents'] },
 ): boolean => {
   switch (kind) {
     case 'equals':
@@ -318,7 +318,7 @@ export const passes = (
     case 'above zero':
       return Number(value) > 0
     case 'contains':
-      return String(value).includes(fold(text))
+      return String(value).includes(foldedAs({ accents }, text))
     case 'at least':
       return value !== null && Number(value) >= Number(text) * scale
     case 'at most':
