@@ -307,6 +307,13 @@ type RuledModel = Conditions & {
   readonly settings: { readonly currency: Currency }
 }
 
+/** What the conditions of rules and steps are resolved against: also where the row of a token's subject is found, if a token has one. */
+export const resolvingIn = ({ entities, viewers: { entity, by }, settings }: RuledModel) => {
+  const table = entity === undefined ? undefined : entities[entity]?.table
+  const from = table !== undefined && by !== undefined ? { table, by } : undefined
+  return { entities, digits: settings.currency.digits, from }
+}
+
 /** What a rule demands of a row before and after a change, for callers of one kind. */
 export type RowRight = { readonly before: Predicate; readonly after: Predicate }
 
@@ -322,14 +329,12 @@ export const rowRights = (
   const known = rights
     .getOrInsertComputed(model, () => new Map())
     .getOrInsertComputed(entityName, () => new Map<SimpleRule, RowRight>())
-  const { entity, by } = model.viewers
-  const viewers = entity === undefined ? undefined : model.entities[entity]
-  const from = viewers && by !== undefined ? { table: viewers.table, by } : undefined
-  const context = { entities: model.entities, digits: model.settings.currency.digits, from }
   return alternativesOf(rule)
     .filter(one => judge(one, viewer, model) !== 'no')
     .map(one =>
       known.getOrInsertComputed(one, () => {
+        const context = resolvingIn(model)
+        const { from } = context
         const resolved = (condition: Condition): Predicate => {
           const { predicate, faults } = resolveCondition(context, entityName, condition)
           const [fault] = faults

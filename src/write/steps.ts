@@ -6,7 +6,7 @@ import { ApiError, type ErrorKind, type machineErrors } from '#errors.ts'
 import { namesViewer, now, OperandValue, resolveCondition, viewer } from '#model/condition.ts'
 import { columnName, entityOf, fieldOf, notFound } from '#model/model.ts'
 import { digitsOf } from '#model/money.ts'
-import { judge, type Rule, refusal, rowRights, type Viewer } from '#model/policy.ts'
+import { judge, type Rule, refusal, resolvingIn, rowRights, type Viewer } from '#model/policy.ts'
 import { columnsOf, predicateSql } from '#read/predicate.ts'
 import { and, column, comma, isSql, join, name, type Sql, type SqlPart, sql } from '#sql/sql.ts'
 import {
@@ -213,13 +213,10 @@ export const resolvedCondition = (
   entityName: string,
   condition: StepCondition,
 ) => {
-  const { entities, settings, viewers } = context.model
-  const { entity, by } = viewers
-  const named = entity === undefined ? {} : { viewers: entity }
-  const table = entity === undefined ? undefined : entities[entity]?.table
-  const from = table !== undefined && by !== undefined ? { from: { table, by } } : {}
+  const { model } = context
+  const { entity } = model.viewers
   const plain = plainCondition(context, condition)
-  const against = { entities, digits: settings.currency.digits, ...named, ...from }
+  const against = { ...resolvingIn(model), ...(entity !== undefined && { viewers: entity }) }
   return { ...resolveCondition(against, entityName, plain), asSelf: namesViewer(plain) }
 }
 
