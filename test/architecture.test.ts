@@ -64,6 +64,7 @@ const mayImport: Record<string, readonly string[] | 'everything'> = {
     'channels.ts',
   ],
   cli: 'everything',
+  entry: 'everything',
   'content.ts': ['model', 'type sql', 'write', 'type pages', 'rest', 'settings.ts'],
 }
 
