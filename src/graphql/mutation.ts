@@ -18,6 +18,7 @@ import {
   precheck,
   remove,
   revisionSteps,
+  type Target,
   update,
 } from '#write/entity-commands.ts'
 import { idempotencyOf, type KeyedRequest } from '#write/idempotency.ts'
@@ -175,9 +176,10 @@ const runField = async (
   }
 }
 
-const targetOf = ({ root, args }: WriteField) => ({
+const targetOf = ({ root, args }: WriteField): Target => ({
   entity: root.kind === 'action' ? (root.action.about ?? '') : root.entity,
   id: idArgument(args.id),
+  revisions: args.expectedRevision == null ? undefined : [Number(args.expectedRevision)],
 })
 
 /** The input with its ids as numbers; throws `NOT_FOUND` for a text that is no id. */
@@ -231,11 +233,7 @@ const commandFor = (execution: Execution, field: WriteField, body: JsonObject): 
   const target = targetOf(field)
   if (action.about !== null && target.id === 0) throw notFound(action.about, args.id)
   const writing = writingFor(core, viewer)
-  const expected = args.expectedRevision
-  const before =
-    expected == null
-      ? []
-      : revisionSteps(writing, { ...target, revisions: [Number(expected)] }, action.rule)
+  const before = target.revisions ? revisionSteps(writing, target, action.rule) : []
   const { now, services } = core
   const given = {
     id: target.id,

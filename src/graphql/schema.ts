@@ -22,7 +22,7 @@ import {
 import { mapped } from '#base/object.ts'
 import type { Entity, Relation } from '#model/entity.ts'
 import { enumName, type Field } from '#model/field.ts'
-import { fieldOf, type Model, typeName } from '#model/model.ts'
+import { entityOf, fieldOf, type Model, typeName } from '#model/model.ts'
 import { withArticle } from '#model/names.ts'
 import { givenOnlyBy, inWords, isByRow, isForAll, mayBeDoneBy } from '#model/policy.ts'
 import { type Lifetime, reasonOf } from '#model/version.ts'
@@ -45,7 +45,13 @@ export type DerivedSchema = {
 /** The schema of a model and of its actions that are mutations, with the operations that its root fields are. */
 export const deriveSchema = (model: Model, actions: readonly Action[] = []): DerivedSchema => {
   const mutating = actions.filter(({ graphql }) => graphql)
-  const guarded = new Set(mutating.map(action => guardedBy(action, model)))
+  // Whose mutations take the expected revision shows it.
+  const isGuarded = ({ fields, graphql }: Entity) =>
+    fields.revision !== undefined && graphql.mutations.some(kind => kind !== 'create')
+  const guarded = new Set([
+    ...mutating.map(action => guardedBy(action, model)),
+    ...Object.keys(model.entities).filter(name => isGuarded(entityOf(model, name))),
+  ])
   const leafOf = leafTypes(model, mutating)
   const types = objectTypes(model, leafOf, guarded)
   const roots = new Map<string, RootField>()
@@ -83,10 +89,15 @@ export const deriveSchema = (model: Model, actions: readonly Action[] = []): Der
     for (const kind of graphql.mutations) {
       const key = `${kind}${typeName(name)}`
       const rights = mayBeDoneBy(policy[kind], model)
+      const revision = guarded.has(name) ? { expectedRevision } : {}
       if (kind === 'delete') {
         const about = `Whether there was such ${withArticle(name)}; it is gone.`
         const type = new GraphQLNonNull(GraphQLBoolean)
-        add(mutations, kind, key, { type, args: { id }, description: described(about, rights) })
+        add(mutations, kind, key, {
+          type,
+          args: { id, ...revision },
+          description: described(about, rights),
+        })
         continue
       }
       const input = { type: new GraphQLNonNull(inputType(model, leafOf, name, kind)) }
@@ -94,7 +105,7 @@ export const deriveSchema = (model: Model, actions: readonly Action[] = []): Der
         kind === 'create' ? `Makes ${withArticle(name)}.` : 'Changes the fields that are given.'
       add(mutations, kind, key, {
         type: new GraphQLNonNull(type),
-        args: kind === 'create' ? { input } : { id, input },
+        args: kind === 'create' ? { input } : { id, input, ...revision },
         description: described(about, rights),
       })
     }
@@ -283,7 +294,6 @@ const objectTypes = (
       const configs: FieldConfigs = {}
       for (const [key, field] of Object.entries(entity.fields))
         if (field.graphql === 'shown') configs[key] = valueField(field)
-      // An action that takes the expected revision has it shown.
       if (guarded.has(name)) configs.revision = { type: new GraphQLNonNull(GraphQLInt) }
       for (const [key, relation] of Object.entries(entity.relations))
         if (relation.graphql && entities[relation.to]?.graphql.type)

@@ -195,3 +195,24 @@ describe('several mutations in one operation', () => {
     assert.equal(await all(), before)
   })
 })
+
+describe('the expected revision', () => {
+  const { ask, all } = scene()
+  const update =
+    'mutation($r: Int) { updateUser(id: 2, input: { age: 33 }, expectedRevision: $r) { revision } }'
+
+  test('lets an update and a delete through that know the row as it is, and no others', async () => {
+    const { user } = dataOf(await ask('{ user(id: 2) { revision } }'))
+    const first = dataOf(await ask(update, { variables: { r: user.revision } }))
+    assert.equal(first.updateUser.revision, user.revision + 1)
+    const before = await all()
+    const stale = await ask(update, { variables: { r: user.revision } })
+    assert.equal(codeOf(stale), 'PRECONDITION_FAILED')
+    const drop = (r: number) => `mutation { deleteUser(id: 2, expectedRevision: ${r}) }`
+    assert.equal(codeOf(await ask(drop(user.revision))), 'PRECONDITION_FAILED')
+    assert.equal(await all(), before)
+    assert.equal(dataOf(await ask(update)).updateUser.revision, user.revision + 2)
+    assert.equal(dataOf(await ask(drop(user.revision + 2))).deleteUser, true)
+    assert.equal(dataOf(await ask(drop(1))).deleteUser, false)
+  })
+})

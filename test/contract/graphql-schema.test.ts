@@ -14,7 +14,7 @@ import { deriveSchema } from '#graphql/schema.ts'
 import { codeOf, dataOf, errorOf } from '../graphql.ts'
 import { type Asking, createWorld, usualModel } from '../world.ts'
 
-/** The specification's tables as SDL; the optional `limit` and `offset` are the contract's additions. */
+/** The specification's tables as SDL; the optional `limit` and `offset`, and the revision with what expects it, are the contract's additions. */
 const specified = `
 type Query {
   user(id: ID!): User
@@ -22,13 +22,13 @@ type Query {
   post(id: ID!): Post
   posts(authorId: ID, limit: Int, offset: Int): [Post!]!
 }
-type User { id: ID! name: String! email: String! age: Int posts(limit: Int, offset: Int): [Post!]! }
+type User { id: ID! name: String! email: String! age: Int revision: Int! posts(limit: Int, offset: Int): [Post!]! }
 type Post { id: ID! title: String! content: String! createdAt: String! author: User! comments(limit: Int, offset: Int): [Comment!]! }
 type Comment { id: ID! text: String! author: User! }
 type Mutation {
   createUser(input: CreateUserInput!): User!
-  updateUser(id: ID!, input: UpdateUserInput!): User!
-  deleteUser(id: ID!): Boolean!
+  updateUser(id: ID!, input: UpdateUserInput!, expectedRevision: Int): User!
+  deleteUser(id: ID!, expectedRevision: Int): Boolean!
   createPost(input: CreatePostInput!): Post!
 }
 input CreateUserInput { name: String! email: String! age: Int }
@@ -77,7 +77,7 @@ describe('introspection', () => {
     assert.ok(__schema.types.some(({ name }: { name: string }) => name === 'CreatePostInput'))
     assert.deepEqual(
       __type.fields.map((f: { name: string }) => f.name),
-      ['id', 'name', 'email', 'age', 'posts'],
+      ['id', 'name', 'email', 'age', 'revision', 'posts'],
     )
     const hint = await world.gql('{ usrs { id } }')
     assert.match(errorOf(hint).message, /Did you mean "users"/)
