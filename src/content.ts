@@ -12,7 +12,7 @@ import {
 } from '#model/model.ts'
 import { currencyOf } from '#model/money.ts'
 import { operationDocsShape } from '#model/operation-docs.ts'
-import { ruleShape } from '#model/policy.ts'
+import { alternativesOf, ruleShape } from '#model/policy.ts'
 import {
   declaredVersionsShape,
   defineVersions,
@@ -138,8 +138,8 @@ type Parts<Own extends SettingTable> = {
   readonly transfer?: Readonly<Record<string, Partial<TransferKind>>>
   /** Commands of its own, by name, beside those of the machine. */
   readonly commands?: Readonly<Record<string, ListedCommand>>
-  /** Example requests for the start page and the greeting of `serve`. */
-  readonly examples: Examples
+  /** Example requests for the start page and the greeting of `serve`; the first list that anybody may read, if it says nothing. */
+  readonly examples?: Examples
 }
 
 export type Content = Required<
@@ -224,23 +224,34 @@ const partsShape = (entities: Entities): Shape =>
       }),
     ),
     commands: { named: keys<ListedCommand>({ about: must('text'), load: must('function') }) },
-    examples: must(
-      keys<Examples>({
-        graphql: must('text'),
-        rest: must('text'),
-        withToken: must(keys<Examples['withToken']>({ graphql: must('text'), rest: must('text') })),
-        tabs: {
-          each: keys<NonNullable<Examples['tabs']>[number]>({
-            query: must('text'),
-            variables: 'text',
-            headers: 'text',
-          }),
-        },
-        rows: byEntity(entities, () => rowsShape),
-        inputs: byEntity(entities, () => ({ named: 'anything' })),
-      }),
-    ),
+    examples: keys<Examples>({
+      graphql: must('text'),
+      rest: must('text'),
+      withToken: must(keys<Examples['withToken']>({ graphql: must('text'), rest: must('text') })),
+      tabs: {
+        each: keys<NonNullable<Examples['tabs']>[number]>({
+          query: must('text'),
+          variables: 'text',
+          headers: 'text',
+        }),
+      },
+      rows: byEntity(entities, () => rowsShape),
+      inputs: byEntity(entities, () => ({ named: 'anything' })),
+    }),
   })
+
+/** Requests for the first list in both APIs that anybody may read, or else the first one. */
+const usualExamples = (entities: Entities): Examples => {
+  const listed = Object.values(entities).filter(({ rest, graphql }) => rest.list && graphql.roots)
+  const isOpen = ({ policy: { read, enter = read } }: Entity) =>
+    enter !== undefined && alternativesOf(enter).some(({ kind }) => kind === 'anyone')
+  const { plural = '', fields = {} } = listed.find(isOpen) ?? listed[0] ?? {}
+  const shown = Object.entries(fields).filter(([, { graphql }]) => graphql === 'shown')
+  const members = shown.slice(0, 2).map(([key]) => key)
+  const graphql = `{ ${plural}(limit: 3) { ${members.join(' ')} } }`
+  const examples = { graphql, rest: `/${plural}` }
+  return { ...examples, withToken: examples }
+}
 
 const currencyNamed = (code: string) => {
   const currency = currencyOf(code)
@@ -297,6 +308,7 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
   }
   const made: Content = {
     transfer: {},
+    examples: usualExamples(parts.entities),
     commands: {},
     graphqlStrings: false,
     ...rest,

@@ -12,9 +12,9 @@ export const own = <Value>(
   key: string,
 ): Value | undefined => (Object.hasOwn(object, key) ? object[key] : undefined)
 
-/** The object with the results of `make` for each of its values. */
+/** The object with the results of `make` for each of its values, whose keys it gets too. */
 export const mapped = <Value, Made>(
   object: Readonly<Record<string, Value>>,
-  make: (value: Value) => Made,
+  make: (value: Value, key: string) => Made,
 ): Readonly<Record<string, Made>> =>
-  Object.fromEntries(Object.entries(object).map(([key, value]) => [key, make(value)]))
+  Object.fromEntries(Object.entries(object).map(([key, value]) => [key, make(value, key)]))

@@ -241,7 +241,7 @@ type DeclaredSort<Term extends string> = Term | (Lifetime & { readonly by: Term 
 type DeclaredWrite<Kind extends string> = Kind | (Lifetime & { readonly kind: Kind })
 
 /** A listing that names only existing fields. */
-type ListingOf<Key extends string> = Omit<Listing, 'sort' | 'filters'> & {
+type ListingOf<Key extends string> = Partial<Omit<Listing, 'sort' | 'filters'>> & {
   readonly sort?:
     | { readonly style: 'field and order'; readonly fields: readonly DeclaredSort<Key>[] }
     | { readonly style: 'signed list'; readonly fields: readonly DeclaredSort<Key | `-${Key}`>[] }
@@ -250,12 +250,12 @@ type ListingOf<Key extends string> = Omit<Listing, 'sort' | 'filters'> & {
 
 /** The REST API of an entity as it is declared; its own lifetime is that of all its routes. */
 type RestOf<Key extends string, Related extends string> = Lifetime & {
-  readonly list: boolean | Lifetime
-  readonly one: boolean | Lifetime
+  readonly list?: boolean | Lifetime
+  readonly one?: boolean | Lifetime
   readonly selectable?: boolean
   readonly writes?: readonly DeclaredWrite<RestWrite>[]
   readonly nested?: readonly DeclaredWrite<NestedRoute>[]
-  readonly listing: ListingOf<Key>
+  readonly listing?: ListingOf<Key>
   readonly embedded?: Readonly<Partial<Record<Related, Lifetime & { readonly after: Key }>>>
 }
 
@@ -276,19 +276,19 @@ type RuleOn<Declared, Known> = Declared extends readonly unknown[]
     : Declared
 
 /** An entity as it is declared; the names of its fields are checked by the compiler. */
-type EntityDeclaration<F, R, P, Key extends string = keyof F & string> = {
-  table: string
+type EntityDeclaration<F, R, P, Key extends string = (keyof F & string) | 'id'> = {
+  table?: string
   view?: boolean
   own?: readonly string[]
-  plural: string
-  description: string
+  plural?: string
+  description?: string
   fields: F
   relations?: R
-  policy: P & { readonly [Operation in keyof P]: RuleOn<P[Operation], Key | keyof R> }
+  policy?: P & { readonly [Operation in keyof P]: RuleOn<P[Operation], Key | keyof R> }
   links?: DeclaredLinks
   /** Links by the value of a field, instead of `links`. */
   linksBy?: LinksBy<Key>
-  rest: NoInfer<RestOf<Key, keyof R & string>>
+  rest?: NoInfer<RestOf<Key, keyof R & string>>
   graphql?: NoInfer<Partial<Omit<Entity['graphql'], 'filters'>> & { filters?: readonly Key[] }>
   counted?: readonly NoInfer<Key>[]
   indexes?: readonly (readonly NoInfer<Key | `-${Key}`>[])[]
@@ -299,6 +299,14 @@ type EntityDeclaration<F, R, P, Key extends string = keyof F & string> = {
     Readonly<Partial<Record<keyof Entity['after'], After & { readonly fields: readonly Key[] }>>>
   >
 }
+
+/** A declaration, whatever it declares. */
+export type AnyDeclaration = EntityDeclaration<
+  Readonly<Record<string, Field>>,
+  Readonly<Record<string, Relation>>,
+  DeclaredPolicy,
+  string
+>
 
 const filterShape = keys<Filter>({
   ...lifetimeShape.keys,
@@ -315,22 +323,20 @@ const withLifetimes = <Key extends 'by' | 'kind'>(key: Key, word: Shape): Shape 
 
 const restShape = keys<RestOf<string, string>>({
   ...lifetimeShape.keys,
-  list: must({ either: ['flag', lifetimeShape] }),
-  one: must({ either: ['flag', lifetimeShape] }),
+  list: { either: ['flag', lifetimeShape] },
+  one: { either: ['flag', lifetimeShape] },
   selectable: 'flag',
   writes: withLifetimes('kind', words<RestWrite>({ create: 1, replace: 1, update: 1, delete: 1 })),
   nested: withLifetimes('kind', words<NestedRoute>({ one: 1, create: 1, delete: 1 })),
-  listing: must(
-    keys<ListingOf<string>>({
-      paging: must(words<Paging>({ page: 1, 'page or offset': 1, cursor: 1 })),
-      limit: must('number'),
-      sort: keys<NonNullable<ListingOf<string>['sort']>>({
-        style: must(words<SortStyle>({ 'field and order': 1, 'signed list': 1 })),
-        fields: must(withLifetimes('by', 'text')),
-      }),
-      filters: { named: filterShape },
+  listing: keys<ListingOf<string>>({
+    paging: words<Paging>({ page: 1, 'page or offset': 1, cursor: 1 }),
+    limit: 'number',
+    sort: keys<NonNullable<ListingOf<string>['sort']>>({
+      style: must(words<SortStyle>({ 'field and order': 1, 'signed list': 1 })),
+      fields: must(withLifetimes('by', 'text')),
     }),
-  ),
+    filters: { named: filterShape },
+  }),
   embedded: {
     named: keys<Lifetime & { after: string }>({ ...lifetimeShape.keys, after: must('text') }),
   },
@@ -361,17 +367,17 @@ const afterShape = keys<After>({ fields: must({ each: 'text' }), run: must('func
 const eachMutation = (of: Shape) => ({ create: of, update: of, delete: of })
 
 const entityShape = keys<EntityDeclaration<object, object, string>>({
-  table: must('text'),
+  table: 'text',
   view: 'flag',
   own: { each: 'text' },
-  plural: must('text'),
-  description: must('text'),
+  plural: 'text',
+  description: 'text',
   fields: must({ named: fieldShape }),
   relations: { named: relationShape },
-  policy: must(policyShape),
+  policy: policyShape,
   links: linksShape,
   linksBy: keys<LinksBy<string>>({ by: must('text'), cases: must({ named: linksShape }) }),
-  rest: must(restShape),
+  rest: restShape,
   graphql: graphqlShape,
   counted: { each: 'text' },
   indexes: { each: { each: 'text' } },
@@ -385,8 +391,8 @@ const kindOf = <Kind extends string>(write: DeclaredWrite<Kind>): Kind =>
   typeof write === 'string' ? write : write.kind
 
 const restOf = (rest: RestOf<string, string>): Entity['rest'] => {
-  const { list, one, writes = [], nested = [] } = rest
-  const { sort, ...listing } = rest.listing
+  const { list = false, one = false, writes = [], nested = [] } = rest
+  const { sort, ...listing } = rest.listing ?? {}
   const terms = ((sort?.fields ?? []) as readonly DeclaredSort<string>[]).map(term =>
     typeof term === 'string' ? { by: term } : term,
   )
@@ -406,7 +412,7 @@ const restOf = (rest: RestOf<string, string>): Entity['rest'] => {
   return {
     list: list !== false,
     one: one !== false,
-    listing: { ...listing, ...(sorted && { sort: sorted }) },
+    listing: { paging: 'page', limit: 20, ...listing, ...(sorted && { sort: sorted }) },
     selectable: rest.selectable ?? false,
     writes: writes.map(kindOf),
     nested: nested.map(kindOf),
@@ -420,7 +426,7 @@ const restOf = (rest: RestOf<string, string>): Entity['rest'] => {
   }
 }
 
-/** An entity with its defaults: in both APIs, without counts, closed unless a rule says otherwise. */
+/** An entity with its defaults: without counts, closed unless a rule says otherwise. */
 export const entity = <
   const F extends Readonly<Record<string, Field>>,
   // biome-ignore lint/complexity/noBannedTypes: an entity without relations has none, not any.
@@ -437,12 +443,17 @@ export const entity = <
     mapped(named, link => (typeof link === 'string' ? { href: link } : link))
   const made = {
     ...draft,
-    policy: mapped(draft.policy as Readonly<Record<string, DeclaredRule>>, ruleOf) as {
+    // What the draft leaves out is derived where all entities and their names are known: model/derived.ts.
+    table: draft.table ?? '',
+    plural: draft.plural ?? '',
+    description: draft.description ?? '',
+    fields: draft.fields as F & { readonly id: Field },
+    policy: mapped((draft.policy ?? {}) as Readonly<Record<string, DeclaredRule>>, ruleOf) as {
       readonly [Operation in keyof P]: Rule
     },
     relations: draft.relations ?? ({} as R),
     links: links ? { by: links.by, cases: mapped(links.cases, linked) } : null,
-    rest: restOf(draft.rest),
+    rest: restOf(draft.rest ?? {}),
     graphql: {
       type: true,
       roots: true,

@@ -13,6 +13,7 @@ import {
 import { type PlacedRule, routeFaults, rulesOf, switchFaults } from '#model/check/routes.ts'
 import { versionFaults } from '#model/check/versions.ts'
 import { withKept } from '#model/computed.ts'
+import { withDerived } from '#model/derived.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Currency } from '#model/money.ts'
 import { columnName, entityOf, fieldOf, typeName, wrong } from '#model/names.ts'
@@ -80,9 +81,9 @@ type WithKnownNames<M extends Entities> = {
   }
 }
 
-/** The entities, checked against each other; a plain Error with one sentence says what is wrong. */
+/** The entities with what they leave out, checked against each other; a plain Error with one sentence says what is wrong. */
 export const defineModel = <const M extends Entities>(declared: M & WithKnownNames<M>): M => {
-  const entities: M = withKept(declared)
+  const entities: M = withKept(withDerived<M>(declared))
   for (const fault of modelFaults(entities)) wrong(fault)
   return entities
 }

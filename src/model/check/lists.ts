@@ -17,13 +17,22 @@ const filtered = {
 } satisfies Record<Filter['kind'], readonly Scalar[]>
 
 /** The parameters of every list: for pages, sorting, members and the version. */
-const parameters = ['page', 'limit', 'offset', 'cursor', 'sort', 'order', 'fields', 'version']
+export const listParameters = [
+  'page',
+  'limit',
+  'offset',
+  'cursor',
+  'sort',
+  'order',
+  'fields',
+  'version',
+]
 
 const fieldNames = (self: Entity): string => Object.keys(self.fields).join(', ')
 
 /** The rest of a sentence about a filter; undefined if nothing is wrong. */
 const filterFault = (self: Entity, parameter: string, filter: Filter): string | undefined => {
-  if (parameters.includes(parameter) || !/^[a-zA-Z][a-zA-Z0-9_-]*$/.test(parameter))
+  if (listParameters.includes(parameter) || !/^[a-zA-Z][a-zA-Z0-9_-]*$/.test(parameter))
     return 'has a name that every list uses, or that is not a word: give it another one'
   const field = own(self.fields, filter.field)
   if (!field)
