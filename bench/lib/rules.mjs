@@ -51,13 +51,28 @@ async function subjects() {
   }
 }
 
-/** Measures each entity in turns: the median of the rounds, and how much more a rule costs. */
+/** Measures each entity in turns on either engine: the median of the rounds, and how much more a rule costs. */
 export async function benchRules({ rounds, seconds, json }) {
   process.env.DUET_TEST_CACHE = '0'
+  const { testServer } = await import('../../scripts/test-postgres.mjs')
+  const server = await testServer()
+  Object.assign(process.env, server.env)
+  try {
+    const found = await measureOn('sqlite', rounds * seconds)
+    if (server.env.DUET_TEST_POSTGRES_URL)
+      Object.assign(found, await measureOn('postgres', rounds * seconds))
+    if (json) writeFileSync(json, `${JSON.stringify(found, null, 2)}\n`)
+  } finally {
+    await server.end()
+  }
+}
+
+async function measureOn(engine, rounds) {
+  console.log(engine)
   const { serveWithMembers } = await import('../../test/generated/serve.ts')
   const { none, 'own row': own, 'one relation': beside, ...others } = await subjects()
   const entities = { ...others, openThing: none, ownThing: own, besideThing: beside }
-  const service = await serveWithMembers(entities, 'sqlite', 'user', 'admin')
+  const service = await serveWithMembers(entities, engine, 'user', 'admin')
   const session = await service.store.session('filling')
   const run = text => session.query({ text, values: [] })
   await run("insert into shelves (status) values ('published')")
@@ -79,7 +94,7 @@ export async function benchRules({ rounds, seconds, json }) {
   for (const [what, [path, times]] of Object.entries(reads)) {
     const all = Object.keys(tables).map(rule => ({ rule, micros: [] }))
     // The first rounds only warm up; rounds are short, so that some of them are not disturbed.
-    for (let round = -2; round < rounds * seconds; round++)
+    for (let round = -2; round < rounds; round++)
       for (const { rule, micros } of round % 2 ? all : all.toReversed()) {
         const took = await measure(`GET /api/${tables[rule]}${path}`, times)
         if (round >= 0) micros.push(took)
@@ -87,7 +102,7 @@ export async function benchRules({ rounds, seconds, json }) {
     const median = ({ micros }) => micros.toSorted((a, b) => a - b)[micros.length >> 1]
     for (const one of all) {
       const ratio = median(one) / median(all[0])
-      found[`${what}, ${one.rule}`] = { micros: median(one), ratio }
+      found[`${engine}, ${what}, ${one.rule}`] = { micros: median(one), ratio }
       const wanted = most[one.rule] ? `, at most ${most[one.rule][what].toFixed(2)} wanted` : ''
       console.log(
         `${what.padEnd(6)}${one.rule.padEnd(14)}${median(one).toFixed(1)} µs  ${ratio.toFixed(2)} ×${wanted}`,
@@ -95,5 +110,5 @@ export async function benchRules({ rounds, seconds, json }) {
     }
   }
   await service.close()
-  if (json) writeFileSync(json, `${JSON.stringify(found, null, 2)}\n`)
+  return found
 }

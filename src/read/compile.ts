@@ -1,11 +1,21 @@
 /** The query of one level of a plan; making it cannot fail because of the caller. */
+import { type Predicate, someOf } from '#model/condition.ts'
 import { columnName } from '#model/names.ts'
-import { type Level, levelsBelow, type ReadPlan, type RowLevel } from '#read/plan.ts'
+import {
+  type Level,
+  levelsBelow,
+  type ReadPlan,
+  type RootLevel,
+  type RowLevel,
+} from '#read/plan.ts'
 import { columnsOf, predicateSql } from '#read/predicate.ts'
+import { VIEWER } from '#read/selection.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import {
   and,
+  column,
   comma,
+  filled,
   join,
   name,
   number,
@@ -40,7 +50,7 @@ const fieldsSql = ({ fields }: RowLevel, dialect: Dialect): Sql =>
     comma,
   )
 
-const whereSql = (level: Level, dialect: Dialect): Sql => {
+const whereSql = (level: Level, dialect: Dialect, most = level.where.length): Sql => {
   const isKeyed = level.kind === 'by ids' || level.kind === 'children of'
   const rows = {
     dialect,
@@ -48,28 +58,65 @@ const whereSql = (level: Level, dialect: Dialect): Sql => {
     others: isKeyed ? 'by row' : 'by key',
     indexed: level.table,
   } as const
-  const conditions = level.where.map(predicate => predicateSql(predicate, rows))
+  const conditions = level.where.slice(0, most).map(predicate => predicateSql(predicate, rows))
   // First, so that it is also called for rows that the conditions leave out.
   const { interruptCheck } = dialect
   return and(interruptCheck ? [interruptCheck, ...conditions] : conditions)
 }
 
-/** The query of a level, given the SQL for the ids that lead to it and for the number of rows it may have. */
-export const levelSql = (level: Level, dialect: Dialect, keys: Sql, budget: Sql): Sql => {
+/** The order of a list; each ends with the id, so that no page repeats or skips a row. */
+const orderSql = ({ order }: RootLevel, dialect: Dialect): Sql => {
+  const terms = order.map(({ field, descending }) =>
+    dialect.ordered(fieldSql(field.name), field.nullable, descending),
+  )
+  if (!order.some(({ field }) => field.name === 'id')) terms.push(fieldSql('id'))
+  return sql`order by ${join(terms, comma)}`
+}
+
+/** The most rows that a quick list passes on its way to those that it gives, for a database that cannot stop a query at a row. */
+export const mostPassed = 1000
+
+/** The first rows that an index finds for a list, most of which its other conditions may leave out. */
+const firstRows = (level: RootLevel, dialect: Dialect, columns: Sql): Sql => {
+  const limit = level.page ? capped(level.page.limit) : number(0)
+  return sql`(select ${columns} from ${name(level.table)} as "t"
+    where ${whereSql(level, dialect, level.foundBy)} ${orderSql(level, dialect)} limit ${limit} + ${number(mostPassed)}) as "t"`
+}
+
+/**
+ * The query for how many of the first rows it passed to fill the page of a list, which the query `rows` gives; null if that is full.
+ */
+export const passedSql = (level: RootLevel, dialect: Dialect, rows: Sql): Sql => {
+  const { page, fetchOneMore } = level
+  const wanted = sql`${page ? capped(page.limit) : number(0)} + ${number(fetchOneMore ? 1 : 0)}`
+  return sql`case when (select count(*) from ${rows}) < ${wanted}
+    then (select count(*) from ${firstRows(level, dialect, sql`1`)}) end`
+}
+
+/**
+ * The query of a level, given the SQL for the ids that lead to it and for the number of rows it may have. `isBounded`: a list that
+ * passes rows looks at its first rows alone.
+ */
+export const levelSql = (
+  level: Level,
+  dialect: Dialect,
+  keys: Sql,
+  budget: Sql,
+  isBounded = false,
+): Sql => {
   const table = name(level.table)
   const where = whereSql(level, dialect)
   switch (level.kind) {
     case 'root': {
-      const { order, page, fetchOneMore, many } = level
-      const rows = sql`select ${fieldsSql(level, dialect)} from ${table} as "t"
+      const { page, fetchOneMore, many } = level
+      const from =
+        isBounded && level.foundBy !== undefined
+          ? firstRows(level, dialect, sql`*`)
+          : sql`${table} as "t"`
+      const rows = sql`select ${fieldsSql(level, dialect)} from ${from}
     where ${where}`
       if (!many) return rows
-      const terms = order.map(({ field, descending }) =>
-        dialect.ordered(fieldSql(field.name), field.nullable, descending),
-      )
-      // Every order ends with the id, so that no page repeats or skips a row.
-      if (!order.some(({ field }) => field.name === 'id')) terms.push(fieldSql('id'))
-      const ordered = sql`${rows} order by ${join(terms, comma)}`
+      const ordered = sql`${rows} ${orderSql(level, dialect)}`
       if (page === null) return sql`${ordered} limit ${budget}`
       const paged = sql`${ordered} limit ${capped(page.limit)} + ${number(fetchOneMore ? 1 : 0)}`
       return page.offset === null ? paged : sql`${paged} offset ${slot(page.offset)}`
@@ -100,9 +147,20 @@ export const levelSql = (level: Level, dialect: Dialect, keys: Sql, budget: Sql)
   }
 }
 
+/** Whether the viewer of such rules is known by a subject. */
+const isBySubject = (rules: readonly Predicate[]): boolean =>
+  rules.some(rule =>
+    someOf(rule, one => {
+      if (one.kind === 'has viewer') return one.from !== undefined
+      const operands = one.kind === 'among' ? one.values : one.kind === 'compare' ? [one.to] : []
+      return operands.some(to => to.kind === 'viewer' && to.from !== undefined)
+    }),
+  )
+
 /**
- * The statement that looks up the rows of many ids at once, for a plan that looks up one row by its id alone;
- * undefined for any other plan, and for a database with a statement for each level.
+ * The statement that looks up the rows of many ids at once, for a plan that looks up one row by its id alone; with a rule that names
+ * the viewer it takes a list of viewers too, one for each id, and its last column is the place in the lists. Undefined for any other
+ * plan, and for a database with a statement for each level.
  */
 export const compileForMany = ({ roots }: ReadPlan, dialect: Dialect): Statement | undefined => {
   const { singleStatement, placeholder } = dialect
@@ -115,13 +173,19 @@ export const compileForMany = ({ roots }: ReadPlan, dialect: Dialect): Statement
   if (!isPlain || !isAlone) return undefined
   const isById = id?.kind === 'compare' && id.is === 'eq' && id.field === 'id'
   if (!isById || id.to.kind !== 'slot') return undefined
-  const ids = singleStatement.isIn(fieldSql('id'), slot(id.to.slot))
+  const ids = slot(id.to.slot)
   const where = { dialect, columnOf: fieldSql, others: 'by row' } as const
-  const found = and([ids, ...rules.map(rule => predicateSql(rule, where))])
-  // Many callers share it, so it has no value but their ids.
-  if (found.parameters.length > 1) return undefined
-  return statement(
-    sql`select ${fieldsSql(rows, dialect)} from ${name(rows.table)} as "t" where ${found}`,
-    placeholder,
-  )
+  const conditions = rules.map(rule => predicateSql(rule, where))
+  const passed = and(conditions)
+  const columns = fieldsSql(rows, dialect)
+  const table = sql`${name(rows.table)} as "t"`
+  // Many callers share it, so it has no value but their ids, and who they are.
+  if (passed.parameters.some(one => one.kind !== 'slot' || one.slot !== VIEWER)) return undefined
+  const query =
+    passed.parameters.length === 0
+      ? sql`select ${columns} from ${table}
+    where ${and([singleStatement.isIn(fieldSql('id'), ids), ...conditions])}`
+      : sql`select ${columns}, "k"."place" from ${singleStatement.pairs(ids, slot(VIEWER), isBySubject(rules))} as "k" ("id", "viewer", "place")
+    join ${table} on "t"."id" = "k"."id" where ${filled(passed, column('k', 'viewer'))}`
+  return statement(query, placeholder)
 }

@@ -80,8 +80,8 @@ export type RootLevel = RowSet &
     readonly order: readonly { readonly field: ReadField; readonly descending: boolean }[]
     /** Whether they are found in their order, without passing others or sorting. */
     readonly isIndexed: boolean
-    /** Whether they are found so but for a rule, whose hidden rows are passed. */
-    readonly passesHidden?: boolean
+    /** How many conditions find them so, if the rows that the others leave out are passed. */
+    readonly foundBy?: number
   }
 
 export type ChildLevel =
@@ -574,7 +574,7 @@ const planRoot = (viewers: Context, root: Root): PlannedRoot => {
       many,
       fetchOneMore,
       isIndexed: isFound,
-      ...(!isFound && isFoundButHidden && { passesHidden: true }),
+      ...(!isFound && isFoundButHidden && { foundBy: root.where.length }),
     },
     hasRevision,
     total: root.total ? { kind: 'count', table: entity.table, where, cached } : null,

@@ -82,8 +82,8 @@ export const laneOf = (
 ): Prepared['lane'] => {
   // The number of rows that it passes is then not known from its pages.
   const isUnbounded = plan.roots.some(
-    ({ rows: { many, page, isIndexed, passesHidden = false }, total }) =>
-      (many && (page === null || !(isIndexed || (mayStop && passesHidden)))) ||
+    ({ rows: { many, page, isIndexed, foundBy }, total }) =>
+      (many && (page === null || !(isIndexed || (mayStop && foundBy !== undefined)))) ||
       total?.cached === null,
   )
   if (isUnbounded) return () => 'slow'
@@ -112,7 +112,7 @@ export const prepare = (
   { interruptible = false, isAtOnce = false } = {},
 ): Prepared => {
   const { singleStatement } = dialect
-  const mayStop = isAtOnce && dialect.interruptCheck !== null
+  const mayStop = singleStatement !== null || (isAtOnce && dialect.interruptCheck !== null)
   const lane = laneOf(plan, limits.quickRows, mayStop)
   const isQuick = (parameters: readonly SqlValue[]) => lane(parameters) === 'quick'
   const fetch = singleStatement

@@ -110,12 +110,14 @@ export const read = (
 
 const run = (
   reader: PlanReader,
-  { plan, lane, single, script, answers }: Prepared,
+  prepared: Prepared,
   parameters: readonly SqlValue[],
   options: ReadOptions,
   see?: (results: Results) => void,
+  isWhole = false,
 ): readonly Answer[] | Promise<readonly Answer[]> => {
   const { runInThread } = reader
+  const { plan, lane, single, script, answers } = prepared
   if (runInThread && lane(parameters) === 'slow') return runInThread(plan, parameters, options)
   const answered = (results: Results) => {
     see?.(results)
@@ -127,8 +129,10 @@ const run = (
         reader.snapshot(() => script(parameters), options),
         answered,
       )
-    return after(reader.query(single.query(parameters), options), found => {
-      const results = single.results(found)
+    const query = single.query(parameters, isWhole)
+    return after(reader.query(query, options), found => {
+      const results = single.results(found, query)
+      if (!results) return run(reader, prepared, parameters, options, see, true)
       let count = 0
       for (const rows of results.values()) count += rows.length
       return count < manyRows ? answered(results) : setImmediate().then(() => answered(results))

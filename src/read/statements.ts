@@ -1,7 +1,7 @@
 /** A plan as statements, and how the rows of its levels are fetched with them: a statement for each level, or one for all of them. */
 import { ApiError } from '#errors.ts'
 import { columnName } from '#model/names.ts'
-import { budget, compileForMany, levelSql } from '#read/compile.ts'
+import { budget, compileForMany, levelSql, mostPassed, passedSql } from '#read/compile.ts'
 import {
   hasRows,
   indexOf,
@@ -13,6 +13,7 @@ import {
   type ReadPlan,
   type Results,
 } from '#read/plan.ts'
+import { VIEWER } from '#read/selection.ts'
 import type { Limits } from '#read/stitch.ts'
 import type { Dialect, SingleStatement } from '#sql/dialect.ts'
 import type { Query, QueryScript, Rows } from '#sql/engine.ts'
@@ -34,8 +35,9 @@ export type Fetch = {
   readonly statements: readonly Statement[]
   /** For a plan of one statement: its query, which is a snapshot by itself, and the results from its rows; else null. */
   readonly single: {
-    readonly query: (parameters: readonly SqlValue[]) => Query
-    readonly results: (rows: Rows) => Results
+    /** `isWhole`: after one whose rows were too few, for which `results` gave nothing. */
+    readonly query: (parameters: readonly SqlValue[], isWhole?: boolean) => Query
+    readonly results: (rows: Rows, query: Query) => Results | undefined
   } | null
   readonly script: (parameters: readonly SqlValue[]) => QueryScript<Results>
 }
@@ -125,7 +127,7 @@ export const perLevel = (
   const { placeholder } = dialect
   const steps = levelsOf(plan).map(linked => {
     const { level, above } = linked
-    const isStopping = level.kind === 'root' && level.passesHidden === true
+    const isStopping = level.kind === 'root' && level.foundBy !== undefined
     const own = isStopping ? (limits.stopping ?? dialect) : dialect
     const query = levelSql(level, own, keysParameter, rowLimit)
     const isLong = hasRows(level) && level.longText > 0
@@ -222,12 +224,20 @@ const numberField: ReadField = { name: 'n', scalar: 'int', nullable: false }
 const columnsOf = (level: Level): readonly ReadField[] =>
   hasRows(level) ? level.fields : [numberField]
 
-/** One statement with a CTE for each level. It gives a row for each level: its number, and each column as one text. */
-const wholeStatement = (
+/** Whether a list may look at its first rows alone. */
+const isPassing = ({ level }: LinkedLevel): boolean =>
+  level.kind === 'root' && level.foundBy !== undefined && level.page !== null
+
+/**
+ * One statement with a CTE for each level. It gives a row for each level: its number, and each column as one text. `isBounded`:
+ * lists that pass rows look at their first rows; for each there is one row more, with how many it passed if they were too few.
+ */
+const statementOf = (
   { roots }: ReadPlan,
   levels: readonly LinkedLevel[],
   dialect: Dialect,
   { aggregate }: SingleStatement,
+  isBounded: boolean,
 ): Statement => {
   const queries = levels.map(({ level, above }, index) => {
     const at = levels.findIndex(({ level }) => level === above)
@@ -240,10 +250,10 @@ const wholeStatement = (
       roots.length === 1 || counts.length === 0
         ? budget
         : sql`greatest(${budget} - ${join(counts, sql` - `)}, 0)`
-    return levelSql(level, dialect, keys, rest)
+    return levelSql(level, dialect, keys, rest, isBounded)
   })
   const [only, ...others] = queries
-  if (only && others.length === 0) return statement(only, dialect.placeholder)
+  if (only && others.length === 0 && !isBounded) return statement(only, dialect.placeholder)
   const width = Math.max(...levels.map(({ level }) => columnsOf(level).length))
   const ctes = levels.map(({ level }, index) => {
     const labels = columnsOf(level).map(field => name(columnName(field.name)))
@@ -254,6 +264,13 @@ const wholeStatement = (
     const padding = Array.from({ length: width - own.length }, () => sql`null`)
     return sql`select ${number(index)}, ${join([...own, ...padding], comma)} from ${cte(index)}`
   })
+  if (isBounded)
+    for (const [index, { level }] of levels.entries()) {
+      if (level.kind !== 'root' || level.foundBy === undefined) continue
+      const passed = sql`(${passedSql(level, dialect, cte(index))})::text`
+      const padding = Array.from({ length: width - 1 }, () => sql`null`)
+      selects.push(sql`select ${number(-1)}, ${join([passed, ...padding], comma)}`)
+    }
   return statement(
     sql`with ${join(ctes, comma)} ${join(selects, sql` union all `)}`,
     dialect.placeholder,
@@ -269,28 +286,42 @@ export const inSingleStatement = (
   isQuick: (parameters: readonly SqlValue[]) => boolean,
 ): Fetch => {
   const levels = levelsOf(plan)
-  const whole = wholeStatement(plan, levels, dialect, singleStatement)
-  const forMany = compileForMany(plan, dialect)?.text
+  const whole = statementOf(plan, levels, dialect, singleStatement, false)
+  const bounded = levels.some(isPassing)
+    ? statementOf(plan, levels, dialect, singleStatement, true)
+    : undefined
+  const forMany = compileForMany(plan, dialect)
+  const isPaired = forMany?.parameters.length === 2
   const how = {
     text: whole.text,
     bytes: limits.bytes * bytesPerCharacter,
-    ...(forMany !== undefined && { forMany }),
+    ...(forMany !== undefined && { forMany: forMany.text }),
   }
   const budget = limits.objects + 1
   const isTimed = areTimed([whole])
-  const query = (parameters: readonly SqlValue[]): Query => ({
-    ...how,
-    isQuick: isQuick(parameters),
-    values: valuesOf(whole, { parameters, budget, now: isTimed ? Date.now() : 0, keys: null }),
-  })
-  const results = (rows: Rows): Results => {
+  const query = (parameters: readonly SqlValue[], isWhole = false): Query => {
+    const isAllowed = !isWhole && isQuick(parameters)
+    const used = isAllowed && bounded ? bounded : whole
+    return {
+      ...how,
+      text: used.text,
+      isQuick: isAllowed,
+      ...(isPaired && { viewer: parameters[VIEWER] ?? null }),
+      values: valuesOf(used, { parameters, budget, now: isTimed ? Date.now() : 0, keys: null }),
+    }
+  }
+  const results = (rows: Rows, { text }: Query): Results | undefined => {
     const found: Results = new Map()
     const [first] = levels
-    if (first && levels.length === 1) found.set(first.level, rows)
+    if (first && levels.length === 1 && text === whole.text) found.set(first.level, rows)
     else
       for (const [at, ...texts] of rows) {
         const level = levels[Number(at)]?.level
-        if (!level) continue
+        if (!level) {
+          // There may be more behind the rows that it passed.
+          if (Number(texts[0]) >= mostPassed) return undefined
+          continue
+        }
         const columns = columnsOf(level).map(({ scalar }, index) => {
           const text = texts[index]
           return typeof text === 'string' ? singleStatement.parse(text, scalar) : []
@@ -306,7 +337,9 @@ export const inSingleStatement = (
     return found
   }
   const script: Fetch['script'] = function* (parameters) {
-    return results(yield query(parameters))
+    const asked = query(parameters, true)
+    return results(yield asked, asked) ?? new Map()
   }
-  return { statements: [whole], single: { query, results }, script }
+  const statements = bounded ? [bounded, whole] : [whole]
+  return { statements, single: { query, results }, script }
 }

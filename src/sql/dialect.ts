@@ -33,6 +33,8 @@ export type SingleStatement = {
   readonly parse: (text: string, scalar: Scalar) => ParsedColumn
   /** The condition that a column is one of a list that is bound as one parameter. */
   readonly isIn: (column: Sql, list: Sql) => Sql
+  /** A table of two such lists, of ids and of viewers' ids or subjects, with the place in the lists as its third column. */
+  readonly pairs: (ids: Sql, viewers: Sql, bySubject: boolean) => Sql
 }
 
 export type Dialect = {

@@ -19,10 +19,12 @@ export type Query = {
   /** Whether it is of the quick lane, so that it may share a connection with others. */
   readonly isQuick?: boolean
   /**
-   * Where it looks one row up by its only value: the text of the same query for a list of keys; the first column of
+   * Where it looks one row up by its first value: the text of the same query for a list of keys; the first column of
    * each row is its key.
    */
   readonly forMany?: string
+  /** Whom that text takes in a second list beside the key; the last column of each row is then its place in the lists. */
+  readonly viewer?: SqlValue
 }
 
 /** The query of a text with its values. */

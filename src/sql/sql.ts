@@ -107,6 +107,10 @@ export const comma = make([', '], [])
 export const and = (conditions: readonly Sql[]): Sql =>
   conditions.length === 0 ? make(['true'], []) : join(conditions, make([' and '], []))
 
+/** A piece with another in the place of each of its parameters. */
+export const filled = ({ texts }: Sql, by: Sql): Sql =>
+  texts.map(trusted).reduce((all, next) => sql`${all}${by}${next}`)
+
 /** The statement for a database that writes its n-th parameter (from 1) as `placeholder(n)`. */
 export const statement = (piece: Sql, placeholder: (n: number) => string): Statement => ({
   text: piece.texts.reduce((text, next, n) => text + placeholder(n) + next),

@@ -116,6 +116,14 @@ for (const [name, apiOf] of Object.entries({ REST: byRest, GraphQL: byGraphql })
       for (const headers of [{}, ben]) await isHidden(headers)
       assert.deepEqual(await api.recipe(ada, id), made)
       assert.deepEqual([(await api.ofCook(ada)).length, await api.counted(ada)], [1, 1])
+      // All at once: PostgreSQL is asked for the rows of all callers in one query.
+      const callers = [ada, ben, {}, await bearer('Q"u\\o\'te, {NULL}'), ada]
+      const titles = callers.map(async headers => {
+        const { json } = await world.gql(`{ it: recipe(id: ${id}) { title } }`, { headers })
+        return json.data.it?.title
+      })
+      const none = [undefined, undefined, undefined]
+      assert.deepEqual(await Promise.all(titles), [soup.title, ...none, soup.title])
       assert.equal(await api.add(ben, { recipeId: id, name: 'Salt', amount: 1 }), 'NOT_FOUND')
       assert.equal(await api.review(ben, { recipeId: id, stars: 1 }), 'NOT_FOUND')
     })

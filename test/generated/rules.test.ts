@@ -524,6 +524,20 @@ for (const on of engines)
       assert.match((await ask('DELETE /api/dishes/1', 'admin')).text, /steps/)
       assert.equal((await gql('mutation { deleteDish(id: 3) }', 'user')).data.deleteDish, false)
     })
+    test('rows asked for at once are given to those who may read them', async () => {
+      const viewers = ['user', 'anonymous', 'admin', 'user'] as const
+      const asked = viewers.flatMap(as =>
+        [1, 2, 3, 4].map(id => [`GET /api/dishes/${id}`, as] as const),
+      )
+      const alone = []
+      for (const [line, as] of asked) alone.push((await ask(line, as)).status)
+      const together = await Promise.all(
+        asked.map(async ([line, as]) => (await ask(line, as)).status),
+      )
+      assert.deepEqual(together, alone)
+      assert.ok(alone.includes(404) && alone.includes(200))
+    })
+
     test('a list is found behind thousands of hidden rows', async () => {
       const first = await gql('{ dishes(limit: 2) { id } }', 'user')
       await sql(`insert into dishes (title, notes_key, status, owner_id, secret, revision)

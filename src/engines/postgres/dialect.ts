@@ -46,6 +46,8 @@ export const dialect: Dialect = {
             .split(',')
             .map(value => (value === 'NULL' ? null : value)),
     isIn: (column, list) => sql`${column} = any (${list})`,
+    pairs: (ids, viewers, bySubject) =>
+      sql`unnest(${ids}::bigint[], ${viewers}::${trusted(columnType[bySubject ? 'text' : 'id'])}[]) with ordinality`,
   },
   byIds: ({ table, columns, keys, where, budget }) =>
     sql`select ${columns} from ${table} as "t" where "t"."id" = ${keyed(keys)} and ${where} limit ${budget}`,

@@ -23,30 +23,34 @@ const mostKeys = 200
  * for all, and sends it by `ask`; anything else it sends at once.
  */
 const batchingLookups = (ask: (query: Query) => Promise<Rows>) => {
+  type Waiter = PromiseWithResolvers<Rows> & { readonly key: SqlValue; readonly viewer: string }
   type Lookups = {
     readonly first: Query
-    /** The callers that wait for the row of each key. */
-    readonly waiting: Map<SqlValue, PromiseWithResolvers<Rows>>
+    /** The callers that wait for each row. */
+    readonly waiting: Map<SqlValue, Waiter>
   }
   const open = new Map<string, Lookups>()
-  const flush = async (text: string, lookups: Lookups): Promise<void> => {
-    if (open.get(text) === lookups) open.delete(text)
-    const { first, waiting } = lookups
-    const isOne = waiting.size === 1
-    const query = isOne ? first : { ...first, text, values: [`{${[...waiting.keys()].join()}}`] }
+  const flush = async (text: string, { first, waiting }: Lookups): Promise<void> => {
+    if (open.get(text)?.waiting === waiting) open.delete(text)
+    const waiters = [...waiting.values()]
+    const keys = `{${waiters.map(({ key }) => key).join()}}`
+    const isPaired = first.viewer !== undefined
+    const viewers = isPaired ? [`{${waiters.map(({ viewer }) => viewer).join()}}`] : []
+    const query = waiters.length === 1 ? first : { ...first, text, values: [keys, ...viewers] }
     try {
       const rows = await ask(query)
-      const found = new Map<string, Row>(rows.map(row => [String(row[0]), row]))
-      for (const [key, { resolve }] of waiting) {
-        const row = found.get(String(key))
+      const byPlace = isPaired && waiters.length > 1
+      const found = new Map<string, Row>(rows.map(row => [String(row.at(byPlace ? -1 : 0)), row]))
+      for (const [index, { key, resolve }] of waiters.entries()) {
+        const row = found.get(String(byPlace ? index + 1 : key))
         resolve(row ? [row] : [])
       }
     } catch (error) {
-      for (const { reject } of waiting.values()) reject(error)
+      for (const { reject } of waiters) reject(error)
     }
   }
   return (query: Query): Promise<Rows> => {
-    const { forMany } = query
+    const { forMany, viewer: named } = query
     if (forMany === undefined) return ask(query)
     let lookups = open.get(forMany)
     if (!lookups || lookups.waiting.size >= mostKeys) {
@@ -57,8 +61,10 @@ const batchingLookups = (ask: (query: Query) => Promise<Rows>) => {
       queueMicrotask(() => flush(forMany, begun))
     }
     const key = query.values[0] ?? null
-    const waiter = lookups.waiting.get(key) ?? Promise.withResolvers<Rows>()
-    lookups.waiting.set(key, waiter)
+    const viewer = named == null ? 'null' : `"${String(named).replace(/["\\]/g, '\\$&')}"`
+    const which = named === undefined ? key : `${key} ${viewer}`
+    const waiter = lookups.waiting.get(which) ?? { ...Promise.withResolvers<Rows>(), key, viewer }
+    lookups.waiting.set(which, waiter)
     return waiter.promise
   }
 }
