@@ -13,7 +13,9 @@ const foundLast = () => JSON.parse(read(figuresFile))
 const rows = Object.values(threats).flat()
 
 /** Tests whose figures are the lines of a table in another document. */
-const tabled = ['test/nightly/cluster.test.ts: rounds of each kind are done, and are a table']
+const tabled = [
+  'content/test/nightly/cluster.test.ts: rounds of each kind are done, and are a table',
+]
 
 /** The lines of the table that a test found last, below one with their date and seed. */
 export const linesOf = title => {

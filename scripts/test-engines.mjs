@@ -1,42 +1,46 @@
 // Which test files run on which engine, and which begin first.
 
 /** Test files in these folders run on SQLite and again on PostgreSQL: callers get the same from both. */
-const onBoth = /^test\/((contract|generic|store|cli|model)\/.*|generated\/operations)\.test\.ts$/
+const onBoth =
+  /^(content\/)?test\/((contract|generic|store|cli|model)\/.*|generated\/operations)\.test\.ts$/
 
 /** The exceptions, which run on SQLite only, with the reason. */
 export const onSqliteOnly = {
-  'test/cli/backup.test.ts': 'backup and restore are for a file; a database has tools of its own',
-  'test/cli/backups.test.ts': 'backup and restore are for a file; a database has tools of its own',
-  'test/cli/failures.test.ts': 'what commands say of files does not depend on the store',
-  'test/cli/formulas.test.ts': 'CSV does not depend on the store',
-  'test/cli/full-log.test.ts': 'the log does not depend on the store',
-  'test/cli/hang-ups.test.ts': 'sockets do not depend on the store',
-  'test/cli/heads.test.ts': 'heads of requests do not depend on the store',
-  'test/cli/memory.test.ts': 'bodies, answers and connections do not depend on the store',
-  'test/cli/mail.test.ts': 'mail does not depend on the store',
-  'test/cli/move.test.ts': 'goes from one engine to the other by itself',
+  'content/test/cli/backup.test.ts':
+    'backup and restore are for a file; a database has tools of its own',
+  'content/test/cli/backups.test.ts':
+    'backup and restore are for a file; a database has tools of its own',
+  'content/test/cli/failures.test.ts': 'what commands say of files does not depend on the store',
+  'content/test/cli/formulas.test.ts': 'CSV does not depend on the store',
+  'content/test/cli/full-log.test.ts': 'the log does not depend on the store',
+  'content/test/cli/hang-ups.test.ts': 'sockets do not depend on the store',
+  'content/test/cli/heads.test.ts': 'heads of requests do not depend on the store',
+  'content/test/cli/memory.test.ts': 'bodies, answers and connections do not depend on the store',
+  'content/test/cli/mail.test.ts': 'mail does not depend on the store',
+  'content/test/cli/move.test.ts': 'goes from one engine to the other by itself',
   'test/cli/move-own-kind.test.ts': 'goes from one engine to the other by itself',
-  'test/cli/start.test.ts': 'settings and ports do not depend on the store',
-  'test/cli/token.test.ts': 'tokens do not depend on the store',
-  'test/cli/usage.test.ts': 'usage does not depend on the store',
-  'test/model/drafts.test.ts':
-    'SQLite drafts; test/postgres/migrate.test.ts has those of PostgreSQL',
-  'test/model/field.test.ts':
-    'SQLite drafts; test/postgres/migrate.test.ts has those of PostgreSQL',
-  'test/store/answers.test.ts': 'answers are cached on SQLite only',
-  'test/store/connection.test.ts': 'the pragmas and limits of a SQLite connection',
-  'test/store/damage.test.ts': 'the bytes of a SQLite file',
-  'test/store/draft.test.ts': 'drafts for both engines by itself',
-  'test/store/end.test.ts': 'what a SQLite file has at the end',
-  'test/store/group-commit.test.ts': 'the group commit of SQLite',
-  'test/store/migrate.test.ts':
-    'migrations of a file; test/postgres/migrate.test.ts has the others',
-  'test/store/serve.test.ts': 'the lock of a SQLite file, and kills that its log has to survive',
-  'test/store/migration-safety.test.ts': 'reads the migrations of both engines by itself',
-  'test/store/problems.test.ts': 'the disk below a SQLite file',
-  'test/store/shared-log.test.ts': 'the log of a SQLite file',
-  'test/store/threads.test.ts': 'threads serve a SQLite file',
-  'test/store/writer.test.ts': 'the writer thread of SQLite',
+  'content/test/cli/start.test.ts': 'settings and ports do not depend on the store',
+  'content/test/cli/token.test.ts': 'tokens do not depend on the store',
+  'content/test/cli/usage.test.ts': 'usage does not depend on the store',
+  'content/test/model/drafts.test.ts':
+    'SQLite drafts; content/test/postgres/migrate.test.ts has those of PostgreSQL',
+  'content/test/model/field.test.ts':
+    'SQLite drafts; content/test/postgres/migrate.test.ts has those of PostgreSQL',
+  'content/test/store/answers.test.ts': 'answers are cached on SQLite only',
+  'content/test/store/connection.test.ts': 'the pragmas and limits of a SQLite connection',
+  'content/test/store/damage.test.ts': 'the bytes of a SQLite file',
+  'content/test/store/draft.test.ts': 'drafts for both engines by itself',
+  'content/test/store/end.test.ts': 'what a SQLite file has at the end',
+  'content/test/store/group-commit.test.ts': 'the group commit of SQLite',
+  'content/test/store/migrate.test.ts':
+    'migrations of a file; content/test/postgres/migrate.test.ts has the others',
+  'content/test/store/serve.test.ts':
+    'the lock of a SQLite file, and kills that its log has to survive',
+  'content/test/store/migration-safety.test.ts': 'reads the migrations of both engines by itself',
+  'content/test/store/problems.test.ts': 'the disk below a SQLite file',
+  'content/test/store/shared-log.test.ts': 'the log of a SQLite file',
+  'content/test/store/threads.test.ts': 'threads serve a SQLite file',
+  'content/test/store/writer.test.ts': 'the writer thread of SQLite',
 }
 
 /** Whether a test file is run again on PostgreSQL. */
@@ -45,15 +49,15 @@ export const runsOnPostgres = file => onBoth.test(file) && !Object.hasOwn(onSqli
 /** Those that take longest, by `npm test -- --slowest`: each has a process of its own, and they begin in this order, so that at the end no processor waits for one. */
 export const longest = [
   'test/generated/kinds.test.ts',
-  'test/store/serve.test.ts',
-  'test/generated/operations.test.ts',
+  'content/test/store/serve.test.ts',
+  'content/test/generated/operations.test.ts',
   'test/generated/models.test.ts',
-  'test/field-example.test.ts',
-  'test/postgres/processes.test.ts',
-  'test/postgres/faults.test.ts',
-  'test/store/race.test.ts',
-  'test/postgres/replicas.test.ts',
-  'test/pages/browser.test.ts',
+  'content/test/field-example.test.ts',
+  'content/test/postgres/processes.test.ts',
+  'content/test/postgres/faults.test.ts',
+  'content/test/store/race.test.ts',
+  'content/test/postgres/replicas.test.ts',
+  'content/test/pages/browser.test.ts',
 ]
 
 const placeOf = file => (longest.includes(file) ? longest.indexOf(file) : longest.length)

@@ -1,6 +1,5 @@
 // What each test file costs of the processor, the programs that it starts included: `npm test -- --slowest` shows it, and keeps it by folder.
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
 
 const note = process.env.DUET_TEST_PROCESSOR
 let noted = 0
@@ -43,11 +42,11 @@ const mostRuns = 20
 
 const tenths = seconds => Math.round(seconds * 10) / 10
 
-/** `src`, `content`, `test` and the folders of `test` are told apart; what is no file has its own name. */
+/** `src`, `content`, `test` and the folders of both `test` are told apart; what is no file has its own name. */
 const folderOf = file => {
   if (!file.includes('/')) return file
-  const [room, folder = ''] = dirname(file).split('/')
-  return room === 'test' && folder !== '' ? `test/${folder}` : room
+  const [, of = '', folder] = /^((?:content\/)?test)(?:\/([^/]+)\/)?/.exec(file) ?? []
+  return folder ? `${of}/${folder}` : of || file.split('/')[0]
 }
 
 /** The seconds of processor of a whole run by folder and engine, and how long it took, the newest first; of one day the last run is kept. */

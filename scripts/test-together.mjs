@@ -9,11 +9,11 @@ import { countFor } from './test-processor.mjs'
 
 /** Whose files share processes, and the most in one: each process compiles the service anew, which costs seconds of processor. */
 const rooms = [
-  { folder: /^(src|content)\//, most: 80 },
+  { folder: /^(src|content\/(?!test\/))/, most: 80 },
   // On PostgreSQL they take longer than all others together, so one process would go on alone in the end.
-  { folder: /^test\/contract/, most: 40 },
+  { folder: /^content\/test\/contract/, most: 40 },
   ...['cli', 'postgres', 'store', ''].map(name => ({
-    folder: new RegExp(`^test/${name}`),
+    folder: new RegExp(`^(content/)?test/${name}`),
     most: 60,
   })),
 ]
@@ -24,9 +24,9 @@ const roomOf = file => rooms.find(({ folder }) => folder.test(file))
 export const alone = {
   'src/http/limit/counts.test.ts': 'its timers are not those of the process',
   'src/mail/smtp.test.ts': 'it changes how modules of the process are found',
-  'test/cli/hang-ups.test.ts': 'it counts the sockets of the process',
-  'test/cli/memory.test.ts': 'it measures the memory of the process',
-  'test/store/writer.test.ts': 'it changes the environment of the process',
+  'content/test/cli/hang-ups.test.ts': 'it counts the sockets of the process',
+  'content/test/cli/memory.test.ts': 'it measures the memory of the process',
+  'content/test/store/writer.test.ts': 'it changes the environment of the process',
 }
 
 const canShare = file => !longest.includes(file) && !Object.hasOwn(alone, file)

@@ -19,9 +19,15 @@ import { isShared, processesOf, programsFor } from './test-together.mjs'
 
 const patience = Number(process.env.DUET_TEST_PATIENCE ?? 1)
 
+/** Those of the machine in `test/`, those of the content in `content/test/`. */
+const usualTests = ['test', 'content/test'].flatMap(folder => [
+  `${folder}/*.test.ts`,
+  `${folder}/!(nightly)/**/*.test.ts`,
+])
+
 const suites = {
   usual: {
-    files: ['{src,content}/**/*.test.ts', 'test/*.test.ts', 'test/!(nightly)/**/*.test.ts'],
+    files: ['src/**/*.test.ts', 'content/!(test)/**/*.test.ts', 'content/*.test.ts', ...usualTests],
     onPostgres: files => files.filter(runsOnPostgres),
     secondsPerFile: 600 * patience,
     // Many of them wait for programs to start and to end: with fewer, a quarter of two processors is idle.
@@ -29,7 +35,7 @@ const suites = {
   },
   // Some of these measure.
   nightly: {
-    files: ['test/nightly/**/*.test.ts'],
+    files: ['{,content/}test/nightly/**/*.test.ts'],
     onPostgres: () => [],
     secondsPerFile: 3600 * patience,
     atOnce: 2,
@@ -144,7 +150,7 @@ function begin({ engine, files }, runs, env, signal) {
     only: options['test-only'] === true,
     coverage: hasCoverage,
     coverageIncludeGlobs: ['{src,content}/**/*.ts'],
-    coverageExcludeGlobs: ['**/*.test.ts'],
+    coverageExcludeGlobs: ['**/*.test.ts', 'content/test/**'],
     testNamePatterns: options['test-name-pattern'] ?? [],
     testSkipPatterns: options['test-skip-pattern'] ?? [],
   })

@@ -12,7 +12,7 @@ import {
   targetOf,
   wordsOf,
 } from './support/source.ts'
-import { filesOf, holds, written } from './support/written.ts'
+import { all, filesOf, holds, written } from './support/written.ts'
 
 /**
  * What each folder may import besides itself, `base` and `errors.ts`. Such a folder is directly below src/,
@@ -217,6 +217,34 @@ test('an import that the table allows is not reported', () => {
   )
 })
 
+// ---- The machine and the content.
+
+const fromContent = (file: File): readonly string[] =>
+  importsOf(file)
+    .filter(({ from }) => /^content\//.test(targetOf(file, from) ?? ''))
+    .map(({ from }) => `${file.path} imports ${from}: let the content hand it over`)
+
+holds(
+  'nothing in src/ imports the content, not even a type or a test',
+  all.filter(({ path }) => path.startsWith('src/')).flatMap(fromContent),
+)
+
+/** Where any content is found. */
+const door = 'content/index.ts'
+
+const pastDoor = (file: File): readonly string[] =>
+  importsOf(file)
+    .map(({ from }) => targetOf(file, from) ?? '')
+    .filter(target => target.startsWith('content/') && target !== door)
+    .map(
+      target => `${file.path} imports ${target}: what knows this content belongs to content/test/`,
+    )
+
+holds(
+  'tests in test/ hold for any content: they import none of its files but the one that defines it',
+  filesOf('test/**/*.ts').flatMap(pastDoor),
+)
+
 // ---- The folders of the content.
 
 /** The files that all of the content may import. */
@@ -382,7 +410,10 @@ const smallFaults = (
         ]
       : []),
     ...reasons
-      .filter(([paths]) => !forOne.some(path => paths.test(path)))
+      // Those of a content go with it.
+      .filter(
+        ([paths]) => !paths.source.startsWith('^content') && !forOne.some(path => paths.test(path)),
+      )
       .map(([paths]) => `no small file for another one is ${paths.source}: take its reason out`),
   ]
 }

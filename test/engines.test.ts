@@ -23,10 +23,9 @@ const { alone, processesOf }: Together = await import(
 const root = new URL('..', import.meta.url)
 
 test('every contract test runs on PostgreSQL too, a new one as well', () => {
-  const contract = globSync('test/contract/**/*.test.ts', { cwd: root })
-  assert.ok(contract.length > 20)
+  const contract = globSync('content/test/contract/**/*.test.ts', { cwd: root })
   assert.deepEqual(
-    [...contract, 'test/contract/new.test.ts'].filter(file => !runsOnPostgres(file)),
+    [...contract, 'content/test/contract/new.test.ts'].filter(file => !runsOnPostgres(file)),
     [],
   )
 })
@@ -40,22 +39,24 @@ test('each exception, and each file that begins first, is a test file that is th
   )
 })
 
+const isInTest = (file: string) => /^(content\/)?test\//.test(file)
+
 test('each test file runs in one process, and those of a folder share few', () => {
   const files = globSync('{src,content,test}/**/*.test.ts', { cwd: root })
   const processes = processesOf(files)
   assert.deepEqual(processes.flat().toSorted(), files.toSorted())
   assert.ok(processes.length < files.length / 3)
   for (const [first = '', ...others] of processes.filter(({ length }) => length > 1))
-    for (const file of others) assert.equal(file.startsWith('test/'), first.startsWith('test/'))
+    for (const file of others) assert.equal(isInTest(file), isInTest(first))
 })
 
 test('each test file whose rounds are more at night is run at night', () => {
   const textOf = (file: string) => readFileSync(new URL(file, root), 'utf8')
-  const nightly = globSync('test/nightly/planned-*.test.ts', { cwd: root }).map(textOf)
+  const nightly = globSync('content/test/nightly/planned-*.test.ts', { cwd: root }).map(textOf)
   const known = nightly.flatMap(text => [...text.matchAll(/'(\S+\.test\.ts)'/g)])
-  const files = globSync('test/**/*.test.ts', { cwd: root })
+  const files = globSync('{,content/}test/**/*.test.ts', { cwd: root })
   assert.deepEqual(
-    known.map(([, file]) => `test/${file}`).toSorted(),
+    known.map(([, file]) => `content/test/${file}`).toSorted(),
     files.filter(file => /^import .*\/support\/rounds\.ts'$/m.test(textOf(file))).toSorted(),
   )
 })

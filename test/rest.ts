@@ -4,7 +4,7 @@ import { content } from '#content/index.ts'
 import { machineErrors } from '#errors.ts'
 import { library } from './support/library/index.ts'
 import { recipes } from './support/recipes/index.ts'
-import type { Answered, World } from './world.ts'
+import type { Answered } from './world.ts'
 
 /** Those of each content that tests serve; two contents may have one code under different titles. */
 const kinds = [machineErrors, content.errors, library.errors, recipes.errors].flatMap(table =>
@@ -84,37 +84,3 @@ export const noWholeNumbers: readonly string[] = [
   ...['Infinity', '-Infinity', 'null', 'true', '1,0', '1_0', '%201', '1%20', '+1', '1%0A', '1%00'],
   ...['--1', '1-', '%D9%A1', '%EF%BC%91', '%E2%91%A0', '1;', '%271', '%22%22', '[]', '{}', '%FF'],
 ]
-
-/** Paths of things and lists that the user 2 reads. */
-export const reads = [
-  '/api/users',
-  '/api/users/2',
-  '/api/users/2/posts',
-  '/api/users/2/posts/3',
-  '/api/users/2/avatar',
-  '/api/posts',
-  '/api/posts/1',
-  '/api/posts/1/comments',
-  '/api/posts/1/comments/1',
-  '/api/comments/1',
-  '/api/comments/1/likes',
-  '/api/products?search=%C3%A9',
-  '/api/products/4',
-]
-
-type As = number | 'anonymous'
-
-/** What asks a world, as its admin unless another does. */
-export const requestsTo = (world: () => World) => ({
-  post: (path: string, body: unknown, as: As = 1) => world().ask(`POST ${path}`, { as, body }),
-  put: (path: string, body: unknown, as: As = 1) => world().ask(`PUT ${path}`, { as, body }),
-  patch: (path: string, body: unknown, as: As = 1) => world().ask(`PATCH ${path}`, { as, body }),
-  remove: (path: string, as: As = 1) => world().ask(`DELETE ${path}`, { as }),
-  get: (path: string, as: As = 1) => world().ask(`GET ${path}`, { as }),
-})
-
-/** What reads of a world with headers, as its user 2 unless another does. */
-export const readsOf =
-  (world: () => World) =>
-  (path: string, headers: Record<string, string> = {}, as: As = 2) =>
-    world().ask(`GET ${path}`, { as, headers })

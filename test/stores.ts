@@ -70,25 +70,24 @@ export type Filled = { readonly store: Store; readonly drop: () => Promise<void>
 
 /** What a store begins with. */
 type Beginning = {
-  readonly isUsual: boolean
-  /** A content other than the usual one, and what its empty store is kept under. */
-  readonly other?: { readonly content: Content; readonly name: string }
+  readonly content: Content
+  /** What it is kept under for the next store that begins so. */
+  readonly name: string
+  /** Whether it is kept with its rows. */
+  readonly isKept: boolean
 }
-
-const nameOf = ({ isUsual, other }: Beginning): string =>
-  isUsual ? 'usual world' : other ? `empty ${other.name}` : 'empty world'
 
 const files = new Map<string, Promise<string>>()
 
 /** A migrated file, made once in a process: to copy it takes a tenth of the time. */
 const templateFile = (fill: Fill, of: Beginning): Promise<string> =>
-  files.getOrInsertComputed(nameOf(of), async () => {
+  files.getOrInsertComputed(of.name, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'duet-template-'))
     process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
     const file = join(folder, 'duet.db')
-    const store = sqliteStore({ file, migrations: historyFor('sqlite', of.other?.content) })
+    const store = sqliteStore({ file, migrations: historyFor('sqlite', of.content) })
     await store.migrate()
-    if (of.isUsual) await fill(store)
+    if (of.isKept) await fill(store)
     return file
   })
 
@@ -100,7 +99,7 @@ export const filledFile = async (
   of: Beginning,
   options: SqliteSettings,
 ): Promise<Filled> => {
-  const migrations = historyFor('sqlite', of.other?.content)
+  const migrations = historyFor('sqlite', of.content)
   const store = sqliteStore({ migrations, sync: 'normal', ...options })
   const isCopy = !options.migrations && !existsSync(options.file)
   if (!isCopy) {
@@ -118,7 +117,7 @@ export const filledFile = async (
   database.close()
   const keys = new Map(rows.map(({ name, value }) => [name, value as Uint8Array]))
   const secret: Store['secret'] = async name => keys.get(name) ?? store.secret(name)
-  if (of.isUsual) return { store: { ...store, secret }, drop: async () => {} }
+  if (of.isKept) return { store: { ...store, secret }, drop: async () => {} }
   // It may set the keys too.
   await fill(store)
   return { store, drop: async () => {} }
@@ -133,12 +132,12 @@ export const filledDatabase = async (
 ): Promise<Filled> => {
   const known = of.shared === undefined ? undefined : shared.get(of.shared)
   if (known !== undefined) return { store: postgresOf(known), drop: async () => {} }
-  const { url, drop, secret } = await reusedDatabase(nameOf(of), async url => {
-    await migrate(url, of.other?.content)
-    if (of.isUsual) await fill(postgresOf(url))
+  const { url, drop, secret } = await reusedDatabase(of.name, async url => {
+    await migrate(url, of.content)
+    if (of.isKept) await fill(postgresOf(url))
   })
-  const store: Store = { ...postgresOf(url, of.other?.content, of.pool), secret }
-  if (!of.isUsual) await fill(store)
+  const store: Store = { ...postgresOf(url, of.content, of.pool), secret }
+  if (!of.isKept) await fill(store)
   if (of.shared === undefined) return { store, drop }
   shared.set(of.shared, url)
   return { store, drop: async () => {} }

@@ -1,4 +1,4 @@
-/** A running service for a test: a real store of its own, a small world in it, tokens for its people. */
+/** A running service for a test: a real store of its own with the rows that the test gives, tokens for its people. */
 import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -31,7 +31,6 @@ import { createNotices, type DeprecationDays } from '#versions/deprecation.ts'
 import { type OutboxOptions, startOutbox } from '#write/outbox.ts'
 import { type Asks, askingOf, secret } from './asking.ts'
 import { historyFor } from './history.ts'
-import { epoch, type Rows, small } from './small-world.ts'
 import {
   changeIn,
   filledDatabase,
@@ -47,11 +46,13 @@ export { type Answered, type Asking, secret } from './asking.ts'
 export { filling, onPostgres } from './stores.ts'
 
 export type WorldOptions = {
-  /** What it serves; with another content than the usual one it begins without rows. */
+  /** What it serves; else the content in `content/`. */
   readonly content?: Content
   /** Which database it is on; else the one that the test run is on. */
   readonly on?: 'sqlite' | 'postgres'
   readonly rows?: Rows
+  /** Whether the store is kept with its rows for the next world that begins with the same ones. */
+  readonly isKept?: boolean
   /** Puts more than rows into the store before it is served. */
   readonly also?: (line: OpenStore) => Promise<void>
   /** Where the store is; else in a folder of the world's own. */
@@ -75,6 +76,12 @@ export type WorldOptions = {
   /** How often the outbox looks, and how soon it tries again, in milliseconds. */
   readonly outbox?: Pick<OutboxOptions, 'every' | 'retryAfter'>
 }
+
+/** Rows by entity. */
+export type Rows = Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>
+
+/** When the rows of a world begin; the n-th of all was made n minutes later. */
+const epoch = Date.UTC(2026, 0, 1)
 
 /** The contract's own limits. */
 export const documentLimits: DocumentLimits = {
@@ -126,10 +133,8 @@ const digestOf = (content: Content): string => {
 export const createWorld = async (options: WorldOptions = {}): Promise<World> => {
   const folder = mkdtempSync(join(tmpdir(), 'duet-test-'))
   const file = options.file ?? join(folder, 'duet.db')
-  const { content = usualContent } = options
-  const isOther = content !== usualContent
-  const model = options.model ?? (isOther ? modelAsUsual(content) : usualModel)
-  const rows = options.rows ?? (isOther ? {} : small)
+  const { content = usualContent, rows = {}, isKept = false } = options
+  const model = options.model ?? (content === usualContent ? usualModel : modelAsUsual(content))
   const { sync, minDisk, ...serving } = options.engine ?? {}
   const fill = (store: Store) =>
     filling(store, async line => {
@@ -137,11 +142,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
       await options.also?.(line)
     })
   const on = options.on ?? (onPostgres ? 'postgres' : 'sqlite')
-  const isUsual = !options.rows && !options.model && !options.also && !isOther
-  const beginning = {
-    isUsual,
-    ...(isOther && { other: { content, name: digestOf(content) } }),
-  }
+  const beginning = { content, name: `${isKept ? 'filled' : 'empty'} ${digestOf(content)}`, isKept }
   const { store, drop } =
     on === 'postgres'
       ? await filledDatabase(fill, { ...beginning, shared: options.file, pool: options.pool })

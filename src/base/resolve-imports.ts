@@ -29,7 +29,8 @@ const addressOf = (name: string, parent: string): string | undefined => {
     return isOwn(url) || isModule ? url : undefined
   }
   if (!name.startsWith('#') || !isOwn(parent) || name.includes('/../')) return undefined
-  const url = name.startsWith('#content/') ? root + name.slice(1) : `${root}src/${name.slice(1)}`
+  const isBesideSrc = name.startsWith('#content/') || name.startsWith('#test/')
+  const url = `${root}${isBesideSrc ? '' : 'src/'}${name.slice(1)}`
   return isOwn(url) ? url : undefined
 }
 

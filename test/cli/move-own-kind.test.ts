@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { commandsOf } from '../commands.ts'
 import { folderOf } from '../duet.ts'
 import { freshDatabase, noDatabase } from '../postgres/tools/database.ts'
-import { filesIn } from './transfers.ts'
+import { filesIn } from '../support/transfer-files.ts'
 
 const { folder, fresh } = folderOf('move-own-kind')
 const { fileOf } = filesIn(folder)

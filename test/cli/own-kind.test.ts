@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { commandsOf } from '../commands.ts'
 import { folderOf, type Settings } from '../duet.ts'
-import { filesIn } from './transfers.ts'
+import { filesIn } from '../support/transfer-files.ts'
 
 const command = commandsOf('library', 'test/support/library/index.ts')
 const { folder, freshStore } = folderOf('own-kind')

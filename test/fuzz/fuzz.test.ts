@@ -1,14 +1,16 @@
 /** A few of the generated requests, as test/nightly/fuzz.test.ts has many. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { deriveSchema } from '#graphql/schema.ts'
-import { usualModel } from '../world.ts'
+import { buildSchema } from 'graphql'
 import { dataFault } from './graphql.ts'
 import { fuzzed } from './run.ts'
 
 fuzzed(300)
 
-const { schema } = deriveSchema(usualModel)
+const schema = buildSchema(`
+  type Query { users: [User!]!, user(id: ID!): User }
+  type User { id: ID!, name: String!, email: String, age: Int }
+`)
 
 const allowed: readonly (readonly [string, unknown])[] = [
   ['{ users { id age } }', { users: [{ id: '1', age: null }] }],

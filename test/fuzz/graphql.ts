@@ -15,7 +15,7 @@ import {
   type SelectionSetNode,
 } from 'graphql'
 import { documentOf, vocabularyOf } from '../operations.ts'
-import { emailOf, names, odd as oddValue } from '../postgres/equal/values.ts'
+import { emailOf, names, odd as oddValue } from '../support/drawn-values.ts'
 import { type Asked, callerBy } from './rest.ts'
 import { bodyText, type Fuzz, type Json } from './values.ts'
 

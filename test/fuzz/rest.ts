@@ -2,7 +2,7 @@
 import { restPath } from '#base/paths.ts'
 import type { Version } from '#model/version.ts'
 import type { OpenApi } from '#openapi/openapi.ts'
-import { idText, needles, numberText } from '../postgres/equal/values.ts'
+import { idText, needles, numberText } from '../support/drawn-values.ts'
 import type { Asking } from '../world.ts'
 import { bodyText, type Fuzz, type Json, type Resolve, resolverOf, valueBy } from './values.ts'
 

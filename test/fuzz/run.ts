@@ -2,15 +2,14 @@
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { restPath } from '#base/paths.ts'
-import { content as usualContent } from '#content/index.ts'
-import { randomFrom } from '#content/seed/seed.ts'
+import { randomFrom } from '#base/random.ts'
 import { machineErrors, mergeErrors } from '#errors.ts'
 import { deriveSchema } from '#graphql/schema.ts'
 import { openApiOf } from '#openapi/openapi.ts'
 import { type Subject, subjects } from '../generic/contents.ts'
 import { filled } from '../generic/subject.ts'
 import { type Draw, drawing } from '../operations.ts'
-import { type Answered, createWorld, modelAsUsual, type World } from '../world.ts'
+import { type Answered, modelAsUsual, type World } from '../world.ts'
 import { dataFault, graphqlRequests } from './graphql.ts'
 import { type Asked, type Known, restRequests } from './rest.ts'
 import { fuzzBy } from './values.ts'
@@ -121,14 +120,6 @@ const rounds = async (
   }
 }
 
-/** The usual world of the content service; of another content one with rows of all its entities. */
-const worldOf = async (subject: Subject): Promise<World> => {
-  const engine = { sync: 'normal' } as const
-  return subject.content === usualContent
-    ? createWorld({ engine })
-    : (await filled(subject, { engine })).world
-}
-
 /** Sends so many requests and counts the answers by status. */
 const fuzz = async (subject: Subject, seed: number, requests: number) => {
   const fuzzing = await fuzzOf(subject)
@@ -136,7 +127,7 @@ const fuzz = async (subject: Subject, seed: number, requests: number) => {
   const count = (status: number) => void statuses.set(status, (statuses.get(status) ?? 0) + 1)
   const drawn = drawing(fc.stream(numbersFrom(seed)))
   for (let left = requests; left > 0; left -= perWorld) {
-    const world = await worldOf(subject)
+    const { world } = await filled(subject, { engine: { sync: 'normal' } })
     await rounds(fuzzing, world, Math.min(left, perWorld), drawn, count).finally(world.close)
   }
   return statuses

@@ -1,6 +1,6 @@
 /** Values for a JSON Schema: good ones, ones at a bound or just past it, and others. */
 import type { Draw } from '../operations.ts'
-import { emailOf, names, odd as oddValue } from '../postgres/equal/values.ts'
+import { emailOf, names, odd as oddValue } from '../support/drawn-values.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a schema is walked as it comes.
 export type Json = any

@@ -1,7 +1,6 @@
 /** Holds answers of the REST API against its documents: an undeclared status, header, media type or member is a fault. */
 import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js'
 import { restPath } from '#base/paths.ts'
-import { versions } from '#content/versions.ts'
 import type { Content } from '#content.ts'
 import type { Model } from '#model/model.ts'
 import type { Version } from '#model/version.ts'
@@ -49,7 +48,8 @@ const closed = (schema: Json, isPart: boolean): Json => {
 }
 
 /** What stands before the paths of a document; the path of a version that is not offered is in none. */
-const prefix = new RegExp(`^${restPath}(/v(${versions.all.join('|')}))?(?=/)`)
+const prefixOf = (offered: readonly Version[]) =>
+  new RegExp(`^${restPath}(/v(${offered.join('|')}))?(?=/)`)
 
 const patternOf = (path: string) => new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]*')}$`)
 
@@ -69,8 +69,13 @@ const walker = (document: OpenApi) => {
   return { resolved, operationOf }
 }
 
-/** A function that gives the fault of an answer to a request such as `GET /api/things?limit=1`, if it has one. */
-export const checkerOf = (document: OpenApi, Ajv: new (options: object) => Ajv2020) => {
+/** A function that gives the fault of an answer to a request such as `GET /api/things?limit=1`, if it has one; below the prefix of these versions. */
+export const checkerOf = (
+  document: OpenApi,
+  offered: readonly Version[],
+  Ajv: new (options: object) => Ajv2020,
+) => {
+  const prefix = prefixOf(offered)
   const { resolved, operationOf } = walker(document)
   const known = new Map<string, ValidateFunction>()
   // By the schema's object too: making its text for each answer cost more than the check.
@@ -144,7 +149,8 @@ const checkerFor = (content: Content, model: Model, version: Version) =>
     .getOrInsertComputed(model, () => new Map())
     .getOrInsertComputed(version, async () => {
       const { Ajv2020 } = await import('ajv/dist/2020.js')
-      return checkerOf(await openApiOf(content, version, model), Ajv2020)
+      const document = await openApiOf(content, version, model)
+      return checkerOf(document, content.versions.all, Ajv2020)
     })
 
 /** Throws where an answer of the REST API is not as its document says; documents and checks are made when first needed. */
@@ -154,9 +160,11 @@ export const checkTraffic = async (
   line: string,
   got: Got,
 ): Promise<void> => {
-  // Both engines give the same answers: test/postgres/equal/rounds.ts.
+  // Both engines give the same answers: content/test/postgres/equal/rounds.ts.
   if (onPostgres) return
-  const version = versions.all.find(version => String(version) === got.headers.get('api-version'))
+  const version = content.versions.all.find(
+    version => String(version) === got.headers.get('api-version'),
+  )
   if (!version || !line.includes(` ${restPath}/`)) return
   const fault = (await checkerFor(content, model, version))(line, got)
   if (fault !== undefined)

@@ -29,7 +29,7 @@ export const importsOf = ({ text }: Pick<File, 'text'>): readonly Import[] => [
 
 /** The path of an imported file from the root of the checkout; undefined for a package. */
 export const targetOf = ({ path }: Pick<File, 'path'>, from: string): string | undefined => {
-  if (from.startsWith('#content/')) return from.slice(1)
+  if (/^#(content|test)\//.test(from)) return from.slice(1)
   if (from.startsWith('#')) return `src/${from.slice(1)}`
   return from.startsWith('.') ? join(dirname(path), from) : undefined
 }

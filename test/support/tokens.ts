@@ -4,12 +4,15 @@
  */
 import assert from 'node:assert/strict'
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
-import { roles } from '#content/roles.ts'
 import { ApiError } from '#errors.ts'
 import { errorHeaders } from '#http/reply.ts'
+import { defineRoles } from '#model/policy.ts'
 
 /** Whose rows the tokens speak for, and the roles that they may name. */
-export const viewers = { entity: 'user', roles }
+export const viewers = {
+  entity: 'user',
+  roles: defineRoles({ names: ['user', 'admin'], default: 'user', superuser: 'admin' }),
+}
 
 export const secret = 'v8Qm2Zr7Lx0TfKpW4sYhC6nJdE1uGaB9+oXi3Rk5'
 

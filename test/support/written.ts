@@ -14,8 +14,10 @@ export const filesOf = (...patterns: readonly string[]): readonly File[] =>
     .sort()
     .map(path => ({ path, text: readFileSync(`${root}${path}`, 'utf8') }))
 
-/** The files of the service and of its tests beside them. */
-export const all = filesOf('src/**/*.{ts,js,sql}', 'content/**/*.{ts,js}')
+/** The files of the service and of its tests beside them; those of the content below `content/test/` apart. */
+export const all = filesOf('src/**/*.{ts,js,sql}', 'content/**/*.{ts,js}').filter(
+  ({ path }) => !path.startsWith('content/test/'),
+)
 
 /** Whether it is a test. */
 export const isTest = ({ path }: File) => path.endsWith('.test.ts')

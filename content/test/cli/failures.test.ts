@@ -1,0 +1,98 @@
+/** What a command says that fails: one line with the remedy. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { explain } from '#cli/terminal.ts'
+import { folderOf, plain } from '#test/duet.ts'
+import { migrated, oneLine } from './one-line.ts'
+
+const { folder, freshStore } = folderOf('failures')
+
+test('what fails is one line that names the thing and the remedy, and exit 1', async () => {
+  const { file, settings } = await freshStore()
+  const empty = join(folder, 'empty.csv')
+  writeFileSync(empty, '')
+  const folderLike = join(folder, 'folder.csv')
+  mkdirSync(folderLike)
+  await oneLine(
+    [
+      [
+        'a file that is not there',
+        ['import', 'users', join(folder, 'none.csv')],
+        1,
+        /there is no such file: .*none\.csv/,
+      ],
+      ['an empty file', ['import', 'users', empty], 1, /empty\.csv is empty/],
+      ['a folder', ['import', 'users', folderLike], 1, /folder\.csv is not a file$/m],
+    ],
+    settings,
+  )
+  assert.equal(existsSync(file), false)
+})
+
+test('a file of a command that cannot be reached or written is not taken for the store', async () => {
+  const settings = await migrated((await freshStore()).settings)
+  const inTheWay = join(folder, 'a-file')
+  writeFileSync(inTheWay, '')
+  const message =
+    /a-file.* leads through a file or is one, where a folder is needed; name another path, that of the store/
+  await oneLine(
+    [
+      ['import', ['import', 'users', join(inTheWay, 'users.csv')], 1, message],
+      ['export', ['export', 'users', join(inTheWay, 'users.csv')], 1, message],
+      ['backup', ['backup', join(inTheWay, 'duet.db')], 1, message],
+    ],
+    settings,
+  )
+  const full = { code: 'EROFS', path: '/mnt/users.csv' }
+  assert.match(
+    explain(Object.assign(new Error('EROFS: read-only file system'), full)),
+    /^\/mnt\/users\.csv is on a disk that cannot be written; name another path, that of the store in DUET_DATABASE_URL;/,
+  )
+})
+
+test('a CSV file with other marks than commas is refused with the remedy', async () => {
+  const [semicolons, tabs] = [join(folder, 'semicolons.csv'), join(folder, 'tabs.csv')]
+  writeFileSync(semicolons, 'name;email\nAda;ada@example.org\n')
+  writeFileSync(tabs, 'name\temail\nAda\tada@example.org\n')
+  await oneLine(
+    [
+      [
+        'a CSV file with semicolons',
+        ['import', 'users', semicolons],
+        1,
+        /have ; between them; save the file with commas/,
+      ],
+      [
+        'a CSV file with tabs',
+        ['import', 'users', tabs],
+        1,
+        /have tabs between them; save the file with commas/,
+      ],
+    ],
+    (await freshStore()).settings,
+  )
+})
+
+test('a content that is wrong is one line without a stack; a bug in one shows where it is', () => {
+  const checkout = join(folder, 'checkout')
+  const root = fileURLToPath(new URL('../../..', import.meta.url))
+  cpSync(join(root, 'bin'), join(checkout, 'bin'), { recursive: true })
+  mkdirSync(join(checkout, 'content'))
+  for (const name of ['scripts', 'src', 'node_modules'])
+    symlinkSync(join(root, name), join(checkout, name))
+  const run = (main: string) => {
+    writeFileSync(join(checkout, 'content/main.ts'), main)
+    const args = [join(checkout, 'bin/duet'), 'serve']
+    return spawnSync(process.execPath, args, { env: plain, encoding: 'utf8' })
+  }
+  const wrong = run(`throw new Error('the model is wrong: a leads to b, which is not an entity')`)
+  assert.equal(wrong.status, 1)
+  assert.equal(wrong.stderr, 'duet: the model is wrong: a leads to b, which is not an entity\n')
+  const bug = run(`throw new TypeError('a bug')`)
+  assert.equal(bug.status, 1)
+  assert.match(bug.stderr, /TypeError: a bug\n +at .*main\.ts:1/)
+})

@@ -1,0 +1,170 @@
+/** Checks that no word of the content stands in the machine. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { content } from '#content/index.ts'
+import { type File, wordsOf } from '#test/support/source.ts'
+import { all, holds, isTest } from '#test/support/written.ts'
+
+// ---- The machine and the content.
+
+const machine = all.filter(({ path }) => path.startsWith('src/'))
+
+/** The words of the content: its entities and its other features. */
+const features = ['receipt', 'receipts', 'signup', 'suspended', 'identicon']
+const entityWords = Object.entries(content.entities).flatMap(([name, { plural, table }]) => [
+  name,
+  plural,
+  table,
+])
+const forbidden = new Set([...entityWords, ...features].map(word => wordsOf(word).join(' ')))
+const codes = [...Object.keys(content.errors), ...Object.keys(content.settings)]
+
+type Meaning = {
+  /** What is taken for no word of the content, wherever it is. */
+  readonly phrases: readonly RegExp[]
+  /** The files in which the word means something else each time. */
+  readonly files: readonly string[]
+}
+
+/** Words of the content that mean something else in the machine. */
+const otherMeanings: Readonly<Record<string, Meaning>> = {
+  // What lists are in, and SQL's `order by`; not `an order`, nor `the order's`.
+  order: {
+    phrases: [
+      /\border by\b/,
+      /\bin (?:(?!an? )[\w’']+ ){0,3}order\b(?!')/i,
+      /\border (?:in which|of (?:the|its|their) (?:columns|fields|header|ids|key|keys|names|rows|statement's|URL)|above|that is cheapest|matter)/,
+      /\b(?:field and|byte|without an|of another|sort) order\b/,
+    ],
+    files: [
+      'src/model/check/lists.ts',
+      'src/model/check/names.ts',
+      'src/model/indexes.ts',
+      'src/openapi/parameters.ts',
+      'src/read/compile.ts',
+      'src/read/plan.ts',
+      'src/read/stitch.ts',
+      'src/rest/query.ts',
+    ],
+  },
+  // SQL's operator, and the English word: not after an article.
+  like: {
+    phrases: [
+      /(?<!\b(?:a|the|each|every|this|its|their|no|new|of|by|per|const|let|type)) like (?=[\w'`{$])/,
+    ],
+    files: [
+      'src/engines/postgres/dialect.ts',
+      'src/engines/shared/catalogue.ts',
+      'src/engines/sqlite/connection.ts',
+    ],
+  },
+  // The HTTP method.
+  post: {
+    phrases: [/\bPOST\b/, /\.post\(/, /\bpostMessage\b/],
+    files: ['src/contract/openapi.ts', 'src/openapi/print.ts'],
+  },
+  // Documents of GraphQL and of SQL have comments, and so have JSON Schemas.
+  comment: {
+    phrases: [],
+    files: ['src/contract/schema.ts', 'src/engines/postgres/schema.ts'],
+  },
+  comments: {
+    phrases: [],
+    files: [
+      'src/settings.ts',
+      'src/serve/graphql.ts',
+      'src/engines/shared/migrations.ts',
+      'src/graphql/document.ts',
+      'src/graphql/limits.ts',
+    ],
+  },
+  // GraphQL's code BAD_USER_INPUT; the user of a database, of a mail server, of an operating system; weak passwords;
+  // the scope of a stored response, as stores of earlier releases have it.
+  user: {
+    phrases: [
+      /\bBAD_USER_INPUT\b/,
+      /\buser:password\b/i,
+      /\b(?:current|session|system)_user\b/,
+      /\buser (?:name|space)\b/,
+      /\btrigger user\b/,
+      /\bthis user\b(?!')/,
+      // A claim of Supabase's tokens.
+      /\buser_metadata\b/,
+    ],
+    files: [
+      'src/auth/secret.ts',
+      'src/engines/postgres/primary.ts',
+      'src/engines/postgres/errors.ts',
+      'src/mail/smtp.ts',
+      'src/model/check/names.ts',
+      'src/write/idempotency.ts',
+    ],
+  },
+  users: { phrases: [], files: ['src/auth/secret.ts'] },
+}
+
+/** A line without what means something else in it. */
+const withoutPhrases = (line: string): string =>
+  Object.values(otherMeanings)
+    .flatMap(({ phrases }) => phrases)
+    .reduce((rest, phrase) => rest.replace(new RegExp(phrase, `g${phrase.flags}`), ' '), line)
+
+const isMeantOtherwise = (word: string, path: string): boolean =>
+  otherMeanings[word]?.files.includes(path) ?? false
+
+const leaks = ({ path, text }: File): readonly string[] =>
+  text.split('\n').flatMap((line, index) => {
+    const words = wordsOf(withoutPhrases(line))
+    const pairs = words.slice(1).map((word, at) => `${words[at]} ${word}`)
+    const found = [...words, ...pairs].find(
+      word => forbidden.has(word) && !isMeantOtherwise(word, path),
+    )
+    const code = codes.find(code => new RegExp(`\\b${code}\\b`).test(line))
+    const what = code ?? found
+    return what === undefined ? [] : [`${path}:${index + 1} says ${what}: ${line.trim()}`]
+  })
+
+holds('no word of the content stands in src/', machine.filter(file => !isTest(file)).flatMap(leaks))
+
+const exemptions = Object.entries(otherMeanings).flatMap(([word, { phrases, files }]) => [
+  ...phrases.map(phrase => ({
+    what: `${word}: ${phrase}`,
+    isNeeded: machine.some(({ text }) => new RegExp(phrase, phrase.flags).test(text)),
+  })),
+  ...files.map(path => ({
+    what: `${word} in ${path}`,
+    isNeeded: machine.some(
+      file => file.path === path && wordsOf(withoutPhrases(file.text)).includes(word),
+    ),
+  })),
+])
+
+holds(
+  'each exemption from the words of the content is needed',
+  exemptions.filter(({ isNeeded }) => !isNeeded).map(({ what }) => what),
+)
+
+test('a word of the content is seen however it is written', () => {
+  const seen = (text: string) => leaks({ path: 'src/read/x.ts', text }).length
+  for (const text of [
+    'const userId = 1',
+    '/** A post. */',
+    "'/comments'",
+    'OrderItem',
+    'order_items',
+    "in an order's items",
+    'the status of an order',
+    'he gave it a like and left',
+    'the post of the viewer',
+    'the user who did it',
+  ])
+    assert.equal(seen(text), 1, text)
+  assert.equal(seen('throw new ApiError(errors.OUT_OF_STOCK)'), 1)
+  for (const text of [
+    'order by name, unlike the rest',
+    'columns in the order of the rows',
+    'a thing like this one',
+    'A POST of this user',
+  ])
+    assert.equal(seen(text), 0, text)
+})

@@ -1,0 +1,417 @@
+/** Steps and hooks: what each kind does, refuses and answers, in both APIs. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, before, test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
+import { defineContent } from '#content.ts'
+import { actions, cookery, errors, parts, told } from '#test/support/cookery.ts'
+import { until } from '#test/support/wait.ts'
+import type { Action } from '#write/action.ts'
+import { result } from '#write/command.ts'
+import { change, insert, remove, require } from '#write/steps.ts'
+import { createWorld, modelAsUsual, type World } from '../world.ts'
+
+let world: World
+const start = Date.UTC(2026, 0, 2, 3, 4, 5)
+const day = '2026-01-02T03:04:05.000Z'
+
+before(async () => {
+  world = await createWorld({
+    content: cookery,
+    now: () => start,
+    outbox: { every: 5, retryAfter: 1 },
+    rows: {
+      writer: [{ name: 'Eve' }, { name: 'Ann' }, { name: 'Bob' }, { name: 'Out', state: 'out' }],
+    },
+  })
+})
+after(() => world.close())
+
+const [ann, bob, out] = [2, 3, 4]
+
+/** A recipe of Ann's with so many ingredients; gives its id. */
+const recipeWith = async (ingredients: number, title = 'Soup'): Promise<number> => {
+  const { json } = await world.ask('POST /api/recipes', { as: ann, body: { title } })
+  for (let count = 0; count < ingredients; count++)
+    await world.ask('POST /api/ingredients', {
+      as: ann,
+      body: { recipeId: json.id, name: `no. ${count}` },
+    })
+  return json.id
+}
+const act = (name: string, id: number, as: number | undefined, body?: object, headers = {}) => {
+  const action = actions.find(({ described }) => described.operationId === name)
+  const line = `${action?.method} /api${action?.path.replace(':id', String(id))}`
+  return world.ask(line, { ...(as !== undefined && { as }), ...(body && { body }), headers })
+}
+const recordsOf = (id: number) =>
+  world.rows(`select what, by_id from records where recipe_id = ${id} order by id`)
+const codeOf = ({ status, json }: { status: number; json: { code?: string } | undefined }) => [
+  status,
+  json?.code,
+]
+
+test('a change by id sets its values, raises the revision and updatedAt, and later steps come with it', async () => {
+  const id = await recipeWith(1)
+  const { status, json, headers } = await act('publishRecipe', id, ann, { note: 'at last' })
+  assert.equal(status, 200)
+  assert.deepEqual([json.status, json.publishedAt, json.changedAt], ['published', day, day])
+  assert.match(String(headers.get('etag')), /2/)
+  assert.deepEqual(
+    (await recordsOf(id)).map(row => [row[0], Number(row[1])]),
+    [['at last', ann]],
+  )
+})
+
+test('where its condition does not hold the error is that of the step, and nothing is done', async () => {
+  const id = await recipeWith(0)
+  assert.deepEqual(codeOf(await act('publishRecipe', id, ann)), [409, 'NO_INGREDIENTS'])
+  assert.deepEqual(await recordsOf(id), [])
+})
+
+test('a row that is not there, or that the caller may not read, is 404; one that the rule keeps is 403; nobody is 401', async () => {
+  const hidden = await recipeWith(1)
+  assert.deepEqual(codeOf(await act('publishRecipe', 999, ann)), [404, 'NOT_FOUND'])
+  assert.deepEqual(codeOf(await act('publishRecipe', hidden, bob)), [404, 'NOT_FOUND'])
+  const shown = await recipeWith(1)
+  await act('publishRecipe', shown, ann)
+  assert.deepEqual(codeOf(await act('publishRecipe', shown, bob)), [403, 'FORBIDDEN'])
+  assert.deepEqual(codeOf(await act('publishRecipe', shown, undefined)), [401, 'UNAUTHENTICATED'])
+  // Also before the faults of a body.
+  assert.deepEqual(codeOf(await act('publishRecipe', shown, bob, { x: 1 })), [403, 'FORBIDDEN'])
+  assert.deepEqual(codeOf(await act('publishRecipe', shown, out, { x: 1 })), [403, 'FORBIDDEN'])
+})
+
+test('the input is checked by its fields, and steps have it as callers write it', async () => {
+  const id = await recipeWith(0)
+  const wrong = await act('surveyRecipe', id, ann, { mood: 'so so', scor: 1 })
+  assert.deepEqual(
+    wrong.json.errors.map(({ field }: { field: string }) => field),
+    ['mood', 'scor', 'score'],
+  )
+  const body = {
+    mood: 'good',
+    score: 2.5,
+    day: '2026-02-03',
+    at: day,
+    words: ['a', 'b'],
+    about: id,
+  }
+  assert.equal((await act('surveyRecipe', id, ann, body)).status, 200)
+  assert.equal((await act('surveyRecipe', id, ann, { mood: 'bad', score: 0 })).status, 200)
+  assert.deepEqual(
+    (await recordsOf(id)).map(([what]) => JSON.parse(String(what))),
+    [
+      ['good', 2.5, '2026-02-03', day, true, ['a', 'b'], id],
+      ['bad', 0, null, null, true, [], null],
+    ],
+  )
+  // A row that it names must be one that the caller may read.
+  const other = await world.ask('POST /api/recipes', { as: bob, body: { title: 'Bread' } })
+  const named = await act('surveyRecipe', id, ann, { ...body, about: other.json.id })
+  assert.deepEqual(codeOf(named), [404, 'NOT_FOUND'])
+  assert.deepEqual(codeOf(await act('archiveRecipe', id, ann, { mood: 'good' })), [
+    422,
+    'VALIDATION_ERROR',
+  ])
+})
+
+test('a value may be relative to the row, within the range of its field, and the error may name what is there', async () => {
+  const id = await recipeWith(1)
+  await act('publishRecipe', id, ann)
+  const { json } = await act('takeServings', id, bob, { count: 3, paid: 2.5 })
+  assert.deepEqual([json.servings, json.price], [1, 3.75])
+  const refused = await act('takeServings', id, bob, { count: 2 })
+  assert.deepEqual(codeOf(refused), [409, 'NOT_ENOUGH'])
+  assert.equal(refused.json.detail, 'There are 1 left, at 3.75')
+  await world.change(`update recipes set price = 99999 where id = ${id}`)
+  const above = await act('takeServings', id, bob, { count: 1, paid: 5 })
+  assert.deepEqual(codeOf(above), [409, 'CONFLICT'])
+  assert.equal(above.json.detail, 'The price of this recipe must stay within 0 to 1000')
+})
+
+test('results of earlier steps are values of later ones, and the answer is the row that was made', async () => {
+  const id = await recipeWith(0)
+  const { status, json, headers } = await act('copyRecipe', id, ann)
+  assert.deepEqual([status, json.title, json.servings, json.price], [200, 'A copy', 4, 9])
+  assert.notEqual(json.id, id)
+  assert.equal(headers.get('location'), null)
+  assert.deepEqual(
+    (await recordsOf(json.id)).map(([what]) => what),
+    ['draft'],
+  )
+  const salt = await world.rows(`select name from ingredients where recipe_id = ${json.id}`)
+  assert.deepEqual(salt, [['Salt']])
+})
+
+test('an insert that is done once takes the row that is there, and a change leaves a row that is so', async () => {
+  const id = await recipeWith(0)
+  const first = await act('favourRecipe', id, ann)
+  const again = await act('favourRecipe', id, ann)
+  assert.deepEqual([first.status, again.status, again.json.id], [201, 200, first.json.id])
+  assert.deepEqual((await act('archiveRecipe', id, ann)).json.status, 'archived')
+  const tag = (await act('archiveRecipe', id, ann)).headers.get('etag')
+  assert.equal((await world.ask(`GET /api/recipes/${id}`, { as: ann })).headers.get('etag'), tag)
+  assert.equal((await act('forgetRecipe', id, ann)).status, 204)
+  assert.equal((await act('forgetRecipe', id, ann)).status, 204)
+  assert.deepEqual(await world.rows(`select id from favourites where recipe_id = ${id}`), [])
+})
+
+test('rows are removed by their id or by a condition, with what is done after it, and raw SQL is a step', async () => {
+  const id = await recipeWith(2, 'Gone')
+  assert.deepEqual((await act('emptyRecipe', id, ann)).json.servings, 0)
+  assert.deepEqual(codeOf(await act('emptyRecipe', id, ann)), [409, 'NO_INGREDIENTS'])
+  const none = await act('discardRecipe', id, ann)
+  assert.deepEqual([none.status, none.json.detail], [409, 'It has none'])
+  await world.ask('POST /api/ingredients', { as: ann, body: { recipeId: id, name: 'Salt' } })
+  assert.equal((await act('discardRecipe', id, ann)).status, 204)
+  const effect = ['deleted', { id, title: 'Gone' }]
+  await until('its effect is done', () => told.some(one => isDeepStrictEqual(one, effect)))
+})
+
+test('after a change by an action the rule holds of the row, or what it says becomes of it', async () => {
+  const id = await recipeWith(0)
+  assert.deepEqual(codeOf(await act('lend', id, ann, { to: bob })), [403, 'FORBIDDEN'])
+  assert.equal((await act('lend', id, ann, { to: ann })).status, 200)
+  assert.deepEqual(codeOf(await act('give', id, ann, { to: 99 })), [404, 'NOT_FOUND'])
+  assert.equal((await act('give', id, ann, { to: bob })).status, 200)
+  assert.deepEqual(codeOf(await act('give', id, ann, { to: ann })), [404, 'NOT_FOUND'])
+})
+
+test('of two who publish at once one does; an ingredient that goes meanwhile is there or it is not', async () => {
+  for (let round = 0; round < 8; round++) {
+    const id = await recipeWith(1)
+    const both = await Promise.all([act('publishRecipe', id, ann), act('publishRecipe', id, ann)])
+    assert.deepEqual(both.map(({ status }) => status).sort(), [200, 409])
+    assert.equal((await recordsOf(id)).length, 1)
+    const other = await recipeWith(1)
+    const [[row]] = (await world.rows(`select id from ingredients where recipe_id = ${other}`)) as [
+      [number],
+    ]
+    const [published, removed] = await Promise.all([
+      act('publishRecipe', other, ann),
+      world.ask(`DELETE /api/ingredients/${row}`, {}),
+    ])
+    assert.equal(removed.status, 204)
+    assert.ok([200, 409].includes(published.status), String(published.status))
+    assert.equal((await recordsOf(other)).length, published.status === 200 ? 1 : 0)
+    const many = await Promise.all(
+      [1, 2, 3, 4].map(() => act('takeServings', id, bob, { count: 2 })),
+    )
+    assert.deepEqual(many.map(({ status }) => status).sort(), [200, 200, 409, 409])
+    const once = await Promise.all([1, 2, 3].map(() => act('favourRecipe', id, bob)))
+    assert.deepEqual(once.map(({ status }) => status).sort(), [200, 200, 201])
+  }
+})
+
+test('a repeated key gives the stored answer, and If-Match is compared with the revision', async () => {
+  const id = await recipeWith(1)
+  const stale = await act('publishRecipe', id, ann, {}, { 'If-Match': '"other"' })
+  assert.equal(stale.status, 412)
+  const key = { 'Idempotency-Key': 'publish-once' }
+  const first = await act('publishRecipe', id, ann, {}, key)
+  const again = await act('publishRecipe', id, ann, {}, key)
+  assert.deepEqual([again.status, again.text], [first.status, first.text])
+  assert.equal(again.headers.get('idempotency-replayed'), 'true')
+  assert.equal((await recordsOf(id)).length, 1)
+})
+
+const publish =
+  'mutation($id: ID!, $note: String, $revision: Int) { publishRecipe(id: $id, input: { note: $note }, expectedRevision: $revision) { id status revision } }'
+
+test('an action is a mutation with the same rights, keys, errors and revisions', async () => {
+  const id = await recipeWith(1)
+  const run = (variables: object, as: number | undefined = ann, headers = {}) =>
+    world.ask('POST /graphql', {
+      ...(as && { as }),
+      body: { query: publish, variables: { id, note: 'from GraphQL', ...variables } },
+      headers,
+    })
+  const errorIn = ({ json }: { json: { errors?: { extensions: { code: string } }[] } }) =>
+    json.errors?.[0]?.extensions.code
+  assert.equal(errorIn(await run({ id: '999' })), 'NOT_FOUND')
+  assert.equal(errorIn(await run({}, bob)), 'NOT_FOUND')
+  assert.equal(errorIn(await run({ revision: 7 })), 'PRECONDITION_FAILED')
+  assert.equal(errorIn(await run({ note: 'x'.repeat(101) })), 'BAD_USER_INPUT')
+  assert.equal(errorIn(await run({ note: 'x'.repeat(101) }, bob)), 'NOT_FOUND')
+  const key = { 'Idempotency-Key': 'in-graphql' }
+  const done = await run({ revision: 1 }, ann, key)
+  assert.deepEqual(done.json, {
+    data: { publishRecipe: { id: String(id), status: 'published', revision: 2 } },
+  })
+  assert.equal((await run({ revision: 1 }, ann, key)).text, done.text)
+  assert.equal(errorIn(await run({})), 'NO_INGREDIENTS')
+  assert.equal(errorIn(await run({}, bob)), 'FORBIDDEN')
+  assert.deepEqual(
+    (await recordsOf(id)).map(([what]) => what),
+    ['from GraphQL'],
+  )
+  const forget = await world.ask('POST /graphql', {
+    as: ann,
+    body: { query: `mutation { forgetRecipe(id: ${id}) }` },
+  })
+  assert.deepEqual(forget.json, { data: { forgetRecipe: true } })
+  const taken = await world.ask('POST /graphql', {
+    as: ann,
+    body: { query: `mutation { takeServings(id: ${id}, input: { count: 1 }) { servings } }` },
+  })
+  assert.deepEqual(taken.json, { data: { takeServings: { servings: 3 } } })
+})
+
+test('the documents of both APIs have the input of an action', async () => {
+  const { json } = await world.ask('GET /openapi.json', {})
+  const body = json.components.schemas.TakeServingsBody
+  assert.deepEqual(body.required, ['count'])
+  assert.deepEqual(body.properties.count, { type: 'integer', minimum: 1, maximum: 9 })
+  const { requestBody } = json.paths['/recipes/{id}/take'].post
+  assert.equal(requestBody.required, true)
+  assert.equal(json.paths['/recipes/{id}/publish'].post.requestBody.required, false)
+  const { text } = await world.ask('GET /graphql/schema.graphql', {})
+  assert.match(text, /takeServings\(\s+id: ID!\s+input: TakeServingsInput!/)
+  assert.match(text, /expectedRevision: Int\n/)
+  assert.match(text, /revision: Int!/)
+  assert.match(text, /input TakeServingsInput \{\n {2}count: Int!\n {2}paid: Float\n\}/)
+  assert.match(text, /forgetRecipe\(id: ID!\): Boolean!/)
+})
+
+test('a hook before a write gives values, an error, or steps; of both APIs and of PUT', async () => {
+  told.length = 0
+  const { json } = await world.ask('POST /api/recipes', { as: ann, body: { title: '  Pie  ' } })
+  assert.deepEqual([json.title, json.price], ['Pie', 1.25])
+  assert.ok(told.some(one => isDeepStrictEqual(one, ['create', '  Pie  ', ann])))
+  const [[key]] = (await world.rows(`select title_key from recipes where id = ${json.id}`)) as [
+    [string],
+  ]
+  assert.equal(key, 'pie')
+  const poison = await world.ask('POST /api/recipes', { as: ann, body: { title: 'Poison' } })
+  assert.deepEqual([poison.status, poison.json.detail], [409, 'Nobody cooks poison'])
+  const mutation = 'mutation { createRecipe(input: { title: "Poison" }) { id } }'
+  const inGraphql = await world.ask('POST /graphql', { as: ann, body: { query: mutation } })
+  assert.equal(inGraphql.json.errors[0].extensions.code, 'LOCKED')
+
+  const id = await recipeWith(1)
+  const body = { title: 'Stew', servings: 2, price: 1 }
+  assert.equal((await world.ask(`PUT /api/recipes/${id}`, { as: ann, body })).status, 200)
+  await act('publishRecipe', id, ann)
+  for (const line of [`PUT /api/recipes/${id}`, `PATCH /api/recipes/${id}`]) {
+    assert.deepEqual(codeOf(await world.ask(line, { as: ann, body })), [409, 'LOCKED'])
+    // The right to the row comes first.
+    assert.deepEqual(codeOf(await world.ask(line, { as: bob, body })), [403, 'FORBIDDEN'])
+  }
+  assert.deepEqual(codeOf(await world.ask(`DELETE /api/recipes/${id}`, { as: ann })), [
+    409,
+    'LOCKED',
+  ])
+  const draft = await recipeWith(0)
+  assert.equal((await world.ask(`DELETE /api/recipes/${draft}`, { as: ann })).status, 204)
+})
+
+test('the examples of docs/actions.md are those of this content', () => {
+  const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
+  const flat = (text: string) =>
+    text
+      .replace(/\s+/g, ' ')
+      .replace(/([([{]) /g, '$1')
+      .replace(/,? ([)\]}])/g, '$1')
+  const source = flat(read('../../../test/support/cookery.ts'))
+  const blocks = [...read('../../../docs/actions.md').matchAll(/```ts\n([^`]*)```/g)]
+  assert.ok(blocks.length >= 2)
+  for (const [, block = ''] of blocks)
+    for (const part of block.split(/\n *\/\/ ….*\n/))
+      assert.ok(source.includes(flat(part).trim().replace(/,$/, '')), part)
+})
+
+/** Steps that are wrong, and the sentence about them. */
+const misdeclared: readonly (readonly [string, Action['steps'], string])[] = [
+  [
+    'an unknown entity',
+    ({ id }) => [change('recipes', id, { status: 'draft' })],
+    'its step 1, change recipes, is about recipes, which is no entity: did you mean recipe?',
+  ],
+  [
+    'an unknown field',
+    ({ id }) => [change('recipe', id, { serving: 1 })],
+    'its step 1, change recipe, names serving, which is no field of recipe: did you mean servings?',
+  ],
+  [
+    'a value that the field does not take',
+    ({ id }) => [change('recipe', id, { status: 'publishd' })],
+    'its step 1, change recipe, gives status, which must be one of draft, published, archived',
+  ],
+  [
+    'a value that is missing',
+    ({ now }) => [insert('record', { what: 'x', at: now })],
+    'its step 1, insert record, gives recipeId, which is required',
+  ],
+  [
+    'a condition with a fault',
+    ({ id }) => [require('recipe', id, errors.LOCKED, { where: { servings: { gt: 'x' } } })],
+    'its step 1, require recipe, has where.servings.gt, which must be a whole number',
+  ],
+  [
+    'an error of another content',
+    ({ id }) => [require('recipe', id, { code: 'LOKED', status: 409, title: '' })],
+    'its step 1, require recipe, has the error LOKED, which is none of the content: did you mean LOCKED?',
+  ],
+  [
+    'a result of no step',
+    ({ now }) => [insert('record', { recipeId: result('copi'), what: 'x', at: now })],
+    'its step 1, insert record, wants a result of copi, which is no step before it: name one of them first',
+  ],
+  [
+    'a result that its step does not have',
+    ({ id, now }) => [
+      require('recipe', id, undefined, { name: 'it' }),
+      insert('record', { recipeId: result('it', 'owner'), what: 'x', at: now }),
+    ],
+    'its step 2, insert record, wants owner of it, which it does not have: did you mean ownerId?',
+  ],
+  [
+    'two steps of one name',
+    ({ id }) => [
+      require('recipe', id, undefined, { name: 'a' }),
+      remove('recipe', id, { name: 'a' }),
+    ],
+    'it has two steps called a: rename one of them',
+  ],
+  [
+    'once without a unique set',
+    ({ id, now }) => [insert('record', { recipeId: id, what: 'x', at: now }, { once: true })],
+    'its step 1, insert record, is done once, and record has no unique field or set among its values: add it to sets',
+  ],
+  [
+    'many rows of an entity with an effect for each',
+    () => [change('recipe', { where: { status: 'draft' } }, { status: 'archived' })],
+    'its step 1, change recipe, is about all rows that fit, and recipe has after.update, which is for one: name its id',
+  ],
+  [
+    'no row',
+    () => [remove('recipe', undefined as never)],
+    'it cannot make its steps from {}: a step is about the row of the id undefined: give it a number, result(…) or { where: … }',
+  ],
+  [
+    'neither steps nor a command',
+    undefined,
+    'it has neither steps nor a command, or both: give it one of them',
+  ],
+]
+for (const [what, steps, sentence] of misdeclared)
+  test(`${what} stops the start in one sentence`, () => {
+    const [publish] = actions
+    assert.ok(publish)
+    const { steps: _, input: __, ...others } = publish
+    const content = defineContent({ ...parts, actions: [{ ...others, ...(steps && { steps }) }] })
+    assert.throws(() => modelAsUsual(content), {
+      message: `The action POST /recipes/:id/publish: ${sentence}`,
+    })
+  })
+
+test('a hook with a fault stops the start in one sentence', () => {
+  const create = () => ({ values: { pric: 1 } })
+  const { recipe } = parts.entities
+  const entities = { ...parts.entities, recipe: { ...recipe, before: { create } } }
+  const content = defineContent({ ...parts, entities, actions: [] })
+  const sentence =
+    'before.create of recipe: its step 1, change recipe, names pric, which is no field of recipe: did you mean price?'
+  assert.throws(() => modelAsUsual(content), { message: `the model is wrong: ${sentence}` })
+})

@@ -1,0 +1,33 @@
+/** What a draft would write for a model. */
+import { entities } from '#content/index.ts'
+import { lackOf, migrationsFor } from '#engines/shared/draft.ts'
+import type { Migration } from '#engines/shared/migrations.ts'
+import { sqliteDrafting } from '#engines/sqlite/schema.ts'
+import { text } from '#model/field.ts'
+import { defineModel, type Entities } from '#model/model.ts'
+import { historyFor } from '#test/history.ts'
+
+/** Posts as they are. */
+export const { post } = entities
+
+/** The model with a field more. */
+export const longer = defineModel({
+  ...entities,
+  post: {
+    ...post,
+    fields: { ...post.fields, probe: text({ max: 200, nullable: true }) },
+  },
+})
+
+/** The migrations that there are. */
+export const known = historyFor('sqlite')
+
+/** What the migrations lack of a model. */
+export const lack = (added: Entities, migrations: readonly Migration[]) =>
+  lackOf(sqliteDrafting, added, migrations)
+
+/** The migrations with the one that a draft would write for these entities. */
+export const withDraft = (added: Entities): readonly Migration[] => [
+  ...known,
+  ...migrationsFor(lack(added, known), 9999, 'draft'),
+]

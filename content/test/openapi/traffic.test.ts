@@ -1,0 +1,84 @@
+/** The check of answers by the documents: what is taken out of a document is missed in the answers. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { content } from '#content/index.ts'
+import { openApiOf } from '#openapi/openapi.ts'
+import { checkerOf } from '#test/openapi/traffic.ts'
+import { createWorld, type World } from '../world.ts'
+
+let world: World
+before(async () => {
+  world = await createWorld()
+})
+after(() => world.close())
+
+/** A document with something taken out. */
+// biome-ignore lint/suspicious/noExplicitAny: any part of a document may be taken out.
+const without = async (take: (document: any) => void) => {
+  const document = structuredClone(await openApiOf(content, 2))
+  take(document)
+  return checkerOf(document, content.versions.all, Ajv2020)
+}
+
+const cases: readonly (readonly [string, string, RegExp, Parameters<typeof without>[0]])[] = [
+  [
+    'a status',
+    'GET /api/v2/products/99',
+    /the status 404 is not declared/,
+    ({ paths }) => delete paths['/products/{id}'].get.responses[404],
+  ],
+  [
+    'a header',
+    'GET /api/v2/products',
+    /the header link is not declared/,
+    ({ components }) => delete components.responses.ProductList.headers.Link,
+  ],
+  [
+    'a media type',
+    'GET /api/v2/products/1',
+    /the media type application\/json is not declared/,
+    ({ components }) => delete components.responses.Product.content['application/json'],
+  ],
+  [
+    'a member',
+    'GET /api/v2/products/1',
+    /additional.*createdAt/,
+    ({ components }) => delete components.schemas.Product.properties.createdAt,
+  ],
+  [
+    'a member of what a list has',
+    'GET /api/v2/products?limit=1',
+    /additional.*"stock"/,
+    ({ components }) => delete components.schemas.Product.properties.stock,
+  ],
+  [
+    'null of a type',
+    'GET /api/v2/products/1',
+    /\/image must be string/,
+    ({ components }) => {
+      components.schemas.Product.properties.image.type = 'string'
+    },
+  ],
+  [
+    'an error code',
+    'GET /api/v2/products/99',
+    /the code NOT_FOUND is not declared/,
+    ({ components }) => components.responses.NotFound['x-codes'].pop(),
+  ],
+]
+
+for (const [what, line, fault, take] of cases)
+  test(`a document that lacks ${what} does not hold for ${line}`, async () => {
+    const got = await world.ask(line)
+    assert.equal((await without(() => {}))(line, got), undefined)
+    assert.match((await without(take))(line, got) ?? '', fault)
+  })
+
+test('an answer that lacks a member is missed, unless the request chose others', async () => {
+  const check = await without(() => {})
+  const line = 'GET /api/v2/products/1?fields=id,name'
+  const got = await world.ask(line)
+  assert.equal(check(line, got), undefined)
+  assert.match(check('GET /api/v2/products/1', got) ?? '', /required property/)
+})

@@ -1,0 +1,214 @@
+/** The pages in a real browser: what they load, whether they can be read, and what a person does in them. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { serve } from '@hono/node-server'
+import type { Browser, Page } from 'playwright-core'
+import { openBrowser, skipped, type Visit, visit } from '#test/support/browser.ts'
+import { until } from '#test/support/wait.ts'
+import { createWorld, type World } from '../world.ts'
+
+/** Version 1 ends on this day, to which the last test sets the clock. */
+const sunset = '2999-01-01'
+const deprecation = {
+  version: 1,
+  from: '2998-01-01',
+  sunset,
+  header: 'true',
+  holds: 'sunset',
+} as const
+
+const legibility = readFileSync(
+  new URL('../../../test/support/legibility.js', import.meta.url),
+  'utf8',
+)
+
+describe('in a browser', { skip: skipped }, () => {
+  let world: World
+  let server: ReturnType<typeof serve>
+  let browser: Browser
+  let origin: string
+  let now = Date.now
+
+  before(async () => {
+    world = await createWorld({ deprecation, now: () => now() })
+    server = serve({ fetch: world.app.fetch, port: 0, hostname: '127.0.0.1' })
+    await once(server, 'listening')
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    browser = await openBrowser()
+  })
+  after(async () => {
+    await browser?.close()
+    server?.close()
+    await world?.close()
+  })
+
+  const open = async (path: string, ready: string): Promise<Visit> => {
+    const visited = await visit(browser, `${origin}${path}`, { colorScheme: 'dark' })
+    await visited.page.waitForSelector(ready)
+    return visited
+  }
+
+  const assertLegible = async (page: Page) => {
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await page.emulateMedia({ colorScheme })
+      for (const width of [1280, 400]) {
+        await page.setViewportSize({ width, height: 900 })
+        assert.deepEqual(await page.evaluate(legibility), [], `${colorScheme}, ${width} wide`)
+      }
+    }
+  }
+
+  const assertClean = ({ faults, foreign }: Visit) =>
+    assert.deepEqual({ faults, foreign }, { faults: [], foreign: [] })
+
+  const assertCleanAtEnd = async (visited: Visit) => {
+    assertClean(visited)
+    await visited.page.context().close()
+  }
+
+  describe('each page of text', () => {
+    let visited: Visit
+    before(async () => {
+      visited = await open('/', 'h1')
+    })
+    after(() => visited?.page.context().close())
+
+    for (const [name, path] of [
+      ['the start page', '/'],
+      ['the page about versions', '/docs/versions'],
+      ['the page about errors', '/docs/errors'],
+      ['the page that confirms an address', '/verify-email'],
+    ] as const)
+      test(`${name} can be read on a wide and a narrow screen, by day and by night, and loads nothing foreign`, async () => {
+        const { page } = visited
+        await page.goto(`${origin}${path}`)
+        await page.waitForSelector('h1')
+        await assertLegible(page)
+        assertClean(visited)
+      })
+  })
+
+  // Its tests follow each other on one page, since to load it takes most of their time.
+  describe('the reference', () => {
+    let visited: Visit
+    let page: Page
+    before(async () => {
+      visited = await open('/docs', '.opblock')
+      page = visited.page
+    })
+    after(() => page?.context().close())
+
+    const opened = (operation: string) => `#operations-users-${operation}`
+    const turn = (operation: string) =>
+      page.click(`${opened(operation)} .opblock-summary-control >> nth=0`)
+
+    test('shows what succeeds, and what fails when it is opened', async () => {
+      await turn('createUser')
+      await page.waitForSelector('.responses-table .folded')
+      const whole = page.locator('.responses-table .response:not(.folded)')
+      const statuses = () =>
+        whole.evaluateAll(rows => rows.map(row => row.getAttribute('data-code')))
+      assert.deepEqual(await statuses(), ['201'])
+      const conflict = page.locator('.folded', { hasText: '409' }).locator('button')
+      await conflict.click()
+      await until('the failure is open', async () => (await whole.count()) === 2)
+      assert.deepEqual(await statuses(), ['201', '409'])
+      await conflict.click()
+      await until('the failure is folded', async () => (await whole.count()) === 1)
+      await turn('createUser')
+      assertClean(visited)
+    })
+
+    test('can be read with its operations opened, and loads nothing foreign', async () => {
+      for (const operation of ['updateUser', 'deleteUser']) await turn(operation)
+      await page.click(`${opened('deleteUser')} .responses-table .folded button >> nth=0`)
+      await assertLegible(page)
+      await page.setViewportSize({ width: 1280, height: 900 })
+      for (const operation of ['updateUser', 'deleteUser']) await turn(operation)
+      assertClean(visited)
+    })
+
+    test('sends a request with a token, which a change of version keeps and a reload forgets', async () => {
+      await page.click('.btn.authorize')
+      await page.fill('.auth-container input', await world.token(1))
+      await page.click('.auth-btn-wrapper .authorize')
+      await page.click('.btn-done')
+
+      await page.selectOption('#version', '1')
+      await until('the list of servers is that of version 1', async () =>
+        (await page.locator('.servers').innerText()).includes('/api/v1'),
+      )
+      assert.equal(new URL(page.url()).search, '?version=1')
+      assert.equal(await page.getAttribute('#document', 'href'), '/api/v1/openapi.json')
+
+      await turn('listUsers')
+      await page.click('.try-out__btn')
+      const [response] = await Promise.all([
+        page.waitForResponse(asked => asked.url().includes('/api/')),
+        page.click('.execute'),
+      ])
+      assert.equal(response.url(), `${origin}/api/v1/users?limit=10`)
+      assert.equal(response.status(), 200)
+      const shown = page.locator('.live-responses-table .microlight').first()
+      await until('the answer is shown', async () =>
+        (await shown.innerText()).includes('ada@example.org'),
+      )
+
+      const kept = await page.evaluate('Object.keys({ ...localStorage, ...sessionStorage })')
+      assert.deepEqual([kept, await page.context().cookies()], [[], []])
+      await page.reload()
+      await page.waitForSelector('.btn.authorize.unlocked')
+      assert.equal(await page.inputValue('#version'), '1')
+      assertClean(visited)
+    })
+  })
+
+  test('GraphiQL runs an operation, shows the schema, completes names, and can be read', async () => {
+    const visited = await open('/graphql', '.graphiql-execute-button')
+    const { page } = visited
+    await page.click('.graphiql-execute-button')
+    const answer = page.locator('.result-window')
+    await until('the answer is shown', async () => (await answer.innerText()).includes('Fourth'))
+    await assertLegible(page)
+
+    await page.setViewportSize({ width: 1280, height: 900 })
+    await page.click('.graphiql-sidebar button')
+    await page.click('text=CreateUserInput')
+    await page.waitForSelector('.graphiql-doc-explorer-title:has-text("CreateUserInput")')
+    await page.click('.graphiql-query-editor .CodeMirror')
+    await page.keyboard.press('Control+End')
+    await page.keyboard.type('{ po')
+    await page.waitForSelector('.CodeMirror-hint:has-text("posts")')
+    await page.keyboard.press('Escape')
+    await page.click('[aria-label="Open short keys dialog"]')
+    await page.waitForSelector('[role="dialog"]')
+    // A remark of a library in GraphiQL about its own dialog.
+    const faults = visited.faults.filter(fault => !fault.startsWith('Warning: Missing `Desc'))
+    await assertCleanAtEnd({ ...visited, faults })
+  })
+
+  test('the link of a mail confirms its address also when version 1 has ended, and says why a code is refused', async () => {
+    now = () => Date.parse(sunset)
+    const body = { name: 'Zed', email: 'zed@example.org' }
+    const { json: made } = await world.ask('POST /api/v2/users', { body })
+    await until('the mail is written', () => world.letters.length > 0)
+    const [link = ''] = /\/verify-email#\S+/.exec(world.letters[0]?.text ?? '') ?? []
+    const visited = await open(link, 'form')
+    const { page } = visited
+    const answer = page.locator('#answer')
+    const confirm = async (says: string) => {
+      await page.click('button')
+      await until(`the page says: ${says}`, async () => (await answer.innerText()).includes(says))
+    }
+    await page.fill('[name=access]', await world.token(3))
+    await confirm('gives no right')
+    await page.fill('[name=access]', await world.token(made.id))
+    await confirm('the address is confirmed')
+    // Chromium tells of each answer that is an error.
+    const faults = visited.faults.filter(fault => !fault.includes('status of 403'))
+    await assertCleanAtEnd({ ...visited, faults })
+  })
+})

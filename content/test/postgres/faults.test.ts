@@ -1,0 +1,92 @@
+/** A service survives faults of its PostgreSQL, loses nothing acknowledged, and does nothing twice. */
+import { after, before, describe, test } from 'node:test'
+import { noPgbouncer, startPgbouncer } from '#test/postgres/tools/pgbouncer.ts'
+import { noPostgres, type Postgres, startPostgres } from '#test/postgres/tools/server.ts'
+import { away, refused } from './rounds/away-rounds.ts'
+import { crashRounds, cutRounds, silentWire } from './rounds/fault-rounds.ts'
+import {
+  loseMutations,
+  losePays,
+  losePaysWithoutKey,
+  loseUnguarded,
+} from './rounds/lost-commits.ts'
+import { behindPgbouncer } from './rounds/pooled-rounds.ts'
+import {
+  crossableWorkload,
+  crossing,
+  fullPool,
+  lockedRow,
+  slowReads,
+} from './rounds/slow-rounds.ts'
+import { workloadsOn } from './rounds/workload.ts'
+
+describe('a service on PostgreSQL', { skip: noPostgres }, () => {
+  let server: Postgres
+  before(async () => {
+    server = await startPostgres({ durable: true })
+  })
+  after(() => server.end())
+
+  const { workloadWith, wiredWorkload } = workloadsOn(() => server)
+
+  test('a service outlives a crash of the server, and loses nothing that was acknowledged', async t => {
+    const workload = await workloadWith()
+    const told = await crashRounds(workload, server, ['kill'])
+    t.diagnostic(JSON.stringify(told))
+    await workload.service.end()
+  })
+
+  describe('that has', { concurrency: true }, () => {
+    test('a service that lost the reply to a commit says so, and does nothing twice', async () => {
+      const { workload, proxy } = await wiredWorkload()
+      await losePays(workload, proxy, 8)
+      await losePaysWithoutKey(workload, proxy, 4)
+      await loseMutations(workload, proxy, 4)
+      await loseUnguarded(workload, proxy)
+      await workload.service.end()
+    })
+
+    test('a service with a silent wire answers while it is silent', async () => {
+      const { workload, proxy } = await wiredWorkload()
+      await silentWire(workload, proxy.faults, 2)
+    })
+
+    test('a service without its database says so until it is back', async () => {
+      const { workload, proxy } = await wiredWorkload()
+      await away(workload, proxy.faults, 5)
+      await workload.service.end()
+    })
+
+    test('a service with a locked database answers while it is locked, and writes nothing late', async () => {
+      const workload = await workloadWith({ DUET_READ_TIMEOUT: '500', DUET_PG_POOL: '2' })
+      await slowReads(workload)
+      await fullPool(workload)
+      await lockedRow(workload)
+      await workload.service.end()
+    })
+
+    test('a service without the right to its database does not start, and says why', () =>
+      refused(server))
+  })
+
+  describe('under load', { concurrency: true }, () => {
+    test('a service hardly notices sessions that are ended', async t => {
+      const workload = await workloadWith()
+      t.diagnostic(JSON.stringify(await cutRounds(workload, server, 5)))
+      await workload.service.end()
+    })
+
+    test('a service tries again what was locked crosswise', async t => {
+      const workload = await crossableWorkload(server)
+      t.diagnostic(JSON.stringify(await crossing(workload, 2)))
+      await workload.service.end()
+    })
+
+    test('a service runs behind PgBouncer in transaction mode', { skip: noPgbouncer }, async t => {
+      const { through, end } = await startPgbouncer(server.port)
+      const told = await behindPgbouncer(server, through, { pays: 8, races: 2 })
+      t.diagnostic(JSON.stringify(told))
+      await end()
+    })
+  })
+})

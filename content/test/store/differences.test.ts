@@ -1,0 +1,600 @@
+/** A store that is not what its model says: what the start says of each difference, and what a draft makes of it, on both engines. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { postgresDrafting } from '#engines/postgres/schema.ts'
+import { postgresStore } from '#engines/postgres/store.ts'
+import { lackOf, migrationsFor } from '#engines/shared/draft.ts'
+import type { EngineName, Migration } from '#engines/shared/migrations.ts'
+import type { Store } from '#engines/shared/store.ts'
+import { sqliteDrafting } from '#engines/sqlite/schema.ts'
+import { sqliteStore } from '#engines/sqlite/store.ts'
+import { type Entity, entity } from '#model/entity.ts'
+import {
+  choice,
+  created,
+  type Field,
+  folded,
+  id,
+  int,
+  reference,
+  revision,
+  text,
+} from '#model/field.ts'
+import { defineModel, type Entities } from '#model/model.ts'
+import { anyone, signedIn } from '#model/policy.ts'
+import { checkSchema, migrateStore } from '#serve/store.ts'
+import { bySignedIn, member } from '#test/generated/models.ts'
+import { historyFor, serveModel, serveWithMembers } from '#test/generated/serve.ts'
+import { freshDatabase } from '#test/postgres/tools/database.ts'
+import { changeIn, onPostgres } from '#test/stores.ts'
+import { faultsOf } from './migration-safety.ts'
+
+const usual = {
+  id: id(),
+  title: text({ max: 200, nullable: true }),
+  titleKey: folded('title', { nullable: true }),
+  servings: int({ min: 1, max: 100, nullable: true }),
+  mood: choice(['calm', 'wild'], { initial: { value: 'calm' } }),
+  slug: text({ max: 40 }),
+  cookId: reference('cook'),
+  createdAt: created(),
+  revision: revision(),
+}
+
+/** Recipes with these fields more, in place of others, or without those that are null. */
+const withFields = (
+  more: Readonly<Record<string, Field | null>>,
+  options: Partial<Entity> = {},
+): Entities => {
+  const fields = Object.fromEntries(
+    Object.entries({ ...usual, ...more }).filter(([, field]) => field !== null),
+  ) as Record<string, Field>
+  const sort = { style: 'signed list', fields: ['slug'] } as const
+  const recipe = entity({
+    table: 'recipes',
+    plural: 'recipes',
+    description: 'A recipe.',
+    fields,
+    policy: bySignedIn,
+    rest: {
+      list: true,
+      one: true,
+      listing: {
+        paging: 'page',
+        limit: 10,
+        ...(fields.slug && { sort }),
+        ...(fields.titleKey && { filters: { find: { kind: 'contains', field: 'titleKey' } } }),
+      },
+    },
+    ...options,
+  } as never) as unknown as Entity
+  const cook = entity({
+    table: 'cooks',
+    plural: 'cooks',
+    description: 'A cook.',
+    fields: { id: id(), name: text({ max: 40 }) },
+    policy: bySignedIn,
+    rest: { list: true, one: true, listing: { paging: 'page', limit: 10 } },
+  }) as unknown as Entity
+  return defineModel({ recipe, cook } as never)
+}
+
+const engine = onPostgres ? 'postgres' : 'sqlite'
+
+const folder = mkdtempSync(join(tmpdir(), 'duet-differences-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+let files = 0
+
+/** A place for a store; gives the store there with a history. */
+const place = async (): Promise<(migrations: readonly Migration[]) => Store> => {
+  if (engine === 'sqlite') {
+    const file = join(folder, `${++files}.db`)
+    return migrations => sqliteStore({ file, migrations })
+  }
+  const { url } = await freshDatabase()
+  return migrations =>
+    postgresStore({ url, replicas: [], prepare: true, readers: 1, pool: 2, migrations })
+}
+
+/** A text for each engine, or one for both. */
+type ForEach = string | Readonly<Record<EngineName, string>>
+
+type Case = {
+  readonly what: string
+  /** The model that the store was made for, and the one that is served. */
+  readonly from?: Entities
+  readonly to?: Entities
+  /** A migration by hand. */
+  readonly by?: ForEach
+  /** What the start says, sentence by sentence. */
+  readonly told: readonly string[]
+  /** Whether the draft makes the store as its model says; else it says the same. */
+  readonly isDrafted: boolean
+  /** A look at the rows afterwards, and what there is. */
+  readonly look?: readonly [text: string, rows: readonly (readonly unknown[])[]]
+}
+
+const base = withFields({})
+const draft = 'run duet migrate --draft NAME, read what it writes, and start again'
+const unknown = (what: string, name: string, drop = 'drop it in a migration') =>
+  `recipes has the ${what} ${name}, which recipe does not know: ${drop}, or list it in own: ['${name}']`
+const otherKind = (column: string, kind: string) =>
+  `and its column is ${column}: take its former kind back, or add a field of ${kind} under another name, fill it and drop the old one, as CONTRIBUTING.md shows under "Change the store"`
+
+const rows = `insert into cooks (name) values ('Ada'), ('Bob');
+  insert into recipes (title, servings, mood, slug, cook_id, created_at) values ('Soup', 4, 'wild', 'soup', 1, 1);
+  insert into recipes (title, servings, mood, slug, cook_id, created_at) values (null, null, 'calm', 'tea', 2, 1)`
+
+const cases: readonly Case[] = [
+  {
+    what: 'a field that is needed in the model, and its column may be null',
+    to: withFields({ servings: int({ min: 1, max: 100, initial: { value: 2 } }) }),
+    told: [
+      `recipe.servings is needed in the model, and its column may be null: ${draft}, or make it nullable`,
+    ],
+    isDrafted: true,
+    look: ['select servings from recipes order by id', [[4], [2]]],
+  },
+  {
+    what: 'a needed field of rows that are never changed',
+    from: withFields(
+      { cookId: reference('cook', { onDelete: 'restrict' }) },
+      { appendOnly: true, policy: { read: signedIn, create: signedIn } },
+    ),
+    to: withFields(
+      {
+        servings: int({ min: 1, max: 100, initial: { value: 2 } }),
+        cookId: reference('cook', { onDelete: 'restrict' }),
+      },
+      { appendOnly: true, policy: { read: signedIn, create: signedIn } },
+    ),
+    told: [
+      `recipe.servings is needed in the model, and its column may be null: ${draft}, or make it nullable`,
+    ],
+    isDrafted: true,
+    look: ['select servings from recipes order by id', [[4], [2]]],
+  },
+  {
+    what: 'a field that may be null in the model, and its column may not',
+    to: withFields({ slug: text({ max: 40, nullable: true }) }),
+    told: [
+      `recipe.slug may be null in the model, and its column may not: ${draft}, or take nullable back`,
+    ],
+    isDrafted: true,
+  },
+  {
+    what: 'a field that says what it was called',
+    to: withFields({
+      servings: null,
+      slug: null,
+      portions: int({ min: 1, max: 100, nullable: true, renamed: 'servings' }),
+      path: text({ max: 40, renamed: 'slug' }),
+    }),
+    told: [
+      `recipe.portions is in the model, and no migration makes its column: ${draft}`,
+      `recipe.path is in the model, and no migration makes its column: ${draft}`,
+      `recipes.slug has no field in recipe and takes no row without a value: give renamed to the field that it is now, or ${draft}`,
+    ],
+    isDrafted: true,
+    look: [
+      'select portions, path from recipes order by id',
+      [
+        [4, 'soup'],
+        [null, 'tea'],
+      ],
+    ],
+  },
+  {
+    what: 'a choice that is counted, searched beside and unique with another, by another name',
+    from: withFields({}, { counted: ['mood'], sets: [['mood', 'slug']] as never }),
+    to: withFields(
+      {
+        mood: null,
+        air: choice(['calm', 'wild'], { initial: { value: 'calm' }, renamed: 'mood' }),
+      },
+      { counted: ['air'], sets: [['air', 'slug']] as never },
+    ),
+    told: [
+      `recipe.air is in the model, and no migration makes its column: ${draft}`,
+      `the set of air, slug of recipe is unique in the model, and not in recipes: ${draft}`,
+      `recipes lacks the trigger recipes_count_air: ${draft}`,
+      unknown('trigger', 'recipes_count_mood', draft),
+      unknown('unique index', 'recipes_by_mood_slug', draft),
+    ],
+    isDrafted: true,
+    look: [
+      "select value, cast(sum(n) as integer) from counts where entity = 'recipes' and field = 'air' group by value order by value",
+      [
+        ['calm', 1],
+        ['wild', 1],
+      ],
+    ],
+  },
+  {
+    what: 'a number that is a text now',
+    to: withFields({ servings: text({ max: 40, nullable: true }) }),
+    told: [],
+    isDrafted: false,
+  },
+  {
+    what: 'a choice without a value that rows may have',
+    to: withFields({ mood: choice(['calm', 'wild', 'odd'], { initial: { value: 'calm' } }) }),
+    told: [
+      `recipe.mood is one of calm, wild, odd in the model, and its column takes other values: ${draft}`,
+    ],
+    isDrafted: true,
+    look: ['select mood from recipes order by id', [['wild'], ['calm']]],
+  },
+  {
+    what: 'a text that is a choice now',
+    from: withFields({ mood: text({ max: 20, initial: { value: 'calm' } }) }),
+    told: [
+      `recipe.mood is one of calm, wild in the model, and its column takes other values: ${draft}`,
+    ],
+    isDrafted: true,
+  },
+  {
+    what: 'a column that is left over, never null and without a default',
+    from: withFields({ place: int({ min: 0, max: 9, nullable: true }) }),
+    by: 'update recipes set place = 1; alter table recipes alter column place set not null',
+    told: [
+      `recipes.place has no field in recipe and takes no row without a value: give renamed to the field that it is now, or ${draft}`,
+    ],
+    isDrafted: true,
+  },
+  {
+    what: 'a field that is unique in the model alone',
+    to: withFields({ slug: text({ max: 40, unique: 'CONFLICT' }) }),
+    told: [`the field slug of recipe is unique in the model, and not in recipes: ${draft}`],
+    isDrafted: true,
+  },
+  {
+    what: 'a unique index of its name on more than the field',
+    from: withFields({ slug: text({ max: 40, unique: 'CONFLICT' }) }),
+    to: withFields({ slug: text({ max: 40, unique: 'CONFLICT' }) }),
+    by: 'drop index recipes_by_slug; create unique index recipes_by_slug on recipes (slug, id)',
+    told: [`the field slug of recipe is unique in the model, and not in recipes: ${draft}`],
+    isDrafted: true,
+  },
+  {
+    what: 'a field that is unique in the store alone',
+    from: withFields({
+      cookId: reference('cook', { unique: 'CONFLICT' }),
+      title: text({ max: 200, nullable: true, unique: 'CONFLICT' }),
+    }),
+    told: [unknown('unique index', 'recipes_by_title', draft)],
+    isDrafted: true,
+  },
+  {
+    what: 'a reference that does something else when its target goes',
+    to: withFields(
+      { cookId: reference('cook', { onDelete: 'restrict' }) },
+      { counted: ['cookId'] },
+    ),
+    from: withFields({}, { counted: ['cookId'] }),
+    told: [
+      `recipe.cookId refers to cooks on delete restrict in the model, and its column to cooks on delete cascade: ${draft}`,
+    ],
+    isDrafted: true,
+    look: ['select cook_id from recipes order by id', [[1], [2]]],
+  },
+  {
+    what: 'a reference that the store does not know',
+    from: withFields({ cookId: int({ min: 1, max: 1000 }) }),
+    told: [
+      `recipe.cookId refers to cooks on delete cascade in the model, and its column to nothing: ${draft}`,
+      `recipes lacks the index recipes_by_cook_id: ${draft}`,
+    ],
+    isDrafted: true,
+  },
+  {
+    what: 'a reference that the model does not know',
+    to: withFields({ cookId: int({ min: 1, max: 1000 }) }),
+    told: [
+      `recipe.cookId refers to nothing in the model, and its column to cooks on delete cascade: ${draft}`,
+    ],
+    isDrafted: true,
+  },
+  {
+    what: 'a unique index by hand',
+    by: 'create unique index tidy on recipes (slug)',
+    told: [unknown('unique index', 'tidy')],
+    isDrafted: false,
+  },
+  {
+    what: 'a unique constraint by hand',
+    by: {
+      sqlite:
+        'alter table recipes add column code text; create unique index recipes_code_key on recipes (code)',
+      postgres: 'alter table recipes add column code text unique',
+    },
+    told: [unknown('unique index', 'recipes_code_key')],
+    isDrafted: false,
+  },
+  {
+    what: 'a check by hand',
+    by: 'alter table recipes add constraint few check (servings is null or servings < 50)',
+    told: [unknown('check', 'few')],
+    isDrafted: false,
+  },
+  {
+    what: 'a check without a name',
+    by: 'alter table recipes add column stars integer check (stars > 0)',
+    told: [unknown('check', 'recipes_stars_check')],
+    isDrafted: false,
+  },
+  {
+    what: 'a trigger by hand',
+    by: {
+      sqlite: 'create trigger tidy after insert on recipes begin select 1; end',
+      postgres:
+        'create function tidied() returns trigger language plpgsql as $$ begin return null; end $$; create trigger tidy after insert on recipes for each row execute function tidied()',
+    },
+    told: [unknown('trigger', 'tidy')],
+    isDrafted: false,
+  },
+  {
+    what: 'triggers that count no longer',
+    from: withFields({}, { counted: ['mood'] }),
+    told: ['count_insert', 'count_delete', 'count_mood'].map(name =>
+      unknown('trigger', `recipes_${name}`, draft),
+    ),
+    isDrafted: true,
+  },
+  {
+    what: 'triggers that are to count',
+    to: withFields({}, { counted: ['mood'] }),
+    told: ['count_insert', 'count_delete', 'count_mood'].map(
+      name => `recipes lacks the trigger recipes_${name}: ${draft}`,
+    ),
+    isDrafted: true,
+    look: [
+      "select value, cast(sum(n) as integer) from counts where entity = 'recipes' and field = 'mood' group by value order by value",
+      [
+        ['calm', 1],
+        ['wild', 1],
+      ],
+    ],
+  },
+  {
+    what: 'a table that is a view',
+    from: withFields({ cookId: int({ min: 1, max: 1000 }) }),
+    to: withFields({ cookId: int({ min: 1, max: 1000 }) }),
+    by: 'alter table cooks rename to people; create view cooks as select id, name from people',
+    told: ['cook is on cooks, which is a view: say view: true'],
+    isDrafted: false,
+  },
+]
+
+const textFor = (text: ForEach): string => (typeof text === 'string' ? text : text[engine])
+
+/** A store with rows, made for a model and changed by hand. */
+const made = async (from: Entities, by?: ForEach, filled = rows) => {
+  const at = await place()
+  const known: Migration[] = [
+    ...historyFor(engine, from),
+    { name: '0002-by-hand', text: by ? `${textFor(by)};` : 'select 1;' },
+  ]
+  await at(known.slice(0, -1)).migrate()
+  const change = changeIn(at(known.slice(0, -1)))
+  for (const statement of filled.split(';')) await change(statement)
+  const store = at(known)
+  await store.migrate()
+  return { at, known, store }
+}
+
+const draftedFor = (to: Entities, known: readonly Migration[]) =>
+  migrationsFor(lackOf(onPostgres ? postgresDrafting : sqliteDrafting, to, known), 4, 'draft')
+
+describe('a store', () => {
+  test('is what its model says', async () => {
+    const { store, known } = await made(base)
+    assert.deepEqual(await checkSchema(store, base), [])
+    assert.deepEqual(draftedFor(base, known), [])
+  })
+
+  for (const { what, from = base, to = base, by, told, isDrafted, look } of cases)
+    test(`has ${what}`, async () => {
+      const { at, store, known } = await made(from, by)
+      const number = { sqlite: 'integer', postgres: 'bigint' }[engine]
+      const kind = { sqlite: 'text', postgres: 'text collate c' }[engine]
+      const sentences =
+        told.length > 0
+          ? told
+          : [`recipe.servings is stored as ${kind}, ${otherKind(number, 'this kind')}`]
+      const stopping = sentences.filter(one => !one.includes('lacks the index'))
+      await assert.rejects(checkSchema(store, to), ({ message }: Error) => {
+        assert.deepEqual(message.split('\n').sort(), stopping.toSorted())
+        return true
+      })
+      if (!isDrafted) {
+        assert.throws(() => draftedFor(to, known), { message: sentences.join('\n') })
+        return
+      }
+      const drafted = draftedFor(to, known)
+      for (const { text } of drafted)
+        if (!/create unique index|drop trigger/.test(text))
+          assert.deepEqual(faultsOf(engine, text), [], text)
+      const next = at([...known, ...drafted])
+      assert.deepEqual(
+        await migrateStore(next, to),
+        drafted.map(({ name }) => name),
+      )
+      const notes = await checkSchema(next, to)
+      assert.equal(notes.filter(note => note.includes('lacks')).length, 0, notes.join('\n'))
+      assert.deepEqual(draftedFor(to, [...known, ...drafted]), [])
+      if (look) assert.deepEqual(await changeIn(next)(look[0]), look[1])
+    })
+
+  test('serves what its entity lists in own, and says what else it has', async () => {
+    const own = withFields({}, { own: ['few', 'tidy', 'recipes_stars_check'] })
+    const { store, known } = await made(
+      base,
+      `create unique index tidy on recipes (slug);
+        alter table recipes add constraint few check (servings is null or servings < 50);
+        alter table recipes add column stars integer check (stars > 0);
+        create index quick on recipes (servings);
+        create table notes (id integer primary key);
+        create view short as select id from recipes`,
+    )
+    const [note = '', ...others] = await checkSchema(store, own)
+    assert.deepEqual(others, [])
+    const [begin, list = ''] = note.split(': ')
+    assert.equal(begin, 'the store has more than the model')
+    assert.deepEqual(list.split(', ').sort(), [
+      'the column stars of recipes',
+      'the index quick of recipes',
+      'the table notes',
+      'the view short',
+    ])
+    assert.deepEqual(draftedFor(own, known), [])
+  })
+
+  test('serves an entity on a view, of which keys and nulls do not count', async () => {
+    const view = defineModel({
+      ...base,
+      cook: {
+        ...(base.cook as Entity),
+        view: true,
+        table: 'people',
+        policy: { read: signedIn },
+      },
+    } as never) as Entities
+    const { store, known } = await made(
+      withFields({ cookId: int({ min: 1, max: 9 }) }),
+      'create view people as select id, name from cooks; drop index recipes_by_slug; create index recipes_by_slug on recipes (slug)',
+    )
+    const [first, ...others] = draftedFor(view, known)
+    assert.match(first?.text ?? '', /recipes_by_cook_id/)
+    assert.ok(others.every(({ text }) => !text.includes('people')))
+    assert.deepEqual(await checkSchema(store, view), [
+      `recipes lacks the index recipes_by_cook_id: ${draft}`,
+      'the store has more than the model: the table cooks',
+    ])
+    await assert.rejects(
+      checkSchema(store, { ...view, cook: { ...(view.cook as Entity), table: 'nobody' } }),
+      { message: 'cook is on a view, and no migration makes nobody: write one that does' },
+    )
+  })
+
+  for (const [what, to, fault] of [
+    [
+      'a needed field that rows lack',
+      withFields({ title: text({ max: 200 }) }),
+      'recipes has 2 rows without title, the first of the id 2',
+    ],
+    [
+      'a choice without a value that rows have',
+      withFields({ mood: choice(['calm', 'odd'], { initial: { value: 'calm' } }) }),
+      'recipes has 1 row with a mood that is none of calm, odd, the first of the id 1',
+    ],
+    [
+      'a unique field that rows share',
+      withFields({ servings: int({ min: 1, max: 9, nullable: true, unique: 'CONFLICT' }) }),
+      'recipes has 2 rows with the servings of another, the first of the id 1',
+    ],
+    [
+      'a reference that leads nowhere',
+      withFields({ servings: reference('cook', { nullable: true }) }),
+      'recipes has 2 rows with a servings that names no row of cooks, the first of the id 1',
+    ],
+  ] as const)
+    test(`says how many rows break ${what}, and which first`, async () => {
+      const third =
+        "insert into recipes (title, servings, mood, slug, cook_id, created_at) values (null, 4, 'calm', 'ice', 2, 1)"
+      const { at, known } = await made(base, undefined, `${rows};\n${third}`)
+      const drafted = draftedFor(to, known)
+      await assert.rejects(migrateStore(at([...known, ...drafted]), to), ({ message }: Error) => {
+        const [failed = '', ...faults] = message.split('\n')
+        assert.match(failed, /^the migration 000\d-draft\S* failed: /)
+        assert.deepEqual(faults, [`${fault}: change them, then run duet migrate again`])
+        return true
+      })
+    })
+
+  test('is asked whether a new field is a column that is left over', async () => {
+    const portions = int({ min: 1, max: 100, nullable: true })
+    const to = withFields({ servings: null, portions })
+    const { store, known } = await made(base)
+    assert.throws(() => draftedFor(to, known), {
+      message:
+        "is recipe.portions the column servings by another name? Then give it renamed: 'servings', else renamed: false, and draft again",
+    })
+    await assert.rejects(checkSchema(store, to), {
+      message: `recipe.portions is in the model, and no migration makes its column: ${draft} (if it is servings by another name, give it renamed)`,
+    })
+    const wrong = withFields({ servings: null, portions: { ...portions, renamed: 'serving' } })
+    assert.throws(() => draftedFor(wrong, known), {
+      message:
+        'recipe.portions was renamed from serving, of which recipes has no column: name one of servings, or leave renamed out',
+    })
+    const isNew = withFields({ servings: null, portions: { ...portions, renamed: false } })
+    const [{ text: drafted } = { text: '' }] = draftedFor(isNew, known)
+    assert.match(drafted, /^alter table recipes add column portions (?:integer|bigint);\n$/)
+  })
+
+  test('serves the rows of a view as they are now, in both APIs, and writes none', async () => {
+    const short = entity({
+      table: 'short',
+      plural: 'shorts',
+      description: 'A member, in short.',
+      view: true,
+      fields: { id: id(), name: text({ max: 20 }) },
+      policy: { read: anyone },
+      rest: { list: true, one: true, listing: { paging: 'page', limit: 10 } },
+    }) as unknown as Entity
+    const service = await serveModel({ member, short }, engine)
+    try {
+      const names = async () => {
+        const { text } = await service.ask({ line: 'GET /api/shorts', as: 'anonymous' })
+        const query = '{ shorts { name } }'
+        const graphql = await service.ask({
+          line: 'POST /graphql',
+          as: 'anonymous',
+          body: { query },
+        })
+        const rows: readonly { readonly name: string }[] = JSON.parse(graphql.text).data.shorts
+        const listed: readonly { readonly name: string }[] = JSON.parse(text).data
+        assert.deepEqual(rows.map(({ name }) => name).sort(), listed.map(({ name }) => name).sort())
+        return rows.map(({ name }) => name)
+      }
+      await changeIn(service.store)('create view short as select id, name from members')
+      assert.deepEqual(await names(), [])
+      for (const name of ['Ada', 'Bob']) {
+        await service.ask({ line: 'POST /api/members', as: 'admin', body: { name } })
+        assert.ok((await names()).includes(name))
+      }
+      const write = { line: 'POST /api/shorts', as: 'admin', body: { name: 'Cy' } } as const
+      assert.equal((await service.ask(write)).status, 405)
+    } finally {
+      await service.close()
+    }
+  })
+
+  test('that breaks a constraint of its own answers 500, and the log has its text', async () => {
+    const service = await serveWithMembers({ member }, engine, 'One', 'Two')
+    try {
+      for (const statement of [
+        'create unique index tidy on members (name)',
+        "alter table members add constraint polite check (name <> 'Boo')",
+      ])
+        await changeIn(service.store)(statement)
+      const add = async (name: string) => {
+        const line = 'POST /api/members'
+        const { status, text } = await service.ask({ line, as: 'admin', body: { name } })
+        return [status, text.includes('INTERNAL')]
+      }
+      assert.deepEqual(await add('Ada'), [201, false])
+      assert.deepEqual(await add('Ada'), [500, true])
+      assert.deepEqual(await add('Boo'), [500, true])
+      const [taken, rude] = service.bugs.map(bug => (bug as Error).message)
+      assert.match(taken ?? '', /^a constraint of the store that no rule .*(tidy|members\.name)/)
+      assert.match(rude ?? '', /^a constraint of the store that no rule .*polite/)
+    } finally {
+      await service.close()
+    }
+  })
+})

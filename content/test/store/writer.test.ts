@@ -1,0 +1,256 @@
+/** The writer thread of SQLite: its queue, its end, its faults, and what its answers show. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { connect } from '#engines/sqlite/connection.ts'
+import { ApiError } from '#errors.ts'
+import { isPlanned, rounds } from '#test/support/rounds.ts'
+import type { Job } from '#write/job.ts'
+import { insertUser, job, keysIn, step, writerWorlds } from './writing.ts'
+
+const { worldWithWriter, release } = writerWorlds()
+
+/** A job that takes its time: it counts so far. */
+const slow = (count: number): Job =>
+  job(
+    step(
+      'with recursive n (i) as (select 1 union all select i + 1 from n where i < ?1) select max(i) from n',
+      [count],
+    ),
+  )
+
+const rejection = (code: string) => (error: unknown) => {
+  assert.ok(error instanceof ApiError, String(error))
+  assert.equal(error.code, code)
+  assert.ok((error.retryAfter ?? 0) > 0)
+  return true
+}
+
+test('more writes than may wait are refused at once with OVERLOADED; those before and after are done', async t => {
+  const [queue, writes] = isPlanned ? [2000, 10_000] : [10, 50]
+  const groups: number[] = []
+  const { world, fatal } = await worldWithWriter({
+    rows: {},
+    engine: { queue, onCommit: count => void groups.push(count) },
+  })
+  const order: string[] = []
+  const all = await Promise.allSettled(
+    Array.from({ length: writes }, async (_, index) => {
+      const settled = world.engine.write(job(insertUser(`u${index}`)))
+      await settled.then(
+        () => order.push('done'),
+        () => order.push('refused'),
+      )
+      return settled
+    }),
+  )
+  assert.deepEqual(
+    all.map(({ status }) => status),
+    [...Array(queue).fill('fulfilled'), ...Array(writes - queue).fill('rejected')],
+  )
+  for (const result of all) if (result.status === 'rejected') rejection('OVERLOADED')(result.reason)
+  assert.equal(order.indexOf('done'), writes - queue)
+  assert.equal((await world.engine.write(job(insertUser('later')))).kind, 'done')
+  assert.equal(keysIn(world.file).length, queue + 1)
+  assert.ok(Math.max(...groups) <= 500)
+  assert.deepEqual(fatal, [])
+  t.diagnostic(`${queue} of ${writes} done, in groups of at most ${Math.max(...groups)}`)
+})
+
+test('a full queue is 503 with Retry-After in both APIs, and reads are served meanwhile', async () => {
+  const { world } = await worldWithWriter({ engine: { queue: 1 } })
+  const byRest = (name: string) =>
+    world.ask('POST /api/users', { body: { name: 'A', email: `${name}@example.org` } })
+  const byGraphql = (name: string) =>
+    world.gql(`mutation { createUser(input: {name: "A", email: "${name}@example.org"}) { id } }`)
+  const [read, ...writes] = await Promise.all([
+    world.ask('GET /api/products/1'),
+    byRest('a'),
+    byRest('b'),
+    byGraphql('c'),
+    byGraphql('d'),
+  ])
+  // Whichever arrives first has the only place; so each API is refused once at least.
+  const refused = writes.filter(({ json }) => json.error ?? json.errors)
+  assert.equal(refused.length, 3)
+  for (const { status, json, headers } of refused) {
+    assert.equal(json.error?.code ?? json.errors[0].extensions.code, 'OVERLOADED')
+    if (!json.error) continue
+    assert.equal(status, 503)
+    assert.ok(Number(headers.get('retry-after')) > 0)
+  }
+  assert.equal(read.status, 200)
+})
+
+test('a writer that dies rejects what waits with UNAVAILABLE, says so once, and hangs nobody', async t => {
+  const deaths = rounds(1, 200)
+  for (let death = 0; death < deaths; death++) await outliveWriter()
+  t.diagnostic(`${deaths} deaths`)
+})
+
+const outliveWriter = async () => {
+  const { world, writer, fatal } = await worldWithWriter({
+    rows: { product: [{ name: 'P', category: 'c', price: 1 }] },
+  })
+  const waiting = [
+    slow(1_000_000),
+    ...Array.from({ length: 50 }, (_, i) => job(insertUser(`u${i}`))),
+  ]
+  const settled = Promise.allSettled(waiting.map(each => world.engine.write(each)))
+  await new Promise(resolve => setImmediate(resolve))
+  await writer.terminate()
+  for (const result of await settled) {
+    assert.equal(result.status, 'rejected')
+    if (result.status === 'rejected') rejection('UNAVAILABLE')(result.reason)
+  }
+  await assert.rejects(world.engine.write(job(insertUser('later'))), rejection('UNAVAILABLE'))
+  assert.deepEqual(fatal, ['the writer ended'])
+  assert.equal((await world.ask('GET /api/products/1')).status, 200)
+  assert.deepEqual(keysIn(world.file), [])
+  release(world)
+  await world.close()
+}
+
+test('after a commit that fails no write is acknowledged, and nothing more is written', async () => {
+  const { world, fatal } = await worldWithWriter({ rows: {} })
+  const broken = job(
+    step('pragma defer_foreign_keys = on'),
+    step(
+      "insert into posts (title, content, author_id, created_at) values ('a', 'b', 999999, 1) returning id",
+    ),
+  )
+  const jobs = [job(insertUser('before')), broken, job(insertUser('after'))]
+  for (const result of await Promise.allSettled(jobs.map(each => world.engine.write(each)))) {
+    assert.equal(result.status, 'rejected')
+    if (result.status === 'rejected') rejection('UNAVAILABLE')(result.reason)
+  }
+  assert.equal(fatal.length, 1)
+  assert.match(fatal[0] ?? '', /commit failed, its outcome is unknown/)
+  await assert.rejects(world.engine.write(job(insertUser('later'))), rejection('UNAVAILABLE'))
+  assert.deepEqual(keysIn(world.file), [])
+})
+
+test('a full disk refuses writes, keeps what is there, and takes writes again when there is room', async () => {
+  const { world, fatal } = await worldWithWriter()
+  const pages = await world.engine.write(job(step('pragma page_count')))
+  const count = pages.kind === 'done' ? Number(pages.rows[0]?.[0]?.[0]) : 0
+  await world.engine.write(job(step(`pragma max_page_count = ${count}`)))
+  const post = (email: string) => ({ name: 'A', email })
+  const large = { title: 'A', content: 'x'.repeat(90_000) }
+  const refused = await world.ask('POST /api/users/2/posts', { as: 2, body: large })
+  assert.equal(refused.status, 503)
+  assert.match(refused.json.error.message, /disk is full/)
+  assert.ok(Number(refused.headers.get('retry-after')) > 0)
+  assert.equal((await world.ask('GET /api/users/2', { as: 2 })).status, 200)
+  await world.engine.write(job(step('pragma max_page_count = 100000')))
+  assert.equal((await world.ask('POST /api/users/2/posts', { as: 2, body: large })).status, 201)
+  assert.equal((await world.ask('POST /api/users', { body: post('full@example.org') })).status, 201)
+  assert.deepEqual(fatal, [])
+})
+
+test('while another program writes, a write that waited long enough is OVERLOADED and the service lives on', async () => {
+  const { world, fatal } = await worldWithWriter({ rows: {} })
+  await world.engine.write(job(step('pragma busy_timeout = 30')))
+  const other = connect(world.file)
+  other.run('begin immediate')
+  await assert.rejects(world.engine.write(job(insertUser('early'))), rejection('OVERLOADED'))
+  other.run('rollback')
+  other.close()
+  assert.equal((await world.engine.write(job(insertUser('late')))).kind, 'done')
+  assert.deepEqual(keysIn(world.file), ['late'])
+  assert.deepEqual(fatal, [])
+})
+
+test('what was taken on before a close is written, and what comes after is refused', async () => {
+  const { world } = await worldWithWriter({ rows: {} })
+  const writes = Array.from({ length: 20 }, (_, index) =>
+    world.engine.write(job(insertUser(`u${index}`))),
+  )
+  const closed = world.engine.close()
+  const late = assert.rejects(world.engine.write(job(insertUser('late'))), { code: 'UNAVAILABLE' })
+  assert.ok((await Promise.all(writes)).every(({ kind }) => kind === 'done'))
+  await Promise.all([closed, late])
+  assert.equal(keysIn(world.file).length, 20)
+  release(world)
+  // Its engine is closed already, its folder is not removed.
+  await assert.rejects(world.close())
+})
+
+test('an answer is of its own request, also when the writer forgets its plans between two of a group', async () => {
+  const { world } = await worldWithWriter()
+  let made = 0
+  const rest = async () => {
+    const name = `R${++made}`
+    const { json } = await world.ask('POST /api/users', {
+      body: { name, email: `${name}@example.org` },
+    })
+    assert.deepEqual([json.name, json.role], [name, 'user'])
+  }
+  const graphql = async () => {
+    const name = `G${++made}`
+    const { json } = await world.gql(
+      `mutation { createUser(input: {name: "${name}", email: "${name}@example.org"}) { ${name}: name } }`,
+    )
+    assert.deepEqual(json.data, { createUser: { [name]: name } })
+  }
+  for (let group = 0; group < 70; group++) {
+    // While the writer runs this, the next group fills.
+    const busy = world.engine.write(slow(60_000))
+    await new Promise(resolve => setImmediate(resolve))
+    const asks = Array.from({ length: 10 }, (_, index) => (index % 5 === 2 ? rest() : graphql()))
+    await Promise.all([busy, ...asks])
+  }
+})
+
+test('an answer whose read runs until its time is up is TIMEOUT, its write is undone, and those beside it are kept', async () => {
+  const { world } = await worldWithWriter({ engine: { readTimeout: 0 } })
+  await world.change(`with recursive n (i) as (select 1 union all select i + 1 from n where i < 200)
+    insert into comments (post_id, author_id, text, created_at) select 1, 2, 'x', 1 from n`)
+  const passing = (age: number, offset: number) =>
+    world.gql(
+      `mutation { updateUser(id: 2, input: {age: ${age}}) { age posts { comments(limit: 1, offset: ${offset}) { id } } } }`,
+      { as: 2 },
+    )
+  // Each of its own row: which of them the writer gets first is open.
+  const rename = (id: number, name: string) =>
+    world.ask(`PATCH /api/users/${id}`, { as: id, body: { name } })
+  const [before, slow, after] = await Promise.all([
+    rename(3, 'Before'),
+    passing(41, 2_000_000_000),
+    rename(1, 'After'),
+  ])
+  assert.deepEqual(slow.json.data, null)
+  assert.equal(slow.json.errors[0].extensions.code, 'TIMEOUT')
+  assert.deepEqual([before.status, after.status], [200, 200])
+  const { json } = await world.gql(
+    '{ one: user(id: 1) { name } two: user(id: 2) { age } three: user(id: 3) { name } }',
+    { as: 1 },
+  )
+  assert.notEqual(json.data.two.age, 41)
+  assert.deepEqual([json.data.one.name, json.data.three.name], ['After', 'Before'])
+  assert.equal((await passing(42, 0)).json.data.updateUser.age, 42)
+})
+
+test('what is written through one API is read through the other at once', async () => {
+  const { world } = await worldWithWriter()
+  const one = async (index: number) => {
+    const rest = await world.ask('POST /api/users', {
+      body: { name: `R${index}`, email: `r${index}@example.org` },
+    })
+    const read = await world.gql(`{ user(id: "${rest.json.id}") { name email } }`, { as: 1 })
+    assert.deepEqual(read.json.data.user, { name: `R${index}`, email: `r${index}@example.org` })
+    const changed = await world.gql(
+      `mutation { updateUser(id: "${rest.json.id}", input: {name: "G${index}"}) { id } }`,
+      { as: 1 },
+    )
+    assert.equal(changed.json.data.updateUser.id, String(rest.json.id))
+    const again = await world.ask(`GET /api/users/${rest.json.id}`, { as: 1 })
+    assert.equal(again.json.name, `G${index}`)
+    await world.ask(`DELETE /api/users/${rest.json.id}`, { as: 1 })
+    assert.equal(
+      (await world.gql(`{ user(id: "${rest.json.id}") { id } }`, { as: 1 })).json.data.user,
+      null,
+    )
+  }
+  for (let turn = 0; turn < 40; turn++)
+    await Promise.all(Array.from({ length: 8 }, (_, index) => one(turn * 8 + index)))
+})
