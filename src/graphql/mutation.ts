@@ -11,7 +11,7 @@ import { entityOf, notFound, typeName } from '#model/model.ts'
 import { plan } from '#read/plan.ts'
 import { oneRow, VIEWER } from '#read/selection.ts'
 import { actionCommand, actionPrecheck } from '#write/action.ts'
-import { type Command, permit } from '#write/command.ts'
+import { type Command, commandOf, permit } from '#write/command.ts'
 import {
   create,
   createPrecheck,
@@ -159,11 +159,11 @@ const runField = async (
     if (kind === 'update' && target.id === 0) throw notFound(entity, args.id)
     const command =
       kind === 'delete'
-        ? remove(writing, target)
+        ? commandOf(writing, remove(writing, target))
         : kind === 'create'
-          ? create(writing, entity, await checked(execution, field, valuesOf))
+          ? commandOf(writing, create(writing, entity, await checked(execution, field, valuesOf)))
           : kind === 'update'
-            ? update(writing, target, await checked(execution, field, valuesOf))
+            ? commandOf(writing, update(writing, target, await checked(execution, field, valuesOf)))
             : await checked(execution, field, commandFor)
     // Each field is a write of its own, so its response is stored by itself.
     const idempotency = keyed && idempotencyOf(core.dialect, keyed, core.now(), key)

@@ -18,7 +18,7 @@ import type { Route } from '#rest/routes.ts'
 import { countingBody } from '#versions/deprecated-use.ts'
 import type { RestHandler } from '#versions/negotiation.ts'
 import { type Action, actionCommand, actionPrecheck, guardedBy } from '#write/action.ts'
-import { type Command, permit, type Writing } from '#write/command.ts'
+import { type Command, commandOf, permit, type Writing } from '#write/command.ts'
 import {
   create,
   createPrecheck,
@@ -163,7 +163,7 @@ export const serveCreate = (mount: Mount, route: Route): RestHandler => {
         return { idempotency, values }
       },
     )
-    const command = create(writing, route.entity, values)
+    const command = commandOf(writing, create(writing, route.entity, values))
     const done = await commit(core, command, readingFor(viewer), { idempotency, version })
     return written(mount, route.entity, done, named)
   }
@@ -206,7 +206,8 @@ export const serveUpdate = (mount: Mount, route: Route): RestHandler => {
       refuseParameters(queryString(c), style)
       return inputValues(entity, body, { mode, viewer, model, now: core.now(), what, resource })
     })
-    const command = update(writing, target, values, { isReplacement: mode === 'replace' })
+    const draft = update(writing, target, values, { isReplacement: mode === 'replace' })
+    const command = commandOf(writing, draft)
     const done = await commit(core, command, readingFor(viewer), { version })
     return written(mount, route.entity, done, named, mode === 'update')
   }
@@ -222,7 +223,8 @@ export const serveDelete = (mount: Mount, route: Route): RestHandler => {
     const target = targetOf(c, mount, route)
     const check = () => precheck(writing, target, 'delete')
     await readThen(mount, check, async () => refuseParameters(queryString(c), style))
-    return empty(named, await commit(core, remove(writing, target), null, { version }))
+    const command = commandOf(writing, remove(writing, target))
+    return empty(named, await commit(core, command, null, { version }))
   }
 }
 

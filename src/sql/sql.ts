@@ -19,8 +19,13 @@ export type Parameter =
   | { readonly kind: 'capped'; readonly slot: number }
   /** The time of the read or write, milliseconds since 1970. */
   | { readonly kind: 'now' }
-  /** A field of the row that an earlier step of the same command returned, by the step's name. */
-  | { readonly kind: 'result'; readonly step: string; readonly field: string }
+  /** A field of the row that an earlier step of the same command returned, by the step's name; or of all its rows, as a JSON list, or their number. */
+  | {
+      readonly kind: 'result'
+      readonly step: string
+      readonly field: string
+      readonly as?: 'list' | 'count'
+    }
 
 export type Sql = {
   readonly [brand]: true
@@ -46,6 +51,10 @@ export const column = (alias: string, identifier: string): Sql =>
 
 /** A piece that is one parameter. */
 export const parameter = (from: Parameter): Sql => make(['', ''], [from])
+
+/** The same piece with what is made of each of its parameters. */
+export const withParameters = (piece: Sql, of: (parameter: Parameter) => Parameter): Sql =>
+  make(piece.texts, piece.parameters.map(of))
 
 /** A value that is known now. */
 const bind = (value: SqlValue): Sql => parameter({ kind: 'value', value })

@@ -100,9 +100,6 @@ const faultsOf = function* (
     yield `is done once, and ${name} has no unique field or set among its values: add it to sets`
   if (once && Object.values(values).some(value => value instanceof Added))
     yield 'is done once and adds to a value: take one of both'
-  const occasion = does === 'change' ? 'update' : 'delete'
-  if (id === undefined && (does === 'change' || does === 'remove') && entity.after[occasion])
-    yield `is about all rows that fit, and ${name} has after.${occasion}, which is for one: name its id`
 }
 
 /** The first fault of steps, as the end of a sentence; undefined if there is none. */

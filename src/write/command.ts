@@ -93,6 +93,12 @@ export type CommandDraft = Pick<Command, 'name' | 'text' | 'isolated' | 'deletes
 export const result = (step: string, field = 'id'): Sql =>
   parameter({ kind: 'result', step, field })
 
+/** For a later step: the ids of all rows that the step of that name made, changed or found, as a query that gives them; and how many they are. */
+export const idsOf = ({ dialect }: Pick<Writing, 'dialect'>, step: string): Sql =>
+  dialect.idsIn(parameter({ kind: 'result', step, field: 'id', as: 'list' }))
+export const countOf = ({ dialect }: Pick<Writing, 'dialect'>, step: string): Sql =>
+  dialect.typed(parameter({ kind: 'result', step, field: 'id', as: 'count' }), 'int')
+
 /** What each change of a row raises beside the fields that it is about: its revision, and when it was last changed; nothing for an entity without either. */
 export const raised = (
   { model, now }: Pick<Writing, 'model' | 'now'>,
@@ -282,7 +288,7 @@ export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
         const step = numberOf(parameter.step)
         const column = (steps[step]?.returns ?? ['id']).indexOf(parameter.field)
         if (column < 0) throw new Error(`the step ${parameter.step} returns no ${parameter.field}`)
-        return { step, column }
+        return parameter.as === undefined ? { step, column } : { step, column, as: parameter.as }
       }
       throw new Error(`a step has no ${parameter.kind}`)
     })

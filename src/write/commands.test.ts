@@ -156,7 +156,7 @@ test('a key of another request, a reference that is lost and a failed step have 
 })
 
 test('a write that puts an effect into the outbox wakes it, and any other does not', async () => {
-  const made = create(writing, 'errand', new Map([['memberId', 7]]))
+  const made = commandOf(writing, create(writing, 'errand', new Map([['memberId', 7]])))
   const put = made.steps.at(-1)?.statement.text ?? ''
   assert.match(put, /insert into outbox .* from "errands" where "errands"."id" = \?\d/s)
   awakened = 0
@@ -189,7 +189,8 @@ test('a thing may be made by the viewer that one of its fields names, and by nob
   const store = new DatabaseSync(':memory:', { returnArrays: true })
   store.exec('create table members (id integer); insert into members values (7), (8), (9)')
   const stepFor = (values: Readonly<Record<string, number | null>>) => {
-    const made = create(writing, 'note', new Map(Object.entries(values)))
+    const draft = create(writing, 'note', new Map(Object.entries(values)))
+    const made = commandOf(writing, draft)
     const { text = '', values: given = [] } = made.steps[1]?.explain ?? {}
     const rows = store.prepare(text).all(...(given as number[])) as unknown as Rows
     const { message } = made.refused(1, rows)
@@ -205,7 +206,8 @@ test('a thing may be made by the viewer that one of its fields names, and by nob
 
 test('what a thing refers to must be there, except for its maker, who is checked before', () => {
   const explained = (entityName: string, values: Readonly<Record<string, number>>) =>
-    create(writing, entityName, new Map(Object.entries(values))).steps[1]?.explain?.text
+    commandOf(writing, create(writing, entityName, new Map(Object.entries(values)))).steps[1]
+      ?.explain?.text
   assert.match(
     explained('errand', { memberId: 8 }) ?? '',
     /^select exists \(select 1 from "members"/,

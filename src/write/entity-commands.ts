@@ -6,10 +6,11 @@ import { columnName, entityOf, fieldOf, notFound } from '#model/model.ts'
 import { isByRow, judge, type RowRight, type Rule, refusal, rowRights } from '#model/policy.ts'
 import { type ColumnOf, columnsOf } from '#read/predicate.ts'
 import type { Rows } from '#sql/engine.ts'
-import { and, column, comma, join, name, type Sql, sql } from '#sql/sql.ts'
+import { and, column, comma, isSql, join, name, type Sql, type SqlPart, sql } from '#sql/sql.ts'
 import {
   assignments,
   type Command,
+  type CommandDraft,
   changesOf,
   commandOf,
   conditionOf,
@@ -37,10 +38,11 @@ const seenSql = (writing: Writing, entityName: string): readonly Sql[] => {
 }
 
 /** The rows that must exist for these values, by the fields that refer to them, and the condition that each does. */
-const referred = (writing: Writing, entity: Entity, values: Values) =>
+const referred = (writing: Writing, entity: Entity, values: ReadonlyMap<string, SqlPart>) =>
   [...values].flatMap(([key, value]) => {
     const { references } = fieldOf(entity, key)
-    if (!references || value === null) return []
+    // A row of the same command is there.
+    if (!references || value === null || isSql(value)) return []
     const { table } = entityOf(writing.model, references.entity)
     const seen = seenSql(writing, references.entity)
     const lock = seen.length > 0 ? writing.dialect.shareClause : sql``
@@ -81,7 +83,12 @@ const absentOf = (
 }
 
 /** The conditions of a create: the right to it, and that the rows it refers to exist. A precheck has only some of the values. */
-const createGuard = (writing: Writing, entityName: string, values: Values, isWhole: boolean) => {
+const createGuard = (
+  writing: Writing,
+  entityName: string,
+  values: ReadonlyMap<string, SqlPart>,
+  isWhole: boolean,
+) => {
   const { model, viewer, dialect } = writing
   const entity = entityOf(model, entityName)
   const inserted = insertedValues(writing, entityName, values)
@@ -116,8 +123,15 @@ const createGuard = (writing: Writing, entityName: string, values: Values, isWho
   return { inserted, where: and(conditions), guard: { ...explain, refused }, asSelf }
 }
 
-/** Creates a row. The rows it refers to must exist, else `NOT_FOUND`; a viewer who acts as itself must exist, else 403. */
-export const create = (writing: Writing, entityName: string, checked: Values): Command => {
+/**
+ * Creates a row. The rows it refers to must exist, else `NOT_FOUND`, unless the same command makes them; a viewer who acts as itself must
+ * exist, else 403.
+ */
+export const create = (
+  writing: Writing,
+  entityName: string,
+  checked: ReadonlyMap<string, SqlPart>,
+): CommandDraft => {
   const entity = entityOf(writing.model, entityName)
   const hook = entity.before.create && hookBefore(writing, entityName, 'create', 0, checked)
   const { values = checked, steps = [] } = hook ?? {}
@@ -130,7 +144,7 @@ export const create = (writing: Writing, entityName: string, checked: Values): C
     isViewers && service !== undefined
       ? [{ sql: rememberSubject(service), refused: () => goneViewer(writing) }]
       : []
-  return commandOf(writing, {
+  return {
     name: `create ${entityName}`,
     asSelf: asSelf || hook?.asSelf === true,
     isolated: hook?.isolated,
@@ -142,7 +156,7 @@ export const create = (writing: Writing, entityName: string, checked: Values): C
     ],
     makes: 'insert',
     status: 201,
-  })
+  }
 }
 
 /** Checks whether a row could be created below these parents; run before the faults of an input are reported. */
@@ -242,7 +256,7 @@ const targetGuard = (
   writing: Writing,
   target: Target,
   operation: keyof typeof verbs,
-  values: Values = new Map(),
+  values: ReadonlyMap<string, SqlPart> = new Map(),
   changes?: ReadonlyMap<string, Sql>,
 ) => {
   const { model, viewer } = writing
@@ -295,14 +309,15 @@ const hookSteps = (
 
 /**
  * Updates the fields in `values`. The rows that they refer to must exist, else `NOT_FOUND`. Without values nothing changes, not even the revision.
- * A replacement leaves fields as they are that the viewer may not read in this row: it cannot know what they were.
+ * A replacement leaves fields as they are that the viewer may not read in this row: it cannot know what they were. One that is raised
+ * counts as a change without values too.
  */
 export const update = (
   writing: Writing,
   target: Target,
   given: Values,
-  { isReplacement = false } = {},
-): Command => {
+  { isReplacement = false, isRaised = false } = {},
+): CommandDraft => {
   const { dialect, model, viewer } = writing
   const entity = entityOf(model, target.entity)
   const hook =
@@ -311,7 +326,7 @@ export const update = (
   const table = name(entity.table)
   // Without values nothing is raised either.
   const changes =
-    values.size > 0 ? changesOf(writing, target.entity, values) : new Map<string, Sql>()
+    values.size > 0 || isRaised ? changesOf(writing, target.entity, values) : new Map<string, Sql>()
   if (isReplacement)
     for (const key of values.keys()) {
       const { readableBy, foldedFrom } = fieldOf(entity, key)
@@ -331,7 +346,7 @@ export const update = (
       ? sql`select id from ${table} where ${where}${dialect.lockClause}`
       : sql`update ${table} set ${assignments(changes)}
           where ${where} returning id`
-  return commandOf(writing, {
+  return {
     name: `update ${target.entity}`,
     ...hook,
     steps: [
@@ -340,16 +355,16 @@ export const update = (
       ...(changes.size === 0 ? [] : effectSteps(writing, target.entity, 'update', target.id)),
     ],
     makes: 'target',
-  })
+  }
 }
 
 /** Deletes a row, and the rows that belong to it; to those that refer to it and stay this is a change. */
-export const remove = (writing: Writing, target: Target): Command => {
+export const remove = (writing: Writing, target: Target): CommandDraft => {
   const { entity, where, guard } = targetGuard(writing, target, 'delete')
   const steps = deleteSteps(writing, target.entity, where, { name: 'target', ...guard })
   const hook =
     entity.before.delete && hookBefore(writing, target.entity, 'delete', target.id, new Map())
-  return commandOf(writing, {
+  return {
     name: `delete ${target.entity}`,
     ...hook,
     isolated: steps.length > 1 || hook?.isolated === true,
@@ -357,7 +372,7 @@ export const remove = (writing: Writing, target: Target): Command => {
     status: 204,
     text: 'true',
     deletes: target.entity,
-  })
+  }
 }
 
 /** The steps that check that the target exists and that the viewer may do this to it; they change nothing. */

@@ -33,13 +33,14 @@ const usualRound = 10_000
 
 /**
  * The step that puts the effect of a write into the outbox, with the fields of the row that it wants; none if the entity wants
- * nothing done. Of a delete it comes before the row goes.
+ * nothing done. Of a delete it comes before the row goes. Of many rows the id is a query that gives theirs, and each has an effect of its own.
  */
 export const effectSteps = (
   { model, dialect }: Pick<Writing, 'model' | 'dialect'>,
   entityName: string,
   occasion: Occasion,
   id: Sql | number,
+  isMany = false,
 ): readonly GuardedStep[] => {
   const entity = entityOf(model, entityName)
   const effect = entity.after[occasion]
@@ -47,11 +48,14 @@ export const effectSteps = (
   const members = [...new Set(['id', ...effect.fields])].map(
     key => [key, column(entity.table, columnName(key))] as const,
   )
+  const own = column(entity.table, 'id')
+  const key = dialect.typed(randomUUID(), 'text')
+  const isIts = isMany ? dialect.among(own, sql`${id}`) : sql`${own} = ${id}`
   return [
     {
       sql: sql`insert into outbox (id, effect, payload, due_at)
-        select ${dialect.typed(randomUUID(), 'text')}, ${dialect.typed(`${entityName} ${occasion}`, 'text')}, ${dialect.jsonObject(members)}, ${dialect.clock}
-        from ${name(entity.table)} where ${column(entity.table, 'id')} = ${id} returning id`,
+        select ${isMany ? sql`${key} || '-' || ${own}` : key}, ${dialect.typed(`${entityName} ${occasion}`, 'text')}, ${dialect.jsonObject(members)}, ${dialect.clock}
+        from ${name(entity.table)} where ${isIts} returning id`,
       expect: 'any',
       isEffect: true,
     },

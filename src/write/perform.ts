@@ -13,8 +13,13 @@ import {
   type Written,
 } from '#write/job.ts'
 
-const settled = (value: DeferredValue, results: readonly Rows[]): SqlValue =>
-  isResult(value) ? (results[value.step]?.[0]?.[value.column] as SqlValue) : value
+const settled = (value: DeferredValue, results: readonly Rows[]): SqlValue => {
+  if (!isResult(value)) return value
+  const { step, column, as } = value
+  const rows = results[step] ?? []
+  if (as === undefined) return rows[0]?.[column] as SqlValue
+  return as === 'count' ? rows.length : JSON.stringify(rows.map(row => Number(row[column])))
+}
 
 /** A statement with its values, some of which are columns of rows that earlier steps returned. */
 export const boundQuery = ({ text, values }: JobStatement, results: readonly Rows[]): Query => ({

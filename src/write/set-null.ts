@@ -1,9 +1,16 @@
-/** Sets references to a row that is deleted null, and raises the revisions of their rows: a foreign key, which would set them null too, knows of none. */
+/** Deletes rows. References to them become null before that, which raises the revisions of their rows: a foreign key, which would set them null too, knows of none. */
 import type { Entity } from '#model/entity.ts'
 import { columnName, type Entities, entityOf } from '#model/model.ts'
 import { dependenciesFirst, goneWith, type Reference, referencesTo } from '#model/references.ts'
 import { column, comma, join, name, type Sql, sql, trusted } from '#sql/sql.ts'
-import { assignments, type GuardedStep, raised, result, type Writing } from '#write/command.ts'
+import {
+  assignments,
+  type GuardedStep,
+  idsOf,
+  raised,
+  result,
+  type Writing,
+} from '#write/command.ts'
 import { fieldsToReset } from '#write/input.ts'
 import { effectSteps } from '#write/outbox.ts'
 
@@ -35,11 +42,11 @@ const changedBy = (entities: Entities, target: string): readonly Changed[] => {
 const or = trusted(' or ')
 
 /**
- * The steps before a delete of the row of this id that set references null, to it and to the rows that go with it, and raise the revisions of
- * their rows; none if the foreign keys do as well. They reach the rows that refer then: the command must be `isolated`, so that no
- * others come.
+ * The steps before a delete of the rows whose ids a query gives that set references null, to them and to the rows that go with them, and raise
+ * the revisions of their rows; none if the foreign keys do as well. They reach the rows that refer then: the command must be
+ * `isolated`, so that no others come.
  */
-const nullingSteps = (writing: Writing, target: string, id: Sql): readonly GuardedStep[] => {
+const nullingSteps = (writing: Writing, target: string, deleted: Sql): readonly GuardedStep[] => {
   const { model, dialect } = writing
   const { entities } = model
   const changes = known
@@ -62,9 +69,7 @@ const nullingSteps = (writing: Writing, target: string, id: Sql): readonly Guard
     const references = referencesTo(entity, gone, 'cascade')
     const above = references.filter(({ to }) => to !== entityName)
     const first =
-      entityName === target
-        ? sql`select ${dialect.typed(id, 'id')}`
-        : sql`select id from ${table} where ${anyLeadsToGone(above)}`
+      entityName === target ? deleted : sql`select id from ${table} where ${anyLeadsToGone(above)}`
     // Rows below those of the same table that go.
     const own = references
       .filter(({ to }) => to === entityName)
@@ -97,8 +102,8 @@ const nullingSteps = (writing: Writing, target: string, id: Sql): readonly Guard
 }
 
 /**
- * The statements that delete the row for which this holds, with what is to be done before it goes; the first of them finds the row, and
- * has this guard.
+ * The statements that delete the row for which this holds, or all such rows, with what is to be done before they go; the first of them
+ * finds them, and has this guard.
  */
 export const deleteSteps = (
   writing: Writing,
@@ -106,18 +111,24 @@ export const deleteSteps = (
   holds: Sql,
   { name: own, ...guard }: Omit<GuardedStep, 'sql'> & { readonly name: string },
   returned: Sql = sql`id`,
+  isMany = false,
 ): readonly GuardedStep[] => {
-  const table = name(entityOf(writing.model, entityName).table)
+  const { model, dialect } = writing
+  const table = name(entityOf(model, entityName).table)
+  const ids = isMany ? idsOf(writing, own) : sql`select ${dialect.typed(result(own), 'id')}`
   const before = [
-    ...effectSteps(writing, entityName, 'delete', result(own)),
-    ...nullingSteps(writing, entityName, result(own)),
+    ...effectSteps(writing, entityName, 'delete', isMany ? ids : result(own), isMany),
+    ...nullingSteps(writing, entityName, ids),
   ]
   if (before.length === 0)
     return [
       { name: own, sql: sql`delete from ${table} where ${holds} returning ${returned}`, ...guard },
     ]
   // Its conditions may look at references that are null by then, so they are tested before.
-  const found = sql`select ${returned} from ${table} where ${holds}${writing.dialect.lockClause}`
-  const gone = sql`delete from ${table} where id = ${result(own)} returning id`
-  return [{ name: own, sql: found, ...guard }, ...before, { sql: gone }]
+  const found = sql`select ${returned} from ${table} where ${holds}${dialect.lockClause}`
+  const isTheirs = isMany ? dialect.among(name('id'), ids) : sql`id = ${result(own)}`
+  const gone = sql`delete from ${table} where ${isTheirs} returning id`
+  // A row may go with another one of them.
+  const expect = isMany ? 'any' : 'row'
+  return [{ name: own, sql: found, ...guard }, ...before, { sql: gone, expect }]
 }

@@ -15,6 +15,7 @@ import {
   changesOf,
   conditionOf,
   type GuardedStep,
+  idsOf,
   insertedValues,
   insertInto,
   lockedSql,
@@ -22,7 +23,7 @@ import {
   result,
   type Writing,
 } from '#write/command.ts'
-import { authorValue, checkInput, type InputValue, invalid, type Values } from '#write/input.ts'
+import { authorValue, checkInput, type InputValue, invalid } from '#write/input.ts'
 import { effectSteps, type Occasion } from '#write/outbox.ts'
 import { deleteSteps } from '#write/set-null.ts'
 
@@ -470,6 +471,7 @@ export const statedSteps = (
             ),
           )
           steps.push({
+            name: put,
             sql: sql`update ${table} set ${all} where ${holds} and not (${isSo}) returning id`,
             expect: 'any',
           })
@@ -478,16 +480,14 @@ export const statedSteps = (
           const found = sql`select ${returned} from ${table} where ${is} and ${isSo}`
           steps.push({ ...named, ...guard, sql: found })
         }
-        if (id !== undefined) steps.push(...effectSteps(writing, entityName, 'update', result(own)))
+        const changed = id === undefined ? idsOf(writing, put) : result(own)
+        steps.push(...effectSteps(writing, entityName, 'update', changed, id === undefined))
         break
       }
       case 'remove': {
         const { holds, ...guard } = guardOf(step, isTarget)
-        const all = sql`delete from ${table} where ${holds} returning ${returned}`
-        const gone =
-          id === undefined
-            ? [{ ...named, sql: all, ...guard }]
-            : deleteSteps(writing, entityName, holds, { ...named, ...guard }, returned)
+        const all = { ...named, ...guard }
+        const gone = deleteSteps(writing, entityName, holds, all, returned, id === undefined)
         steps.push(...gone)
         if (gone.length > 1) isolated = true
         deletes = entityName
@@ -529,7 +529,7 @@ export const hookBefore = (
   entityName: string,
   occasion: Occasion,
   id: number,
-  values: Values,
+  values: ReadonlyMap<string, SqlPart>,
 ) => {
   const { model, viewer: caller } = writing
   const entity = entityOf(model, entityName)
@@ -538,7 +538,7 @@ export const hookBefore = (
   const digits = model.settings.currency.digits
   const input = [...values].map(([key, value]) => [
     key,
-    authorValue(fieldOf(entity, key), value, digits),
+    isSql(value) ? value : authorValue(fieldOf(entity, key), value, digits),
   ])
   const given = { id, input: Object.fromEntries(input), viewer: caller, now: new Date(writing.now) }
   const { values: own, error, message, steps = [] } = hook(given) ?? {}
@@ -547,5 +547,6 @@ export const hookBefore = (
   const stated = statedSteps(writing, steps as readonly DeclaredStep[])
   if (!own) return { values, ...stated }
   const step = { does: 'change', entity: entityName, values: own as StepValues } as const
-  return { values: new Map([...values, ...valuesOf(writing, step)]) as Values, ...stated }
+  const all = new Map([...values, ...valuesOf(writing, step)])
+  return { values: all as ReadonlyMap<string, SqlPart>, ...stated }
 }

@@ -7,7 +7,7 @@ import type { PlanReader } from '#read/read.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import { queryOf, type Rows } from '#sql/engine.ts'
 import { name, sql } from '#sql/sql.ts'
-import { rememberSubject } from '#write/command.ts'
+import { commandOf, rememberSubject } from '#write/command.ts'
 import { create } from '#write/entity-commands.ts'
 import { checkInput, invalid } from '#write/input.ts'
 import { type Writer, writePieces } from '#write/job.ts'
@@ -83,7 +83,7 @@ export const actingViewer = async (
   if (checked.faults.length > 0) throw invalid(checked.faults)
   try {
     const writing = { model, dialect, viewer, now: store.now() }
-    await commit(store, create(writing, what, checked.values), null)
+    await commit(store, commandOf(writing, create(writing, what, checked.values)), null)
   } catch (error) {
     // Of two first writes at once one makes it.
     const others = await acting(await writePieces(store, found))

@@ -326,6 +326,22 @@ const survey = onRecipe('surveyRecipe', 'survey', {
   },
 })
 
+/** All drafts of a title: they are put away, and those of the viewer go. */
+const clear: Action = {
+  method: 'POST',
+  name: 'clear recipes',
+  rule: signedIn,
+  path: '/clearings',
+  about: null,
+  answers: null,
+  input: { title: text({ max: 40 }) },
+  described: { operationId: 'clearRecipes', summary: 'Clear the drafts of a title' },
+  steps: ({ input: { title }, viewer }) => [
+    change('recipe', { where: { title, status: 'draft' } }, { status: 'archived' }),
+    remove('recipe', { where: { title, ownerId: viewer } }),
+  ],
+}
+
 export const actions: readonly Action[] = [
   publish,
   take,
@@ -338,6 +354,7 @@ export const actions: readonly Action[] = [
   give('lend', signedIn.where({ owner: caller })),
   empty,
   survey,
+  clear,
 ]
 
 const entities = defineModel({ writer, recipe, ingredient, favourite, record })

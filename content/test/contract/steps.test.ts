@@ -169,6 +169,27 @@ test('rows are removed by their id or by a condition, with what is done after it
   await until('its effect is done', () => told.some(one => isDeepStrictEqual(one, effect)))
 })
 
+test('each of the rows that a condition finds has an effect of its own, and no other row has', async () => {
+  const title = 'Leek pie'
+  const mine = [await recipeWith(0, title), await recipeWith(0, title), await recipeWith(0, 'Ham')]
+  const { json } = await world.ask('POST /api/recipes', { as: bob, body: { title } })
+  told.length = 0
+  const clear = () => world.ask('POST /api/clearings', { as: ann, body: { title } })
+  assert.deepEqual([(await clear()).status, (await clear()).status], [204, 204])
+  await until('their effects are done', () => told.length >= 5)
+  const rowsOf = (what: string) =>
+    told
+      .flatMap(one => (Array.isArray(one) && one[0] === what ? [one[1]] : []))
+      .toSorted((one, other) => one.id - other.id)
+  const [first, second] = mine
+  const changed = [first, second, json.id].map(id => ({ id, title, status: 'archived' }))
+  assert.deepEqual(rowsOf('updated'), changed)
+  assert.deepEqual(
+    rowsOf('deleted'),
+    [first, second].map(id => ({ id, title })),
+  )
+})
+
 test('after a change by an action the rule holds of the row, or what it says becomes of it', async () => {
   const id = await recipeWith(0)
   assert.deepEqual(codeOf(await act('lend', id, ann, { to: bob })), [403, 'FORBIDDEN'])
@@ -378,11 +399,6 @@ const misdeclared: readonly (readonly [string, Action['steps'], string])[] = [
     'once without a unique set',
     ({ id, now }) => [insert('record', { recipeId: id, what: 'x', at: now }, { once: true })],
     'its step 1, insert record, is done once, and record has no unique field or set among its values: add it to sets',
-  ],
-  [
-    'many rows of an entity with an effect for each',
-    () => [change('recipe', { where: { status: 'draft' } }, { status: 'archived' })],
-    'its step 1, change recipe, is about all rows that fit, and recipe has after.update, which is for one: name its id',
   ],
   [
     'no row',

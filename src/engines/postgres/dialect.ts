@@ -70,6 +70,7 @@ export const dialect: Dialect = {
   // PostgreSQL's default: null after every value ascending, before it descending.
   ordered: (by, _nullable, descending) => (descending ? sql`${by} desc` : by),
   among: (column, query) => sql`${column} = ${keyed(query)}`,
+  idsIn: list => sql`select value::bigint from json_array_elements_text(${list}::json)`,
   typed: (value, scalar) => sql`${value}::${trusted(columnType[scalar])}`,
   highestId: table => sql`pg_sequence_last_value(pg_get_serial_sequence(${table}, 'id')::regclass)`,
   clock: trusted('(extract(epoch from clock_timestamp()) * 1000)::bigint'),

@@ -63,6 +63,7 @@ export const dialect: Dialect = {
     return nullable ? sql`${by} is null${direction}, ${by}${direction}` : sql`${by}${direction}`
   },
   among: (column, query) => sql`${column} in (${query})`,
+  idsIn: list => sql`select value from json_each(${list})`,
   typed: value => sql`${value}`,
   highestId: table => sql`(select seq from sqlite_sequence where name = ${table})`,
   clock: trusted("cast(unixepoch('subsec') * 1000 as integer)"),
