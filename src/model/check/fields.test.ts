@@ -1,5 +1,8 @@
 /** Fields that no API or database could serve, each with the sentence that says so. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
 import { viewer } from '#model/condition.ts'
+import { many } from '#model/entity.ts'
 import {
   bytes,
   choice,
@@ -20,7 +23,25 @@ import {
   time,
 } from '#model/field.ts'
 import { anyone, nobody, self } from '#model/policy.ts'
-import { areTold, book, glad, withField } from '../../../test/support/model-faults.ts'
+import {
+  areTold,
+  author,
+  book,
+  changed,
+  faultsOf,
+  glad,
+  withField,
+} from '../../../test/support/model-faults.ts'
+import { admin } from '../../../test/support/roles.ts'
+
+/** What only an admin may read, of each book. */
+const loan = changed(author, {
+  table: 'loans',
+  plural: 'loans',
+  fields: { id: id(), bookId: reference('book') },
+  relations: {},
+  policy: { read: admin },
+})
 
 areTold([
   [
@@ -353,4 +374,19 @@ areTold([
     'book.loans counts readers, and readers is no relation to many rows: name one of its entity',
     withField('loans', count('readers')),
   ],
+  [
+    'a count of rows that fewer may read',
+    'book.lent counts loans, which fewer may read: give what it keeps the same readableBy',
+    {
+      fields: { ...book.fields, lent: count('loans') },
+      relations: { ...book.relations, loans: many('loan', 'bookId') },
+    },
+    { loan },
+  ],
 ])
+
+test('a count of rows that fewer may read is right for those alone', () => {
+  const lent = count('loans', { readableBy: admin, rest: false })
+  const relations = { ...book.relations, loans: many('loan', 'bookId') }
+  assert.deepEqual(faultsOf({ fields: { ...book.fields, lent }, relations }, { loan }), [])
+})

@@ -2,6 +2,7 @@
 import { own } from '#base/object.ts'
 import { isGraphqlType, isReserved } from '#model/check/names.ts'
 import type { CheckedEntity, Faults } from '#model/check/relations.ts'
+import { isStricter } from '#model/check/routes.ts'
 import { computedFault, fieldsIn } from '#model/computed.ts'
 import type { Entity } from '#model/entity.ts'
 import { type Field, isDerived, mostCharacters } from '#model/field.ts'
@@ -171,7 +172,8 @@ const checks: Readonly<Record<string, FieldCheck>> = {
       : `is computed of ${secret}, which fewer may read: give what it is the same readableBy`
   },
 
-  kept: ({ entities, self, key, field: { kept, computed, unique, resetBy, settableBy } }) => {
+  kept: ({ entities, self, key, field }) => {
+    const { kept, computed, unique, resetBy, settableBy, readableBy } = field
     if (!kept) return undefined
     const { relation: name, of, as } = kept
     const what =
@@ -187,8 +189,15 @@ const checks: Readonly<Record<string, FieldCheck>> = {
     )
       return `${what}, which is no number of its own: name an int() or a decimal()`
     const by = own(child.fields, relation.by)
-    if ([child.policy.read, source?.readableBy, by?.readableBy].some(isByRow))
+    const { read } = self.policy
+    const fewer = [child.policy.read, source?.readableBy, by?.readableBy].find(
+      rule =>
+        rule &&
+        (isByRow(rule) || (isStricter(rule, readableBy) && (!read || isStricter(rule, read)))),
+    )
+    if (fewer && isByRow(fewer))
       return `${what}, whose rows not everybody sees: let them be read by all who may read them at all, or leave it out`
+    if (fewer) return `${what}, which fewer may read: give what it keeps the same readableBy`
     if (`${self.table}_${columnName(key)}_kept_insert`.length > 63)
       return 'is kept by triggers whose names would have more than 63 letters: use shorter names'
     if (self.appendOnly)

@@ -27,7 +27,7 @@ const within = {
 } satisfies Record<SimpleRule['kind'], readonly SimpleRule['kind'][]>
 
 /** Whether a rule may stop somebody whom another lets through; two that look at rows may look at the same ones. */
-const isStricter = (rule: Rule, than: Rule): boolean => {
+export const isStricter = (rule: Rule, than: Rule): boolean => {
   const takes = (own: SimpleRule, one: SimpleRule): boolean => {
     if (one.kind === 'superuser' || one.kind === 'nobody') return own.kind !== 'nobody'
     if (own.before !== undefined && one.before === undefined) return false
