@@ -1,9 +1,10 @@
 /** Checks the steps of actions and hooks before a service starts: they are made once for sample inputs, and looked at as data. */
 import { remedy } from '#base/shape.ts'
 import { ApiError, type ErrorKind } from '#errors.ts'
+import { resolveCondition } from '#model/condition.ts'
 import type { Model } from '#model/model.ts'
 import { wrong } from '#model/names.ts'
-import { anonymous, type Viewer } from '#model/policy.ts'
+import { alternativesOf, anonymous, resolvingIn, type Viewer } from '#model/policy.ts'
 import { isSql } from '#sql/sql.ts'
 import { type Action, sampleInputs } from '#write/action.ts'
 import type { InputValue } from '#write/input.ts'
@@ -140,6 +141,18 @@ const faultOf = (
   return undefined
 }
 
+/** The first fault of the rule of an action, whose conditions are about its row, as the end of a sentence. */
+const ruleFault = (model: Model, { rule, about }: Action): string | undefined => {
+  for (const { before, after } of rule ? alternativesOf(rule) : [])
+    for (const condition of [before, after]) {
+      if (condition === undefined) continue
+      if (about === null) return 'its rule looks at a row, and it is about none: name it in about'
+      const [fault] = resolveCondition(resolvingIn(model), about, condition).faults
+      if (fault) return `its rule has ${fault.path}, which ${fault.message}`
+    }
+  return undefined
+}
+
 const occasions = ['create', 'update', 'delete'] as const
 
 /** Throws a plain error, one sentence, for an action or a hook whose steps are misdeclared. */
@@ -157,6 +170,8 @@ export const checkSteps = (
     }
     if (!steps === !command)
       fail('it has neither steps nor a command, or both: give it one of them')
+    const broken = ruleFault(model, action)
+    if (broken !== undefined) fail(broken)
     if (!steps) continue
     const id = about === null ? 0 : 1
     const fault = faultOf(context, sampleInputs(input), given => {

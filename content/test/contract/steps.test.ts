@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import { defineContent } from '#content.ts'
+import { signedIn } from '#model/policy.ts'
 import { actions, cookery, errors, parts, told } from '#test/support/cookery.ts'
 import { until } from '#test/support/wait.ts'
 import type { Action } from '#write/action.ts'
@@ -420,6 +421,25 @@ for (const [what, steps, sentence] of misdeclared)
     assert.throws(() => modelAsUsual(content), {
       message: `The action POST /recipes/:id/publish: ${sentence}`,
     })
+  })
+
+const [publishing] = actions
+const draft = signedIn.where({ status: 'drafty' })
+for (const [what, rule, sentence] of [
+  ['a condition with a fault', draft, 'its rule has status, which '],
+  [
+    'one of what becomes of it',
+    signedIn.where({}).becoming({ stat: 'x' }),
+    'its rule has stat, which ',
+  ],
+] as const)
+  test(`an action whose rule has ${what} stops the start`, () => {
+    const content = defineContent({ ...parts, actions: [{ ...publishing, rule } as Action] })
+    assert.throws(
+      () => modelAsUsual(content),
+      ({ message }: Error) =>
+        message.startsWith(`The action POST /recipes/:id/publish: ${sentence}`),
+    )
   })
 
 test('a hook with a fault stops the start in one sentence', () => {
