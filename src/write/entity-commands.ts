@@ -37,16 +37,28 @@ const seenSql = (writing: Writing, entityName: string): readonly Sql[] => {
   return [conditionOf(writing, entityName, read)]
 }
 
-/** The rows that must exist for these values, by the fields that refer to them, and the condition that each does. */
-const referred = (writing: Writing, entity: Entity, values: ReadonlyMap<string, SqlPart>) =>
+/**
+ * The rows that must exist for these values, by the fields that refer to them, and the condition that each does. `isChange`: a row
+ * that is hidden from the caller may be named again where it is named already, so that what was read can be sent back.
+ */
+const referred = (
+  writing: Writing,
+  entity: Entity,
+  values: ReadonlyMap<string, SqlPart>,
+  isChange = false,
+) =>
   [...values].flatMap(([key, value]) => {
-    const { references } = fieldOf(entity, key)
+    const { references, readableBy } = fieldOf(entity, key)
     // A row of the same command is there.
     if (!references || value === null || isSql(value)) return []
     const { table } = entityOf(writing.model, references.entity)
     const seen = seenSql(writing, references.entity)
     const lock = seen.length > 0 ? writing.dialect.shareClause : sql``
-    const exists = sql`exists (select 1 from ${name(table)} where ${and([sql`id = ${value}`, ...seen])}${lock})`
+    const isThere = sql`exists (select 1 from ${name(table)} where ${and([sql`id = ${value}`, ...seen])}${lock})`
+    const own = column(entity.table, columnName(key))
+    const isShown = judge(readableBy, writing.viewer, writing.model) === 'yes'
+    const exists =
+      isChange && isShown && seen.length > 0 ? sql`(${own} = ${value} or ${isThere})` : isThere
     return [{ key, value, entity: references.entity, exists }]
   })
 
@@ -275,7 +287,7 @@ const targetGuard = (
     verdict === 'yes' ? [sql`true`, sql`true`] : demandedOf(writing, columnsOf(of), rights, changes)
   const current = hasRevision(of, target.revisions ?? 'any')
   const other = target.excluded ? sql`not ${hasRevision(of, target.excluded)}` : sql`true`
-  const references = referred(writing, entity, values)
+  const references = referred(writing, entity, values, true)
   const exist = references.map(({ exists }) => exists)
   // The rows that an update refers to are looked for before the row that it makes is judged.
   const explain = sql`select ${join([own, mine, current, ...exist], comma)}

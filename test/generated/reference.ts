@@ -288,7 +288,9 @@ export const conflicts = (
   for (const [key, { references }] of Object.entries(fields)) {
     if (!references || row[key] === null || !given.includes(key)) continue
     const target = rowsOf(reference, references.entity).get(Number(row[key]))
-    if (!target || !isMet(reference, references.entity, target, as)) return 'absent'
+    // What it names already may be hidden by now.
+    const isSame = old !== undefined && old[key] === row[key]
+    if (!target || !(isSame || isMet(reference, references.entity, target, as))) return 'absent'
   }
   if (!mayMake(reference, name, row, as, old)) return 'refused'
   const entity = entityOf(reference.model, name)

@@ -109,10 +109,14 @@ const favourite = entity({
   table: 'favourites',
   plural: 'favourites',
   description: 'A favourite.',
-  fields: { id: id(), dishId: reference('dish', { nullable: true }), revision: revision() },
+  fields: {
+    id: id(),
+    dishId: reference('dish', { nullable: true, immutable: false }),
+    revision: revision(),
+  },
   relations: { dish: one('dish', 'dishId') },
-  policy: { read: anyone, create: signedIn },
-  rest: { ...allRoutes, writes: ['create'], listing },
+  policy: { read: anyone, create: signedIn, update: signedIn },
+  rest: { ...allRoutes, writes: ['create', 'replace'], listing },
   links: { self: '/favourites/{id}', dish: '/dishes/{dishId}' },
   graphql: { paged: true, mutations: ['create'], filters: ['dishId'] },
 })
@@ -466,6 +470,19 @@ for (const on of engines)
       await sql('delete from steps where id > 4')
       // Its own row is judged too: nobody makes a dish of somebody else's.
       assert.equal((await ask('POST /api/dishes', 'user', { title: 'x', ownerId: 3 })).status, 403)
+    })
+
+    test('what refers to a row that is hidden by now can be sent back as it was read', async () => {
+      await sql('insert into favourites (dish_id, revision) values (1, 1)')
+      const { body } = await ask('GET /api/favourites', 'user')
+      const { id, dishId } = body.data[0]
+      const put = (to: number) => ask(`PUT /api/favourites/${id}`, 'user', { dishId: to })
+      await sql(`update dishes set owner_id = 3 where id = ${dishId}`)
+      assert.equal((await put(dishId)).status, 200)
+      assert.equal((await put(3)).status, 404)
+      assert.equal((await put(2)).status, 200)
+      await sql('update dishes set owner_id = 1 where id = 1')
+      await sql(`delete from favourites where id = ${id}`)
     })
 
     test('a step cannot be moved below what is not the caller’s', async () => {
