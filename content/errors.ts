@@ -1,5 +1,5 @@
 /** The error codes of the content, beside those of the machine. */
-import { defineErrors } from '#errors.ts'
+import { defineErrors } from 'duet/actions'
 
 export const errors = defineErrors({
   EMAIL_TAKEN: {

@@ -1,5 +1,5 @@
 /** Example requests: on the start page, in GraphiQL, and at the start of a development server. */
-import type { Examples } from '#pages/start.ts'
+import type { Examples } from 'duet'
 
 const tabs = [
   {

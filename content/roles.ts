@@ -1,5 +1,5 @@
 /** The roles of tokens, and the rule for the one that may do everything. */
-import { defineRoles, withRole } from '#model/policy.ts'
+import { defineRoles, withRole } from 'duet/model'
 
 export const roles = defineRoles({
   names: ['user', 'admin'],

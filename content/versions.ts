@@ -1,5 +1,5 @@
 /** The versions of the REST API of this service. */
-import { defineVersions } from '#model/version.ts'
+import { defineVersions } from 'duet'
 
 export const versions = defineVersions({
   // What callers of the first days have: it was the only one.

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { content } from '../content/index.ts'
+import content from '../content/duet.config.ts'
 import { versions } from '../content/versions.ts'
 import { loadConfig } from '../src/config.ts'
 import {

@@ -1,6 +1,6 @@
 // Writes the parts of the documents that the code decides, between their markers; `npm run docs`.
 import { readFileSync, writeFileSync } from 'node:fs'
-import { content } from '../content/index.ts'
+import content from '../content/duet.config.ts'
 import { modelOf } from '../src/content.ts'
 import { graphqlRules, ruleOf } from '../src/contract/graphql.ts'
 import { classes, rules } from '../src/contract/rules.ts'

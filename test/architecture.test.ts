@@ -230,7 +230,7 @@ holds(
 )
 
 /** Where any content is found. */
-const door = 'content/index.ts'
+const door = 'content/duet.config.ts'
 
 const pastDoor = (file: File): readonly string[] =>
   importsOf(file)
@@ -267,6 +267,29 @@ const strangers = (file: File): readonly string[] => {
 }
 
 holds('the folder of an entity imports no other folder of the content', written.flatMap(strangers))
+
+/** What the content imports beside its own files, Node's modules and the entry points of the package. */
+const privateImports = (file: File): readonly string[] =>
+  importsOf(file)
+    .filter(({ from }) => !/^(\.|node:|duet(\/\w+)?$)/.test(from))
+    .map(
+      ({ from }) =>
+        `${file.path} imports ${from}: a content takes what src/entry/ has, as anybody's does`,
+    )
+
+holds(
+  'the content imports nothing that is private to the machine',
+  written
+    .filter(({ path }) => path.startsWith('content/') && !path.startsWith('content/test/'))
+    .flatMap(privateImports),
+)
+
+test('an import of the machine or of its packages is seen in a content', () => {
+  const text = ['duet/actions', './errors.ts', 'node:crypto', '#sql/sql.ts', 'hono/html']
+    .map(from => `import { a } from '${from}'`)
+    .join('\n')
+  assert.equal(privateImports({ path: 'content/x.ts', text }).length, 2)
+})
 
 // ---- Shape.
 

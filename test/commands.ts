@@ -44,4 +44,4 @@ export const commandsOf = (name: string, path: string): Run => {
 }
 
 /** Runs a command of this content. */
-export const command = commandsOf('content', 'content/index.ts')
+export const command = commandsOf('default', 'content/duet.config.ts')

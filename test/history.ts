@@ -1,5 +1,5 @@
 /** The migrations of a store of the content, for tests that apply them themselves. */
-import { content } from '#content/index.ts'
+import content from '#content/duet.config.ts'
 import type { Content } from '#content.ts'
 import { type EngineName, historyOf } from '#engines/shared/migrations.ts'
 

@@ -1,6 +1,6 @@
 /** What the tests of the REST contract share: how an error looks, and texts that are no id or no number. */
 import assert from 'node:assert/strict'
-import { content } from '#content/index.ts'
+import content from '#content/duet.config.ts'
 import { machineErrors } from '#errors.ts'
 import { library } from './support/library/index.ts'
 import { recipes } from './support/recipes/index.ts'

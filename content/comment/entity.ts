@@ -1,7 +1,18 @@
 /** Everything the service knows about a comment. */
-import { entity, many, one } from '#model/entity.ts'
-import { created, fixed, id, reference, revision, text } from '#model/field.ts'
-import { anyone, self, signedIn } from '#model/policy.ts'
+import {
+  anyone,
+  created,
+  entity,
+  fixed,
+  id,
+  many,
+  one,
+  reference,
+  revision,
+  self,
+  signedIn,
+  text,
+} from 'duet/model'
 
 export const comment = entity({
   table: 'comments',

@@ -1,7 +1,16 @@
 /** Everything the service knows about a customer: a person who ordered, with the name used at the first order. */
-import { entity, many } from '#model/entity.ts'
-import { created, email, fixed, id, internal, reference, text } from '#model/field.ts'
-import { self } from '#model/policy.ts'
+import {
+  created,
+  email,
+  entity,
+  fixed,
+  id,
+  internal,
+  many,
+  reference,
+  self,
+  text,
+} from 'duet/model'
 
 export const customer = entity({
   table: 'customers',

@@ -1,8 +1,8 @@
 /** Liking and unliking a comment: both may be repeated any number of times. */
-import { like as entity } from '#content/like/entity.ts'
-import { signedIn } from '#model/policy.ts'
-import type { Action } from '#write/action.ts'
-import { insert, remove } from '#write/steps.ts'
+
+import { type Action, insert, remove } from 'duet/actions'
+import { signedIn } from 'duet/model'
+import { like as entity } from './entity.ts'
 
 /** Likes a comment as the viewer. */
 const like: Action = {

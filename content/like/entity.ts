@@ -1,7 +1,5 @@
 /** Everything the service knows about a like: that a user likes a comment, once. */
-import { entity } from '#model/entity.ts'
-import { created, fixed, id, internal, reference } from '#model/field.ts'
-import { anyone, self, signedIn } from '#model/policy.ts'
+import { anyone, created, entity, fixed, id, internal, reference, self, signedIn } from 'duet/model'
 
 export const like = entity({
   table: 'likes',

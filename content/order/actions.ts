@@ -1,15 +1,25 @@
 /** Placing an order, and its transitions: each happens once, however many requests come at the same moment. */
-import { clipped } from '#base/text.ts'
-import { errors } from '#content/errors.ts'
-import { order as entity, transitions } from '#content/order/entity.ts'
-import { type Items, itemsBody, parseItems } from '#content/order/items.ts'
-import { ApiError, type FieldFault } from '#errors.ts'
-import type { Rows } from '#sql/engine.ts'
-import { comma, join, sql } from '#sql/sql.ts'
-import type { Action } from '#write/action.ts'
-import { commandOf, type GuardedStep, goneViewer, result } from '#write/command.ts'
-import { invalid, reportOf } from '#write/input.ts'
-import { change, insert } from '#write/steps.ts'
+import {
+  type Action,
+  ApiError,
+  change,
+  clipped,
+  comma,
+  commandOf,
+  type FieldFault,
+  type GuardedStep,
+  goneViewer,
+  insert,
+  invalid,
+  join,
+  type Rows,
+  reportOf,
+  result,
+  sql,
+} from 'duet/actions'
+import { errors } from '../errors.ts'
+import { order as entity, transitions } from './entity.ts'
+import { type Items, itemsBody, parseItems } from './items.ts'
 
 /**
  * The error for the products of an order, refused at the step of that product: unknown ones are a fault of the input, too

@@ -1,19 +1,22 @@
 /** Everything the service knows about an order, its items, and the record of what happened to it. */
-import { entity, many, one } from '#model/entity.ts'
 import {
   choice,
   created,
+  entity,
   fixed,
   id,
   int,
   internal,
+  many,
   money,
+  one,
   reference,
   revision,
+  self,
+  signedIn,
   text,
   time,
-} from '#model/field.ts'
-import { self, signedIn } from '#model/policy.ts'
+} from 'duet/model'
 
 /** The states of an order, and what each allows. */
 export const transitions = {

@@ -1,16 +1,20 @@
 /** One order of an import: its items, the amount they come to, its state with its times, and the record of both. */
-import { isObject } from '#base/object.ts'
-import { dangling, orTaken } from '#cli/transfer/rows-in.ts'
-import { transitions } from '#content/order/entity.ts'
-import { listMember, noItem, repeated } from '#content/order/items.ts'
-import type { ContentStore, PutRow, TransferKind } from '#content.ts'
-import type { FieldFault } from '#errors.ts'
-import { entityOf } from '#model/model.ts'
-import { formatMinor } from '#model/money.ts'
-import { inserter } from '#serve/insert.ts'
-import { ask } from '#serve/store.ts'
-import { type SqlValue, sql } from '#sql/sql.ts'
-import { checkInput, type InputContext, type Values } from '#write/input.ts'
+
+import type { ContentStore, PutRow, TransferKind } from 'duet'
+import { type FieldFault, isObject, type SqlValue, sql } from 'duet/actions'
+import {
+  ask,
+  checkInput,
+  dangling,
+  entityOf,
+  formatMinor,
+  type InputContext,
+  inserter,
+  orTaken,
+  type Values,
+} from 'duet/commands'
+import { transitions } from './entity.ts'
+import { listMember, noItem, repeated } from './items.ts'
 
 type StateChange = (typeof transitions)[keyof typeof transitions]
 type CheckedRow = { readonly values: Values; readonly faults: readonly FieldFault[] }

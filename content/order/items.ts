@@ -1,8 +1,13 @@
 /** The items of a new order, checked: every fault at once, by its path. */
-import { a } from '#base/check.ts'
-import { isObject, type JsonObject } from '#base/object.ts'
-import type { FieldFault } from '#errors.ts'
-import { checkMembers, invalid, whereAbsent } from '#write/input.ts'
+
+import {
+  type Check,
+  checkMembers,
+  type FieldFault,
+  invalid,
+  isObject,
+  type JsonObject,
+} from 'duet/actions'
 
 export type Items = readonly { readonly productId: number; readonly quantity: number }[]
 
@@ -33,12 +38,12 @@ export const itemsBody = {
   example: { items: [{ productId: 1, quantity: 2 }] },
 } as const
 
-const whole = (largest: number, fault: string) =>
-  a(
-    (given): given is number =>
-      Number.isSafeInteger(given) && Number(given) >= 1 && Number(given) <= largest,
-    fault,
-  )
+const whole =
+  (largest: number, fault: string): Check<number> =>
+  given =>
+    Number.isSafeInteger(given) && Number(given) >= 1 && Number(given) <= largest
+      ? { value: Number(given) }
+      : { fault }
 
 const itemMembers = {
   productId: whole(Number.MAX_SAFE_INTEGER, 'must be the id of a product'),
@@ -46,14 +51,12 @@ const itemMembers = {
 }
 
 /** The check of the list of items, whatever they are. */
-export const listMember = whereAbsent(
-  a(
-    (given): given is readonly unknown[] =>
-      Array.isArray(given) && given.length >= 1 && given.length <= most.items,
-    `must be a list of 1 to ${most.items} items`,
-  ),
-  { fault: 'is required' },
-)
+export const listMember: Check<readonly unknown[]> = given => {
+  if (given === undefined) return { fault: 'is required' }
+  return Array.isArray(given) && given.length >= 1 && given.length <= most.items
+    ? { value: given }
+    : { fault: `must be a list of 1 to ${most.items} items` }
+}
 
 /** The fault of an item that is no object. */
 export const noItem = 'must be an object with productId and quantity'

@@ -1,7 +1,5 @@
 /** Everything the service knows about a post. */
-import { entity, many, one } from '#model/entity.ts'
-import { created, id, reference, revision, text } from '#model/field.ts'
-import { anyone, self } from '#model/policy.ts'
+import { anyone, created, entity, id, many, one, reference, revision, self, text } from 'duet/model'
 
 export const post = entity({
   table: 'posts',

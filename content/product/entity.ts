@@ -1,8 +1,7 @@
 /** Everything the service knows about a product. */
-import { admin } from '#content/roles.ts'
-import { entity } from '#model/entity.ts'
-import { created, folded, id, int, money, revision, text, webUrl } from '#model/field.ts'
-import { anyone } from '#model/policy.ts'
+
+import { anyone, created, entity, folded, id, int, money, revision, text, webUrl } from 'duet/model'
+import { admin } from '../roles.ts'
 
 export const product = entity({
   table: 'products',

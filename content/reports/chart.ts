@@ -1,8 +1,8 @@
 /** A report as a chart: stacked bars in one SVG, without scripts or styles. */
-import { html } from 'hono/html'
-import { type Figures, measures } from '#content/reports/figures.ts'
-import { type By, labelOf, type ReportType, startOf } from '#content/reports/request.ts'
-import { type Currency, formatMinor } from '#model/money.ts'
+import { html } from 'duet/actions'
+import { type Currency, formatMinor } from 'duet/routes'
+import { type Figures, measures } from './figures.ts'
+import { type By, labelOf, type ReportType, startOf } from './request.ts'
 
 const width = 960
 const height = 480

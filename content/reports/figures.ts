@@ -1,18 +1,27 @@
 /** The figures of a report: counted by the database day by day, from one snapshot, and summed up to periods here. */
-import { dayNumber } from '#base/dates.ts'
+
+import { invalid, type Sql, type SqlValue, sql } from 'duet/actions'
+import {
+  and,
+  type Core,
+  column,
+  columnName,
+  entityOf,
+  name,
+  type QueryScript,
+  queryOf,
+  type ReadOptions,
+  type Row,
+} from 'duet/routes'
 import {
   type By,
+  dayNumber,
   periodOf,
   type ReportRequest,
   type ReportType,
   startOf,
   tooMany,
-} from '#content/reports/request.ts'
-import type { Core } from '#core.ts'
-import { columnName, entityOf } from '#model/model.ts'
-import { type QueryScript, queryOf, type ReadOptions, type Row } from '#sql/engine.ts'
-import { and, column, name, type Sql, type SqlValue, sql } from '#sql/sql.ts'
-import { invalid } from '#write/input.ts'
+} from './request.ts'
 
 /** A column of a report. Money is in minor units. */
 export type Measure = {

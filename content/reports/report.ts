@@ -1,24 +1,22 @@
 /** `POST /api/reports/generate`: figures by day or month, as JSON, CSV or a chart. */
 
-import { chart } from '#content/reports/chart.ts'
 import {
-  type Figures,
-  figuresOf,
-  type Measure,
-  measures,
-  type Sums,
-} from '#content/reports/figures.ts'
-import { labelOf, parseRequest, reportTypes, requestBody } from '#content/reports/request.ts'
-import { admin } from '#content/roles.ts'
-import { versions } from '#content/versions.ts'
-import { preferred } from '#http/accept.ts'
-import { jsonBody } from '#http/body.ts'
-import { header, readOptionsOf } from '#http/request.ts'
-import { type Currency, formatMinor } from '#model/money.ts'
-import type { ExtraRoute } from '#rest/rest.ts'
-import { jsonTypesOf } from '#versions/negotiation.ts'
-import { permit } from '#write/command.ts'
-import { parseKey } from '#write/idempotency.ts'
+  type Currency,
+  type ExtraRoute,
+  formatMinor,
+  header,
+  jsonBody,
+  jsonTypesOf,
+  parseKey,
+  permit,
+  preferred,
+  readOptionsOf,
+} from 'duet/routes'
+import { admin } from '../roles.ts'
+import { versions } from '../versions.ts'
+import { chart } from './chart.ts'
+import { type Figures, figuresOf, type Measure, measures, type Sums } from './figures.ts'
+import { labelOf, parseRequest, reportTypes, requestBody } from './request.ts'
 
 const cell = ({ key, kind }: Measure, sums: Sums, { digits }: Currency): string =>
   formatMinor(sums[key] ?? 0n, kind === 'money' ? digits : 0)

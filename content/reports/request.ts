@@ -1,14 +1,14 @@
 /** The request for a report, checked: every fault at once; and the periods that it asks for. */
-import { a, aText, type Check, turned, where } from '#base/check.ts'
-import { dayNumber, isDay } from '#base/dates.ts'
-import type { JsonObject } from '#base/object.ts'
-import { isMoment } from '#model/values.ts'
-import { checkMembers, invalid, whereAbsent } from '#write/input.ts'
+
+import { type Check, checkMembers, invalid, isDay, isMoment, type JsonObject } from 'duet/actions'
 
 /** Days or months in UTC, as whole numbers: a range of them is counted and walked like any other. */
 export type By = 'day' | 'month'
 
 const dayLength = 86_400_000
+
+/** The day that a moment is on, counted from 1970 in UTC. */
+export const dayNumber = (moment: number): number => Math.floor(moment / dayLength)
 
 /** The most periods of a report. */
 const mostPeriods = 5000
@@ -79,24 +79,27 @@ export const requestBody = {
 const noMoment =
   'must be a date or an ISO 8601 time in UTC, such as 2026-01-31 or 2026-01-31T09:30:00Z'
 
-const moment = turned(
-  where(aText(noMoment), text => isDay(text) || isMoment(text), noMoment),
-  Date.parse,
-)
+const moment: Check<number | undefined> = given => {
+  if (given === undefined) return { value: undefined }
+  return typeof given === 'string' && (isDay(given) || isMoment(given))
+    ? { value: Date.parse(given) }
+    : { fault: noMoment }
+}
 
-const oneOf = <const Word extends string>(words: readonly Word[]): Check<Word> =>
-  a(
-    (given): given is Word => words.some(word => word === given),
-    `must be one of ${words.join(', ')}`,
-  )
-
-const optional = { value: undefined }
+/** One of the words; without any, the usual one, or a fault if there is none. */
+const oneOf =
+  <const Word extends string>(words: readonly Word[], usual?: Word): Check<Word> =>
+  (given = usual) => {
+    const value = words.find(word => word === given)
+    if (value !== undefined) return { value }
+    return { fault: given === undefined ? 'is required' : `must be one of ${words.join(', ')}` }
+  }
 
 const members = {
-  type: whereAbsent(oneOf(reportTypes), { fault: 'is required' }),
-  by: whereAbsent(oneOf(['day', 'month']), optional),
-  from: whereAbsent(moment, optional),
-  to: whereAbsent(moment, optional),
+  type: oneOf(reportTypes),
+  by: oneOf(['day', 'month'], 'month'),
+  from: moment,
+  to: moment,
 }
 
 /** The request in a body; throws `VALIDATION_ERROR` with all its faults. */

@@ -1,5 +1,5 @@
 /** Demo content for an empty development store: enough to try everything. */
-import type { RowsByEntity } from '#content.ts'
+import type { RowsByEntity } from 'duet'
 
 export const demo: RowsByEntity = {
   user: [

@@ -1,6 +1,6 @@
 /** Made-up content of any size, skewed as real content is, from a generator that gives the same for the same seed. */
-import type { Seed } from '#content.ts'
-import { fold } from '#model/values.ts'
+import type { Seed } from 'duet'
+import { fold } from 'duet/commands'
 
 /** A number from 0 up to 1. */
 export type Random = () => number

@@ -1,7 +1,7 @@
 /** Checks that no word of the content stands in the machine. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { content } from '#content/index.ts'
+import content from '#content/duet.config.ts'
 import { type File, wordsOf } from '#test/support/source.ts'
 import { all, holds, isTest } from '#test/support/written.ts'
 

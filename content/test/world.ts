@@ -1,5 +1,5 @@
 /** A running content service for a test, with the small world in it unless the test says otherwise. */
-import { content } from '#content/index.ts'
+import content from '#content/duet.config.ts'
 import * as any from '#test/world.ts'
 import { small } from './small-world.ts'
 

@@ -1,9 +1,7 @@
 /** Making somebody an admin, and the check that all actions on a user share. */
-import { admin } from '#content/roles.ts'
-import type { Action } from '#write/action.ts'
-import type { Command, Writing } from '#write/command.ts'
-import { precheck } from '#write/entity-commands.ts'
-import { change } from '#write/steps.ts'
+
+import { type Action, type Command, change, precheck, type Writing } from 'duet/actions'
+import { admin } from '../roles.ts'
 
 /** Whether the user exists and the viewer may change it. */
 export const userPrecheck = (writing: Writing, id: number): Command =>

@@ -1,8 +1,7 @@
 /** `duet user add`: adds a user, and the first admin of a store too, whom nobody could make through the APIs. */
 
-import { readArgs, UsageError } from '#cli/arguments.ts'
-import { addRow } from '#cli/transfer/rows-in.ts'
-import type { Content } from '#content.ts'
+import type { Content } from 'duet'
+import { addRow, readArgs, UsageError } from 'duet/commands'
 
 export const help = `Usage: duet user add --name NAME --email EMAIL [--role user|admin]
 

@@ -1,21 +1,26 @@
 /** Everything the service knows about a user. */
-import { errors } from '#content/errors.ts'
-import { admin, roles } from '#content/roles.ts'
-import { sendVerification } from '#content/user/verify-email/message.ts'
-import { entity, many } from '#model/entity.ts'
+
 import {
+  anyone,
   choice,
   created,
   email,
+  entity,
   fixed,
   flag,
   folded,
   id,
   int,
+  many,
   revision,
+  self,
+  signedIn,
   text,
-} from '#model/field.ts'
-import { anyone, self, signedIn, whileOpen } from '#model/policy.ts'
+  whileOpen,
+} from 'duet/model'
+import { errors } from '../errors.ts'
+import { admin, roles } from '../roles.ts'
+import { sendVerification } from './verify-email/message.ts'
 
 const forAdmins = { settableBy: admin, readableBy: signedIn, graphql: 'hidden' } as const
 

@@ -12,7 +12,10 @@ test('modules are found where package.json has them', () => {
     import.meta.resolve('#base/resolve-imports.ts'),
     new URL('resolve-imports.ts', import.meta.url).href,
   )
-  assert.equal(import.meta.resolve('#content/main.ts'), new URL('content/main.ts', root).href)
+  assert.equal(
+    import.meta.resolve('#content/duet.config.ts'),
+    new URL('content/duet.config.ts', root).href,
+  )
   assert.equal(import.meta.resolve('./cache.ts'), new URL('cache.ts', import.meta.url).href)
   assert.equal(import.meta.resolve('node:fs'), 'node:fs')
 })

@@ -6,6 +6,9 @@ import { endUnlessHandled, explain } from '#cli/terminal.ts'
 import { version } from '#config.ts'
 import type { Content, ListedCommand } from '#content.ts'
 
+/** What needs no content, and runs in any folder. */
+const alone: Readonly<Record<string, ListedCommand>> = {}
+
 /** Each is loaded when it is called: loading the others would take half of a short command's time. */
 const commands: Readonly<Record<string, ListedCommand>> = {
   serve: { about: 'serve both APIs', load: () => import('#cli/serve.ts') },
@@ -38,18 +41,23 @@ const commands: Readonly<Record<string, ListedCommand>> = {
 const isHelp = (argument: string | undefined) =>
   argument === '--help' || argument === '-h' || argument === 'help'
 
-const dispatch = async (content: Content, [name, ...args]: readonly string[]): Promise<void> => {
-  const twice = Object.keys(content.commands).find(name => Object.hasOwn(commands, name))
+const dispatch = async (
+  content: Content | undefined,
+  [name, ...args]: readonly string[],
+): Promise<void> => {
+  const machine = { ...alone, ...commands }
+  const twice = Object.keys(content?.commands ?? {}).find(name => Object.hasOwn(machine, name))
   if (twice !== undefined)
     throw new Error(`the command ${twice} of the content is there already: give it another name`)
-  const all = { ...commands, ...content.commands }
+  const all = { ...machine, ...content?.commands }
   if (name === undefined || isHelp(name)) {
     const list = Object.entries(all).map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`)
     process.stdout.write(`Usage: duet COMMAND [OPTIONS]
 
 ${list.join('\n')}
 
-duet COMMAND --help tells more. Settings come from the environment: docs/settings.md.
+duet COMMAND --help tells more. Settings come from the environment: docs/settings.md. The
+content is the duet.config.ts of this folder, or that of --config FILE.
 `)
     if (name === undefined) process.exitCode = 2
     return
@@ -60,16 +68,22 @@ duet COMMAND --help tells more. Settings come from the environment: docs/setting
     const hint = near === undefined ? '; duet --help lists them' : `; did you mean ${near}?`
     throw new UsageError(`there is no command ${name}${hint}`)
   }
+  if (content === undefined && !Object.hasOwn(alone, name))
+    throw new Error(
+      `there is no duet.config.ts in ${process.cwd()}: go to the folder of a content, name its file with --config FILE, or make one with duet init`,
+    )
   const { help, run } = await found.load()
   if (typeof run !== 'function' || help === undefined)
     throw new Error(`the command ${name} lacks run or help: let its module export both`)
+  // A command that needs no content does not look at it.
+  const given = content as Content
   // A later `help` may be a value: --name help.
   if (isHelp(args[0]) || args.includes('--help') || args.includes('-h')) {
-    const text = typeof help === 'string' ? help : await help(content)
+    const text = typeof help === 'string' ? help : await help(given)
     return void process.stdout.write(`${text}\n`)
   }
   try {
-    await run(args, content)
+    await run(args, given)
   } catch (error) {
     if (error instanceof UsageError)
       throw new UsageError(`${error.message} (duet ${name} --help tells more)`)
@@ -77,16 +91,19 @@ duet COMMAND --help tells more. Settings come from the environment: docs/setting
   }
 }
 
-/** Runs a command of the command line for a content; a failure is reported in one line, and sets the exit code. */
+/**
+ * Runs a command of the command line for a content, or without one where none was found; a failure is reported in one line, and
+ * sets the exit code.
+ */
 export const runCommand = async (
-  load: () => Promise<Content>,
+  load: (() => Promise<Content>) | undefined,
   argv: readonly string[],
 ): Promise<void> => {
   endUnlessHandled()
   if (argv[0] === '--version' || argv[0] === '-v')
     return void process.stdout.write(`duet ${version}\n`)
   // A content that is wrong is a fault of the program, which `bin/duet` reports.
-  const content = await load()
+  const content = Object.hasOwn(alone, argv[0] ?? '') ? undefined : await load?.()
   try {
     await dispatch(content, argv)
   } catch (error) {

@@ -1,5 +1,4 @@
-/** `duet`: a content as one value. What this file lists is promised; all else of the package is closed. */
-
+/** `duet`: a content as one value, its settings and versions. What the files of this folder list is promised, all else is closed. */
 export {
   type CliCommand,
   type Content,
@@ -14,16 +13,11 @@ export {
   type Served,
   type TransferKind,
 } from '#content.ts'
-
-// The model, and the versions of its REST API.
 export { defineModel } from '#model/model.ts'
 export { defineVersions, type Versions } from '#model/version.ts'
 export type { Viewers } from '#model/viewers.ts'
-
-// Pages.
 export type { Examples } from '#pages/start.ts'
-
-// Settings of a content's own.
+// Settings of a content's own: what a value must be, and what is said of a wrong one.
 export {
   ConfigError,
   listOf,

@@ -386,15 +386,6 @@ export const fieldsToReset = (entity: Entity, by: string): Values => {
 
 type Made<Of> = Of extends Check<infer Value> ? Value : never
 
-/** The same check, with its result for a member that is not given. */
-export const whereAbsent =
-  <Value, Absent = never>(
-    check: Check<Value>,
-    found: { readonly value: Absent } | { readonly fault: string },
-  ): Check<Value | Absent> =>
-  given =>
-    given === undefined ? found : check(given)
-
 /** The values of the members that are right, and a fault for each other one and for each unknown one; `at` is the path of the object. */
 export const checkMembers = <Checks extends Readonly<Record<string, Check>>>(
   object: JsonObject,

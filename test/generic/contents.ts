@@ -1,5 +1,5 @@
 /** The contents that the generic suite is run on: a new one needs one line. */
-import { content } from '#content/index.ts'
+import content from '#content/duet.config.ts'
 import type { Content } from '#content.ts'
 import { library } from '../support/library/index.ts'
 import { recipes } from '../support/recipes/index.ts'
@@ -16,8 +16,8 @@ export const subjects: readonly Subject[] = [
   {
     name: 'the content service',
     content,
-    named: ['content', 'content/index.ts'],
-    program: 'content/main.ts',
+    named: ['default', 'content/duet.config.ts'],
+    program: 'bin/duet',
   },
   {
     name: 'the library',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startService } from 'duet/test'
-import { content } from '#content/index.ts'
+import content from '#content/duet.config.ts'
 
 test('a service for a test has the rows that it is given, and tokens for them', async () => {
   const user = [

@@ -57,8 +57,8 @@ export const checkouts = () => {
   const checkout = ({ installed }: { installed: boolean }): string => {
     const dir = fs.mkdtempSync(join(temporary, 'copy-'))
     for (const name of copied) fs.cpSync(join(root, name), join(dir, name), { recursive: true })
-    fs.mkdirSync(join(dir, 'content'))
-    fs.writeFileSync(join(dir, 'content/main.ts'), stub)
+    fs.mkdirSync(join(dir, 'src/cli'))
+    fs.writeFileSync(join(dir, 'src/cli/program.ts'), stub)
     fs.writeFileSync(join(dir, 'old.cjs'), pretend)
     if (installed) install(dir)
     return dir

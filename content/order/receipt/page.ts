@@ -1,8 +1,7 @@
 /** The receipt as a page: read on a screen, printed on a sheet. */
 import { hash } from 'node:crypto'
-import { html, raw } from 'hono/html'
-import { once } from '#base/cache.ts'
-import { formatMinor, parseMinor } from '#model/money.ts'
+import { html, raw } from 'duet/actions'
+import { formatMinor, parseMinor } from 'duet/routes'
 
 /** A receipt in JSON, with the digits of each number. */
 type Receipt = {
@@ -59,17 +58,17 @@ export const receiptPolicy = {
   'Referrer-Policy': 'no-referrer',
 }
 
-const day = once(() => new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC' }))
-
-const hour = once(
-  () => new Intl.DateTimeFormat('en', { timeStyle: 'short', hourCycle: 'h23', timeZone: 'UTC' }),
-)
+// Made when the first receipt is shown: each takes as long as a page.
+const makeFormats = () => ({
+  day: new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC' }),
+  hour: new Intl.DateTimeFormat('en', { timeStyle: 'short', hourCycle: 'h23', timeZone: 'UTC' }),
+  count: new Intl.NumberFormat('en'),
+})
+let formats: ReturnType<typeof makeFormats> | undefined
 
 /** A moment on two lines, as the customer beside it is. */
-const time = (at: string) =>
-  html`<time datetime="${at}">${day().format(Date.parse(at))}<br>${hour().format(Date.parse(at))} UTC</time>`
-
-const counted = once(() => new Intl.NumberFormat('en'))
+const time = (at: string, { day, hour }: ReturnType<typeof makeFormats>) =>
+  html`<time datetime="${at}">${day.format(Date.parse(at))}<br>${hour.format(Date.parse(at))} UTC</time>`
 
 /** The whole page for the JSON text of a receipt; all that callers wrote is escaped by the template. */
 export const receiptPage = (text: string, digits: number): string => {
@@ -77,6 +76,8 @@ export const receiptPage = (text: string, digits: number): string => {
   const exact = (_key: string, value: unknown, context?: { readonly source?: string }) =>
     typeof value === 'number' ? context?.source : value
   const receipt = JSON.parse(text, exact) as Receipt
+  formats ??= makeFormats()
+  const { count } = formats
   const { number, orderId, customer, items, amount, currency, paidAt, refundedAt } = receipt
   const decimals = { minimumFractionDigits: digits, maximumFractionDigits: digits }
   const format = new Intl.NumberFormat('en', { style: 'currency', currency, ...decimals })
@@ -86,7 +87,7 @@ export const receiptPage = (text: string, digits: number): string => {
     const line = (parseMinor(price, digits)?.minor ?? 0n) * BigInt(quantity)
     return html`<tr>
 <td>${name}</td>
-<td>${counted().format(BigInt(quantity))}</td>
+<td>${count.format(BigInt(quantity))}</td>
 <td>${money(price)}</td>
 <td>${money(formatMinor(line, digits))}</td>
 </tr>
@@ -114,8 +115,8 @@ export const receiptPage = (text: string, digits: number): string => {
 <dl>
 ${customer && html`<div><dt>Customer</dt><dd>${customer.name}${customer.email && html`<br>${customer.email}`}</dd></div>`}
 <div><dt>Order</dt><dd>${orderId}</dd></div>
-${paidAt && html`<div><dt>Paid on</dt><dd>${time(paidAt)}</dd></div>`}
-${refundedAt && html`<div><dt>Refunded on</dt><dd>${time(refundedAt)}</dd></div>`}
+${paidAt && html`<div><dt>Paid on</dt><dd>${time(paidAt, formats)}</dd></div>`}
+${refundedAt && html`<div><dt>Refunded on</dt><dd>${time(refundedAt, formats)}</dd></div>`}
 </dl>
 <table>
 <thead>

@@ -1,21 +1,27 @@
 /** The receipt of an order that was paid: as JSON, or as a page to print. */
 
-import { after } from '#base/after.ts'
-import { order } from '#content/order/entity.ts'
-import { receiptPage, receiptPolicy } from '#content/order/receipt/page.ts'
-import { versions } from '#content/versions.ts'
-import { prepareFor } from '#core.ts'
-import { ApiError } from '#errors.ts'
-import { preferred } from '#http/accept.ts'
-import { header, readOptionsOf } from '#http/request.ts'
-import { notFound } from '#model/model.ts'
-import type { JsonSchema } from '#model/operation-docs.ts'
-import type { Role } from '#model/policy.ts'
-import { type Prepared, read } from '#read/read.ts'
-import { type Item, oneRow } from '#read/selection.ts'
-import { type Mount, pathId, represent } from '#rest/represent.ts'
-import type { ExtraRoute } from '#rest/rest.ts'
-import { jsonTypesOf, type RestHandler } from '#versions/negotiation.ts'
+import { ApiError, notFound } from 'duet/actions'
+import {
+  type ExtraRoute,
+  header,
+  type Item,
+  type JsonSchema,
+  jsonTypesOf,
+  type Mount,
+  oneRow,
+  type Prepared,
+  pathId,
+  preferred,
+  prepareFor,
+  type RestHandler,
+  type Role,
+  read,
+  readOptionsOf,
+  represent,
+} from 'duet/routes'
+import { versions } from '../../versions.ts'
+import { order } from '../entity.ts'
+import { receiptPage, receiptPolicy } from './page.ts'
 
 /** The number of an order's receipt: `R-000123`, longer when the id is. */
 const receiptNumber = (order: number): string => `R-${String(order).padStart(6, '0')}`
@@ -49,31 +55,34 @@ const forms = [...jsonTypesOf(versions), 'text/html']
 /** Answers with the receipt in the form that the caller prefers; one read gives it and the state of the order. */
 const serve = ({ core, edge }: Mount): RestHandler => {
   const preparedFor = new Map<Role, Prepared>()
-  return (c, viewer, named) => {
+  return async (c, viewer, named) => {
     const prepared = preparedFor.getOrInsertComputed(viewer.role, role =>
       prepareFor(core, selection, role),
     )
     const id = pathId(c, 'id', 'order')
-    const answers = read(core.reader, prepared, [viewer.id, id], readOptionsOf(edge, c, viewer))
-    return after(answers, ([found, state]) => {
-      if (!found || found.text === 'null') throw notFound('order', id)
-      const { status }: { readonly status?: string } = JSON.parse(state?.text ?? '{}')
-      if (status !== 'paid' && status !== 'refunded') {
-        const remedy = status === 'pending' ? 'pay it first' : 'only what was paid has a receipt'
-        throw new ApiError(
-          'NOT_FOUND',
-          `Receipt ${receiptNumber(id)} not found; order ${id} is ${status}: ${remedy}`,
-        )
-      }
-      // Put in as text, so that no amount goes through a floating-point number.
-      const text = `{"number":"${receiptNumber(id)}",${found.text.slice(1)}`
-      if (preferred(header(c, 'accept') ?? '', forms) !== 'text/html')
-        return represent(c, edge, text, { named, isPublic: false })
-      const page = receiptPage(text, core.model.settings.currency.digits)
-      const type = 'text/html; charset=utf-8'
-      const reply = represent(c, edge, page, { named, isPublic: false, type })
-      return { ...reply, headers: { ...reply.headers, ...receiptPolicy } }
-    })
+    const [found, state] = await read(
+      core.reader,
+      prepared,
+      [viewer.id, id],
+      readOptionsOf(edge, c, viewer),
+    )
+    if (!found || found.text === 'null') throw notFound('order', id)
+    const { status }: { readonly status?: string } = JSON.parse(state?.text ?? '{}')
+    if (status !== 'paid' && status !== 'refunded') {
+      const remedy = status === 'pending' ? 'pay it first' : 'only what was paid has a receipt'
+      throw new ApiError(
+        'NOT_FOUND',
+        `Receipt ${receiptNumber(id)} not found; order ${id} is ${status}: ${remedy}`,
+      )
+    }
+    // Put in as text, so that no amount goes through a floating-point number.
+    const text = `{"number":"${receiptNumber(id)}",${found.text.slice(1)}`
+    if (preferred(header(c, 'accept') ?? '', forms) !== 'text/html')
+      return represent(c, edge, text, { named, isPublic: false })
+    const page = receiptPage(text, core.model.settings.currency.digits)
+    const type = 'text/html; charset=utf-8'
+    const reply = represent(c, edge, page, { named, isPublic: false, type })
+    return { ...reply, headers: { ...reply.headers, ...receiptPolicy } }
   }
 }
 

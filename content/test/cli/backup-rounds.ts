@@ -11,7 +11,7 @@ import { command } from '#test/commands.ts'
 import { duet, plain, type Settings, serve } from '#test/duet.ts'
 import { pause, until } from '#test/support/wait.ts'
 
-const main = fileURLToPath(new URL('../../main.ts', import.meta.url))
+const main = fileURLToPath(new URL('../../../bin/duet', import.meta.url))
 
 export const rowsOf = (file: string, text: string) => {
   const database = new DatabaseSync(file, { readOnly: true })

@@ -85,14 +85,15 @@ test('a content that is wrong is one line without a stack; a bug in one shows wh
   for (const name of ['scripts', 'src', 'node_modules'])
     symlinkSync(join(root, name), join(checkout, name))
   const run = (main: string) => {
-    writeFileSync(join(checkout, 'content/main.ts'), main)
+    writeFileSync(join(checkout, 'content/duet.config.ts'), main)
     const args = [join(checkout, 'bin/duet'), 'serve']
-    return spawnSync(process.execPath, args, { env: plain, encoding: 'utf8' })
+    const cwd = join(checkout, 'content')
+    return spawnSync(process.execPath, args, { cwd, env: plain, encoding: 'utf8' })
   }
   const wrong = run(`throw new Error('the model is wrong: a leads to b, which is not an entity')`)
   assert.equal(wrong.status, 1)
   assert.equal(wrong.stderr, 'duet: the model is wrong: a leads to b, which is not an entity\n')
   const bug = run(`throw new TypeError('a bug')`)
   assert.equal(bug.status, 1)
-  assert.match(bug.stderr, /TypeError: a bug\n +at .*main\.ts:1/)
+  assert.match(bug.stderr, /TypeError: a bug\n +at .*duet\.config\.ts:1/)
 })

@@ -180,7 +180,7 @@ test('without a FILE the rows go to standard output, as NDJSON unless --format s
 test('a reader that stops early ends an export quietly', async () => {
   const { settings } = await freshStore()
   await command(['seed', '--users', '5000'], settings)
-  const main = fileURLToPath(new URL('../../main.ts', import.meta.url))
+  const main = fileURLToPath(new URL('../../../bin/duet', import.meta.url))
   const line = `"${process.execPath}" "${main}" export users | head -n 1`
   const { stdout, stderr } = await promisify(execFile)('sh', ['-c', line], {
     env: { ...plain, ...settings },

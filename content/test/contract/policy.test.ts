@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { type GraphQLField, GraphQLObjectType, getNamedType } from 'graphql'
-import { content } from '#content/index.ts'
+import content from '#content/duet.config.ts'
 import { admin } from '#content/roles.ts'
 import { deriveSchema } from '#graphql/schema.ts'
 import { isSafe } from '#http/request.ts'

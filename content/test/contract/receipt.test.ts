@@ -1,7 +1,7 @@
 /** Receipts: who gets one and when, its JSON, and its page. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { content, entities } from '#content/index.ts'
+import content, { entities } from '#content/duet.config.ts'
 import { modelOf } from '#content.ts'
 import { inserter } from '#serve/insert.ts'
 import type { SqlValue } from '#sql/sql.ts'

@@ -1,5 +1,5 @@
 /** Random rows, and the reports that they should make by the simplest code. */
-import type { entities } from '#content/index.ts'
+import type { entities } from '#content/duet.config.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
 type Row = Readonly<Record<string, SqlValue>>

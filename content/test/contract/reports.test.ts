@@ -1,7 +1,7 @@
 /** Reports: who gets them, their options, figures equal to a plain recount, and their three forms. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { content, entities } from '#content/index.ts'
+import content, { entities } from '#content/duet.config.ts'
 import { modelOf } from '#content.ts'
 import { inserter } from '#serve/insert.ts'
 import { refuses } from '../rest.ts'

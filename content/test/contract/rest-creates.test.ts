@@ -1,7 +1,7 @@
 /** Creations: what is answered, and what is stored. */
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, test } from 'node:test'
-import { content } from '#content/index.ts'
+import content from '#content/duet.config.ts'
 import { modelOf } from '#content.ts'
 import { refuses, requestsTo } from '../rest.ts'
 import { createWorld, onPostgres, type World } from '../world.ts'

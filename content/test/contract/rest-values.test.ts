@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
-import { content } from '#content/index.ts'
+import content from '#content/duet.config.ts'
 import { modelOf } from '#content.ts'
 import { anyCharacter } from '#test/support/characters.ts'
 import { refuses } from '../rest.ts'

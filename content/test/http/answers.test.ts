@@ -1,7 +1,7 @@
 /** What is in an answer stays there: it makes no header, runs in no browser, and comes to no other caller. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { content } from '#content/index.ts'
+import content from '#content/duet.config.ts'
 import { versions } from '#content/versions.ts'
 import { openApiOf } from '#openapi/openapi.ts'
 import { type Asking, createWorld, type World } from '../world.ts'

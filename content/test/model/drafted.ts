@@ -1,5 +1,5 @@
 /** What a draft would write for a model. */
-import { entities } from '#content/index.ts'
+import { entities } from '#content/duet.config.ts'
 import { lackOf, migrationsFor } from '#engines/shared/draft.ts'
 import type { Migration } from '#engines/shared/migrations.ts'
 import { sqliteDrafting } from '#engines/sqlite/schema.ts'

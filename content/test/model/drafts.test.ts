@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { entities } from '#content/index.ts'
+import { entities } from '#content/duet.config.ts'
 import { type Migration, machineMigrations } from '#engines/shared/migrations.ts'
 import { definitionsOf } from '#engines/shared/schema.ts'
 import { migrateSqlite } from '#engines/sqlite/migrate.ts'

@@ -1,7 +1,7 @@
 /** The OpenAPI documents: served at their paths, and what they say of the content's operations. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { content } from '#content/index.ts'
+import content from '#content/duet.config.ts'
 import { demo } from '#content/seed/demo.ts'
 import { versions } from '#content/versions.ts'
 import { documentSchemas } from '#model/check/names.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { content } from '#content/index.ts'
+import content from '#content/duet.config.ts'
 import { openApiOf } from '#openapi/openapi.ts'
 import { checkerOf } from '#test/openapi/traffic.ts'
 import { createWorld, type World } from '../world.ts'

@@ -1,6 +1,6 @@
 /** The pages by themselves, without a service. */
 import { Hono } from 'hono'
-import { content } from '#content/index.ts'
+import content from '#content/duet.config.ts'
 import { ApiError, machineErrors, mergeErrors } from '#errors.ts'
 import type { App } from '#http/request.ts'
 import { machineAssets, mountAssets, openAssets } from '#pages/assets.ts'

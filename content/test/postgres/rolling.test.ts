@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { mint } from '#auth/token.ts'
-import { entities } from '#content/index.ts'
+import { entities } from '#content/duet.config.ts'
 import { commandConnection, migratePostgres } from '#engines/postgres/migrate.ts'
 import { postgresDrafting } from '#engines/postgres/schema.ts'
 import { lackOf, migrationsFor } from '#engines/shared/draft.ts'

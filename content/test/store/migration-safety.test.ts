@@ -1,7 +1,7 @@
 /** Checks that each migration lets the release before it go on; CONTRIBUTING.md says how. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { entities } from '#content/index.ts'
+import { entities } from '#content/duet.config.ts'
 import { postgresDrafting } from '#engines/postgres/schema.ts'
 import { lackOf, migrationsFor } from '#engines/shared/draft.ts'
 import { type EngineName, outsideMark } from '#engines/shared/migrations.ts'

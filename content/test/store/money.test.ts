@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { content } from '#content/index.ts'
+import content from '#content/duet.config.ts'
 import { modelOf } from '#content.ts'
 import { rounds } from '#test/support/rounds.ts'
 import { createWorld, type World } from '../world.ts'

@@ -1,6 +1,6 @@
 /** Asks the service of the checkout it is in for what docs/versions.md changes, and prints the answers. */
 import { fileURLToPath } from 'node:url'
-import { content } from '#content/index.ts'
+import content from '#content/duet.config.ts'
 import { createWorld } from '../world.ts'
 
 const { compareContract, documentsOf } = await import(

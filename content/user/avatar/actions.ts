@@ -1,17 +1,29 @@
 /** Putting and removing a user's picture. */
 import { hash } from 'node:crypto'
-import { userPrecheck } from '#content/user/actions.ts'
-import { identicon, pictureType, pictureTypes } from '#content/user/avatar/entity.ts'
-import { user } from '#content/user/entity.ts'
-import { versions } from '#content/versions.ts'
-import { ApiError } from '#errors.ts'
-import { allowedTags, excludedTags, isOfRow, mismatchOf } from '#http/conditional.ts'
-import { notFound } from '#model/model.ts'
-import { textTag } from '#rest/represent.ts'
-import { comma, join, type Sql, sql } from '#sql/sql.ts'
-import type { Action, Given } from '#write/action.ts'
-import { commandOf, type GuardedStep } from '#write/command.ts'
-import { changedSince, stillThat, targetSteps } from '#write/entity-commands.ts'
+import {
+  type Action,
+  ApiError,
+  allowedTags,
+  changedSince,
+  comma,
+  commandOf,
+  excludedTags,
+  type Given,
+  type GuardedStep,
+  isOfRow,
+  join,
+  mismatchOf,
+  notFound,
+  type Sql,
+  sql,
+  stillThat,
+  targetSteps,
+  textTag,
+} from 'duet/actions'
+import { versions } from '../../versions.ts'
+import { userPrecheck } from '../actions.ts'
+import { user } from '../entity.ts'
+import { identicon, pictureType, pictureTypes } from './entity.ts'
 
 /** The largest picture, in bytes. */
 const largestPicture = 512 * 1024

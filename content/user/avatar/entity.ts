@@ -1,7 +1,6 @@
 /** A user's picture: stored as it was sent, recognised by its bytes, deleted with its user; and the drawn one of a user who has put none. */
 import { hash } from 'node:crypto'
-import { entity } from '#model/entity.ts'
-import { bytes, choice, created, id, internal, reference, text } from '#model/field.ts'
+import { bytes, choice, created, entity, id, internal, reference, text } from 'duet/model'
 
 /** The types that are accepted, each with the first bytes of its files: `.` stands for any byte. */
 const signatures = {

@@ -1,15 +1,19 @@
 /** The read of a user's picture: the stored one, or else an identicon. It is public, as the author of a post is. */
-import { after } from '#base/after.ts'
-import { identicon, type PictureType, pictureTypes } from '#content/user/avatar/entity.ts'
-import type { Core } from '#core.ts'
-import { isNotModified } from '#http/conditional.ts'
-import { header, readOptionsOf } from '#http/request.ts'
-import { notFound } from '#model/model.ts'
-import { anyone } from '#model/policy.ts'
-import { pathId, represent } from '#rest/represent.ts'
-import type { ExtraRoute } from '#rest/rest.ts'
-import { queryOf, type ReadOptions, type Rows } from '#sql/engine.ts'
-import { type Sql, sql } from '#sql/sql.ts'
+
+import { notFound, type Rows, type Sql, sql } from 'duet/actions'
+import { anyone } from 'duet/model'
+import {
+  type Core,
+  type ExtraRoute,
+  header,
+  isNotModified,
+  pathId,
+  queryOf,
+  type ReadOptions,
+  readOptionsOf,
+  represent,
+} from 'duet/routes'
+import { identicon, type PictureType, pictureTypes } from './entity.ts'
 
 const policy = {
   'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
@@ -27,16 +31,16 @@ type Picture = {
  * The picture of a user, null if none is stored; throws `NOT_FOUND` if there is no such user.
  * `isKnown` tells by its ETag whether the caller has it: then its bytes are not read.
  */
-const pictureOf = (
+const pictureOf = async (
   { reader, dialect }: Core,
   id: number,
   isKnown: (tag: string) => boolean,
   asked: ReadOptions,
-): Picture | null | Promise<Picture | null> => {
-  const find = (bytes: Sql, isQuick: boolean) => {
+): Promise<Picture | null> => {
+  const find = async (bytes: Sql, isQuick: boolean) => {
     const piece = sql`select a.type, a.digest, ${bytes} from users as u
       left join avatars as a on a.user_id = u.id where u.id = ${id}`
-    return after(reader.query({ ...queryOf(piece, dialect), isQuick }, asked), pictureIn)
+    return pictureIn(await reader.query({ ...queryOf(piece, dialect), isQuick }, asked))
   }
   const pictureIn = ([row]: Rows): Picture | null => {
     if (!row) throw notFound('user', id)
@@ -45,9 +49,8 @@ const pictureOf = (
     return { type: type as PictureType, tag: `"${digest}"`, bytes: bytes as Picture['bytes'] }
   }
   // The second query returns type and tag again: the picture may have changed in between.
-  return after(find(sql`null`, true), found =>
-    found === null || isKnown(found.tag) ? found : find(sql`a.bytes`, false),
-  )
+  const found = await find(sql`null`, true)
+  return found === null || isKnown(found.tag) ? found : find(sql`a.bytes`, false)
 }
 
 /** `GET /users/{id}/avatar`. */
@@ -68,19 +71,13 @@ export const avatarRead: ExtraRoute = {
   },
   serve:
     ({ core, edge }) =>
-    (c, viewer, named) => {
+    async (c, viewer, named) => {
       const id = pathId(c, 'id', 'user')
       const sent = header(c, 'if-none-match')
-      const picture = pictureOf(
-        core,
-        id,
-        tag => isNotModified(sent, tag),
-        readOptionsOf(edge, c, viewer),
-      )
-      return after(picture, stored => {
-        const { bytes, ...own } = stored ?? { bytes: identicon(id), type: 'image/svg+xml' }
-        const { headers, ...reply } = represent(c, edge, bytes, { named, isPublic: true, ...own })
-        return { ...reply, headers: { ...headers, ...policy } }
-      })
+      const isKnown = (tag: string) => isNotModified(sent, tag)
+      const stored = await pictureOf(core, id, isKnown, readOptionsOf(edge, c, viewer))
+      const { bytes, ...own } = stored ?? { bytes: identicon(id), type: 'image/svg+xml' }
+      const { headers, ...reply } = represent(c, edge, bytes, { named, isPublic: true, ...own })
+      return { ...reply, headers: { ...headers, ...policy } }
     },
 }

@@ -1,22 +1,25 @@
 /** Verifying that an address is the user's own: by the token of a message, or by an admin. */
-import { roles } from '#content/roles.ts'
-import { userPrecheck } from '#content/user/actions.ts'
-import { user as entity } from '#content/user/entity.ts'
-import { openToken } from '#content/user/verify-email/message.ts'
-import { ApiError } from '#errors.ts'
-import { notFound } from '#model/model.ts'
-import { type Sql, sql } from '#sql/sql.ts'
-import type { Action, Given } from '#write/action.ts'
+
 import {
+  type Action,
+  ApiError,
   type Command,
   commandOf,
   conditionOf,
+  effectSteps,
+  type Given,
   type GuardedStep,
+  invalid,
+  notFound,
+  type Sql,
+  sql,
+  targetSteps,
   type Writing,
-} from '#write/command.ts'
-import { targetSteps } from '#write/entity-commands.ts'
-import { invalid } from '#write/input.ts'
-import { effectSteps } from '#write/outbox.ts'
+} from 'duet/actions'
+import { roles } from '../../roles.ts'
+import { userPrecheck } from '../actions.ts'
+import { user as entity } from '../entity.ts'
+import { openToken } from './message.ts'
 
 const isVerified = sql`email_verified = 1`
 

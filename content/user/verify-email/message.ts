@@ -1,8 +1,6 @@
 /** The message for verifying an address, as plain text and as simple HTML, and the token in it. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { html } from 'hono/html'
-import type { Message } from '#mail/smtp.ts'
-import type { Services } from '#write/command.ts'
+import { html, type Message, type Services } from 'duet/actions'
 
 /** The recipient of a message. */
 export type Recipient = { readonly id: number; readonly name: string; readonly email: string }

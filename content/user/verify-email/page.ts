@@ -1,9 +1,7 @@
 /** The page `/verify-email` that the link in a message opens: it hands the token in the link to the service. */
-import { html } from 'hono/html'
-import { versionPath } from '#base/paths.ts'
-import { versions } from '#content/versions.ts'
-import type { Assets } from '#pages/assets.ts'
-import { type ContentPage, htmlPage, type WebPage } from '#pages/page.ts'
+import { html } from 'duet/actions'
+import { type Assets, type ContentPage, htmlPage, versionPath, type WebPage } from 'duet/routes'
+import { versions } from '../../versions.ts'
 
 /** The page; it reads the user and token from the link's fragment, which no server sees. */
 const page = (assets: Assets): Promise<WebPage> =>

@@ -1,6 +1,6 @@
 /** The content that both stores begin with: the same rows with the same ids, with gaps, and the same keys. */
 
-import { entities } from '#content/index.ts'
+import { entities } from '#content/duet.config.ts'
 import type { OpenStore } from '#content.ts'
 import { inserter } from '#serve/insert.ts'
 import type { SqlValue } from '#sql/sql.ts'

@@ -1,6 +1,6 @@
 /** Two services with the same content, one on each engine, that are asked the same. */
 import { mint } from '#auth/token.ts'
-import { entities } from '#content/index.ts'
+import { entities } from '#content/duet.config.ts'
 import type { Rows } from '#sql/engine.ts'
 import { createWorld, secret, type World, type WorldOptions } from '../../world.ts'
 import type { Answered, Asked } from './memory.ts'

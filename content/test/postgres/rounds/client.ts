@@ -1,6 +1,6 @@
 /** Asks a service that runs, over HTTP, as tests ask a world. */
 import { mint } from '#auth/token.ts'
-import { content } from '#content/index.ts'
+import content from '#content/duet.config.ts'
 import { errorsFor } from '#test/asking.ts'
 import { type Answered, type Asking, secret } from '../../world.ts'
 

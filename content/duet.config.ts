@@ -1,25 +1,24 @@
 /** The content service: users, posts, comments, likes, products, customers and orders. */
-import { comment } from '#content/comment/entity.ts'
-import { customer } from '#content/customer/entity.ts'
-import { errors } from '#content/errors.ts'
-import { examples } from '#content/examples.ts'
-import { likeActions } from '#content/like/actions.ts'
-import { like } from '#content/like/entity.ts'
-import { orderActions } from '#content/order/actions.ts'
-import { order, orderEvent, orderItem } from '#content/order/entity.ts'
-import { orderKind } from '#content/order/import.ts'
-import { post } from '#content/post/entity.ts'
-import { product } from '#content/product/entity.ts'
-import { roles } from '#content/roles.ts'
-import { promote } from '#content/user/actions.ts'
-import { avatarActions } from '#content/user/avatar/actions.ts'
-import { avatar } from '#content/user/avatar/entity.ts'
-import { user } from '#content/user/entity.ts'
-import { verifyEmail } from '#content/user/verify-email/actions.ts'
-import { versions } from '#content/versions.ts'
-import { defineContent } from '#content.ts'
-import { defineModel } from '#model/model.ts'
-import { oneOf, setting, whole } from '#settings.ts'
+
+import { defineContent, defineModel, oneOf, setting, whole } from 'duet'
+import { comment } from './comment/entity.ts'
+import { customer } from './customer/entity.ts'
+import { errors } from './errors.ts'
+import { examples } from './examples.ts'
+import { likeActions } from './like/actions.ts'
+import { like } from './like/entity.ts'
+import { orderActions } from './order/actions.ts'
+import { order, orderEvent, orderItem } from './order/entity.ts'
+import { orderKind } from './order/import.ts'
+import { post } from './post/entity.ts'
+import { product } from './product/entity.ts'
+import { roles } from './roles.ts'
+import { promote } from './user/actions.ts'
+import { avatarActions } from './user/avatar/actions.ts'
+import { avatar } from './user/avatar/entity.ts'
+import { user } from './user/entity.ts'
+import { verifyEmail } from './user/verify-email/actions.ts'
+import { versions } from './versions.ts'
 
 export const entities = defineModel({
   user,
@@ -53,13 +52,13 @@ const settings = {
   ),
 } as const
 
-export const content = defineContent({
+const content = defineContent({
   entities,
   // A token speaks for a user; a suspended one may read and not write.
   viewers: { entity: 'user', barred: { field: 'status', value: 'suspended' }, roles },
   versions,
   actions: [...likeActions, ...orderActions, ...avatarActions, verifyEmail, promote],
-  served: async () => (await import('#content/served.ts')).served,
+  served: async () => (await import('./served.ts')).served,
   errors,
   // As the specification has them.
   graphqlStrings: true,
@@ -68,8 +67,8 @@ export const content = defineContent({
   switches: ({ DUET_SIGNUP }) => ({ signup: DUET_SIGNUP === 'open' }),
   currency: ({ DUET_CURRENCY }) => DUET_CURRENCY,
   migrations: new URL('./migrations/', import.meta.url),
-  demo: async () => (await import('#content/seed/demo.ts')).demo,
-  seed: async () => (await import('#content/seed/seed.ts')).seed,
+  demo: async () => (await import('./seed/demo.ts')).demo,
+  seed: async () => (await import('./seed/seed.ts')).seed,
   transfer: {
     customer: {
       also: ['userId'],
@@ -83,8 +82,10 @@ its createdAt.`,
   commands: {
     user: {
       about: 'add a user, such as the first admin',
-      load: () => import('#content/user/add.ts'),
+      load: () => import('./user/add.ts'),
     },
   },
   examples,
 })
+
+export default content

@@ -1,0 +1,42 @@
+/** The program: a command for the content that `--config` names, or for the one of the folder that it is started in. */
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { optionsOf } from '#base/shape.ts'
+import { runCommand } from '#cli/run.ts'
+import type { Content } from '#content.ts'
+
+const names = ['duet.config.ts', 'duet.config.js', 'duet.config.mjs']
+
+/** In the checkout, the service of the specification; a package has none. */
+const own = fileURLToPath(new URL('../../content/duet.config.ts', import.meta.url))
+
+/** The file that `--config FILE` names, and the arguments without it. */
+const configOf = (argv: readonly string[]) => {
+  const at = argv.findIndex(argument => /^--config(=|$)/.test(argument))
+  const argument = argv[at]
+  if (argument === undefined) return { argv }
+  const isApart = argument === '--config'
+  const file = isApart ? argv[at + 1] : argument.slice('--config='.length)
+  if (!file) throw new Error('--config needs a file, such as --config ../shop/duet.config.ts')
+  if (!existsSync(file)) throw new Error(`there is no file ${file}: let --config name one`)
+  return { file: resolve(file), argv: argv.toSpliced(at, isApart ? 2 : 1) }
+}
+
+/** The content of a file; throws a plain error for a file that has none. */
+const contentOf = async (file: string): Promise<Content> => {
+  const { default: content } = await import(pathToFileURL(file).href)
+  if (content === undefined)
+    throw new Error(`${file} exports no content: let it say export default defineContent({ … })`)
+  // A copy of Duet knows only what it made itself.
+  if (typeof content !== 'object' || content === null || optionsOf(content) === undefined)
+    throw new Error(
+      `what ${file} exports was not made by defineContent of this Duet, whose files are in ${fileURLToPath(new URL('..', import.meta.url))}: import it from 'duet', and start the duet of that folder (npx duet)`,
+    )
+  return content
+}
+
+const { file = [...names.map(name => resolve(name)), own].find(existsSync), argv } = configOf(
+  process.argv.slice(2),
+)
+await runCommand(file === undefined ? undefined : () => contentOf(file), argv)
