@@ -279,9 +279,7 @@ const privateImports = (file: File): readonly string[] =>
 
 holds(
   'the content imports nothing that is private to the machine',
-  written
-    .filter(({ path }) => path.startsWith('content/') && !path.startsWith('content/test/'))
-    .flatMap(privateImports),
+  written.filter(({ path }) => path.startsWith('content/')).flatMap(privateImports),
 )
 
 test('an import of the machine or of its packages is seen in a content', () => {

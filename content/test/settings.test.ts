@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loadConfig } from '#config.ts'
+import content from '#content/duet.config.ts'
 import { ConfigError } from '#settings.ts'
-import content from './duet.config.ts'
 
 for (const [name, value, message] of [
   ['DUET_SIGNUP', 'yes', 'must be open or closed'],
