@@ -29,13 +29,13 @@ test('a test run in which no test ran fails', () => {
   const dir = checkout({ installed: true })
   assert.equal(run(dir, 'scripts/test.mjs').status, 1)
   fs.writeFileSync(
-    join(dir, 'content/a.test.ts'),
+    join(dir, 'src/a.test.ts'),
     "import { test } from 'node:test'\ntest('a', () => {})",
   )
   assert.equal(run(dir, 'scripts/test.mjs').status, 0)
   assert.equal(run(dir, 'scripts/test.mjs', '--test-name-pattern=b').status, 1)
   assert.equal(
-    run(dir, 'scripts/test.mjs', '--test-name-pattern', 'a', 'content/a.test.ts').status,
+    run(dir, 'scripts/test.mjs', '--test-name-pattern', 'a', 'src/a.test.ts').status,
     0,
   )
 })
@@ -48,7 +48,7 @@ test('of test files that share a process a broken one fails by itself, and hooks
     c: "import { test } from 'node:test'\ntest('two', () => {})",
   }
   for (const [name, text] of Object.entries(files))
-    fs.writeFileSync(join(dir, `content/${name}.test.ts`), text)
+    fs.writeFileSync(join(dir, `src/${name}.test.ts`), text)
   const { status, stdout } = run(dir, 'scripts/test.mjs', '--test-reporter=tap')
   assert.equal(status, 1)
   assert.match(stdout, /not ok 1 - one\n/)
@@ -81,7 +81,7 @@ test('a test run that is killed leaves nothing in the temporary folder', async (
   const guard = 'test/support/guard.ts'
   fs.cpSync(join(root, guard), join(dir, guard))
   fs.writeFileSync(
-    join(dir, 'content/a.test.ts'),
+    join(dir, 'src/a.test.ts'),
     `import fs from 'node:fs'
     import os from 'node:os'
     fs.mkdtempSync(os.tmpdir() + '/left-')
