@@ -34,10 +34,7 @@ test('a test run in which no test ran fails', () => {
   )
   assert.equal(run(dir, 'scripts/test.mjs').status, 0)
   assert.equal(run(dir, 'scripts/test.mjs', '--test-name-pattern=b').status, 1)
-  assert.equal(
-    run(dir, 'scripts/test.mjs', '--test-name-pattern', 'a', 'src/a.test.ts').status,
-    0,
-  )
+  assert.equal(run(dir, 'scripts/test.mjs', '--test-name-pattern', 'a', 'src/a.test.ts').status, 0)
 })
 
 test('of test files that share a process a broken one fails by itself, and hooks are for their own file', () => {
