@@ -49,7 +49,7 @@ test('of test files that share a process a broken one fails by itself, and hooks
   const { status, stdout } = run(dir, 'scripts/test.mjs', '--test-reporter=tap')
   assert.equal(status, 1)
   assert.match(stdout, /not ok 1 - one\n/)
-  assert.match(stdout, /not ok 2 - content\/b\.test\.ts\n/)
+  assert.match(stdout, /not ok 2 - src\/b\.test\.ts\n/)
   assert.match(stdout, / {4}ok 1 - two\n/)
   assert.match(stdout, /# pass 1\n/)
 })
