@@ -44,8 +44,8 @@ const filtersOf = (fields: Entity['fields']): Readonly<Record<string, Filter>> =
   return all
 }
 
-/** The declaration with its id, the revision that updates need, its routes and its operations, if it says no route. */
-const withRoutes = (draft: AnyDeclaration): AnyDeclaration => {
+/** The declaration with its id, the revision that updates need, its routes and its operations, if it says no route; links have no list. */
+const withRoutes = (draft: AnyDeclaration, isLink: boolean): AnyDeclaration => {
   if (!saysNoRoute(draft)) return draft
   const { policy = {}, rest = {}, graphql = {}, view = false, appendOnly = false } = draft
   const writes = (['create', 'update', 'delete'] as const).filter(
@@ -68,7 +68,7 @@ const withRoutes = (draft: AnyDeclaration): AnyDeclaration => {
     rest: {
       selectable: true,
       ...rest,
-      list: isRead,
+      list: isRead && !isLink,
       one: isRead,
       writes: writes.flatMap(kind => (kind === 'update' ? (['replace', kind] as const) : [kind])),
       listing: {
@@ -113,6 +113,10 @@ const argumentsOf = (entities: Entities, { fields, graphql }: Entity): readonly 
 
 /** The entities with what follows from their names, their policies and each other. */
 export const withDerived = <M extends Entities>(entities: M): M => {
+  const isLink = (name: string) =>
+    Object.values(entities).some(({ relations }) =>
+      Object.values(relations).some(({ through }) => through === name),
+    )
   const drafts = mapped(entities, (self, name): AnyDeclaration | undefined => {
     const draft = optionsOf(self)?.options as AnyDeclaration | undefined
     if (!draft) return undefined
@@ -120,7 +124,7 @@ export const withDerived = <M extends Entities>(entities: M): M => {
     const description = `${withArticle(columnName(name).replaceAll('_', ' '))}.`
     const named = { description: description[0]?.toUpperCase() + description.slice(1), ...draft }
     const isWhole = draft.plural && draft.table && draft.description !== undefined
-    return isWhole && !saysNoRoute(draft) ? undefined : withRoutes({ ...named, plural, table })
+    return isWhole && !saysNoRoute(draft) ? undefined : withRoutes({ ...named, plural, table }, isLink(name))
   })
   if (Object.values(drafts).every(draft => draft === undefined)) return entities
   const made: Entities = mapped(entities, (self, name) =>
