@@ -18,7 +18,7 @@ type Command = readonly [Settings, ...string[]]
 
 const fileAt = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
-for (const { name, content, named, program } of subjects)
+for (const { name, content, named, program, options = [] } of subjects)
   describe(`the command line of ${name}`, () => {
     const command = commandsOf(...named)
     const { folder, freshStore } = folderOf('generic')
@@ -123,7 +123,7 @@ for (const { name, content, named, program } of subjects)
     })
 
     test('its examples are answered, with a token and without', { skip: noDemo }, async () => {
-      const service = await serveBy(fileAt(`../../${program}`), demo)
+      const service = await serveBy(fileAt(`../../${program}`), demo, ...options)
       const { rest, graphql, withToken } = content.examples
       const { entity, roles } = content.viewers
       const whose = entity === undefined ? ['--subject', 'a program'] : [`--${entity}`, '1']

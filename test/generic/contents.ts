@@ -1,15 +1,19 @@
 /** The contents that the generic suite is run on: a new one needs one line. */
 import content from '#content/duet.config.ts'
 import type { Content } from '#content.ts'
+import blog from '../../examples/blog/duet.config.ts'
+import empty from '../../examples/empty/duet.config.ts'
+import recipes from '../../examples/recipes/duet.config.ts'
+import shop from '../../examples/shop/duet.config.ts'
 import { library } from '../support/library/index.ts'
-import { recipes } from '../support/recipes/index.ts'
 
-/** A content, the name it has in its file, and the file that runs the program with it. */
+/** A content, the name it has in its file, and the file that runs the program with it, given these options. */
 export type Subject = {
   readonly name: string
   readonly content: Content
   readonly named: readonly [name: string, file: string]
   readonly program: string
+  readonly options?: readonly string[]
 }
 
 export const subjects: readonly Subject[] = [
@@ -25,10 +29,14 @@ export const subjects: readonly Subject[] = [
     named: ['library', 'test/support/library/index.ts'],
     program: 'test/support/library/main.ts',
   },
-  {
-    name: 'the recipes',
-    content: recipes,
-    named: ['recipes', 'test/support/recipes/index.ts'],
-    program: 'test/support/recipes/main.ts',
-  },
+  ...Object.entries({ blog, empty, recipes, shop }).map(([example, content]): Subject => {
+    const file = `examples/${example}/duet.config.ts`
+    return {
+      name: `the example ${example}`,
+      content,
+      named: ['default', file],
+      program: 'bin/duet',
+      options: ['--config', file],
+    }
+  }),
 ]

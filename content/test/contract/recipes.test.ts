@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createAuthenticator } from '#auth/authenticate.ts'
 import { mint } from '#auth/token.ts'
-import { recipes } from '#test/support/recipes/index.ts'
+import recipes from '../../../examples/recipes/duet.config.ts'
 import { createWorld, secret, type World } from '../world.ts'
 
 const parties = { issuer: 'https://login.example', audience: 'recipes' }
