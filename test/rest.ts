@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import content from '#content/duet.config.ts'
 import { machineErrors } from '#errors.ts'
-import { library } from './support/library/index.ts'
 import recipes from '../examples/recipes/duet.config.ts'
+import { library } from './support/library/index.ts'
 import type { Answered } from './world.ts'
 
 /** Those of each content that tests serve; two contents may have one code under different titles. */

@@ -124,7 +124,9 @@ export const withDerived = <M extends Entities>(entities: M): M => {
     const description = `${withArticle(columnName(name).replaceAll('_', ' '))}.`
     const named = { description: description[0]?.toUpperCase() + description.slice(1), ...draft }
     const isWhole = draft.plural && draft.table && draft.description !== undefined
-    return isWhole && !saysNoRoute(draft) ? undefined : withRoutes({ ...named, plural, table }, isLink(name))
+    return isWhole && !saysNoRoute(draft)
+      ? undefined
+      : withRoutes({ ...named, plural, table }, isLink(name))
   })
   if (Object.values(drafts).every(draft => draft === undefined)) return entities
   const made: Entities = mapped(entities, (self, name) =>

@@ -31,7 +31,7 @@ export const createsAreJudged = ({
 }: Writing): void => {
   test('a thing is made by those who may, and by no others', async () => {
     for (const route of routesOf('create'))
-      for (const viewer of [...callers, barred]) {
+      for (const viewer of [...callers, ...(barred ? [barred] : [])]) {
         const rule = ruleOf(route.entity, 'create')
         await readAgain()
         const isOpen = verdict(rule, viewer, it().model) !== 'no' && viewer !== barred

@@ -21,7 +21,8 @@ export const callersOf = ({ content }: Subject) => {
     /** The first viewer may do everything, as in every world. */
     admin,
     someone,
-    barred: someone(rowCount),
+    /** Undefined where the content bars nobody. */
+    barred: content.viewers.barred && someone(rowCount),
     callers: [anonymous, someone(2), someone(3), ...others, admin],
   }
 }

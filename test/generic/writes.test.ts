@@ -1,6 +1,7 @@
 /** The writes of both APIs, on every content: who may and who may not, what is kept, and what is refused. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { mapped } from '#base/object.ts'
 import { entityOf } from '#model/model.ts'
 import type { Viewer } from '#model/policy.ts'
 import { isIn } from '#model/version.ts'
@@ -11,6 +12,7 @@ import { createsAreJudged } from './creates.ts'
 import { refusedTo } from './reading.ts'
 import { memberName, type Row, type View, verdict, viewsOf } from './reference.ts'
 import { anonymous, asOf, isHeld, named, nameOf, pathOf, targetFor } from './subject.ts'
+import { validValue } from './values.ts'
 import { type Write, writingOf } from './writing.ts'
 
 const writesIn = (subject: Subject, view: View) =>
@@ -56,7 +58,7 @@ const writesIn = (subject: Subject, view: View) =>
     for (const kind of ['replace', 'update'] as const)
       test(`a thing is ${kind}d by those who may, and by no others`, async () => {
         for (const route of routesOf(kind))
-          for (const viewer of [...callers, barred])
+          for (const viewer of [...callers, ...(barred ? [barred] : [])])
             for (const mine of [true, false]) {
               const row = rowFor(route, kind, viewer, mine)
               if (!row) continue
@@ -249,14 +251,14 @@ const writesIn = (subject: Subject, view: View) =>
     })
 
     test('an action about a row is for those whom its rule lets through for it', async () => {
-      for (const { steps, method, path, about, rule } of actions)
-        for (const row of steps && about ? reference().rowsIn(about) : [])
+      for (const { steps, method, path, about, rule, input } of actions)
+        for (const { id } of steps && about ? reference().rowsIn(about) : [])
           for (const viewer of callers) {
             if (!about || verdict(rule, viewer, it().model) === 'no') continue
-            const answer = await ask(
-              `${method} ${prefix}${path.replace(':id', `${row.id}`)}`,
-              viewer,
-            )
+            const row = reference().byId(about, id) as Row
+            const line = `${method} ${prefix}${path.replace(':id', `${id}`)}`
+            const body = input && mapped(input, (field, key) => validValue(key, field, 1))
+            const answer = await ask(line, viewer, body)
             const told = `${path} ${row.id} by ${named(viewer)}: ${answer.text}`
             if (reference().isHidden(about, row, viewer)) assert.equal(answer.status, 404, told)
             else if (!reference().may(about, row, rule, viewer)) refuses(answer, 403, 'FORBIDDEN')
@@ -274,7 +276,7 @@ const writesIn = (subject: Subject, view: View) =>
           Number(b.entity === it().model.viewers.entity),
       )
       for (const route of routes)
-        for (const viewer of [...callers, barred])
+        for (const viewer of [...callers, ...(barred ? [barred] : [])])
           for (const mine of [false, true]) {
             await readAgain()
             const row = rowFor(route, 'delete', viewer, mine)

@@ -1,5 +1,5 @@
 /** Authors: the viewers' entity, so a token speaks for one of its rows. */
-import { entity, many, signedIn, anyone, slug, text, viewer } from 'duet/model'
+import { anyone, entity, many, signedIn, slug, text, viewer } from 'duet/model'
 import { editor } from '../roles.ts'
 
 export const author = entity({
