@@ -16,7 +16,12 @@ export const buy: Action = {
   rule: signedIn,
   input: { pieces: int({ min: 1, max: 1000, description: 'How many.' }) },
   graphql: true,
-  described: { operationId: 'buyProduct', summary: 'Buy a product', errors: ['OUT_OF_STOCK'] },
+  described: {
+    operationId: 'buyProduct',
+    summary: 'Buy a product',
+    success: { 201: 'The order.' },
+    errors: ['OUT_OF_STOCK'],
+  },
   steps: ({ id, input: { pieces } }) => [
     change(
       'product',
