@@ -103,11 +103,14 @@ export const countOf = ({ dialect }: Pick<Writing, 'dialect'>, step: string): Sq
 export const raised = (
   { model, now }: Pick<Writing, 'model' | 'now'>,
   entity: string,
-): readonly (readonly [string, Sql])[] =>
-  Object.entries(entityOf(model, entity).fields).flatMap(([key, { touched }]) => {
-    if (key === 'revision') return [[key, sql`revision + 1`]]
-    return touched ? [[key, sql`${now}`]] : []
-  })
+): readonly (readonly [string, Sql])[] => {
+  const found: [string, Sql][] = []
+  for (const [key, { touched }] of Object.entries(entityOf(model, entity).fields)) {
+    if (key === 'revision') found.push([key, sql`revision + 1`])
+    else if (touched) found.push([key, sql`${now}`])
+  }
+  return found
+}
 
 /** What an insert puts into the fields of these values. */
 export const insertedValues = (
@@ -162,11 +165,11 @@ export const changesOf = (
 }
 
 /** The list of what an update sets, by field. */
-export const assignments = (changes: ReadonlyMap<string, Sql>): Sql =>
-  join(
-    [...changes].map(([key, to]) => sql`${name(columnName(key))} = ${to}`),
-    comma,
-  )
+export const assignments = (changes: ReadonlyMap<string, Sql>): Sql => {
+  const set: Sql[] = []
+  for (const [key, to] of changes) set.push(sql`${name(columnName(key))} = ${to}`)
+  return join(set, comma)
+}
 
 /** Whether the rule allows it; throws 401 or 403 if it does not. `row`: it depends on whose row it is. */
 export const permit = (
@@ -274,9 +277,10 @@ export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
   const isChecked = viewer.role !== 'anonymous' && (isNamed || asSelf)
   const checks = isChecked ? [viewerCheck(writing, asSelf), ...before] : before
   const steps: readonly GuardedStep[] = [...checks, ...draft.steps]
+  const numbers = new Map<string, number>()
   const numberOf = (wanted: string): number => {
-    const found = steps.findIndex(({ name }) => name === wanted)
-    if (found < 0) throw new Error(`the command has no step ${wanted}`)
+    const found = numbers.get(wanted)
+    if (found === undefined) throw new Error(`the command has no step ${wanted}`)
     return found
   }
   // The viewer's id stands in its slot, and results are named by the numbers of their steps.
@@ -292,21 +296,29 @@ export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
       }
       throw new Error(`a step has no ${parameter.kind}`)
     })
-  return {
-    name,
-    steps: steps.map(({ sql, expect = 'row', explain, checksViewer = false }) => ({
+  const made: Step[] = []
+  let hasEffect = false
+  for (const { name, sql, expect = 'row', explain, checksViewer = false, isEffect } of steps) {
+    made.push({
       statement: statementOf(sql),
       expect,
       ...(explain && { explain: statementOf(explain) }),
       checksViewer,
-    })),
+    })
+    // A step comes after those that it refers to; of two of one name the first is meant.
+    if (name !== undefined && !numbers.has(name)) numbers.set(name, made.length - 1)
+    hasEffect ||= isEffect === true
+  }
+  return {
+    name,
+    steps: made,
     makes: makes === undefined ? steps.length - 1 : numberOf(makes),
     status: typeof status === 'number' ? status : { ...status, step: numberOf(status.step) },
     text,
     viewer,
     isolated,
     deletes,
-    hasEffect: steps.some(({ isEffect }) => isEffect),
+    hasEffect,
     refused: (index, rows) =>
       steps[index]?.refused?.(rows) ??
       new ApiError('CONFLICT', `Cannot ${name}: its conditions do not hold any more`),

@@ -6,7 +6,18 @@ import { columnName, entityOf, fieldOf, notFound } from '#model/model.ts'
 import { isByRow, judge, type RowRight, type Rule, refusal, rowRights } from '#model/policy.ts'
 import { type ColumnOf, columnsOf } from '#read/predicate.ts'
 import type { Rows } from '#sql/engine.ts'
-import { and, column, comma, isSql, join, name, type Sql, type SqlPart, sql } from '#sql/sql.ts'
+import {
+  and,
+  column,
+  comma,
+  isSql,
+  join,
+  name,
+  type Sql,
+  type SqlPart,
+  type SqlValue,
+  sql,
+} from '#sql/sql.ts'
 import {
   assignments,
   type Command,
@@ -46,11 +57,12 @@ const referred = (
   entity: Entity,
   values: ReadonlyMap<string, SqlPart>,
   isChange = false,
-) =>
-  [...values].flatMap(([key, value]) => {
+) => {
+  const found: { key: string; value: SqlValue; entity: string; exists: Sql }[] = []
+  for (const [key, value] of values) {
     const { references, readableBy } = fieldOf(entity, key)
     // A row of the same command is there.
-    if (!references || value === null || isSql(value)) return []
+    if (!references || value === null || isSql(value)) continue
     const { table } = entityOf(writing.model, references.entity)
     const seen = seenSql(writing, references.entity)
     const lock = seen.length > 0 ? writing.dialect.shareClause : sql``
@@ -59,8 +71,10 @@ const referred = (
     const isShown = judge(readableBy, writing.viewer, writing.model) === 'yes'
     const exists =
       isChange && isShown && seen.length > 0 ? sql`(${own} = ${value} or ${isThere})` : isThere
-    return [{ key, value, entity: references.entity, exists }]
-  })
+    found.push({ key, value, entity: references.entity, exists })
+  }
+  return found
+}
 
 /** What can be told of a row of which only some fields are known yet: where they do not decide, it counts as fitting. */
 const asFarAsKnown = (
@@ -364,7 +378,9 @@ export const update = (
     steps: [
       ...(hook ? hookSteps(writing, target, 'update', hook.steps) : []),
       { name: 'target', sql: change, ...guard },
-      ...(changes.size === 0 ? [] : effectSteps(writing, target.entity, 'update', target.id)),
+      ...(changes.size > 0 && entity.after.update
+        ? effectSteps(writing, target.entity, 'update', target.id)
+        : []),
     ],
     makes: 'target',
   }

@@ -31,7 +31,8 @@ export const jobStatement = (
   },
 ): JobStatement => {
   const { text, parameters } = statement(piece, placeholder)
-  const values = parameters.map(one => (one.kind === 'value' ? one.value : deferred(one)))
+  const values: DeferredValue[] = []
+  for (const one of parameters) values.push(one.kind === 'value' ? one.value : deferred(one))
   return { text, values }
 }
 
