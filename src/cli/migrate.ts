@@ -35,7 +35,7 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   const applied = await migrateStore(store, content.entities)
   for (const note of await checkSchema(store, content.entities))
     process.stderr.write(`duet: ${note}\n`)
-  const filled = await fillFolded(store, content.entities)
+  const filled = await fillFolded(store, content.entities, true)
   const done = [
     ...(applied.length > 0 ? [`applied ${applied.join(', ')}`] : []),
     ...(filled.length > 0 ? [`filled ${filled.join(', ')}`] : []),

@@ -1,8 +1,17 @@
 /** Fields that the store computes: of other fields of the same row, by a formula that is data, or of the rows below it. */
 import { own } from '#base/object.ts'
 import type { Entity } from '#model/entity.ts'
-import { computed, type Field, type Formula, int, internal, type Term } from '#model/field.ts'
+import {
+  computed,
+  type Field,
+  type Formula,
+  int,
+  internal,
+  type Term,
+  wordsFrom,
+} from '#model/field.ts'
 import type { Scalar } from '#model/values.ts'
+import { wordsKey } from '#model/words.ts'
 
 /** What a term may be: its bounds are those of its number, or of its length. */
 type TermType = {
@@ -167,10 +176,14 @@ export const computedFault = (fields: Fields, key: string, field: Field): string
 
 const most = Number.MAX_SAFE_INTEGER
 
-/** The entities with what their kept counts and means need: the sums and counts that means are of, and how many decimals those have. */
+/**
+ * The entities with what the machine keeps for them: the words of texts that are searched, and the sums and counts that means are of,
+ * which also say how many decimals those have.
+ */
 export const withKept = <M extends Readonly<Record<string, Entity>>>(entities: M): M => {
-  if (!Object.values(entities).some(({ fields }) => Object.values(fields).some(({ kept }) => kept)))
-    return entities
+  const keeps = ({ fields, search }: Entity) =>
+    Object.keys(search).length > 0 || Object.values(fields).some(({ kept }) => kept)
+  if (!Object.values(entities).some(keeps)) return entities
   const completed = Object.entries(entities).map(([name, entity]) => {
     const fields = Object.entries(entity.fields).flatMap(([key, field]) => {
       const { relation = '', of } = field.kept ?? {}
@@ -195,6 +208,10 @@ export const withKept = <M extends Readonly<Record<string, Entity>>>(entities: M
         [key, { ...mean, kept: field.kept }] as const,
       ]
     })
+    // What is no text of its own is refused as what is searched, not as what is kept of it.
+    for (const key of Object.keys(entity.search))
+      if (own(entity.fields, key)?.scalar === 'text' && !own(entity.fields, wordsKey(key)))
+        fields.push([wordsKey(key), wordsFrom(key)])
     return [name, { ...entity, fields: Object.fromEntries(fields) }] as const
   })
   return Object.fromEntries(completed) as M

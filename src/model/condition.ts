@@ -4,7 +4,8 @@ import { own } from '#base/object.ts'
 import { nearest } from '#base/text.ts'
 import { digitsOf, parseMinor } from '#model/money.ts'
 import { linkOf } from '#model/names.ts'
-import { foldedAs, isComparable, isMoment, isStorable, type Scalar } from '#model/values.ts'
+import { isComparable, isMoment, isStorable, type Scalar } from '#model/values.ts'
+import { foldedAs, type SearchIndex } from '#model/words.ts'
 
 /** The row that the caller's token speaks for; it is never null: a rule that names it lets nobody through without one. */
 export const viewer: unique symbol = Symbol.for('duet.viewer')
@@ -109,6 +110,7 @@ export type FieldComparison = {
  * - `compare` and `among` look at a field of the row, by its name in the model, and never hold of a null but by `eq` to null;
  * - `across` looks at other rows: `one`, the row of `table` whose id is in field `by` of this one, which must exist and fit;
  *   `some` and `none`, the rows of `table` whose field `by` has the id of this one;
+ * - `finds` holds of rows that have all of some words, as an index of words finds them;
  * - `has viewer` holds where the caller's token speaks for a row.
  *
  * Operands are stored values (times in milliseconds, money in minor units, flags as 0 and 1), slots, the viewer and the time.
@@ -125,6 +127,7 @@ export type Predicate =
       readonly by: string
       readonly where: Predicate
     }
+  | { readonly kind: 'finds'; readonly index: SearchIndex; readonly to: Operand }
   | { readonly kind: 'has viewer'; readonly from?: ViewersTable | undefined }
 
 /** The predicate that all of these are. */
@@ -183,6 +186,7 @@ type ComparedField = {
   readonly references: { readonly entity: string } | undefined
   readonly foldedFrom: string | undefined
   readonly accents: 'ignored' | undefined
+  readonly cut?: 'words' | undefined
 }
 
 type ComparedRelation = Parameters<typeof linkOf>[2] & { readonly kind: 'one' | 'many' }
@@ -197,7 +201,7 @@ export type ComparedEntity = {
 /** The folded copy of a text field, or the field itself if it is one. */
 const foldedCopy = ({ fields }: ComparedEntity, key: string): string | undefined =>
   fields[key]?.foldedFrom === undefined
-    ? Object.keys(fields).find(other => fields[other]?.foldedFrom === key)
+    ? Object.keys(fields).find(other => fields[other]?.foldedFrom === key && !fields[other]?.cut)
     : key
 
 /** The operators of a field; none if it cannot be compared. */

@@ -162,6 +162,8 @@ export type Entity = {
   readonly counted: readonly string[] | null
   /** Indexes in addition to those of references, unique fields and sorts. */
   readonly indexes: readonly (readonly string[])[]
+  /** The texts that callers search, each with what a word in it counts for the order by relevance. */
+  readonly search: Readonly<Record<string, number>>
   /** Whether rows are never changed or deleted. */
   readonly appendOnly: boolean
   /** Sets of fields whose values are unique together. */
@@ -292,6 +294,8 @@ type EntityDeclaration<F, R, P, Key extends string = (keyof F & string) | 'id'> 
   graphql?: NoInfer<Partial<Omit<Entity['graphql'], 'filters'>> & { filters?: readonly Key[] }>
   counted?: readonly NoInfer<Key>[]
   indexes?: readonly (readonly NoInfer<Key | `-${Key}`>[])[]
+  /** The texts that callers search, with their weights; in a list all have the same. */
+  search?: readonly NoInfer<Key>[] | Readonly<Partial<Record<NoInfer<Key>, number>>>
   sets?: readonly (readonly NoInfer<Key>[] | DeclaredSet<NoInfer<Key>>)[]
   appendOnly?: boolean
   before?: Entity['before']
@@ -381,6 +385,7 @@ const entityShape = keys<EntityDeclaration<object, object, string>>({
   graphql: graphqlShape,
   counted: { each: 'text' },
   indexes: { each: { each: 'text' } },
+  search: { either: [{ each: 'text' }, { named: 'number' }] },
   sets: { each: { either: [{ each: 'text' }, setShape] } },
   appendOnly: 'flag',
   before: keys<Entity['before']>({ ...eachMutation('function'), errors: { each: errorShape } }),
@@ -465,6 +470,9 @@ export const entity = <
     },
     counted: draft.counted ?? null,
     indexes: draft.indexes ?? [],
+    search: (Array.isArray(draft.search)
+      ? Object.fromEntries(draft.search.map(key => [key, 1]))
+      : (draft.search ?? {})) as Entity['search'],
     sets: (draft.sets ?? []).map(set =>
       'fields' in set ? set : { fields: set, error: 'CONFLICT' as const },
     ),

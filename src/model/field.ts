@@ -64,6 +64,8 @@ export type Field = Lifetime & {
   readonly foldedFrom: string | undefined
   /** Of a folded copy: whether `é` is `e` in it. */
   readonly accents: 'ignored' | undefined
+  /** Of a folded copy: whether it has the words of the text, for search. */
+  readonly cut: 'words' | undefined
   /** The formula by which the store computes it of other fields of the row. */
   readonly computed: Formula | undefined
   /** The relation whose rows the store counts in it, or keeps the sum or the mean of a field of. */
@@ -145,6 +147,7 @@ type OptionsOfKind =
   | 'references'
   | 'foldedFrom'
   | 'accents'
+  | 'cut'
   | 'computed'
   | 'kept'
   | 'initial'
@@ -257,6 +260,7 @@ export const fieldShape = keys<Omit<Field, keyof FieldOptions> & FieldOptions>({
   references: 'anything',
   foldedFrom: 'text',
   accents: words<'ignored'>({ ignored: 1 }),
+  cut: words<'words'>({ words: 1 }),
   computed: 'anything',
   kept: 'anything',
   range: 'anything',
@@ -297,6 +301,7 @@ const field = (
       references: undefined,
       foldedFrom: undefined,
       accents: undefined,
+      cut: undefined,
       computed: undefined,
       kept: undefined,
       resetBy: undefined,
@@ -552,6 +557,13 @@ export const folded = (
   options: Pick<FieldOptions, 'nullable' | 'unique'> & { accents?: 'ignored' } = {},
 ): Field =>
   field('text', string, { ...internal, foldedFrom: from, ...options }, shapes.folded, options)
+
+/** The words of another field, which the machine keeps of one that is searched; rows of before have none until they are filled. */
+export const wordsFrom = (from: string): Field => ({
+  ...folded(from, { nullable: true }),
+  cut: 'words',
+  renamed: false,
+})
 
 /**
  * A value that the store computes of other fields of the row, to filter and sort by too: `as` says what it is, and `from` how it comes,

@@ -1,6 +1,7 @@
 /** The indexes that an entity needs: for its references and unique fields, its sorts, and those that it lists itself. */
 import type { Entity } from '#model/entity.ts'
 import { columnName } from '#model/names.ts'
+import { containsIndex, type SearchIndex, wordsIndex } from '#model/words.ts'
 
 type Term = {
   readonly field: string
@@ -63,6 +64,16 @@ export const indexesOf = (entity: Entity): readonly Index[] =>
   askedIndexes(entity).filter(
     ({ name }, at, all) => all.findIndex(other => other.name === name) === at,
   )
+
+/** What an entity needs to find rows by texts. */
+export const searchesOf = (entity: Entity): readonly SearchIndex[] => {
+  const contained = Object.values(entity.rest.listing.filters ?? {}).flatMap(({ kind, field }) =>
+    kind === 'contains' ? [columnName(field)] : [],
+  )
+  const words = wordsIndex(entity)
+  const all = [...new Set(contained)].map(column => containsIndex(entity.table, column))
+  return words ? [...all, words] : all
+}
 
 /** A field that rows are ordered by. */
 type OrderTerm = { readonly field: string; readonly descending: boolean }

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { foldedAs } from '#model/words.ts'
 import {
   type ComparedValue,
   codePoints,
   comparedWith,
   fold,
-  foldedAs,
   isEmail,
   isMoment,
   isStorable,

@@ -58,11 +58,14 @@ export const fold = (text: string): string => {
   return folded
 }
 
-const marks = /[\u0300-\u036f]/g
-/** A text as a folded copy has it: without case, and if it ignores accents without those, so that `é` and `e` fold alike. */
-export const foldedAs = (copy: { readonly accents: 'ignored' | undefined }, text: string): string =>
-  fold(copy.accents ? text.normalize('NFD').replace(marks, '').normalize('NFC') : text)
+// To put so many marks of one letter in order as a hostile text may have takes seconds; no language has more (Unicode, annex 15).
+const manyMarks = /(\p{M}{30})\p{M}+/gu
+/** A text in a normal form, with at most 30 marks on a letter. */
+export const decomposed = (text: string, form: 'NFC' | 'NFD' | 'NFKD'): string =>
+  text.replace(manyMarks, '$1').normalize(form)
 
+/** Accents of Latin, Greek and Cyrillic letters. */
+export const marks = /[\u0300-\u036f]/g
 const betweenWords = /[^\p{L}\p{N}\p{M}]+/gu
 
 /**
@@ -70,7 +73,9 @@ const betweenWords = /[^\p{L}\p{N}\p{M}]+/gu
  * if it has none.
  */
 export const slugOf = (text: string, max: number): string => {
-  const plain = fold(text.normalize('NFKD').replace(marks, '')).normalize('NFKD').replace(marks, '')
+  const plain = fold(decomposed(text, 'NFKD').replace(marks, ''))
+    .normalize('NFKD')
+    .replace(marks, '')
   const words = plain.normalize('NFC').replace(betweenWords, '-')
   return [...words.replace(/^-/, '')].slice(0, max).join('').replace(/-$/, '')
 }

@@ -180,6 +180,11 @@ export const predicateSql = (predicate: Predicate, rows: PredicateRows): Sql => 
     }
     case 'across':
       return acrossSql(predicate, rows)
+    case 'finds': {
+      const { index, to } = predicate
+      const row = { id: rows.columnOf('id'), words: index.columns.map(rows.columnOf) }
+      return rows.dialect.finds(index, row, operandSql(to, rows.isBound))
+    }
     case 'has viewer':
       return predicate.from
         ? sql`${viewerSql(predicate)} is not null`
@@ -187,4 +192,23 @@ export const predicateSql = (predicate: Predicate, rows: PredicateRows): Sql => 
     default:
       return predicate satisfies never
   }
+}
+
+/** What rows count for in an order by relevance: the words that they were found by, and the fields that have words, the weightiest first. */
+export type Relevance = {
+  readonly to: Operand
+  readonly weights: readonly { readonly field: string; readonly weight: number }[]
+}
+
+/** The number that a row counts for: for each word the weight of the best field that has it. */
+export const relevanceSql = (
+  { to, weights }: Relevance,
+  columnOf: ColumnOf,
+  dialect: Dialect,
+): Sql => {
+  const cases = weights.map(({ field, weight }) => {
+    const has = dialect.holds(sql`' ' || ${columnOf(field)} || ' '`, sql`word`)
+    return sql` when ${has} then ${number(weight)}`
+  })
+  return sql`(select sum(case${join(cases, sql``)} else 0 end) from ${dialect.eachWord(operandSql(to))} as "w")`
 }

@@ -13,6 +13,7 @@ import {
   hold,
   migrateStore,
   modelFor,
+  noteOnWords,
   storeOf,
 } from '#serve/store.ts'
 
@@ -78,6 +79,8 @@ export const prepare = async (
   for (const note of await checkSchema(store, content.entities))
     process.stderr.write(`duet: ${note}\n`)
   if (isOurs) report('filled', await fillFolded(store, content.entities))
+  const note = await noteOnWords(store, content.entities)
+  if (note) process.stderr.write(`duet: ${note}\n`)
   await withOpened(store.session('filling'), async session => {
     const open = { session, dialect: store.dialect, model }
     await checkCurrency(open, true)

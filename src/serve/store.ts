@@ -9,9 +9,9 @@ import type { Store } from '#engines/shared/store.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
 import type { Field } from '#model/field.ts'
 import { columnName, type Entities, type Model } from '#model/model.ts'
-import { foldedAs } from '#model/values.ts'
+import { foldedAs, wordsCut } from '#model/words.ts'
 import { queryOf, type Rows } from '#sql/engine.ts'
-import { name, type Sql, sql } from '#sql/sql.ts'
+import { name, type Sql, type SqlValue, sql } from '#sql/sql.ts'
 
 /** The model of the content with the settings of the configuration; throws ConfigError for an unknown currency. */
 export const modelFor = (config: Config, content: Content): Model =>
@@ -161,6 +161,10 @@ export const migrateStore = async (
 /** Where a store remembers its currency, such as `USD 2`: beside its keys, which a backup and a move take along. */
 const currencyKey = 'currency'
 
+const remembering = (key: string, text: string): Sql =>
+  sql`insert into secrets (name, value) values (${key}, ${new TextEncoder().encode(text)})
+    on conflict (name) do update set value = excluded.value`
+
 /** How amounts were counted before stores remembered it: as `Intl` does. */
 const formerDigits = (currency: string): number =>
   new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions()
@@ -194,10 +198,8 @@ export const checkCurrency = async (store: ContentStore, remembers: boolean): Pr
     )
   }
   if (!remembers) return
-  const insert = sql`insert into secrets (name, value) values (${currencyKey}, ${new TextEncoder().encode(now)})
-    on conflict (name) do update set value = excluded.value`
   // A store that takes no writes now is served for reading all the same; the next start remembers.
-  await ask(store, insert).catch(() => {})
+  await ask(store, remembering(currencyKey, now)).catch(() => {})
 }
 
 /** A column of folded texts that may be null, and the column that it is made from. */
@@ -206,64 +208,95 @@ type FoldedCopy = {
   readonly table: Sql
   readonly column: Sql
   readonly from: Sql
-  readonly accents: Field['accents']
+  readonly field: Field
 }
+
+/** The folded copies of rows that may lack them: rows that are never changed stay as they are, so what is added later does not find them. */
+const copiesOf = (entities: Entities): readonly FoldedCopy[] =>
+  Object.values(entities).flatMap(({ fields, table, plural, appendOnly, view }) =>
+    Object.entries(appendOnly || view ? {} : fields).flatMap(([key, field]): FoldedCopy[] => {
+      const { foldedFrom, nullable } = field
+      if (foldedFrom === undefined || !nullable) return []
+      const [column, from] = [name(columnName(key)), name(columnName(foldedFrom))]
+      return [{ name: `${key} of ${plural}`, table: name(table), column, from, field }]
+    }),
+  )
 
 /** Rows that are filled in one transaction, for which writers wait. */
 const foldedBatch = 500
 
-/** The first rows that lack the copy, each with its id and the text to fold. */
-const lacking = ({ table, column, from }: FoldedCopy, most: number): Sql =>
-  sql`select id, ${from} from ${table} where ${column} is null and ${from} is not null limit ${most}`
+/** The first rows after an id, each with its id, the text to fold and its copy; those that lack one, unless all are wanted. */
+const rowsAfter = ({ table, column, from }: FoldedCopy, id: SqlValue, all: boolean, most: number) =>
+  sql`select id, ${from}, ${column} from ${table} where id > ${id} and ${from} is not null
+  and (${column} is null or ${all ? 1 : 0} = 1) order by id limit ${most}`
+
+/** Where a store remembers how the words of its rows were cut. */
+const cutKey = 'words'
+
+const cutIn = async (store: OpenStore): Promise<string | undefined> => {
+  const [row] = await ask(store, sql`select value from secrets where name = ${cutKey}`)
+  return row?.[0] instanceof Uint8Array ? new TextDecoder().decode(row[0]) : undefined
+}
+
+/** A sentence if the words of a store were cut otherwise than this release cuts those of callers. */
+export const noteOnWords = async (
+  { session: open, dialect }: Store,
+  entities: Entities,
+): Promise<string | undefined> => {
+  if (!copiesOf(entities).some(({ field }) => field.cut)) return undefined
+  const cut = await withOpened(open('reading'), session => cutIn({ session, dialect }))
+  return cut === undefined || cut === wordsCut
+    ? undefined
+    : `the words of rows were cut by the rules ${cut}, and this release has ${wordsCut}: searches may miss rows until duet migrate cuts them anew`
+}
 
 /**
- * Fills the folded copies that rows lack, as SQL does not fold as the program does: batch by batch, so that an interrupted run goes on from
- * there; gives what it filled, such as `titleKey of books in 12 rows`. Throws with the remedy if a copy cannot be stored, such as
- * one of two that must differ.
+ * Fills the folded copies that rows lack, as SQL does not fold as the program does, and with `anew` those of words that were cut otherwise:
+ * batch by batch, so that an interrupted run goes on from there; gives what it filled, such as `titleKey of books in 12 rows`.
+ * Throws with the remedy if a copy cannot be stored, such as one of two that must differ.
  */
 export const fillFolded = async (
   { session: open, dialect }: Store,
   entities: Entities,
+  anew = false,
 ): Promise<readonly string[]> => {
-  // Rows that are never changed stay as they are: what is added later does not find them.
-  const changing = Object.values(entities).filter(({ appendOnly, view }) => !appendOnly && !view)
-  const copies = changing.flatMap(({ fields, table, plural }) =>
-    Object.entries(fields).flatMap(([key, { foldedFrom, nullable, accents }]): FoldedCopy[] => {
-      if (foldedFrom === undefined || !nullable) return []
-      const [column, from] = [name(columnName(key)), name(columnName(foldedFrom))]
-      return [{ name: `${key} of ${plural}`, table: name(table), column, from, accents }]
-    }),
-  )
+  const copies = copiesOf(entities)
   if (copies.length === 0) return []
-  const unfilled = await withOpened(open('reading'), async session => {
-    const found: FoldedCopy[] = []
-    for (const copy of copies)
-      if ((await ask({ session, dialect }, lacking(copy, 1))).length > 0) found.push(copy)
-    return found
+  const hasWords = copies.some(({ field }) => field.cut)
+  const { unfilled, cut } = await withOpened(open('reading'), async session => {
+    const store = { session, dialect }
+    // A store that remembers nothing has no words but those of this release.
+    const cut = hasWords ? await cutIn(store) : undefined
+    const found: (FoldedCopy & { readonly all: boolean })[] = []
+    for (const copy of copies) {
+      const all = anew && copy.field.cut !== undefined && cut !== undefined && cut !== wordsCut
+      if ((await ask(store, rowsAfter(copy, 0, all, 1))).length > 0) found.push({ ...copy, all })
+    }
+    return { unfilled: found, cut }
   })
-  if (unfilled.length === 0) return []
+  const remembers = hasWords && (cut === undefined || (anew && cut !== wordsCut))
+  if (unfilled.length === 0 && !remembers) return []
   return withOpened(open('filling'), async session => {
     const store = { session, dialect }
-    const fillSome = async (copy: FoldedCopy): Promise<number> => {
-      const { table, column } = copy
-      const rows = await ask(store, lacking(copy, foldedBatch))
-      for (const [id = null, text] of rows)
-        await ask(
-          store,
-          sql`update ${table} set ${column} = ${foldedAs(copy, String(text))} where id = ${id}`,
-        )
-      return rows.length
-    }
     const told: string[] = []
-    for (const copy of unfilled)
+    for (const { all, ...copy } of unfilled)
       try {
+        const { table, column } = copy
         let filled = 0
-        for (;;) {
-          const some = await session.transaction(() => fillSome(copy))
-          if (some === 0) break
-          filled += some
+        let last: SqlValue = 0
+        const fillSome = async (): Promise<boolean> => {
+          const rows = await ask(store, rowsAfter(copy, last, all, foldedBatch))
+          for (const [id = null, text, before] of rows) {
+            last = id
+            const value = foldedAs(copy.field, String(text))
+            if (value === before) continue
+            await ask(store, sql`update ${table} set ${column} = ${value} where id = ${id}`)
+            filled++
+          }
+          return rows.length > 0
         }
-        told.push(`${copy.name} in ${filled} rows`)
+        while (await session.transaction(fillSome));
+        if (filled > 0) told.push(`${copy.name} in ${filled} rows`)
       } catch (cause) {
         const reason = (cause as Error).message
         throw new Error(
@@ -271,6 +304,7 @@ export const fillFolded = async (
           { cause },
         )
       }
+    if (remembers) await ask(store, remembering(cutKey, wordsCut))
     return told
   })
 }

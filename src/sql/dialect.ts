@@ -1,5 +1,7 @@
 /** The differences between databases: SQL text, and their abilities as data. Code outside `engines/` needs no engine's name. */
+
 import type { Scalar } from '#model/values.ts'
+import type { SearchIndex } from '#model/words.ts'
 import type { Sql, SqlPart } from '#sql/sql.ts'
 
 /** The parts of a query for the rows of some ids, in any order. */
@@ -55,6 +57,14 @@ export type Dialect = {
   readonly contains: (table: string, column: string, needle: Sql) => Sql
   /** A text contains a needle, which no index finds. */
   readonly holds: (text: Sql, needle: Sql) => Sql
+  /** A row with these columns has all of some words, which the index finds: they have spaces between them, and the last one may go on. */
+  readonly finds: (
+    index: SearchIndex,
+    row: { readonly id: Sql; readonly words: readonly Sql[] },
+    words: Sql,
+  ) => Sql
+  /** These words as the rows of a query, each as `word` with the space before it, and the one after it if it may not go on. */
+  readonly eachWord: (words: Sql) => Sql
   /** A list has an item, a text or a number. */
   readonly has: (list: Sql, item: Sql, isText: boolean) => Sql
   /** `order by` terms for one column: null after every value ascending, before it descending. */

@@ -90,6 +90,7 @@ const asFarAsKnown = (
     }
     case 'not':
       return { kind: 'not', of: asFarAsKnown(predicate.of, isKnown, !isNegated) }
+    case 'finds':
     case 'has viewer':
       return predicate
     default: {

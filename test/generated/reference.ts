@@ -7,7 +7,7 @@ import { type Entity, type Filter, type Link, pathFields } from '#model/entity.t
 import { type Field, madeSlug, type Term } from '#model/field.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import { alternativesOf, isByRow, type Rule } from '#model/policy.ts'
-import { foldedAs } from '#model/values.ts'
+import { foldedAs } from '#model/words.ts'
 import { type StoredRow, satisfies } from '../support/conditions.ts'
 import { taken } from '../support/taken.ts'
 import { now, type Viewer, viewerIds } from './serve.ts'

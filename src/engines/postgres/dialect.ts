@@ -24,6 +24,15 @@ const columnType = {
 const anywhere = (needle: Sql): Sql =>
   sql`'%' || replace(replace(replace(${needle}, '\\', '\\\\'), '%', '\\%'), '_', '\\_') || '%'`
 
+/**
+ * The words in some columns as PostgreSQL indexes them. Its own parsers would split them at signs, and by languages; these were cut, so
+ * they stay as they are.
+ */
+export const wordsVector = (columns: readonly Sql[]): Sql => {
+  const filled = columns.map(column => sql`coalesce(${column}, '')`)
+  return sql`array_to_tsvector(array_remove(string_to_array(${join(filled, sql` || ' ' || `)}, ' '), ''))`
+}
+
 export const dialect: Dialect = {
   name: 'postgres',
   placeholder: n => `$${n}`,
@@ -64,6 +73,10 @@ export const dialect: Dialect = {
   // The server's own statement_timeout.
   interruptCheck: null,
   contains: (_table, folded, needle) => sql`${column('t', folded)} like ${anywhere(needle)}`,
+  finds: (_index, { words: columns }, words) =>
+    sql`${wordsVector(columns)} @@ ('''' || replace(${words}, ' ', ''' & ''') || ''':*')::tsquery`,
+  eachWord: words =>
+    sql`(select word from unnest(string_to_array(' ' || replace(${words}, ' ', E' \n ') , E'\n')) as w (word))`,
   has: (list, item, isText) =>
     sql`${list}::jsonb @> to_jsonb(${item}${trusted(isText ? '::text' : '')})`,
   holds: (text, needle) => sql`strpos(${text}, ${needle}) > 0`,

@@ -1,5 +1,5 @@
 /** The tables, indexes and triggers of a model in PostgreSQL: what migrations are drafted from and compared with. */
-import { dialect } from '#engines/postgres/dialect.ts'
+import { dialect, wordsVector } from '#engines/postgres/dialect.ts'
 import {
   addPart,
   addTable,
@@ -24,6 +24,7 @@ import {
   valuesName,
 } from '#engines/shared/schema.ts'
 import { queryWith, type Session } from '#sql/engine.ts'
+import { trusted } from '#sql/sql.ts'
 
 /** A count is the sum of so many rows, so that writers seldom wait for each other. */
 const countParts = 16
@@ -164,10 +165,10 @@ export const ddl: Ddl = {
     const columns = terms.map(({ column, descending }) => `${column}${descending ? ' desc' : ''}`)
     return unique ? columns : [...columns, 'id']
   },
-  searchDdl: (table, column) => {
-    const name = `${table}_${column}_search`
-    const text = `create index ${name} on ${table} using gin (${column} gin_trgm_ops)`
-    return [{ name, of: table, text }]
+  searchDdl: ({ name, table, columns, by }) => {
+    const vector = wordsVector(columns.map(trusted)).texts.join('')
+    const what = by === 'words' ? `(${vector})` : `${columns[0]} gin_trgm_ops`
+    return [{ name, of: table, text: `create index ${name} on ${table} using gin (${what})` }]
   },
   computed: 'stored',
   keptTriggers,

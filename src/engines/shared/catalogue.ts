@@ -67,7 +67,9 @@ export const addTable = (
   text: string,
 ): void => {
   objects.set(table, { text, of: '' })
-  for (const part of splitByCommas(body.slice(0, body.lastIndexOf(')'))))
+  // What PostgreSQL may have behind the last bracket of the columns has brackets too.
+  const columns = body.replace(/\)\s*with\s*\([^()]*\)\s*$/i, ')')
+  for (const part of splitByCommas(columns.slice(0, columns.lastIndexOf(')'))))
     addPart(objects, table, part)
 }
 

@@ -2,10 +2,11 @@
 import { meanDigits, partsOf, termType } from '#model/computed.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Field, Formula, Term } from '#model/field.ts'
-import { type Index, indexesOf } from '#model/indexes.ts'
+import { type Index, indexesOf, searchesOf } from '#model/indexes.ts'
 import { columnName, type Entities, fieldOf } from '#model/model.ts'
 import { parseMinor } from '#model/money.ts'
 import { dependenciesFirst } from '#model/references.ts'
+import type { SearchIndex } from '#model/words.ts'
 
 /** One object of the schema: its name and the statement that makes it. */
 export type Definition = {
@@ -159,7 +160,7 @@ export type Ddl = {
   /** What follows the columns of a table. */
   readonly tableEnd: string
   readonly indexTerms: (index: Index) => readonly string[]
-  readonly searchDdl: (table: string, column: string) => readonly Definition[]
+  readonly searchDdl: (search: SearchIndex) => readonly Definition[]
   /** Where a computed column has its values. */
   readonly computed: 'virtual' | 'stored'
   readonly keptTriggers: (kept: Kept) => readonly Definition[]
@@ -202,9 +203,6 @@ export const definitionsOf = (ddl: Ddl, entities: Entities): readonly Definition
       of: table,
       text: `create ${index.unique ? 'unique ' : ''}index ${index.name} on ${table} (${ddl.indexTerms(index).join(', ')})`,
     }))
-    const searched = Object.values(entity.rest.listing.filters ?? {})
-      .filter(({ kind }) => kind === 'contains')
-      .map(({ field }) => columnName(field))
     return [
       {
         name: table,
@@ -214,7 +212,7 @@ export const definitionsOf = (ddl: Ddl, entities: Entities): readonly Definition
       ...(counted === null ? [] : ddl.countTriggers(table, counted.map(columnName))),
       ...keptOf(entities, name).flatMap(ddl.keptTriggers),
       ...(appendOnly ? ddl.appendOnlyTriggers(table) : []),
-      ...[...new Set(searched)].flatMap(column => ddl.searchDdl(table, column)),
+      ...searchesOf(entity).flatMap(ddl.searchDdl),
     ]
   })
 

@@ -1,9 +1,7 @@
 /** SQLite's text where databases differ. */
+import { containsIndex } from '#model/words.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import { column, comma, join, name, number, type Sql, sql, trusted } from '#sql/sql.ts'
-
-/** The name of the trigram index over a folded column. */
-export const searchTable = (table: string, folded: string): string => `${table}_${folded}_search`
 
 /**
  * The most letters of a needle that the index looks up: each takes it another pass through the places of a trigram, so that a long
@@ -51,11 +49,15 @@ export const dialect: Dialect = {
   interruptCheck: trusted('duet_interrupt_check()'),
   // The index finds candidates by trigrams; `instr` decides.
   contains: (table, folded, needle) => {
-    const index = name(searchTable(table, folded))
+    const index = name(containsIndex(table, folded).name)
     return sql`${column('t', 'id')} in (select rowid from ${index}
       where ${index} match '"' || replace(substr(${needle}, 1, ${number(mostLookedUp)}), '"', '""') || '"')
       and instr(${column('t', folded)}, ${needle}) > 0`
   },
+  finds: ({ name: own }, { id }, words) =>
+    sql`${id} in (select rowid from ${name(own)} where ${name(own)} match '"' || replace(${words}, ' ', '" "') || '"*')`,
+  eachWord: words =>
+    sql`(select value as word from json_each('[" ' || replace(${words}, ' ', ' "," ') || '"]'))`,
   has: (list, item) => sql`exists (select 1 from json_each(${list}) where value = ${item})`,
   holds: (text, needle) => sql`instr(${text}, ${needle}) > 0`,
   ordered: (by, nullable, descending) => {

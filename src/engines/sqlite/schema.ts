@@ -18,7 +18,7 @@ import {
   valuesCheck,
   valuesName,
 } from '#engines/shared/schema.ts'
-import { dialect, searchTable } from '#engines/sqlite/dialect.ts'
+import { dialect } from '#engines/sqlite/dialect.ts'
 import { queryWith, type Rows, type Session } from '#sql/engine.ts'
 
 const trigger = (
@@ -82,27 +82,27 @@ const keptTriggers: Ddl['keptTriggers'] = kept => {
   ]
 }
 
-/** The trigram index of a folded column, updated by triggers; the text itself is only in the table. */
-const searchDdl: Ddl['searchDdl'] = (table, column) => {
-  const index = searchTable(table, column)
-  const put = (row: string) =>
-    `insert into ${index} (rowid, ${column}) values (${row}.id, ${row}.${column});`
-  const drop = `insert into ${index} (${index}, rowid, ${column}) values ('delete', old.id, old.${column});`
+/**
+ * An index of trigrams or of words, updated by triggers; the texts themselves are only in the table. Words are told apart at spaces
+ * only: there is no other sign in them that is ASCII, and all others are letters to this tokenizer.
+ */
+const searchDdl: Ddl['searchDdl'] = ({ name, table, columns, by }) => {
+  const list = columns.join(', ')
+  const valuesOf = (row: string) => columns.map(column => `${row}.${column}`).join(', ')
+  const put = `insert into ${name} (rowid, ${list}) values (new.id, ${valuesOf('new')});`
+  const drop = `insert into ${name} (${name}, rowid, ${list}) values ('delete', old.id, ${valuesOf('old')});`
+  const how =
+    by === 'words' ? "detail = none, tokenize = 'ascii'" : "tokenize = 'trigram case_sensitive 1'"
   return [
     {
-      name: index,
+      name,
       of: table,
-      text: `create virtual table ${index} using fts5 (${column}, content = '${table}', content_rowid = 'id', columnsize = 0, tokenize = 'trigram case_sensitive 1')`,
-      fill: [`insert into ${index} (${index}) values ('rebuild')`],
+      text: `create virtual table ${name} using fts5 (${list}, content = '${table}', content_rowid = 'id', columnsize = 0, ${how})`,
+      fill: [`insert into ${name} (${name}) values ('rebuild')`],
     },
-    trigger(table, `${index}_insert`, `after insert on ${table}`, put('new')),
-    trigger(table, `${index}_delete`, `after delete on ${table}`, drop),
-    trigger(
-      table,
-      `${index}_update`,
-      `after update of ${column} on ${table}`,
-      `${drop}\n  ${put('new')}`,
-    ),
+    trigger(table, `${name}_insert`, `after insert on ${table}`, put),
+    trigger(table, `${name}_delete`, `after delete on ${table}`, drop),
+    trigger(table, `${name}_update`, `after update of ${list} on ${table}`, `${drop}\n  ${put}`),
   ]
 }
 

@@ -1,5 +1,6 @@
 /** Lists, indexes and sets that no database could serve, each with the sentence that says so. */
-import { bytes, folded, webUrl } from '#model/field.ts'
+import { bytes, folded, int, internal, slug, text, webUrl } from '#model/field.ts'
+import { signedIn } from '#model/policy.ts'
 import { areTold, withField } from '../../../test/support/model-faults.ts'
 
 areTold([
@@ -131,5 +132,48 @@ areTold([
     'a set of what is not there',
     'in book, the set of title, mood names mood, which is not a field: name some of id, title, genre, authorId, editorId, inPrint, createdAt, revision',
     { sets: [{ fields: ['title', 'mood'], error: 'CONFLICT' }] },
+  ],
+  [
+    'a search of what is no text',
+    'the search of book names inPrint, which is no text of its own: name some of id, title, genre, authorId, editorId, inPrint, createdAt, revision',
+    { search: { inPrint: 1 } },
+  ],
+  [
+    'a search of what is not there',
+    'the search of book names name, which is no text of its own: name some of id, title, genre, authorId, editorId, inPrint, createdAt, revision',
+    { search: { name: 1 } },
+  ],
+  [
+    'a search with half a weight',
+    'the search of book gives title the weight 0.5: give it one of 1 to 100',
+    { search: { title: 0.5 } },
+  ],
+  [
+    'a search of what fewer may read',
+    'the search of book names note, which fewer may read than its rows, and whose words they would know by the rows that are found: leave it out',
+    { ...withField('note', text({ max: 9, readableBy: signedIn })), search: { note: 1 } },
+  ],
+  [
+    'a search of what no API shows',
+    'the search of book names note, which no API shows, and whose words would be known by the rows that are found: leave it out',
+    { ...withField('note', text({ max: 9, ...internal })), search: { note: 1 } },
+  ],
+  [
+    'a search of a slug',
+    'the search of book names slug, which is a slug, with the words of title: name that',
+    { ...withField('slug', slug({ from: 'title' })), search: { slug: 1 } },
+  ],
+  [
+    'a search beside a filter of that name',
+    'the search of book needs the name of the filter search: rename that',
+    {
+      search: { title: 1 },
+      listing: { filters: { search: { kind: 'equals', field: 'title' } } },
+    },
+  ],
+  [
+    'a search beside a field with the name of its order',
+    'the search of book needs the name of the field relevance: rename that',
+    { ...withField('relevance', int({ min: 0, max: 9 })), search: { title: 1 } },
   ],
 ])

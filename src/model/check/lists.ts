@@ -2,10 +2,11 @@
 import { own } from '#base/object.ts'
 import type { CheckedEntity, Faults } from '#model/check/relations.ts'
 import type { Entity, Filter } from '#model/entity.ts'
-import type { Field } from '#model/field.ts'
-import { askedIndexes, type Index } from '#model/indexes.ts'
-import { columnName } from '#model/names.ts'
+import { type Field, isDerived } from '#model/field.ts'
+import { askedIndexes, type Index, searchesOf } from '#model/indexes.ts'
+import { isForAll, isSameRule } from '#model/policy.ts'
 import { isComparable, type Scalar } from '#model/values.ts'
+import { mostSearched, wordsIndex, wordsKey } from '#model/words.ts'
 
 /** The scalars that each kind of filter can use. */
 const filtered = {
@@ -85,12 +86,47 @@ const searchParts = ['', '_config', '_data', '_docsize', '_idx']
 
 /** The names that a table takes among the names of tables: its own, and those of its key, its sequence, its indexes and searches. */
 export const takenNames = (self: Entity): ReadonlySet<string> => {
-  const { table, rest } = self
-  const searches = Object.values(rest.listing.filters ?? {}).flatMap(({ kind, field }) =>
-    kind === 'contains' ? searchParts.map(part => `${columnName(field)}_search${part}`) : [],
-  )
-  const parts = ['pkey', 'id_seq', ...searches].map(part => `${table}_${part}`)
-  return new Set([table, ...parts, ...askedIndexes(self).map(index => index.name)])
+  const { table } = self
+  const searches = searchesOf(self).flatMap(({ name }) => searchParts.map(part => name + part))
+  const parts = ['pkey', 'id_seq'].map(part => `${table}_${part}`)
+  return new Set([table, ...parts, ...searches, ...askedIndexes(self).map(index => index.name)])
+}
+
+/** The most that a word in one field counts for. */
+const mostWeight = 100
+
+/** The rest of a sentence about what callers search; undefined if nothing is wrong. */
+const searchFault = (self: Entity): string | undefined => {
+  const { fields, search, view, policy, rest, graphql } = self
+  const keys = Object.keys(search)
+  if (keys.length === 0) return undefined
+  if (view) return 'is on a view, whose words nobody keeps: leave it out'
+  if (keys.length > mostSearched)
+    return `has ${keys.length} fields, more than the ${mostSearched} whose words fit in an index: leave some out`
+  const taken = [
+    own(rest.listing.filters ?? {}, 'search') && 'the filter search',
+    (graphql.filters.includes('search') || own(fields, 'search')) && 'the field search',
+    own(fields, 'relevance') && 'the field relevance',
+    ...keys.map(key => !own(fields, wordsKey(key))?.cut && `the field ${wordsKey(key)}`),
+  ].find(Boolean)
+  for (const [key, weight] of Object.entries(search)) {
+    const field = own(fields, key)
+    if (field?.scalar !== 'text' || isDerived(field))
+      return `names ${key}, which is no text of its own: name some of ${fieldNames(self)}`
+    if (typeof field.initial === 'object' && 'slugOf' in field.initial)
+      return `names ${key}, which is a slug, with the words of ${field.initial.slugOf}: name that`
+    if (!field.rest && field.graphql !== 'shown')
+      return `names ${key}, which no API shows, and whose words would be known by the rows that are found: leave it out`
+    if (!isForAll(field.readableBy) && !(policy.read && isSameRule(field.readableBy, policy.read)))
+      return `names ${key}, which fewer may read than its rows, and whose words they would know by the rows that are found: leave it out`
+    if (!Number.isInteger(weight) || weight < 1 || weight > mostWeight)
+      return `gives ${key} the weight ${weight}: give it one of 1 to ${mostWeight}`
+  }
+  if (taken) return `needs the name of ${taken}: rename that`
+  const name = wordsIndex(self)?.name ?? ''
+  if (name.length > longestName)
+    return `needs an index with a name of more than ${longestName} letters, ${name}: use shorter names, or search fewer fields`
+  return undefined
 }
 
 /** The faults of an entity's lists, indexes and counts. */
@@ -133,6 +169,9 @@ export const listFaults = function* ({ entities, name, self }: CheckedEntity): F
     else if (opaqueKind(field)) yield `${subject} is by ${opaqueKind(field)}: leave it out`
     if (isTwice(sort?.fields ?? [], term)) yield `${subject} is there twice: leave one out`
   }
+
+  const searched = searchFault(self)
+  if (searched) yield `the search of ${name} ${searched}`
 
   for (const key of self.counted ?? []) {
     const field = own(self.fields, key)
