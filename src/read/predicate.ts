@@ -182,8 +182,7 @@ export const predicateSql = (predicate: Predicate, rows: PredicateRows): Sql => 
       return acrossSql(predicate, rows)
     case 'finds': {
       const { index, to } = predicate
-      const row = { id: rows.columnOf('id'), words: index.columns.map(rows.columnOf) }
-      return rows.dialect.finds(index, row, operandSql(to, rows.isBound))
+      return rows.dialect.finds(index, rows.columnOf('id'), operandSql(to, rows.isBound))
     }
     case 'has viewer':
       return predicate.from

@@ -57,12 +57,8 @@ export type Dialect = {
   readonly contains: (table: string, column: string, needle: Sql) => Sql
   /** A text contains a needle, which no index finds. */
   readonly holds: (text: Sql, needle: Sql) => Sql
-  /** A row with these columns has all of some words, which the index finds: they have spaces between them, and the last one may go on. */
-  readonly finds: (
-    index: SearchIndex,
-    row: { readonly id: Sql; readonly words: readonly Sql[] },
-    words: Sql,
-  ) => Sql
+  /** The row of an id has all of some words, which the index finds: they have spaces between them, and the last one may go on. */
+  readonly finds: (index: SearchIndex, id: Sql, words: Sql) => Sql
   /** These words as the rows of a query, each as `word` with the space before it, and the one after it if it may not go on. */
   readonly eachWord: (words: Sql) => Sql
   /** A list has an item, a text or a number. */

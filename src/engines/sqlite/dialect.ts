@@ -54,7 +54,7 @@ export const dialect: Dialect = {
       where ${index} match '"' || replace(substr(${needle}, 1, ${number(mostLookedUp)}), '"', '""') || '"')
       and instr(${column('t', folded)}, ${needle}) > 0`
   },
-  finds: ({ name: own }, { id }, words) =>
+  finds: ({ name: own }, id, words) =>
     sql`${id} in (select rowid from ${name(own)} where ${name(own)} match '"' || replace(${words}, ' ', '" "') || '"*')`,
   eachWord: words =>
     sql`(select value as word from json_each('[" ' || replace(${words}, ' ', ' "," ') || '"]'))`,
