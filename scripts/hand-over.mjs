@@ -1,7 +1,7 @@
-// Runs a script under a Node that understands this checkout, as if that one had been started.
+// Runs a script under a Node that is able to, as if that one had been started.
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
-import { pinnedNode, recentEnough } from './pinned-node.mjs'
+import { bringsNode, oldest, pinnedNode, recentEnough } from './pinned-node.mjs'
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
@@ -21,7 +21,9 @@ export function ableNode() {
   const node = wasHandedOver() ? undefined : pinnedNode() // a pinned Node that is too old is none
   if (node !== undefined) return node
   const found = process.versions.node
-  console.error(`duet: this needs Node 26 and runs ${found}: run npm ci, which brings it`)
+  console.error(
+    `duet: this needs Node ${oldest} and runs ${found}: run ${bringsNode()}, which brings it`,
+  )
   process.exit(1)
 }
 

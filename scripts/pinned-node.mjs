@@ -1,9 +1,11 @@
-// Finds the Node that can run this checkout's TypeScript. Plain JavaScript, for Node 18 and up.
+// Finds the Node that can run Duet, and the TypeScript of this checkout or of a project. Plain JavaScript, for Node 18 and up.
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
-const oldest = 26
+/** A checkout runs the Node that it pins; a package, whose code is built, that of its user. */
+const isCheckout = existsSync(new URL('../src', import.meta.url))
+export const oldest = isCheckout ? 26 : 24
 
 /** The npm packages that carry Node for a platform; package.json pins them to one version. */
 export const packages = {
@@ -16,6 +18,13 @@ export const packages = {
 
 /** True if the Node that runs this file needs no other. */
 export const recentEnough = () => Number(process.versions.node.split('.')[0]) >= oldest
+
+/** The command that installs the Node of this platform: in a checkout with all it pins, in a project beside the package. */
+export function bringsNode() {
+  if (isCheckout) return 'npm ci'
+  const name = packages[`${process.platform}-${process.arch}`]
+  return name && hasGlibc() ? `npm install ${name}@26` : 'the installer of nodejs.org'
+}
 
 /** The pinned Node's program; undefined if it is not installed or made for this platform. */
 export function pinnedNode() {

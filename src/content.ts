@@ -1,4 +1,5 @@
 /** The content of a service as one value: all that the machine needs of it. */
+import '#base/older-node.ts'
 import { mapped } from '#base/object.ts'
 import { checkShape, keys, madeWith, must, optionsOf, type Shape } from '#base/shape.ts'
 import { type ErrorKind, errorShape, type FieldFault, machineErrors, mergeErrors } from '#errors.ts'

@@ -7,7 +7,11 @@ const root = new URL('../../', import.meta.url)
 
 test('modules are found where package.json has them', () => {
   const { imports } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
-  assert.deepEqual(imports, { '#content/*': './content/*', '#*': './src/*' })
+  assert.deepEqual(imports, {
+    '#content/*': './content/*',
+    '#test/*': './test/*',
+    '#*': './src/*',
+  })
   assert.equal(
     import.meta.resolve('#base/resolve-imports.ts'),
     new URL('resolve-imports.ts', import.meta.url).href,

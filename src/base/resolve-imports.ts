@@ -1,5 +1,5 @@
 /**
- * Finds the project's modules by their names alone, as package.json has them. Node searches folders and packages for each import,
+ * Finds the project's modules by their names alone, as package.json has them, built or not. Node searches folders and packages for each import,
  * which takes a quarter of the time of a start; it still does for all that is not plainly a file of the project, or is not there.
  */
 import { existsSync, realpathSync } from 'node:fs'
@@ -8,6 +8,8 @@ import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = new URL('../../', import.meta.url).href
+const code = new URL('../', import.meta.url).href
+const isBuilt = import.meta.url.endsWith('.js')
 const packages = '/node_modules/'
 
 /** A folder that is a link is Node's to follow. */
@@ -30,11 +32,15 @@ const addressOf = (name: string, parent: string): string | undefined => {
   }
   if (!name.startsWith('#') || !isOwn(parent) || name.includes('/../')) return undefined
   const isBesideSrc = name.startsWith('#content/') || name.startsWith('#test/')
-  const url = `${root}${isBesideSrc ? '' : 'src/'}${name.slice(1)}`
+  const built = isBuilt ? name.replace(/\.ts$/, '.js') : name
+  const url = `${isBesideSrc ? root : code}${built.slice(1)}`
   return isOwn(url) ? url : undefined
 }
 
-const formats: Readonly<Record<string, string>> = { '.ts': 'module-typescript', '.mjs': 'module' }
+const formats: Readonly<Record<string, string>> = {
+  '.mjs': 'module',
+  ...(isBuilt ? { '.ts': 'module', '.js': 'module' } : { '.ts': 'module-typescript' }),
+}
 
 const resolve: ResolveHookSync = (name, context, next) => {
   const format = formats[extname(name)]

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import '#base/older-node.ts'
 import { optionsOf } from '#base/shape.ts'
 import { runCommand } from '#cli/run.ts'
 import type { Content } from '#content.ts'

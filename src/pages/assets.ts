@@ -1,5 +1,6 @@
 /** The files the pages load, our own and those of npm packages, served by the service under `/assets/`. */
 import { hash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
@@ -57,8 +58,10 @@ export const openAssets = (files: Readonly<Record<string, Asset>>): Assets => {
     if (asset === undefined) throw new ApiError('NOT_FOUND', `Asset ${name} not found`)
     const { package: from, file } = asset
     let url = file
-    // React exports its package.json but not its browser builds, so the path starts from its folder.
-    if (from !== undefined) url = new URL(file, import.meta.resolve(`${from}/package.json`))
+    // A built Duet has a copy. React exports its package.json but not its browser builds, so the path starts from its folder.
+    const copy = new URL(`vendor/${from}/${file}`, import.meta.url)
+    if (from !== undefined)
+      url = existsSync(copy) ? copy : new URL(file, import.meta.resolve(`${from}/package.json`))
     else if (!(file instanceof URL)) url = new URL(`assets/${file}`, import.meta.url)
     const body = await readFile(url)
     return {

@@ -1,5 +1,6 @@
 /** Where each thread begins: its modules are found as quickly as those of the program. `argv` has the address of the one that it runs. */
 import '#base/resolve-imports.ts'
+import '#base/older-node.ts'
 import { getPriority, setPriority } from 'node:os'
 
 /** The nice value of a thread: where cores are few, the one that answers everybody goes first. */

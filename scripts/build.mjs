@@ -1,0 +1,132 @@
+// Builds the package into dist/, a folder that `npm pack ./dist` makes the tarball of: JavaScript, types and source maps of src/, what
+// the pages load from others with their licences, the examples, the documents and the contract. `npm run build`.
+import { spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import { basename, dirname, extname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { machineAssets } from '../src/pages/assets.ts'
+
+/** The name of the package at npm, and nowhere else: contents import `duet` whatever it is, as their package.json names it so. */
+const packageName = 'duet'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+const readJson = file => JSON.parse(fs.readFileSync(join(root, file), 'utf8'))
+const writeJson = (file, value) => fs.writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`)
+
+const vendored = new Set(Object.values(machineAssets).flatMap(asset => asset.package ?? []))
+
+/** The manifest of the package: no scripts, no packages for development, nothing that dependents would have to override. */
+function manifestOf(checkout) {
+  const { version, description, license, type, engines, bin, dependencies } = checkout
+  const built = ([entry, file]) => {
+    const path = file.replace('./src/', './lib/').replace(/\.ts$/, '')
+    return [entry, { types: `${path}.d.ts`, default: `${path}.js` }]
+  }
+  const nodes = Object.keys(checkout.optionalDependencies)
+  return {
+    ...{ name: packageName, version, description, license, type, engines, bin },
+    files: ['bin', 'contract', 'docs', 'examples', 'lib', 'scripts', 'CHANGELOG.md'],
+    imports: { '#*.ts': './lib/*.js' },
+    exports: {
+      ...Object.fromEntries(Object.entries(checkout.exports).map(built)),
+      './package.json': './package.json',
+    },
+    dependencies: Object.fromEntries(
+      Object.entries(dependencies).filter(([name]) => !vendored.has(name)),
+    ),
+    // A project brings one of them where the Node of its machine is too old.
+    peerDependencies: Object.fromEntries(nodes.map(name => [name, '>=24'])),
+    peerDependenciesMeta: Object.fromEntries(nodes.map(name => [name, { optional: true }])),
+  }
+}
+
+/** Compiles a copy of src/: beside the package's own manifest, where the compiler finds `#room/file.ts` in what it writes. */
+function compile(dist) {
+  const isSource = file => !/\.test\.ts$/.test(file)
+  fs.cpSync(join(root, 'src'), join(dist, 'src'), { recursive: true, filter: isSource })
+  const options = {
+    ...{ noEmit: false, rootDir: 'src', outDir: 'lib', rewriteRelativeImportExtensions: true },
+    ...{ declaration: true, sourceMap: true, inlineSources: true },
+  }
+  const config = join(dist, 'tsconfig.json')
+  writeJson(config, {
+    extends: join(root, 'tsconfig.json'),
+    compilerOptions: options,
+    include: ['src'],
+  })
+  const compiler = join(root, 'node_modules/typescript/bin/tsc')
+  const { status, stdout } = spawnSync(process.execPath, [compiler, '-p', dist], {
+    encoding: 'utf8',
+  })
+  if (status !== 0) throw new Error(`the compiler refuses src/ as a package:\n${stdout}`)
+  fs.rmSync(config)
+}
+
+/** What stands beside the code, such as migrations; the addresses of threads follow their files. */
+function completeCode(dist) {
+  for (const file of fs.globSync('src/**/*', { cwd: dist, withFileTypes: true })) {
+    if (!file.isFile() || extname(file.name) === '.ts') continue
+    const from = join(file.parentPath, file.name)
+    const to = join(dist, 'lib', relative(join(dist, 'src'), from))
+    fs.mkdirSync(dirname(to), { recursive: true })
+    fs.copyFileSync(from, to)
+  }
+  fs.rmSync(join(dist, 'src'), { recursive: true })
+  for (const name of fs.globSync('lib/**/*.js', { cwd: dist })) {
+    const file = join(dist, name)
+    const text = fs.readFileSync(file, 'utf8')
+    const built = text.replace(
+      /new URL\('(\.\/[\w-]+)\.ts', import\.meta\.url\)/g,
+      (_, path) => `new URL('${path}.js', import.meta.url)`,
+    )
+    if (built !== text) fs.writeFileSync(file, built)
+  }
+}
+
+/** GraphiQL, Swagger UI and what they need: the files that the pages load, and each package's licence. */
+function copyVendored(dist) {
+  const packages = join(root, 'node_modules')
+  const files = Object.values(machineAssets).flatMap(({ package: from, file }) =>
+    from === undefined ? [] : [join(from, file)],
+  )
+  const licences = [...vendored].flatMap(name =>
+    fs.globSync(`${name}/{LICENSE,NOTICE,*.LICENSE.txt}*`, { cwd: packages }),
+  )
+  for (const file of [...files, ...licences]) {
+    const to = join(dist, 'lib/pages/vendor', file)
+    fs.mkdirSync(dirname(to), { recursive: true })
+    fs.copyFileSync(join(packages, file), to)
+  }
+}
+
+/** The examples that `duet init` copies. Their TypeScript is text here: Node runs none below node_modules, and npm leaves out .gitignore. */
+function copyExamples(dist) {
+  for (const file of fs.globSync('examples/**/*', { cwd: root, withFileTypes: true })) {
+    if (!file.isFile()) continue
+    const from = join(file.parentPath, file.name)
+    const to = join(dist, relative(root, file.parentPath), `${basename(from)}.txt`)
+    fs.mkdirSync(dirname(to), { recursive: true })
+    fs.copyFileSync(from, to)
+  }
+}
+
+/** Builds the package into a folder that has this checkout's node_modules beside or above it; throws a plain error if the compiler refuses it. */
+export function build(dist) {
+  fs.rmSync(dist, { recursive: true, force: true })
+  fs.mkdirSync(dist, { recursive: true })
+  writeJson(join(dist, 'package.json'), manifestOf(readJson('package.json')))
+  compile(dist)
+  completeCode(dist)
+  copyVendored(dist)
+  copyExamples(dist)
+  for (const name of ['bin', 'contract', 'docs', 'README.md', 'LICENSE', 'CHANGELOG.md'])
+    fs.cpSync(join(root, name), join(dist, name), { recursive: true })
+  for (const name of ['pinned-node.mjs', 'hand-over.mjs'])
+    fs.cpSync(join(root, 'scripts', name), join(dist, 'scripts', name))
+}
+
+if (import.meta.main) {
+  build(join(root, 'dist'))
+  console.log('dist/ is built; npm pack ./dist makes the tarball')
+}

@@ -1,0 +1,116 @@
+/** Checks the package: what is in it, what it keeps closed, and that a content outside the checkout is served by it. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { cpSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { plain, serveBy } from '../duet.ts'
+import { pretend, root } from '../support/checkouts.ts'
+import { packed, projectWith } from '../support/package.ts'
+
+const project = projectWith(packed())
+const installed = join(project, 'node_modules/duet')
+const program = join(installed, 'bin/duet')
+
+const run = (args: readonly string[], cwd = project) =>
+  spawnSync(process.execPath, args, { cwd, env: plain, encoding: 'utf8' })
+
+test('there is no TypeScript in it but types, and a map for each module', () => {
+  const files = globSync('**/*', { cwd: installed })
+  assert.deepEqual(
+    files.filter(file => /\.[cm]?ts$/.test(file) && !file.endsWith('.d.ts')),
+    [],
+  )
+  const modules = files.filter(file => file.startsWith('lib/') && !file.startsWith('lib/pages/'))
+  for (const file of modules.filter(file => file.endsWith('.js')))
+    assert.ok(files.includes(`${file}.map`) && files.includes(file.replace(/js$/, 'd.ts')), file)
+  for (const name of ['graphiql', 'react', 'react-dom', 'swagger-ui-dist'])
+    assert.ok(files.includes(`lib/pages/vendor/${name}/LICENSE`), name)
+})
+
+test('its manifest asks nothing of those that depend on it', () => {
+  const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'))
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  for (const key of ['scripts', 'devDependencies', 'overrides', 'optionalDependencies', 'private'])
+    assert.ok(!(key in manifest), key)
+  assert.deepEqual(
+    Object.keys(manifest.exports).sort(),
+    [...Object.keys(exports), './package.json'].sort(),
+  )
+  assert.deepEqual(
+    Object.keys(manifest.dependencies).filter(name => /graphiql|react|swagger/.test(name)),
+    [],
+  )
+})
+
+test('what is not an entry point is closed', () => {
+  const { stderr } = run(['--input-type=module', '-e', "await import('duet/lib/config.js')"])
+  assert.match(stderr, /ERR_PACKAGE_PATH_NOT_EXPORTED/)
+})
+
+test('where there is no content the program says where it looked and what to do', () => {
+  const { status, stderr } = run([program, 'serve'])
+  assert.equal(status, 1)
+  assert.equal(
+    stderr,
+    `duet: there is no duet.config.ts in ${project}: go to the folder of a content, name its file with --config FILE, or make one with duet init\n`,
+  )
+  assert.match(run([program, '--help']).stdout, /^ {2}serve +serve both APIs$/m)
+})
+
+test('a file that is no content is told with its remedy', () => {
+  const faults = {
+    'empty.ts': /empty\.ts exports no content: let it say export default defineContent/,
+    'other.ts': /was not made by defineContent of this Duet.*import it from 'duet'/,
+  }
+  writeFileSync(join(project, 'empty.ts'), 'export const content = 1\n')
+  writeFileSync(join(project, 'other.ts'), 'export default { entities: {} }\n')
+  for (const [file, fault] of Object.entries(faults)) {
+    const { status, stderr } = run([program, `--config=${file}`, 'serve'])
+    assert.equal(status, 1)
+    assert.match(stderr, fault)
+  }
+  assert.match(
+    run([program, 'serve', '--config', 'no.ts']).stderr,
+    /^duet: there is no file no\.ts/,
+  )
+  assert.match(run([program, 'serve', '--config']).stderr, /^duet: --config needs a file, such as/)
+})
+
+test('a Node that is too old is told how to get another, and hands over to one that is there', () => {
+  writeFileSync(join(project, 'old.cjs'), pretend)
+  const { status, stderr } = run(['-r', './old.cjs', program, 'serve'])
+  assert.equal(status, 1)
+  const [, name = ''] =
+    /^duet: this needs Node 24 and runs 20\.0\.0: run npm install (node-\S+)@26, /.exec(stderr) ??
+    []
+  const bin = join(project, 'node_modules', name, 'bin')
+  mkdirSync(bin, { recursive: true })
+  writeFileSync(join(bin, '../package.json'), '{}')
+  symlinkSync(process.execPath, join(bin, 'node'))
+  assert.match(run(['-r', './old.cjs', program, '--version']).stdout, /^duet \d/)
+})
+
+test('the content of this service is served outside the checkout as in it, in several threads', async () => {
+  const filter = (path: string) => !path.startsWith(join(root, 'content/test'))
+  cpSync(join(root, 'content'), join(project, 'shop'), { recursive: true, filter })
+  const config = join(project, 'shop/duet.config.ts')
+  const settings = { DUET_DATABASE_URL: `sqlite:${join(project, 'data/duet.db')}` }
+  const service = await serveBy(program, { ...settings, DUET_THREADS: '2' }, '--config', config)
+  const ask = (path: string, accept = '*/*') =>
+    fetch(`${service.url}${path}`, { headers: { accept } })
+  assert.equal((await ask('/api/v2/products/1')).status, 200)
+  const query = encodeURIComponent('{ posts(limit: 1) { title } }')
+  assert.match(
+    await (await ask(`/graphql?query=${query}`)).text(),
+    /^{"data":{"posts":\[{"title":/,
+  )
+  // GraphiQL and Swagger UI, of the package's own copies.
+  for (const page of ['/graphql', '/docs']) {
+    const text = await (await ask(page, 'text/html')).text()
+    const assets = [...text.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, path = '']) => path)
+    assert.ok(assets.length > 3, page)
+    for (const path of assets) assert.equal((await ask(path)).status, 200, path)
+  }
+  assert.equal((await service.end()).code, 0)
+})
