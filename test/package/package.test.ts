@@ -101,10 +101,7 @@ test('the content of this service is served outside the checkout as in it, in se
     fetch(`${service.url}${path}`, { headers: { accept } })
   assert.equal((await ask('/api/v2/products/1')).status, 200)
   const query = encodeURIComponent('{ posts(limit: 1) { title } }')
-  assert.match(
-    await (await ask(`/graphql?query=${query}`)).text(),
-    /^{"data":{"posts":\[{"title":/,
-  )
+  assert.match(await (await ask(`/graphql?query=${query}`)).text(), /^{"data":{"posts":\[{"title":/)
   // GraphiQL and Swagger UI, of the package's own copies.
   for (const page of ['/graphql', '/docs']) {
     const text = await (await ask(page, 'text/html')).text()
