@@ -20,6 +20,7 @@ import { deriveSchema, schemaText } from '../src/graphql/schema.ts'
 import { openApiOf } from '../src/openapi/openapi.ts'
 import { printed } from '../src/openapi/print.ts'
 import { modelFor } from '../src/serve/store.ts'
+import { signatures } from './signatures.mjs'
 
 const folder = 'contract'
 
@@ -155,7 +156,7 @@ if (import.meta.main)
   try {
     const { text, isWell } = compareContract({
       root: fileURLToPath(new URL('..', import.meta.url)),
-      files: await documentsOf(content),
+      files: { ...(await documentsOf(content)), 'package.d.ts': signatures() },
       today: new Date().toISOString().slice(0, 10),
       writes: process.argv.includes('--write'),
       commit: process.argv.slice(2).find(argument => !argument.startsWith('--')),

@@ -13,6 +13,7 @@ import { settings } from '../src/settings.ts'
 import { createWorld } from '../test/world.ts'
 import { linesOf, threatCells, threatsInWords } from './reliability.mjs'
 import { threats } from './reliability-rows/index.mjs'
+import { signatures } from './signatures.mjs'
 import { sizingRows } from './sizing.mjs'
 
 const model = modelOf(content, { switches: { signup: true }, currency: { code: 'USD', digits: 2 } })
@@ -231,9 +232,12 @@ export async function renewed(name) {
   return text
 }
 
+/** The one file of the contract that changes of the code inside often reach, and that no caller of the APIs sees. */
+const signaturesFile = 'contract/package.d.ts'
+
 if (import.meta.main)
-  for (const name of Object.keys(parts)) {
-    const text = await renewed(name)
+  for (const name of [...Object.keys(parts), signaturesFile]) {
+    const text = name === signaturesFile ? signatures() : await renewed(name)
     if (text === read(name)) continue
     writeFileSync(new URL(`../${name}`, import.meta.url), text)
     console.log(`${name} written anew`)

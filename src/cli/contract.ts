@@ -10,8 +10,8 @@ import { usesSince } from '#versions/deprecated-use.ts'
 export const help = `Usage: duet contract diff OLD NEW [--json]
        duet contract usage [--since DAY] [--json]
 
-diff says what NEW means for callers of OLD: two OpenAPI 3.1 documents (.json), or two GraphQL
-schemas (.graphql). Each difference is breaking, risky or compatible: docs/contract.md.
+diff says what NEW means for callers of OLD: two OpenAPI 3.1 documents (.json), two GraphQL
+schemas (.graphql), or the signatures of two packages (.d.ts). Each difference is breaking, risky or compatible: docs/contract.md.
 Exit code 0 where nothing is breaking, 1 where something is, 2 for a wrong command line.
 usage says who still uses what is deprecated in the store of the settings: a version, or a
 member that will end, by the id that the callers' tokens name, of the last 13 months or
@@ -20,7 +20,9 @@ since a day such as 2027-01-31. --json prints either as a list of objects.`
 const fileNamed = (name: string | undefined, which: string): string => {
   if (name === undefined) throw new UsageError(`${which} is missing: duet contract diff OLD NEW`)
   if (kindOf(name) === undefined)
-    throw new UsageError(`${which} must be a file that ends in .json or .graphql, not ${name}`)
+    throw new UsageError(
+      `${which} must be a file that ends in .json, .graphql or .d.ts, not ${name}`,
+    )
   return name
 }
 
@@ -30,7 +32,7 @@ const diff = async (args: readonly string[]): Promise<void> => {
   const { values, positionals } = readArgs(args, { json: { type: 'boolean' } }, 2)
   const [before, after] = [fileNamed(positionals[0], 'OLD'), fileNamed(positionals[1], 'NEW')]
   if (kindOf(before) !== kindOf(after))
-    throw new UsageError('OLD and NEW must be of one kind: both .json, or both .graphql')
+    throw new UsageError('OLD and NEW must be of one kind: both .json, .graphql or .d.ts')
   const today = new Date().toISOString().slice(0, 10)
   const differences = diffFiles(read(before), read(after), today)
   process.stdout.write(

@@ -1,4 +1,4 @@
-/** Compares two files of a contract, OpenAPI in JSON or a GraphQL schema, and writes the differences as people read them. */
+/** Compares two files of a contract, OpenAPI in JSON, a GraphQL schema or signatures of the package, and writes the differences as people read them. */
 import { isObject, type JsonObject } from '#base/object.ts'
 import {
   type ContractDifference,
@@ -11,11 +11,12 @@ import {
 import { diffGraphql } from '#contract/graphql.ts'
 import { diffOpenApi } from '#contract/openapi.ts'
 import { classes } from '#contract/rules.ts'
+import { diffSignatures } from '#contract/signatures.ts'
 
 /** A file of a contract. */
 export type ContractFile = { readonly name: string; readonly text: string }
 
-const contractKinds = ['json', 'graphql'] as const
+const contractKinds = ['json', 'graphql', 'ts'] as const
 
 type ContractKind = (typeof contractKinds)[number]
 
@@ -49,8 +50,9 @@ export const diffFiles = (
 ): Differences => {
   const kind = kindOf(before.name)
   if (kind === undefined || kind !== kindOf(after.name))
-    throw new Error(`${before.name} and ${after.name} must both end in .json or both in .graphql`)
+    throw new Error(`${before.name} and ${after.name} must both end in .json, .graphql or .ts`)
   if (kind === 'json') return diffOpenApi(openApiOf(before), openApiOf(after), today)
+  if (kind === 'ts') return diffSignatures(before, after)
   try {
     return diffGraphql(before.text, after.text, today)
   } catch (cause) {

@@ -44,7 +44,7 @@ test('duet contract diff compares two files, and tells by its exit code whether 
 
 test('duet contract refuses a wrong command line and files that it cannot compare, with what they lack', async () => {
   const cases = [
-    [['diff', one, schema], 2, /both \.json, or both \.graphql/],
+    [['diff', one, schema], 2, /both \.json, \.graphql or \.d\.ts/],
     [['diff', one], 2, /NEW is missing/],
     [['diff', one, '-'], 2, /NEW must be a file that ends in \.json or \.graphql, not -/],
     [['compare'], 2, /there is no contract compare/],
