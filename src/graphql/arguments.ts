@@ -12,6 +12,7 @@ import { GraphqlErrors } from '#graphql/errors.ts'
 import type { Params } from '#graphql/over-http.ts'
 import type { Entity } from '#model/entity.ts'
 import { fieldOf, type Model } from '#model/model.ts'
+import type { Viewer } from '#model/policy.ts'
 import { comparedWith, parseId } from '#model/values.ts'
 import { type Page, type ParameterValue, pageSize, type Slot } from '#read/selection.ts'
 
@@ -51,14 +52,17 @@ export const coerceVariables = (
 /** The value of an argument that is an id; 0, which no row has, if it is none. */
 export const idArgument = (value: unknown): number => parseId(String(value)) ?? 0
 
+/** Gives the value of a slot for a request. */
+type SlotValue = (variables: Variables, viewer: Viewer) => ParameterValue
+
 /** Slots from the number `first` on, whose values come from the variables of each request; the caller fills those before it. */
 export const createSlots = (first: Slot) => {
-  const makers: ((variables: Variables) => ParameterValue)[] = []
+  const makers: SlotValue[] = []
   return {
     /** The slot that this value will have. */
-    take: (value: (variables: Variables) => ParameterValue): Slot => makers.push(value) - 1 + first,
-    valuesOf: (variables: Variables): readonly ParameterValue[] =>
-      makers.map(make => make(variables)),
+    take: (value: SlotValue): Slot => makers.push(value) - 1 + first,
+    valuesOf: (variables: Variables, viewer: Viewer): readonly ParameterValue[] =>
+      makers.map(make => make(variables, viewer)),
   }
 }
 

@@ -24,7 +24,7 @@ import { type Account, partOf } from '#http/memory.ts'
 export type GraphqlOperation = {
   readonly node: OperationDefinitionNode
   readonly fragments: Fragments
-  /** The variables of `@skip` and `@include`: with the operation they decide which fields are selected. */
+  /** The variables of `@skip` and `@include`, and those in orders: with the operation they decide what is read. */
   readonly conditions: readonly string[]
   /** The value derived from the operation under this key; made unless it is cached. */
   readonly derived: <Value>(key: string, make: () => Value) => Value
@@ -120,6 +120,10 @@ export const documentCache = (
       Directive: directive => {
         const value = directive.arguments?.find(({ name }) => name.value === 'if')?.value
         if (value?.kind === 'Variable') conditions.add(value.name.value)
+      },
+      Argument: argument => {
+        if (argument.name.value === 'orderBy')
+          visit(argument.value, { Variable: ({ name }) => void conditions.add(name.value) })
       },
     })
     const { tokenCount: tokens = 0 } = node

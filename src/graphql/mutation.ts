@@ -138,7 +138,7 @@ const planMutation = (
     const selected = { ...row, written, key, ...startOf(node) } as const
     const reading = {
       plan: plan({ encoding: 'graphql', roots: [selected] }, core.model, viewer.role),
-      values: [viewer.subject ?? viewer.id, ...slots.valuesOf(variables)],
+      values: [viewer.subject ?? viewer.id, ...slots.valuesOf(variables, viewer)],
     }
     return { key, root, args, reading, location }
   })

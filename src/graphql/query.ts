@@ -3,6 +3,8 @@ import { type ExecutionResult, execute, type FieldNode, Kind, OperationTypeNode 
 import { after } from '#base/after.ts'
 import { prepareFor } from '#core.ts'
 import { argumentOf, createSlots, idArgument } from '#graphql/arguments.ts'
+import { connectionRoots, type WriteConnection } from '#graphql/connection.ts'
+import { placing } from '#graphql/connection-type.ts'
 import { GraphqlErrors } from '#graphql/errors.ts'
 import {
   type Collected,
@@ -22,6 +24,7 @@ type DataMember = { readonly key: string } & (
   | { readonly kind: 'text'; readonly json: string }
   | { readonly kind: 'introspection'; readonly nodes: readonly FieldNode[] }
   | { readonly kind: 'read'; readonly root: number; readonly node: FieldNode }
+  | { readonly kind: 'connection'; readonly write: WriteConnection }
 )
 
 /** The answer, or, if a row is missing, the answers that say so: how the caller named it is not in them. */
@@ -40,7 +43,9 @@ export const runQuery = (
 ): Queried | Promise<Queried> => {
   const { core, operation, variables, viewer } = execution
   // The operation is prepared once for each role, for the conditions of its fields, and for the filters that are given.
-  const conditions = operation.conditions.map(name => String(variables.coerced[name])).join()
+  const conditions = operation.conditions
+    .map(name => JSON.stringify(variables.coerced[name]))
+    .join()
   const { collected, filters } = operation.derived(`fields ${conditions}`, () => {
     const collected = collectFields([operation.node.selectionSet], operation, variables)
     return { collected, filters: filtersIn(execution, collected) }
@@ -56,6 +61,12 @@ export const runQuery = (
       if (name === '__typename') return { kind: 'text', key, json: '"Query"' }
       const root = execution.schema.roots.get(name)
       if (!root) return { kind: 'introspection', key, nodes }
+      if (root.kind === 'connection') {
+        const selecting = { ...execution, slots }
+        const made = connectionRoots(selecting, root.entity, key, nodes, roots.length)
+        roots.push(...made.roots)
+        return { kind: 'connection', key, write: made.write }
+      }
       roots.push(rootOf({ ...execution, slots }, root, key, nodes))
       return { kind: 'read', key, root: roots.length - 1, node }
     })
@@ -76,6 +87,7 @@ export const runQuery = (
       texts.push(`${texts.length > 1 ? ',' : ''}${JSON.stringify(member.key)}:`)
       if (member.kind === 'text') texts.push(member.json)
       else if (member.kind === 'read') texts.push(answers[member.root]?.text ?? 'null')
+      else if (member.kind === 'connection') texts.push(member.write(answers))
       else texts.push(introspect(execution, member.nodes))
     }
     texts.push('}}')
@@ -86,7 +98,7 @@ export const runQuery = (
   const orError = (outcome: QueryOutcome): Queried =>
     'missing' in outcome ? { error: missingRow(members, outcome.missing, execution) } : outcome
   if (!prepared) return after(make([]), orError)
-  const values = [viewer.subject ?? viewer.id, ...slots.valuesOf(variables)]
+  const values = [viewer.subject ?? viewer.id, ...slots.valuesOf(variables, viewer)]
   // Introspection may depend on variables that are in no slot.
   const found = introspects
     ? after(read(core.reader, prepared, values, options), make)
@@ -94,12 +106,14 @@ export const runQuery = (
   return after(found, orError)
 }
 
-/** The filters that a query's lists may be given, each as the value that it has for some variables. */
+/** The filters that a query's lists may be given, and the places that its connections may be, each as the value that it has for some variables. */
 const filtersIn = ({ core, schema }: Execution, collected: Collected) =>
   [...collected.values()].flatMap(([node]) => {
     const root = node && schema.roots.get(node.name.value)
-    if (root?.kind !== 'list' || !node?.arguments?.length) return []
+    if (!root || !node?.arguments?.length) return []
     const field = queryField(schema, node.name.value)
+    if (root.kind === 'connection') return placing.map(name => argumentOf(field, node, name))
+    if (root.kind !== 'list') return []
     const { filters } = entityOf(core.model, root.entity).graphql
     return filters.map(name => argumentOf(field, node, name))
   })

@@ -20,6 +20,8 @@ import {
   valueFromASTUntyped,
 } from 'graphql'
 import { mapped } from '#base/object.ts'
+import { connectionPage, connectionType } from '#graphql/connection-type.ts'
+import { orderArguments } from '#graphql/order.ts'
 import type { Entity, Relation } from '#model/entity.ts'
 import { enumName, type Field } from '#model/field.ts'
 import { entityOf, fieldOf, type Model, typeName } from '#model/model.ts'
@@ -31,7 +33,7 @@ import { type Action, guardedBy } from '#write/action.ts'
 /** The operation that a root field of the schema is, and its entity. */
 export type RootField =
   | {
-      readonly kind: 'one' | 'list' | 'create' | 'update' | 'delete'
+      readonly kind: 'one' | 'list' | 'connection' | 'create' | 'update' | 'delete'
       readonly entity: string
     }
   /** The entity is the one that the action answers with; empty if it answers with none. */
@@ -53,7 +55,8 @@ export const deriveSchema = (model: Model, actions: readonly Action[] = []): Der
     ...Object.keys(model.entities).filter(name => isGuarded(entityOf(model, name))),
   ])
   const leafOf = leafTypes(model, mutating)
-  const types = objectTypes(model, leafOf, guarded)
+  const orderBy = orderArguments(model, deprecation)
+  const types = objectTypes(model, leafOf, guarded, orderBy)
   const roots = new Map<string, RootField>()
   const queries: FieldConfigs = {}
   const mutations: FieldConfigs = {}
@@ -82,8 +85,13 @@ export const deriveSchema = (model: Model, actions: readonly Action[] = []): Der
       })
       add(queries, 'list', plural, {
         type: list(type),
-        args: { ...filtersOf(entity, leafOf), ...page },
+        args: { ...filtersOf(entity, leafOf), ...page, ...orderBy(name) },
         description: described(many, rights),
+      })
+      add(queries, 'connection', `${plural}Connection`, {
+        type: new GraphQLNonNull(connectionType(type)),
+        args: { ...connectionPage, ...orderBy(name) },
+        description: described(`The ${plural} by cursors.`, rights),
       })
     }
     for (const kind of graphql.mutations) {
@@ -262,6 +270,7 @@ const objectTypes = (
   model: Model,
   leafOf: LeafOf,
   guarded: ReadonlySet<string | null>,
+  orderBy: ReturnType<typeof orderArguments>,
 ): ReadonlyMap<string, GraphQLObjectType> => {
   const { entities } = model
   const types = new Map<string, GraphQLObjectType>()
@@ -280,7 +289,7 @@ const objectTypes = (
     const { to, by, kind, description } = relation
     const one = types.get(to) as GraphQLObjectType
     const about = { description, ...deprecation(relation) }
-    if (kind === 'many') return { type: list(one), args: page, ...about }
+    if (kind === 'many') return { type: list(one), args: { ...page, ...orderBy(to) }, ...about }
     // The row may be absent, or be one that not everybody may read.
     const mayBeNull =
       fields[by]?.nullable === true ||

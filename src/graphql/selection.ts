@@ -21,7 +21,9 @@ import {
   type Variables,
 } from '#graphql/arguments.ts'
 import type { GraphqlOperation } from '#graphql/document.ts'
+import { orderIn } from '#graphql/order.ts'
 import type { DerivedSchema, RootField } from '#graphql/schema.ts'
+import type { Entity } from '#model/entity.ts'
 import { entityOf, typeName } from '#model/model.ts'
 import type { Viewer } from '#model/policy.ts'
 import {
@@ -31,6 +33,7 @@ import {
   oneRow,
   type Root,
   type Slot,
+  type Sort,
 } from '#read/selection.ts'
 
 /** The field nodes under each response key, which are merged. */
@@ -85,7 +88,7 @@ export type Execution = {
 }
 
 /** An execution on its way to a Selection, with the slots that it fills. */
-type Selecting = Execution & { readonly slots: ArgumentSlots }
+export type Selecting = Execution & { readonly slots: ArgumentSlots }
 
 const fieldOfType = (type: GraphQLObjectType, name: string): GraphQLField<unknown, unknown> => {
   const field = type.getFields()[name]
@@ -108,11 +111,13 @@ export const itemsOf = (
     const field = fieldOfType(type, name)
     const target = getNamedType(field.type)
     if (!isObjectType(target)) return { kind: 'field', key, field: name, ...startOf(node) }
+    const sort = orderIn(field, node, selecting.variables)
     return {
       kind: 'relation',
       key,
       relation: name,
       page: field.args.length > 0 ? pageOf(selecting.slots, field, node, null) : null,
+      ...(sort && { sort }),
       items: itemsOf(selecting, target, nodes),
       ...startOf(node),
     }
@@ -122,6 +127,11 @@ export const itemsOf = (
 /** A field of the type `Query`. */
 export const queryField = ({ schema }: DerivedSchema, name: string) =>
   fieldOfType(schema.getQueryType() as GraphQLObjectType, name)
+
+/** The order of a list that is asked for none. */
+export const defaultOrder = ({ graphql }: Entity): readonly Sort[] => [
+  { field: 'id', descending: !graphql.paged },
+]
 
 /** A root of a query as a root of the read. */
 export const rootOf = (
@@ -158,7 +168,7 @@ export const rootOf = (
       const { references } = entity.fields[field] ?? {}
       return references ? [{ entity: references.entity, slot }] : []
     }),
-    sort: [{ field: 'id', descending: !paged }],
+    sort: orderIn(field, node, variables) ?? defaultOrder(entity),
     many: true,
     page: pageOf(slots, field, node, paged ? entity.rest.listing.limit : null),
   }

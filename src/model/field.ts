@@ -16,6 +16,7 @@ import {
 } from '#model/policy.ts'
 import {
   codePoints,
+  isComparable,
   isEmail,
   isEnumValue,
   isMoment,
@@ -646,6 +647,13 @@ export const mostCharacters = ({ scalar, range, items }: Field): number => {
     return 2 + max * ((items && mostCharacters(items)) || longestPlain) + 3 * max
   return 0
 }
+
+/** The most characters of a text that rows are ordered by, since cursors hold it. */
+const mostOrdering = 650
+
+/** Whether callers may order rows by a field. */
+export const isOrdering = (field: Field): boolean =>
+  isComparable(field.scalar) && mostCharacters(field) <= mostOrdering
 
 /** The same of a text that may be long; 0 for any other field. */
 export const longest = (field: Field): number => {

@@ -76,7 +76,12 @@ export const searchesOf = (entity: Entity): readonly SearchIndex[] => {
 }
 
 /** A field that rows are ordered by. */
-type OrderTerm = { readonly field: string; readonly descending: boolean }
+type OrderTerm = {
+  readonly path?: readonly string[]
+  readonly field: string
+  readonly descending: boolean
+  readonly nullsLast?: boolean
+}
 
 /**
  * Whether an index gives the rows with these fields equal to given values in this order, one after another, so that a page of
@@ -88,7 +93,7 @@ export const isIndexed = (
   order: readonly OrderTerm[],
 ): boolean => {
   if (equal.includes('id')) return true
-  const byId = order.findIndex(({ field }) => field === 'id')
+  const byId = order.findIndex(({ field, path = [] }) => field === 'id' && path.length === 0)
   if (byId > 0 && order[byId]?.descending) return false
   const terms = byId < 0 ? order : order.slice(0, byId)
   if (equal.length + terms.length === 0) return true
@@ -99,7 +104,9 @@ export const isIndexed = (
       terms.every((by, at) => {
         const term = index.terms[equal.length + at]
         if (term?.field !== by.field || term.descending !== by.descending) return false
-        return index.sorted || !term.nullable
+        // Of declared sorts, which have null first descending; none has a path.
+        const hasNulls = index.sorted && !(by.nullsLast && by.descending)
+        return !by.path?.length && (hasNulls || !term.nullable)
       }),
   )
 }

@@ -35,8 +35,12 @@ const tablesAcross = (predicate: Predicate): readonly string[] => [
 
 /** The tables that a level reads. A cached count is one of rows of the table that is counted. */
 const tablesOfLevel = (level: Level): readonly string[] => {
-  const shown = 'fields' in level ? level.fields.flatMap(({ shown }) => shown?.in ?? []) : []
-  return [level.table, ...[...level.where, ...shown].flatMap(tablesAcross)]
+  const fields = 'fields' in level ? level.fields : []
+  const shown = fields.flatMap(({ shown }) => shown?.in ?? [])
+  const order = ('order' in level && level.order) || []
+  const hops = order.flatMap(({ column }) => column.across?.hops ?? [])
+  const others = hops.flatMap(({ table, where }) => [table, ...where.flatMap(tablesAcross)])
+  return [level.table, ...[...level.where, ...shown].flatMap(tablesAcross), ...others]
 }
 
 /** The tables that a plan reads. */

@@ -1,6 +1,7 @@
 /** The query of one level of a plan; making it cannot fail because of the caller. */
 import { type Predicate, someOf } from '#model/condition.ts'
 import { columnName } from '#model/names.ts'
+import { betweenSql, orderSql, selectedSql } from '#read/order.ts'
 import {
   type Level,
   levelsBelow,
@@ -42,11 +43,7 @@ const capped = (index: number): Sql => parameter({ kind: 'capped', slot: index }
 
 const fieldsSql = ({ fields }: RowLevel, dialect: Dialect): Sql =>
   join(
-    fields.map(({ name: own, shown }) => {
-      if (!shown) return fieldSql(own)
-      const isShown = predicateSql(shown.in, { dialect, columnOf: fieldSql, others: 'by row' })
-      return sql`case when ${isShown} then ${fieldSql(shown.field)} end as ${name(columnName(own))}`
-    }),
+    fields.map(field => selectedSql(field, fieldSql, dialect)),
     comma,
   )
 
@@ -64,23 +61,17 @@ const whereSql = (level: Level, dialect: Dialect, most = level.where.length): Sq
   return and(interruptCheck ? [interruptCheck, ...conditions] : conditions)
 }
 
-/** The order of a list; each ends with the id, so that no page repeats or skips a row. */
-const orderSql = ({ order }: RootLevel, dialect: Dialect): Sql => {
-  const terms = order.map(({ field, descending }) =>
-    dialect.ordered(fieldSql(field.name), field.nullable, descending),
-  )
-  if (!order.some(({ field }) => field.name === 'id')) terms.push(fieldSql('id'))
-  return sql`order by ${join(terms, comma)}`
-}
-
 /** The most rows that a quick list passes on its way to those that it gives, for a database that cannot stop a query at a row. */
 export const mostPassed = 1000
 
 /** The first rows that an index finds for a list, most of which its other conditions may leave out. */
 const firstRows = (level: RootLevel, dialect: Dialect, columns: Sql): Sql => {
-  const limit = level.page ? capped(level.page.limit) : number(0)
+  const { keyset, order, page } = level
+  const limit = page ? capped(page.limit) : number(0)
+  const range = keyset ? betweenSql(order, keyset, fieldSql, dialect).range : []
   return sql`(select ${columns} from ${name(level.table)} as "t"
-    where ${whereSql(level, dialect, level.foundBy)} ${orderSql(level, dialect)} limit ${limit} + ${number(mostPassed)}) as "t"`
+    where ${and([whereSql(level, dialect, level.foundBy), ...range])}
+    order by ${orderSql(order, fieldSql, dialect, keyset?.backwards)} limit ${limit} + ${number(mostPassed)}) as "t"`
 }
 
 /**
@@ -108,15 +99,17 @@ export const levelSql = (
   const where = whereSql(level, dialect)
   switch (level.kind) {
     case 'root': {
-      const { page, fetchOneMore, many } = level
+      const { keyset, order, page, fetchOneMore, many } = level
       const from =
         isBounded && level.foundBy !== undefined
           ? firstRows(level, dialect, sql`*`)
           : sql`${table} as "t"`
+      const between = keyset ? betweenSql(order, keyset, fieldSql, dialect) : undefined
+      const all = between ? and([where, ...between.range, ...between.rest]) : where
       const rows = sql`select ${fieldsSql(level, dialect)} from ${from}
-    where ${where}`
+    where ${all}`
       if (!many) return rows
-      const ordered = sql`${rows} ${orderSql(level, dialect)}`
+      const ordered = sql`${rows} order by ${orderSql(order, fieldSql, dialect, keyset?.backwards)}`
       if (page === null) return sql`${ordered} limit ${budget}`
       const paged = sql`${ordered} limit ${capped(page.limit)} + ${number(fetchOneMore ? 1 : 0)}`
       return page.offset === null ? paged : sql`${paged} offset ${slot(page.offset)}`
@@ -130,7 +123,8 @@ export const levelSql = (
       }
       const by = fieldSql(level.by)
       const columns = fieldsSql(level, dialect)
-      return dialect.childrenOf({ table, columns, keys, where, budget, by, page })
+      const order = level.order ? orderSql(level.order, fieldSql, dialect) : null
+      return dialect.childrenOf({ table, columns, keys, where, budget, by, page, order })
     }
     case 'count': {
       const { cached } = level

@@ -23,11 +23,14 @@ import {
   comparing,
   type Encoding,
   type Item,
+  type Keyset,
+  keysOf,
   type Location,
   type Page,
   type Root,
   type Selection,
   type Slot,
+  type Sort,
 } from '#read/selection.ts'
 import type { Rows } from '#sql/engine.ts'
 
@@ -38,7 +41,32 @@ export type ReadField = Pick<Field, 'scalar' | 'nullable'> & {
   readonly scale?: number
   /** The field whose value it has in the rows of a predicate; it is null in others. */
   readonly shown?: { readonly field: string; readonly in: Predicate }
+  /** The field that it is of the row at the end of a path; null where there is none. */
+  readonly across?: { readonly hops: readonly Hop[]; readonly field: string }
+  /** The order that it is the number of the row in. */
+  readonly rank?: readonly OrderKey[]
 }
+
+/** A row that another leads to by its field `by`, if it fits the conditions. */
+export type Hop = {
+  readonly table: string
+  readonly by: string
+  readonly where: readonly Predicate[]
+}
+
+/** A key of an order, by its column. */
+export type OrderKey = {
+  readonly column: ReadField
+  readonly descending: boolean
+  readonly nullsLast: boolean
+}
+
+/** Whether an order goes in one direction and has no nulls, so that its keys can be compared as one row, which an index finds. */
+export const isComparedAsOne = (order: readonly OrderKey[]): boolean =>
+  order.every(
+    ({ column, descending }) =>
+      !column.nullable && !column.across && descending === order[0]?.descending,
+  )
 
 /** A part of the text of a row: given text, a field's value, or the text of a level below for this row. */
 export type RowPart =
@@ -62,6 +90,8 @@ export type RowPart =
       readonly parts: readonly RowPart[]
     }
   | { readonly kind: 'child'; readonly level: ChildLevel }
+  /** The cursor of the row. */
+  | { readonly kind: 'cursor' }
 
 /** The common members of all levels with rows: rows of one table, each distinct row once. Field 0 is the id. */
 export type RowSet = {
@@ -77,10 +107,13 @@ export type RowSet = {
 export type RootLevel = RowSet &
   Pick<Root, 'page' | 'many' | 'fetchOneMore'> & {
     readonly kind: 'root'
-    readonly order: readonly { readonly field: ReadField; readonly descending: boolean }[]
+    /** The last key is the id, or follows it. */
+    readonly order: readonly OrderKey[]
+    /** For a list with cursors, whose values are those of the order. */
+    readonly keyset?: Keyset
     /** Whether they are found in their order, without passing others or sorting. */
     readonly isIndexed: boolean
-    /** How many conditions find them so, if the rows that the others leave out are passed. */
+    /** How many conditions find them so, if rows are passed that the others leave out, or that a cursor does, whose equals they are. */
     readonly foundBy?: number
   }
 
@@ -93,6 +126,10 @@ export type ChildLevel =
       readonly by: string
       readonly page: Page
       readonly oldestFirst: boolean
+      /** Instead of the order by id; the rows then have their rank in it. */
+      readonly order?: readonly OrderKey[]
+      /** Whether the page of a parent is found only by sorting all its rows. */
+      readonly isSorted?: boolean
     })
 
 export type RowLevel = RootLevel | ChildLevel
@@ -173,6 +210,7 @@ export const indexOf = ({ fields }: RowLevel, field: string): number => {
 const fieldsOf = (part: RowPart): readonly string[] => {
   switch (part.kind) {
     case 'text':
+    case 'cursor':
       return []
     case 'field':
       return [part.field]
@@ -336,32 +374,35 @@ const readField = (entity: Entity, name: string): ReadField => {
   return { name, scalar, nullable, ...(scale > 0 && { scale }) }
 }
 
-/** The rows of one entity, with the levels below them. The `own` fields of a level come first, whatever is selected. */
+/** The rows of one entity, with the levels below them. The `own` fields of a level come first, whatever is selected, and `made` ones. */
 const rowSet = (
   context: Context,
   entityName: string,
   items: readonly Item[],
   path: readonly string[],
-  { where, own }: Pick<RowSet, 'where'> & { readonly own: readonly string[] },
+  {
+    where,
+    own,
+    made = [],
+  }: Pick<RowSet, 'where'> & {
+    readonly own: readonly string[]
+    readonly made?: readonly ReadField[]
+  },
 ): RowSet => {
   const entity = entityOf(context.model, entityName)
-  const shown = new Map<string, ReadField>()
+  const shown = new Map(made.map(field => [field.name, field]))
   const row: RowContext = { ...context, where, shown }
-  const members = items.flatMap((item, place) => [
-    textPart(`${place === 0 ? '' : ','}${JSON.stringify(item.key)}:`),
-    ...memberParts(row, entityName, item, path),
-  ])
-  const parts = merged([textPart('{'), ...members, textPart('}')])
-  const fields = [...new Set([...own, ...parts.flatMap(fieldsOf)])]
+  const parts = merged(objectParts(row, entityName, items, path))
+  const fields = [...new Set([...own, ...made.map(({ name }) => name), ...parts.flatMap(fieldsOf)])]
   return {
     table: entity.table,
     where,
     fields: fields.map(field => shown.get(field) ?? readField(entity, field)),
     parts,
-    longText: fields.reduce(
-      (sum, field) => sum + longest(fieldOf(entity, shown.get(field)?.shown?.field ?? field)),
-      0,
-    ),
+    longText: fields.reduce((sum, name) => {
+      const field = entity.fields[shown.get(name)?.shown?.field ?? name]
+      return sum + (field ? longest(field) : 0)
+    }, 0),
   }
 }
 
@@ -385,6 +426,23 @@ const readColumn = (
   return field
 }
 
+/** The text of an object, in parts. */
+const objectParts = (
+  context: RowContext,
+  entityName: string,
+  items: readonly Item[],
+  path: readonly string[],
+): readonly RowPart[] => {
+  const members = items.flatMap((item, place) => {
+    const key = item.kind === 'row' ? item.keys.at(-1) : item.key
+    return [
+      textPart(`${place === 0 ? '' : ','}${JSON.stringify(key)}:`),
+      ...memberParts(context, entityName, item, path),
+    ]
+  })
+  return [textPart('{'), ...members, textPart('}')]
+}
+
 /** The text of one member of an object, in parts. */
 const memberParts = (
   context: RowContext,
@@ -393,6 +451,9 @@ const memberParts = (
   pathAbove: readonly string[],
 ): readonly RowPart[] => {
   const entity = entityOf(context.model, entityName)
+  if (item.kind === 'cursor') return [{ kind: 'cursor' }]
+  if (item.kind === 'row')
+    return objectParts(context, entityName, item.items, [...pathAbove, ...item.keys])
   const path = [...pathAbove, item.key]
   switch (item.kind) {
     case 'text':
@@ -428,10 +489,26 @@ const memberParts = (
       }
       // And by the list that a row is in.
       where.push(...visible(below, to, fieldOf(target, by).readableBy, location))
-      const rows = rowSet(below, to, item.items, path, { where, own: ['id', by] })
+      const order = item.sort && orderOf(below, to, item.sort, location)
+      const made = order ? [rankIn(order)] : []
+      const rows = rowSet(below, to, item.items, path, { where, own: ['id', by], made })
       const { page } = item
       const { oldestFirst } = relation
-      return [{ kind: 'child', level: { ...rows, kind: 'children of', by, page, oldestFirst } }]
+      const isFound = !item.sort || page === null || isIndexed(target, [by], item.sort)
+      return [
+        {
+          kind: 'child',
+          level: {
+            ...rows,
+            kind: 'children of',
+            by,
+            page,
+            oldestFirst,
+            ...(order && { order }),
+            ...(!isFound && { isSorted: true }),
+          },
+        },
+      ]
     }
     default:
       return item satisfies never
@@ -467,21 +544,92 @@ const linkedRows = (
     seen.length === 0
       ? []
       : [{ kind: 'across', rows: 'one', table: target.table, by: of, where: allOf(seen) }]
+  // In the order of the rows that they lead to.
+  const hop: Hop = { table: target.table, by: of, where: seen }
+  const order = item.sort && orderOf(below, to, item.sort, location, [hop])
+  const fields = ['id', by, of].map(key => readField(link, key))
   return {
     kind: 'child',
     level: {
       kind: 'children of',
       table: link.table,
       where: [...visible(links, through, link.policy.read, location), ...isSeen],
-      fields: ['id', by, of].map(key => readField(link, key)),
+      fields: order ? [...fields, rankIn(order)] : fields,
       parts: [{ kind: 'child', level: { ...rows, kind: 'by ids', by: of } }],
       longText: 0,
       by,
       page: item.page,
       oldestFirst,
+      ...(order && { order }),
+      ...(order && item.page !== null && { isSorted: true }),
     },
   }
 }
+
+/** Throws if the caller may not read a field in every row: its values in other rows would be known by the rows that are found. */
+const readInEveryRow = (
+  context: Context,
+  entity: Entity,
+  field: string,
+  what: string,
+  location: ErrorLocation,
+): void => {
+  const { foldedFrom = field } = fieldOf(entity, field)
+  for (const key of new Set([field, foldedFrom])) {
+    const verdict = allow(context, fieldOf(entity, key).readableBy, what, location)
+    if (verdict === 'row') throw refusal({ id: null, role: context.role }, what, location)
+  }
+}
+
+/**
+ * The keys of an order of an entity's rows, with the id at its end; `first` leads to those rows from the ones that are ordered. A row
+ * that the caller may not see is missing.
+ */
+const orderOf = (
+  context: Context,
+  entityName: string,
+  sort: readonly Sort[],
+  location: ErrorLocation,
+  first: readonly Hop[] = [],
+): readonly OrderKey[] => {
+  const { model, ownRole } = context
+  const root = entityOf(model, entityName)
+  const keys = keysOf(sort).map(
+    ({ path = [], field, descending, nullsLast = false, member = field }, at) => {
+      const what = `filter or sort ${root.plural} by ${member}`
+      const hops: Hop[] = [...first]
+      let isNullable = false
+      let own: Context = context
+      let entity = root
+      for (const relation of path) {
+        const { by, to } =
+          entity.relations[relation] ?? wrong(`${entity.plural} have no ${relation}`)
+        readInEveryRow(own, entity, by, what, location)
+        own = { ...own, role: ownRole }
+        const where = visible(own, to, entityOf(model, to).policy.read, location)
+        isNullable ||= fieldOf(entity, by).nullable || where.length > 0
+        hops.push({ table: entityOf(model, to).table, by, where })
+        entity = entityOf(model, to)
+      }
+      // The id that ends it tells nothing.
+      if (at < sort.length) readInEveryRow(own, entity, field, what, location)
+      const read = readField(entity, field)
+      const nullable = isNullable || read.nullable
+      const across = { ...read, name: `in order ${at}`, nullable, across: { hops, field } }
+      return { column: hops.length > 0 ? across : read, descending, nullsLast }
+    },
+  )
+  const byId = { column: readField(root, 'id'), descending: false, nullsLast: false }
+  return first.length > 0 ? [...keys, byId] : keys
+}
+
+/** The column with the rank of each row in an order. */
+const rankIn = (rank: readonly OrderKey[]): ReadField => ({
+  name: 'in order',
+  scalar: 'int',
+  nullable: false,
+  rank,
+})
 
 /** The condition that a row is linked with the one that a root names, by links that the viewer may read. */
 const linkedTo = (
@@ -497,7 +645,7 @@ const linkedTo = (
 }
 
 const planRoot = (viewers: Context, root: Root): PlannedRoot => {
-  const { many, page, sort, fetchOneMore } = root
+  const { many, page, sort, fetchOneMore, keyset } = root
   const { model, ownRole } = viewers
   const entity = entityOf(model, root.entity)
   const path = root.key === undefined ? [] : [root.key]
@@ -511,15 +659,9 @@ const planRoot = (viewers: Context, root: Root): PlannedRoot => {
   if (!root.written && rule !== entity.policy.read && isByRow(entity.policy.read))
     ownRows.push(...visible(context, root.entity, entity.policy.read, location))
   const isOwn = ownRows.some(isOfViewer)
-  for (const { field, member = field } of [...root.where, ...sort]) {
-    const what = `filter or sort ${entity.plural} by ${member}`
-    const { foldedFrom = field } = fieldOf(entity, field)
-    for (const key of new Set([field, foldedFrom])) {
-      const verdict = allow(context, fieldOf(entity, key).readableBy, what, location)
-      // Its values in other rows would be known by the rows that are found.
-      if (verdict === 'row') throw refusal({ id: null, role }, what, location)
-    }
-  }
+  for (const { field, member = field } of root.where)
+    readInEveryRow(context, entity, field, `filter or sort ${entity.plural} by ${member}`, location)
+  const order = many ? orderOf(context, root.entity, sort, location) : []
   const linked = root.linked ? [linkedTo(context, root.linked, location)] : []
   const where = [...root.where, ...linked, ...ownRows]
 
@@ -542,10 +684,19 @@ const planRoot = (viewers: Context, root: Root): PlannedRoot => {
       sort,
     )
 
+  // A page that goes on from a row may pass those with the same values as that one.
+  const goesOn = keyset !== undefined && (keyset.after ?? keyset.before) !== undefined
+  const passesEqual = goesOn && !isComparedAsOne(order)
+
   // One row of an entity with revisions has one for its ETag.
   const hasRevision = !many && entity.fields.revision !== undefined
   const own = hasRevision ? ['id', 'revision'] : ['id']
-  const rows = rowSet(context, root.entity, root.items, path, { where, own })
+  const made: ReadField[] = []
+  if (keyset)
+    for (const { column } of order)
+      if (column.across) made.push(column)
+      else own.push(column.name)
+  const rows = rowSet(context, root.entity, root.items, path, { where, own, made })
 
   // The store has a count of all rows, and of those with a value of some fields.
   const [only, ...others] = root.where
@@ -569,11 +720,13 @@ const planRoot = (viewers: Context, root: Root): PlannedRoot => {
       ...rows,
       longText: many ? rows.longText : 0,
       kind: 'root',
-      order: sort.map(({ field, descending }) => ({ field: readField(entity, field), descending })),
+      order,
       page,
       many,
       fetchOneMore,
-      isIndexed: isFound,
+      ...(keyset && { keyset }),
+      isIndexed: isFound && !passesEqual,
+      ...(isFound && passesEqual && { foundBy: where.length }),
       ...(!isFound && isFoundButHidden && { foundBy: root.where.length }),
     },
     hasRevision,

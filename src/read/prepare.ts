@@ -1,7 +1,16 @@
 /** A plan is prepared once: its statements, its lane, and the function that makes answers of the rows. */
-import { levelsBelow, levelsOf, type ReadPlan, type Results, type RowLevel } from '#read/plan.ts'
+import { sealCursor } from '#read/cursor.ts'
+import {
+  indexOf,
+  levelsBelow,
+  levelsOf,
+  type ReadPlan,
+  type Results,
+  type RootLevel,
+  type RowLevel,
+} from '#read/plan.ts'
 import { type Fetch, inSingleStatement, perLevel } from '#read/statements.ts'
-import { type Limits, stitcher } from '#read/stitch.ts'
+import { type CursorOf, type Limits, stitcher } from '#read/stitch.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
@@ -15,6 +24,8 @@ export type Answer = {
   /** For a cursor: the id of the last row of the page, and whether there are more. */
   readonly last: number | undefined
   readonly more: boolean
+  /** The cursors of the first row and of the last, of a list that has them and is not empty. */
+  readonly ends?: { readonly first: string; readonly last: string } | undefined
   /** The revision of the one row asked for. */
   readonly revision: number | undefined
   /** A row that must exist and does not; the answer is then void. */
@@ -86,7 +97,8 @@ export const laneOf = (
       (many && (page === null || !(isIndexed || (mayStop && foundBy !== undefined)))) ||
       total?.cached === null,
   )
-  if (isUnbounded) return () => 'slow'
+  const isSorted = levelsOf(plan).some(({ level }) => 'isSorted' in level && level.isSorted)
+  if (isUnbounded || isSorted) return () => 'slow'
   const costs = plan.roots.map(({ rows }) => costOf(rows))
   const [one, ...others] = plan.roots
   // A row by its key needs no counting each time.
@@ -96,6 +108,22 @@ export const laneOf = (
     const cost = { rows: 0, text: 0 }
     for (const add of costs) add(cost, 1, parameters)
     return cost.rows > quickRows || cost.text > quickText ? 'slow' : 'quick'
+  }
+}
+
+/** Gives the cursors of a list's rows, sealed with this key. */
+const cursorsIn = (level: RootLevel, seal: string): CursorOf => {
+  const columns = level.order.map(({ column: { name, scalar } }) => {
+    const isText = scalar === 'text' || scalar === 'date'
+    return { index: indexOf(level, name), isText }
+  })
+  return row => {
+    const values = columns.map(({ index, isText }) => {
+      const value = row[index] ?? null
+      // Numbers may come as decimal text.
+      return value === null || isText ? value : Number(value)
+    })
+    return sealCursor(seal, values)
   }
 }
 
@@ -127,14 +155,18 @@ export const prepare = (
   const answers: Prepared['answers'] = (results, parameters) => {
     // Cuts off the row that was fetched only to know whether there is a next page.
     const more: boolean[] = []
+    const cursorsOf: (CursorOf | undefined)[] = []
     for (const { rows: level } of plan.roots) {
       const { page, fetchOneMore } = level
       const rows = results.get(level) ?? []
       const limit = fetchOneMore && page !== null ? Number(parameters[page.limit]) : rows.length
       more.push(rows.length > limit)
-      if (rows.length > limit) results.set(level, rows.slice(0, limit))
+      let kept = rows.length > limit ? rows.slice(0, limit) : rows
+      if (level.keyset?.backwards) kept = kept.toReversed()
+      if (kept !== rows) results.set(level, kept)
+      cursorsOf.push(level.keyset && cursorsIn(level, String(parameters[level.keyset.seal])))
     }
-    const stitched = stitch(results)
+    const stitched = stitch(results, cursorsOf)
     const all: Answer[] = []
     for (const [index, { rows: level, total, hasRevision, exists }] of plan.roots.entries()) {
       const { text = '', objects = 0 } = stitched[index] ?? {}
@@ -142,12 +174,17 @@ export const prepare = (
       const last = rows.at(-1)?.[0]
       const revision = hasRevision ? rows[0]?.[1] : undefined
       const absent = exists.find(level => results.get(level)?.length === 0)
+      const cursorOf = cursorsOf[index]
+      const [first] = rows
+      const ends = cursorOf &&
+        first && { first: cursorOf(first), last: cursorOf(rows.at(-1) ?? first) }
       all.push({
         text,
         objects,
         total: total === null ? undefined : Number(results.get(total)?.[0]?.[0] ?? 0),
         last: last == null ? undefined : Number(last),
         more: more[index] ?? false,
+        ...(ends && { ends }),
         revision: revision == null ? undefined : Number(revision),
         missing: absent && { entity: absent.entity, id: parameters[absent.slot] as SqlValue },
       })

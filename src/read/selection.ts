@@ -25,6 +25,10 @@ export type Item =
       readonly form?: Form | undefined
       readonly at?: Location
     }
+  /** The row itself once more, under the last of these keys. */
+  | { readonly kind: 'row'; readonly keys: readonly string[]; readonly items: readonly Item[] }
+  /** The cursor of the row, in a list that has them. */
+  | { readonly kind: 'cursor'; readonly key: string }
   /** The same JSON text for every row (`__typename`). */
   | { readonly kind: 'text'; readonly key: string; readonly json: string }
   /** Links whose paths have the row's fields in them, below `prefix`. */
@@ -40,6 +44,8 @@ export type Item =
       readonly relation: string
       /** The page of each parent; null: all rows. */
       readonly page: Page
+      /** Instead of the relation's own order. */
+      readonly sort?: readonly Sort[]
       readonly items: readonly Item[]
       readonly at?: Location
     }
@@ -57,10 +63,35 @@ export const comparing = (
   slot: Slot,
 ): FieldComparison => ({ kind: 'compare', field, is, to: { kind: 'slot', slot } })
 
+/** A key of an order: a field of the row, or of the one at the end of a path of relations to one row. */
 export type Sort = {
+  /** The relations of that path. */
+  readonly path?: readonly string[]
   readonly field: string
   readonly descending: boolean
+  /** Whether null comes last in either direction; else it comes after every value ascending, and before it descending. */
+  readonly nullsLast?: boolean
   readonly member?: string
+}
+
+/** The most keys that a caller may order by, and the most relations of a path to one: a cursor has all their values. */
+export const mostKeys = 4
+export const mostHops = 3
+
+/** The keys of an order, with the id at its end. */
+export const keysOf = (sort: readonly Sort[]): readonly Sort[] =>
+  sort.some(({ field, path = [] }) => field === 'id' && path.length === 0)
+    ? sort
+    : [...sort, { field: 'id', descending: false }]
+
+/** The places in a list that a page lies after and before, each by the slots of its values for the keys of the order, the id among them. */
+export type Keyset = {
+  /** The slot of the key that seals the cursors of the list. */
+  readonly seal: Slot
+  readonly after?: readonly Slot[] | undefined
+  readonly before?: readonly Slot[] | undefined
+  /** Whether the page is the last one between them; else it is the first. */
+  readonly backwards: boolean
 }
 
 export type Root = {
@@ -77,6 +108,8 @@ export type Root = {
   /** Rows that must exist; if one does not, the answer is `NOT_FOUND`. */
   readonly exists: readonly { readonly entity: string; readonly slot: Slot }[]
   readonly sort: readonly Sort[]
+  /** For a list with cursors for its rows. */
+  readonly keyset?: Keyset
   /** Whether it is a list (a page or all of it), not one row or null. */
   readonly many: boolean
   readonly page: Page

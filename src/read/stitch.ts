@@ -94,6 +94,9 @@ const pieceOf = (level: RowLevel, part: RowPart, encoderOf: EncoderOf): Piece =>
       const absent = part.level.kind === 'children of' ? empty : nothing
       return { kind: 'child', index, place, absent }
     }
+    // Those of a list with cursors follow the texts of the levels below it, each by the id of its row.
+    case 'cursor':
+      return { kind: 'child', index: 0, place: levelsBelow(level).length, absent: nothing }
     default:
       return part satisfies never
   }
@@ -169,7 +172,11 @@ const listText = (
 }
 
 const newestFirst = (a: Row, b: Row): number => Number(b[0]) - Number(a[0])
-const oldestFirst = (a: Row, b: Row): number => Number(a[0]) - Number(b[0])
+const upBy =
+  (column: number) =>
+  (a: Row, b: Row): number =>
+    Number(a[column]) - Number(b[column])
+const oldestFirst = upBy(0)
 
 /** The texts of the levels below one, each by its key in the rows above. */
 const textsBelow = (
@@ -197,12 +204,16 @@ const textsBelow = (
       else groups.set(parent, [row])
     }
     // The database returns the rows in the order that is cheapest for it; a list has the relation's order.
-    const order = level.oldestFirst ? oldestFirst : newestFirst
+    let order = level.oldestFirst ? oldestFirst : newestFirst
+    if (level.order) order = upBy(indexOf(level, 'in order'))
     for (const [parent, group] of groups)
       texts.set(parent, listText(pieces, group.sort(order), children, limits))
   }
   return all
 }
+
+/** Gives the cursor of a row. */
+export type CursorOf = (row: Row) => string
 
 /**
  * The function that makes the texts of a plan's roots from the rows of its levels.
@@ -211,14 +222,22 @@ const textsBelow = (
 export const stitcher = (plan: ReadPlan, digits: number, limits: Limits) => {
   const encode = encoders(plan.encoding, digits)
   const roots = plan.roots.map(({ rows }) => ({ level: rows, writer: writerOf(rows, encode) }))
-  return (results: Results): readonly Text[] => {
+  return (results: Results, cursorsOf: readonly (CursorOf | undefined)[] = []): readonly Text[] => {
     const texts: Text[] = []
     let objects = 0
     let characters = 0
-    for (const { level, writer } of roots) {
+    for (const [at, { level, writer }] of roots.entries()) {
       const { pieces } = writer
       const rows = results.get(level) ?? []
-      const children = textsBelow(writer, results, limits)
+      const cursorOf = cursorsOf[at]
+      let children = textsBelow(writer, results, limits)
+      if (cursorOf && level.parts.some(({ kind }) => kind === 'cursor')) {
+        const cursors = rows.map(row => {
+          const text = `"${cursorOf(row)}"`
+          return [row[0] as SqlValue, { text, objects: 0 }] as const
+        })
+        children = [...children, new Map(cursors)]
+      }
       const [row] = rows
       let made = nothing
       if (level.many) made = listText(pieces, rows, children, limits)

@@ -20,8 +20,9 @@ type ByIds = {
 type ChildrenOf = ByIds & {
   /** The column that holds the parent's id, of alias `t`. */
   readonly by: Sql
-  /** Limit and offset (null: none) for each parent, newest first; null: all rows. */
+  /** Limit and offset (null: none) for each parent, in this order, or newest first; null: all rows. */
   readonly page: { readonly limit: Sql; readonly offset: Sql | null } | null
+  readonly order: Sql | null
 }
 
 /** The values of a column that came as one text, in the order of its rows; numbers stay decimal texts. */
@@ -63,8 +64,8 @@ export type Dialect = {
   readonly eachWord: (words: Sql) => Sql
   /** A list has an item, a text or a number. */
   readonly has: (list: Sql, item: Sql, isText: boolean) => Sql
-  /** `order by` terms for one column: null after every value ascending, before it descending. */
-  readonly ordered: (column: Sql, nullable: boolean, descending: boolean) => Sql
+  /** `order by` terms for one column, with null after every value or before it. */
+  readonly ordered: (column: Sql, nullable: boolean, descending: boolean, nullLast: boolean) => Sql
   /** The condition that a column has one of the values that a query gives, each looked up in the column's index. */
   readonly among: (column: Sql, query: Sql) => Sql
   /** A query that gives the ids in a JSON list. */

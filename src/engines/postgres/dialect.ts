@@ -60,13 +60,13 @@ export const dialect: Dialect = {
   },
   byIds: ({ table, columns, keys, where, budget }) =>
     sql`select ${columns} from ${table} as "t" where "t"."id" = ${keyed(keys)} and ${where} limit ${budget}`,
-  childrenOf: ({ table, columns, by, keys, where, page, budget }) => {
+  childrenOf: ({ table, columns, by, keys, where, page, budget, order }) => {
     if (page === null)
       return sql`select ${columns} from ${table} as "t" where ${by} = ${keyed(keys)} and ${where} limit ${budget}`
     // One index scan for each parent, so that a parent with a million rows costs only its page.
     const { limit, offset } = page
     const rows = sql`select ${columns} from ${table} as "t" where ${by} = "k"."id" and ${where}
-    order by "t"."id" desc limit ${limit}`
+    order by ${order ?? trusted('"t"."id" desc')} limit ${limit}`
     const paged = offset ? sql`${rows} offset ${offset}` : rows
     return sql`select "t".* from (${keys}) as "k" ("id") cross join lateral (${paged}) as "t" limit ${budget}`
   },
@@ -82,8 +82,12 @@ export const dialect: Dialect = {
   has: (list, item, isText) =>
     sql`${list}::jsonb @> to_jsonb(${item}${trusted(isText ? '::text' : '')})`,
   holds: (text, needle) => sql`strpos(${text}, ${needle}) > 0`,
-  // PostgreSQL's default: null after every value ascending, before it descending.
-  ordered: (by, _nullable, descending) => (descending ? sql`${by} desc` : by),
+  // PostgreSQL's default is null after every value ascending, before it descending.
+  ordered: (by, nullable, descending, nullLast) => {
+    const value = descending ? sql`${by} desc` : by
+    if (!nullable || nullLast !== descending) return value
+    return sql`${value}${trusted(nullLast ? ' nulls last' : ' nulls first')}`
+  },
   among: (column, query) => sql`${column} = ${keyed(query)}`,
   idsIn: list => sql`select value::bigint from json_array_elements_text(${list}::json)`,
   typed: (value, scalar) => sql`${value}::${trusted(columnType[scalar])}`,

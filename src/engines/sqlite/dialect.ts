@@ -34,10 +34,17 @@ export const dialect: Dialect = {
   byIds: ({ table, columns, keys, where, budget }) =>
     sql`select ${columns} from json_each(${keys}) as "k" cross join ${table} as "t"
     on "t"."id" = "k"."value" where ${where} limit ${budget}`,
-  childrenOf: ({ table, columns, by, keys, where, page, budget }) => {
+  childrenOf: ({ table, columns, by, keys, where, page, budget, order }) => {
     const from = sql`select ${columns} from json_each(${keys}) as "k" cross join ${table} as "t"
     on ${by} = "k"."value"`
     if (page === null) return sql`${from} where ${where} limit ${budget}`
+    if (order) {
+      const { limit, offset } = page
+      const ids = sql`select "t"."id" from ${table} as "t" where ${by} = "k"."value" and ${where}
+    order by ${order} limit ${limit} + 0${offset ? sql` offset ${offset}` : sql``}`
+      return sql`select ${columns} from json_each(${keys}) as "k" cross join ${table} as "t"
+    on "t"."id" in (${ids}) limit ${budget}`
+    }
     // A look-up in the index for each parent finds the id that the page ends with: a parent with a million rows costs only its page.
     const idAt = (offset: Sql) => sql`(select "t"."id" from ${table} as "t"
     where ${by} = "k"."value" and ${where} order by "t"."id" desc limit 1 offset ${offset})`
@@ -60,9 +67,9 @@ export const dialect: Dialect = {
     sql`(select value as word from json_each('[" ' || replace(${words}, ' ', ' "," ') || '"]'))`,
   has: (list, item) => sql`exists (select 1 from json_each(${list}) where value = ${item})`,
   holds: (text, needle) => sql`instr(${text}, ${needle}) > 0`,
-  ordered: (by, nullable, descending) => {
-    const direction = trusted(descending ? ' desc' : '')
-    return nullable ? sql`${by} is null${direction}, ${by}${direction}` : sql`${by}${direction}`
+  ordered: (by, nullable, descending, nullLast) => {
+    const value = sql`${by}${trusted(descending ? ' desc' : '')}`
+    return nullable ? sql`${by} is null${trusted(nullLast ? '' : ' desc')}, ${value}` : value
   },
   among: (column, query) => sql`${column} in (${query})`,
   idsIn: list => sql`select value from json_each(${list})`,

@@ -27,7 +27,9 @@ export const machineTables =
   )
 
 const graphqlTypes =
-  'Query Mutation Subscription ID Int Float String Boolean Date DateTime JSON'.split(' ')
+  'Query Mutation Subscription ID Int Float String Boolean Date DateTime JSON PageInfo SortDirection'.split(
+    ' ',
+  )
 
 /** The schemas that documents of the REST API have beside those of entities. */
 export const documentSchemas = ['CursorPagination', 'Error', 'Link', 'Pagination', 'Problem']
@@ -93,12 +95,16 @@ export const nameFaults = function* (entities: CheckedEntity['entities']): Fault
     roots.flatMap(([name, { plural }]) => [
       [name, name],
       [plural, `the list of ${name}`],
+      [`${plural}Connection`, `the connection of ${name}`],
     ]),
   )
   yield* sharedFaults(
     'GraphQL type',
     all.flatMap(([name, { graphql, fields }]) => [
       [typeName(name), name] as const,
+      ...['Order', 'Edge', 'Connection'].map(
+        suffix => [`${typeName(name)}${suffix}`, `the ${suffix.toLowerCase()} of ${name}`] as const,
+      ),
       ...graphql.mutations.map(
         kind => [`${typeName(kind)}${typeName(name)}Input`, `${kind} ${name}`] as const,
       ),

@@ -1,0 +1,91 @@
+/** Orders of the GraphQL API: the inputs of `orderBy`, and what they ask for. */
+import {
+  coerceInputLiteral,
+  type FieldNode,
+  GraphQLEnumType,
+  GraphQLError,
+  type GraphQLField,
+  type GraphQLInputFieldConfigMap,
+  GraphQLInputObjectType,
+  GraphQLList,
+  GraphQLNonNull,
+} from 'graphql'
+import type { Variables } from '#graphql/arguments.ts'
+import { GraphqlErrors } from '#graphql/errors.ts'
+import { isOrdering } from '#model/field.ts'
+import { type Model, typeName } from '#model/model.ts'
+import type { Lifetime } from '#model/version.ts'
+import { mostHops, mostKeys, type Sort } from '#read/selection.ts'
+
+const direction = new GraphQLEnumType({
+  name: 'SortDirection',
+  description: 'Null comes last in both.',
+  values: { ASC: {}, DESC: {} },
+})
+
+/** Gives the argument `orderBy` of the lists of an entity; `marked` says whether a field is deprecated. */
+export const orderArguments = (model: Model, marked: (field: Lifetime) => object) => {
+  const { entities } = model
+  const types = new Map<string, GraphQLInputObjectType>()
+  for (const [name, entity] of Object.entries(entities)) {
+    if (!entity.graphql.type) continue
+    const fields = () => {
+      const all: GraphQLInputFieldConfigMap = {}
+      for (const [key, field] of Object.entries(entity.fields))
+        if (field.graphql === 'shown' && isOrdering(field))
+          all[key] = { type: direction, ...marked(field) }
+      for (const [key, relation] of Object.entries(entity.relations)) {
+        const type = relation.kind === 'one' && relation.graphql && types.get(relation.to)
+        if (type) all[key] = { type, ...marked(relation) }
+      }
+      return all
+    }
+    const description = `One key of an order of ${entity.plural}; the id ends each order.`
+    const type = { name: `${typeName(name)}Order`, isOneOf: true, description, fields }
+    types.set(name, new GraphQLInputObjectType(type))
+  }
+  return (entity: string) => {
+    const type = types.get(entity) as GraphQLInputObjectType
+    const description = 'The keys of their order, the first one first.'
+    return { orderBy: { type: new GraphQLList(new GraphQLNonNull(type)), description } }
+  }
+}
+
+/** One key: its only member is a field with a direction, or a relation with a key of the other row. */
+type OrderInput = { readonly [member: string]: string | OrderInput }
+
+/** The order that a list is asked for; undefined if it is asked for none. The variables in it decide the plan. */
+export const orderIn = (
+  { args }: GraphQLField<unknown, unknown>,
+  node: FieldNode,
+  variables: Variables,
+): readonly Sort[] | undefined => {
+  const argument = args.find(({ name }) => name === 'orderBy')
+  const given = node.arguments?.find(({ name }) => name.value === 'orderBy')?.value
+  if (!argument || !given) return undefined
+  const value = coerceInputLiteral(given, argument.type, variables)
+  const fault = (message: string) =>
+    new GraphqlErrors('BAD_USER_INPUT', [new GraphQLError(message, { nodes: given })])
+  // A variable in it that has no value.
+  if (value === undefined && given.kind !== 'Variable')
+    throw fault('Argument "orderBy" has a variable without a value.')
+  const keys = (value ?? []) as readonly OrderInput[]
+  if (keys.length === 0) return undefined
+  if (keys.length > mostKeys)
+    throw fault(`Argument "orderBy" has ${keys.length} keys, at most ${mostKeys} are allowed.`)
+  return keys.map(key => {
+    const members: string[] = []
+    let direction: string | OrderInput | undefined = key
+    while (typeof direction === 'object') {
+      const member: string = Object.keys(direction)[0] ?? ''
+      members.push(member)
+      direction = direction[member]
+    }
+    const path = members.slice(0, -1)
+    if (path.length > mostHops)
+      throw fault(`Argument "orderBy" goes across more than ${mostHops} relations.`)
+    const field = members.at(-1) ?? ''
+    const descending = direction === 'DESC'
+    return { path, field, descending, nullsLast: true, member: members.join('.') }
+  })
+}
