@@ -46,6 +46,10 @@ type Answer = {
     readonly total: number | undefined;
     readonly last: number | undefined;
     readonly more: boolean;
+    readonly ends?: {
+        readonly first: string;
+        readonly last: string;
+    } | undefined;
     readonly revision: number | undefined;
     readonly missing: {
         readonly entity: string;
@@ -120,6 +124,8 @@ type ChildLevel = (RowSet & {
     readonly by: string;
     readonly page: Page;
     readonly oldestFirst: boolean;
+    readonly order?: readonly OrderKey[];
+    readonly isSorted?: boolean;
 });
 type ChildrenOf = ByIds & {
     readonly by: Sql;
@@ -127,6 +133,7 @@ type ChildrenOf = ByIds & {
         readonly limit: Sql;
         readonly offset: Sql | null;
     } | null;
+    readonly order: Sql | null;
 };
 type ChoiceOptions<Value extends string> = FieldOptions<{
     readonly value: Value;
@@ -249,7 +256,7 @@ type Dialect = {
     readonly finds: (index: SearchIndex, id: Sql, words: Sql) => Sql;
     readonly eachWord: (words: Sql) => Sql;
     readonly has: (list: Sql, item: Sql, isText: boolean) => Sql;
-    readonly ordered: (column: Sql, nullable: boolean, descending: boolean) => Sql;
+    readonly ordered: (column: Sql, nullable: boolean, descending: boolean, nullLast: boolean) => Sql;
     readonly among: (column: Sql, query: Sql) => Sql;
     readonly idsIn: (list: Sql) => Sql;
     readonly typed: (value: SqlPart, scalar: Scalar) => Sql;
@@ -508,6 +515,11 @@ type GuardedStep = Partial<Pick<Step, 'expect' | 'checksViewer'>> & {
     readonly explain?: Sql;
     readonly refused?: (rows: Rows) => ApiError | undefined;
 };
+type Hop = {
+    readonly table: string;
+    readonly by: string;
+    readonly where: readonly Predicate[];
+};
 type Http = unknown;
 type HttpContext = unknown;
 type Initial = {
@@ -535,6 +547,13 @@ type Item = {
     readonly form?: Form | undefined;
     readonly at?: Location;
 } | {
+    readonly kind: 'row';
+    readonly keys: readonly string[];
+    readonly items: readonly Item[];
+} | {
+    readonly kind: 'cursor';
+    readonly key: string;
+} | {
     readonly kind: 'text';
     readonly key: string;
     readonly json: string;
@@ -548,6 +567,7 @@ type Item = {
     readonly key: string;
     readonly relation: string;
     readonly page: Page;
+    readonly sort?: readonly Sort[];
     readonly items: readonly Item[];
     readonly at?: Location;
 };
@@ -565,6 +585,12 @@ type KeyOf<M extends Entities, Self extends Entity, R> = R extends {
     kind: 'many';
     to: infer To extends keyof M;
 } ? keyof M[To]['fields'] : never;
+type Keyset = {
+    readonly seal: Slot;
+    readonly after?: readonly Slot[] | undefined;
+    readonly before?: readonly Slot[] | undefined;
+    readonly backwards: boolean;
+};
 type Letter = {
     readonly recipient: number;
     readonly address: string;
@@ -742,6 +768,11 @@ type OperationDocs = {
     readonly errors?: readonly string[];
 };
 type OptionsOfKind = 'scalar' | 'scale' | 'touched' | 'rule' | 'range' | 'values' | 'format' | 'references' | 'foldedFrom' | 'accents' | 'cut' | 'computed' | 'kept' | 'initial' | 'pattern' | 'items' | 'schema' | 'enum';
+type OrderKey = {
+    readonly column: ReadField;
+    readonly descending: boolean;
+    readonly nullsLast: boolean;
+};
 type Otherwise = ErrorKind | keyof typeof machineErrors | {
     readonly error: ErrorKind | keyof typeof machineErrors;
     readonly message: string;
@@ -833,6 +864,11 @@ type ReadField = Pick<Field, 'scalar' | 'nullable'> & {
         readonly field: string;
         readonly in: Predicate;
     };
+    readonly across?: {
+        readonly hops: readonly Hop[];
+        readonly field: string;
+    };
+    readonly rank?: readonly OrderKey[];
 };
 type ReadOptions = {
     readonly after?: Position | undefined;
@@ -915,6 +951,7 @@ type Root = {
         readonly slot: Slot;
     }[];
     readonly sort: readonly Sort[];
+    readonly keyset?: Keyset;
     readonly many: boolean;
     readonly page: Page;
     readonly fetchOneMore: boolean;
@@ -925,10 +962,8 @@ type Root = {
 };
 type RootLevel = RowSet & Pick<Root, 'page' | 'many' | 'fetchOneMore'> & {
     readonly kind: 'root';
-    readonly order: readonly {
-        readonly field: ReadField;
-        readonly descending: boolean;
-    }[];
+    readonly order: readonly OrderKey[];
+    readonly keyset?: Keyset;
     readonly isIndexed: boolean;
     readonly foundBy?: number;
 };
@@ -954,6 +989,8 @@ type RowPart = {
 } | {
     readonly kind: 'child';
     readonly level: ChildLevel;
+} | {
+    readonly kind: 'cursor';
 };
 type RowSet = {
     readonly table: string;
@@ -1062,8 +1099,10 @@ type SingleStatement = {
 type Sizes = Readonly<Record<string, number>>;
 type Slot = number;
 type Sort = {
+    readonly path?: readonly string[];
     readonly field: string;
     readonly descending: boolean;
+    readonly nullsLast?: boolean;
     readonly member?: string;
 };
 type SortStyle = 'field and order' | 'signed list';
