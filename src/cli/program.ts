@@ -1,6 +1,6 @@
 /** The program: a command for the content that `--config` names, or for the one of the folder that it is started in. */
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import '#base/older-node.ts'
 import { optionsOf } from '#base/shape.ts'
@@ -40,4 +40,7 @@ const contentOf = async (file: string): Promise<Content> => {
 const { file = [...names.map(name => resolve(name)), own].find(existsSync), argv } = configOf(
   process.argv.slice(2),
 )
+// Beside the content; what the environment has goes before it.
+const settings = file && join(dirname(file), '.env')
+if (settings && existsSync(settings)) process.loadEnvFile(settings)
 await runCommand(file === undefined ? undefined : () => contentOf(file), argv)

@@ -7,7 +7,9 @@ import { version } from '#config.ts'
 import type { Content, ListedCommand } from '#content.ts'
 
 /** What needs no content, and runs in any folder. */
-const alone: Readonly<Record<string, ListedCommand>> = {}
+const alone: Readonly<Record<string, ListedCommand>> = {
+  init: { about: 'make a project from an example', load: () => import('#cli/init.ts') },
+}
 
 /** Each is loaded when it is called: loading the others would take half of a short command's time. */
 const commands: Readonly<Record<string, ListedCommand>> = {
