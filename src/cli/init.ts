@@ -55,11 +55,11 @@ const examples: Readonly<Record<string, Example>> = {
 
 export const help = `Usage: duet init NAME [--example ${Object.keys(examples).join(' | ')}]
 
-Makes the folder NAME with the content of an example, blog unless one is given, and all
+Makes the folder NAME, or at that path, with the content of an example, blog unless one is given, and all
 that a project needs: package.json, settings, migrations for SQLite and PostgreSQL, a
 Dockerfile and a README. The folder must be new or empty.`
 
-const folder = fileURLToPath(new URL('../../examples/', import.meta.url))
+const exampleFolder = fileURLToPath(new URL('../../examples/', import.meta.url))
 const packageFolder = fileURLToPath(new URL('../../', import.meta.url))
 
 const readJson = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
@@ -85,24 +85,25 @@ const pathFrom = (from: string, to: string): string => {
   return isAbsolute(path) || path.startsWith('.') ? path : `./${path}`
 }
 
-const checkName = (name: string): void => {
+const checkFolder = (folder: string): void => {
+  const name = basename(folder)
   if (!/^[a-z0-9][a-z0-9._-]{0,99}$/.test(name) || name === 'node_modules')
     throw new UsageError(
       `${JSON.stringify(name)} cannot name a project: use small letters, digits, - and _, such as my-blog`,
     )
   if (name === 'duet')
     throw new UsageError('npm installs no duet in a project called duet: give it another name')
-  const found = existsSync(name) ? readdirSync(name) : []
+  const found = existsSync(folder) ? readdirSync(folder) : []
   if (found.length > 0)
     throw new UsageError(
-      `the folder ${name} is not empty, it has ${found[0]}: name a new one, or empty it first`,
+      `the folder ${folder} is not empty, it has ${found[0]}: name a new one, or empty it first`,
     )
 }
 
 export const run = async (args: readonly string[]): Promise<void> => {
   const { values, positionals } = readArgs(args, { example: { type: 'string' } }, 1)
-  const [name] = positionals
-  if (name === undefined) throw new UsageError('name the project, such as duet init my-blog')
+  const [path] = positionals
+  if (path === undefined) throw new UsageError('name the project, such as duet init my-blog')
   const chosen = values.example ?? 'blog'
   const example = own(examples, chosen)
   if (!example) {
@@ -112,9 +113,10 @@ export const run = async (args: readonly string[]): Promise<void> => {
       `there is no example ${chosen}${near === undefined ? `: name one of ${known.join(', ')}` : `; did you mean ${near}?`}`,
     )
   }
-  checkName(name)
-  const target = resolve(name)
-  cpSync(join(folder, chosen), target, { recursive: true })
+  const target = resolve(path)
+  const name = basename(target)
+  checkFolder(target)
+  cpSync(join(exampleFolder, chosen), target, { recursive: true })
   for (const part of ['entities', 'actions']) mkdirSync(join(target, part), { recursive: true })
 
   // A tarball goes along, so that a clone and a container find it.
@@ -160,16 +162,16 @@ export const run = async (args: readonly string[]): Promise<void> => {
     dockerignore: '.dockerignore',
     'env.example': '.env.example',
   }
-  for (const part of readdirSync(join(folder, 'project'))) {
-    const text = readFileSync(join(folder, 'project', part), 'utf8')
+  for (const part of readdirSync(join(exampleFolder, 'project'))) {
+    const text = readFileSync(join(exampleFolder, 'project', part), 'utf8')
     const filled = text.replace(/\{\{(\w+)\}\}/g, (_, word) => words[word] ?? '')
     writeFileSync(join(target, named[part] ?? part), filled)
   }
   // Without its two names no token of an identity provider counts, and nothing starts.
   if (isSignedElsewhere) copyFileSync(join(target, '.env.example'), join(target, '.env'))
-  process.stdout.write(`made ${name} from the example ${chosen}. Next:
+  process.stdout.write(`made ${path} from the example ${chosen}. Next:
 
-  cd ${name}
+  cd ${path}
   npm install
   npm start      # serve it
   npm test       # check it

@@ -26,7 +26,12 @@ const configOf = (argv: readonly string[]) => {
 
 /** The content of a file; throws a plain error for a file that has none. */
 const contentOf = async (file: string): Promise<Content> => {
-  const { default: content } = await import(pathToFileURL(file).href)
+  const { default: content } = await import(pathToFileURL(file).href).catch(error => {
+    // Node shows the line and its own stack, of which the place and the sentence say enough.
+    const [, url = '', line] = /^(file:\S+):(\d+)\n/.exec(error?.stack ?? '') ?? []
+    if (!(error instanceof SyntaxError) || line === undefined) throw error
+    throw new Error(`${fileURLToPath(url)}:${line} ${error.message}`)
+  })
   if (content === undefined)
     throw new Error(`${file} exports no content: let it say export default defineContent({ … })`)
   // A copy of Duet knows only what it made itself.

@@ -51,10 +51,11 @@ const withRoutes = (draft: AnyDeclaration, isLink: boolean): AnyDeclaration => {
   const writes = (['create', 'update', 'delete'] as const).filter(
     kind => isOpen(policy[kind]) && !view && (kind === 'create' || !appendOnly),
   )
-  const fields = {
-    ...(!draft.fields.id && { id: id() }),
+  const lacks = (key: string) => !Object.hasOwn(draft.fields, key)
+  const fields: Entity['fields'] = {
+    ...(lacks('id') ? { id: id() } : {}),
     ...draft.fields,
-    ...(writes.includes('update') && !draft.fields.revision && { revision: revision() }),
+    ...(writes.includes('update') && lacks('revision') ? { revision: revision() } : {}),
   }
   const isRead = isOpen(policy.enter ?? policy.read)
   const { type = isOpen(policy.read) } = graphql

@@ -115,11 +115,14 @@ export const greetingOf = (
   const listens = `Duet ${version} listens on ${where}${metrics === undefined ? '' : ` with metrics on ${metrics}`}${many}`
   if (token === null) return listens
   const { graphql, rest } = content.examples.withToken
+  const address = `${url}${versionPath(content.versions.newest)}${rest}`
+  // Shells look for files by some of its letters.
+  const asked = /[?&*;]/.test(address) ? `'${address}'` : address
   return `${listens}
 
   GraphQL  curl -s ${url}${graphqlPath} -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '${JSON.stringify({ query: graphql })}' -w '\\n'
 
-  REST     curl -s ${url}${versionPath(content.versions.newest)}${rest} -H 'Authorization: Bearer ${token}' -w '\\n'
+  REST     curl -s ${asked} -H 'Authorization: Bearer ${token}' -w '\\n'
 `
 }
 

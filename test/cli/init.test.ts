@@ -1,0 +1,174 @@
+/** `duet init`: each example becomes a project that starts, compiles and answers as its README says, on both engines. */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { duet, folderOf, plain, serveBy } from '../duet.ts'
+import { projectIn, root } from '../support/project.ts'
+
+const { folder, freshStore } = folderOf('init')
+const program = join(root, 'bin/duet')
+
+for (const example of ['blog', 'shop', 'recipes', 'empty'])
+  describe(`the project ${example}`, () => {
+    test('compiles, starts, and answers what its README asks', async () => {
+      const { project, config } = await projectIn(folder, example)
+      const compiler = join(root, 'node_modules/typescript/bin/tsc')
+      execFileSync(process.execPath, [compiler, '-p', project], { encoding: 'utf8' })
+
+      const { settings } = await freshStore({ bare: true })
+      const service = await serveBy(program, settings, '--migrate', ...config)
+      const readme = readFileSync(join(project, 'README.md'), 'utf8')
+      assert.ok(!readme.includes('{{'), readme)
+      const lines = readme.split('\n').filter(line => line.startsWith('curl '))
+      assert.equal(lines.length, 2)
+      for (const line of lines) {
+        const command = line.replace('http://127.0.0.1:3000', service.url)
+        const text = execFileSync('sh', ['-c', `${command} -f`], { encoding: 'utf8' })
+        const answer = JSON.parse(text)
+        assert.equal(answer.errors, undefined, text)
+        const rows: unknown = Object.values(answer)[0]
+        const found = Array.isArray(rows) ? rows : Object.values(rows as object)[0]
+        // The demo of a development store: what is published of it.
+        if (['blog', 'shop'].includes(example)) assert.ok(found.length > 0, text)
+        else assert.deepEqual(found, [])
+      }
+      const [, token] = /`npx duet (token .*?)`, to be sent/.exec(readme) ?? []
+      if (token !== undefined) {
+        const made = execFileSync('sh', ['-c', `duet ${token} --config duet.config.ts`], {
+          cwd: project,
+          env: {
+            ...plain,
+            ...settings,
+            PATH: `${join(project, 'node_modules/.bin')}:${plain.PATH}`,
+          },
+          encoding: 'utf8',
+        })
+        assert.match(made, /^[\w-]+\.[\w-]+\.[\w-]+\n$/)
+      }
+      assert.equal((await service.end()).code, 0)
+    })
+
+    test('has what a project needs, and no more', async () => {
+      const project = join(folder, example)
+      const read = (name: string) => readFileSync(join(project, name), 'utf8')
+      const manifest = JSON.parse(read('package.json'))
+      assert.equal(manifest.name, example)
+      assert.deepEqual(manifest.scripts, {
+        start: 'duet serve',
+        dev: 'duet dev',
+        test: 'duet check',
+      })
+      assert.ok(manifest.dependencies.duet.startsWith('file:'), manifest.dependencies.duet)
+      assert.equal(manifest.optionalDependencies, undefined, 'this Node is recent enough')
+      for (const name of ['.gitignore', '.dockerignore', '.env.example', 'Dockerfile'])
+        assert.ok(!read(name).includes('{{'), name)
+      for (const name of ['duet.config.ts', 'entities', 'actions', 'tsconfig.json'])
+        assert.ok(existsSync(join(project, name)), name)
+      for (const engine of ['sqlite', 'postgres'])
+        assert.ok(existsSync(join(project, 'migrations', engine)), engine)
+    })
+  })
+
+test('what cannot be made is refused in one sentence, and leaves no file', async () => {
+  const full = join(folder, 'full')
+  mkdirSync(full)
+  writeFileSync(join(full, 'notes.txt'), '')
+  const more = ' (duet init --help tells more)\n'
+  const refusals: readonly (readonly [args: readonly string[], sentence: string])[] = [
+    [[], 'name the project, such as duet init my-blog'],
+    [
+      [join(folder, 'My Blog')],
+      '"My Blog" cannot name a project: use small letters, digits, - and _, such as my-blog',
+    ],
+    [[join(folder, 'duet')], 'npm installs no duet in a project called duet: give it another name'],
+    [
+      [full],
+      `the folder ${full} is not empty, it has notes.txt: name a new one, or empty it first`,
+    ],
+    [[join(folder, 'new'), '--example', 'blok'], 'there is no example blok; did you mean blog?'],
+    [
+      [join(folder, 'new'), '--example', 'forum'],
+      'there is no example forum: name one of blog, shop, recipes, empty',
+    ],
+  ]
+  for (const [args, sentence] of refusals) {
+    const { code, stderr } = await duet(['init', ...args])
+    assert.deepEqual([code, stderr], [2, `duet: ${sentence}${more}`])
+  }
+  for (const name of ['new', 'duet', 'My Blog']) assert.ok(!existsSync(join(folder, name)), name)
+})
+
+test('settings of .env count, and those of the environment more', async () => {
+  const { project, config } = await projectIn(folder, 'empty', 'settings')
+  writeFileSync(join(project, '.env'), 'DUET_PORT=none\n')
+  const wrong = await duet(['migrate', ...config])
+  assert.match(wrong.stderr, /DUET_PORT must be/)
+  const { settings } = await freshStore({ bare: true })
+  assert.equal((await duet(['migrate', ...config], { ...settings, DUET_PORT: '1' })).code, 0)
+})
+
+describe('a newcomer is told in one sentence', () => {
+  const configs: readonly (readonly [what: string, text: string, sentence: RegExp])[] = [
+    [
+      'that the config exports nothing',
+      `import 'duet'\n`,
+      /duet\.config\.ts exports no content: let it say export default defineContent\(\{ … \}\)\n$/,
+    ],
+    [
+      'that the config exports something else',
+      'export default { entities: {} }\n',
+      /what \S+duet\.config\.ts exports was not made by defineContent/,
+    ],
+    [
+      'which entity is not in the model',
+      `import { defineContent, defineModel } from 'duet'
+import { anyone, entity, one, reference } from 'duet/model'
+const note = entity({
+  fields: { authorId: reference('author') },
+  relations: { author: one('author', 'authorId') },
+  policy: { read: anyone },
+})
+export default defineContent({
+  entities: defineModel({ note } as never),
+  migrations: new URL('./migrations/', import.meta.url),
+})
+`,
+      /^duet: the model is wrong: note\.authorId refers to author, which is not an entity/,
+    ],
+    [
+      'which file is missing',
+      `import { note } from './entities/notes.ts'\nexport default note\n`,
+      /^duet: Cannot find module '\S*entities\/notes\.ts' imported from \S*duet\.config\.ts\n$/,
+    ],
+    [
+      'what Duet does not export',
+      `import { entity } from 'duet'\nexport default entity\n`,
+      /^duet: \S*duet\.config\.ts:1 .*does not provide an export named 'entity'\n$/,
+    ],
+    [
+      'which line is no TypeScript',
+      `export default defineContent({\n  entities: ,\n})\n`,
+      /^duet: \S*duet\.config\.ts:2 /,
+    ],
+    [
+      'what Node does not run',
+      `enum Mood { glad }\nexport default Mood\n`,
+      /^duet: \S*duet\.config\.ts:1 .*enum/,
+    ],
+  ]
+  for (const [what, text, sentence] of configs)
+    test(what, async () => {
+      const { project, config } = await projectIn(
+        folder,
+        'empty',
+        `told-${configs.findIndex(([one]) => one === what)}`,
+      )
+      writeFileSync(join(project, 'duet.config.ts'), text)
+      const { code, stderr } = await duet(['schema', ...config])
+      assert.equal(code, 1)
+      assert.match(stderr, sentence)
+      assert.ok(stderr.split('\n').length <= 3, stderr)
+    })
+})
