@@ -3,6 +3,7 @@ import { type FieldNode, GraphQLError, type GraphQLObjectType } from 'graphql'
 import { argumentOf, type Variables } from '#graphql/arguments.ts'
 import { GraphqlErrors } from '#graphql/errors.ts'
 import { orderIn } from '#graphql/order.ts'
+import { searchIn } from '#graphql/search.ts'
 import {
   type Collected,
   collectFields,
@@ -57,9 +58,11 @@ export const connectionRoots = (
     return new GraphqlErrors('BAD_USER_INPUT', [error])
   }
 
-  const sort = orderIn(field, node, variables) ?? defaultOrder(entity)
-  const sealFor = ({ role, subject, id }: Viewer) =>
-    sealOf(cursorKey, node.name.value, sort, role, subject ?? id)
+  const order = orderIn(field, node, variables)
+  const { search, sort = defaultOrder(entity) } = searchIn(slots, field, node, variables, order)
+  const searched = argumentOf(field, node, 'search')
+  const sealFor = (variables: Variables, { role, subject, id }: Viewer) =>
+    sealOf(cursorKey, node.name.value, sort, searched(variables), role, subject ?? id)
   /** The slots of the place that a cursor names, which each request opens once. */
   const placeOf = (name: string): readonly Slot[] | undefined => {
     const given = argumentOf(field, node, name)
@@ -67,7 +70,7 @@ export const connectionRoots = (
     const opened = new WeakMap<Variables, readonly ParameterValue[]>()
     const valuesOf = (variables: Variables, viewer: Viewer) =>
       opened.getOrInsertComputed(variables, () => {
-        const values = openCursor(sealFor(viewer), String(given(variables)))
+        const values = openCursor(sealFor(variables, viewer), String(given(variables)))
         if (values) return values
         throw fault(name, 'must be a cursor of this connection, in this order, for this caller')
       })
@@ -86,7 +89,7 @@ export const connectionRoots = (
     return Math.min(size, mostPerPage)
   })
   const backwards = fromEnd?.(variables) != null
-  const seal = slots.take((_, viewer) => sealFor(viewer))
+  const seal = slots.take(sealFor)
 
   const roots: Root[] = []
   const read = (items: readonly Item[]): number =>
@@ -95,6 +98,7 @@ export const connectionRoots = (
       items,
       where: [],
       exists: [],
+      search,
       sort,
       keyset: { seal, after, before, backwards },
       many: true,

@@ -26,6 +26,8 @@ export type GraphqlOperation = {
   readonly fragments: Fragments
   /** The variables of `@skip` and `@include`, and those in orders: with the operation they decide what is read. */
   readonly conditions: readonly string[]
+  /** The variables of searches, which decide it by having words or none. */
+  readonly searches: readonly string[]
   /** The value derived from the operation under this key; made unless it is cached. */
   readonly derived: <Value>(key: string, make: () => Value) => Value
 }
@@ -116,14 +118,16 @@ export const documentCache = (
     checkDocument(node, limits)
     const fragments = fragmentsOf(node)
     const conditions = new Set<string>()
+    const searches = new Set<string>()
     visit(node, {
       Directive: directive => {
         const value = directive.arguments?.find(({ name }) => name.value === 'if')?.value
         if (value?.kind === 'Variable') conditions.add(value.name.value)
       },
-      Argument: argument => {
-        if (argument.name.value === 'orderBy')
-          visit(argument.value, { Variable: ({ name }) => void conditions.add(name.value) })
+      Argument: ({ name: { value: own }, value }) => {
+        if (own === 'orderBy')
+          visit(value, { Variable: ({ name }) => void conditions.add(name.value) })
+        if (own === 'search' && value.kind === 'Variable') searches.add(value.name.value)
       },
     })
     const { tokenCount: tokens = 0 } = node
@@ -135,7 +139,8 @@ export const documentCache = (
         const known = derivations.get(full)
         return (known ?? derivations.set(full, make(), weightOf.derived(tokens))) as Value
       }
-      return { node, fragments, conditions: [...conditions].sort(), derived }
+      const deciding = { conditions: [...conditions].sort(), searches: [...searches].sort() }
+      return { node, fragments, ...deciding, derived }
     })
     return good.set(source, { operations }, weightOf.document(source, tokens))
   }

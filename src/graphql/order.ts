@@ -12,6 +12,8 @@ import {
 } from 'graphql'
 import type { Variables } from '#graphql/arguments.ts'
 import { GraphqlErrors } from '#graphql/errors.ts'
+import { searchArgument } from '#graphql/search.ts'
+import type { Entity } from '#model/entity.ts'
 import { isOrdering } from '#model/field.ts'
 import { type Model, typeName } from '#model/model.ts'
 import type { Lifetime } from '#model/version.ts'
@@ -23,7 +25,7 @@ const direction = new GraphQLEnumType({
   values: { ASC: {}, DESC: {} },
 })
 
-/** Gives the argument `orderBy` of the lists of an entity; `marked` says whether a field is deprecated. */
+/** Gives the arguments `search` and `orderBy` of the lists of an entity; `marked` says whether a field is deprecated. */
 export const orderArguments = (model: Model, marked: (field: Lifetime) => object) => {
   const { entities } = model
   const types = new Map<string, GraphQLInputObjectType>()
@@ -34,6 +36,8 @@ export const orderArguments = (model: Model, marked: (field: Lifetime) => object
       for (const [key, field] of Object.entries(entity.fields))
         if (field.graphql === 'shown' && isOrdering(field))
           all[key] = { type: direction, ...marked(field) }
+      if (Object.keys(entity.search).length > 0)
+        all.relevance = { type: direction, description: 'How well they fit the words of search.' }
       for (const [key, relation] of Object.entries(entity.relations)) {
         const type = relation.kind === 'one' && relation.graphql && types.get(relation.to)
         if (type) all[key] = { type, ...marked(relation) }
@@ -47,7 +51,10 @@ export const orderArguments = (model: Model, marked: (field: Lifetime) => object
   return (entity: string) => {
     const type = types.get(entity) as GraphQLInputObjectType
     const description = 'The keys of their order, the first one first.'
-    return { orderBy: { type: new GraphQLList(new GraphQLNonNull(type)), description } }
+    return {
+      ...searchArgument(entities[entity] as Entity),
+      orderBy: { type: new GraphQLList(new GraphQLNonNull(type)), description },
+    }
   }
 }
 

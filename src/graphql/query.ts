@@ -6,6 +6,7 @@ import { argumentOf, createSlots, idArgument } from '#graphql/arguments.ts'
 import { connectionRoots, type WriteConnection } from '#graphql/connection.ts'
 import { placing } from '#graphql/connection-type.ts'
 import { GraphqlErrors } from '#graphql/errors.ts'
+import { hasWords } from '#graphql/search.ts'
 import {
   type Collected,
   collectFields,
@@ -43,9 +44,11 @@ export const runQuery = (
 ): Queried | Promise<Queried> => {
   const { core, operation, variables, viewer } = execution
   // The operation is prepared once for each role, for the conditions of its fields, and for the filters that are given.
-  const conditions = operation.conditions
-    .map(name => JSON.stringify(variables.coerced[name]))
-    .join()
+  const { searches } = operation
+  const conditions = [
+    ...operation.conditions.map(name => JSON.stringify(variables.coerced[name])),
+    ...searches.map(name => hasWords(variables.coerced[name])),
+  ].join()
   const { collected, filters } = operation.derived(`fields ${conditions}`, () => {
     const collected = collectFields([operation.node.selectionSet], operation, variables)
     return { collected, filters: filtersIn(execution, collected) }

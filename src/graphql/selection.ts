@@ -23,6 +23,7 @@ import {
 import type { GraphqlOperation } from '#graphql/document.ts'
 import { orderIn } from '#graphql/order.ts'
 import type { DerivedSchema, RootField } from '#graphql/schema.ts'
+import { searchIn } from '#graphql/search.ts'
 import type { Entity } from '#model/entity.ts'
 import { entityOf, typeName } from '#model/model.ts'
 import type { Viewer } from '#model/policy.ts'
@@ -111,13 +112,13 @@ export const itemsOf = (
     const field = fieldOfType(type, name)
     const target = getNamedType(field.type)
     if (!isObjectType(target)) return { kind: 'field', key, field: name, ...startOf(node) }
-    const sort = orderIn(field, node, selecting.variables)
+    const { slots, variables } = selecting
     return {
       kind: 'relation',
       key,
       relation: name,
-      page: field.args.length > 0 ? pageOf(selecting.slots, field, node, null) : null,
-      ...(sort && { sort }),
+      page: field.args.length > 0 ? pageOf(slots, field, node, null) : null,
+      ...searchIn(slots, field, node, variables, orderIn(field, node, variables)),
       items: itemsOf(selecting, target, nodes),
       ...startOf(node),
     }
@@ -168,7 +169,8 @@ export const rootOf = (
       const { references } = entity.fields[field] ?? {}
       return references ? [{ entity: references.entity, slot }] : []
     }),
-    sort: orderIn(field, node, variables) ?? defaultOrder(entity),
+    sort: defaultOrder(entity),
+    ...searchIn(slots, field, node, variables, orderIn(field, node, variables)),
     many: true,
     page: pageOf(slots, field, node, paged ? entity.rest.listing.limit : null),
   }

@@ -1,20 +1,21 @@
 /** Orders as SQL: by the fields of a row and of those that it leads to, and the rows on one side of a place in an order. */
 import { columnName } from '#model/names.ts'
-import { type Hop, isComparedAsOne, type OrderKey, type ReadField } from '#read/plan.ts'
-import { type ColumnOf, columnsOf, predicateSql } from '#read/predicate.ts'
+import { isComparedAsOne, type OrderKey, type ReadField } from '#read/plan.ts'
+import { type ColumnOf, columnsOf, predicateSql, relevanceSql } from '#read/predicate.ts'
 import type { Keyset, Slot } from '#read/selection.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import { and, column, comma, join, name, type Sql, slot, sql } from '#sql/sql.ts'
 
-/** The field at the end of a path, null where a row on it is missing. */
+/** The field at the end of a path, or the relevance there, null where a row on it is missing. */
 const acrossSql = (
-  [hop, ...others]: readonly Hop[],
-  field: string,
+  across: NonNullable<ReadField['across']>,
   columnOf: ColumnOf,
   dialect: Dialect,
   number = 1,
 ): Sql => {
-  if (!hop) return columnOf(field)
+  const { field, relevance } = across
+  const [hop, ...hops] = across.hops
+  if (!hop) return relevance ? relevanceSql(relevance, columnOf, dialect) : columnOf(field)
   const to = `t${number}`
   const own = columnsOf(to)
   const rows = { dialect, columnOf: own, others: 'by row', hop: number + 1 } as const
@@ -22,7 +23,7 @@ const acrossSql = (
     sql`${column(to, 'id')} = ${columnOf(hop.by)}`,
     ...hop.where.map(predicate => predicateSql(predicate, rows)),
   ])
-  return sql`(select ${acrossSql(others, field, own, dialect, number + 1)} from ${name(hop.table)} as ${name(to)}
+  return sql`(select ${acrossSql({ ...across, hops }, own, dialect, number + 1)} from ${name(hop.table)} as ${name(to)}
     where ${isThere})`
 }
 
@@ -32,7 +33,7 @@ export const columnSql = (
   columnOf: ColumnOf,
   dialect: Dialect,
 ): Sql => {
-  if (across) return acrossSql(across.hops, across.field, columnOf, dialect)
+  if (across) return acrossSql(across, columnOf, dialect)
   if (rank) return sql`row_number() over (order by ${orderSql(rank, columnOf, dialect)})`
   if (!shown) return columnOf(own)
   const isShown = predicateSql(shown.in, { dialect, columnOf, others: 'by row' })

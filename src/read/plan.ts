@@ -19,6 +19,8 @@ import {
   rowRights,
 } from '#model/policy.ts'
 import type { Form } from '#model/version.ts'
+import { weightsOf, wordsIndex } from '#model/words.ts'
+import type { Relevance } from '#read/predicate.ts'
 import {
   comparing,
   type Encoding,
@@ -41,8 +43,12 @@ export type ReadField = Pick<Field, 'scalar' | 'nullable'> & {
   readonly scale?: number
   /** The field whose value it has in the rows of a predicate; it is null in others. */
   readonly shown?: { readonly field: string; readonly in: Predicate }
-  /** The field that it is of the row at the end of a path; null where there is none. */
-  readonly across?: { readonly hops: readonly Hop[]; readonly field: string }
+  /** The field that it is of the row at the end of a path, or the relevance of that; null where there is none. */
+  readonly across?: {
+    readonly hops: readonly Hop[]
+    readonly field: string
+    readonly relevance?: Relevance
+  }
   /** The order that it is the number of the row in. */
   readonly rank?: readonly OrderKey[]
 }
@@ -128,7 +134,7 @@ export type ChildLevel =
       readonly oldestFirst: boolean
       /** Instead of the order by id; the rows then have their rank in it. */
       readonly order?: readonly OrderKey[]
-      /** Whether the page of a parent is found only by sorting all its rows. */
+      /** Whether the page of a parent is found only by sorting all its rows, or by their words. */
       readonly isSorted?: boolean
     })
 
@@ -489,6 +495,7 @@ const memberParts = (
       }
       // And by the list that a row is in.
       where.push(...visible(below, to, fieldOf(target, by).readableBy, location))
+      where.push(...findsIn(target, item.search))
       const order = item.sort && orderOf(below, to, item.sort, location)
       const made = order ? [rankIn(order)] : []
       const rows = rowSet(below, to, item.items, path, { where, own: ['id', by], made })
@@ -505,7 +512,7 @@ const memberParts = (
             page,
             oldestFirst,
             ...(order && { order }),
-            ...(!isFound && { isSorted: true }),
+            ...((!isFound || item.search !== undefined) && { isSorted: true }),
           },
         },
       ]
@@ -540,10 +547,11 @@ const linkedRows = (
     allow(links, fieldOf(link, key).readableBy, `read the ${key} of a ${through}`, location)
   const seen = visible(below, to, target.policy.read, location)
   const rows = rowSet(below, to, item.items, path, { where: seen, own: ['id'] })
+  const fits = [...findsIn(target, item.search), ...seen]
   const isSeen: readonly Predicate[] =
-    seen.length === 0
+    fits.length === 0
       ? []
-      : [{ kind: 'across', rows: 'one', table: target.table, by: of, where: allOf(seen) }]
+      : [{ kind: 'across', rows: 'one', table: target.table, by: of, where: allOf(fits) }]
   // In the order of the rows that they lead to.
   const hop: Hop = { table: target.table, by: of, where: seen }
   const order = item.sort && orderOf(below, to, item.sort, location, [hop])
@@ -561,7 +569,7 @@ const linkedRows = (
       page: item.page,
       oldestFirst,
       ...(order && { order }),
-      ...(order && item.page !== null && { isSorted: true }),
+      ...(((order && item.page !== null) || item.search !== undefined) && { isSorted: true }),
     },
   }
 }
@@ -595,7 +603,13 @@ const orderOf = (
   const { model, ownRole } = context
   const root = entityOf(model, entityName)
   const keys = keysOf(sort).map(
-    ({ path = [], field, descending, nullsLast = false, member = field }, at) => {
+    ({ path = [], field, descending, nullsLast = false, search, member = field }, at) => {
+      if (search !== undefined) {
+        const to = { kind: 'slot', slot: search } as const
+        const across = { hops: first, field: '', relevance: { to, weights: weightsOf(root) } }
+        const column = { name: `in order ${at}`, scalar: 'int', nullable: false, across } as const
+        return { column, descending, nullsLast }
+      }
       const what = `filter or sort ${root.plural} by ${member}`
       const hops: Hop[] = [...first]
       let isNullable = false
@@ -644,6 +658,12 @@ const linkedTo = (
   return { kind: 'across', rows: 'some', table, by: of, where }
 }
 
+/** The condition that rows of an entity have the words in a slot; none without a slot. */
+const findsIn = (entity: Entity, slot: Slot | undefined): readonly Predicate[] => {
+  const index = slot === undefined ? undefined : wordsIndex(entity)
+  return index && slot !== undefined ? [{ kind: 'finds', index, to: { kind: 'slot', slot } }] : []
+}
+
 const planRoot = (viewers: Context, root: Root): PlannedRoot => {
   const { many, page, sort, fetchOneMore, keyset } = root
   const { model, ownRole } = viewers
@@ -663,7 +683,8 @@ const planRoot = (viewers: Context, root: Root): PlannedRoot => {
     readInEveryRow(context, entity, field, `filter or sort ${entity.plural} by ${member}`, location)
   const order = many ? orderOf(context, root.entity, sort, location) : []
   const linked = root.linked ? [linkedTo(context, root.linked, location)] : []
-  const where = [...root.where, ...linked, ...ownRows]
+  const searched = findsIn(entity, root.search)
+  const where = [...root.where, ...searched, ...linked, ...ownRows]
 
   // Its rows are found in their order by an index, or as those of the viewer, who owns few.
   const ranges = root.where.filter(({ is, field }) => !(is === 'lt' && field === 'id'))
@@ -672,11 +693,12 @@ const planRoot = (viewers: Context, root: Root): PlannedRoot => {
     one.kind === 'compare' && one.is === 'eq' ? [one.field] : [],
   )
   const isFound =
-    linked.length === 0 &&
+    linked.length + searched.length === 0 &&
     ((isOwn && ranges.every(({ is }) => is === 'eq')) ||
       (equal.length === ranges.length + fixed.length && isIndexed(entity, equal, sort)))
 
   const isFoundButHidden =
+    searched.length === 0 &&
     ranges.every(({ is }) => is === 'eq') &&
     isIndexed(
       entity,
@@ -702,7 +724,7 @@ const planRoot = (viewers: Context, root: Root): PlannedRoot => {
   const [only, ...others] = root.where
   const isCounted =
     ownRows.length === 0 &&
-    linked.length === 0 &&
+    linked.length + searched.length === 0 &&
     others.length === 0 &&
     entity.counted !== null &&
     (only === undefined || (only.is === 'eq' && entity.counted.includes(only.field)))

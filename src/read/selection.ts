@@ -44,6 +44,8 @@ export type Item =
       readonly relation: string
       /** The page of each parent; null: all rows. */
       readonly page: Page
+      /** Only rows that have the words in the slot. */
+      readonly search?: Slot | undefined
       /** Instead of the relation's own order. */
       readonly sort?: readonly Sort[]
       readonly items: readonly Item[]
@@ -71,6 +73,8 @@ export type Sort = {
   readonly descending: boolean
   /** Whether null comes last in either direction; else it comes after every value ascending, and before it descending. */
   readonly nullsLast?: boolean
+  /** It is not by a field, but by how well rows fit the words in this slot. */
+  readonly search?: Slot | undefined
   readonly member?: string
 }
 
@@ -98,6 +102,8 @@ export type Root = {
   readonly entity: string
   readonly items: readonly Item[]
   readonly where: readonly Where[]
+  /** Only rows that have the words in the slot, as `searchedWords` makes them; not empty. */
+  readonly search?: Slot | undefined
   /** Only rows that rows of another entity link with the id in the slot, by its fields for that (`by`) and for the row (`of`). */
   readonly linked?: {
     readonly entity: string
