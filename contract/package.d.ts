@@ -567,6 +567,7 @@ type Item = {
     readonly key: string;
     readonly relation: string;
     readonly page: Page;
+    readonly search?: Slot | undefined;
     readonly sort?: readonly Sort[];
     readonly items: readonly Item[];
     readonly at?: Location;
@@ -867,6 +868,7 @@ type ReadField = Pick<Field, 'scalar' | 'nullable'> & {
     readonly across?: {
         readonly hops: readonly Hop[];
         readonly field: string;
+        readonly relevance?: Relevance;
     };
     readonly rank?: readonly OrderKey[];
 };
@@ -884,6 +886,13 @@ type Relation = Lifetime & {
     readonly graphql: boolean;
     readonly rest: boolean;
     readonly oldestFirst: boolean;
+};
+type Relevance = {
+    readonly to: Operand;
+    readonly weights: readonly {
+        readonly field: string;
+        readonly weight: number;
+    }[];
 };
 type Reply = {
     readonly status: number;
@@ -940,6 +949,7 @@ type Root = {
     readonly entity: string;
     readonly items: readonly Item[];
     readonly where: readonly Where[];
+    readonly search?: Slot | undefined;
     readonly linked?: {
         readonly entity: string;
         readonly by: string;
@@ -1103,6 +1113,7 @@ type Sort = {
     readonly field: string;
     readonly descending: boolean;
     readonly nullsLast?: boolean;
+    readonly search?: Slot | undefined;
     readonly member?: string;
 };
 type SortStyle = 'field and order' | 'signed list';
