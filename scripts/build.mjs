@@ -2,7 +2,7 @@
 // the pages load from others with their licences, the examples, the documents and the contract. `npm run build`.
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
-import { basename, dirname, extname, join, relative } from 'node:path'
+import { dirname, extname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { machineAssets } from '../src/pages/assets.ts'
 
@@ -100,12 +100,16 @@ function copyVendored(dist) {
   }
 }
 
-/** The examples that `duet init` copies. Their TypeScript is text here: Node runs none below node_modules, and npm leaves out .gitignore. */
+/** The examples that `duet init` copies. Their TypeScript is text here, `.ts.txt`: Node runs none below node_modules. */
 function copyExamples(dist) {
   for (const file of fs.globSync('examples/**/*', { cwd: root, withFileTypes: true })) {
     if (!file.isFile()) continue
     const from = join(file.parentPath, file.name)
-    const to = join(dist, relative(root, file.parentPath), `${basename(from)}.txt`)
+    const to = join(
+      dist,
+      relative(root, file.parentPath),
+      extname(from) === '.ts' ? `${file.name}.txt` : file.name,
+    )
     fs.mkdirSync(dirname(to), { recursive: true })
     fs.copyFileSync(from, to)
   }

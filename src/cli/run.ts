@@ -38,6 +38,10 @@ const commands: Readonly<Record<string, ListedCommand>> = {
   },
   move: { about: 'move a SQLite store into PostgreSQL', load: () => import('#cli/move.ts') },
   contract: { about: 'compare two contracts', load: () => import('#cli/contract.ts') },
+  upgrade: {
+    about: 'say what this version would change',
+    load: () => import('#cli/upgrade.ts'),
+  },
 }
 
 const isHelp = (argument: string | undefined) =>

@@ -46,7 +46,7 @@ test('duet contract refuses a wrong command line and files that it cannot compar
   const cases = [
     [['diff', one, schema], 2, /both \.json, \.graphql or \.d\.ts/],
     [['diff', one], 2, /NEW is missing/],
-    [['diff', one, '-'], 2, /NEW must be a file that ends in \.json or \.graphql, not -/],
+    [['diff', one, '-'], 2, /NEW must be a file that ends in \.json, \.graphql or \.d\.ts, not -/],
     [['compare'], 2, /there is no contract compare/],
     [['diff', one, one, one], 2, /unexpected argument/],
     [['diff', one, write('old.json', '{"swagger":"2.0"}')], 1, /old\.json is no OpenAPI 3\.1/],
