@@ -119,19 +119,19 @@ function engineNames(file: File): string[] {
     )
 }
 
-/** The one file that loads `contract/`, a tool for releases; `cli/run.ts` loads it when the command is given. */
-const contractCommand = 'cli/contract.ts'
+/** The files that load `contract/`, a tool for releases; they are loaded when such a command is given. */
+const contractCommands = ['cli/contract.ts', 'cli/upgrade.ts']
 
 function contractUses(file: File): string[] {
-  if (roomOf(file.path) === 'contract' || file.path === contractCommand) return []
+  if (roomOf(file.path) === 'contract' || contractCommands.includes(file.path)) return []
   return importsOf(file)
     .filter(({ from, isLater }) => {
       const target = within(file, from) ?? ''
-      return roomOf(target) === 'contract' || (target === contractCommand && !isLater)
+      return roomOf(target) === 'contract' || (contractCommands.includes(target) && !isLater)
     })
     .map(
       ({ from }) =>
-        `${file.path} imports ${from}: nothing that serves loads the tool for releases, only ${contractCommand} does`,
+        `${file.path} imports ${from}: nothing that serves loads the tool for releases, only ${contractCommands.join(' and ')} do`,
     )
 }
 

@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
@@ -117,6 +118,10 @@ export const run = async (args: readonly string[]): Promise<void> => {
   const name = basename(target)
   checkFolder(target)
   cpSync(join(exampleFolder, chosen), target, { recursive: true })
+  // A package has no TypeScript that could be run below node_modules: its examples are texts.
+  for (const file of readdirSync(target, { recursive: true, encoding: 'utf8' }))
+    if (file.endsWith('.ts.txt'))
+      renameSync(join(target, file), join(target, file.slice(0, -'.txt'.length)))
   for (const part of ['entities', 'actions']) mkdirSync(join(target, part), { recursive: true })
 
   // A tarball goes along, so that a clone and a container find it.
