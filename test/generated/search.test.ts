@@ -1,69 +1,30 @@
 /** The search of texts: the same rows in the same order on both engines, and the words of rows that were there before. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { compare, contentTables, copyTables, isSame } from '#cli/move.ts'
+import { plainRows } from '#cli/transfer/rows-in.ts'
+import { pagesOf } from '#cli/transfer/rows-out.ts'
+import { commandConnection } from '#engines/postgres/migrate.ts'
+import { openTarget } from '#engines/postgres/moving.ts'
 import { postgresDrafting } from '#engines/postgres/schema.ts'
 import { differencesIn } from '#engines/shared/differences.ts'
 import { lackOf } from '#engines/shared/draft.ts'
 import { sqliteDrafting } from '#engines/sqlite/schema.ts'
 import { withKept } from '#model/computed.ts'
-import { entity, many, one } from '#model/entity.ts'
+import { type Entity, entity, many, one } from '#model/entity.ts'
 import { flag, id, reference, revision, text } from '#model/field.ts'
-import { anyone, role } from '#model/policy.ts'
+import { anonymous, anyone, role } from '#model/policy.ts'
 import { wordsCut } from '#model/words.ts'
 import { fillFolded, noteOnWords } from '#serve/store.ts'
+import { connected } from '../postgres/tools/ask.ts'
+import { freshDatabase } from '../postgres/tools/database.ts'
 import { filling } from '../stores.ts'
 import { engines } from './compare.ts'
 import { member } from './models.ts'
-import { note, type Searching, searchAlike, searched } from './searching.ts'
-import { historyFor, type Service, serveWithMembers } from './serve.ts'
+import { graphql, ids, inList, note, searched, searchedAlike } from './searching.ts'
+import { historyFor, modelFor, serveWithMembers } from './serve.ts'
 
-/** Asks the GraphQL API, and gives its data. */
-const graphql = async ({ ask }: Service, query: string, variables: object) => {
-  const body = { query, variables }
-  const { text } = await ask({ line: 'POST /graphql', as: 'user', body })
-  const { data, errors } = JSON.parse(text)
-  assert.equal(errors, undefined, text)
-  return data
-}
-
-const ids = (nodes: readonly { readonly id: string }[]) => nodes.map(({ id }) => Number(id))
-
-const inList: Searching = async (service, search) => {
-  const query = `query ($search: String, $from: Int) {
-    notes(search: $search, orderBy: [{ relevance: DESC }, { id: ASC }], limit: 100, offset: $from) { id }
-  }`
-  const found: number[] = []
-  for (let more = true; more; ) {
-    const { notes } = await graphql(service, query, { search, from: found.length })
-    found.push(...ids(notes))
-    more = notes.length === 100
-  }
-  return found
-}
-
-const inConnection: Searching = async (service, search) => {
-  const query = `query ($search: String!, $after: String) {
-    notesConnection(search: $search, orderBy: { relevance: DESC }, first: 23, after: $after) {
-      totalCount pageInfo { endCursor hasNextPage } edges { node { id } }
-    }
-  }`
-  const found: number[] = []
-  for (let after: string | null = null, more = true; more; ) {
-    const { notesConnection: page } = await graphql(service, query, { search, after })
-    found.push(...ids(page.edges.map(({ node }: { node: { id: string } }) => node)))
-    after = page.pageInfo.endCursor
-    more = page.pageInfo.hasNextPage
-    if (!more) assert.equal(page.totalCount, found.length)
-  }
-  return found
-}
-
-const seed = Number(process.env.DUET_SEED ?? Date.now() % 1_000_000)
-
-test('a search finds the same notes in the same order on both engines as in memory', async t => {
-  t.diagnostic(`DUET_SEED=${seed}`)
-  await searchAlike(engines, 60, [inList, inConnection], seed)
-})
+searchedAlike(60)
 
 test('rows that are there before their texts are searched are found once they are filled, and cut anew where ICU is another', async t => {
   const entities = withKept(searched)
@@ -252,3 +213,48 @@ for (const on of engines)
     }
     assert.deepEqual(service.bugs, [])
   })
+
+test('imported rows are found, exports leave words out, and moved rows keep them', async t => {
+  for (const on of engines) {
+    const service = await serveWithMembers(searched, on, 'Ada')
+    t.after(service.close)
+    const model = modelFor(searched)
+    const own = model.entities.note as Entity
+    const use = { mode: 'import', viewer: anonymous, now: 0, model, what: 'note' } as const
+    await filling(service.store, async line => {
+      const { put, settle } = plainRows({ ...line, model }, own, use)
+      const rows = [
+        { id: 7, title: 'Crème', body: 'brûlée' },
+        { id: 9, title: 'Café', body: 'noir', aside: 'à la crème' },
+      ]
+      for (const [at, row] of rows.entries()) assert.deepEqual(await put(row, at + 1), [])
+      assert.deepEqual(await settle(), [])
+      const kind = { entity: 'note', also: [], foreign: {} }
+      const { header } = await pagesOf({ ...line, model }, kind)
+      assert.deepEqual(header, ['id', 'title', 'body', 'aside'])
+    })
+    assert.deepEqual(await inList(service, 'creme'), [7, 9])
+    if (on !== 'sqlite' || engines.length === 1) continue
+    const { url } = await freshDatabase()
+    const target = await openTarget(commandConnection(url, true), historyFor('postgres', searched))
+    const tables = contentTables(model.entities)
+    await filling(service.store, async ({ session, dialect }) => {
+      const source = { ...session, dialect }
+      await target.begin({ source: 'test', tables, restarts: false })
+      await copyTables(source, target, tables)
+      for (const table of await compare(source, target, tables))
+        assert.ok(isSame(table), table.name)
+    })
+    await target.close()
+    const client = await connected(url)
+    const { rows } = await client.query('select title_words, aside_words from notes order by id')
+    assert.deepEqual(
+      rows.map(row => Object.values(row)),
+      [
+        ['creme', null],
+        ['cafe', 'a la creme'],
+      ],
+    )
+    await client.end()
+  }
+})

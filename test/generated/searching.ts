@@ -1,11 +1,13 @@
 /** Texts of many languages and forms, searched on both engines and in memory. */
 import assert from 'node:assert/strict'
+import { test } from 'node:test'
 import fc from 'fast-check'
 import { type Entity, entity } from '#model/entity.ts'
 import { id, revision, text } from '#model/field.ts'
 import { isStorable } from '#model/values.ts'
 import { keptWords, searchedWords } from '#model/words.ts'
 import { anyCharacter } from '../support/characters.ts'
+import { engines } from './compare.ts'
 import { allRoutes, bySignedIn, member } from './models.ts'
 import { type Service, serveWithMembers } from './serve.ts'
 
@@ -90,10 +92,10 @@ const expected = (notes: readonly Note[], query: string): readonly number[] => {
 }
 
 /** Asks a service for the ids that a search finds, the most relevant first. */
-export type Searching = (service: Service, query: string) => Promise<readonly number[]>
+type Searching = (service: Service, query: string) => Promise<readonly number[]>
 
 /** Searches so many generated notes, some of them changed and deleted meanwhile, on these engines. */
-export const searchAlike = async (
+const searchAlike = async (
   on: readonly ('sqlite' | 'postgres')[],
   count: number,
   ways: readonly Searching[],
@@ -147,4 +149,57 @@ export const searchAlike = async (
   } finally {
     for (const service of services) await service.close()
   }
+}
+
+/** Asks the GraphQL API, and gives its data. */
+export const graphql = async ({ ask }: Service, query: string, variables: object) => {
+  const body = { query, variables }
+  const { text } = await ask({ line: 'POST /graphql', as: 'user', body })
+  const { data, errors } = JSON.parse(text)
+  assert.equal(errors, undefined, text)
+  return data
+}
+
+/** The ids of rows. */
+export const ids = (nodes: readonly { readonly id: string }[]) => nodes.map(({ id }) => Number(id))
+
+/** Searches by the plain list. */
+export const inList: Searching = async (service, search) => {
+  const query = `query ($search: String, $from: Int) {
+    notes(search: $search, orderBy: [{ relevance: DESC }, { id: ASC }], limit: 100, offset: $from) { id }
+  }`
+  const found: number[] = []
+  for (let more = true; more; ) {
+    const { notes } = await graphql(service, query, { search, from: found.length })
+    found.push(...ids(notes))
+    more = notes.length === 100
+  }
+  return found
+}
+
+const inConnection: Searching = async (service, search) => {
+  const query = `query ($search: String!, $after: String) {
+    notesConnection(search: $search, orderBy: { relevance: DESC }, first: 23, after: $after) {
+      totalCount pageInfo { endCursor hasNextPage } edges { node { id } }
+    }
+  }`
+  const found: number[] = []
+  for (let after: string | null = null, more = true; more; ) {
+    const { notesConnection: page } = await graphql(service, query, { search, after })
+    found.push(...ids(page.edges.map(({ node }: { node: { id: string } }) => node)))
+    after = page.pageInfo.endCursor
+    more = page.pageInfo.hasNextPage
+    if (!more) assert.equal(page.totalCount, found.length)
+  }
+  return found
+}
+
+/** The test of so many generated notes; DUET_SEED makes the same ones again. */
+export const searchedAlike = (usual: number): void => {
+  const count = Number(process.env.DUET_TEST_ROUNDS ?? usual)
+  const seed = Number(process.env.DUET_SEED ?? Date.now() % 1_000_000)
+  test(`a search finds the same of ${count} notes in the same order on both engines as in memory`, async t => {
+    t.diagnostic(`DUET_SEED=${seed}`)
+    await searchAlike(engines, count, [inList, inConnection], seed)
+  })
 }
