@@ -66,6 +66,16 @@ const texts = fc
   .chain(some => fc.constantFrom(' ', ' ', '-', ', ', '').map(between => some.join(between)))
   .filter(text => text !== '')
 
+/** The words of a note, each with what it counts for. */
+const kept = new WeakMap<Note, readonly { readonly word: string; readonly weight: number }[]>()
+
+const keptOf = (note: Note) =>
+  Object.entries(weights).flatMap(([key, weight]) =>
+    keptWords(note[key as keyof typeof weights] ?? '')
+      .split(' ')
+      .map(word => ({ word, weight })),
+  )
+
 /** The ids that a search finds, the most relevant first. */
 const expected = (notes: readonly Note[], query: string): readonly number[] => {
   const asked = searchedWords(query)
@@ -75,17 +85,13 @@ const expected = (notes: readonly Note[], query: string): readonly number[] => {
   const fits = (kept: string, word: string, at: number) =>
     kept === word || (at === wanted.length - 1 && kept.startsWith(word))
   return notes
-    .flatMap(({ id, ...fields }) => {
-      const kept = Object.entries(weights).flatMap(([key, weight]) =>
-        keptWords(fields[key as keyof typeof weights] ?? '')
-          .split(' ')
-          .map(word => ({ word, weight })),
-      )
+    .flatMap(note => {
+      const words = kept.getOrInsertComputed(note, keptOf)
       const scores = wanted.map((word, at) =>
-        Math.max(0, ...kept.filter(one => fits(one.word, word, at)).map(({ weight }) => weight)),
+        Math.max(0, ...words.filter(one => fits(one.word, word, at)).map(({ weight }) => weight)),
       )
       const score = scores.reduce((sum, one) => sum + one, 0)
-      return scores.includes(0) ? [] : [{ id, score }]
+      return scores.includes(0) ? [] : [{ id: note.id, score }]
     })
     .sort((a, b) => b.score - a.score || a.id - b.id)
     .map(({ id }) => id)
