@@ -9,6 +9,7 @@ import { projectIn, root } from '../support/project.ts'
 
 const { folder, freshStore } = folderOf('init')
 const program = join(root, 'bin/duet')
+const { start } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts
 
 for (const example of ['blog', 'shop', 'recipes', 'empty'])
   describe(`the project ${example}`, () => {
@@ -56,7 +57,7 @@ for (const example of ['blog', 'shop', 'recipes', 'empty'])
       const manifest = JSON.parse(read('package.json'))
       assert.equal(manifest.name, example)
       assert.deepEqual(manifest.scripts, {
-        start: 'duet serve',
+        start: start.replace('node bin/duet', 'duet'),
         dev: 'duet dev',
         test: 'duet check',
       })

@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { plain, serveBy } from '../duet.ts'
-import { pretend, root } from '../support/checkouts.ts'
+import { pinned, pretend, root } from '../support/checkouts.ts'
 import { packed, projectWith } from '../support/package.ts'
 
 const tarball = packed()
@@ -119,6 +119,24 @@ test('the content of this service is served outside the checkout as in it, in se
     for (const path of assets) assert.equal((await ask(path)).status, 200, path)
   }
   assert.equal((await service.end()).code, 0)
+})
+
+test('a project that it makes starts from the examples as texts, and answers both APIs', async () => {
+  const { status, stderr } = run([program, 'init', 'blog'])
+  assert.equal(status, 0, stderr)
+  const config = join(project, 'blog/duet.config.ts')
+  const settings = { DUET_DATABASE_URL: `sqlite:${join(project, 'blog/data/duet.db')}` }
+  const service = await serveBy(program, settings, '--config', config)
+  const posts = await fetch(`${service.url}/api/posts`)
+  assert.match(await posts.text(), /^{"data":\[{"id":1,/)
+  const query = encodeURIComponent('{ posts { title } }')
+  const found = await fetch(`${service.url}/graphql?query=${query}`)
+  assert.match(await found.text(), /^{"data":{"posts":\[{"title":/)
+  assert.equal((await service.end()).code, 0)
+  // Under a Node that is too old it is made too, and brings another.
+  assert.equal(run(['-r', './old.cjs', program, 'init', 'other']).status, 0)
+  const manifest = JSON.parse(readFileSync(join(project, 'other/package.json'), 'utf8'))
+  assert.deepEqual(Object.keys(manifest.optionalDependencies), Object.values(pinned.packages))
 })
 
 test('upgrade --check says what a new version would change in a project, and changes nothing', () => {
