@@ -43,7 +43,40 @@ const valued = (keys: KeyComparisons): Compare => {
   })
 }
 
-const compareParameter = valued({
+/** Some of these words with commas between, as a pattern; undefined of any other parameter. */
+const wordsIn = ({ schema, explode }: JsonObject): JsonObject | undefined => {
+  const { type, items }: JsonObject = isObject(schema) ? schema : {}
+  const { enum: words, 'x-sunsets': sunsets = {} }: JsonObject = isObject(items) ? items : {}
+  if (type !== 'array' || explode !== false || !Array.isArray(words)) return undefined
+  const one = `(${words.join('|')})`
+  return { type: 'string', pattern: `^${one}(,${one})*$`, 'x-sunsets': sunsets }
+}
+
+/**
+ * Both sides of a parameter that is a list of words, as they are sent: a list with commas between is a text, and one word is a list
+ * of one.
+ */
+const asSent = (before: unknown, after: unknown): readonly [unknown, unknown] => {
+  if (!isObject(before) || !isObject(after)) return [before, after]
+  const text = ({ style: _, explode: __, ...rest }: JsonObject, schema: JsonObject) => ({
+    ...rest,
+    schema,
+  })
+  const [was, is] = [wordsIn(before), wordsIn(after)]
+  if (was && is) return [text(before, was), text(after, is)]
+  if (!is) return [was ? text(before, was) : before, after]
+  const { schema } = before
+  const single: unknown = isObject(schema) ? schema.enum : undefined
+  const list = Array.isArray(single)
+    ? wordsIn({ schema: { type: 'array', items: schema }, explode: false })
+    : undefined
+  return [list ? text(before, list) : before, text(after, is)]
+}
+
+const compareParameter: Compare = (before, after, at) =>
+  compareSent(...asSent(followed(at.run.before, before), followed(at.run.after, after)), at)
+
+const compareSent = valued({
   // It was found by them.
   name: free,
   in: free,

@@ -113,7 +113,7 @@ type List = { readonly values: readonly unknown[]; readonly several: boolean }
 
 /** A pattern that is nothing but words to choose from, such as `^(id|name)(,(id|name))*$`. */
 const listInPattern = (pattern: unknown): List | undefined => {
-  const [, words, several] = /^\^\(([\w|-]+)\)(\(,\(\1\)\)\*)?\$$/.exec(String(pattern)) ?? []
+  const [, words, several] = /^\^\(([\w.|-]+)\)(\(,\(\1\)\)\*)?\$$/.exec(String(pattern)) ?? []
   return words === undefined
     ? undefined
     : { values: words.split('|'), several: several !== undefined }

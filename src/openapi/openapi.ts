@@ -59,20 +59,30 @@ const cursor = { type: nullable, description: 'The cursor of the next page; null
 const noCursor = {
   type: nullable,
   description:
-    'Always null here, where pages have numbers: ask for the next `page` while `hasNext`.',
+    'Null where pages have numbers: ask for the next `page` while `hasNext`; else the cursor of the next page, null on the last one.',
+}
+const prevCursor = {
+  type: nullable,
+  description:
+    'The cursor of the page before, of a page by cursors in an order; null on the first one.',
 }
 const limit = { ...count, description: 'How many to a page.' }
 
 /** The schemas of the lists of these entities, by name, and the schemas of the paging that lists have beside `data`. */
-const listSchemas = ({ model, style }: DocumentParts, entities: readonly string[]) => {
+const listSchemas = ({ model, style, version }: DocumentParts, entities: readonly string[]) => {
   const isUniform = style.lists === 'uniform'
+  // Lists of the newest version have cursors for any order.
+  const schemaOf = (needed: Schemas, more: Schemas): JsonSchema =>
+    version === model.versions.newest
+      ? objectOf({ ...needed, ...more }, Object.keys(needed))
+      : objectOf(needed)
   const listSchema = (name: string): JsonSchema => {
     const data = { type: 'array', items: refTo(typeName(name)) }
     const isByCursor = entityOf(model, name).rest.listing.paging === 'cursor'
     if (!isByCursor) return objectOf({ data, pagination: refTo('Pagination') })
     return isUniform
       ? objectOf({ data, pagination: refTo('CursorPagination') })
-      : objectOf({ data, nextCursor: cursor })
+      : schemaOf({ data, nextCursor: cursor }, { prevCursor })
   }
   const numbered = { page: count, total: count, totalPages: count }
   const byCursor = { limit, hasNext: flag, nextCursor: cursor }
@@ -80,10 +90,18 @@ const listSchemas = ({ model, style }: DocumentParts, entities: readonly string[
     lists: Object.fromEntries(entities.map(name => [listNameOf(name), listSchema(name)])),
     pages: isUniform
       ? {
-          CursorPagination: objectOf(byCursor),
-          Pagination: objectOf({ ...byCursor, nextCursor: noCursor, ...numbered, hasPrev: flag }),
+          CursorPagination: schemaOf(byCursor, { hasPrev: flag, prevCursor }),
+          Pagination: schemaOf(
+            { ...byCursor, nextCursor: noCursor, ...numbered, hasPrev: flag },
+            { prevCursor },
+          ),
         }
-      : { Pagination: objectOf({ ...numbered, limit, hasNext: flag, hasPrev: flag }) },
+      : {
+          Pagination: schemaOf(
+            { ...numbered, limit, hasNext: flag, hasPrev: flag },
+            { nextCursor: noCursor, prevCursor },
+          ),
+        },
   }
 }
 

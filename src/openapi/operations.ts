@@ -195,7 +195,7 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
   const isRead = kind === 'list' || kind === 'one'
   const input = inputNameOf(model, route)
   const path = pathOf(route.path, below?.entity)
-  const queried = parametersOf(resource, style, kind)
+  const queried = parametersOf(model, resource, style, kind)
 
   const thing = article(route.entity)
   const ofParent = below ? ` of ${article(below.entity)}` : ''

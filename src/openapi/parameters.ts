@@ -1,13 +1,14 @@
 /** Parameters of operations: of the path, of lists, and headers of requests. */
 import type { Filter } from '#model/entity.ts'
-import { fieldOf } from '#model/model.ts'
+import { fieldOf, type Model } from '#model/model.ts'
 import type { JsonSchema } from '#model/operation-docs.ts'
 import type { Resource } from '#model/resource.ts'
 import { lifetimeOf, type Version, type VersionStyle, type Versions } from '#model/version.ts'
 import { bareSchema, describedBy, marksOf, type Schemas } from '#openapi/schemas.ts'
-import { mostPerPage } from '#read/selection.ts'
+import { mostKeys, mostPerPage } from '#read/selection.ts'
 import { queryParameters } from '#rest/query.ts'
 import type { Route } from '#rest/routes.ts'
+import { sortableMembers } from '#rest/sort.ts'
 
 const query = (name: string, description: string, schema: JsonSchema, more: JsonSchema = {}) => ({
   name,
@@ -122,8 +123,19 @@ const wordList = (words: SunsetWords): JsonSchema => {
   return { type: 'string', pattern: `^${one}(,${one})*$`, ...sunsetsIn(words) }
 }
 
+/** A parameter that is a list of these words, joined by commas; clients know each of them. */
+const wordsParameter = (name: string, about: string, words: SunsetWords): JsonSchema => {
+  const items = { type: 'string', enum: Object.keys(words), ...sunsetsIn(words) }
+  return query(name, about, { type: 'array', items }, { style: 'form', explode: false })
+}
+
 /** The parameter that chooses the order; a term to sort by ends with its field at the latest. */
-const sortParameter = ({ entity, sorts }: Resource, { isStrict }: VersionStyle): JsonSchema => {
+const sortParameter = (
+  model: Model,
+  resource: Resource,
+  { isStrict }: VersionStyle,
+): JsonSchema => {
+  const { entity, sorts, version } = resource
   const { style, lifetimes = {} } = entity.rest.listing.sort ?? {}
   const words: SunsetWords = Object.fromEntries(
     sorts.map(({ name, field, descending }) => [
@@ -132,6 +144,14 @@ const sortParameter = ({ entity, sorts }: Resource, { isStrict }: VersionStyle):
     ]),
   )
   const names = Object.keys(words)
+  if (version === model.versions.newest) {
+    const members = sortableMembers(model, resource).flatMap(member => {
+      const sunset = entity.fields[resource.fieldNamed(member) ?? '']?.sunset
+      return [member, `-${member}`].map(name => [name, sunset] as const)
+    })
+    const about = `What to sort by, at most ${mostKeys} with commas between, the first one first; - descends. Null comes last, but first where a declared sort descends (${names.join(', ') || 'there is none'}). Ties are in the order of their ids.`
+    return wordsParameter('sort', about, { ...Object.fromEntries(members), ...words })
+  }
   if (style === 'signed list') {
     const about = `What to sort by: one or several of ${names.join(', ')}, joined by commas; - descends. Ties are in the order of their ids.`
     return isStrict
@@ -143,7 +163,10 @@ const sortParameter = ({ entity, sorts }: Resource, { isStrict }: VersionStyle):
 }
 
 /** The parameter that chooses members. */
-const fieldsParameter = ({ entity, members }: Resource): JsonSchema => {
+const fieldsParameter = (
+  { versions }: Pick<Model, 'versions'>,
+  { entity, members, version }: Resource,
+): JsonSchema => {
   const words: SunsetWords = Object.fromEntries(
     members.map(member => [
       member.name,
@@ -153,24 +176,29 @@ const fieldsParameter = ({ entity, members }: Resource): JsonSchema => {
     ]),
   )
   const about = 'The members to answer with, joined by commas; the objects then have no others.'
+  if (version === versions.newest) return wordsParameter('fields', about, words)
   return query('fields', about, wordList(words))
 }
 
 /** The query parameters of a route. */
 export const parametersOf = (
+  model: Model,
   resource: Resource,
   style: VersionStyle,
   kind: Route['kind'],
 ): readonly JsonSchema[] => {
-  const { limit } = resource.entity.rest.listing
+  const { limit, paging } = resource.entity.rest.listing
   const sizes = { type: 'integer', minimum: 1, maximum: mostPerPage, default: limit }
   const sized = 'How many to a page; a number below or above the bounds is taken for the nearest.'
-  return queryParameters(resource, kind).map(name => {
+  const ordered =
+    'Empty for the first of pages that go by cursors and not by numbers; else the nextCursor or prevCursor of another one.'
+  return queryParameters(resource, kind, model.versions).map(name => {
     const filter = resource.filters[name]
     if (filter) return filterParameter(resource, name, filter)
     if (name === 'limit') return query(name, sized, sizes)
-    if (name === 'sort') return sortParameter(resource, style)
-    return name === 'fields' ? fieldsParameter(resource) : parameter(name)
+    if (name === 'sort') return sortParameter(model, resource, style)
+    if (name === 'cursor' && paging !== 'cursor') return query(name, ordered, text)
+    return name === 'fields' ? fieldsParameter(model, resource) : parameter(name)
   })
 }
 

@@ -9,12 +9,21 @@ import { type EncodedBody, encodeBody } from '#http/encode-body.ts'
 import type { HttpContext } from '#http/exchange.ts'
 import { formType, header, parametersOf, queryString, readOptionsOf } from '#http/request.ts'
 import { notFound } from '#model/model.ts'
-import type { Role } from '#model/policy.ts'
+import type { Role, Viewer } from '#model/policy.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
+import { sealOf } from '#read/cursor.ts'
 import { type Answer, type Prepared, type Renderer, readCached } from '#read/read.ts'
-import { comparing, type ParameterValue, type Root, type Sort } from '#read/selection.ts'
+import { comparing, keysOf, type ParameterValue, type Root, type Sort } from '#read/selection.ts'
 import { itemsOf } from '#rest/one.ts'
-import { afterOf, cursorEnvelope, limitOf, numberedEnvelope, numberedPage } from '#rest/paging.ts'
+import {
+  afterOf,
+  cursorEnvelope,
+  limitOf,
+  numberedEnvelope,
+  numberedPage,
+  orderedEnvelope,
+  orderedPage,
+} from '#rest/paging.ts'
 import {
   type AppliedFilter,
   fieldsOf,
@@ -22,7 +31,6 @@ import {
   memberNames,
   parseQuery,
   queryParameters,
-  sortOf,
 } from '#rest/query.ts'
 import {
   inVersion,
@@ -33,6 +41,7 @@ import {
   represent,
 } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
+import { sortOf } from '#rest/sort.ts'
 import type { RestHandler } from '#versions/negotiation.ts'
 import { invalid } from '#write/input.ts'
 
@@ -43,61 +52,95 @@ type ListShape = {
   readonly fields: readonly string[] | null
   readonly sort: readonly Sort[]
   readonly filters: readonly AppliedFilter[]
+  /** Whether its pages go by cursors of its order, on from a row, and backwards. */
+  readonly ordered?: { readonly goesOn: boolean; readonly backwards: boolean } | undefined
 }
 
 /** Reads the query strings of a list: the shape, the page, and the address of the other pages. Results are cached, since reading them each time took a fifth of a page. */
 const requestReader = ({ core, prefix, style }: Mount, route: Route, resource: Resource) => {
   const { entity } = resource
   const { isStrict } = style
-  const parameters = [...queryParameters(resource, route.kind), 'version']
+  const { versions } = core.model
+  const isNewest = resource.version === versions.newest
+  const parameters = [...queryParameters(resource, route.kind, versions), 'version']
   const { paging, limit: usual } = entity.rest.listing
   const { digits } = core.model.settings.currency
   const byCursor = paging === 'cursor'
   const names = memberNames(resource)
   const isAbovePublic = isPublicAbove(core.model, route)
-  const read = (path: string, text: string) => {
+  const read = (path: string, text: string, { role, subject, id }: Viewer) => {
     const query = parseQuery(text)
     if (isStrict) query.only(parameters)
     const fields = entity.rest.selectable ? fieldsOf(query, names) : null
-    const sort = byCursor ? newestFirst : sortOf(resource, query, isStrict)
+    const sort = byCursor && !isNewest ? newestFirst : sortOf(core.model, resource, query, style)
     const filters = filtersOf(resource, query, digits, isStrict)
     const limit = limitOf(query, usual)
-    const page = byCursor ? null : numberedPage(query, limit, paging === 'page or offset')
+    const isOrdered = isNewest && query.has(byCursor ? 'sort' : 'cursor')
+    if (isOrdered && !byCursor)
+      for (const name of ['page', 'offset'])
+        if (query.has(name)) query.fault(name, 'goes by numbers: leave it or cursor out')
+    const page =
+      byCursor || isOrdered ? null : numberedPage(query, limit, paging === 'page or offset')
     // The list's own name, to which its cursors are bound: its path and filters, without the version.
     const list = [
       path.slice(prefix.length),
       ...filters.map(({ field, value }) => `${field}=${value}`),
     ].join('&')
-    const from = page ? page.offset : afterOf(query, core.cursorKey, list)
+    // A cursor of an order is for the caller alone.
+    const ordered = isOrdered
+      ? orderedPage(
+          query,
+          sealOf(core.cursorKey, 'rest', list, sort, role, subject ?? id),
+          keysOf(sort).length,
+        )
+      : undefined
+    const from = page ? page.offset : ordered ? 0 : afterOf(query, core.cursorKey, list)
+    const goesOn = ordered?.from !== undefined
     const key = [
       // No member is not every member: if the parameters are at fault, none is chosen.
       fields === null ? '*' : fields.join(),
-      sort.map(({ field, descending }) => `${descending ? '-' : ''}${field}`),
+      sort.map(
+        ({ path = [], field, descending, nullsLast }) =>
+          `${nullsLast ? '+' : ''}${descending ? '-' : ''}${[...path, field].join('.')}`,
+      ),
       filters.map(({ field, is }) => `${field} ${is}`),
+      ...(ordered ? [goesOn, ordered.backwards] : []),
     ].join('|')
     const by = [...filters, ...sort].map(({ field }) => field)
     return {
       url: `${path}?${text}`,
       query,
-      shape: { fields, sort, filters },
+      shape: {
+        fields,
+        sort,
+        filters,
+        ordered: ordered && { goesOn, backwards: ordered.backwards },
+      },
       /** Requests of one shape have the same key, and so the same plans. */
       key,
-      open: isAbovePublic && isPublic(core.model, entity, route, by),
+      // Nor are they anybody's rows that an order looks at on its way.
+      open:
+        isAbovePublic &&
+        !ordered &&
+        sort.every(({ path = [] }) => path.length === 0) &&
+        isPublic(core.model, entity, route, by),
       limit,
       page,
       list,
       from,
+      ordered,
       address: { path, others: query.others() },
     }
   }
   const known = lru<ReturnType<typeof read>>(500)
-  return (path: string, text: string) => {
+  return (path: string, text: string, viewer: Viewer) => {
     const key = `${path}?${text}`
     const before = known.get(key)
     if (before) return before
-    const request = read(path, text)
-    // Faulty and very long ones are not cached.
-    return request.query.isSound() && key.length < 500 ? known.set(key, request) : request
+    const request = read(path, text, viewer)
+    // Faulty and very long ones are not cached, nor what is a caller's own.
+    const isKept = request.query.isSound() && key.length < 500 && !request.ordered
+    return isKept ? known.set(key, request) : request
   }
 }
 
@@ -120,12 +163,15 @@ export const serveList = (mount: Mount, route: Route): RestHandler => {
   const planFor = (role: Role, shape: ListShape, key: string): Prepared => {
     const known = plans.get(`${role}|${key}`)
     if (known) return known
-    // Its slots: viewer, limit, offset or the id to go on after, the parent's id, then the filters' values.
+    // Its slots: viewer, limit, offset or the id to go on after, the parent's id, then the filters' values, then those of a cursor.
+    const { ordered } = shape
+    const seal = shape.filters.length + 5
+    const place = ordered?.goesOn ? keysOf(shape.sort).map((_, at) => seal + 1 + at) : undefined
     const root: Root = {
       entity: route.entity,
       items: itemsOf(core.model, resource, prefix, shape.fields),
       where: [
-        ...(byCursor ? [comparing('id', 'lt', 2)] : []),
+        ...(byCursor && !ordered ? [comparing('id', 'lt', 2)] : []),
         ...(below && !below.through ? [comparing(below.field, 'eq', 3)] : []),
         ...shape.filters.map(({ field, is, member, isFixed }, index) => {
           const where = comparing(field, is, index + 5)
@@ -138,8 +184,15 @@ export const serveList = (mount: Mount, route: Route): RestHandler => {
       exists: below ? [{ entity: below.entity, slot: 3 }] : [],
       sort: shape.sort,
       many: true,
-      page: { limit: 1, offset: byCursor ? 4 : 2 },
-      fetchOneMore: byCursor,
+      ...(ordered && {
+        keyset: {
+          seal,
+          backwards: ordered.backwards,
+          [ordered.backwards ? 'before' : 'after']: place,
+        },
+      }),
+      page: { limit: 1, offset: ordered ? null : byCursor ? 4 : 2 },
+      fetchOneMore: byCursor || ordered !== undefined,
       total: !byCursor,
     }
     return plans.set(`${role}|${key}`, prepareFor(core, { encoding: 'rest', roots: [root] }, role))
@@ -149,12 +202,13 @@ export const serveList = (mount: Mount, route: Route): RestHandler => {
     // The right comes before the parameters, whatever they ask for; chosen members have rules of their own.
     planFor(viewer.role, bare, '')
     const parent = route.below ? pathId(c, 'parentId', route.below.entity) : null
-    const request = requestOf(c.req.path, parametersOf(c))
-    const { query, shape, open, limit, page, address } = request
+    const request = requestOf(c.req.path, parametersOf(c), viewer)
+    const { query, shape, open, limit, page, ordered, address } = request
     // A missing parent is reported before faults of the parameters.
     if (!route.below) query.done()
     const values: ParameterValue[] = [viewer.subject ?? viewer.id, limit, request.from, parent, 0]
     for (const { value } of shape.filters) values.push(value)
+    if (ordered) values.push(ordered.seal, ...(ordered.from ?? []))
     const prepared = planFor(viewer.role, shape, request.key)
     // A HEAD has no body, nor has a 304; one that surely goes out must fit beside the answers that wait.
     const isSent = c.req.method !== 'HEAD' && header(c, 'if-none-match') === undefined
@@ -163,14 +217,12 @@ export const serveList = (mount: Mount, route: Route): RestHandler => {
       make: ([answer]) => {
         if (!answer) throw new Error('a list has an answer')
         if (answer.missing) return { missing: answer.missing }
+        const { cursorKey: key } = core
         const { body, link } = page
           ? numberedEnvelope(answer, page, address, style)
-          : cursorEnvelope(
-              answer,
-              { key: core.cursorKey, list: request.list, limit },
-              address,
-              style,
-            )
+          : ordered
+            ? orderedEnvelope(answer, ordered, limit, address, style)
+            : cursorEnvelope(answer, { key, list: request.list, limit }, address, style)
         const whole = encodeBody([body], true, isSent ? edge.memory.answers : undefined)
         return after(whole, ({ body, tag = '' }) => ({ body, link, tag: inVersion(tag, mount) }))
       },

@@ -2,9 +2,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { parseId } from '#model/values.ts'
 import type { VersionStyle } from '#model/version.ts'
+import { openCursor, sealCursor } from '#read/cursor.ts'
 import type { Answer } from '#read/read.ts'
 import { mostPerPage, pageSize } from '#read/selection.ts'
 import type { QueryParameters } from '#rest/query.ts'
+import type { SqlValue } from '#sql/sql.ts'
 
 /** How many items a request asks for: `limit`, brought into 1 to 100. */
 export const limitOf = (query: QueryParameters, usual: number): number =>
@@ -62,6 +64,57 @@ export const afterOf = (query: QueryParameters, key: Uint8Array, list: string): 
       'must be a nextCursor of this list, unchanged; leave it out for the first page',
     )
   return id ?? 0
+}
+
+/** The pages of a list by its order, as a cursor asks for one: the values that it goes on from, and whether backwards. */
+export type OrderedPage = {
+  readonly seal: string
+  readonly from: readonly SqlValue[] | undefined
+  readonly backwards: boolean
+}
+
+/** The cursor of the page before a row, which has one value more than that of the page after it. */
+const turned = (seal: string, cursor: string): string =>
+  sealCursor(seal, [...(openCursor(seal, cursor) ?? []), 0])
+
+/** The page that `cursor` asks for in a list with this many keys; without a cursor it is the first. */
+export const orderedPage = (query: QueryParameters, seal: string, keys: number): OrderedPage => {
+  const cursor = query.get('cursor')
+  if (!cursor) return { seal, from: undefined, backwards: false }
+  const values = openCursor(seal, cursor)
+  if (!values)
+    query.fault(
+      'cursor',
+      'must be a cursor of this list in this order, given to this caller, unchanged; leave it empty for the first page',
+    )
+  return { seal, from: values?.slice(0, keys), backwards: (values?.length ?? 0) > keys }
+}
+
+/** The envelope of such a page, and its links. A list whose pages have numbers says its total here too. */
+export const orderedEnvelope = (
+  { text, total, more, ends }: Answer,
+  { seal, from, backwards }: OrderedPage,
+  limit: number,
+  address: ListAddress,
+  { lists }: VersionStyle,
+) => {
+  const hasNext = ends !== undefined && (backwards || more)
+  const hasPrev = ends !== undefined && (backwards ? more : from !== undefined)
+  const nextCursor = hasNext ? ends.last : null
+  const prevCursor = hasPrev ? turned(seal, ends.first) : null
+  const numbers =
+    total === undefined ? {} : { page: 0, total, totalPages: Math.ceil(total / limit) }
+  const cursors = { nextCursor, prevCursor }
+  const pagination =
+    lists === 'uniform'
+      ? { pagination: { limit, hasNext, ...numbers, hasPrev, ...cursors } }
+      : total === undefined
+        ? cursors
+        : { pagination: { ...numbers, limit, hasNext, hasPrev, ...cursors } }
+  const links = [link(address, total === undefined ? '' : 'cursor=', 'first')]
+  if (prevCursor !== null) links.push(link(address, `cursor=${prevCursor}`, 'prev'))
+  if (nextCursor !== null) links.push(link(address, `cursor=${nextCursor}`, 'next'))
+  return { body: `{"data":${text},${JSON.stringify(pagination).slice(1)}`, link: joined(links) }
 }
 
 /** The address of a list's pages: its path and the parameters that stay from page to page. */

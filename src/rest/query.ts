@@ -8,9 +8,9 @@ import { fieldOf } from '#model/model.ts'
 import { digitsOf, parseMinor } from '#model/money.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
 import { codePoints, comparedWith, isStorable } from '#model/values.ts'
-import { decoded, type VersionStyle } from '#model/version.ts'
+import { decoded, type VersionStyle, type Versions } from '#model/version.ts'
 import { foldedAs } from '#model/words.ts'
-import type { ParameterValue, Sort, Where } from '#read/selection.ts'
+import type { ParameterValue, Where } from '#read/selection.ts'
 import type { Mount } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
 import type { RestHandler } from '#versions/negotiation.ts'
@@ -20,17 +20,23 @@ import { invalid } from '#write/input.ts'
 export const memberNames = ({ members }: Resource): readonly string[] =>
   members.map(({ name }) => name)
 
-/** The query parameters of a route, beside `version`: of a list, of one thing, and no others. */
-export const queryParameters = (resource: Resource, kind: Route['kind']): readonly string[] => {
+/** The query parameters of a route, beside `version`: of a list, of one thing, and no others; every list of the newest version has an order. */
+export const queryParameters = (
+  resource: Resource,
+  kind: Route['kind'],
+  { newest }: Pick<Versions, 'newest'>,
+): readonly string[] => {
   const { listing, selectable } = resource.entity.rest
   const { paging, sort } = listing
   const fields = selectable ? ['fields'] : []
   if (kind !== 'list') return kind === 'one' ? fields : []
+  const isNewest = resource.version === newest
   return [
     ...(paging === 'cursor' ? ['cursor'] : ['page']),
     ...(paging === 'page or offset' ? ['offset'] : []),
+    ...(paging !== 'cursor' && isNewest ? ['cursor'] : []),
     'limit',
-    ...(sort ? ['sort'] : []),
+    ...(sort || isNewest ? ['sort'] : []),
     ...(sort?.style === 'field and order' ? ['order'] : []),
     ...fields,
     ...Object.keys(resource.filters),
@@ -53,6 +59,7 @@ export const parseQuery = (text: string) => {
     fault(name, 'must not contain NUL or lone surrogates')
     return undefined
   }
+  const has = (name: string): boolean => parameters.has(name)
   /** A whole number; undefined if none is given. */
   const whole = (name: string): number | undefined => {
     const value = get(name)
@@ -82,7 +89,7 @@ export const parseQuery = (text: string) => {
   const done = () => {
     if (faults.length > 0) throw invalid(faults)
   }
-  return { get, whole, fault, only, others, isSound, done }
+  return { get, has, whole, fault, only, others, isSound, done }
 }
 
 export type QueryParameters = ReturnType<typeof parseQuery>
@@ -109,7 +116,11 @@ export const reportingIgnored = (
 ): RestHandler => {
   if (style.isStrict) return handle
   const known = derived
-    ? queryParameters(resourceOf(core.model, derived.entity, version), derived.kind)
+    ? queryParameters(
+        resourceOf(core.model, derived.entity, version),
+        derived.kind,
+        core.model.versions,
+      )
     : []
   return (c, viewer, named) => {
     const text = parametersOf(c)
@@ -144,45 +155,6 @@ export const fieldsOf = (
     query.fault('fields', `has a comma with no name beside it; ${there}`)
   else query.fault('fields', `names ${unknown.join(', ')}, unknown here; ${there}`)
   return []
-}
-
-const byId: Sort = { field: 'id', descending: false }
-
-/**
- * The order that a request asks for; by id ascending if it asks for none. A strict version refuses unknown values of a signed list
- * such as `-price,name`; in others such a value stands for id ascending, after which nothing matters.
- */
-export const sortOf = (
-  { entity, sorts }: Resource,
-  query: QueryParameters,
-  isStrict: boolean,
-): readonly Sort[] => {
-  const { sort } = entity.rest.listing
-  if (!sort) return [byId]
-  const mustBeKnown = `must be one of ${sorts.map(({ name }) => name).join(', ')}`
-  const text = query.get('sort')
-  if (sort.style === 'field and order') {
-    const order = query.get('order')
-    const term = sorts.find(({ name }) => name === text)
-    if (text !== undefined && !term) query.fault('sort', mustBeKnown)
-    if (order !== undefined && order !== 'asc' && order !== 'desc')
-      query.fault('order', 'must be asc or desc')
-    const [field, member] = term ? [term.field, term.name] : ['id', 'id']
-    return [{ field, member, descending: order === 'desc' }]
-  }
-  const found: Sort[] = []
-  for (const value of text?.split(',') ?? []) {
-    const term = sorts.find(({ name }) => name === value)
-    if (!term) {
-      if (isStrict) query.fault('sort', `names ${value || 'nothing'}; each value ${mustBeKnown}`)
-      return [...found, byId]
-    }
-    const { field, descending } = term
-    // A second sort by the same field has no effect.
-    if (!found.some(sort => sort.field === field))
-      found.push({ field, descending, member: value.replace(/^-/, '') })
-  }
-  return found.length > 0 ? found : [byId]
 }
 
 /** A filter that has an effect, with its value; `member` is the parameter that asks for it. */

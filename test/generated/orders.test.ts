@@ -236,6 +236,10 @@ for (const on of engines)
       )
     })
 
+    /** The same order as the REST API asks for it. */
+    const sortOf = (order: readonly Key[]) =>
+      order.map(([path, descending]) => `${descending ? '-' : ''}${path}`).join()
+
     /** A page: the ids on it, and the way on, if there is one. */
     type Page = { readonly ids: readonly string[]; readonly next: string | null }
     const connection =
@@ -259,6 +263,63 @@ for (const on of engines)
         return { ids: backwards ? ids.toReversed() : ids, next: hasMore ? cursor : null }
       }
 
+    /** The pages of a REST list by cursors; one that is walked backwards is walked to its end first. */
+    const restPages = (order: readonly Key[], size: number, backwards: boolean) => {
+      const read = async (cursor: string) => {
+        const path = `/api/v2/items?limit=${size}&sort=${sortOf(order)}&cursor=${cursor}`
+        const answer = await service.ask({ line: `GET ${path}`, as: 'user' })
+        assert.equal(answer.status, 200, answer.text)
+        assert.equal(answer.headers.get('cache-control'), 'private, no-cache')
+        const { data, pagination } = JSON.parse(answer.text)
+        const link = answer.headers.get('link') ?? ''
+        const { nextCursor: next, prevCursor: prev } = pagination
+        assert.deepEqual([pagination.hasNext, pagination.hasPrev], [next !== null, prev !== null])
+        assert.equal(link.includes(`cursor=${next}>; rel="next"`), next !== null)
+        assert.equal(link.includes(`cursor=${prev}>; rel="prev"`), prev !== null)
+        const ids = data.map(({ id }: { id: number }) => String(id))
+        return { ids: ids as string[], next: next as string | null, prev: prev as string | null }
+      }
+      return async (from: string | null): Promise<Page> => {
+        if (!backwards) return read(from ?? '')
+        let page = await read(from ?? '')
+        // Its last page may be short.
+        while (from === null && page.next !== null) page = await read(page.next)
+        return { ids: page.ids.toReversed(), next: page.prev }
+      }
+    }
+
+    test('a list of the REST API has the order that it is asked for, by numbers and below another row', async () => {
+      await fc.assert(
+        fc.asyncProperty(orders, fc.integer({ min: 1, max: 9 }), async (order, limit) => {
+          const rows = await rowsFor('user')
+          const expected = rows.toSorted(compared(order)).map(({ id }) => Number(id))
+          const read = async (path: string) => {
+            const answer = await service.ask({ line: `GET /api/v2${path}`, as: 'user' })
+            assert.equal(answer.status, 200, answer.text)
+            return JSON.parse(answer.text).data as readonly { id: number; shelfId: number | null }[]
+          }
+          const sort = `sort=${sortOf(order)}&limit=${limit}`
+          const page = await read(`/items?${sort}&page=2`)
+          assert.deepEqual(
+            page.map(({ id }) => id),
+            expected.slice(limit, 2 * limit),
+          )
+          const all = await read('/items?limit=100')
+          for (const { id } of (await read('/shelves')) as readonly { id: number }[]) {
+            const own = expected.filter(item =>
+              all.some(row => row.id === item && row.shelfId === id),
+            )
+            const below = await read(`/shelves/${id}/items?${sort}`)
+            assert.deepEqual(
+              below.map(({ id }) => id),
+              own.slice(0, limit),
+            )
+          }
+        }),
+        { numRuns: 15 },
+      )
+    })
+
     test('pages hold each row once whose order values stay, whatever is written between them', async () => {
       await fc.assert(
         fc.asyncProperty(
@@ -266,8 +327,9 @@ for (const on of engines)
           fc.integer({ min: 1, max: 9 }),
           fc.boolean(),
           fc.array(fc.array(writes, { maxLength: 3 }), { maxLength: 6 }),
-          async (order, size, backwards, gaps) => {
-            const page = connection(order, size, backwards)
+          fc.boolean(),
+          async (order, size, backwards, gaps, isRest) => {
+            const page = (isRest ? restPages : connection)(order, size, backwards)
             const seen: string[] = []
             const snapshots = [await rowsFor('user')]
             let from: string | null = null
@@ -293,7 +355,7 @@ for (const on of engines)
             )
           },
         ),
-        { numRuns: 40 },
+        { numRuns: 60 },
       )
     })
 
@@ -383,6 +445,26 @@ for (const on of engines)
         ),
         { numRuns: 25 },
       )
+      const page = async (query: string, as: Viewer = 'user') =>
+        service.ask({ line: `GET /api/v2/items?limit=3&${query}`, as })
+      const { nextCursor } = JSON.parse((await page('sort=-size&cursor=')).text).pagination
+      const good = await page(`sort=-size&cursor=${nextCursor}`)
+      assert.equal(good.status, 200)
+      const { prevCursor } = JSON.parse(good.text).pagination
+      for (const [query, as] of [
+        [`sort=size&cursor=${nextCursor}`],
+        [`sort=-size,name&cursor=${prevCursor}`],
+        [`cursor=${nextCursor}`],
+        [`sort=-size&cursor=${nextCursor}`, 'admin'],
+        [`sort=-size&cursor=${prevCursor}`, 'anonymous'],
+        [`sort=-size&cursor=${cursor}`],
+        [`sort=-size&cursor=${nextCursor}A`],
+        [`sort=-size&cursor=A`],
+      ] as const) {
+        const answer = await page(query, as)
+        assert.equal(answer.status, 422, query)
+        assert.match(answer.text, /must be a cursor of this list/)
+      }
       for (const text of ['', '1', 'null', cursor.slice(1), `${cursor}A`])
         await refused(text, '[{ size: ASC }]')
     })
@@ -401,5 +483,19 @@ for (const on of engines)
       ]
       for (const [query, message] of faults)
         assert.match((await gql(query)).errors?.[0]?.message ?? '', message, query)
+      const restFaults: readonly (readonly [query: string, message: RegExp])[] = [
+        ['sort=sise', /names sise; did you mean size\?/],
+        ['sort=-shelf.lable', /did you mean -shelf.label\?/],
+        ['sort=steps', /names steps; each value must be one of id, name, /],
+        ['sort=shelf', /names shelf; /],
+        ['sort=', /names nothing; /],
+        ['sort=id,name,size,day,rare', /names 5 members, and at most 4/],
+        ['sort=size&cursor=&page=2', /goes by numbers: leave it or cursor out/],
+      ]
+      for (const [query, message] of restFaults) {
+        const answer = await service.ask({ line: `GET /api/v2/items?${query}`, as: 'user' })
+        assert.equal(answer.status, 422, query)
+        assert.match(answer.text, message)
+      }
     })
   })

@@ -1,0 +1,104 @@
+/** The order of a list of the REST API: what `sort` may name, and what a request asks for. */
+import { nearest } from '#base/text.ts'
+import type { Relation } from '#model/entity.ts'
+import { isOrdering } from '#model/field.ts'
+import { fieldOf, type Model } from '#model/model.ts'
+import { type Resource, resourceOf } from '#model/resource.ts'
+import type { VersionStyle } from '#model/version.ts'
+import { mostHops, mostKeys, type Sort } from '#read/selection.ts'
+import type { QueryParameters } from '#rest/query.ts'
+
+const byId: Sort = { field: 'id', descending: false }
+
+/** Whether rows can be ordered by members of the row that a relation leads to: its id is shown, or GraphQL shows the row. */
+const leadsOn = ({ entity }: Resource, { kind, by, graphql }: Relation): boolean =>
+  kind === 'one' && (graphql || fieldOf(entity, by).rest)
+
+/** The members of an object that rows can be ordered by, and those across one of its relations to one row. */
+export const sortableMembers = (model: Model, resource: Resource): readonly string[] => {
+  const own = ({ members, entity }: Resource): readonly string[] =>
+    members.flatMap(member =>
+      member.kind === 'field' && isOrdering(fieldOf(entity, member.field)) ? [member.name] : [],
+    )
+  const across = Object.entries(resource.entity.relations).flatMap(([name, relation]) =>
+    leadsOn(resource, relation)
+      ? own(resourceOf(model, relation.to, resource.version)).map(member => `${name}.${member}`)
+      : [],
+  )
+  return [...own(resource), ...across]
+}
+
+/** The key that a value such as `-author.name` stands for; undefined if it stands for none. */
+const keyOf = (model: Model, resource: Resource, value: string): Sort | undefined => {
+  const descending = value.startsWith('-')
+  const member = descending ? value.slice(1) : value
+  const path = member.split('.')
+  const last = path.pop() ?? ''
+  if (path.length > mostHops) return undefined
+  let at = resource
+  for (const name of path) {
+    const { relations } = at.entity
+    const relation = Object.hasOwn(relations, name) ? relations[name] : undefined
+    if (!relation || !leadsOn(at, relation)) return undefined
+    at = resourceOf(model, relation.to, resource.version)
+  }
+  const shown = at.members.find(one => one.kind === 'field' && one.name === last)
+  if (shown?.kind !== 'field' || !isOrdering(fieldOf(at.entity, shown.field))) return undefined
+  return { path, field: shown.field, descending, nullsLast: true, member }
+}
+
+/**
+ * The order that a request asks for; by id ascending if it asks for none, or newest first where pages have cursors. A strict version
+ * refuses unknown values of a signed list such as `-price,name`; in others such a value stands for id ascending, after which nothing
+ * matters. The newest version takes a signed list of any members, beside what is declared.
+ */
+export const sortOf = (
+  model: Model,
+  resource: Resource,
+  query: QueryParameters,
+  { isStrict }: Pick<VersionStyle, 'isStrict'>,
+): readonly Sort[] => {
+  const { entity, sorts, version } = resource
+  const { sort, paging } = entity.rest.listing
+  const usual = paging === 'cursor' ? { ...byId, descending: true } : byId
+  const isNewest = version === model.versions.newest
+  const text = sort || isNewest ? query.get('sort') : undefined
+  const declared = (value: string | undefined) => sorts.find(({ name }) => name === value)
+  const term = declared(text)
+  if (sort?.style === 'field and order' && (text === undefined || term || !isNewest)) {
+    const order = query.get('order')
+    if (text !== undefined && !term)
+      query.fault('sort', `must be one of ${sorts.map(({ name }) => name).join(', ')}`)
+    if (order !== undefined && order !== 'asc' && order !== 'desc')
+      query.fault('order', 'must be asc or desc')
+    const [field, member] = term ? [term.field, term.name] : ['id', 'id']
+    return [{ field, member, descending: order === 'desc' }]
+  }
+  if (sort?.style === 'field and order' && query.get('order') !== undefined)
+    query.fault('order', 'goes with one field alone: write - before each that descends')
+  const found: Sort[] = []
+  for (const value of text?.split(',') ?? []) {
+    const own = declared(value)
+    const key = own
+      ? { field: own.field, descending: own.descending, member: value.replace(/^-/, '') }
+      : isNewest
+        ? keyOf(model, resource, value)
+        : undefined
+    if (!key && !isStrict) return [...found, sort ? byId : usual]
+    if (!key) {
+      const known = isNewest ? sortableMembers(model, resource) : []
+      const near = nearest(value.replace(/^-/, ''), known)
+      const hint =
+        near === undefined
+          ? `each value must be one of ${[...new Set([...sorts.map(({ name }) => name), ...known])].join(', ')}`
+          : `did you mean ${value.startsWith('-') ? '-' : ''}${near}?`
+      query.fault('sort', `names ${value || 'nothing'}; ${hint}`)
+      return [byId]
+    }
+    // A second sort by the same field has no effect.
+    if (!found.some(({ member }) => member === key.member)) found.push(key)
+  }
+  if (found.length > mostKeys && found.some(({ nullsLast }) => nullsLast))
+    query.fault('sort', `names ${found.length} members, and at most ${mostKeys} are taken`)
+  return found.length > 0 ? found : [usual]
+}
