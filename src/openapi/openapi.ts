@@ -69,13 +69,11 @@ const prevCursor = {
 const limit = { ...count, description: 'How many to a page.' }
 
 /** The schemas of the lists of these entities, by name, and the schemas of the paging that lists have beside `data`. */
-const listSchemas = ({ model, style, version }: DocumentParts, entities: readonly string[]) => {
+const listSchemas = ({ model, style }: DocumentParts, entities: readonly string[]) => {
   const isUniform = style.lists === 'uniform'
-  // Lists of the newest version have cursors for any order.
+  // Lists of a strict version have cursors for any order.
   const schemaOf = (needed: Schemas, more: Schemas): JsonSchema =>
-    version === model.versions.newest
-      ? objectOf({ ...needed, ...more }, Object.keys(needed))
-      : objectOf(needed)
+    style.isStrict ? objectOf({ ...needed, ...more }, Object.keys(needed)) : objectOf(needed)
   const listSchema = (name: string): JsonSchema => {
     const data = { type: 'array', items: refTo(typeName(name)) }
     const isByCursor = entityOf(model, name).rest.listing.paging === 'cursor'

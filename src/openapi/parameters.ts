@@ -135,7 +135,7 @@ const sortParameter = (
   resource: Resource,
   { isStrict }: VersionStyle,
 ): JsonSchema => {
-  const { entity, sorts, version } = resource
+  const { entity, sorts } = resource
   const { style, lifetimes = {} } = entity.rest.listing.sort ?? {}
   const words: SunsetWords = Object.fromEntries(
     sorts.map(({ name, field, descending }) => [
@@ -144,7 +144,7 @@ const sortParameter = (
     ]),
   )
   const names = Object.keys(words)
-  if (version === model.versions.newest) {
+  if (isStrict) {
     const members = sortableMembers(model, resource).flatMap(member => {
       const sunset = entity.fields[resource.fieldNamed(member) ?? '']?.sunset
       return [member, `-${member}`].map(name => [name, sunset] as const)
@@ -154,19 +154,14 @@ const sortParameter = (
   }
   if (style === 'signed list') {
     const about = `What to sort by: one or several of ${names.join(', ')}, joined by commas; - descends. Ties are in the order of their ids.`
-    return isStrict
-      ? query('sort', about, wordList(words))
-      : query('sort', `${about} An unknown value stands for id.`, text)
+    return query('sort', `${about} An unknown value stands for id.`, text)
   }
   const about = 'What to sort by, id unless given. Ties are in the order of their ids.'
   return query('sort', about, { type: 'string', enum: names, ...sunsetsIn(words) })
 }
 
 /** The parameter that chooses members. */
-const fieldsParameter = (
-  { versions }: Pick<Model, 'versions'>,
-  { entity, members, version }: Resource,
-): JsonSchema => {
+const fieldsParameter = ({ entity, members }: Resource, { isStrict }: VersionStyle): JsonSchema => {
   const words: SunsetWords = Object.fromEntries(
     members.map(member => [
       member.name,
@@ -176,7 +171,7 @@ const fieldsParameter = (
     ]),
   )
   const about = 'The members to answer with, joined by commas; the objects then have no others.'
-  if (version === versions.newest) return wordsParameter('fields', about, words)
+  if (isStrict) return wordsParameter('fields', about, words)
   return query('fields', about, wordList(words))
 }
 
@@ -192,13 +187,13 @@ export const parametersOf = (
   const sized = 'How many to a page; a number below or above the bounds is taken for the nearest.'
   const ordered =
     'Empty for the first of pages that go by cursors and not by numbers; else the nextCursor or prevCursor of another one.'
-  return queryParameters(resource, kind, model.versions).map(name => {
+  return queryParameters(resource, kind, style).map(name => {
     const filter = resource.filters[name]
     if (filter) return filterParameter(resource, name, filter)
     if (name === 'limit') return query(name, sized, sizes)
     if (name === 'sort') return sortParameter(model, resource, style)
     if (name === 'cursor' && paging !== 'cursor') return query(name, ordered, text)
-    return name === 'fields' ? fieldsParameter(model, resource) : parameter(name)
+    return name === 'fields' ? fieldsParameter(resource, style) : parameter(name)
   })
 }
 

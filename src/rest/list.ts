@@ -60,9 +60,7 @@ type ListShape = {
 const requestReader = ({ core, prefix, style }: Mount, route: Route, resource: Resource) => {
   const { entity } = resource
   const { isStrict } = style
-  const { versions } = core.model
-  const isNewest = resource.version === versions.newest
-  const parameters = [...queryParameters(resource, route.kind, versions), 'version']
+  const parameters = [...queryParameters(resource, route.kind, style), 'version']
   const { paging, limit: usual } = entity.rest.listing
   const { digits } = core.model.settings.currency
   const byCursor = paging === 'cursor'
@@ -72,10 +70,10 @@ const requestReader = ({ core, prefix, style }: Mount, route: Route, resource: R
     const query = parseQuery(text)
     if (isStrict) query.only(parameters)
     const fields = entity.rest.selectable ? fieldsOf(query, names) : null
-    const sort = byCursor && !isNewest ? newestFirst : sortOf(core.model, resource, query, style)
+    const sort = byCursor && !isStrict ? newestFirst : sortOf(core.model, resource, query, style)
     const filters = filtersOf(resource, query, digits, isStrict)
     const limit = limitOf(query, usual)
-    const isOrdered = isNewest && query.has(byCursor ? 'sort' : 'cursor')
+    const isOrdered = isStrict && query.has(byCursor ? 'sort' : 'cursor')
     if (isOrdered && !byCursor)
       for (const name of ['page', 'offset'])
         if (query.has(name)) query.fault(name, 'goes by numbers: leave it or cursor out')

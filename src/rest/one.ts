@@ -66,7 +66,7 @@ export const serveOne = (mount: Mount, route: Route): RestHandler => {
   const { selectable } = entity.rest
   const { isStrict } = style
   const names = memberNames(resource)
-  const parameters = [...queryParameters(resource, route.kind, core.model.versions), 'version']
+  const parameters = [...queryParameters(resource, route.kind, style), 'version']
   const open = isPublic(core.model, entity, route)
 
   /** The plans by the role and the chosen members, null for all of them; made when first needed. */

@@ -4,9 +4,8 @@ import { parseId } from '#model/values.ts'
 import type { VersionStyle } from '#model/version.ts'
 import { openCursor, sealCursor } from '#read/cursor.ts'
 import type { Answer } from '#read/read.ts'
-import { mostPerPage, pageSize } from '#read/selection.ts'
+import { mostPerPage, type ParameterValue, pageSize } from '#read/selection.ts'
 import type { QueryParameters } from '#rest/query.ts'
-import type { SqlValue } from '#sql/sql.ts'
 
 /** How many items a request asks for: `limit`, brought into 1 to 100. */
 export const limitOf = (query: QueryParameters, usual: number): number =>
@@ -69,7 +68,7 @@ export const afterOf = (query: QueryParameters, key: Uint8Array, list: string): 
 /** The pages of a list by its order, as a cursor asks for one: the values that it goes on from, and whether backwards. */
 export type OrderedPage = {
   readonly seal: string
-  readonly from: readonly SqlValue[] | undefined
+  readonly from: readonly ParameterValue[] | undefined
   readonly backwards: boolean
 }
 

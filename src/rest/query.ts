@@ -8,7 +8,7 @@ import { fieldOf } from '#model/model.ts'
 import { digitsOf, parseMinor } from '#model/money.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
 import { codePoints, comparedWith, isStorable } from '#model/values.ts'
-import { decoded, type VersionStyle, type Versions } from '#model/version.ts'
+import { decoded, type VersionStyle } from '#model/version.ts'
 import { foldedAs } from '#model/words.ts'
 import type { ParameterValue, Where } from '#read/selection.ts'
 import type { Mount } from '#rest/represent.ts'
@@ -20,23 +20,22 @@ import { invalid } from '#write/input.ts'
 export const memberNames = ({ members }: Resource): readonly string[] =>
   members.map(({ name }) => name)
 
-/** The query parameters of a route, beside `version`: of a list, of one thing, and no others; every list of the newest version has an order. */
+/** The query parameters of a route, beside `version`: of a list, of one thing, and no others. Every list of a strict version has an order. */
 export const queryParameters = (
   resource: Resource,
   kind: Route['kind'],
-  { newest }: Pick<Versions, 'newest'>,
+  { isStrict }: Pick<VersionStyle, 'isStrict'>,
 ): readonly string[] => {
   const { listing, selectable } = resource.entity.rest
   const { paging, sort } = listing
   const fields = selectable ? ['fields'] : []
   if (kind !== 'list') return kind === 'one' ? fields : []
-  const isNewest = resource.version === newest
   return [
     ...(paging === 'cursor' ? ['cursor'] : ['page']),
     ...(paging === 'page or offset' ? ['offset'] : []),
-    ...(paging !== 'cursor' && isNewest ? ['cursor'] : []),
+    ...(paging !== 'cursor' && isStrict ? ['cursor'] : []),
     'limit',
-    ...(sort || isNewest ? ['sort'] : []),
+    ...(sort || isStrict ? ['sort'] : []),
     ...(sort?.style === 'field and order' ? ['order'] : []),
     ...fields,
     ...Object.keys(resource.filters),
@@ -116,11 +115,7 @@ export const reportingIgnored = (
 ): RestHandler => {
   if (style.isStrict) return handle
   const known = derived
-    ? queryParameters(
-        resourceOf(core.model, derived.entity, version),
-        derived.kind,
-        core.model.versions,
-      )
+    ? queryParameters(resourceOf(core.model, derived.entity, version), derived.kind, style)
     : []
   return (c, viewer, named) => {
     const text = parametersOf(c)

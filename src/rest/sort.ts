@@ -50,7 +50,7 @@ const keyOf = (model: Model, resource: Resource, value: string): Sort | undefine
 /**
  * The order that a request asks for; by id ascending if it asks for none, or newest first where pages have cursors. A strict version
  * refuses unknown values of a signed list such as `-price,name`; in others such a value stands for id ascending, after which nothing
- * matters. The newest version takes a signed list of any members, beside what is declared.
+ * matters. A strict one takes a signed list of any members, beside what is declared; what a lenient one ignores means nothing to it.
  */
 export const sortOf = (
   model: Model,
@@ -58,14 +58,13 @@ export const sortOf = (
   query: QueryParameters,
   { isStrict }: Pick<VersionStyle, 'isStrict'>,
 ): readonly Sort[] => {
-  const { entity, sorts, version } = resource
+  const { entity, sorts } = resource
   const { sort, paging } = entity.rest.listing
   const usual = paging === 'cursor' ? { ...byId, descending: true } : byId
-  const isNewest = version === model.versions.newest
-  const text = sort || isNewest ? query.get('sort') : undefined
+  const text = sort || isStrict ? query.get('sort') : undefined
   const declared = (value: string | undefined) => sorts.find(({ name }) => name === value)
   const term = declared(text)
-  if (sort?.style === 'field and order' && (text === undefined || term || !isNewest)) {
+  if (sort?.style === 'field and order' && (text === undefined || term || !isStrict)) {
     const order = query.get('order')
     if (text !== undefined && !term)
       query.fault('sort', `must be one of ${sorts.map(({ name }) => name).join(', ')}`)
@@ -81,12 +80,12 @@ export const sortOf = (
     const own = declared(value)
     const key = own
       ? { field: own.field, descending: own.descending, member: value.replace(/^-/, '') }
-      : isNewest
+      : isStrict
         ? keyOf(model, resource, value)
         : undefined
     if (!key && !isStrict) return [...found, sort ? byId : usual]
     if (!key) {
-      const known = isNewest ? sortableMembers(model, resource) : []
+      const known = sortableMembers(model, resource)
       const near = nearest(value.replace(/^-/, ''), known)
       const hint =
         near === undefined

@@ -355,7 +355,7 @@ for (const on of engines)
             )
           },
         ),
-        { numRuns: 60 },
+        { numRuns: 25 },
       )
     })
 

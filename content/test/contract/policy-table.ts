@@ -311,6 +311,16 @@ export const graphql: Readonly<Record<string, GraphqlRow>> = {
   },
   users: { rule: 'user.enter', verdicts: withToken, operation: () => '{ users { id } }' },
   post: { rule: 'post.read', verdicts: ok, operation: s => `{ post(id: ${s.post}) { id } }` },
+  usersConnection: {
+    rule: 'user.enter',
+    verdicts: withToken,
+    operation: () => '{ usersConnection(first: 1) { edges { cursor node { id } } } }',
+  },
+  postsConnection: {
+    rule: 'post.read',
+    verdicts: ok,
+    operation: () => '{ postsConnection(last: 1) { totalCount pageInfo { endCursor } } }',
+  },
   posts: {
     rule: 'post.read',
     verdicts: ok,

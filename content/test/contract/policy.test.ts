@@ -326,6 +326,8 @@ describe('every path of the schema', () => {
     post: '(id: 1)',
     users: '(limit: 3)',
     posts: '(limit: 4)',
+    usersConnection: '(first: 3)',
+    postsConnection: '(last: 4)',
   }
   const queryType = schema.getQueryType() as GraphQLObjectType
   const paths = pathsOf(queryType, 7).filter(path => path.length > 0)
@@ -353,7 +355,7 @@ describe('every path of the schema', () => {
         const refused = await world.gql(query)
         assert.equal(codeOf(refused), 'UNAUTHENTICATED', query)
         assert.ok(!('data' in refused.json))
-        const isEntered = path[0] === 'user' || path[0] === 'users'
+        const isEntered = /^users?(Connection)?$/.test(path[0] ?? '')
         const place = isEntered ? path.slice(0, 1) : [...path, field]
         assert.deepEqual(refused.json.errors[0].path, place)
         for (const viewer of [2, 4, ids.ghost]) {

@@ -457,7 +457,8 @@ test('version 2 sorts by createdAt in both directions and refuses unknown values
     (await get(`/api/v2/products?limit=100&${query}`)).json.data.map(({ id }: { id: number }) => id)
   const newest = await ids('sort=-createdAt')
   assert.deepEqual(newest, (await ids('sort=createdAt')).toReversed())
-  for (const sort of ['created_at', 'x', 'price,x', '', '-id'])
+  assert.deepEqual(await ids('sort=-id'), (await ids('sort=id')).toReversed())
+  for (const sort of ['created_at', 'x', 'price,x', '', '--id', 'nameKey', 'id.x'])
     refuses(await get(`/api/v2/products?sort=${sort}`), 422, 'VALIDATION_ERROR', ['sort'])
   refuses(await get('/api/v2/products?fields=created_at'), 422, 'VALIDATION_ERROR', ['fields'])
   assert.deepEqual(

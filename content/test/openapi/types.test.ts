@@ -58,8 +58,8 @@ export const check = <A, B>(_: Same<A, B>) => {}
 
 test('they are assignable to what openapi-typescript makes, and the other way round', () => {
   const imports = versions.all.flatMap(version => [
-    `import type * as own${version} from '#test/openapi/own${version}.ts'`,
-    `import type * as made${version} from '#test/openapi/made${version}.ts'`,
+    `import type * as own${version} from './own${version}.ts'`,
+    `import type * as made${version} from './made${version}.ts'`,
   ])
   const checks = versions.all.flatMap(version =>
     ['paths', 'components', 'operations'].map(
@@ -75,8 +75,17 @@ test('with openapi-fetch they type paths, parameters, bodies and answers', () =>
   write(
     'client.ts',
     `import createClient from 'openapi-fetch'
-import type { components, paths } from '#test/openapi/own2.ts'
-const client = createClient<paths>({ baseUrl: 'http://localhost:3000/api/v2' })
+import type { components, paths } from './own2.ts'
+const client = createClient<paths>({
+  baseUrl: 'http://localhost:3000/api/v2',
+  querySerializer: { array: { style: 'form', explode: false } },
+})
+await client.GET('/products', { params: { query: { sort: ['-price', 'stock'], fields: ['id'] } } })
+await client.GET('/posts', { params: { query: { sort: ['author.name', '-id'] } } })
+// @ts-expect-error: there is no such member to sort by.
+await client.GET('/products', { params: { query: { sort: ['-prise'] } } })
+// @ts-expect-error: nor one to choose.
+await client.GET('/products', { params: { query: { fields: ['nam'] } } })
 const { data, error } = await client.GET('/products/{id}', { params: { path: { id: 1 } } })
 const made: string | undefined = data?.createdAt
 const code: components['schemas']['Problem']['code'] | undefined = error?.code
