@@ -54,7 +54,7 @@ export const searchIn = (
   const byId = { field: 'id', descending: false }
   const sort = order?.map(key => {
     if (!isRelevance(key)) return key
-    return search === undefined ? byId : { ...key, search }
+    return search === undefined ? byId : { ...key, isRelevance: true }
   })
   return { ...(search !== undefined && { search }), ...(sort && { sort }) }
 }

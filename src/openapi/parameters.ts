@@ -187,11 +187,14 @@ export const parametersOf = (
   const sized = 'How many to a page; a number below or above the bounds is taken for the nearest.'
   const ordered =
     'Empty for the first of pages that go by cursors and not by numbers; else the nextCursor or prevCursor of another one.'
+  const searched = Object.keys(resource.entity.search).join(', ')
+  const words = `Only those with all these words in ${searched}, whatever their case and accents; the last word may be the beginning of one.`
   return queryParameters(resource, kind, style).map(name => {
     const filter = resource.filters[name]
     if (filter) return filterParameter(resource, name, filter)
     if (name === 'limit') return query(name, sized, sizes)
     if (name === 'sort') return sortParameter(model, resource, style)
+    if (name === 'search') return query(name, words, text)
     if (name === 'cursor' && paging !== 'cursor') return query(name, ordered, text)
     return name === 'fields' ? fieldsParameter(resource, style) : parameter(name)
   })

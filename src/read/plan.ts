@@ -32,7 +32,6 @@ import {
   type Root,
   type Selection,
   type Slot,
-  type Sort,
 } from '#read/selection.ts'
 import type { Rows } from '#sql/engine.ts'
 
@@ -496,7 +495,7 @@ const memberParts = (
       // And by the list that a row is in.
       where.push(...visible(below, to, fieldOf(target, by).readableBy, location))
       where.push(...findsIn(target, item.search))
-      const order = item.sort && orderOf(below, to, item.sort, location)
+      const order = item.sort && orderOf(below, to, item, location)
       const made = order ? [rankIn(order)] : []
       const rows = rowSet(below, to, item.items, path, { where, own: ['id', by], made })
       const { page } = item
@@ -554,7 +553,7 @@ const linkedRows = (
       : [{ kind: 'across', rows: 'one', table: target.table, by: of, where: allOf(fits) }]
   // In the order of the rows that they lead to.
   const hop: Hop = { table: target.table, by: of, where: seen }
-  const order = item.sort && orderOf(below, to, item.sort, location, [hop])
+  const order = item.sort && orderOf(below, to, item, location, [hop])
   const fields = ['id', by, of].map(key => readField(link, key))
   return {
     kind: 'child',
@@ -596,15 +595,15 @@ const readInEveryRow = (
 const orderOf = (
   context: Context,
   entityName: string,
-  sort: readonly Sort[],
+  { sort = [], search }: Pick<Extract<Item, { kind: 'relation' }>, 'sort' | 'search'>,
   location: ErrorLocation,
   first: readonly Hop[] = [],
 ): readonly OrderKey[] => {
   const { model, ownRole } = context
   const root = entityOf(model, entityName)
   const keys = keysOf(sort).map(
-    ({ path = [], field, descending, nullsLast = false, search, member = field }, at) => {
-      if (search !== undefined) {
+    ({ path = [], field, descending, nullsLast = false, isRelevance, member = field }, at) => {
+      if (isRelevance && search !== undefined) {
         const to = { kind: 'slot', slot: search } as const
         const across = { hops: first, field: '', relevance: { to, weights: weightsOf(root) } }
         const column = { name: `in order ${at}`, scalar: 'int', nullable: false, across } as const
@@ -681,7 +680,7 @@ const planRoot = (viewers: Context, root: Root): PlannedRoot => {
   const isOwn = ownRows.some(isOfViewer)
   for (const { field, member = field } of root.where)
     readInEveryRow(context, entity, field, `filter or sort ${entity.plural} by ${member}`, location)
-  const order = many ? orderOf(context, root.entity, sort, location) : []
+  const order = many ? orderOf(context, root.entity, root, location) : []
   const linked = root.linked ? [linkedTo(context, root.linked, location)] : []
   const searched = findsIn(entity, root.search)
   const where = [...root.where, ...searched, ...linked, ...ownRows]

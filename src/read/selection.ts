@@ -73,8 +73,8 @@ export type Sort = {
   readonly descending: boolean
   /** Whether null comes last in either direction; else it comes after every value ascending, and before it descending. */
   readonly nullsLast?: boolean
-  /** It is not by a field, but by how well rows fit the words in this slot. */
-  readonly search?: Slot | undefined
+  /** Whether it is by how well rows fit the words that their list is searched for, and by no field. */
+  readonly isRelevance?: boolean
   readonly member?: string
 }
 

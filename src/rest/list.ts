@@ -28,9 +28,11 @@ import {
   type AppliedFilter,
   fieldsOf,
   filtersOf,
+  isSearched,
   memberNames,
   parseQuery,
   queryParameters,
+  searchOf,
 } from '#rest/query.ts'
 import {
   inVersion,
@@ -45,6 +47,7 @@ import { sortOf } from '#rest/sort.ts'
 import type { RestHandler } from '#versions/negotiation.ts'
 import { invalid } from '#write/input.ts'
 
+const byId: Sort = { field: 'id', descending: false }
 const newestFirst: readonly Sort[] = [{ field: 'id', descending: true }]
 
 /** The part of a list request that decides the plan: members, sort order and filters, without the page. */
@@ -52,6 +55,7 @@ type ListShape = {
   readonly fields: readonly string[] | null
   readonly sort: readonly Sort[]
   readonly filters: readonly AppliedFilter[]
+  readonly isSearched?: boolean
   /** Whether its pages go by cursors of its order, on from a row, and backwards. */
   readonly ordered?: { readonly goesOn: boolean; readonly backwards: boolean } | undefined
 }
@@ -70,7 +74,10 @@ const requestReader = ({ core, prefix, style }: Mount, route: Route, resource: R
     const query = parseQuery(text)
     if (isStrict) query.only(parameters)
     const fields = entity.rest.selectable ? fieldsOf(query, names) : null
-    const sort = byCursor && !isStrict ? newestFirst : sortOf(core.model, resource, query, style)
+    const search = isSearched(resource, style) ? searchOf(query) : ''
+    const asked = byCursor && !isStrict ? newestFirst : sortOf(core.model, resource, query, style)
+    // Without words all rows fit alike, and the id decides.
+    const sort = search === '' ? asked.map(key => (key.isRelevance ? byId : key)) : asked
     const filters = filtersOf(resource, query, digits, isStrict)
     const limit = limitOf(query, usual)
     const isOrdered = isStrict && query.has(byCursor ? 'sort' : 'cursor')
@@ -83,6 +90,7 @@ const requestReader = ({ core, prefix, style }: Mount, route: Route, resource: R
     const list = [
       path.slice(prefix.length),
       ...filters.map(({ field, value }) => `${field}=${value}`),
+      ...(search === '' ? [] : [`search=${search}`]),
     ].join('&')
     // A cursor of an order is for the caller alone.
     const ordered = isOrdered
@@ -102,9 +110,10 @@ const requestReader = ({ core, prefix, style }: Mount, route: Route, resource: R
           `${nullsLast ? '+' : ''}${descending ? '-' : ''}${[...path, field].join('.')}`,
       ),
       filters.map(({ field, is }) => `${field} ${is}`),
+      search === '' ? '' : 'search',
       ...(ordered ? [goesOn, ordered.backwards] : []),
     ].join('|')
-    const by = [...filters, ...sort].map(({ field }) => field)
+    const by = [...filters, ...sort.filter(key => !key.isRelevance)].map(({ field }) => field)
     return {
       url: `${path}?${text}`,
       query,
@@ -112,6 +121,7 @@ const requestReader = ({ core, prefix, style }: Mount, route: Route, resource: R
         fields,
         sort,
         filters,
+        isSearched: search !== '',
         ordered: ordered && { goesOn, backwards: ordered.backwards },
       },
       /** Requests of one shape have the same key, and so the same plans. */
@@ -127,6 +137,7 @@ const requestReader = ({ core, prefix, style }: Mount, route: Route, resource: R
       list,
       from,
       ordered,
+      search,
       address: { path, others: query.others() },
     }
   }
@@ -161,9 +172,11 @@ export const serveList = (mount: Mount, route: Route): RestHandler => {
   const planFor = (role: Role, shape: ListShape, key: string): Prepared => {
     const known = plans.get(`${role}|${key}`)
     if (known) return known
-    // Its slots: viewer, limit, offset or the id to go on after, the parent's id, then the filters' values, then those of a cursor.
+    // Its slots: viewer, limit, offset or the id to go on after, the parent's id, then the filters' values, the words of a search, and
+    // the values of a cursor.
     const { ordered } = shape
-    const seal = shape.filters.length + 5
+    const search = shape.isSearched ? shape.filters.length + 5 : undefined
+    const seal = (search ?? shape.filters.length + 4) + 1
     const place = ordered?.goesOn ? keysOf(shape.sort).map((_, at) => seal + 1 + at) : undefined
     const root: Root = {
       entity: route.entity,
@@ -180,6 +193,7 @@ export const serveList = (mount: Mount, route: Route): RestHandler => {
       ],
       ...(below?.through && { linked: { ...below.through, by: below.field, slot: 3 } }),
       exists: below ? [{ entity: below.entity, slot: 3 }] : [],
+      search,
       sort: shape.sort,
       many: true,
       ...(ordered && {
@@ -201,11 +215,12 @@ export const serveList = (mount: Mount, route: Route): RestHandler => {
     planFor(viewer.role, bare, '')
     const parent = route.below ? pathId(c, 'parentId', route.below.entity) : null
     const request = requestOf(c.req.path, parametersOf(c), viewer)
-    const { query, shape, open, limit, page, ordered, address } = request
+    const { query, shape, open, limit, page, ordered, search, address } = request
     // A missing parent is reported before faults of the parameters.
     if (!route.below) query.done()
     const values: ParameterValue[] = [viewer.subject ?? viewer.id, limit, request.from, parent, 0]
     for (const { value } of shape.filters) values.push(value)
+    if (search !== '') values.push(search)
     if (ordered) values.push(ordered.seal, ...(ordered.from ?? []))
     const prepared = planFor(viewer.role, shape, request.key)
     // A HEAD has no body, nor has a 304; one that surely goes out must fit beside the answers that wait.

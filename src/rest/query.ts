@@ -9,7 +9,7 @@ import { digitsOf, parseMinor } from '#model/money.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
 import { codePoints, comparedWith, isStorable } from '#model/values.ts'
 import { decoded, type VersionStyle } from '#model/version.ts'
-import { foldedAs } from '#model/words.ts'
+import { foldedAs, searchedWords } from '#model/words.ts'
 import type { ParameterValue, Where } from '#read/selection.ts'
 import type { Mount } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
@@ -20,16 +20,31 @@ import { invalid } from '#write/input.ts'
 export const memberNames = ({ members }: Resource): readonly string[] =>
   members.map(({ name }) => name)
 
+/** Whether the lists of a resource are searched by its words: in a strict version, if its entity says so. */
+export const isSearched = (
+  { entity }: Resource,
+  { isStrict }: Pick<VersionStyle, 'isStrict'>,
+): boolean => isStrict && Object.keys(entity.search).length > 0
+
+/** The words that `search` asks for; empty for none. */
+export const searchOf = (query: QueryParameters): string => {
+  const words = searchedWords(query.get('search') ?? '')
+  if ('value' in words) return words.value
+  query.fault('search', words.fault)
+  return ''
+}
+
 /** The query parameters of a route, beside `version`: of a list, of one thing, and no others. Every list of a strict version has an order. */
 export const queryParameters = (
   resource: Resource,
   kind: Route['kind'],
-  { isStrict }: Pick<VersionStyle, 'isStrict'>,
+  style: Pick<VersionStyle, 'isStrict'>,
 ): readonly string[] => {
   const { listing, selectable } = resource.entity.rest
   const { paging, sort } = listing
   const fields = selectable ? ['fields'] : []
   if (kind !== 'list') return kind === 'one' ? fields : []
+  const { isStrict } = style
   return [
     ...(paging === 'cursor' ? ['cursor'] : ['page']),
     ...(paging === 'page or offset' ? ['offset'] : []),
@@ -39,6 +54,7 @@ export const queryParameters = (
     ...(sort?.style === 'field and order' ? ['order'] : []),
     ...fields,
     ...Object.keys(resource.filters),
+    ...(isSearched(resource, style) ? ['search'] : []),
   ]
 }
 

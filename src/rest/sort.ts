@@ -14,7 +14,7 @@ const byId: Sort = { field: 'id', descending: false }
 const leadsOn = ({ entity }: Resource, { kind, by, graphql }: Relation): boolean =>
   kind === 'one' && (graphql || fieldOf(entity, by).rest)
 
-/** The members of an object that rows can be ordered by, and those across one of its relations to one row. */
+/** The members of an object that rows can be ordered by, `relevance` in a search, and those across one of its relations to one row. */
 export const sortableMembers = (model: Model, resource: Resource): readonly string[] => {
   const own = ({ members, entity }: Resource): readonly string[] =>
     members.flatMap(member =>
@@ -25,13 +25,16 @@ export const sortableMembers = (model: Model, resource: Resource): readonly stri
       ? own(resourceOf(model, relation.to, resource.version)).map(member => `${name}.${member}`)
       : [],
   )
-  return [...own(resource), ...across]
+  const relevance = Object.keys(resource.entity.search).length > 0 ? ['relevance'] : []
+  return [...own(resource), ...relevance, ...across]
 }
 
 /** The key that a value such as `-author.name` stands for; undefined if it stands for none. */
 const keyOf = (model: Model, resource: Resource, value: string): Sort | undefined => {
   const descending = value.startsWith('-')
   const member = descending ? value.slice(1) : value
+  if (member === 'relevance' && Object.keys(resource.entity.search).length > 0)
+    return { field: member, isRelevance: true, descending, member }
   const path = member.split('.')
   const last = path.pop() ?? ''
   if (path.length > mostHops) return undefined
@@ -94,6 +97,8 @@ export const sortOf = (
       query.fault('sort', `names ${value || 'nothing'}; ${hint}`)
       return [byId]
     }
+    if (key.isRelevance && !query.has('search'))
+      query.fault('sort', 'names relevance, and there is no search')
     // A second sort by the same field has no effect.
     if (!found.some(({ member }) => member === key.member)) found.push(key)
   }

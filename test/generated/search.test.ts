@@ -191,6 +191,31 @@ for (const on of engines)
     assert.equal(status, 204)
     assert.deepEqual(await found('creme'), [[3], [[3], []], [3], 1])
 
+    // The same in REST, in the newest version only; what was cached goes with the next write.
+    const listed = async (path: string) => {
+      const { status, text } = await service.ask({ line: `GET ${path}`, as: 'user' })
+      return status === 200 ? ids(JSON.parse(text).data) : JSON.parse(text).errors
+    }
+    for (let turn = 0; turn < 2; turn++) {
+      assert.deepEqual(await listed('/api/v2/recipes?search=burn&sort=-relevance'), [2, 1])
+      assert.deepEqual(await listed('/api/v2/recipes?search=burn'), [1, 2])
+      assert.deepEqual(
+        await listed('/api/v2/shelves/1/recipes?search=burn&sort=-relevance'),
+        [2, 1],
+      )
+      assert.deepEqual(await listed('/api/v2/recipes?search=%20&sort=-relevance,title'), [1, 2, 3])
+      assert.deepEqual(await listed('/api/v1/recipes?search=burn'), [1, 2, 3])
+    }
+    await send('PATCH /api/recipes/1', { method: 'Melt' })
+    assert.deepEqual(await listed('/api/v2/recipes?search=burn&sort=-relevance'), [2])
+    const wrong: readonly (readonly [query: string, field: string, message: string])[] = [
+      ['sort=-relevance', 'sort', 'names relevance, and there is no search'],
+      [`search=${'w'.repeat(501)}`, 'search', 'must be at most 500 characters'],
+      ['serch=a', 'serch', 'is not a parameter here; did you mean search?'],
+    ]
+    for (const [query, field, message] of wrong)
+      assert.deepEqual(await listed(`/api/v2/recipes?${query}`), [{ field, message }])
+
     const faults: readonly (readonly [query: string, message: string])[] = [
       [
         '{ recipes(orderBy: { relevance: DESC }) { id } }',

@@ -200,12 +200,39 @@ const inConnection: Searching = async (service, search) => {
   return found
 }
 
+const inPages: Searching = async ({ ask }, search) => {
+  const found: number[] = []
+  for (let page = 1, more = true; more; page++) {
+    const line = `GET /api/v2/notes?sort=-relevance&limit=100&page=${page}&search=${encodeURIComponent(search)}`
+    const { status, text } = await ask({ line, as: 'user' })
+    assert.equal(status, 200, text)
+    const { data, pagination } = JSON.parse(text)
+    found.push(...ids(data))
+    more = pagination.hasNext
+    if (!more) assert.equal(pagination.total, found.length)
+  }
+  return found
+}
+
+const byCursors: Searching = async ({ ask }, search) => {
+  const found: number[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const parameters = new URLSearchParams({ sort: '-relevance', limit: '30', search, cursor })
+    const { status, text } = await ask({ line: `GET /api/v2/notes?${parameters}`, as: 'user' })
+    assert.equal(status, 200, text)
+    const { data, pagination } = JSON.parse(text)
+    found.push(...ids(data))
+    cursor = pagination.nextCursor
+  }
+  return found
+}
+
 /** The test of so many generated notes; DUET_SEED makes the same ones again. */
 export const searchedAlike = (usual: number): void => {
   const count = Number(process.env.DUET_TEST_ROUNDS ?? usual)
   const seed = Number(process.env.DUET_SEED ?? Date.now() % 1_000_000)
   test(`a search finds the same of ${count} notes in the same order on both engines as in memory`, async t => {
     t.diagnostic(`DUET_SEED=${seed}`)
-    await searchAlike(engines, count, [inList, inConnection], seed)
+    await searchAlike(engines, count, [inList, inConnection, inPages, byCursors], seed)
   })
 }
