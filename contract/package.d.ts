@@ -1113,7 +1113,7 @@ type Sort = {
     readonly field: string;
     readonly descending: boolean;
     readonly nullsLast?: boolean;
-    readonly search?: Slot | undefined;
+    readonly isRelevance?: boolean;
     readonly member?: string;
 };
 type SortStyle = 'field and order' | 'signed list';
