@@ -1,3 +1,5 @@
+// Signatures 1
+
 // duet
 export { CliCommand, ConfigError, Content, ContentStore, Examples, InputRow, ListedCommand, PutMany, PutRow, RowsByEntity, Seed, Served, SettingTable, TransferKind, ValuesOf, Versions, Viewers, defineContent, defineModel, defineVersions, listOf, onOff, oneOf, setting, textWhere, whole }
 

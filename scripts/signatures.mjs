@@ -10,6 +10,9 @@ import { ts } from '@ts-morph/common'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const printer = ts.createPrinter({ removeComments: true })
 
+/** The number of the signatures: one more with each release in which an export goes or a content must be changed. */
+const number = 1
+
 /** What a content gets and hands on without looking into it: not part of the promise. */
 const handles = {
   ...{ Command: 'unknown', Http: 'unknown', HttpContext: 'unknown', PlanReader: 'Reader' },
@@ -138,7 +141,7 @@ export function signatures() {
     const bodies = [...declarations]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([, text]) => text.replace(/^export (default )?/gm, '').replace(/^declare /gm, ''))
-    return `${[...entries, ...bodies].join('\n')}`
+    return [`// Signatures ${number}\n`, ...entries, ...bodies].join('\n')
   } finally {
     fs.rmSync(folder, { recursive: true, force: true })
   }

@@ -11,6 +11,7 @@ import type { Content } from '#content.ts'
 import { counts, diffFiles, fileAdded, report } from '#contract/contract.ts'
 import type { Differences } from '#contract/difference.ts'
 import { draftMigrations } from '#engines/shared/draft.ts'
+import { machineMigrations } from '#engines/shared/migrations.ts'
 import { modelFor, storeOf } from '#serve/store.ts'
 import { settings } from '#settings.ts'
 
@@ -137,19 +138,24 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
     const file = join(root, 'contract/package.d.ts')
     return existsSync(file) ? readFileSync(file, 'utf8') : undefined
   }
-  const own = signatures(thisDuet) ?? ''
-  const isWritable = printDifferences('signatures', compared('package.d.ts', signatures(old), own))
+  const [was, own = ''] = [signatures(old), signatures(thisDuet)]
+  const numberOf = (text = '') => /^\/\/ Signatures (\d+)/.exec(text)?.[1] ?? 'none'
+  const isWritable = printDifferences(
+    `signatures ${numberOf(was)} → ${numberOf(own)}`,
+    compared('package.d.ts', was, own),
+  )
 
   // Wrong settings are the first fault of the new version that its start would tell.
   const config = loadConfig(process.env, content.settings)
-  print(`settings: ${settingChanges(old).length} changes`, settingChanges(old))
+  const changes = settingChanges(old)
+  print(`settings: ${changes.length} ${changes.length === 1 ? 'change' : 'changes'}`, changes)
 
   const isKept = printDifferences('contract', await contractChanges(old, content))
 
   const drafted = await draftFor(content)
   const store = await storeOf(config, content.migrations)
   const pending = await store.pending().catch(error => [`unknown: ${error.message}`])
-  print('store', [
+  print(`store: ${machineMigrations(config.store.kind).at(-1)?.name}`, [
     pending.length === 0
       ? 'has all migrations of this version'
       : `lacks ${pending.join(', ')}: duet migrate applies them; make a backup first`,

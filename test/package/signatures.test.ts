@@ -3,14 +3,27 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { diffFiles } from '#contract/contract.ts'
+import { machineMigrations } from '#engines/shared/migrations.ts'
+
+const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8')
 
 const { signatures }: { signatures: () => string } = await import(
   new URL('../../scripts/signatures.mjs', import.meta.url).href
 )
 
 test('contract/package.d.ts has the signatures of the code', () => {
-  const file = new URL('../../contract/package.d.ts', import.meta.url)
-  assert.equal(readFileSync(file, 'utf8'), signatures(), 'run npm run docs')
+  assert.equal(read('contract/package.d.ts'), signatures(), 'run npm run docs')
+})
+
+test('the first row of docs/upgrading.md is what the code has', () => {
+  const row = /^\| ([^-\s|].*?) \| (\d+).*? \| `(.*?)` \| (\w+) \|$/m
+  const [, release, node, store, number] = row.exec(read('docs/upgrading.md')) ?? []
+  const { version } = JSON.parse(read('package.json'))
+  assert.ok(release === 'Unreleased' || release === version, `the first row is of ${release}`)
+  assert.match(read('scripts/pinned-node.mjs'), new RegExp(`isCheckout \\? 26 : ${node}$`, 'm'))
+  for (const engine of ['sqlite', 'postgres'] as const)
+    assert.equal(machineMigrations(engine).at(-1)?.name, store)
+  assert.match(read('contract/package.d.ts'), new RegExp(`^// Signatures ${number}\n`))
 })
 
 const before = `// duet
