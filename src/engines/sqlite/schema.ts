@@ -91,8 +91,11 @@ const searchDdl: Ddl['searchDdl'] = ({ name, table, columns, by }) => {
   const valuesOf = (row: string) => columns.map(column => `${row}.${column}`).join(', ')
   const put = `insert into ${name} (rowid, ${list}) values (new.id, ${valuesOf('new')});`
   const drop = `insert into ${name} (${name}, rowid, ${list}) values ('delete', old.id, ${valuesOf('old')});`
+  // One or two letters begin thousands of words: without an index of beginnings those are put together for each search.
   const how =
-    by === 'words' ? "detail = none, tokenize = 'ascii'" : "tokenize = 'trigram case_sensitive 1'"
+    by === 'words'
+      ? "detail = none, prefix = '1 2', tokenize = 'ascii'"
+      : "tokenize = 'trigram case_sensitive 1'"
   return [
     {
       name,
