@@ -12,6 +12,7 @@ import {
   refused,
   type TokenViewers,
 } from '#auth/token.ts'
+import { program } from '#base/paths.ts'
 import { anonymous, type Viewer } from '#model/policy.ts'
 
 export type AuthConfig = KeyConfig & Parties
@@ -60,7 +61,7 @@ export const createAuthenticator = (
     const token = bearer.exec(authorization)?.[1]
     if (token === undefined)
       throw refused(
-        'Authorization must be Bearer, one space and a signed token, such as `bin/duet token` makes',
+        `Authorization must be Bearer, one space and a signed token, such as \`${program} token\` makes`,
       )
     if (!token.split('.').every(isCanonical))
       throw refused('The token is not in its usual spelling')

@@ -1,4 +1,4 @@
-/** The paths of the APIs and of what describes them. */
+/** The paths of the APIs, of what describes them, and of the program. */
 export const restPath = '/api'
 /** The path below which a version of the REST API is. */
 export const versionPath = (version: number): string => `${restPath}/v${version}`
@@ -10,3 +10,6 @@ export const schemaPath = `${graphqlPath}/schema.graphql`
 export const docsPath = '/docs'
 export const versionsPath = `${docsPath}/versions`
 export const errorsPath = `${docsPath}/errors`
+
+/** The program as people start it: in a checkout, or as a package that a project has installed. */
+export const program = import.meta.url.endsWith('.ts') ? 'bin/duet' : 'npx duet'

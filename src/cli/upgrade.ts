@@ -5,6 +5,7 @@ import { createRequire, registerHooks } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import { readArgs, UsageError } from '#cli/arguments.ts'
 import { loadConfig, version } from '#config.ts'
 import type { Content } from '#content.ts'
@@ -47,14 +48,24 @@ const installedIn = (folder: string): Installed => {
   }
 }
 
-/** What the old program prints for a command; undefined if it refuses. */
-const printedBy = ({ root }: Installed, ...args: readonly string[]): Promise<string | undefined> =>
-  new Promise(resolve => {
-    const options = { maxBuffer: 2 ** 28 }
-    execFile(process.execPath, [join(root, 'bin/duet'), ...args], options, (error, stdout) =>
-      resolve(error ? undefined : stdout),
+/** What the installed program prints for a command about the same content; throws a plain error with what it says instead. */
+const printedBy = async (
+  { root, version }: Installed,
+  ...args: readonly string[]
+): Promise<string> => {
+  // `--config` beside them, if it was given.
+  const given = process.argv.slice(2).filter(word => word !== 'upgrade' && word !== '--check')
+  const all = [join(root, 'bin/duet'), ...args, ...given]
+  try {
+    return (await promisify(execFile)(process.execPath, all, { maxBuffer: 2 ** 28 })).stdout
+  } catch (cause) {
+    const { stderr } = cause as { readonly stderr?: string }
+    throw new Error(
+      `the installed duet ${version} prints no ${args[0]} to compare with: ${stderr?.trim()}`,
+      { cause },
     )
-  })
+  }
+}
 
 const compared = (name: string, was: string | undefined, is: string): Differences => {
   const today = new Date().toISOString().slice(0, 10)

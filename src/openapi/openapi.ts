@@ -1,5 +1,5 @@
 /** The OpenAPI 3.1.1 document of a version of the REST API, derived from all that it is made of. */
-import { versionPath } from '#base/paths.ts'
+import { program, versionPath } from '#base/paths.ts'
 import type { Content } from '#content.ts'
 import { entityOf, type Model, typeName } from '#model/model.ts'
 import type { JsonSchema } from '#model/operation-docs.ts'
@@ -41,8 +41,7 @@ const securitySchemes = {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'JWT',
-    description:
-      'A JSON Web Token, from the operator of the service; `bin/duet token` makes one with its secret.',
+    description: `A JSON Web Token, from the operator of the service; \`${program} token\` makes one with its secret.`,
   },
 } as const
 

@@ -1,6 +1,13 @@
 /** The start page `/`: the service, its version and its links. */
 import { html } from 'hono/html'
-import { docsPath, errorsPath, graphqlPath, schemaPath, versionsPath } from '#base/paths.ts'
+import {
+  docsPath,
+  errorsPath,
+  graphqlPath,
+  program,
+  schemaPath,
+  versionsPath,
+} from '#base/paths.ts'
 import { preferred } from '#http/accept.ts'
 import { type App, header } from '#http/request.ts'
 import type { Entity } from '#model/entity.ts'
@@ -133,7 +140,7 @@ curl ${origin}${graphqlPath} \\
   -H 'Content-Type: application/json' \\
   -d '{"query": ${JSON.stringify(examples.graphql)}}'`
   const withToken = `\
-TOKEN=$(bin/duet token ${viewers.entity === undefined || viewers.by !== undefined ? '--subject developer' : `--${viewers.entity} 1`} --role ${viewers.roles.superuser} --ttl 1h)
+TOKEN=$(${program} token ${viewers.entity === undefined || viewers.by !== undefined ? '--subject developer' : `--${viewers.entity} 1`} --role ${viewers.roles.superuser} --ttl 1h)
 curl ${origin}${rest}${examples.withToken.rest} -H "Authorization: Bearer $TOKEN"`
   const types = [
     `npx openapi-typescript ${origin}${rest}/openapi.json -o rest.d.ts`,

@@ -10,6 +10,7 @@ import type { Content, RowsByEntity } from '#content.ts'
 import { partiesFor } from '#serve/auth.ts'
 import { prepare } from '#serve/prepare.ts'
 import { start } from '#serve/start.ts'
+import { migrateStore, storeOf } from '#serve/store.ts'
 
 type ServiceOptions = {
   /** What an empty store begins with, as a demo has it; rows are numbered from 1. */
@@ -39,6 +40,7 @@ export const startService = async (
   { rows = {}, settings = {} }: ServiceOptions = {},
 ): Promise<TestService> => {
   const folder = mkdtempSync(join(tmpdir(), 'duet-service-'))
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
   const secret = randomBytes(32).toString('base64url')
   const config = loadConfig(
     {
@@ -56,6 +58,8 @@ export const startService = async (
   )
   const program = { config, content: { ...content, demo: async () => rows } }
   const ended = (): never => process.exit(1)
+  // Before `prepare`, which tells operators what it applies.
+  await migrateStore(await storeOf(config, content.migrations), content.entities)
   const release = await prepare(program, true)
   const running = await start(program, ended)
   const { viewers } = content
@@ -70,7 +74,6 @@ export const startService = async (
     stop: async () => {
       await running.stop()
       release()
-      rmSync(folder, { recursive: true, force: true })
     },
   }
 }
