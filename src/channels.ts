@@ -145,8 +145,14 @@ export const collecting = (): CollectStats => {
   return (stats, run) => current.run(stats, run)
 }
 
-/** The header `Server-Timing` (W3C) of an answer: its wait, its run, and the store's part of that with the objects it read. */
+/**
+ * The header `Server-Timing` (W3C) of an answer: its wait, its run, and the store's part of that with the objects it read, its statements
+ * and whether it went among the slow reads.
+ */
 export const serverTiming = ({ milliseconds, wait, work }: RequestEvent): string => {
   const times = `wait;dur=${wait.toFixed(2)}, run;dur=${(milliseconds - wait).toFixed(2)}`
-  return work ? `${times}, store;dur=${work.store.toFixed(2)}, rows;desc=${work.rows}` : times
+  if (!work) return times
+  const { store, rows, statements, slow } = work
+  const lane = slow > 0 ? 'slow' : 'quick'
+  return `${times}, store;dur=${store.toFixed(2)}, rows;desc=${rows}, statements;desc=${statements.length}, lane;desc=${lane}`
 }

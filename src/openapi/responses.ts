@@ -47,7 +47,7 @@ export const headers = {
   'Referrer-Policy': header('What a browser tells other pages of this address.'),
   'Duet-Ignored': header('In development: the query parameters that the version ignores.'),
   'Server-Timing': header(
-    'In development: the milliseconds that the request waited, ran, and was in the store, and the objects read there.',
+    'In development: the milliseconds that the request waited, ran, and was in the store, the objects read there, the statements, and the lane.',
   ),
   Deprecation: header('That the version will go.'),
   Sunset: header('When the version goes (RFC 8594).', { type: 'string' }),

@@ -92,7 +92,7 @@ test('in development an answer says in Server-Timing where its time went', async
   const { headers } = await world.ask('GET /api/posts?limit=2')
   const number = String.raw`\d+\.\d\d`
   const form = new RegExp(
-    `^wait;dur=${number}, run;dur=${number}, store;dur=${number}, rows;desc=2$`,
+    `^wait;dur=${number}, run;dur=${number}, store;dur=${number}, rows;desc=2, statements;desc=1, lane;desc=quick$`,
   )
   assert.match(headers.get('server-timing') ?? '', form)
 })
