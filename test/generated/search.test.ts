@@ -79,11 +79,22 @@ test('a draft makes what a search needs, and later what another one needs', asyn
         await filling(store, ({ session }) => session.query({ text, values: [] }))
       made = [...made, { name: `000${made.length}`, text: `${statements.join(';\n')};` }]
       assert.deepEqual(lackOf(drafting, searching(search), made), { inside: [], outside: [] })
-      const differences = differencesIn(drafting.ddl, searching(search), await store.catalogue())
+      const differencesNow = async () =>
+        differencesIn(drafting.ddl, searching(search), await store.catalogue())
       assert.deepEqual(
-        differences.filter(({ isServed }) => !isServed),
+        (await differencesNow()).filter(({ isServed }) => !isServed),
         [],
       )
+      if (!('body' in search)) {
+        const kind = on === 'sqlite' ? 'table' : 'index'
+        const text = `drop ${kind} notes_title_words_search`
+        await filling(store, ({ session }) => session.query({ text, values: [] }))
+        const lacks = (await differencesNow()).filter(({ isAdded }) => isAdded)
+        assert.match(
+          String(lacks.map(({ text }) => text)),
+          /lacks the (index|search) notes_title_words_search/,
+        )
+      }
     }
   }
 })

@@ -175,8 +175,6 @@ const partDifferences = function* (
   for (const { name, terms, unique, of: purpose } of indexesOf(entity)) {
     const found = stored.indexes.find(one => one.name === name)
     const columns = terms.map(({ column }) => column)
-    if (!unique && !found)
-      yield { isServed: true, isAdded: true, text: `${table} lacks the index ${name}: ${draft}` }
     if (!unique || (found?.isUnique && found.terms === columns.join(', '))) continue
     const cells = columns.map(quotedName)
     const all = join(cells, comma)
@@ -195,6 +193,8 @@ const partDifferences = function* (
   for (const { name, text } of definitions)
     if (/^create trigger /.test(text) && !stored.triggers.includes(name))
       yield { isAdded: true, text: `${table} lacks the trigger ${name}: ${draft}` }
+    else if (/^create index /.test(text) && !stored.indexes.some(one => one.name === name))
+      yield { isServed: true, isAdded: true, text: `${table} lacks the index ${name}: ${draft}` }
   const checks = Object.keys(fields).flatMap(key =>
     checksIn(columnDdl(ddl, entities, entity, key)).map(({ text }) => gistOf(text)),
   )
