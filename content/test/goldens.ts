@@ -1,4 +1,5 @@
 /** Reads, the SQL that each database is asked for them, and their answer in the small world of tests. */
+import { sealOf } from '#read/cursor.ts'
 import { comparing, type Item, type Root } from '#read/selection.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
@@ -35,6 +36,8 @@ type Golden = {
   /** One for all levels, and one that looks many rows up at once where there is such a one. */
   readonly postgres: string
   readonly forMany?: string
+  /** Without a bound on the rows that it passes, if it has one. */
+  readonly whole?: string
   readonly answer: string
 }
 
@@ -194,5 +197,73 @@ export const goldens: readonly Golden[] = [
     postgres:
       'with "L0" ("id") as (select "t"."id" from "posts" as "t" where "t"."author_id" = $1 order by "t"."id" limit $2), "L1" ("n") as (select 1 from "users" as "t" where "t"."id" = $3 and true) select 0, array_agg("id")::text from "L0" union all select 1, array_agg("n")::text from "L1"',
     answer: '[{"id":4}]',
+  },
+  {
+    title: 'what comes after a place in an order that goes down, with cursors',
+    roots: [
+      root('product', [field('id'), { kind: 'cursor', key: 'at' }], {
+        sort: [{ field: 'price', descending: true, nullsLast: true }],
+        page: { limit: 1, offset: null },
+        keyset: { seal: 2, after: [3, 4], backwards: false },
+      }),
+    ],
+    parameters: [null, 2, sealOf(Buffer.alloc(32), 'a list'), 7990, 1],
+    sqlite: [
+      'select "t"."id", "t"."price" from "products" as "t" where true and "t"."price" <= ?1 and ("t"."price" < ?2 or ("t"."price" = ?3 and "t"."id" > ?4)) order by "t"."price" desc, "t"."id" limit ?5 + 0',
+    ],
+    postgres:
+      'with "L0" ("id", "price") as (select "t"."id", "t"."price" from (select * from "products" as "t" where true and "t"."price" <= $1 order by "t"."price" desc, "t"."id" limit $2 + 1000) as "t" where true and "t"."price" <= $3 and ("t"."price" < $4 or ("t"."price" = $5 and "t"."id" > $6)) order by "t"."price" desc, "t"."id" limit $7 + 0) select 0, array_agg("id")::text, array_agg("price")::text from "L0" union all select -1, (case when (select count(*) from "L0") < $8 + 0 then (select count(*) from (select 1 from "products" as "t" where true and "t"."price" <= $9 order by "t"."price" desc, "t"."id" limit $10 + 1000) as "t") end)::text, null',
+    whole:
+      'select "t"."id", "t"."price" from "products" as "t" where true and "t"."price" <= $1 and ("t"."price" < $2 or ("t"."price" = $3 and "t"."id" > $4)) order by "t"."price" desc, "t"."id" limit $5 + 0',
+    answer:
+      '[{"id":2,"at":"tX34F5BbwmtactkxiLtCTjT0s02Hwt_T"},{"id":4,"at":"ORpE8CtkyxYdjYZIFj-I6vn0Hj3WLLEB"}]',
+  },
+  {
+    title: 'what comes before a place whose value is null, read backwards',
+    roots: [
+      root('user', [field('name')], {
+        sort: [{ field: 'age', descending: false, nullsLast: true }],
+        page: { limit: 1, offset: null },
+        keyset: { seal: 2, before: [3, 4], backwards: true },
+      }),
+    ],
+    parameters: [2, 2, sealOf(Buffer.alloc(32), 'a list'), null, 99],
+    sqlite: [
+      'select "t"."id", "t"."age", "t"."name" from "users" as "t" where true and ("t"."age" < ?1 or ("t"."age" is not null and ?2 is null) or (("t"."age" = ?3 or ("t"."age" is null and ?4 is null)) and "t"."id" < ?5)) order by "t"."age" is null desc, "t"."age" desc, "t"."id" desc limit ?6 + 0',
+    ],
+    postgres:
+      'with "L0" ("id", "age", "name") as (select "t"."id", "t"."age", "t"."name" from (select * from "users" as "t" where true order by "t"."age" desc, "t"."id" desc limit $1 + 1000) as "t" where true and ("t"."age" < $2 or ("t"."age" is not null and $3::bigint is null) or (("t"."age" = $4 or ("t"."age" is null and $5::bigint is null)) and "t"."id" < $6)) order by "t"."age" desc, "t"."id" desc limit $7 + 0) select 0, array_agg("id")::text, array_agg("age")::text, json_agg("name")::text from "L0" union all select -1, (case when (select count(*) from "L0") < $8 + 0 then (select count(*) from (select 1 from "users" as "t" where true order by "t"."age" desc, "t"."id" desc limit $9 + 1000) as "t") end)::text, null, null',
+    whole:
+      'select "t"."id", "t"."age", "t"."name" from "users" as "t" where true and ("t"."age" < $1 or ("t"."age" is not null and $2::bigint is null) or (("t"."age" = $3 or ("t"."age" is null and $4::bigint is null)) and "t"."id" < $5)) order by "t"."age" desc, "t"."id" desc limit $6 + 0',
+    answer: '[{"name":"Ada"},{"name":"Cleo"}]',
+  },
+  {
+    title: 'rows by a field of those that they lead to, and a page in such an order below each',
+    roots: [
+      root(
+        'post',
+        [
+          field('title'),
+          {
+            kind: 'relation',
+            key: 'comments',
+            relation: 'comments',
+            items: [field('text')],
+            page: { limit: 1, offset: 2 },
+            sort: [{ path: ['author'], field: 'name', descending: true, nullsLast: true }],
+          },
+        ],
+        { sort: [{ path: ['author'], field: 'name', descending: false, nullsLast: true }] },
+      ),
+    ],
+    parameters: [2, 3, 0],
+    sqlite: [
+      'select "t"."id", "t"."title" from "posts" as "t" where true order by (select "t1"."name" from "users" as "t1" where "t1"."id" = "t"."author_id"), "t"."id" limit ?1 + 0 offset ?2',
+      'select "t"."id", "t"."post_id", row_number() over (order by (select "t1"."name" from "users" as "t1" where "t1"."id" = "t"."author_id") desc, "t"."id") as "in order", "t"."text" from json_each(?1) as "k" cross join "comments" as "t" on "t"."id" in (select "t"."id" from "comments" as "t" where "t"."post_id" = "k"."value" and true order by (select "t1"."name" from "users" as "t1" where "t1"."id" = "t"."author_id") desc, "t"."id" limit ?2 + 0 offset ?3) limit ?4 + 0',
+    ],
+    postgres:
+      'with "L0" ("id", "title") as (select "t"."id", "t"."title" from "posts" as "t" where true order by (select "t1"."name" from "users" as "t1" where "t1"."id" = "t"."author_id"), "t"."id" limit $1 + 0 offset $2), "L1" ("id", "post_id", "in order", "text") as (select "t".* from (select "id" from "L0") as "k" ("id") cross join lateral (select "t"."id", "t"."post_id", row_number() over (order by (select "t1"."name" from "users" as "t1" where "t1"."id" = "t"."author_id") desc, "t"."id") as "in order", "t"."text" from "comments" as "t" where "t"."post_id" = "k"."id" and true order by (select "t1"."name" from "users" as "t1" where "t1"."id" = "t"."author_id") desc, "t"."id" limit $3 offset $4) as "t" limit $5) select 0, array_agg("id")::text, json_agg("title")::text, null, null from "L0" union all select 1, array_agg("id")::text, array_agg("post_id")::text, array_agg("in order")::text, json_agg("text")::text from "L1"',
+    answer:
+      '[{"title":"First","comments":[{"text":"a"},{"text":"b"}]},{"title":"Second","comments":[]},{"title":"Third","comments":[]}]',
   },
 ]

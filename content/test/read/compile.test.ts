@@ -73,11 +73,11 @@ describe('on PostgreSQL', { skip: noDatabase }, () => {
   })
   after(() => there.close())
 
-  for (const { title, roots, parameters, postgres: text, forMany, answer } of goldens)
+  for (const { title, roots, parameters, postgres: text, forMany, whole, answer } of goldens)
     test(`${title}: the one statement is this, and gives what it is for`, async () => {
       const made = prepared(roots, 'user', postgres)
       const many = compileForMany(made.plan, postgres)
-      assert.deepEqual(texts(made.statements), [text])
+      assert.deepEqual(texts(made.statements), whole === undefined ? [text] : [text, whole])
       assert.deepEqual(many && texts([many]), forMany && [forMany])
       const [first] = await read(there.engine, made, parameters)
       assert.equal(first?.text, answer)

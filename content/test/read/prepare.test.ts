@@ -140,6 +140,40 @@ const reads: readonly (readonly [
     'slow',
   ],
   ['all rows', [products({ page: null })], [2], 'slow'],
+  ['a page by what no index serves', [products({ sort: [up('stock')] })], [2, 20, 0], 'slow'],
+  [
+    'a page by a field of another row',
+    [root('post', [], { sort: [{ path: ['author'], field: 'name', descending: false }] })],
+    [2, 20, 0],
+    'slow',
+  ],
+  [
+    'a page after a place in an order that an index finds',
+    [products({ sort: [up('price')], keyset: { seal: 3, after: [4, 5], backwards: false } })],
+    [2, 20, 0, 'seal', 5, 5],
+    'quick',
+  ],
+  [
+    'a page after a place among rows that may be equal to it without end',
+    [products({ sort: [down('price')], keyset: { seal: 3, after: [4, 5], backwards: false } })],
+    [2, 20, 0, 'seal', 5, 5],
+    'slow',
+  ],
+  [
+    'a page below each row in an order that no index serves',
+    [
+      root('user', [
+        {
+          ...relation('posts', [], [2, 3]),
+          kind: 'relation',
+          relation: 'posts',
+          sort: [up('title')],
+        } as Item,
+      ]),
+    ],
+    [2, 20, 0, 5],
+    'slow',
+  ],
   ['an offset at the limit', [products()], [2, 100, 900], 'quick'],
   ['an offset above the limit', [products()], [2, 100, 901], 'slow'],
   ['offsets above the limit together', [products(), products()], [2, 20, 490], 'slow'],
