@@ -1,5 +1,5 @@
 // Writes the parts of the documents that the code decides, between their markers; `npm run docs`.
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import content from '../content/duet.config.ts'
 import { modelOf } from '../src/content.ts'
 import { graphqlRules, ruleOf } from '../src/contract/graphql.ts'
@@ -238,7 +238,7 @@ const signaturesFile = 'contract/package.d.ts'
 if (import.meta.main)
   for (const name of [...Object.keys(parts), signaturesFile]) {
     const text = name === signaturesFile ? signatures() : await renewed(name)
-    if (text === read(name)) continue
+    if (existsSync(new URL(`../${name}`, import.meta.url)) && text === read(name)) continue
     writeFileSync(new URL(`../${name}`, import.meta.url), text)
     console.log(`${name} written anew`)
   }
