@@ -268,7 +268,7 @@ const strangers = (file: File): readonly string[] => {
 
 holds('the folder of an entity imports no other folder of the content', written.flatMap(strangers))
 
-/** What the content imports beside its own files, Node's modules and the entry points of the package. */
+/** What a content imports beside its own files, Node's modules and the entry points of the package. */
 const privateImports = (file: File): readonly string[] =>
   importsOf(file)
     .filter(({ from }) => !/^(\.|node:|duet(\/\w+)?$)/.test(from))
@@ -278,8 +278,10 @@ const privateImports = (file: File): readonly string[] =>
     )
 
 holds(
-  'the content imports nothing that is private to the machine',
-  written.filter(({ path }) => path.startsWith('content/')).flatMap(privateImports),
+  'contents import nothing that is private to the machine',
+  filesOf('{content,examples,test/support/{library,kitchen}}/**/*.ts')
+    .filter(({ path }) => !/^content\/test\/|\/main\.ts$/.test(path))
+    .flatMap(privateImports),
 )
 
 test('an import of the machine or of its packages is seen in a content', () => {

@@ -2,25 +2,29 @@
  * A content whose cooks come from an identity provider: tokens name them by their subjects. And one of the same store without any
  * users.
  */
-import { defineContent } from '#content.ts'
-import { viewer } from '#model/condition.ts'
-import { entity, many, one } from '#model/entity.ts'
+import { defineContent, defineModel, oneOf, setting, type Viewers, whole } from 'duet'
 import {
+  anyone,
   choice,
   created,
+  defineRoles,
   email,
+  entity,
   fixed,
   flag,
   id,
+  many,
+  one,
   reference,
   revision,
+  self,
+  signedIn,
   subject,
   text,
-} from '#model/field.ts'
-import { defineModel } from '#model/model.ts'
-import { anyone, defineRoles, self, signedIn, whileOpen, withRole } from '#model/policy.ts'
-import type { Viewers } from '#model/viewers.ts'
-import { oneOf, setting, whole } from '#settings.ts'
+  viewer,
+  whileOpen,
+  withRole,
+} from 'duet/model'
 
 /** The first of several roles of a token counts. */
 export const roles = defineRoles({

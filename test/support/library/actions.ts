@@ -1,8 +1,6 @@
 /** Returning a book, which is done once, extending a loan, and moving a book. */
 
-import { sql } from '#sql/sql.ts'
-import type { Action } from '#write/action.ts'
-import { change, insert, type Otherwise } from '#write/steps.ts'
+import { type Action, change, insert, type Otherwise, sql } from 'duet/actions'
 import { errors } from './errors.ts'
 import { loan } from './loan.ts'
 import { shelver } from './roles.ts'

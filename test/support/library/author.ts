@@ -1,7 +1,16 @@
 /** An author of books. */
-import { entity, many } from '#model/entity.ts'
-import { created, id, int, reference, revision, text } from '#model/field.ts'
-import { anyone, signedIn } from '#model/policy.ts'
+import {
+  anyone,
+  created,
+  entity,
+  id,
+  int,
+  many,
+  reference,
+  revision,
+  signedIn,
+  text,
+} from 'duet/model'
 import { librarian } from './roles.ts'
 
 export const author = entity({

@@ -1,7 +1,19 @@
 /** A book in the shelves. */
-import { entity, many, one } from '#model/entity.ts'
-import { choice, created, flag, folded, id, int, reference, revision, text } from '#model/field.ts'
-import { anyone } from '#model/policy.ts'
+import {
+  anyone,
+  choice,
+  created,
+  entity,
+  flag,
+  folded,
+  id,
+  int,
+  many,
+  one,
+  reference,
+  revision,
+  text,
+} from 'duet/model'
 import { errors } from './errors.ts'
 import { librarian, shelver } from './roles.ts'
 

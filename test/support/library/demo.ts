@@ -1,5 +1,5 @@
 /** A few rows for an empty library. */
-import type { RowsByEntity } from '#content.ts'
+import type { RowsByEntity } from 'duet'
 
 export const demo: RowsByEntity = {
   author: [

@@ -1,5 +1,5 @@
 /** The library's own error codes. */
-import { defineErrors } from '#errors.ts'
+import { defineErrors } from 'duet/actions'
 
 export const errors = defineErrors({
   ISBN_KNOWN: { status: 409, title: 'A book with this number is in the library already' },

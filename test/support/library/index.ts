@@ -1,6 +1,5 @@
 /** A second content, for tests: a library. Nothing in it is called as in content/, so what leaked from there shows. */
-import { defineContent } from '#content.ts'
-import { defineModel } from '#model/model.ts'
+import { defineContent, defineModel } from 'duet'
 import { actions } from './actions.ts'
 import { author } from './author.ts'
 import { book } from './book.ts'

@@ -1,17 +1,19 @@
 /** That a member has a book, or had it; and the stamps in it, which nobody takes out again. */
-import { entity, many, one } from '#model/entity.ts'
 import {
   choice,
   created,
+  entity,
   fixed,
   id,
   internal,
+  many,
+  one,
   reference,
   revision,
+  self,
   text,
   time,
-} from '#model/field.ts'
-import { self } from '#model/policy.ts'
+} from 'duet/model'
 
 const mine = self('memberId')
 

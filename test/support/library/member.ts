@@ -1,8 +1,21 @@
 /** Who may borrow books; tokens speak for members. */
-import { entity, many } from '#model/entity.ts'
-import { choice, created, email, fixed, flag, id, revision, text } from '#model/field.ts'
-import { self, signedIn, whileOpen } from '#model/policy.ts'
-import type { Services } from '#write/command.ts'
+
+import type { Services } from 'duet/actions'
+import {
+  choice,
+  created,
+  email,
+  entity,
+  fixed,
+  flag,
+  id,
+  many,
+  revision,
+  self,
+  signedIn,
+  text,
+  whileOpen,
+} from 'duet/model'
 import { librarian } from './roles.ts'
 
 type Row = Readonly<Record<string, unknown>>

@@ -1,5 +1,5 @@
 /** The roles of the library: the role that may do everything is no admin here, and there is one in between. */
-import { defineRoles, withRole } from '#model/policy.ts'
+import { defineRoles, withRole } from 'duet/model'
 
 export const roles = defineRoles({
   names: ['reader', 'shelver', 'librarian'],

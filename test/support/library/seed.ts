@@ -1,6 +1,6 @@
 /** Made-up authors and books of any number. */
-import type { Seed } from '#content.ts'
-import { fold } from '#model/values.ts'
+import type { Seed } from 'duet'
+import { fold } from 'duet/commands'
 
 export const seed: Seed = {
   sizes: { authors: 20, books: 100 },

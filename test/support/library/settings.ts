@@ -1,5 +1,5 @@
 /** The library's own settings. */
-import { oneOf, setting, whole } from '#settings.ts'
+import { oneOf, setting, whole } from 'duet'
 
 export const settings = {
   DUET_JOINING: setting(

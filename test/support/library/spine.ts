@@ -1,10 +1,8 @@
 /** The text for the spine of a book. */
-import { after } from '#base/after.ts'
-import { notFound } from '#model/model.ts'
-import { anyone } from '#model/policy.ts'
-import { pathId, represent } from '#rest/represent.ts'
-import type { ExtraRoute } from '#rest/rest.ts'
-import { sql, statement } from '#sql/sql.ts'
+
+import { notFound, sql } from 'duet/actions'
+import { anyone } from 'duet/model'
+import { type ExtraRoute, pathId, queryOf, represent } from 'duet/routes'
 
 export const spine: ExtraRoute = {
   method: 'GET',
@@ -19,14 +17,12 @@ export const spine: ExtraRoute = {
   sunset: '2027-08-01',
   serve:
     ({ core, edge }) =>
-    (c, _viewer, named) => {
+    async (c, _viewer, named) => {
       const id = pathId(c, 'id', 'book')
       const text = sql`select title, shelf from books where id = ${id}`
-      const { text: query } = statement(text, core.dialect.placeholder)
-      return after(core.reader.query({ text: query, values: [id] }), ([row]) => {
-        if (!row) throw notFound('book', id)
-        const facts = { named, isPublic: true, type: 'text/plain; charset=utf-8' }
-        return represent(c, edge, `${row[1]} ${row[0]}\n`, facts)
-      })
+      const [row] = await core.reader.query(queryOf(text, core.dialect))
+      if (!row) throw notFound('book', id)
+      const facts = { named, isPublic: true, type: 'text/plain; charset=utf-8' }
+      return represent(c, edge, `${row[1]} ${row[0]}\n`, facts)
     },
 }

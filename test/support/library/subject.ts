@@ -1,7 +1,5 @@
 /** What books are about: many subjects a book, many books a subject. */
-import { entity, many, one } from '#model/entity.ts'
-import { created, id, reference, text } from '#model/field.ts'
-import { anyone } from '#model/policy.ts'
+import { anyone, created, entity, id, many, one, reference, text } from 'duet/model'
 import { librarian } from './roles.ts'
 
 export const subject = entity({

@@ -1,10 +1,15 @@
 /** Loans go in and out with their stamps, and with the members' own notes on old cards left out. */
 
-import { dangling, orTaken } from '#cli/transfer/rows-in.ts'
-import type { ContentStore, PutRow, TransferKind } from '#content.ts'
-import { entityOf } from '#model/model.ts'
-import { inserter } from '#serve/insert.ts'
-import { checkInput, type InputContext, type Values } from '#write/input.ts'
+import type { ContentStore, PutRow, TransferKind } from 'duet'
+import {
+  checkInput,
+  dangling,
+  entityOf,
+  type InputContext,
+  inserter,
+  orTaken,
+  type Values,
+} from 'duet/commands'
 
 const loanRows = (store: ContentStore, use: InputContext): PutRow => {
   const { model } = store
