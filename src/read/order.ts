@@ -1,6 +1,6 @@
 /** Orders as SQL: by the fields of a row and of those that it leads to, and the rows on one side of a place in an order. */
 import { columnName } from '#model/names.ts'
-import { isComparedAsOne, type OrderKey, type ReadField } from '#read/plan.ts'
+import type { OrderKey, ReadField } from '#read/plan.ts'
 import { type ColumnOf, columnsOf, predicateSql, relevanceSql } from '#read/predicate.ts'
 import type { Keyset, Slot } from '#read/selection.ts'
 import type { Dialect } from '#sql/dialect.ts'
@@ -66,6 +66,13 @@ export const orderSql = (
       return dialect.ordered(value, column.nullable, descending !== backwards, isLast)
     }),
     comma,
+  )
+
+/** Whether an order goes in one direction and has no nulls, so that its keys can be compared as one row, which an index of PostgreSQL finds. */
+const isComparedAsOne = (order: readonly OrderKey[]): boolean =>
+  order.every(
+    ({ column, descending }) =>
+      !column.nullable && !column.across && descending === order[0]?.descending,
   )
 
 /** The conditions of the rows between places in an order: a range of its first keys, which an index finds, and what else must hold. */
