@@ -15,6 +15,7 @@ import {
   readBelow,
   readList,
   readOne,
+  search,
   update,
 } from './requests.ts'
 import { modelFor, type Service, serveModel } from './serve.ts'
@@ -23,7 +24,18 @@ import { modelFor, type Service, serveModel } from './serve.ts'
 export const drawn = (seed: number): Draw =>
   drawing(fc.sample(numbers, { seed, numRuns: 1 })[0] as fc.Stream<number>)
 
-const makers = [create, update, destroy, readOne, readList, readList, readBelow, query, query]
+const makers = [
+  create,
+  update,
+  destroy,
+  readOne,
+  readList,
+  readList,
+  readBelow,
+  query,
+  query,
+  search,
+]
 
 const expectSame = async (services: readonly Service[], { request, status, text }: Expectation) => {
   for (const service of services) {

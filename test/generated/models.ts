@@ -31,7 +31,16 @@ import {
   webUrl,
 } from '#model/field.ts'
 import type { Entities } from '#model/model.ts'
-import { anyone, type DeclaredRule, isByRow, type Rule, self, signedIn } from '#model/policy.ts'
+import {
+  anyone,
+  type DeclaredRule,
+  isByRow,
+  isForAll,
+  isSameRule,
+  type Rule,
+  self,
+  signedIn,
+} from '#model/policy.ts'
 import { isComparable } from '#model/values.ts'
 import type { Draw } from '../operations.ts'
 import { admin } from '../support/roles.ts'
@@ -320,6 +329,11 @@ const entityBy = (draw: Draw, drafts: readonly Drafted[], drafted: Drafted): Ent
     .filter(([, { scalar, values }]) => scalar !== 'text' || values)
     .map(([key]) => key)
   const hasRevision = fields.revision !== undefined
+  const searched = given.flatMap(([key, { scalar, initial }]) =>
+    scalar === 'text' && !(typeof initial === 'object' && 'slugOf' in initial)
+      ? [[key, draw.upTo(3, 1)]]
+      : [],
+  )
   return entity({
     table: `${name.toLowerCase()}s`,
     plural: `${name}s`,
@@ -343,6 +357,7 @@ const entityBy = (draw: Draw, drafts: readonly Drafted[], drafted: Drafted): Ent
       mutations: hasRevision && changes ? ['create', 'update'] : ['create'],
     },
     ...(chance(50) && { counted: counted.filter(() => chance(50)).map(([key]) => key) }),
+    ...(searched.length > 0 && chance(60) && { search: Object.fromEntries(searched) }),
     ...(small.length > 1 && chance(25) && { sets: [small.slice(0, 2)] }),
   } as never) as unknown as Entity
 }
@@ -353,7 +368,10 @@ const keeping = (draw: Draw, entity: Entity, all: Entities): Entity => {
   for (const [key, { kind, to }] of Object.entries(entity.relations)) {
     const target = all[to]
     if (kind !== 'many' || !target || isByRow(target.policy.read) || draw.chance(40)) continue
-    fields[`${key}Kept`] = count(key)
+    // Those whom fewer see would be known by their number.
+    const { read: readableBy = anyone } = target.policy
+    if (!isForAll(readableBy) && !isSameRule(readableBy, entity.policy.read ?? anyone)) continue
+    fields[`${key}Kept`] = count(key, { readableBy })
     const numbers = Object.entries(target.fields).filter(
       ([, { scalar, range, computed, readableBy }]) =>
         ['int', 'decimal'].includes(scalar) &&
@@ -361,7 +379,8 @@ const keeping = (draw: Draw, entity: Entity, all: Entities): Entity => {
         !computed &&
         (range?.max ?? 0) < 1000,
     )
-    for (const [of] of numbers.slice(0, 1)) fields[`${key}Mean`] = avg(`${key}.${of}`)
+    for (const [of] of numbers.slice(0, 1))
+      fields[`${key}Mean`] = avg(`${key}.${of}`, { readableBy })
   }
   return { ...entity, fields }
 }

@@ -2,6 +2,7 @@
 import type { Entity, Filter } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { entityOf, typeName } from '#model/model.ts'
+import { keptWords } from '#model/words.ts'
 import type { Draw } from '../operations.ts'
 import {
   conflicts,
@@ -14,7 +15,9 @@ import {
   type Row,
   remove,
   rowFor,
+  rowsOf,
   type Sort,
+  searchedIn,
   seen,
   shown,
   slugged,
@@ -241,6 +244,37 @@ export const readBelow = (draw: Draw, reference: Reference, name: string): Expec
   const { limit } = target.rest.listing
   const text = pageText(reference, target, rows, as, { limit, page: 1 })
   return { request, status: 200, text }
+}
+
+/** A search for words of some row, maybe a hidden one, by either API; of an entity without a search a list. */
+export const search = (draw: Draw, reference: Reference, name: string): Expectation => {
+  const entity = entityOf(reference.model, name)
+  const keys = Object.keys(entity.search)
+  if (keys.length === 0) return readList(draw, reference, name)
+  const as = asBy(draw)
+  const all = [...rowsOf(reference, name).values()]
+  const texts = all.flatMap(row => keys.map(key => String(row[key] ?? '')))
+  const [word = 'x', ...others] = keptWords(draw.of('', ...texts)).split(' ')
+  const beginning = word.slice(0, draw.upTo(4, 1))
+  const words = draw.of(word, beginning, `${others[0] ?? ''} ${beginning.toUpperCase()}`)
+  const limit = draw.upTo(9, 1)
+  const found = searchedIn(entity.search, seen(reference, name, as), words).slice(0, limit)
+  if (draw.chance(50)) {
+    const order = 'orderBy: [{ relevance: DESC }, { id: ASC }]'
+    const query = `{ ${entity.plural}(search: ${JSON.stringify(words)}, ${order}, limit: ${limit}) { id } }`
+    const data = { [entity.plural]: found.map(id => ({ id: String(id) })) }
+    const request = { line: 'POST /graphql', as, body: { query } }
+    return { request, status: 200, text: JSON.stringify({ data }) }
+  }
+  const parameters = `search=${encodeURIComponent(words)}&sort=-relevance,id&limit=${limit}`
+  return {
+    request: { line: `GET /api/v2/${entity.plural}?${parameters}`, as },
+    status: 200,
+    text: text => {
+      const ids = JSON.parse(text).data.map((row: { id: number }) => row.id)
+      return ids.join() === found.join() ? text : `${found}`
+    },
+  }
 }
 
 const selectionBy = (draw: Draw, reference: Reference, name: string, levels: number): string => {

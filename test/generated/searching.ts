@@ -9,6 +9,7 @@ import { keptWords, searchedWords } from '#model/words.ts'
 import { anyCharacter } from '../support/characters.ts'
 import { engines } from './compare.ts'
 import { allRoutes, bySignedIn, member } from './models.ts'
+import { searchedIn } from './reference.ts'
 import { type Service, serveWithMembers } from './serve.ts'
 
 const weights = { title: 5, body: 1, aside: 3 } as const
@@ -66,37 +67,6 @@ const texts = fc
   .chain(some => fc.constantFrom(' ', ' ', '-', ', ', '').map(between => some.join(between)))
   .filter(text => text !== '')
 
-/** The words of a note, each with what it counts for. */
-const kept = new WeakMap<Note, readonly { readonly word: string; readonly weight: number }[]>()
-
-const keptOf = (note: Note) =>
-  Object.entries(weights).flatMap(([key, weight]) =>
-    keptWords(note[key as keyof typeof weights] ?? '')
-      .split(' ')
-      .map(word => ({ word, weight })),
-  )
-
-/** The ids that a search finds, the most relevant first. */
-const expected = (notes: readonly Note[], query: string): readonly number[] => {
-  const asked = searchedWords(query)
-  assert.ok('value' in asked, query)
-  if (asked.value === '') return notes.map(({ id }) => id)
-  const wanted = asked.value.split(' ')
-  const fits = (kept: string, word: string, at: number) =>
-    kept === word || (at === wanted.length - 1 && kept.startsWith(word))
-  return notes
-    .flatMap(note => {
-      const words = kept.getOrInsertComputed(note, keptOf)
-      const scores = wanted.map((word, at) =>
-        Math.max(0, ...words.filter(one => fits(one.word, word, at)).map(({ weight }) => weight)),
-      )
-      const score = scores.reduce((sum, one) => sum + one, 0)
-      return scores.includes(0) ? [] : [{ id: note.id, score }]
-    })
-    .sort((a, b) => b.score - a.score || a.id - b.id)
-    .map(({ id }) => id)
-}
-
 /** Asks a service for the ids that a search finds, the most relevant first. */
 type Searching = (service: Service, query: string) => Promise<readonly number[]>
 
@@ -143,7 +113,7 @@ const searchAlike = async (
       return [other, title, [...first].slice(0, length).join(''), `${body} ${first}`]
     })
     for (const query of ['', '!', ...queries].filter(isAsked)) {
-      const right = expected(left, query)
+      const right = searchedIn(weights, left, query)
       for (const service of services)
         for (const ask of ways)
           assert.deepEqual(
