@@ -36,7 +36,7 @@ function manifestOf(checkout) {
       Object.entries(dependencies).filter(([name]) => !vendored.has(name)),
     ),
     // A project brings one of them where the Node of its machine is too old.
-    peerDependencies: Object.fromEntries(nodes.map(name => [name, '>=24'])),
+    peerDependencies: Object.fromEntries(nodes.map(name => [name, '>=24.15'])),
     peerDependenciesMeta: Object.fromEntries(nodes.map(name => [name, { optional: true }])),
   }
 }

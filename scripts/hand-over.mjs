@@ -22,7 +22,7 @@ export function ableNode() {
   if (node !== undefined) return node
   const found = process.versions.node
   console.error(
-    `duet: this needs Node ${oldest} and runs ${found}: run ${bringsNode()}, which brings it`,
+    `duet: this needs Node ${oldest.replace('.0', '')} and runs ${found}: run ${bringsNode()}, which brings it`,
   )
   process.exit(1)
 }

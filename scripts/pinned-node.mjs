@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
-/** A checkout runs the Node that it pins; a package, whose code is built, that of its user. */
+/** A checkout runs the Node that it pins; a package, whose code is built, that of its user, if its SQLite is without the faults that Duet refuses. */
 const isCheckout = existsSync(new URL('../src', import.meta.url))
-export const oldest = isCheckout ? 26 : 24
+export const oldest = isCheckout ? '26.0' : '24.15'
 
 /** The npm packages that carry Node for a platform; package.json pins them to one version. */
 export const packages = {
@@ -17,7 +17,11 @@ export const packages = {
 }
 
 /** True if the Node that runs this file needs no other. */
-export const recentEnough = () => Number(process.versions.node.split('.')[0]) >= oldest
+export const recentEnough = () => {
+  const [major, minor] = process.versions.node.split('.').map(Number)
+  const [least, then] = oldest.split('.').map(Number)
+  return major > least || (major === least && minor >= then)
+}
 
 /** The command that installs the Node of this platform: in a checkout with all it pins, in a project beside the package. */
 export function bringsNode() {

@@ -16,11 +16,11 @@ test('contract/package.d.ts has the signatures of the code', () => {
 })
 
 test('the first row of docs/upgrading.md is what the code has', () => {
-  const row = /^\| ([^-\s|].*?) \| (\d+).*? \| `(.*?)` \| (\w+) \|$/m
+  const row = /^\| ([^-\s|].*?) \| (\d+\.\d+).*? \| `(.*?)` \| (\w+) \|$/m
   const [, release, node, store, number] = row.exec(read('docs/upgrading.md')) ?? []
   const { version } = JSON.parse(read('package.json'))
   assert.ok(release === 'Unreleased' || release === version, `the first row is of ${release}`)
-  assert.match(read('scripts/pinned-node.mjs'), new RegExp(`isCheckout \\? 26 : ${node}$`, 'm'))
+  assert.match(read('scripts/pinned-node.mjs'), new RegExp(`isCheckout \\? '26.0' : '${node}'`))
   for (const engine of ['sqlite', 'postgres'] as const)
     assert.equal(machineMigrations(engine).at(-1)?.name, store)
   assert.match(read('contract/package.d.ts'), new RegExp(`^// Signatures ${number}\n`))
