@@ -209,7 +209,7 @@ export const countingUses = (
       countEach(mount, viewer, [
         ...own,
         ...listed('fields').map(name => members.get(name)),
-        ...listed('sort').map(name => sorts.get(name)),
+        ...listed('sort').map(name => sorts.get(name) ?? members.get(name.replace(/^-/, ''))),
         ...[...parameters.keys()].map(name => filters.get(name)),
       ])
     }

@@ -66,7 +66,11 @@ test('what is deprecated is so in fields, relations, roots, filters, optional in
     'owner: Member @deprecated(reason: "Poems are nobody’s.")',
     'both @deprecated(reason: "Use one of them.")',
     '): [Poem!]! @deprecated(reason: "Use poems(ownerId:).")',
-    'updatePoem(id: ID!, input: UpdatePoemInput!): Poem! @deprecated(reason: "Poems stay.")',
+    'title: SortDirection @deprecated(reason: "Use first. Gone from 2027-08-01.")',
+    'note: SortDirection @deprecated(reason: "Use title.")',
+    'ownerId: SortDirection @deprecated(reason: "Use owner.")',
+    'owner: MemberOrder @deprecated(reason: "Poems are nobody’s.")',
+    '): Poem! @deprecated(reason: "Poems stay.")',
     // What a create must be given cannot be deprecated there.
     'note: String @deprecated(reason: "Use title.")',
     'ownerId: ID @deprecated(reason: "Use owner.")',
@@ -92,7 +96,7 @@ test('a schema without enums and deprecations has none', () => {
   const [content, library] = subjects.map(({ content }) =>
     printSchema(deriveSchema(modelAsUsual(content)).schema),
   )
-  assert.doesNotMatch(content ?? '', /@deprecated|^enum /m)
+  assert.doesNotMatch(content ?? '', /@deprecated|^enum (?!SortDirection )/m)
   assert.match(library ?? '', /^enum BookLanguage \{/m)
 })
 
