@@ -66,7 +66,7 @@ export const refused: readonly Row[] = [
   ['{ users { status } }', schema],
   ['{ users { emailVerified } }', schema],
   ['{ users { createdAt } }', schema],
-  ['{ users { revision } }', schema],
+  ['{ users { emailKey } }', schema],
   ['{ users { emailKey } }', schema],
   ['{ posts { authorId } }', schema],
   ['{ posts { comments { post { id } } } }', schema],
