@@ -92,7 +92,8 @@ export type TransferKind = {
 export type CliCommand = {
   /** The text of `duet NAME --help`. */
   readonly help: string | ((content: Content) => string | Promise<string>)
-  readonly run: (args: readonly string[], content: Content) => Promise<void>
+  /** `file` is that of the content, undefined where the program brings its own. */
+  readonly run: (args: readonly string[], content: Content, file?: string) => Promise<void>
 }
 
 /** A command as `duet --help` lists it, loaded when it is called. */

@@ -6,9 +6,10 @@ import { endUnlessHandled, explain } from '#cli/terminal.ts'
 import { version } from '#config.ts'
 import type { Content, ListedCommand } from '#content.ts'
 
-/** What needs no content, and runs in any folder. */
+/** What loads no content itself: it runs in any folder, or whatever is wrong with the content. */
 const alone: Readonly<Record<string, ListedCommand>> = {
   init: { about: 'make a project from an example', load: () => import('#cli/init.ts') },
+  dev: { about: 'serve while files change', load: () => import('#cli/dev.ts') },
 }
 
 /** Each is loaded when it is called: loading the others would take half of a short command's time. */
@@ -50,6 +51,7 @@ const isHelp = (argument: string | undefined) =>
 const dispatch = async (
   content: Content | undefined,
   [name, ...args]: readonly string[],
+  file: string | undefined,
 ): Promise<void> => {
   const machine = { ...alone, ...commands }
   const twice = Object.keys(content?.commands ?? {}).find(name => Object.hasOwn(machine, name))
@@ -74,7 +76,7 @@ content is the duet.config.ts of this folder, or that of --config FILE.
     const hint = near === undefined ? '; duet --help lists them' : `; did you mean ${near}?`
     throw new UsageError(`there is no command ${name}${hint}`)
   }
-  if (content === undefined && !Object.hasOwn(alone, name))
+  if (content === undefined && file === undefined && name !== 'init')
     throw new Error(
       `there is no duet.config.ts in ${process.cwd()}: go to the folder of a content, name its file with --config FILE, or make one with duet init`,
     )
@@ -89,7 +91,7 @@ content is the duet.config.ts of this folder, or that of --config FILE.
     return void process.stdout.write(`${text}\n`)
   }
   try {
-    await run(args, given)
+    await run(args, given, file)
   } catch (error) {
     if (error instanceof UsageError)
       throw new UsageError(`${error.message} (duet ${name} --help tells more)`)
@@ -104,6 +106,7 @@ content is the duet.config.ts of this folder, or that of --config FILE.
 export const runCommand = async (
   load: (() => Promise<Content>) | undefined,
   argv: readonly string[],
+  file?: string,
 ): Promise<void> => {
   endUnlessHandled()
   if (argv[0] === '--version' || argv[0] === '-v')
@@ -111,7 +114,7 @@ export const runCommand = async (
   // A content that is wrong is a fault of the program, which `bin/duet` reports.
   const content = Object.hasOwn(alone, argv[0] ?? '') ? undefined : await load?.()
   try {
-    await dispatch(content, argv)
+    await dispatch(content, argv, file)
   } catch (error) {
     for (const line of explain(error).split('\n')) process.stderr.write(`duet: ${line}\n`)
     process.exitCode = error instanceof UsageError ? 2 : 1

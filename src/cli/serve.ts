@@ -53,7 +53,12 @@ const mostProcesses = 256
 export const run = async (args: readonly string[], content: Content): Promise<void> => {
   const { values } = readArgs(
     args,
-    { migrate: { type: 'boolean' }, processes: { type: 'string' }, threads: { type: 'string' } },
+    {
+      migrate: { type: 'boolean' },
+      processes: { type: 'string' },
+      threads: { type: 'string' },
+      reloads: { type: 'boolean' },
+    },
     0,
   )
   // A proxy in front could then see other requests than the service.
@@ -85,6 +90,9 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   const program = { config, content, socket }
   if (isServingThread) return serveAsThread(program)
   if (isOneOfMany) return serveAsOne(program, endOnSignals)
+  // Of `duet dev`, which starts the next one while the last is still served.
+  const dev = values.reloads === true ? await import('#cli/dev.ts') : undefined
+  await dev?.untilTurn(program)
   const release = await prepare(program, values.migrate === true)
   const onFatal = () => process.exit(1)
   const several = () =>
@@ -97,5 +105,6 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
     await running.stop()
     release()
   })
-  process.stderr.write(`${running.hello}\n`)
+  if (dev && 'url' in running) dev.tellListening(running)
+  else process.stderr.write(`${running.hello}\n`)
 }

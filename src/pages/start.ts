@@ -43,6 +43,13 @@ export type StartOptions = {
   readonly version: string
 }
 
+let fault: string | undefined
+
+/** What `duet dev` says of the last change where that cannot be served: the page shows it until there is a better one. */
+export const tellOnStart = (text: string | undefined): void => {
+  fault = text
+}
+
 /** Serves the start page at `/`, as JSON to those who prefer that. */
 export const mountStart = (app: App, options: StartOptions, assets: Assets): void => {
   app.get('/', async c => {
@@ -155,7 +162,7 @@ ${ornament}
 <p class="facts"><span>version ${version}</span><span>${development ? 'development' : 'production'}</span></p>
 </header>
 <main>
-<section class="api graphql">
+${fault === undefined ? '' : html`<section class="wide" role="alert">\n<h2>The last change is not served</h2>\n<pre><code>${fault}</code></pre>\n</section>\n`}<section class="api graphql">
 <h2>GraphQL</h2>
 <p>${pluralsOf(model, ({ graphql }) => graphql.type)} from one endpoint, in exactly the shape you ask for.</p>
 ${linkList(links.graphql)}

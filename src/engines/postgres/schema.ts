@@ -269,7 +269,13 @@ const madeBy: Drafting['madeBy'] = migrations => {
         /^rename (\w+) to (\w+)/i,
         (from, to) => {
           rename(`${table}.${from}`, `${table}.${to}`)
-          rewrite(table, to, text => text.replaceAll(new RegExp(`\\b${from}\\b`, 'g'), to))
+          // Its type may be a word that is also its name, such as text.
+          const [name, own] = [new RegExp(`\\b${from}\\b`, 'g'), new RegExp(`^${from} (\\w+)`)]
+          rewrite(table, to, text => {
+            const [, type = ''] = own.exec(text) ?? []
+            const rest = type === '' ? text : text.slice(from.length + 1 + type.length)
+            return `${type && `${to} ${type}`}${rest.replaceAll(name, to)}`
+          })
         },
       ],
     ]

@@ -39,6 +39,23 @@ export type Drafting = {
 /** The statements that a store lacks: those that run inside one transaction, then those that run outside any. */
 type Lack = { readonly inside: readonly string[]; readonly outside: readonly string[] }
 
+/** A question that only a person answers: whether a field is a column that is left over, by another name. */
+export class RenameQuestion extends Error {
+  readonly entity: string
+  readonly field: string
+  /** The name that the field of the column would have had. */
+  readonly former: string
+  constructor(entity: string, field: string, column: string) {
+    const former = column.replace(/_(\w)/g, (_, letter) => letter.toUpperCase())
+    super(
+      `is ${entity}.${field} the column ${column} by another name? Then give it renamed: '${former}', else renamed: false, and draft again`,
+    )
+    this.entity = entity
+    this.field = field
+    this.former = former
+  }
+}
+
 /** The text of an index, a trigger or a function in the form that is compared: without its name, and how it was made. */
 const plain = (text: string) =>
   text
@@ -69,9 +86,7 @@ const renamesOf = (
       if (renamed === undefined) {
         const former = formerName(drafting.ddl, entity, field, stored)
         if (former === undefined) continue
-        throw new Error(
-          `is ${name}.${key} the column ${former} by another name? Then give it renamed: '${former.replace(/_(\w)/g, (_, letter) => letter.toUpperCase())}', else renamed: false, and draft again`,
-        )
+        throw new RenameQuestion(name, key, former)
       }
       if (renamed === false) continue
       const former = columnName(renamed)
