@@ -299,5 +299,8 @@ test('duet serve refuses what the migrations do not make', async () => {
     ...settings,
   })
   assert.equal(code, 1)
-  assert.match(stderr, /note\.size is in the model, and no migration makes its column: run duet migrate --draft NAME/)
+  assert.match(
+    stderr,
+    /note\.size is in the model, and no migration makes its column: run duet migrate --draft NAME/,
+  )
 })
