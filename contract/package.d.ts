@@ -148,7 +148,7 @@ type ChoiceOptions<Value extends string> = FieldOptions<{
 type ClaimPath = string | readonly string[];
 type CliCommand = {
     readonly help: string | ((content: Content) => string | Promise<string>);
-    readonly run: (args: readonly string[], content: Content) => Promise<void>;
+    readonly run: (args: readonly string[], content: Content, file?: string) => Promise<void>;
 };
 type Command = unknown;
 type CommandDraft = Pick<Command, 'name' | 'text' | 'isolated' | 'deletes'> & {
