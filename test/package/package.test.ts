@@ -14,10 +14,11 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { versionPath } from '#base/paths.ts'
 import content from '#content/duet.config.ts'
-import { plain, serveBy } from '../duet.ts'
+import { folderOf, plain, serveBy } from '../duet.ts'
 import { pinned, pretend, root } from '../support/checkouts.ts'
 import { packed, projectWith } from '../support/package.ts'
 
+const { freshStore } = folderOf('package')
 const tarball = packed()
 const project = projectWith(tarball)
 const installed = join(project, 'node_modules/duet')
@@ -131,8 +132,8 @@ test('a project that it makes starts from the examples as texts, and answers bot
   const { status, stderr } = run([program, 'init', 'blog'])
   assert.equal(status, 0, stderr)
   const config = join(project, 'blog/duet.config.ts')
-  const settings = { DUET_DATABASE_URL: `sqlite:${join(project, 'blog/data/duet.db')}` }
-  const service = await serveBy(program, settings, '--config', config)
+  const { settings } = await freshStore({ bare: true })
+  const service = await serveBy(program, settings, '--migrate', '--config', config)
   const posts = await fetch(`${service.url}/api/posts`)
   assert.match(await posts.text(), /^{"data":\[{"id":1,/)
   const query = encodeURIComponent('{ posts { title } }')
