@@ -67,7 +67,6 @@ export const refused: readonly Row[] = [
   ['{ users { emailVerified } }', schema],
   ['{ users { createdAt } }', schema],
   ['{ users { emailKey } }', schema],
-  ['{ users { emailKey } }', schema],
   ['{ posts { authorId } }', schema],
   ['{ posts { comments { post { id } } } }', schema],
   ['{ posts { comments { likes { id } } } }', schema],
