@@ -17,6 +17,7 @@ import {
 } from '#model/field.ts'
 import { anyone } from '#model/policy.ts'
 import { admin } from '../support/roles.ts'
+import { rounds } from '../support/rounds.ts'
 import { engines } from './compare.ts'
 import { member } from './models.ts'
 import { type Service, serveModel, type Viewer } from './serve.ts'
@@ -232,7 +233,7 @@ for (const on of engines)
             }
           },
         ),
-        { numRuns: 25 },
+        { numRuns: rounds(25, 1000) },
       )
     })
 
@@ -316,7 +317,7 @@ for (const on of engines)
             )
           }
         }),
-        { numRuns: 15 },
+        { numRuns: rounds(15, 500) },
       )
     })
 
@@ -355,7 +356,7 @@ for (const on of engines)
             )
           },
         ),
-        { numRuns: 25 },
+        { numRuns: rounds(25, 1000) },
       )
     })
 
@@ -392,7 +393,7 @@ for (const on of engines)
             })
           },
         ),
-        { numRuns: 30 },
+        { numRuns: rounds(30, 500) },
       )
     })
 
@@ -443,7 +444,7 @@ for (const on of engines)
             if (changed !== cursor) await refused(changed, '[{ size: ASC }]')
           },
         ),
-        { numRuns: 25 },
+        { numRuns: rounds(25, 1000) },
       )
       const page = async (query: string, as: Viewer = 'user') =>
         service.ask({ line: `GET /api/v2/items?limit=3&${query}`, as })
