@@ -16,6 +16,8 @@ export const onSqliteOnly = {
   'content/test/cli/hang-ups.test.ts': 'sockets do not depend on the store',
   'content/test/cli/heads.test.ts': 'heads of requests do not depend on the store',
   'content/test/cli/memory.test.ts': 'bodies, answers and connections do not depend on the store',
+  'test/cli/init.test.ts':
+    'what is in a project does not depend on the store; test/generic has the examples on both',
   'content/test/cli/mail.test.ts': 'mail does not depend on the store',
   'content/test/cli/move.test.ts': 'goes from one engine to the other by itself',
   'test/cli/move-own-kind.test.ts': 'goes from one engine to the other by itself',
