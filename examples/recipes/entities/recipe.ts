@@ -76,7 +76,7 @@ export const recipe = entity({
 })
 
 /** What belongs to a recipe is seen with it, and written by its cook. */
-export const ofCook = signedIn.where({ recipe: own })
+const ofCook = signedIn.where({ recipe: own })
 export const part = {
   read: [anyone.where({ recipe: published }), ofCook, editor],
   create: ofCook,
