@@ -42,6 +42,17 @@ type After = {
     readonly fields: readonly string[];
     readonly run: (row: Readonly<Record<string, unknown>>, services: never, signal: AbortSignal) => void | Promise<void>;
 };
+type Aggregate = {
+    readonly keys: readonly GroupValue[];
+    readonly timeZone: string;
+    readonly items: readonly GroupItem[];
+    readonly having?: Predicate | undefined;
+    readonly compared: readonly GroupValue[];
+    readonly order: readonly {
+        readonly value: GroupValue;
+        readonly descending: boolean;
+    }[];
+};
 type Answer = {
     readonly text: string;
     readonly objects: number;
@@ -220,6 +231,7 @@ type DataStep = {
     readonly id?: number | Sql;
     readonly values?: StepValues;
 } & StepOptions & OnceOption;
+type DatePart = 'day' | 'month' | 'year';
 type DeclaredLinks = Readonly<Record<string, string | Link>>;
 type DeclaredPolicy = {
     readonly [Operation in keyof Policy]: DeclaredRule;
@@ -263,6 +275,8 @@ type Dialect = {
     readonly idsIn: (list: Sql) => Sql;
     readonly typed: (value: SqlPart, scalar: Scalar) => Sql;
     readonly highestId: (table: string) => Sql;
+    readonly stepwise: (value: Sql, steps: readonly number[], results: readonly number[]) => Sql;
+    readonly calendar: (seconds: Sql, part: 'day' | 'month' | 'year') => Sql;
     readonly clock: Sql;
     readonly jsonObject: (members: readonly (readonly [
         key: string,
@@ -508,6 +522,40 @@ type Given = {
     readonly ifNoneMatch: string | undefined;
     readonly now: number;
     readonly services: Services;
+};
+type GroupItem = {
+    readonly kind: 'text';
+    readonly key: string;
+    readonly json: string;
+} | {
+    readonly kind: 'value';
+    readonly key: string;
+    readonly value: GroupValue;
+    readonly form?: Form | undefined;
+    readonly at?: Location;
+} | {
+    readonly kind: 'object';
+    readonly key: string;
+    readonly items: readonly GroupItem[];
+};
+type GroupMeasure = 'sum' | 'avg' | 'min' | 'max';
+type GroupType = {
+    readonly scalar: Scalar;
+    readonly scale: number;
+    readonly exact?: 'sum' | 'mean';
+};
+type GroupValue = {
+    readonly kind: 'key';
+    readonly field: string;
+    readonly part?: {
+        readonly is: DatePart;
+        readonly of: Scalar;
+    };
+} | {
+    readonly kind: 'count';
+} | {
+    readonly kind: GroupMeasure;
+    readonly field: string;
 };
 type GuardedStep = Partial<Pick<Step, 'expect' | 'checksViewer'>> & {
     readonly isEffect?: true;
@@ -873,6 +921,8 @@ type ReadField = Pick<Field, 'scalar' | 'nullable'> & {
         readonly relevance?: Relevance;
     };
     readonly rank?: readonly OrderKey[];
+    readonly group?: GroupValue;
+    readonly exact?: GroupType['exact'];
 };
 type ReadOptions = {
     readonly after?: Position | undefined;
@@ -949,6 +999,7 @@ type Roles<Name extends string = string> = {
 };
 type Root = {
     readonly entity: string;
+    readonly aggregate?: Aggregate;
     readonly items: readonly Item[];
     readonly where: readonly Where[];
     readonly search?: Slot | undefined;
@@ -978,6 +1029,9 @@ type RootLevel = RowSet & Pick<Root, 'page' | 'many' | 'fetchOneMore'> & {
     readonly keyset?: Keyset;
     readonly isIndexed: boolean;
     readonly foundBy?: number;
+    readonly groups?: Pick<Aggregate, 'timeZone' | 'having' | 'order'> & {
+        readonly areFew?: boolean;
+    };
 };
 type Row = readonly SqlValue[];
 type RowAt = (index: number) => Readonly<Record<string, SqlValue>>;

@@ -24,7 +24,7 @@ import { type Account, partOf } from '#http/memory.ts'
 export type GraphqlOperation = {
   readonly node: OperationDefinitionNode
   readonly fragments: Fragments
-  /** The variables of `@skip` and `@include`, and those in orders: with the operation they decide what is read. */
+  /** The variables of `@skip` and `@include`, and those in orders and of groups: with the operation they decide what is read. */
   readonly conditions: readonly string[]
   /** The variables of searches, which decide it by having words or none. */
   readonly searches: readonly string[]
@@ -38,6 +38,9 @@ const tooComplex = (message: string) => new ApiError('QUERY_TOO_COMPLEX', messag
 
 // The parser's own message for its limits; no text of the document can come before it.
 const overItsLimits = /^Syntax Error: Document contains more than \d+ (tokens|comments)\./
+
+/** The arguments whose variables decide what is read. */
+const deciding = ['orderBy', 'groupBy', 'having', 'timeZone']
 
 /** The result of work that goes as deep as the document nests, which may exhaust the stack. */
 const orTooDeep = <Result>(verb: string, work: () => Result): Result => {
@@ -125,7 +128,7 @@ export const documentCache = (
         if (value?.kind === 'Variable') conditions.add(value.name.value)
       },
       Argument: ({ name: { value: own }, value }) => {
-        if (own === 'orderBy')
+        if (deciding.includes(own))
           visit(value, { Variable: ({ name }) => void conditions.add(name.value) })
         if (own === 'search' && value.kind === 'Variable') searches.add(value.name.value)
       },
@@ -139,8 +142,8 @@ export const documentCache = (
         const known = derivations.get(full)
         return (known ?? derivations.set(full, make(), weightOf.derived(tokens))) as Value
       }
-      const deciding = { conditions: [...conditions].sort(), searches: [...searches].sort() }
-      return { node, fragments, ...deciding, derived }
+      const by = { conditions: [...conditions].sort(), searches: [...searches].sort() }
+      return { node, fragments, ...by, derived }
     })
     return good.set(source, { operations }, weightOf.document(source, tokens))
   }

@@ -19,7 +19,7 @@ import { type Model, typeName } from '#model/model.ts'
 import type { Lifetime } from '#model/version.ts'
 import { mostHops, mostKeys, type Sort } from '#read/selection.ts'
 
-const direction = new GraphQLEnumType({
+export const direction = new GraphQLEnumType({
   name: 'SortDirection',
   description: 'Null comes last in both.',
   values: { ASC: {}, DESC: {} },

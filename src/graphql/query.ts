@@ -2,6 +2,7 @@
 import { type ExecutionResult, execute, type FieldNode, Kind, OperationTypeNode } from 'graphql'
 import { after } from '#base/after.ts'
 import { prepareFor } from '#core.ts'
+import { aggregateRoot } from '#graphql/aggregate-root.ts'
 import { argumentOf, createSlots, idArgument } from '#graphql/arguments.ts'
 import { connectionRoots, type WriteConnection } from '#graphql/connection.ts'
 import { placing } from '#graphql/connection-type.ts'
@@ -70,6 +71,11 @@ export const runQuery = (
         roots.push(...made.roots)
         return { kind: 'connection', key, write: made.write }
       }
+      if (root.kind === 'aggregate') {
+        const made = aggregateRoot({ ...execution, slots }, root, key, nodes, roots.length)
+        roots.push(made.root)
+        return { kind: 'connection', key, write: made.write }
+      }
       roots.push(rootOf({ ...execution, slots }, root, key, nodes))
       return { kind: 'read', key, root: roots.length - 1, node }
     })
@@ -116,9 +122,11 @@ const filtersIn = ({ core, schema }: Execution, collected: Collected) =>
     if (!root || !node?.arguments?.length) return []
     const field = queryField(schema, node.name.value)
     if (root.kind === 'connection') return placing.map(name => argumentOf(field, node, name))
-    if (root.kind !== 'list') return []
+    if (root.kind !== 'list' && root.kind !== 'aggregate') return []
     const { filters } = entityOf(core.model, root.entity).graphql
-    return filters.map(name => argumentOf(field, node, name))
+    return [...filters, ...(root.kind === 'aggregate' ? ['limit'] : [])].map(name =>
+      argumentOf(field, node, name),
+    )
   })
 
 /** The value of `__schema` or `__type`, which graphql-js executes by itself; throws the first fault of its arguments, as other fields do. */

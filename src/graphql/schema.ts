@@ -20,6 +20,7 @@ import {
   valueFromASTUntyped,
 } from 'graphql'
 import { mapped } from '#base/object.ts'
+import { aggregateOf } from '#graphql/aggregate.ts'
 import { connectionPage, connectionType } from '#graphql/connection-type.ts'
 import { orderArguments } from '#graphql/order.ts'
 import type { Entity, Relation } from '#model/entity.ts'
@@ -33,7 +34,7 @@ import { type Action, guardedBy } from '#write/action.ts'
 /** The operation that a root field of the schema is, and its entity. */
 export type RootField =
   | {
-      readonly kind: 'one' | 'list' | 'connection' | 'create' | 'update' | 'delete'
+      readonly kind: 'one' | 'list' | 'connection' | 'aggregate' | 'create' | 'update' | 'delete'
       readonly entity: string
     }
   /** The entity is the one that the action answers with; empty if it answers with none. */
@@ -92,6 +93,15 @@ export const deriveSchema = (model: Model, actions: readonly Action[] = []): Der
         type: new GraphQLNonNull(connectionType(type)),
         args: { ...connectionPage, ...orderBy(name) },
         description: described(`The ${plural} by cursors.`, rights),
+      })
+      const aggregate = aggregateOf(name, entity, leafOf)
+      add(queries, 'aggregate', `${plural}Aggregate`, {
+        type: list(aggregate.type),
+        args: { ...filtersOf(entity, leafOf), ...aggregate.args },
+        description: described(
+          `How many ${plural} there are, and sums of them, by groups.`,
+          rights,
+        ),
       })
     }
     for (const kind of graphql.mutations) {

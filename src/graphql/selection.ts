@@ -151,9 +151,27 @@ export const rootOf = (
     const slot = slots.take(values => idArgument(id(values)))
     return { ...root, where: [comparing('id', 'eq', slot)] }
   }
-  const { model } = core
+  const entity = entityOf(core.model, entityName)
+  const { paged } = entity.graphql
+  return {
+    ...root,
+    ...filteredBy(selecting, entityName, node),
+    sort: defaultOrder(entity),
+    ...searchIn(slots, field, node, variables, orderIn(field, node, variables)),
+    many: true,
+    page: pageOf(slots, field, node, paged ? entity.rest.listing.limit : null),
+  }
+}
+
+/** The conditions of the filters that a list or its groups are given, and the rows that must exist for them. */
+export const filteredBy = (
+  { core: { model }, schema, slots, variables }: Selecting,
+  entityName: string,
+  node: FieldNode,
+): Pick<Root, 'where' | 'exists'> => {
+  const field = queryField(schema, node.name.value)
   const entity = entityOf(model, entityName)
-  const { paged, filters } = entity.graphql
+  const { filters } = entity.graphql
   // Only those with a value: with the others the plan is another one.
   const given = filters.flatMap((name): readonly { field: string; slot: Slot }[] => {
     const read = argumentOf(field, node, name)
@@ -162,16 +180,11 @@ export const rootOf = (
     return [{ field: name, slot }]
   })
   return {
-    ...root,
     where: given.map(({ field, slot }) => comparing(field, 'eq', slot)),
     // The rows that filters refer to must exist.
     exists: given.flatMap(({ field, slot }) => {
       const { references } = entity.fields[field] ?? {}
       return references ? [{ entity: references.entity, slot }] : []
     }),
-    sort: defaultOrder(entity),
-    ...searchIn(slots, field, node, variables, orderIn(field, node, variables)),
-    many: true,
-    page: pageOf(slots, field, node, paged ? entity.rest.listing.limit : null),
   }
 }

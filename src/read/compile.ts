@@ -1,6 +1,7 @@
 /** The query of one level of a plan; making it cannot fail because of the caller. */
 import { type Predicate, someOf } from '#model/condition.ts'
 import { columnName } from '#model/names.ts'
+import { groupsSql } from '#read/aggregate.ts'
 import { betweenSql, orderSql, selectedSql } from '#read/order.ts'
 import {
   type Level,
@@ -99,7 +100,11 @@ export const levelSql = (
   const where = whereSql(level, dialect)
   switch (level.kind) {
     case 'root': {
-      const { keyset, order, page, fetchOneMore, many } = level
+      const { keyset, order, page, fetchOneMore, many, groups } = level
+      if (groups && page) {
+        const found = groupsSql(level, sql`${table} as "t" where ${where}`, dialect)
+        return sql`${found} limit ${capped(page.limit)} + ${number(fetchOneMore ? 1 : 0)}`
+      }
       const from =
         isBounded && level.foundBy !== undefined
           ? firstRows(level, dialect, sql`*`)

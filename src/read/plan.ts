@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { mapped } from '#base/object.ts'
 import { ApiError, type ErrorLocation } from '#errors.ts'
+import { type GroupType, type GroupValue, nameOf, typeOf } from '#model/aggregate.ts'
 import { allOf, anyOf, isOfViewer, type Predicate } from '#model/condition.ts'
 import type { Entity, Links, Relation } from '#model/entity.ts'
 import { type Field, longest } from '#model/field.ts'
@@ -22,8 +23,10 @@ import type { Form } from '#model/version.ts'
 import { weightsOf, wordsIndex } from '#model/words.ts'
 import type { Relevance } from '#read/predicate.ts'
 import {
+  type Aggregate,
   comparing,
   type Encoding,
+  type GroupItem,
   type Item,
   type Keyset,
   keysOf,
@@ -50,6 +53,10 @@ export type ReadField = Pick<Field, 'scalar' | 'nullable'> & {
   }
   /** The order that it is the number of the row in. */
   readonly rank?: readonly OrderKey[]
+  /** The value of a group of rows that it is. */
+  readonly group?: GroupValue
+  /** Whether it is a sum or a mean, which comes as two numbers and is written exactly. */
+  readonly exact?: GroupType['exact']
 }
 
 /** A row that another leads to by its field `by`, if it fits the conditions. */
@@ -113,6 +120,10 @@ export type RootLevel = RowSet &
     readonly isIndexed: boolean
     /** How many conditions find them so, if rows are passed that the others leave out, or that a cursor does, whose equals they are. */
     readonly foundBy?: number
+    /** Groups of the rows, whose values are the fields, in place of the rows; `areFew`: an index finds those, and they may be few. */
+    readonly groups?: Pick<Aggregate, 'timeZone' | 'having' | 'order'> & {
+      readonly areFew?: boolean
+    }
   }
 
 export type ChildLevel =
@@ -656,6 +667,53 @@ const findsIn = (entity: Entity, slot: Slot | undefined): readonly Predicate[] =
   return index && slot !== undefined ? [{ kind: 'finds', index, to: { kind: 'slot', slot } }] : []
 }
 
+/** The groups of a root's rows as a row set: their values are its fields. Fields that are not read in every row are in no value of a group. */
+const groupSet = (
+  context: Context,
+  root: Root & { readonly aggregate: Aggregate },
+  where: readonly Predicate[],
+  location: ErrorLocation,
+): RowSet & Pick<RootLevel, 'groups'> => {
+  const entity = entityOf(context.model, root.entity)
+  const { keys, items, timeZone, having, order, compared } = root.aggregate
+  const fields = new Map<string, ReadField>()
+  const add = (value: GroupValue): string => {
+    const name = nameOf(value)
+    if (fields.has(name)) return name
+    if (value.kind !== 'count')
+      readInEveryRow(
+        context,
+        entity,
+        value.field,
+        `group or sum ${entity.plural} by ${name}`,
+        location,
+      )
+    const { scalar, scale, exact } = typeOf(entity, value)
+    fields.set(name, { name, scalar, scale, nullable: true, group: value, ...(exact && { exact }) })
+    return name
+  }
+  // Keys are the first columns.
+  for (const value of [...keys, ...order.map(({ value }) => value), ...compared]) add(value)
+  const partsOf = (members: readonly GroupItem[]): readonly RowPart[] => {
+    const parts = members.flatMap((item, place): readonly RowPart[] => {
+      const label = textPart(`${place === 0 ? '' : ','}${JSON.stringify(item.key)}:`)
+      if (item.kind === 'text') return [label, textPart(item.json)]
+      if (item.kind === 'object') return [label, ...partsOf(item.items)]
+      return [label, { kind: 'field', field: add(item.value), as: 'value', form: item.form }]
+    })
+    return [textPart('{'), ...parts, textPart('}')]
+  }
+  const parts = merged(partsOf(items))
+  return {
+    table: entity.table,
+    where,
+    fields: [...fields.values()],
+    parts,
+    longText: 0,
+    groups: { timeZone, having, order },
+  }
+}
+
 const planRoot = (viewers: Context, root: Root): PlannedRoot => {
   const { many, page, sort, fetchOneMore, keyset } = root
   const { model, ownRole } = viewers
@@ -710,7 +768,10 @@ const planRoot = (viewers: Context, root: Root): PlannedRoot => {
     for (const { column } of order)
       if (column.across) made.push(column)
       else own.push(column.name)
-  const rows = rowSet(context, root.entity, root.items, path, { where, own, made })
+  const { aggregate } = root
+  const rows: RowSet & Pick<RootLevel, 'groups'> = aggregate
+    ? groupSet(context, { ...root, aggregate }, where, location)
+    : rowSet(context, root.entity, root.items, path, { where, own, made })
 
   // The store has a count of all rows, and of those with a value of some fields.
   const [only, ...others] = root.where
@@ -739,9 +800,10 @@ const planRoot = (viewers: Context, root: Root): PlannedRoot => {
       many,
       fetchOneMore,
       ...(keyset && { keyset }),
-      isIndexed: isFound && !passesEqual,
+      isIndexed: isFound && !passesEqual && !aggregate,
       ...(isFound && passesEqual && { foundBy: where.length }),
-      ...(!isFound && isFoundButHidden && { foundBy: root.where.length }),
+      ...(!isFound && isFoundButHidden && !aggregate && { foundBy: root.where.length }),
+      ...(rows.groups && { groups: { ...rows.groups, areFew: isFound && equal.length > 0 } }),
     },
     hasRevision,
     total: root.total ? { kind: 'count', table: entity.table, where, cached } : null,

@@ -84,18 +84,20 @@ const costOf = (level: RowLevel): AddCost => {
 /**
  * The function that gives the lane of a plan for the values of its parameters, the same on every engine. A read is slow that
  * searches, sorts or counts without an index, or whose pages, offsets and texts may be large. `mayStop`: one that passes many
- * hidden rows is noticed, and ends.
+ * hidden rows is noticed, and ends; `stopsAtRow`: so is one of groups of rows.
  */
 export const laneOf = (
   plan: ReadPlan,
   quickRows = usualQuickRows,
   mayStop = false,
+  stopsAtRow = false,
 ): Prepared['lane'] => {
   // The number of rows that it passes is then not known from its pages.
   const isUnbounded = plan.roots.some(
-    ({ rows: { many, page, isIndexed, foundBy }, total }) =>
-      (many && (page === null || !(isIndexed || (mayStop && foundBy !== undefined)))) ||
-      total?.cached === null,
+    ({ rows: { many, page, isIndexed, foundBy, groups }, total }) => {
+      const mayBeFew = (mayStop && foundBy !== undefined) || (stopsAtRow && groups?.areFew)
+      return (many && (page === null || !(isIndexed || mayBeFew))) || total?.cached === null
+    },
   )
   const isSorted = levelsOf(plan).some(({ level }) => 'isSorted' in level && level.isSorted)
   if (isUnbounded || isSorted) return () => 'slow'
@@ -140,8 +142,9 @@ export const prepare = (
   { interruptible = false, isAtOnce = false } = {},
 ): Prepared => {
   const { singleStatement } = dialect
-  const mayStop = singleStatement !== null || (isAtOnce && dialect.interruptCheck !== null)
-  const lane = laneOf(plan, limits.quickRows, mayStop)
+  const stopsAtRow = isAtOnce && dialect.interruptCheck !== null
+  const mayStop = singleStatement !== null || stopsAtRow
+  const lane = laneOf(plan, limits.quickRows, mayStop, stopsAtRow)
   const isQuick = (parameters: readonly SqlValue[]) => lane(parameters) === 'quick'
   const fetch = singleStatement
     ? inSingleStatement(plan, dialect, singleStatement, limits, isQuick)

@@ -1,5 +1,6 @@
 /** A request as both APIs make it: entities, members, arguments, children. Nothing is resolved or allowed yet. */
-import type { FieldComparison } from '#model/condition.ts'
+import type { GroupValue } from '#model/aggregate.ts'
+import type { FieldComparison, Predicate } from '#model/condition.ts'
 import type { Links } from '#model/entity.ts'
 import type { Form } from '#model/version.ts'
 import type { SqlValue } from '#sql/sql.ts'
@@ -52,6 +53,32 @@ export type Item =
       readonly at?: Location
     }
 
+/** One member of the object to write for a group of rows. */
+export type GroupItem =
+  | { readonly kind: 'text'; readonly key: string; readonly json: string }
+  | {
+      readonly kind: 'value'
+      readonly key: string
+      readonly value: GroupValue
+      readonly form?: Form | undefined
+      readonly at?: Location
+    }
+  | { readonly kind: 'object'; readonly key: string; readonly items: readonly GroupItem[] }
+
+/** What is asked of groups of the rows in place of the rows themselves. */
+export type Aggregate = {
+  /** The values that the rows of a group share; without any all rows are one group. */
+  readonly keys: readonly GroupValue[]
+  /** The time zone of days, months and years. */
+  readonly timeZone: string
+  readonly items: readonly GroupItem[]
+  /** Only groups that fit: its fields are the names of the values that are compared. */
+  readonly having?: Predicate | undefined
+  readonly compared: readonly GroupValue[]
+  /** Nulls come last both ways; ties are in the order of the keys. */
+  readonly order: readonly { readonly value: GroupValue; readonly descending: boolean }[]
+}
+
 /** Limit and offset (null: from the first row on); a null page: all rows. */
 export type Page = { readonly limit: Slot; readonly offset: Slot | null } | null
 
@@ -100,6 +127,8 @@ export type Keyset = {
 
 export type Root = {
   readonly entity: string
+  /** Groups of the rows are read, not the rows: they are the list, and `items` and `sort` are of no matter. */
+  readonly aggregate?: Aggregate
   readonly items: readonly Item[]
   readonly where: readonly Where[]
   /** Only rows that have the words in the slot, as `searchedWords` makes them; not empty. */

@@ -127,7 +127,8 @@ export const perLevel = (
   const { placeholder } = dialect
   const steps = levelsOf(plan).map(linked => {
     const { level, above } = linked
-    const isStopping = level.kind === 'root' && level.foundBy !== undefined
+    const isStopping =
+      level.kind === 'root' && (level.foundBy !== undefined || level.groups?.areFew === true)
     const own = isStopping ? (limits.stopping ?? dialect) : dialect
     const query = levelSql(level, own, keysParameter, rowLimit)
     const isLong = hasRows(level) && level.longText > 0

@@ -1,5 +1,7 @@
 /** Flat rows to nested JSON text, from the deepest level up: each distinct row becomes its text once. */
 import { ApiError } from '#errors.ts'
+import { sumBase } from '#model/aggregate.ts'
+import { meanDigits } from '#model/computed.ts'
 import { digitsOf, formatMinor } from '#model/money.ts'
 import type { Scalar } from '#model/values.ts'
 import type { Form } from '#model/version.ts'
@@ -7,6 +9,7 @@ import {
   indexOf,
   keyOf,
   levelsBelow,
+  type ReadField,
   type ReadPlan,
   type Results,
   type RowLevel,
@@ -303,11 +306,25 @@ const plainEncoders = {
   bytes: () => 'null',
 } satisfies Record<Exclude<Scalar, 'money' | 'decimal'>, Encoder>
 
+const mostExact = BigInt(Number.MAX_SAFE_INTEGER)
+
+/** Writes the two numbers of a sum or a mean as one: as a text if its digits are too many for the numbers of most programs. */
+const exactly = (exact: NonNullable<ReadField['exact']>, digits: number): Encoder => {
+  const decimals = exact === 'sum' ? digits : digits + meanDigits
+  return value => {
+    const [high = '0', low = '0'] = String(value).split(':')
+    const whole = BigInt(high) * BigInt(sumBase(exact)) + BigInt(low)
+    const text = formatMinor(whole, decimals)
+    return whole > mostExact || whole < -mostExact ? `"${text}"` : text
+  }
+}
+
 /** Gives the encoder of a field in an API, for a currency with this many decimals. */
 export const encoders =
   (encoding: Encoding, digits: number) =>
-  (field: { readonly scalar: Scalar; readonly scale?: number }): Encoder => {
-    const { scalar } = field
+  (field: Pick<ReadField, 'scalar' | 'scale' | 'exact'>): Encoder => {
+    const { scalar, exact } = field
+    if (exact) return exactly(exact, digitsOf(field, digits))
     if (scalar === 'id' && encoding === 'graphql') return string
     if (scalar !== 'money' && scalar !== 'decimal') return plainEncoders[scalar]
     const decimals = digitsOf(field, digits)

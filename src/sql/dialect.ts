@@ -74,6 +74,10 @@ export type Dialect = {
   readonly typed: (value: SqlPart, scalar: Scalar) => Sql
   /** The highest id that a table ever gave out, those of deleted rows too; null if it gave none. */
   readonly highestId: (table: string) => Sql
+  /** Of numbers in order: the result at the place of the first that is above the value, or the last of them if none is. */
+  readonly stepwise: (value: Sql, steps: readonly number[], results: readonly number[]) => Sql
+  /** The day, month or year of a number of seconds since 1970, as ISO 8601 writes it; null after the year 9999. */
+  readonly calendar: (seconds: Sql, part: 'day' | 'month' | 'year') => Sql
   /** The time of the database's own clock, milliseconds since 1970. */
   readonly clock: Sql
   /** A JSON object as text, with these members. */

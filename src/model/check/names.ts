@@ -96,13 +96,14 @@ export const nameFaults = function* (entities: CheckedEntity['entities']): Fault
       [name, name],
       [plural, `the list of ${name}`],
       [`${plural}Connection`, `the connection of ${name}`],
+      [`${plural}Aggregate`, `the groups of ${name}`],
     ]),
   )
   yield* sharedFaults(
     'GraphQL type',
     all.flatMap(([name, { graphql, fields }]) => [
       [typeName(name), name] as const,
-      ...['Order', 'Edge', 'Connection'].map(
+      ...['Order', 'Edge', 'Connection', 'Aggregate'].map(
         suffix => [`${typeName(name)}${suffix}`, `the ${suffix.toLowerCase()} of ${name}`] as const,
       ),
       ...graphql.mutations.map(

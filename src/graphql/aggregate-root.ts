@@ -1,0 +1,125 @@
+/** What a field of groups asks for in the GraphQL API, as a root of a read. */
+import { coerceInputLiteral, type FieldNode, GraphQLError, type GraphQLField } from 'graphql'
+import { askedFields } from '#graphql/aggregate.ts'
+import { argumentOf, type Variables } from '#graphql/arguments.ts'
+import type { WriteConnection } from '#graphql/connection.ts'
+import { GraphqlErrors } from '#graphql/errors.ts'
+import type { RootField } from '#graphql/schema.ts'
+import {
+  collectFields,
+  filteredBy,
+  queryField,
+  type Selecting,
+  startOf,
+} from '#graphql/selection.ts'
+import { type GroupValue, groupValues, measures, mostGroups, nameOf } from '#model/aggregate.ts'
+import { entityOf, typeName } from '#model/model.ts'
+import { type AskedGroups, resolveGroups, tooManyGroups } from '#read/grouping.ts'
+import type { GroupItem, Root } from '#read/selection.ts'
+
+type OrderInput = Readonly<Record<string, string | Readonly<Record<string, string>>>>
+
+/** What a field of groups asks for as a root of the read; variables in it but for the limit decide the plan. */
+export const aggregateRoot = (
+  selecting: Selecting,
+  { entity: entityName }: RootField,
+  key: string,
+  nodes: readonly FieldNode[],
+  place: number,
+): { readonly root: Root; readonly write: WriteConnection } => {
+  const { core, schema, slots, variables } = selecting
+  const node = nodes[0] as FieldNode
+  const entity = entityOf(core.model, entityName)
+  const field = queryField(schema, node.name.value)
+  const given = (name: string) => argumentIn(field, node, name, variables)
+  const orderBy = ((given('orderBy') ?? []) as readonly OrderInput[]).map(term => {
+    const [[name = '', by = ''] = []] = Object.entries(term)
+    if (typeof by === 'string') return { name, descending: by === 'DESC' }
+    const [[of, way] = ['', '']] = Object.entries(by)
+    return { name: `${name}.${of}`, descending: way === 'DESC' }
+  })
+  const having = given('having') ?? undefined
+  const timeZone = given('timeZone') as string | null | undefined
+  const asked: AskedGroups = {
+    groupBy: (given('groupBy') ?? []) as readonly string[],
+    orderBy,
+    ...(having !== undefined && { having }),
+    ...(timeZone != null && { timeZone }),
+  }
+  const called = { groupBy: 'groupBy', having: 'having', orderBy: 'orderBy', timeZone: 'timeZone' }
+  const fields = askedFields(entity)
+  const resolved = resolveGroups(core.model, entityName, fields, asked, called)
+  const refuse = (messages: readonly string[]) =>
+    new GraphqlErrors(
+      'BAD_USER_INPUT',
+      messages.map(message => new GraphQLError(message, { nodes: node })),
+    )
+  if ('faults' in resolved)
+    throw refuse(resolved.faults.map(({ path, message }) => `${path} ${message}.`))
+
+  const values = groupValues(entity, fields)
+  const keys = new Set(resolved.keys.map(nameOf))
+  const itemsOf = (nodes: readonly FieldNode[], above: string): readonly GroupItem[] => {
+    const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
+    return [...collectFields(sets, selecting.operation, variables)].map(
+      ([key, nodes]): GroupItem => {
+        const node = nodes[0] as FieldNode
+        const name = node.name.value
+        const isMeasure = above === '' && measures.some(measure => measure === name)
+        if (name === '__typename') {
+          const part = above === '' ? '' : above === 'sum' || above === 'avg' ? 'Numbers' : 'Range'
+          return { kind: 'text', key, json: `"${typeName(entityName)}Aggregate${part}"` }
+        }
+        if (isMeasure) return { kind: 'object', key, items: itemsOf(nodes, name) }
+        const value = values.get(above === '' ? name : `${above}.${name}`) as GroupValue
+        if (value.kind === 'key' && !keys.has(nameOf(value)))
+          throw refuse([`${name} is selected, and nothing is grouped by it: add it to groupBy.`])
+        return { kind: 'value', key, value, ...startOf(node) }
+      },
+    )
+  }
+  const limit = argumentOf(field, node, 'limit')
+  const slot = slots.take(values => {
+    const most = limit(values) ?? mostGroups
+    return Math.min(Math.max(Number(most), 1), mostGroups)
+  })
+  const isLimited = limit(variables) != null
+  return {
+    write: answers => {
+      const { text = '[]', more = false } = answers[place] ?? {}
+      if (more && !isLimited) throw refuse([tooManyGroups(key)])
+      return text
+    },
+    root: {
+      entity: entityName,
+      aggregate: { ...resolved, items: itemsOf(nodes, '') },
+      items: [],
+      ...filteredBy(selecting, entityName, node),
+      sort: [],
+      many: true,
+      page: { limit: slot, offset: null },
+      fetchOneMore: true,
+      total: false,
+      key,
+      ...startOf(node),
+    },
+  }
+}
+
+/** An argument whose variables decide the plan; throws for one that has no value. */
+const argumentIn = (
+  { args }: GraphQLField<unknown, unknown>,
+  node: FieldNode,
+  name: string,
+  variables: Variables,
+): unknown => {
+  const argument = args.find(argument => argument.name === name)
+  const given = node.arguments?.find(argument => argument.name.value === name)?.value
+  if (!argument || !given) return undefined
+  const value = coerceInputLiteral(given, argument.type, variables)
+  if (value === undefined && given.kind !== 'Variable')
+    throw new GraphqlErrors('BAD_USER_INPUT', [
+      new GraphQLError(`Argument "${name}" has a variable without a value.`, { nodes: given }),
+    ])
+  return value
+}
