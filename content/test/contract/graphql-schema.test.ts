@@ -36,7 +36,7 @@ input UpdateUserInput { name: String email: String age: Int }
 input CreatePostInput { title: String! content: String! authorId: ID! }
 `
 
-/** What every content has beside it: orders of its lists, and connections. */
+/** What every content has beside it: orders of its lists, connections, and groups of rows. */
 const added = new Set([
   'orderBy',
   'SortDirection',
@@ -45,6 +45,13 @@ const added = new Set([
   'postsConnection',
   ...['UserConnection', 'UserEdge', 'UserOrder'],
   ...['PostConnection', 'PostEdge', 'PostOrder', 'CommentOrder'],
+  ...['usersAggregate', 'postsAggregate', 'ExactNumber'],
+  ...['IntCompared', 'FloatCompared', 'StringCompared'],
+  ...['User', 'Post'].flatMap(type =>
+    ['', 'Key', 'Having', 'Order', 'Range', 'RangeHaving', 'RangeOrder']
+      .concat(type === 'User' ? ['Numbers', 'NumbersHaving', 'NumbersOrder'] : [])
+      .map(part => `${type}Aggregate${part}`),
+  ),
 ])
 
 /** An SDL without descriptions and directives' definitions, its definitions by name. */
