@@ -109,6 +109,12 @@ export type Served = {
 }
 
 type Parts<Own extends SettingTable> = {
+  /** Its name on the pages and in the OpenAPI documents; Duet unless given. */
+  readonly title?: string
+  /** What it is, in a sentence or two, on the start page and in the documents. */
+  readonly description?: string
+  /** A colour for each API on the pages, such as `#0a736d`. */
+  readonly colours?: { readonly graphql?: string; readonly rest?: string }
   /** The entities, checked by `defineModel`. */
   readonly entities: Entities
   /** Who calls; without it nobody has a row, and the roles of tokens are `service` and `admin`. */
@@ -144,10 +150,13 @@ type Parts<Own extends SettingTable> = {
   readonly examples?: Examples
 }
 
+/** What a content may go without. */
+type Optional = 'description' | 'colours' | 'demo' | 'seed'
+
 export type Content = Required<
-  Omit<Parts<SettingTable>, 'switches' | 'creationRates' | 'currency' | 'demo' | 'seed'>
+  Omit<Parts<SettingTable>, 'switches' | 'creationRates' | 'currency' | Optional>
 > &
-  Pick<Parts<SettingTable>, 'demo' | 'seed'> & {
+  Pick<Parts<SettingTable>, Optional> & {
     /** How many rows of an entity one caller may create in a minute, the superuser apart. */
     readonly creationRates: (
       values: Readonly<Record<string, unknown>>,
@@ -196,6 +205,9 @@ const byEntity = (entities: Entities, shapeOf: (entity: Entity) => Shape): Shape
 /** The shape of a content with these entities. */
 const partsShape = (entities: Entities): Shape =>
   keys<Parts<SettingTable>>({
+    title: 'text',
+    description: 'text',
+    colours: keys<NonNullable<Content['colours']>>({ graphql: 'text', rest: 'text' }),
     entities: must({ named: 'anything' }),
     viewers: viewersShape,
     versions: declaredVersionsShape,
@@ -262,6 +274,16 @@ const currencyNamed = (code: string) => {
   return currency
 }
 
+const checkLook = (title = 'Duet', colours: Content['colours'] = {}): void => {
+  if (title.trim() === '')
+    throw new Error('The title of the content is empty: name it, or leave it out')
+  for (const [api, colour] of Object.entries(colours))
+    if (!/^#[\da-f]{6}$/i.test(colour))
+      throw new Error(
+        `colours.${api} of the content must be a colour such as #0a736d, not ${colour}`,
+      )
+}
+
 const checkSettings = (own: SettingTable): void => {
   for (const name of Object.keys(own)) {
     if (!/^DUET_[A-Z][A-Z0-9_]*$/.test(name))
@@ -295,6 +317,7 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
       checkShape(codes, described.errors ?? [], `described.errors of ${method} ${path}`)
   }
   checkSettings(settings)
+  checkLook(parts.title, parts.colours)
   checkViewers(parts.entities, viewers, rulesOfActions(actions))
   checkVersions(parts.entities, versions)
   checkActions(parts.entities, actions)
@@ -309,6 +332,7 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
     checkShape(codes, own, `the errors of unique values of ${name}`)
   }
   const made: Content = {
+    title: 'Duet',
     transfer: {},
     examples: usualExamples(parts.entities),
     commands: {},

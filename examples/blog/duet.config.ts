@@ -8,6 +8,8 @@ import { postTag, tag } from './entities/tag.ts'
 import { roles } from './roles.ts'
 
 export default defineContent({
+  title: 'Blog',
+  description: 'Authors write posts with tags, and comment on them.',
   entities: defineModel({ author, tag, post, postTag, comment }),
   viewers: { entity: 'author', roles },
   actions: [publish, archive],

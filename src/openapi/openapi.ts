@@ -179,9 +179,9 @@ export const openApiOf = async (
   return {
     openapi: '3.1.1',
     info: {
-      title: `Duet, version ${version}`,
+      title: `${content.title}, version ${version}`,
       version: String(version),
-      description: notice === undefined ? about : `${notice}\n\n${about}`,
+      description: [notice, content.description, about].filter(text => text).join('\n\n'),
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: versionPath(version) }],

@@ -17,6 +17,29 @@ export type Asset = {
   /** Its path in the package or in our folder, or its URL. */
   readonly file: string | URL
   readonly type: string
+  /** A text that follows what is in the file. */
+  readonly more?: string
+}
+
+/** What all pages know of the service that they are of. */
+export type Site = {
+  /** Its name. */
+  readonly title: string
+  /** What it is, in a sentence or two. */
+  readonly description?: string | undefined
+  /** A colour for each API, such as `#0a736d`; pages take it darker by day and lighter by night, so that it can be read. */
+  readonly colours?: { readonly graphql?: string; readonly rest?: string } | undefined
+  /** Whether pages lead to GraphiQL. */
+  readonly hasGraphiql: boolean
+}
+
+/** The colours of a content's own as a style sheet, dark enough on white and light enough on black to be read. */
+const coloursOf = ({ colours = {} }: Site): string => {
+  const set = (lightness: string) =>
+    Object.entries(colours)
+      .map(([api, colour]) => `--${api}: oklch(from ${colour} ${lightness} c h);`)
+      .join(' ')
+  return `\n:root { ${set('min(l, 0.5)')} }\n@media (prefers-color-scheme: dark) { :root { ${set('max(l, 0.78)')} } }\n`
 }
 
 const script = 'text/javascript; charset=utf-8'
@@ -40,6 +63,7 @@ export const machineAssets = {
 } as const satisfies Record<string, Asset>
 
 export type Assets = {
+  readonly site: Site
   /** The file's URL with a digest of its content, so that it may be cached for a year. */
   readonly url: (name: string) => Promise<string>
   readonly answer: (name: string, c: Http) => Promise<Response>
@@ -52,7 +76,12 @@ const compress = { br: promisify(brotliCompress), gzip: promisify(gzip) }
 const brotliQuality = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }
 
 /** The files of the table; each is read when it is first needed, and stays in memory. */
-export const openAssets = (files: Readonly<Record<string, Asset>>): Assets => {
+export const openAssets = (
+  table: Readonly<Record<string, Asset>>,
+  site: Site = { title: 'Duet', hasGraphiql: true },
+): Assets => {
+  const frame = { ...machineAssets['frame.css'], ...(site.colours && { more: coloursOf(site) }) }
+  const files: typeof table = { ...table, 'frame.css': frame }
   const load = remember(async (name: string) => {
     const asset = own(files, name)
     if (asset === undefined) throw new ApiError('NOT_FOUND', `Asset ${name} not found`)
@@ -63,7 +92,7 @@ export const openAssets = (files: Readonly<Record<string, Asset>>): Assets => {
     if (from !== undefined)
       url = existsSync(copy) ? copy : new URL(file, import.meta.resolve(`${from}/package.json`))
     else if (!(file instanceof URL)) url = new URL(`assets/${file}`, import.meta.url)
-    const body = await readFile(url)
+    const body = Buffer.concat([await readFile(url), Buffer.from(asset.more ?? '')])
     return {
       type: asset.type,
       digest: hash('sha256', body, 'base64url').slice(0, 22),
@@ -74,6 +103,7 @@ export const openAssets = (files: Readonly<Record<string, Asset>>): Assets => {
     }
   })
   return {
+    site,
     url: async name => `/assets/${name}?v=${(await load(name)).digest}`,
     answer: async (name, c) => {
       const asset = await load(name)

@@ -98,13 +98,16 @@ const places = [
 ] as const
 
 /** The bar of the page at a path. */
-export const bar = (path: (typeof places)[number]['href']) =>
-  html`<nav class="bar" aria-label="Pages">
-<a class="home" href="/">Duet</a>${places.map(
+export const bar = (path: (typeof places)[number]['href'], { site }: Assets) => {
+  const shown = places.filter(({ href }) => href !== graphqlPath || site.hasGraphiql)
+  const links = shown.map(
     ({ href, text }) =>
       html`\n<a href="${href}"${href === path ? html` aria-current="page"` : ''}>${text}</a>`,
-  )}
+  )
+  return html`<nav class="bar" aria-label="Pages">
+<a class="home" href="/">${site.title}</a>${links}
 </nav>`
+}
 
 /** A table whose rows begin with their heading; on narrow screens each cell stands below its heading. */
 export const table = (head: readonly string[], rows: readonly (readonly unknown[])[]) =>

@@ -54,7 +54,7 @@ export const mountReference = (app: App, options: ReferenceOptions, assets: Asse
 /** The reference of the REST API: Swagger UI on the documents of its versions. It opens with the newest version, or with the one of `?version=`. */
 const docsPage = (versions: readonly OfferedVersion[], assets: Assets): Promise<WebPage> =>
   htmlPage(assets, {
-    title: 'REST reference · Duet',
+    title: `REST reference · ${assets.site.title}`,
     styles: ['swagger-ui.css', 'docs-page.css'],
     scripts: ['swagger-ui.js', 'docs-page.js'],
     policy: {
@@ -64,7 +64,7 @@ const docsPage = (versions: readonly OfferedVersion[], assets: Assets): Promise<
       'connect-src': "'self'",
     },
     body: html`<header>
-${bar(docsPath)}
+${bar(docsPath, assets)}
 <h1>REST reference</h1>
 <p class="choice"><label>Version <select id="version">${versions.map(
       ({ version, document }) =>
@@ -105,9 +105,9 @@ const versionsPage = (
     'In the parameter version': `'${plain}${example.includes('?') ? '&' : '?'}version=${newest}'`,
   }
   return htmlPage(assets, {
-    title: 'Versions · Duet',
+    title: `Versions · ${assets.site.title}`,
     body: html`<header>
-${bar(versionsPath)}
+${bar(versionsPath, assets)}
 <h1>Versions</h1>
 <p class="lead">The REST API is offered in ${open.length > 1 ? 'the versions' : 'version'} ${listed(open)}, over the same content. ${open[0] === oldest ? `A request that names none gets version ${oldest}.` : `A request that names none asks for version ${oldest}, which has ended: name a version.`}</p>
 </header>
@@ -177,9 +177,9 @@ const errorsPage = async (
 ): Promise<WebPage> => {
   const sorted = errors.toSorted((one, other) => one.status - other.status)
   return htmlPage(assets, {
-    title: 'Errors · Duet',
+    title: `Errors · ${assets.site.title}`,
     body: html`<header>
-${bar(errorsPath)}
+${bar(errorsPath, assets)}
 <h1>Errors</h1>
 <p class="lead">Every error has a code. A code keeps its meaning, so programs may rely on it; messages are for people and may change.</p>
 </header>
@@ -236,7 +236,7 @@ export const graphiqlPage = (
   assets: Assets,
 ): Promise<WebPage> =>
   htmlPage(assets, {
-    title: 'GraphiQL · Duet',
+    title: `GraphiQL · ${assets.site.title}`,
     styles: ['graphiql.css', 'graphiql-page.css'],
     scripts: ['react.js', 'react-dom.js', 'graphiql.js', 'graphiql-page.js'],
     policy: {

@@ -57,7 +57,7 @@ export const mountStart = (app: App, options: StartOptions, assets: Assets): voi
     if (form !== 'application/json')
       return send(await startPage(options, originOf(c.req.url), assets), c)
     // In the form of every `_links` of the REST API.
-    const { graphql, rest, probes } = linksOf(options)
+    const { graphql, rest, probes } = linksOf(options, assets)
     const entries = [...graphql, ...rest, ...probes].map(({ rel, href }) => [rel, { href }])
     const _links = { self: { href: '/' }, ...Object.fromEntries(entries) }
     const document = { name: 'duet', version: options.version, _links }
@@ -79,9 +79,11 @@ const link = (rel: string, href: string, text: string, note: string): StartLink 
 }
 
 /** The links of the page by their places on it, in the order in which its JSON has them. */
-const linksOf = ({ model, rest, introspection }: StartOptions) => ({
+const linksOf = ({ model, rest, introspection }: StartOptions, { site }: Assets) => ({
   graphql: [
-    link('graphql', graphqlPath, 'GraphiQL', 'write and run operations in the browser'),
+    site.hasGraphiql
+      ? link('graphql', graphqlPath, 'GraphiQL', 'write and run operations in the browser')
+      : { ...link('graphql', graphqlPath, graphqlPath, 'takes operations'), isClosed: true },
     ...(introspection
       ? [link('schema', schemaPath, 'The schema as text', 'for tools that make typed clients')]
       : []),
@@ -130,11 +132,15 @@ const pluralsOf = (model: Model, isShown: (entity: Entity) => boolean): string =
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
+const usualLead =
+  'One content service with two APIs: what is written through GraphQL is read through REST, and the other way round.'
+
 /** The page for people; its `curl` lines call `origin`. */
 const startPage = (options: StartOptions, origin: string, assets: Assets): Promise<WebPage> => {
   const { model, examples, development, introspection, rest, version } = options
   const { entities, viewers } = model
-  const links = linksOf(options)
+  const { title, description = usualLead } = assets.site
+  const links = linksOf(options, assets)
   // An entity is in REST if it has requests there, at a path of its own or below another.
   const below = Object.values(entities)
     .flatMap(({ relations }) => Object.values(relations))
@@ -154,12 +160,12 @@ curl ${origin}${rest}${examples.withToken.rest} -H "Authorization: Bearer $TOKEN
     ...(introspection ? [`curl ${origin}${schemaPath} -o schema.graphql`] : []),
   ]
   return htmlPage(assets, {
-    title: 'Duet',
+    title,
     body: html`<header>
 ${ornament}
-<h1>Duet</h1>
-<p class="lead">One content service with two APIs: what is written through GraphQL is read through REST, and the other way round.</p>
-<p class="facts"><span>version ${version}</span><span>${development ? 'development' : 'production'}</span></p>
+<h1>${title}</h1>
+<p class="lead">${description}</p>
+<p class="facts"><span>${title === 'Duet' ? 'version' : 'Duet'} ${version}</span><span>${development ? 'development' : 'production'}</span></p>
 </header>
 <main>
 ${fault === undefined ? '' : html`<section class="wide" role="alert">\n<h2>The last change is not served</h2>\n<pre><code>${fault}</code></pre>\n</section>\n`}<section class="api graphql">

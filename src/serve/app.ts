@@ -119,8 +119,12 @@ const referenceOf = ({ content, served, core, notices }: AppOptions): ReferenceO
 const mountPages = (app: App, options: AppOptions) => {
   const { content, served, core, graphql, development, version } = options
   const ownAssets = served.pages.map(({ assets }) => assets)
-  const assets = openAssets(Object.assign({}, machineAssets, ...ownAssets))
   const { introspection } = graphql
+  // Where only stored documents are served, what GraphiQL asks at first is none of them.
+  const asksSchema = introspection && graphql.stored?.only !== true
+  const { title, description, colours } = content
+  const site = { title, description, colours, hasGraphiql: asksSchema }
+  const assets = openAssets(Object.assign({}, machineAssets, ...ownAssets), site)
   mountAssets(app, assets)
   for (const { path, page } of served.pages) app.get(path, async c => send(await page(assets), c))
   const { model } = core
@@ -129,8 +133,6 @@ const mountPages = (app: App, options: AppOptions) => {
   const start = { model, examples, development, introspection, rest, version }
   mountStart(app, start, assets)
   mountReference(app, referenceOf(options), assets)
-  // Where only stored documents are served, what GraphiQL asks at first is none of them.
-  const asksSchema = introspection && graphql.stored?.only !== true
   const graphiql = { endpoint: graphqlPath, introspection: asksSchema, examples }
   return async (c: Http) => send(await graphiqlPage(graphiql, assets), c)
 }

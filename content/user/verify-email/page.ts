@@ -15,7 +15,7 @@ const page = (assets: Assets): Promise<WebPage> =>
       'connect-src': "'self'",
     },
     body: html`<header>
-<nav class="bar" aria-label="Pages"><a class="home" href="/">Duet</a></nav>
+<nav class="bar" aria-label="Pages"><a class="home" href="/">${assets.site.title}</a></nav>
 <h1>Confirm your email address</h1>
 <p class="lead">The link in your mail contains a confirmation code. Only you may use it, so the service asks who you are.</p>
 </header>

@@ -1,0 +1,71 @@
+/** The pages of a content of one's own: its name and colours, and what it does not offer. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { optionsOf } from '#base/shape.ts'
+import { defineContent } from '#content.ts'
+import { library } from '#test/support/library/index.ts'
+import { createWorld, type World } from '../world.ts'
+
+const { options: parts } = optionsOf(library) as { options: Parameters<typeof defineContent>[0] }
+
+describe('the pages of a content with a name of its own', () => {
+  const content = defineContent({
+    ...parts,
+    title: 'Books & Co',
+    description: 'What can be lent.',
+    colours: { rest: '#ff8800' },
+  })
+  let world: World
+  before(async () => {
+    world = await createWorld({ content })
+  })
+  after(() => world.close())
+
+  test('carry its name and say what it is', async () => {
+    const { text } = await world.ask('GET /')
+    assert.match(text, /<title>Books &amp; Co<\/title>.*<h1>Books &amp; Co<\/h1>/s)
+    assert.match(text, /<p class="lead">What can be lent\.<\/p>.*<span>Duet /s)
+    for (const path of ['/docs', '/docs/versions', '/docs/errors'])
+      assert.match(
+        (await world.ask(`GET ${path}`)).text,
+        / · Books &amp; Co<\/title>.*<a class="home" href="\/">Books &amp; Co</s,
+      )
+  })
+
+  test('have its colours in a file of their own', async () => {
+    const { text } = await world.ask('GET /')
+    const [, file] = /href="(\/assets\/frame\.css[^"]+)"/.exec(text) ?? []
+    const style = (await world.ask(`GET ${file}`)).text
+    assert.match(style, /--rest: oklch\(from #ff8800 min\(l, 0\.5\) c h\);/)
+    assert.match(style, /--rest: oklch\(from #ff8800 max\(l, 0\.78\) c h\);/)
+    assert.doesNotMatch(style, /--graphql: oklch/)
+  })
+
+  test('have documents that carry its name', async () => {
+    const { info } = (await world.ask('GET /api/v2/openapi.json')).json
+    assert.equal(info.title, 'Books & Co, version 2')
+    assert.match(info.description, /^What can be lent\.\n\nObjects, lists/)
+  })
+})
+
+test('a colour or a title that is none stops the start with its name', () => {
+  const define = (more: object) => () => defineContent({ ...parts, ...more })
+  for (const colour of ['red', '#fff', '#12345g', '#000000; } body { color: red'])
+    assert.throws(define({ colours: { rest: colour } }), {
+      message: `colours.rest of the content must be a colour such as #0a736d, not ${colour}`,
+    })
+  assert.throws(define({ title: ' ' }), /^Error: The title of the content is empty/)
+})
+
+test('pages lead to GraphiQL only where it can load the schema', async () => {
+  for (const introspection of [true, false]) {
+    const world = await createWorld({ content: library, introspection })
+    for (const path of ['/', '/docs/errors'])
+      assert.equal(
+        (await world.ask(`GET ${path}`)).text.includes('href="/graphql"'),
+        introspection,
+        path,
+      )
+    await world.close()
+  }
+})
