@@ -83,6 +83,7 @@ class ApiError extends Error {
     locatedAt(location: ErrorLocation): ApiError;
 }
 type Assets = {
+    readonly site: Site;
     readonly url: (name: string) => Promise<string>;
     readonly answer: (name: string, c: Http) => Promise<Response>;
 };
@@ -184,7 +185,7 @@ type ConditionValue = string | number | boolean | null | Date | typeof viewer | 
 class ConfigError extends Error {
     readonly name = "ConfigError";
 }
-type Content = Required<Omit<Parts<SettingTable>, 'switches' | 'creationRates' | 'currency' | 'demo' | 'seed'>> & Pick<Parts<SettingTable>, 'demo' | 'seed'> & {
+type Content = Required<Omit<Parts<SettingTable>, 'switches' | 'creationRates' | 'currency' | Optional>> & Pick<Parts<SettingTable>, Optional> & {
     readonly creationRates: (values: Readonly<Record<string, unknown>>) => Readonly<Record<string, number>>;
     readonly decide: (values: Readonly<Record<string, unknown>>) => Settings;
 };
@@ -818,6 +819,7 @@ type OperationDocs = {
     readonly forms?: Readonly<Record<string, MediaType>>;
     readonly errors?: readonly string[];
 };
+type Optional = 'description' | 'colours' | 'demo' | 'seed';
 type OptionsOfKind = 'scalar' | 'scale' | 'touched' | 'rule' | 'range' | 'values' | 'format' | 'references' | 'foldedFrom' | 'accents' | 'cut' | 'computed' | 'kept' | 'initial' | 'pattern' | 'items' | 'schema' | 'enum';
 type OrderKey = {
     readonly column: ReadField;
@@ -866,6 +868,12 @@ type Parameter = {
 };
 type ParsedColumn = readonly (string | null)[];
 type Parts<Own extends SettingTable> = {
+    readonly title?: string;
+    readonly description?: string;
+    readonly colours?: {
+        readonly graphql?: string;
+        readonly rest?: string;
+    };
     readonly entities: Entities;
     readonly viewers?: Viewers;
     readonly versions?: Versions;
@@ -1161,6 +1169,15 @@ type SingleStatement = {
     readonly parse: (text: string, scalar: Scalar) => ParsedColumn;
     readonly isIn: (column: Sql, list: Sql) => Sql;
     readonly pairs: (ids: Sql, viewers: Sql, bySubject: boolean) => Sql;
+};
+type Site = {
+    readonly title: string;
+    readonly description?: string | undefined;
+    readonly colours?: {
+        readonly graphql?: string;
+        readonly rest?: string;
+    } | undefined;
+    readonly hasGraphiql: boolean;
 };
 type Sizes = Readonly<Record<string, number>>;
 type Slot = number;
