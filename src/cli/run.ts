@@ -29,6 +29,7 @@ const commands: Readonly<Record<string, ListedCommand>> = {
     about: 'print TypeScript types for clients of the REST API',
     load: async () => (await import('#cli/documents.ts')).types,
   },
+  explain: { about: 'say what follows from an entity', load: () => import('#cli/explain.ts') },
   token: { about: 'make a token', load: () => import('#cli/token.ts') },
   import: { about: 'read rows from NDJSON or CSV', load: () => import('#cli/import.ts') },
   export: { about: 'write rows as NDJSON or CSV', load: () => import('#cli/export.ts') },

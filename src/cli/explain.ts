@@ -1,0 +1,259 @@
+/** `duet explain`: prints what follows from an entity: its rules, fields, routes, GraphQL, tables, and what each read costs. */
+import { own } from '#base/object.ts'
+import { nearest } from '#base/text.ts'
+import { readArgs, UsageError } from '#cli/arguments.ts'
+import { loadConfig } from '#config.ts'
+import type { Content } from '#content.ts'
+import { definitionsOf } from '#engines/shared/schema.ts'
+import { askedIndexes, isIndexed } from '#model/indexes.ts'
+import { columnName, entityOf, type Model, typeName } from '#model/model.ts'
+import { inWords, isForAll, nobody, type Rule } from '#model/policy.ts'
+import { resourceOf } from '#model/resource.ts'
+import { levelsOf, plan, type ReadPlan } from '#read/plan.ts'
+import { laneOf } from '#read/prepare.ts'
+import { comparing, oneRow, type Root, type Sort, type Where } from '#read/selection.ts'
+import { itemsOf } from '#rest/one.ts'
+import { operationIdOf, routesOf } from '#rest/routes.ts'
+import { modelFor, storeOf } from '#serve/store.ts'
+import type { Dialect } from '#sql/dialect.ts'
+
+export const help = `Usage: duet explain ENTITY [--json]
+
+Prints what an entity is served as: who may do what, its fields, its routes and their parameters in each
+version, its GraphQL types, its tables and indexes, and what each read costs: how many statements, the
+index that gives the rows in their order, and whether it is quick or waits in the lane of slow reads.
+It opens no store; the settings say whether it is SQLite or PostgreSQL. --json prints it as an object.`
+
+/** A row of a table that is printed, by the heads of its columns. */
+type Line = Readonly<Record<string, string>>
+type Explained = Readonly<Record<string, string | readonly Line[] | readonly string[]>>
+
+const rulesOf = (model: Model, name: string): readonly Line[] => {
+  const { policy } = entityOf(model, name)
+  const { roles } = model.viewers
+  return (['read', 'enter', 'create', 'update', 'delete'] as const).flatMap(operation => {
+    const rule = policy[operation]
+    if (operation === 'enter' && !rule) return []
+    return [{ operation, 'may be done by': inWords(rule ?? nobody, roles) }]
+  })
+}
+
+const fieldsOf = (model: Model, name: string, graphql: ReadonlyMap<string, string>) => {
+  const entity = entityOf(model, name)
+  const { roles } = model.viewers
+  const resource = resourceOf(model, name, model.versions.newest)
+  const who = (verb: string, rule: Rule) =>
+    isForAll(rule)
+      ? []
+      : [rule.kind === 'nobody' ? `${verb} by the service` : `${verb} by ${inWords(rule, roles)}`]
+  return Object.entries(entity.fields).map(([key, field]): Line => {
+    const member = resource.members.find(one => one.kind === 'field' && one.field === key)
+    const notes = [
+      ...(field.nullable ? ['may be null'] : []),
+      ...(field.unique === undefined ? [] : ['unique']),
+      ...(field.references ? [`refers to ${field.references.entity}`] : []),
+      ...(field.values ? [`one of ${field.values.join(', ')}`] : []),
+      ...who('read', field.readableBy),
+      ...who('set', field.settableBy),
+    ]
+    return {
+      field: key,
+      kind: field.scalar,
+      column: columnName(key),
+      REST: member?.name ?? '-',
+      GraphQL: graphql.get(key) ?? '-',
+      notes: notes.join('; '),
+    }
+  })
+}
+
+/** Each route of the entity in each version, with the parameters of its query. */
+const routesIn = async (content: Content, model: Model, name: string): Promise<readonly Line[]> => {
+  const { openApiOf } = await import('#openapi/openapi.ts')
+  const routes = routesOf(model).filter(({ entity }) => entity === name)
+  const actions = content.actions.filter(({ about, answers }) => [about, answers].includes(name))
+  const lines: Line[] = []
+  for (const version of model.versions.all) {
+    const { paths, components } = await openApiOf(content, version, model)
+    type Parameter = { name: string; in: string; $ref?: string }
+    type Operation = { operationId?: string; parameters?: Parameter[] }
+    const shared = (components as { parameters: Record<string, Parameter> }).parameters
+    const ids = new Map<string | undefined, string>([
+      ...routes.map(route => [operationIdOf(model, route), ''] as const),
+      ...actions.map(({ described, name }) => [described.operationId, name] as const),
+    ])
+    for (const [path, operations] of Object.entries(paths as object))
+      for (const [method, operation] of Object.entries(operations as Record<string, Operation>)) {
+        if (!ids.has(operation.operationId)) continue
+        const parameters = (operation.parameters ?? []).flatMap(one => {
+          const found = one.$ref === undefined ? one : shared[one.$ref.split('/').at(-1) ?? '']
+          return found?.in === 'query' && found.name !== 'version' ? [found.name] : []
+        })
+        lines.push({
+          version: String(version),
+          route: `${method.toUpperCase()} ${path}`,
+          parameters: parameters.join(', ') || '-',
+        })
+      }
+  }
+  return lines
+}
+
+/** What GraphQL has of the entity: the types of its fields, and its queries and mutations as the schema writes them. */
+const graphqlOf = async (content: Content, model: Model, name: string) => {
+  const { deriveSchema } = await import('#graphql/schema.ts')
+  const { getNamedType, isObjectType } = await import('graphql')
+  const { schema } = deriveSchema(model, content.actions)
+  const { plural } = entityOf(model, name)
+  const type = schema.getType(typeName(name))
+  const fields = isObjectType(type) ? Object.values(type.getFields()) : []
+  const roots = [schema.getQueryType(), schema.getMutationType()].flatMap(root =>
+    Object.values(root?.getFields() ?? {}).flatMap(({ name: field, args, type: answer }) => {
+      const { name: answered } = getNamedType(answer)
+      const own = typeName(name)
+      const isIts =
+        [own, `${own}Connection`, `${own}Aggregate`].includes(answered) ||
+        [`delete${own}`, `delete${typeName(plural)}`, `update${typeName(plural)}`].includes(field)
+      const given = args.map(({ name, type }) => `${name}: ${type}`).join(', ')
+      return isIts ? [`${field}${given && `(${given})`}: ${answer}`] : []
+    }),
+  )
+  return { types: new Map(fields.map(({ name, type }) => [name, String(type)])), roots }
+}
+
+/** What a page costs for the rows with some fields equal to given values, in an order. */
+const costsOf = (model: Model, name: string, dialect: Dialect): readonly Line[] => {
+  const entity = entityOf(model, name)
+  const { rest, table } = entity
+  const { listing } = rest
+  const items = itemsOf(model, resourceOf(model, name, model.versions.newest), '', null)
+  const roles = [undefined, model.viewers.roles.default, model.viewers.roles.superuser]
+  /** The plan of the first of these callers who may read so: for others a rule may add its condition. */
+  const planned = (root: Root): readonly [ReadPlan, string] | undefined => {
+    for (const role of roles)
+      try {
+        const made = plan({ encoding: 'rest', roots: [root] }, model, role ?? 'anonymous')
+        return [made, role === undefined ? 'anybody' : `role ${role}`]
+      } catch {}
+    return undefined
+  }
+  const line = (read: string, root: Root, equal: readonly string[]): readonly Line[] => {
+    const [made, caller] = planned(root) ?? []
+    if (!made || caller === undefined) return []
+    const levels = levelsOf(made)
+    const lane = laneOf(made, undefined, true)([null, listing.limit, 0, null])
+    /** The index that gives the rows with fields equal to given values in an order. */
+    const indexFor = (fixed: readonly string[]): string | undefined => {
+      if (!isIndexed(entity, fixed, root.sort)) return undefined
+      const order = root.sort.filter(({ field }) => field !== 'id')
+      if (fixed.includes('id') || fixed.length + order.length === 0) return `the key of ${table}`
+      return askedIndexes(entity).find(
+        ({ terms }) =>
+          terms.length === fixed.length + order.length &&
+          terms.slice(0, fixed.length).every(({ field }) => fixed.includes(field)) &&
+          order.every(({ field, descending }, at) => {
+            const term = terms[fixed.length + at]
+            return term?.field === field && term.descending === descending
+          }),
+      )?.name
+    }
+    const isSearch = root.where.some(({ is }) => is === 'contains')
+    const served = root.where.length > equal.length ? undefined : indexFor(equal)
+    const found = isSearch
+      ? 'the trigrams of its texts; rows are sorted'
+      : (served ?? `${indexFor([]) ?? 'none: rows are sorted'}; rows that do not fit are passed`)
+    const isCounted = made.roots.some(({ total }) => total?.cached === null)
+    return [
+      {
+        read,
+        as: caller,
+        statements: String(dialect.singleStatement ? 1 : levels.length),
+        index: found,
+        lane: isCounted ? `${lane}: its total is counted` : lane,
+      },
+    ]
+  }
+  const page = (sort: readonly Sort[], where: readonly Where[]): Root => ({
+    ...oneRow(name, items),
+    where,
+    sort,
+    many: true,
+    page: { limit: 1, offset: 2 },
+    fetchOneMore: listing.paging === 'cursor',
+    total: listing.paging !== 'cursor',
+  })
+  const newest: Sort = { field: 'id', descending: listing.paging === 'cursor' }
+  const sorts = listing.sort?.fields ?? []
+  const lists = rest.list
+    ? [
+        ...line('list', page([newest], []), []),
+        ...sorts.flatMap(named => {
+          const descending = String(named).startsWith('-')
+          const field = String(named).slice(descending ? 1 : 0)
+          return line(`list, sort=${named}`, page([{ field, descending }], []), [])
+        }),
+        ...Object.entries(listing.filters ?? {}).flatMap(([parameter, { kind, field }]) => {
+          const is = ({ 'at least': 'gte', 'at most': 'lte', contains: 'contains' } as const)[
+            kind as 'contains'
+          ]
+          const where = comparing(field, is ?? (kind === 'above zero' ? 'gt' : 'eq'), 3)
+          return line(`list, ${parameter}=`, page([newest], [where]), is ? [] : [field])
+        }),
+      ]
+    : []
+  return [...(rest.one ? line('one', oneRow(name, items), ['id']) : []), ...lists]
+}
+
+/** Lines of a table, its columns aligned. */
+const aligned = (lines: readonly Line[]): string => {
+  const heads = Object.keys(lines[0] ?? {})
+  const widths = heads.map(head =>
+    Math.max(head.length, ...lines.map(line => (line[head] ?? '').length)),
+  )
+  const row = (cells: readonly string[]) =>
+    `  ${cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ')}`.trimEnd()
+  return [row(heads), ...lines.map(line => row(heads.map(head => line[head] ?? '')))].join('\n')
+}
+
+export const run = async (args: readonly string[], content: Content): Promise<void> => {
+  const { values, positionals } = readArgs(args, { json: { type: 'boolean' } }, 1)
+  const names = Object.keys(content.entities)
+  const [name] = positionals
+  if (name === undefined) throw new UsageError(`ENTITY is missing: name one of ${names.join(', ')}`)
+  const config = loadConfig(process.env, content.settings)
+  const model = modelFor(config, content)
+  const entity = own(model.entities, name)
+  if (!entity) {
+    const near = nearest(name, names)
+    throw new UsageError(
+      `there is no entity ${name}${near === undefined ? `: name one of ${names.join(', ')}` : `; did you mean ${near}?`}`,
+    )
+  }
+  const { ddl, dialect } = await storeOf(config, content.migrations)
+  const { types, roots } = await graphqlOf(content, model, name)
+  const definitions = definitionsOf(ddl, model.entities).filter(
+    one => one.of === entity.table || (one.of === undefined && one.name === entity.table),
+  )
+  const explained: Explained = {
+    entity: name,
+    description: entity.description,
+    rules: rulesOf(model, name),
+    fields: fieldsOf(model, name, types),
+    routes: await routesIn(content, model, name),
+    graphql: roots,
+    store: definitions.map(({ text }) => text),
+    costs: costsOf(model, name, dialect),
+  }
+  if (values.json === true)
+    return void process.stdout.write(`${JSON.stringify(explained, null, 2)}\n`)
+  const parts = Object.entries(explained).flatMap(([part, told]) => {
+    if (typeof told === 'string' || told.length === 0) return []
+    const lines = told as readonly (Line | string)[]
+    const text =
+      typeof lines[0] === 'string'
+        ? lines.map(line => `  ${String(line).replaceAll('\n', '\n  ')}`).join('\n')
+        : aligned(lines as readonly Line[])
+    return [`${part}\n${text}`]
+  })
+  process.stdout.write(`${name}: ${entity.description}\n\n${parts.join('\n\n')}\n`)
+}
