@@ -273,6 +273,14 @@ export class ApiError extends Error {
     this.location = facts.location
   }
 
+  /** The same error about a part of the input, by its path. */
+  aboutPart(path: string): ApiError {
+    const { code, status, title, message, details } = this
+    const told = details?.map(({ field, message }) => ({ field: `${path}.${field}`, message }))
+    const own = { ...this, details: told ?? [{ field: path, message }] }
+    return new ApiError({ code, status, title }, message, own)
+  }
+
   /** The same error with its location in a GraphQL operation. */
   locatedAt(location: ErrorLocation): ApiError {
     const { code, status, title, message } = this

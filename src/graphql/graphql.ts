@@ -174,8 +174,11 @@ const mutate = async (
   for (const { kind, entity } of roots)
     if (kind === 'create') await edge.limiter?.countCreation(c, viewer, entity)
   const rate = roots.length > 1 ? await edge.limiter?.count(c, viewer, roots.length - 1) : undefined
-  const countSignUp = () => edge.limiter?.countSignUp(c, viewer, core.model.viewers.entity)
-  const { data, error, ...write } = await runMutation(execution, keyed, countSignUp)
+  const counting = {
+    signUp: () => edge.limiter?.countSignUp(c, viewer, core.model.viewers.entity),
+    creation: (entity: string) => edge.limiter?.countCreation(c, viewer, entity),
+  }
+  const { data, error, ...write } = await runMutation(execution, keyed, counting)
   const failed = error && failure(edge, error.cause, requestId, error.location)
   const headers = { ...rate, ...failed?.headers, ...writeHeaders(write) }
   const name = operation.node.name?.value

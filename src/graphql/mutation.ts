@@ -4,10 +4,12 @@ import type { JsonObject } from '#base/object.ts'
 import { writingFor } from '#core.ts'
 import { ApiError, type ErrorLocation } from '#errors.ts'
 import { createSlots, idArgument } from '#graphql/arguments.ts'
+import { withIds } from '#graphql/parts.ts'
 import type { RootField } from '#graphql/schema.ts'
 import { collectFields, type Execution, itemsOf, locationOf, startOf } from '#graphql/selection.ts'
 import type { WriteFacts } from '#http/reply.ts'
 import { entityOf, notFound, typeName } from '#model/model.ts'
+import { partRelations } from '#model/parts.ts'
 import { plan } from '#read/plan.ts'
 import { oneRow, VIEWER } from '#read/selection.ts'
 import { actionCommand, actionPrecheck } from '#write/action.ts'
@@ -22,7 +24,8 @@ import {
   update,
 } from '#write/entity-commands.ts'
 import { idempotencyOf, type KeyedRequest } from '#write/idempotency.ts'
-import { inputValues, type Values } from '#write/input.ts'
+import { inputValues } from '#write/input.ts'
+import { inputWithParts, madeBy, withParts } from '#write/parts.ts'
 import { actingViewer } from '#write/viewer.ts'
 import { commit, type Reading } from '#write/write.ts'
 
@@ -42,15 +45,21 @@ type Mutated = WriteFacts & {
   readonly error?: { readonly cause: unknown; readonly location: ErrorLocation }
 }
 
-/** Runs the fields one after another. Throws before anything is written if the viewer has no right to one of them. `countSignUp` is called before a row is made for the viewer. */
+/** What counts rows before they are made: that of the viewer, and those of an entity that are parts of others. */
+type Counting = {
+  readonly signUp: () => unknown
+  readonly creation: (entity: string) => unknown
+}
+
+/** Runs the fields one after another. Throws before anything is written if the viewer has no right to one of them. */
 export const runMutation = async (
   asked: Execution,
   keyed: KeyedRequest | undefined,
-  countSignUp: () => unknown,
+  counting: Counting,
 ): Promise<Mutated> => {
   const fields = planMutation(asked)
   const writes = fields.filter(field => 'root' in field)
-  const execution = await actingExecution(asked, writes, countSignUp)
+  const execution = await actingExecution(asked, writes, counting.signUp)
   // A right to a row is known to the store only. Of a single field, its command says it.
   const checks =
     writes.length > 1
@@ -71,7 +80,7 @@ export const runMutation = async (
       continue
     }
     try {
-      const written = await runField(execution, field, keyed)
+      const written = await runField(execution, field, keyed, counting)
       members.push(`${name}:${written.text}`)
       replayed &&= written.replayed
       position = written.position ?? position
@@ -149,6 +158,7 @@ const runField = async (
   execution: Execution,
   field: WriteField,
   keyed: KeyedRequest | undefined,
+  counting: Counting,
 ): Promise<WriteFacts & { readonly text: string }> => {
   const { core, viewer } = execution
   const { key, root, args, reading } = field
@@ -157,14 +167,19 @@ const runField = async (
   const target = targetOf(field)
   try {
     if (kind === 'update' && target.id === 0) throw notFound(entity, args.id)
-    const command =
-      kind === 'delete'
-        ? commandOf(writing, remove(writing, target))
-        : kind === 'create'
-          ? commandOf(writing, create(writing, entity, await checked(execution, field, valuesOf)))
-          : kind === 'update'
-            ? commandOf(writing, update(writing, target, await checked(execution, field, valuesOf)))
-            : await checked(execution, field, commandFor)
+    let command: Command
+    if (kind === 'delete') command = commandOf(writing, remove(writing, target))
+    else if (kind === 'create' || kind === 'update') {
+      const { values, parts } = await checked(execution, field, valuesOf)
+      for (const made of madeBy(parts)) await counting.creation(made)
+      const isRaised = parts.length > 0
+      const draft =
+        kind === 'create'
+          ? create(writing, entity, values)
+          : update(writing, target, values, { isRaised })
+      const id = kind === 'create' ? undefined : target.id
+      command = commandOf(writing, isRaised ? withParts(writing, draft, parts, id) : draft)
+    } else command = await checked(execution, field, commandFor)
     // Each field is a write of its own, so its response is stored by itself.
     const idempotency = keyed && idempotencyOf(core.dialect, keyed, core.now(), key)
     const { answer, replayed, position } = await commit(core, command, reading, { idempotency })
@@ -186,15 +201,13 @@ const targetOf = ({ root, args }: WriteField): Target => ({
 const inputOf = ({ core }: Execution, { root, args }: WriteField) => {
   const { kind, entity } = root
   const fields = kind === 'action' ? root.action.input : entityOf(core.model, entity).fields
-  const entries = Object.entries((args.input ?? {}) as Readonly<Record<string, unknown>>)
-  const read = entries.map(([key, value]): [string, unknown] => {
-    const { references } = fields?.[key] ?? {}
-    if (!references || value === null) return [key, value]
-    const id = idArgument(value)
-    if (id === 0) throw notFound(references.entity, value)
-    return [key, id]
-  })
-  return Object.fromEntries(read)
+  const input = (args.input ?? {}) as JsonObject
+  return withIds(
+    core.model,
+    { fields: fields ?? {} },
+    input,
+    kind === 'action' ? undefined : entity,
+  )
 }
 
 /** What is made of the input of a field; a missing right is reported before the faults of the input. */
@@ -212,16 +225,16 @@ const checked = async <Made>(
   }
 }
 
-const valuesOf = (execution: Execution, field: WriteField, input: JsonObject): Values => {
+/** The values and parts of the input of a create or an update. */
+const valuesOf = (execution: Execution, field: WriteField, input: JsonObject) => {
   const { core, viewer } = execution
   const { kind, entity } = field.root
-  return inputValues(entityOf(core.model, entity), input, {
-    mode: kind === 'create' ? 'create' : 'update',
-    viewer,
-    model: core.model,
-    now: core.now(),
-    what: entity,
-  })
+  const mode = kind === 'create' ? 'create' : 'update'
+  const { model } = core
+  const context = { mode, viewer, model, now: core.now(), what: entity } as const
+  return partRelations(model, entity, mode).length > 0
+    ? inputWithParts(entity, input, context)
+    : { values: inputValues(entityOf(model, entity), input, context), parts: [] }
 }
 
 /** The command of an action, which compares the expected revision first. */

@@ -23,6 +23,7 @@ import { mapped } from '#base/object.ts'
 import { aggregateOf } from '#graphql/aggregate.ts'
 import { connectionPage, connectionType } from '#graphql/connection-type.ts'
 import { orderArguments } from '#graphql/order.ts'
+import { partInputs } from '#graphql/parts.ts'
 import type { Entity, Relation } from '#model/entity.ts'
 import { enumName, type Field } from '#model/field.ts'
 import { entityOf, fieldOf, type Model, typeName } from '#model/model.ts'
@@ -58,6 +59,10 @@ export const deriveSchema = (model: Model, actions: readonly Action[] = []): Der
   const leafOf = leafTypes(model, mutating)
   const orderBy = orderArguments(model, deprecation)
   const types = objectTypes(model, leafOf, guarded, orderBy)
+  const partsOf = partInputs(model, (name, kind, besides) => ({
+    ...inputFields(model, leafOf, name, kind, besides),
+    ...partsOf(name, kind),
+  }))
   const roots = new Map<string, RootField>()
   const queries: FieldConfigs = {}
   const mutations: FieldConfigs = {}
@@ -118,7 +123,10 @@ export const deriveSchema = (model: Model, actions: readonly Action[] = []): Der
         })
         continue
       }
-      const input = { type: new GraphQLNonNull(inputType(model, leafOf, name, kind)) }
+      const members = { ...inputFields(model, leafOf, name, kind), ...partsOf(name, kind) }
+      const inputName = `${typeName(kind)}${typeName(name)}Input`
+      const given = new GraphQLInputObjectType({ name: inputName, fields: members })
+      const input = { type: new GraphQLNonNull(given) }
       const about =
         kind === 'create' ? `Makes ${withArticle(name)}.` : 'Changes the fields that are given.'
       add(mutations, kind, key, {
@@ -353,18 +361,19 @@ const inputField = (
   }
 }
 
-const inputType = (
+const inputFields = (
   model: Model,
   leafOf: LeafOf,
   name: string,
   kind: 'create' | 'update',
-): GraphQLInputObjectType => {
+  besides?: string,
+): GraphQLInputFieldConfigMap => {
   const fields: GraphQLInputFieldConfigMap = {}
   for (const [key, field] of Object.entries(model.entities[name]?.fields ?? {})) {
     const { graphql, foldedFrom, settableBy, immutable } = field
     if (graphql === 'hidden' || foldedFrom !== undefined || settableBy.kind === 'nobody') continue
-    if (kind === 'update' && immutable) continue
+    if ((kind === 'update' && immutable) || key === besides) continue
     fields[key] = inputField(model, leafOf, field, kind === 'create')
   }
-  return new GraphQLInputObjectType({ name: `${typeName(kind)}${typeName(name)}Input`, fields })
+  return fields
 }

@@ -32,6 +32,8 @@ export type Relation = Lifetime & {
   readonly rest: boolean
   /** Whether they are in the order in which they were made; else newest first. */
   readonly oldestFirst: boolean
+  /** Whether inputs of this entity take them as a member, and write them in one transaction with its row. */
+  readonly parts: boolean
 }
 
 /**
@@ -180,7 +182,8 @@ export type Entity = {
 type SetError = NonNullable<Field['unique']>
 
 type OneOptions = Pick<Lifetime, 'deprecated'> & { description?: string; graphql?: boolean }
-type ManyOptions = OneOptions & Lifetime & { rest?: boolean; oldestFirst?: boolean }
+type ManyOptions = OneOptions &
+  Lifetime & { rest?: boolean; oldestFirst?: boolean; parts?: boolean }
 type ThroughOptions = ManyOptions & { through: string; by?: string }
 
 const oneShape = keys<OneOptions>({
@@ -193,6 +196,7 @@ const manyShape = keys<ManyOptions>({
   ...oneShape.keys,
   rest: 'flag',
   oldestFirst: 'flag',
+  parts: 'flag',
 })
 
 const throughShape = keys<ThroughOptions>({ ...manyShape.keys, through: must('text'), by: 'text' })
@@ -208,7 +212,8 @@ const relationShape = keys<ManyOptions & Pick<Relation, 'kind' | 'to' | 'by' | '
 const relation =
   <const Kind extends Relation['kind'], Options extends object>(kind: Kind, shape: Shape) =>
   <const To extends string, const By extends string>(to: To, by: By, options?: Options) => {
-    const usual = { description: '', graphql: true, rest: kind === 'many', oldestFirst: false }
+    const isMany = kind === 'many'
+    const usual = { description: '', graphql: true, rest: isMany, oldestFirst: false, parts: false }
     return madeWith({ kind, to, by, ...usual, ...options }, shape, options ?? {})
   }
 

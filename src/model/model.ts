@@ -17,6 +17,7 @@ import { withDerived } from '#model/derived.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Currency } from '#model/money.ts'
 import { columnName, entityOf, fieldOf, typeName, wrong } from '#model/names.ts'
+import { partFaults } from '#model/parts.ts'
 import { isByRow, type Switches } from '#model/policy.ts'
 import type { Versions } from '#model/version.ts'
 import type { Viewers } from '#model/viewers.ts'
@@ -51,6 +52,7 @@ const checksOfOne: readonly ((checked: CheckedEntity) => Faults)[] = [
   policyFaults,
   listFaults,
   routeFaults,
+  partFaults,
 ]
 
 /** The faults of all entities in all versions: first those of each by itself, then those between them. */

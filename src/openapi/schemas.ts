@@ -4,8 +4,9 @@ import { type Link, type Links, pathFields } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { fieldOf, type Model, mayLeadToHidden, typeName } from '#model/model.ts'
 import type { JsonSchema } from '#model/operation-docs.ts'
+import { partRelations } from '#model/parts.ts'
 import { givenOnlyBy, inWords, isByRow } from '#model/policy.ts'
-import type { Resource } from '#model/resource.ts'
+import { type Resource, resourceOf } from '#model/resource.ts'
 import type { Scalar } from '#model/values.ts'
 import { type Form, type Lifetime, reasonOf, wordsIn } from '#model/version.ts'
 import type { Route } from '#rest/routes.ts'
@@ -172,7 +173,10 @@ export const objectSchema = (model: Model, resource: Resource): JsonSchema => {
 }
 
 /** The fields that a caller may give in the input of a route that writes; one that its path gives is not among them. */
-export const inputFields = ({ entity, fieldNamed, nameOf }: Resource, { kind, below }: Route) =>
+export const inputFields = (
+  { entity, fieldNamed, nameOf }: Resource,
+  { kind, below }: Pick<Route, 'kind' | 'below'>,
+) =>
   Object.entries(entity.fields).filter(([key, field]) => {
     const isHidden = !field.rest && field.graphql === 'hidden'
     const isClosed = field.settableBy.kind === 'nobody' || field.foldedFrom !== undefined
@@ -190,7 +194,12 @@ export const membersSchema = (fields: Readonly<Record<string, Field>>): JsonSche
 }
 
 /** The schema of an input; a create and a replacement need the fields that have no initial value. */
-export const inputSchema = (model: Model, resource: Resource, route: Route): JsonSchema => {
+export const inputSchema = (
+  model: Model,
+  resource: Resource,
+  route: Pick<Route, 'kind' | 'below'>,
+  above: readonly string[] = [],
+): JsonSchema => {
   const fields = inputFields(resource, route)
   const needed = fields.filter(
     ([, { initial }]) => route.kind !== 'update' && initial === undefined,
@@ -202,7 +211,34 @@ export const inputSchema = (model: Model, resource: Resource, route: Route): Jso
     return [resource.nameOf(key), only ? { ...schema, description } : schema] as const
   })
   return objectOf(
-    Object.fromEntries(properties),
+    Object.fromEntries([...properties, ...partProperties(model, resource, route.kind, above)]),
     needed.map(([key]) => resource.nameOf(key)),
   )
+}
+
+/** The members of an input that are relations, whose rows are written with it; one that leads back to an entity above is not told again. */
+const partProperties = (
+  model: Model,
+  { name, version }: Resource,
+  kind: Route['kind'],
+  above: readonly string[],
+): readonly (readonly [string, JsonSchema])[] => {
+  const isTaken = (kind === 'create' || kind === 'update') && version === model.versions.newest
+  if (!isTaken || above.includes(name)) return []
+  const id = { type: 'integer', minimum: 1 }
+  return partRelations(model, name, kind).map(({ key, entity, by, words, relation }) => {
+    const itemOf = (word: (typeof words)[number]): JsonSchema => {
+      if (word !== 'create' && word !== 'update') return id
+      const route = { kind: word, below: { entity: name, field: by } } as const
+      const item = inputSchema(model, resourceOf(model, entity, version), route, [...above, name])
+      const { properties, required = [] } = item as { properties: Schemas; required?: string[] }
+      return word === 'create' ? item : objectOf({ id, ...properties }, ['id', ...required])
+    }
+    const lists = words.map(word => [word, { type: 'array', items: itemOf(word) }] as const)
+    const { description } = relation
+    return [
+      key,
+      { ...(description && { description }), ...objectOf(Object.fromEntries(lists), []) },
+    ]
+  })
 }

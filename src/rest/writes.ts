@@ -7,6 +7,7 @@ import { preconditionOf } from '#http/conditional.ts'
 import { type Reply, writeHeaders } from '#http/reply.ts'
 import { type Http, header, queryString } from '#http/request.ts'
 import { entityOf } from '#model/model.ts'
+import { partRelations } from '#model/parts.ts'
 import type { Role, Rule, Viewer } from '#model/policy.ts'
 import { resourceOf } from '#model/resource.ts'
 import type { RequestedVersion } from '#model/version.ts'
@@ -31,6 +32,7 @@ import {
 import { idempotencyOf, keyedRequest } from '#write/idempotency.ts'
 import { inputValues } from '#write/input.ts'
 import type { Idempotency } from '#write/job.ts'
+import { inputWithParts, madeBy, withParts } from '#write/parts.ts'
 import { actingViewer } from '#write/viewer.ts'
 import { commit, type Done, type Reading } from '#write/write.ts'
 
@@ -131,6 +133,13 @@ const empty = ({ version }: RequestedVersion, done: Done): Reply => ({
   body: null,
 })
 
+/** Whether inputs take parts: those of the newest version do, where a relation of the entity says so. */
+const mayHaveParts = (
+  { core: { model }, version }: Mount,
+  entity: string,
+  mode: 'create' | 'update',
+): boolean => version === model.versions.newest && partRelations(model, entity, mode).length > 0
+
 /** POST of a new thing, below a parent if the path names one. */
 export const serveCreate = (mount: Mount, route: Route): RestHandler => {
   const { core, edge, version, style } = mount
@@ -138,6 +147,7 @@ export const serveCreate = (mount: Mount, route: Route): RestHandler => {
   const { entity: what } = route
   const resource = resourceOf(model, what, version)
   const { entity } = resource
+  const takesParts = mayHaveParts(mount, what, 'create')
   const readingFor = readings(mount, route.entity, 'created')
   const countMembers = countingBody(mount, route.entity)
   return async (c, caller, named) => {
@@ -150,7 +160,7 @@ export const serveCreate = (mount: Mount, route: Route): RestHandler => {
     const isNamed = viewer.id !== null || viewer.subject !== undefined
     const isChecked = given !== undefined || isNamed
     const check = () => createPrecheck(writing, route.entity, new Map(Object.entries(given ?? {})))
-    const { values, idempotency } = await readThen(
+    const { values, parts, idempotency } = await readThen(
       mount,
       isChecked ? check : undefined,
       async () => {
@@ -159,11 +169,14 @@ export const serveCreate = (mount: Mount, route: Route): RestHandler => {
         const idempotency = idempotencyFor(c, mount, viewer, body)
         refuseParameters(queryString(c), style)
         const context = { mode: 'create', viewer, model, now: core.now(), what, resource } as const
-        const values = inputValues(entity, body, given ? { ...context, given } : context)
-        return { idempotency, values }
+        const inPlace = given ? { ...context, given } : context
+        if (takesParts) return { idempotency, ...inputWithParts(what, body, inPlace) }
+        return { idempotency, values: inputValues(entity, body, inPlace), parts: undefined }
       },
     )
-    const command = commandOf(writing, create(writing, route.entity, values))
+    const draft = create(writing, route.entity, values)
+    if (parts) for (const made of madeBy(parts)) await edge.limiter?.countCreation(c, viewer, made)
+    const command = commandOf(writing, parts ? withParts(writing, draft, parts) : draft)
     const done = await commit(core, command, readingFor(viewer), { idempotency, version })
     return written(mount, route.entity, done, named)
   }
@@ -192,6 +205,7 @@ export const serveUpdate = (mount: Mount, route: Route): RestHandler => {
   const mode = route.kind === 'replace' ? 'replace' : 'update'
   const resource = resourceOf(model, what, version)
   const { entity } = resource
+  const takesParts = mode === 'update' && mayHaveParts(mount, what, 'update')
   const readingFor = readings(mount, route.entity)
   const countMembers = countingBody(mount, route.entity)
   return async (c, caller, named) => {
@@ -200,14 +214,18 @@ export const serveUpdate = (mount: Mount, route: Route): RestHandler => {
     const { viewer } = writing
     const target = targetOf(c, mount, route)
     const check = () => precheck(writing, target, 'update')
-    const values = await readThen(mount, check, async () => {
+    const { values, parts } = await readThen(mount, check, async () => {
       const body = await jsonBody(c, edge.bodyLimit, mode === 'update' ? patchTypes : bodyTypes)
       countMembers?.(body, viewer)
       refuseParameters(queryString(c), style)
-      return inputValues(entity, body, { mode, viewer, model, now: core.now(), what, resource })
+      const context = { mode, viewer, model, now: core.now(), what, resource } as const
+      if (takesParts) return inputWithParts(what, body, { ...context, mode: 'update' })
+      return { values: inputValues(entity, body, context), parts: undefined }
     })
-    const draft = update(writing, target, values, { isReplacement: mode === 'replace' })
-    const command = commandOf(writing, draft)
+    const isRaised = parts !== undefined && parts.length > 0
+    const draft = update(writing, target, values, { isReplacement: mode === 'replace', isRaised })
+    if (parts) for (const made of madeBy(parts)) await edge.limiter?.countCreation(c, viewer, made)
+    const command = commandOf(writing, parts ? withParts(writing, draft, parts, target.id) : draft)
     const done = await commit(core, command, readingFor(viewer), { version })
     return written(mount, route.entity, done, named, mode === 'update')
   }

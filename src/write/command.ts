@@ -67,7 +67,7 @@ export type Command = {
 }
 
 /** One statement of a command, and the error when its expectation fails. */
-export type GuardedStep = Partial<Pick<Step, 'expect' | 'checksViewer'>> & {
+export type GuardedStep = Partial<Pick<Step, 'expect' | 'checksViewer' | 'path'>> & {
   /** Whether it puts something into the outbox. */
   readonly isEffect?: true
   /** The name by which later steps and the answer refer to its row. */
@@ -298,12 +298,14 @@ export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
     })
   const made: Step[] = []
   let hasEffect = false
-  for (const { name, sql, expect = 'row', explain, checksViewer = false, isEffect } of steps) {
+  for (const one of steps) {
+    const { name, sql, expect = 'row', explain, checksViewer = false, isEffect, path } = one
     made.push({
       statement: statementOf(sql),
       expect,
       ...(explain && { explain: statementOf(explain) }),
       checksViewer,
+      ...(path !== undefined && { path }),
     })
     // A step comes after those that it refers to; of two of one name the first is meant.
     if (name !== undefined && !numbers.has(name)) numbers.set(name, made.length - 1)

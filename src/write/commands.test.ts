@@ -106,6 +106,7 @@ const broken = (constraint: 'unique' | 'reference' | 'check', target: string): O
   kind: 'violation',
   constraint,
   target,
+  step: 0,
   text: `${target} is broken`,
 })
 const taken = (target: string) => broken('unique', target)

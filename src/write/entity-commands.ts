@@ -42,7 +42,7 @@ import { deleteSteps } from '#write/set-null.ts'
 import { hookBefore } from '#write/steps.ts'
 
 /** The condition that the viewer may see a row of an entity's table, if a rule hides rows of it; a row that is hidden does not exist. */
-const seenSql = (writing: Writing, entityName: string): readonly Sql[] => {
+export const seenSql = (writing: Writing, entityName: string): readonly Sql[] => {
   const { read } = entityOf(writing.model, entityName).policy
   if (!read || judge(read, writing.viewer, writing.model) === 'yes' || !isByRow(read)) return []
   return [conditionOf(writing, entityName, read)]
@@ -110,7 +110,7 @@ const absentOf = (
 }
 
 /** The conditions of a create: the right to it, and that the rows it refers to exist. A precheck has only some of the values. */
-const createGuard = (
+export const createGuard = (
   writing: Writing,
   entityName: string,
   values: ReadonlyMap<string, SqlPart>,
@@ -256,7 +256,7 @@ export const revisionSteps = (
 }
 
 /** What one of these rights demands of a row as it is, and as changes leave it too. */
-const demandedOf = (
+export const demandedOf = (
   writing: Writing,
   columnOf: ColumnOf,
   rights: readonly RowRight[],

@@ -45,6 +45,8 @@ export type Step<Statement = JobStatement> = {
   readonly explain?: Statement
   /** Whether it checks the viewer's right to write: it then also decides whether a stored response is shown. */
   readonly checksViewer?: boolean
+  /** The path of the part of the input that it is about, for its error. */
+  readonly path?: string | undefined
 }
 
 /** The status of an answer: always the same, or by whether a step returned a row. */
@@ -110,6 +112,8 @@ export type Outcome =
       readonly kind: 'violation'
       readonly constraint: 'unique' | 'reference' | 'check'
       readonly target: string
+      /** How many steps were done before. */
+      readonly step: number
       /** What the database says of it. */
       readonly text: string
     }

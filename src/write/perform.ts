@@ -66,11 +66,14 @@ const storedResponse = function* (
   return { kind: 'done', rows: [], status: Number(status), answer, replayed: true }
 }
 
-const steps = function* (job: Job, prepared: Prepared | undefined): QueryScript<Outcome> {
+const steps = function* (
+  job: Job,
+  prepared: Prepared | undefined,
+  results: Rows[],
+): QueryScript<Outcome> {
   const { idempotency } = job
   const stored = idempotency && (yield* storedResponse(job, idempotency))
   if (stored) return stored
-  const results: Rows[] = []
   for (const [index, step] of job.steps.entries()) {
     const rows = yield boundQuery(step.statement, results)
     const refused = yield* refusalBy(job, index, results, rows)
@@ -98,14 +101,16 @@ const steps = function* (job: Job, prepared: Prepared | undefined): QueryScript<
  * errors that are not the caller's are thrown.
  */
 export const perform = function* (job: Job, prepared: Prepared | undefined): QueryScript<Outcome> {
+  const results: Rows[] = []
   try {
-    return yield* steps(job, prepared)
+    return yield* steps(job, prepared, results)
   } catch (error) {
     if (error instanceof ConstraintError)
       return {
         kind: 'violation',
         constraint: error.kind,
         target: error.target,
+        step: results.length,
         text: error.cause instanceof Error ? error.cause.message : error.message,
       }
     if (!(error instanceof ApiError)) throw error

@@ -69,7 +69,11 @@ export const commit = async (
         facts.replayed = outcome.kind === 'done' && outcome.replayed
       })
     : write())
-  if (outcome.kind !== 'done') throw errorOf(model, command, outcome, version)
+  if (outcome.kind !== 'done') {
+    const error = errorOf(model, command, outcome, version)
+    const path = 'step' in outcome ? steps[outcome.step]?.path : undefined
+    throw path !== undefined && error instanceof ApiError ? error.aboutPart(path) : error
+  }
   if (command.hasEffect) wakeOutbox()
   return outcome
 }

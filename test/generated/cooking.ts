@@ -185,8 +185,11 @@ export type Kitchen = Service & {
 }
 
 /** A service of this content for five cooks: 1, 3 and 4 cook, 2 is an admin, 5 an editor. */
-export const kitchenOn = async (on: 'sqlite' | 'postgres'): Promise<Kitchen> => {
-  const service = await serveWithMembers(cooking, on, 'Ann', 'Boss', 'Cleo', 'Dora', 'Edda')
+export const kitchenOn = async (
+  on: 'sqlite' | 'postgres',
+  entities: Entities = cooking,
+): Promise<Kitchen> => {
+  const service = await serveWithMembers(entities, on, 'Ann', 'Boss', 'Cleo', 'Dora', 'Edda')
   const roleOf = (cook: number) => (cook === 2 ? 'admin' : cook === 5 ? 'editor' : 'user')
   const tokens = new Map<number, Promise<string>>()
   const tokenOf = (cook: number) =>

@@ -1,0 +1,345 @@
+/** Writes with parts: rows that belong to a row, and its links with others, written in one transaction with it. Each is judged as a write of its own. */
+import { isObject, type JsonObject } from '#base/object.ts'
+import type { FieldFault } from '#errors.ts'
+import type { Entity } from '#model/entity.ts'
+import { columnName, entityOf, type Model } from '#model/model.ts'
+import { type PartRelation, type PartWord, partRelations } from '#model/parts.ts'
+import { refusal, rowRights } from '#model/policy.ts'
+import { resourceOf } from '#model/resource.ts'
+import { columnsOf } from '#read/predicate.ts'
+import { and, comma, join, name, type Sql, type SqlPart, sql, withParameters } from '#sql/sql.ts'
+import {
+  type CommandDraft,
+  type GuardedStep,
+  idsOf,
+  insertInto,
+  permit,
+  result,
+  type Writing,
+} from '#write/command.ts'
+import { create, createGuard, demandedOf, remove, seenSql, update } from '#write/entity-commands.ts'
+import { checkInput, type InputContext, invalid, type Values } from '#write/input.ts'
+import { effectSteps } from '#write/outbox.ts'
+import { deleteSteps } from '#write/set-null.ts'
+
+/** How many rows an input may write below its own, at all depths, and how deep they may be. */
+const mostParts = 1000
+const mostDepth = 6
+
+/** The two references by which an entity links rows. */
+type Link = { readonly entity: string; readonly by: string; readonly of: string }
+
+/** A row below another one, or its links: what is to be done, with the path in the input. */
+export type Part = { readonly path: string } & (
+  | {
+      readonly does: 'create' | 'update'
+      readonly entity: string
+      readonly by: string
+      /** 0 for a new row. */
+      readonly id: number
+      readonly values: Values
+      readonly parts: readonly Part[]
+    }
+  | {
+      readonly does: 'delete'
+      readonly entity: string
+      readonly by: string
+      readonly id: number
+      readonly parts: readonly Part[]
+    }
+  | {
+      readonly does: Extract<PartWord, 'set' | 'add' | 'remove'>
+      readonly link: Link
+      readonly ids: readonly number[]
+      /** The other values of a link that is made. */
+      readonly values: Values
+    }
+)
+
+type PartsContext = InputContext & {
+  readonly model: Model
+  readonly mode: 'create' | 'update'
+}
+
+/** An input that was checked, and what is to be done below its row. */
+type WithParts = { readonly values: Values; readonly parts: readonly Part[] }
+
+const isId = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0
+
+/** The values, parts and faults of an input; `left` counts the rows that it may still have. */
+const checkWithParts = (
+  entityName: string,
+  input: JsonObject,
+  context: PartsContext,
+  left: { rows: number },
+  depth = 0,
+): WithParts & { readonly faults: readonly FieldFault[] } => {
+  const { model, mode, resource } = context
+  const faults: FieldFault[] = []
+  const parts: Part[] = []
+  const plain: Record<string, unknown> = { ...input }
+  const fault = (field: string, message: string) => void faults.push({ field, message })
+
+  /** The items of a list of an input, as far as there is room for them; `take` checks each. */
+  const each = (given: unknown, path: string, take: (item: unknown, path: string) => void) => {
+    if (!Array.isArray(given)) return fault(path, 'must be a list')
+    for (const [index, item] of given.entries()) {
+      left.rows--
+      if (left.rows < 0) {
+        // Told once, however many more there are.
+        if (left.rows === -1)
+          fault(path, `has too many rows: an input takes ${mostParts} below its own`)
+        return
+      }
+      take(item, `${path}.${index}`)
+    }
+  }
+
+  const checkChildren = (
+    { entity, by }: PartRelation,
+    word: PartWord,
+    list: unknown,
+    path: string,
+  ) => {
+    const known = new Set<number>()
+    const idOf = (id: unknown, at: string): number | undefined => {
+      if (!isId(id)) fault(at, 'must be an id')
+      else if (known.has(id)) fault(at, 'is there twice')
+      else known.add(id)
+      return isId(id) ? id : undefined
+    }
+    each(list, path, (item, at) => {
+      if (word === 'delete') {
+        const id = idOf(item, at)
+        if (id !== undefined) parts.push({ does: 'delete', path: at, entity, by, id, parts: [] })
+        return
+      }
+      if (!isObject(item)) return fault(at, 'must be an object')
+      const { id: given, ...values } = item
+      const isNew = word === 'create'
+      const own: PartsContext = {
+        ...context,
+        mode: isNew ? 'create' : 'update',
+        what: entity,
+        given: { [by]: 0 },
+        ...(resource && { resource: resourceOf(model, entity, resource.version) }),
+      }
+      const id = isNew ? 0 : idOf(given, `${at}.id`)
+      const checked = checkWithParts(entity, isNew ? item : values, own, left, depth + 1)
+      for (const { field, message } of checked.faults) fault(`${at}.${field}`, message)
+      // Whose it is stays as it is.
+      const others = new Map([...checked.values].filter(([key]) => key !== by))
+      const does = isNew ? 'create' : 'update'
+      if (id !== undefined)
+        parts.push({ does, path: at, entity, by, id, values: others, parts: checked.parts })
+    })
+  }
+
+  const checkLinks = (link: Link, word: PartWord, list: unknown, path: string) => {
+    const ids = new Set<number>()
+    each(list, path, (item, at) => void (isId(item) ? ids.add(item) : fault(at, 'must be an id')))
+    const { entity, by, of } = link
+    const given = { [by]: 0, [of]: 0 }
+    const own: InputContext = { ...context, mode: 'create', what: entity, given }
+    const { resource: _, ...unnamed } = own
+    const { values } = checkInput(entityOf(model, entity), {}, unnamed)
+    const does = word as 'set' | 'add' | 'remove'
+    parts.push({ does, path, link, ids: [...ids], values })
+  }
+
+  for (const relation of partRelations(model, entityName, mode)) {
+    const { key, words, entity, by, of } = relation
+    if (!Object.hasOwn(input, key)) continue
+    delete plain[key]
+    const given = input[key]
+    if (!isObject(given)) fault(key, `must be an object of ${words.join(', ')}`)
+    else if (depth >= mostDepth) fault(key, `is more than ${mostDepth} levels deep`)
+    else {
+      for (const word of Object.keys(given))
+        if (!words.some(one => one === word))
+          fault(`${key}.${word}`, `is not a member here: name ${words.join(', ')}`)
+      if (Object.hasOwn(given, 'set') && Object.keys(given).length > 1)
+        fault(`${key}.set`, 'says all of them: leave the others out')
+      // What goes makes room for what comes: of unique values too.
+      for (const word of words.toReversed()) {
+        if (!Object.hasOwn(given, word)) continue
+        const path = `${key}.${word}`
+        if (of === undefined) checkChildren(relation, word, given[word], path)
+        else checkLinks({ entity, by, of }, word, given[word], path)
+      }
+    }
+  }
+  const checked = checkInput(entityOf(model, entityName), plain, context)
+  return { values: checked.values, parts, faults: [...checked.faults, ...faults] }
+}
+
+/** The values of an input and its parts; throws `VALIDATION_ERROR` with all its faults. */
+export const inputWithParts = (
+  entityName: string,
+  input: JsonObject,
+  context: PartsContext,
+): WithParts => {
+  const { faults, ...checked } = checkWithParts(entityName, input, context, { rows: mostParts })
+  if (faults.length > 0) throw invalid(faults)
+  return checked
+}
+
+/** The entities of the rows that parts make, each as often as it is made. */
+export const madeBy = (parts: readonly Part[]): readonly string[] =>
+  parts.flatMap(part => {
+    if ('link' in part) return part.does === 'remove' ? [] : part.ids.map(() => part.link.entity)
+    return [...(part.does === 'create' ? [part.entity] : []), ...madeBy(part.parts)]
+  })
+
+/** By this name parts refer to the row that they are below, if it is made with them. */
+const above = 'the row above'
+
+/** Steps for a command that has others of the same names: theirs begin with a path, to which their errors belong. */
+const placedAt = (
+  path: string,
+  steps: readonly GuardedStep[],
+  rowAbove: string | undefined,
+): readonly GuardedStep[] => {
+  const names = new Set(steps.flatMap(({ name }) => name ?? []))
+  const placed = (piece: Sql) =>
+    withParameters(piece, one => {
+      if (one.kind !== 'result') return one
+      if (names.has(one.step)) return { ...one, step: `${path} ${one.step}` }
+      return one.step === above && rowAbove !== undefined ? { ...one, step: rowAbove } : one
+    })
+  return steps.map(({ name, sql, explain, path: within, ...step }) => ({
+    ...step,
+    ...(name !== undefined && { name: `${path} ${name}` }),
+    sql: placed(sql),
+    ...(explain && { explain: placed(explain) }),
+    path: within === undefined ? path : `${path}.${within}`,
+  }))
+}
+
+type PartDraft = Pick<CommandDraft, 'steps' | 'asSelf' | 'isolated' | 'deletes'>
+
+/** The links of a row that are removed: all that fit, or none if one of them may not be. */
+const unlinking = (
+  writing: Writing,
+  { entity: entityName, by }: Link,
+  parent: SqlPart,
+  fits: Sql,
+): PartDraft => {
+  const { model, dialect, viewer } = writing
+  const entity: Entity = entityOf(model, entityName)
+  const table = name(entity.table)
+  const rule = entity.policy.delete
+  const what = `delete ${entity.plural}`
+  const verdict = permit(writing, rule, what)
+  const columnOf = columnsOf(entity.table)
+  const isBelow = sql`${columnOf(by)} = ${dialect.typed(parent, 'id')}`
+  const found = and([isBelow, fits, ...seenSql(writing, entityName)])
+  const guards: GuardedStep[] = []
+  if (verdict === 'row' && rule) {
+    const [own] = demandedOf(
+      writing,
+      columnOf,
+      rowRights(model, entityName, rule, viewer),
+      undefined,
+    )
+    guards.push({
+      sql: sql`select 1 where not exists (select 1 from ${table} where ${found} and (${own}) is not true)`,
+      refused: () => refusal(viewer, `delete this ${entityName}`),
+    })
+  }
+  const guard = { name: 'unlinked', expect: 'any' } as const
+  const steps = deleteSteps(writing, entityName, found, guard, sql`id`, true)
+  return { steps: [...guards, ...steps], isolated: steps.length > 1, deletes: entityName }
+}
+
+/** A link of a row with another; one that is there stays as it is, whoever made it. */
+const linking = (
+  writing: Writing,
+  { entity: entityName, by, of }: Link,
+  parent: SqlPart,
+  id: number,
+  others: Values,
+): PartDraft => {
+  const { model, dialect } = writing
+  const { table } = entityOf(model, entityName)
+  const values = new Map<string, SqlPart>([...others, [by, parent], [of, id]])
+  const { inserted, where, guard, asSelf } = createGuard(writing, entityName, values, true)
+  const columnOf = columnsOf(table)
+  const pair = [by, of].map(
+    key => sql`${columnOf(key)} = ${dialect.typed(values.get(key) ?? null, 'id')}`,
+  )
+  const isThere = (more: readonly Sql[] = []) =>
+    sql`exists (select 1 from ${name(table)} where ${and([...pair, ...more])})`
+  const keys = join(
+    [by, of].map(key => name(columnName(key))),
+    comma,
+  )
+  const steps: readonly GuardedStep[] = [
+    { sql: sql`select 1 where ${isThere(seenSql(writing, entityName))} or (${where})`, ...guard },
+    {
+      name: `linked ${id}`,
+      sql: sql`${insertInto(table, inserted)} where not ${isThere()}
+        on conflict (${keys}) do nothing returning id`,
+      expect: 'any',
+    },
+    ...effectSteps(writing, entityName, 'create', idsOf(writing, `linked ${id}`), true),
+  ]
+  return { steps, asSelf }
+}
+
+/** What several do, one after another. */
+const together = (drafts: readonly PartDraft[]): PartDraft => ({
+  steps: drafts.flatMap(({ steps }) => steps),
+  asSelf: drafts.some(({ asSelf }) => asSelf),
+  isolated: drafts.some(({ isolated }) => isolated),
+  deletes: drafts.find(({ deletes }) => deletes !== undefined)?.deletes,
+})
+
+/** What does one part below the row of this id. */
+const draftOf = (writing: Writing, part: Part, parent: number | undefined): PartDraft => {
+  const given = parent ?? result(above)
+  if ('link' in part) {
+    const { link, ids, does, values } = part
+    const { dialect } = writing
+    const table = entityOf(writing.model, link.entity).table
+    const isNamed = dialect.among(
+      columnsOf(table)(link.of),
+      dialect.idsIn(sql`${JSON.stringify(ids)}`),
+    )
+    const fits = does === 'set' ? sql`not (${isNamed})` : isNamed
+    // A new row has no links yet.
+    const ends = does !== 'add' && parent !== undefined
+    return together([
+      ...(ends ? [unlinking(writing, link, given, fits)] : []),
+      ...(does === 'remove' ? [] : ids.map(id => linking(writing, link, given, id, values))),
+    ])
+  }
+  const { entity, by, id } = part
+  if (part.does === 'create') {
+    const values = new Map<string, SqlPart>([...part.values, [by, given]])
+    return withParts(writing, create(writing, entity, values), part.parts)
+  }
+  const target = { entity, id, below: { field: by, id: Number(parent) } }
+  if (part.does === 'delete') return remove(writing, target)
+  const draft = update(writing, target, part.values, { isRaised: part.parts.length > 0 })
+  return withParts(writing, draft, part.parts, id)
+}
+
+/**
+ * The same command with its parts, which come after its own row is written and before its effects: they are judged by it as it will be. `id`
+ * is that of its row, unless the command makes it.
+ */
+export const withParts = (
+  writing: Writing,
+  draft: CommandDraft,
+  parts: readonly Part[],
+  id?: number,
+): CommandDraft => {
+  const drafts = parts.map(part => {
+    const done = draftOf(writing, part, id)
+    return { ...done, steps: placedAt(part.path, done.steps, draft.makes) }
+  })
+  const end = draft.steps.findLastIndex(({ isEffect }) => !isEffect) + 1
+  const all = together([{ ...draft, steps: draft.steps.slice(0, end) }, ...drafts])
+  return { ...draft, ...all, steps: [...all.steps, ...draft.steps.slice(end)] }
+}

@@ -1,0 +1,347 @@
+/** Writes with parts: rows below a row and its links, in one transaction with it, each by its own rules; in both APIs, on both engines. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { viewer } from '#model/condition.ts'
+import { entity, many, one } from '#model/entity.ts'
+import { count, id, reference, revision, text } from '#model/field.ts'
+import { defineModel, type Entities } from '#model/model.ts'
+import { anyone, signedIn } from '#model/policy.ts'
+import { editor } from '../support/roles.ts'
+import { engines } from './compare.ts'
+import { type Cook, cooking, type Kitchen, kitchenOn } from './cooking.ts'
+
+const listing = { paging: 'page', limit: 50 } as const
+const ofOwner = { recipe: { owner: viewer } } as const
+const { recipe, ingredient } = cooking as Record<'recipe' | 'ingredient', Entities[string]>
+
+/** Recipes whose ingredients and tags are parts of them; an ingredient has steps as its own parts, a tag that is closed is the editors'. */
+const entities = {
+  ...cooking,
+  recipe: {
+    ...recipe,
+    relations: {
+      ...recipe.relations,
+      ingredients: many('ingredient', 'recipeId', { parts: true }),
+      tags: many('tag', { through: 'recipeTag', parts: true }),
+    },
+  },
+  ingredient: {
+    ...ingredient,
+    fields: { ...ingredient.fields, noteCount: count('notes') },
+    relations: { ...ingredient.relations, notes: many('note', 'ingredientId', { parts: true }) },
+  },
+  note: entity({
+    description: '',
+    table: 'notes',
+    plural: 'notes',
+    fields: {
+      id: id(),
+      text: text({ max: 9, unique: 'CONFLICT' }),
+      ingredientId: reference('ingredient'),
+      revision: revision(),
+    },
+    relations: { ingredient: one('ingredient', 'ingredientId') },
+    policy: { read: anyone, create: signedIn, update: signedIn, delete: signedIn },
+    rest: { list: true, one: true, listing },
+  }),
+  tag: entity({
+    description: '',
+    table: 'tags',
+    plural: 'tags',
+    fields: { id: id(), name: text({ max: 9 }) },
+    policy: { read: anyone, create: editor },
+    rest: { list: true, one: true, writes: ['create'], listing },
+  }),
+  recipeTag: entity({
+    description: '',
+    table: 'recipe_tags',
+    plural: 'recipeTags',
+    fields: { id: id(), recipeId: reference('recipe'), tagId: reference('tag') },
+    relations: { recipe: one('recipe', 'recipeId'), tag: one('tag', 'tagId') },
+    policy: {
+      read: anyone,
+      create: [signedIn.where({ ...ofOwner, tag: { name: { ne: 'closed' } } }), editor],
+      delete: [signedIn.where({ ...ofOwner, tag: { name: { ne: 'closed' } } }), editor],
+    },
+    rest: { list: false, one: true, listing },
+    sets: [['recipeId', 'tagId']],
+  }),
+} as unknown as Entities
+
+for (const on of engines)
+  describe(`parts on ${on}`, () => {
+    let kitchen: Kitchen
+    let n = 0
+    const tags: number[] = []
+    before(async () => {
+      kitchen = await kitchenOn(on, entities)
+      for (const name of ['a', 'b', 'c', 'closed'])
+        tags.push((await kitchen.say(2, 'POST /api/tags', { name })).json.id)
+    })
+    after(async () => {
+      assert.deepEqual(kitchen?.bugs, [])
+      await kitchen?.close()
+    })
+    const title = () => `p${n++}`
+
+    /** A recipe with all that is below it, as the admin sees it. */
+    const whole = async (of: number) => {
+      const query = `{ recipe(id: ${of}) { title revision ingredients { id name noteCount notes { text } } tags { id } } }`
+      const { data } = await kitchen.run(2, query)
+      if (!data.recipe) return null
+      const { ingredients, tags, ...own } = data.recipe
+      return {
+        ...own,
+        parts: ingredients.length,
+        counted: ingredients.map(({ noteCount }: { noteCount: number }) => noteCount).toReversed(),
+        ingredients: ingredients.map(({ name }: { name: string }) => name).toReversed(),
+        ids: ingredients.map(({ id }: { id: string }) => Number(id)).toReversed(),
+        notes: ingredients.flatMap(({ notes }: { notes: { text: string }[] }) =>
+          notes.map(one => one.text),
+        ),
+        tags: tags.map(({ id }: { id: string }) => Number(id)).toSorted(),
+      }
+    }
+    const create = async (as: Cook, body: object, headers = {}) =>
+      kitchen.say(as, 'POST /api/v2/recipes', { title: title(), ...body }, headers)
+    const patch = (as: Cook, of: number, body: object, headers = {}) =>
+      kitchen.say(as, `PATCH /api/v2/recipes/${of}`, body, headers)
+    const faultsOf = ({ json }: Awaited<ReturnType<typeof create>>) =>
+      (json.errors ?? json.error?.details)?.map(({ field }: { field: string }) => field)
+    const refused = async (
+      answer: ReturnType<typeof create>,
+      status: number,
+      ...fields: string[]
+    ) => {
+      const answered = await answer
+      assert.equal(answered.status, status, answered.text)
+      if (fields.length > 0) assert.deepEqual(faultsOf(answered), fields)
+    }
+    const salted = async (as: Cook = 1) => {
+      const made = await create(as, {
+        ingredients: {
+          create: [{ name: 'salt' }, { name: 'egg', notes: { create: [{ text: title() }] } }],
+        },
+        tags: { set: [tags[0], tags[1]] },
+      })
+      assert.equal(made.status, 201, made.text)
+      return made.json.id as number
+    }
+
+    test('a row is made with its parts, and theirs, at once', async () => {
+      const of = await salted()
+      const made = await whole(of)
+      assert.deepEqual([made.ingredients, made.tags], [['salt', 'egg'], tags.slice(0, 2)])
+      assert.deepEqual([made.counted, made.notes.length, made.revision], [[0, 1], 1, 1])
+    })
+
+    test('parts are made, changed and deleted with a change of their row, which has a new revision', async () => {
+      const of = await salted()
+      const { ids } = await whole(of)
+      const { headers } = await kitchen.say(1, `GET /api/v2/recipes/${of}`)
+      const etag = { 'If-Match': String(headers.get('etag')) }
+      const body = {
+        ingredients: {
+          create: [{ name: 'flour' }],
+          update: [{ id: ids[0], name: 'sugar' }],
+          delete: [ids[1]],
+        },
+        tags: { add: [tags[2], tags[0]], remove: [tags[1]] },
+      }
+      const answer = await patch(1, of, body, etag)
+      assert.equal(answer.status, 200, answer.text)
+      const now = await whole(of)
+      assert.deepEqual(
+        [now.ingredients, now.tags, now.revision, now.parts],
+        [['sugar', 'flour'], [tags[0], tags[2]], 2, 2],
+      )
+      assert.deepEqual(answer.json.servings, 2)
+      await refused(patch(1, of, body, etag), 412)
+      assert.deepEqual(await whole(of), now)
+      assert.equal((await patch(1, of, { tags: { set: [] } })).status, 200)
+      assert.deepEqual((await whole(of)).tags, [])
+    })
+
+    test('GraphQL does the same, with its ids', async () => {
+      const made = await kitchen.run(
+        1,
+        `mutation { createRecipe(input: { title: "${title()}", ingredients: { create: [{ name: "salt" }, { name: "oil" }] }, tags: { set: ["${tags[0]}"] } })
+          { id ingredients { id name } tags { id } } }`,
+      )
+      assert.equal(made.code, undefined)
+      const { id: of, ingredients, tags: linked } = made.data.createRecipe
+      assert.deepEqual([ingredients.length, linked], [2, [{ id: String(tags[0]) }]])
+      const change = `mutation { updateRecipe(id: ${of}, expectedRevision: 1, input: { servings: 7, ingredients: { delete: [${ingredients[0].id}],
+          update: [{ id: ${ingredients[1].id}, name: "pepper" }], create: [] }, tags: { set: [${tags[1]}, ${tags[2]}] } })
+          { servings revision ingredients { name } tags { id } } }`
+      const { data } = await kitchen.run(1, change)
+      const { tags: after, ...own } = data.updateRecipe
+      assert.deepEqual(own, { servings: 7, revision: 2, ingredients: [{ name: 'pepper' }] })
+      assert.equal(after.length, 2)
+      assert.equal((await kitchen.run(1, change)).code, 'PRECONDITION_FAILED')
+      const none = `mutation { updateRecipe(id: ${of}, input: { ingredients: { delete: ["x"] } }) { id } }`
+      assert.equal((await kitchen.run(1, none)).code, 'NOT_FOUND')
+      const bad = `mutation { updateRecipe(id: ${of}, input: { ingredients: { create: [{ name: "" }] } }) { id } }`
+      assert.equal((await kitchen.run(1, bad)).code, 'BAD_USER_INPUT')
+    })
+
+    test('every fault has its path, and nothing is written', async () => {
+      const of = await salted()
+      const before = await whole(of)
+      const long = 'x'.repeat(21)
+      await refused(
+        patch(1, of, {
+          servings: 0,
+          ingredients: {
+            create: [
+              { name: 'ok' },
+              { name: long, recipeId: 3, notes: { create: [{ text: long }] } },
+            ],
+            update: [{ id: 'x', name: 'y' }, {}, 7],
+            delete: [0],
+            remove: [],
+          },
+          tags: { set: [1], add: ['1'] },
+        }),
+        422,
+        'servings',
+        'ingredients.remove',
+        'ingredients.delete.0',
+        'ingredients.update.0.id',
+        'ingredients.update.1.id',
+        'ingredients.update.2',
+        'ingredients.create.1.name',
+        'ingredients.create.1.recipeId',
+        'ingredients.create.1.notes.create.0.text',
+        'tags.set',
+        'tags.add.0',
+      )
+      await refused(patch(1, of, { ingredients: [], tags: null }), 422, 'ingredients', 'tags')
+      await refused(create(1, { ingredients: { update: [] } }), 422, 'ingredients.update')
+      await refused(patch(1, of, { tags: { add: [999] } }), 404, 'tags.add')
+      assert.deepEqual(await whole(of), before)
+    })
+
+    test('too many parts, and parts of themselves without end, are refused in one fault', async () => {
+      const create10k = { create: Array.from({ length: 10_000 }, () => ({ name: 'x' })) }
+      await refused(create(1, { ingredients: create10k }), 422, 'ingredients.create')
+      const made = await create(1, { ingredients: { create: create10k.create.slice(0, 300) } })
+      assert.equal(made.status, 201, made.text)
+      assert.equal((await whole(made.json.id)).parts, 300)
+    })
+
+    test('parts of other rows are not there, and are not moved', async () => {
+      const [of, other] = [await salted(1), await salted(1)]
+      const { ids } = await whole(other)
+      const before = await whole(of)
+      await refused(
+        patch(1, of, { servings: 9, ingredients: { delete: [ids[0]] } }),
+        404,
+        'ingredients.delete.0',
+      )
+      await refused(
+        patch(1, of, { ingredients: { update: [{ id: ids[0], name: 'x' }] } }),
+        404,
+        'ingredients.update.0',
+      )
+      await refused(
+        patch(1, of, { ingredients: { update: [{ id: before.ids[0], recipeId: other }] } }),
+        422,
+        'ingredients.update.0.recipeId',
+      )
+      assert.deepEqual([await whole(of), (await whole(other)).ids], [before, ids])
+    })
+
+    test('each part is judged by its own rules, and by the row as it will be', async () => {
+      const of = await salted(1)
+      const before = await whole(of)
+      // Hidden, seen by an editor who may not write below it, poison by value, a closed tag by value.
+      await refused(patch(3, of, { ingredients: { create: [{ name: 'x' }] } }), 404)
+      await refused(
+        patch(5, of, { ingredients: { create: [{ name: 'x' }] } }),
+        403,
+        'ingredients.create.0',
+      )
+      await refused(
+        patch(1, of, { ingredients: { create: [{ name: 'a' }, { name: 'poison' }] } }),
+        403,
+        'ingredients.create.1',
+      )
+      await refused(patch(1, of, { tags: { add: [tags[3]] } }), 403, 'tags.add')
+      await refused(patch(null, of, { tags: { add: [tags[0]] } }), 401)
+      assert.deepEqual(await whole(of), before)
+      assert.equal((await patch(5, of, { tags: { add: [tags[3]] } })).status, 200)
+      // A link that stays needs no right, one that goes does.
+      assert.equal((await patch(1, of, { tags: { set: [tags[0], tags[3]] } })).status, 200)
+      await refused(patch(1, of, { tags: { set: [] } }), 403, 'tags.set')
+      await refused(patch(1, of, { tags: { remove: [tags[3]] } }), 403, 'tags.remove')
+      assert.deepEqual((await whole(of)).tags, [tags[0], tags[3]])
+      await refused(
+        create(1, { status: 'archived', ingredients: { create: [{ name: 'x' }] } }),
+        403,
+      )
+      // The editor gives it away in the same write, and its parts are those of another then.
+      await refused(
+        create(5, { ownerId: 1, ingredients: { create: [{ name: 'x' }] } }),
+        403,
+        'ingredients.create.0',
+      )
+    })
+
+    test('a value that is taken is told with its path', async () => {
+      const text = title()
+      const body = {
+        ingredients: { create: [{ name: 'a', notes: { create: [{ text }, { text }] } }] },
+      }
+      await refused(create(1, body), 409, 'ingredients.create.0.notes.create.1.text')
+    })
+
+    test('a request that is sent twice under a key has its parts once', async () => {
+      const key = { 'Idempotency-Key': `parts-${on}` }
+      const body = { title: title(), ingredients: { create: [{ name: 'once' }] } }
+      const first = await create(1, body, key)
+      const again = await create(1, body, key)
+      assert.deepEqual([again.status, again.text], [201, first.text])
+      assert.deepEqual((await whole(first.json.id)).ingredients, ['once'])
+    })
+
+    test('what comes with a row that changes hands meanwhile is below it before, or not at all', async () => {
+      for (let round = 0; round < 6; round++) {
+        const of = await salted(3)
+        const writes = Array.from(
+          { length: 6 },
+          (_, index) => () =>
+            patch(3, of, {
+              ingredients: { create: [{ name: `n${index}` }] },
+              tags: { set: [tags[2]] },
+            }),
+        )
+        const taken = () => patch(2, of, { ownerId: 4 })
+        const begun = writes.toSpliced(round, 0, taken).map(async write => (await write()).status)
+        const statuses = await Promise.all(begun)
+        assert.equal(statuses[round], 200)
+        const done = statuses.filter(status => status === 200).length - 1
+        assert.deepEqual(
+          [...new Set(statuses)].filter(status => ![200, 404].includes(status)),
+          [],
+        )
+        assert.equal((await whole(of)).parts, 2 + done)
+        await refused(patch(3, of, { ingredients: { create: [{ name: 'late' }] } }), 404)
+      }
+    })
+  })
+
+test('relations that cannot be parts stop the start in one sentence', () => {
+  const withTags = (recipeTag: Partial<Entities[string]>) => () =>
+    defineModel({ ...entities, recipeTag: { ...entities.recipeTag, ...recipeTag } } as never)
+  assert.doesNotThrow(withTags({}))
+  assert.throws(withTags({ sets: [] }), {
+    message:
+      "the model is wrong: recipe.tags has parts, and two recipeTags may link the same rows: add sets: [['recipeId', 'tagId']] to recipeTag",
+  })
+  assert.throws(
+    withTags({ before: { create: () => undefined } }),
+    /before\.create or before\.delete/,
+  )
+  assert.throws(withTags({ policy: { read: anyone } }), /nobody may write recipeTags/)
+})
