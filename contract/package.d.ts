@@ -80,6 +80,7 @@ class ApiError extends Error {
     readonly badToken: boolean;
     readonly location: ErrorLocation | undefined;
     constructor(of: ErrorCode | ErrorKind, message?: string, facts?: Facts);
+    aboutPart(path: string): ApiError;
     locatedAt(location: ErrorLocation): ApiError;
 }
 type Assets = {
@@ -558,7 +559,7 @@ type GroupValue = {
     readonly kind: GroupMeasure;
     readonly field: string;
 };
-type GuardedStep = Partial<Pick<Step, 'expect' | 'checksViewer'>> & {
+type GuardedStep = Partial<Pick<Step, 'expect' | 'checksViewer' | 'path'>> & {
     readonly isEffect?: true;
     readonly name?: string;
     readonly returns?: readonly string[];
@@ -716,6 +717,7 @@ type Mailer = {
 type ManyOptions = OneOptions & Lifetime & {
     rest?: boolean;
     oldestFirst?: boolean;
+    parts?: boolean;
 };
 type MediaType = {
     readonly schema: JsonSchema;
@@ -946,6 +948,7 @@ type Relation = Lifetime & {
     readonly graphql: boolean;
     readonly rest: boolean;
     readonly oldestFirst: boolean;
+    readonly parts: boolean;
 };
 type Relevance = {
     readonly to: Operand;
@@ -1216,6 +1219,7 @@ type Step<Statement = JobStatement> = {
     readonly expect: 'row' | 'any';
     readonly explain?: Statement;
     readonly checksViewer?: boolean;
+    readonly path?: string | undefined;
 };
 type StepColumn = {
     readonly step: number;
@@ -1569,6 +1573,7 @@ const manyBy: <const To extends string, const By extends string>(to: To, by: By,
     graphql: boolean;
     rest: boolean;
     oldestFirst: boolean;
+    parts: boolean;
     kind: "many";
     to: To;
     by: By;
@@ -1586,6 +1591,7 @@ const one: <const To extends string, const By extends string>(to: To, by: By, op
     graphql: boolean;
     rest: boolean;
     oldestFirst: boolean;
+    parts: boolean;
     kind: "one";
     to: To;
     by: By;
