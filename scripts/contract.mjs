@@ -6,7 +6,6 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import content from '../content/duet.config.ts'
-import { versions } from '../content/versions.ts'
 import { loadConfig } from '../src/config.ts'
 import {
   counts,
@@ -28,7 +27,7 @@ const folder = 'contract'
 export async function documentsOf(content) {
   const model = modelFor(loadConfig({}, content.settings), content)
   const documents = {}
-  for (const version of versions.all)
+  for (const version of content.versions.all)
     documents[`v${version}.openapi.json`] = `${printed(await openApiOf(content, version, model))}\n`
   return { ...documents, 'schema.graphql': schemaText(deriveSchema(model, content.actions)) }
 }

@@ -1,7 +1,7 @@
 // Writes the parts of the documents that the code decides, between their markers; `npm run docs`.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import content from '../content/duet.config.ts'
-import { modelOf } from '../src/content.ts'
+import { loadConfig } from '../src/config.ts'
 import { graphqlRules, ruleOf } from '../src/contract/graphql.ts'
 import { classes, rules } from '../src/contract/rules.ts'
 import { machineErrors, mergeErrors } from '../src/errors.ts'
@@ -9,6 +9,7 @@ import { inWords } from '../src/model/policy.ts'
 import { resourceIn } from '../src/model/resource.ts'
 import { memberNames } from '../src/rest/query.ts'
 import { routesOf } from '../src/rest/routes.ts'
+import { modelFor } from '../src/serve/store.ts'
 import { settings } from '../src/settings.ts'
 import { createWorld } from '../test/world.ts'
 import { linesOf, threatCells, threatsInWords } from './reliability.mjs'
@@ -16,7 +17,7 @@ import { threats } from './reliability-rows/index.mjs'
 import { signatures } from './signatures.mjs'
 import { sizingRows } from './sizing.mjs'
 
-const model = modelOf(content, { switches: { signup: true }, currency: { code: 'USD', digits: 2 } })
+const model = modelFor(loadConfig({}, content.settings), content)
 const entities = Object.entries(model.entities)
 const read = name => readFileSync(new URL(`../${name}`, import.meta.url), 'utf8')
 

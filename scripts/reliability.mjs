@@ -1,5 +1,6 @@
 // The lists of docs/reliability.md: each threat with a test of those that show what becomes of it; all of them must be there.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { kinds, threats } from './reliability-rows/index.mjs'
 
@@ -40,6 +41,12 @@ const withoutParts = text => {
   return shown
 }
 
+/** Whether a test is of the content of the specification and went with it, as another content is in its place. */
+const isGone = test => {
+  const [file] = test.split(': ')
+  return file.startsWith('content/test/') && !existsSync(`${root}${dirname(file)}`)
+}
+
 /** The text of a file; undefined where there is none. */
 const readIfThere = file => (existsSync(`${root}${file}`) ? read(file) : undefined)
 
@@ -52,6 +59,7 @@ export const faultsOf = (some, textOf) => {
   const knownIn = file => texts.getOrInsertComputed(file, () => withoutParts(textOf(file) ?? ''))
   return some.flatMap(([row, , tests, remark = '']) => [
     ...tests
+      .filter(test => !isGone(test))
       .map(test => test.split(/: (.*)/s))
       .filter(([file, title]) => !isIn(knownIn(file), title))
       .map(([file, title]) => `${row} names a test that ${file} has not: ${title}`),
@@ -76,13 +84,14 @@ const check = () => {
 
 /** The shorter title of the first two tests of a row, which tell the most. */
 const shownBy = (tests, found) => {
-  const [{ file, title }] = tests
+  const [{ file, title, gone }] = tests
     .slice(0, 2)
     .map(test => {
       const [file, title] = test.split(/: (.*)/s)
-      return { file, title: found[test]?.title ?? title }
+      return { file, title: found[test]?.title ?? title, gone: isGone(test) }
     })
     .sort((one, other) => one.title.length - other.title.length)
+  if (gone) return title
   return `[${title.replace(/[[\]]/g, '\\$&')}](../${file})`
 }
 

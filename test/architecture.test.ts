@@ -405,17 +405,10 @@ const fewLines = 40
 /** The most small files, and how many of them may be for one other file alone beside those that have a reason. */
 const mostSmall = { all: 30, forOne: 0 }
 
-/** Small files that one other file imports and that are no part of it, with the reason. */
-const smallForOne: readonly (readonly [paths: RegExp, reason: string])[] = [
-  [/^content\/\w+\/entity\.ts$/, 'a resource each'],
-  [/^content\/user\/add\.ts$/, 'a command each'],
-  [/^content\/served\.ts$/, 'what a service loads and other commands do not'],
-]
-
 const smallFaults = (
   files: readonly File[],
   most = mostSmall,
-  reasons = smallForOne,
+  reasons: readonly (readonly [paths: RegExp, reason: string])[] = [],
 ): readonly string[] => {
   const importers = importersOf(files)
   const small = files.filter(file => linesOf(file) < fewLines).map(({ path }) => path)
@@ -433,17 +426,14 @@ const smallFaults = (
         ]
       : []),
     ...reasons
-      // Those of a content go with it.
-      .filter(
-        ([paths]) => !paths.source.startsWith('^content') && !forOne.some(path => paths.test(path)),
-      )
+      .filter(([paths]) => !forOne.some(path => paths.test(path)))
       .map(([paths]) => `no small file for another one is ${paths.source}: take its reason out`),
   ]
 }
 
 holds(
   'a file is a subject: few are small, and none of them is for one other file',
-  smallFaults(written),
+  smallFaults(written.filter(({ path }) => path.startsWith('src/'))),
 )
 
 test('a small file for one other file is seen, and a reason for no such file', () => {

@@ -58,6 +58,8 @@ for (const name of documents)
       if (/^[a-z]+:/.test(link)) continue
       const [path = '', anchor] = link.split('#')
       const target = path === '' ? name : join(dirname(name), path)
+      // Another content may be in the place of this one, and with it other folders.
+      if (target.startsWith('content/') && !existsSync(join(root, dirname(target)))) continue
       assert.ok(existsSync(join(root, target)), `${name} links to ${link}`)
       if (anchor !== undefined && target.endsWith('.md'))
         assert.ok(anchorsOf(target).has(anchor), `${name} links to ${link}`)

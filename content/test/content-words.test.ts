@@ -1,9 +1,9 @@
-/** Checks that no word of the content stands in the machine. */
+/** Checks that no word of the content stands in the machine, and that the content's files are subjects. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import content from '#content/duet.config.ts'
-import { type File, wordsOf } from '#test/support/source.ts'
-import { all, holds, isTest } from '#test/support/written.ts'
+import { type File, importersOf, linesOf, wordsOf } from '#test/support/source.ts'
+import { all, holds, isTest, written } from '#test/support/written.ts'
 
 // ---- The machine and the content.
 
@@ -168,3 +168,21 @@ test('a word of the content is seen however it is written', () => {
   ])
     assert.equal(seen(text), 0, text)
 })
+
+/** Small files that one other file imports and that are no part of it, with the reason. */
+const smallForOne: readonly (readonly [paths: RegExp, reason: string])[] = [
+  [/^content\/\w+\/entity\.ts$/, 'a resource each'],
+  [/^content\/user\/add\.ts$/, 'a command each'],
+  [/^content\/served\.ts$/, 'what a service loads and other commands do not'],
+]
+
+const importers = importersOf(written)
+const small = written
+  .filter(({ path }) => path.startsWith('content/'))
+  .filter(file => linesOf(file) < 40 && importers.get(file.path)?.length === 1)
+  .map(({ path }) => path)
+
+holds('a small file of the content for one other file has a reason, and each reason a file', [
+  ...small.filter(path => !smallForOne.some(([paths]) => paths.test(path))),
+  ...smallForOne.flatMap(([paths]) => (small.some(path => paths.test(path)) ? [] : paths.source)),
+])

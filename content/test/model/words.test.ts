@@ -9,8 +9,8 @@ import { defineErrors } from '#errors.ts'
 import { entity } from '#model/entity.ts'
 import { choice, id, int, text } from '#model/field.ts'
 import { anyone } from '#model/policy.ts'
-import { kitchen } from '../support/kitchen/index.ts'
-import { library } from '../support/library/index.ts'
+import { kitchen } from '#test/support/kitchen/index.ts'
+import { library } from '#test/support/library/index.ts'
 
 /** A declaration with one slip: where it is, what stands there, and what was meant. */
 type Slip = {
