@@ -190,7 +190,7 @@ const faults: readonly (readonly [what: string, sentence: string, declare: () =>
   ],
   [
     'an option that is like none',
-    'the model is wrong: notes has visible, which is no option of it: name one of table, view, own, plural, description, fields, relations, policy, links, linksBy, rest, graphql, counted, indexes, sets, appendOnly, before, after',
+    'the model is wrong: notes has visible, which is no option of it: name one of table, view, own, plural, description, fields, relations, policy, links, linksBy, rest, graphql, counted, indexes, search, sets, appendOnly, before, after',
     loose(entity, { ...note, visible: true }),
   ],
   [
@@ -200,8 +200,8 @@ const faults: readonly (readonly [what: string, sentence: string, declare: () =>
   ],
   [
     'an option that is missing',
-    'the model is wrong: notes has no rest: give it one',
-    loose(entity, { ...note, rest: undefined }),
+    'the model is wrong: notes has no fields: give it one',
+    loose(entity, { ...note, fields: undefined }),
   ],
   [
     'an option about rights in another case',

@@ -1,3 +1,7 @@
-import { asPlanned } from './planned.ts'
+import { asPlanned } from '#test/nightly/planned.ts'
 
-asPlanned(['store/race.test.ts', 'contract/keys.test.ts', 'contract/rest-preconditions.test.ts'])
+asPlanned([
+  'content/test/store/race.test.ts',
+  'content/test/contract/keys.test.ts',
+  'content/test/contract/rest-preconditions.test.ts',
+])

@@ -1,7 +1,6 @@
-import { asPlanned } from './planned.ts'
+import { asPlanned } from '#test/nightly/planned.ts'
 
 asPlanned([
-  'generated/operations.test.ts',
-  'contract/rest-filters.test.ts',
-  '../../test/generated/orders.test.ts',
+  'content/test/generated/operations.test.ts',
+  'content/test/contract/rest-filters.test.ts',
 ])

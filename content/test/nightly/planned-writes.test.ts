@@ -1,8 +1,8 @@
-import { asPlanned } from './planned.ts'
+import { asPlanned } from '#test/nightly/planned.ts'
 
 asPlanned([
-  'store/writer.test.ts',
-  'store/group-commit.test.ts',
-  'store/money.test.ts',
-  'store/orders-model.test.ts',
+  'content/test/store/writer.test.ts',
+  'content/test/store/group-commit.test.ts',
+  'content/test/store/money.test.ts',
+  'content/test/store/orders-model.test.ts',
 ])

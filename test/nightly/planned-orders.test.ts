@@ -1,0 +1,3 @@
+import { asPlanned } from './planned.ts'
+
+asPlanned(['test/generated/orders.test.ts'])
