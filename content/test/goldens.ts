@@ -80,6 +80,39 @@ export const goldens: readonly Golden[] = [
     answer: '[{"id":1,"price":79.9},{"id":2,"price":14.5}]',
   },
   {
+    title: 'a list by conditions across relations',
+    roots: [
+      root('post', [field('id')], {
+        asked: {
+          kind: 'and',
+          of: [
+            {
+              kind: 'across',
+              rows: 'one',
+              table: 'users',
+              by: 'authorId',
+              where: comparing('id', 'eq', 3),
+            },
+            {
+              kind: 'across',
+              rows: 'none',
+              table: 'comments',
+              by: 'postId',
+              where: comparing('authorId', 'eq', 4),
+            },
+          ],
+        },
+      }),
+    ],
+    parameters: [null, 20, 0, 2, 3],
+    sqlite: [
+      'select "t"."id" from "posts" as "t" where "t"."author_id" = (select "id" from "users" where "id" = ?1) and not exists (select 1 from "comments" as "t1" where "t1"."post_id" = "t"."id" and "t1"."author_id" = ?2) order by "t"."id" limit ?3 + 0 offset ?4',
+    ],
+    postgres:
+      'select "t"."id" from "posts" as "t" where "t"."author_id" = (select "id" from "users" where "id" = $1) and not exists (select 1 from "comments" as "t1" where "t1"."post_id" = "t"."id" and "t1"."author_id" = $2) order by "t"."id" limit $3 + 0 offset $4',
+    answer: '[{"id":2},{"id":3}]',
+  },
+  {
     title: 'a list ordered by what may be null',
     roots: [root('user', [field('id')], { sort: [{ field: 'age', descending: true }] })],
     parameters: [1, 10, 0],

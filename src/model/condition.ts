@@ -4,7 +4,14 @@ import { own } from '#base/object.ts'
 import { nearest } from '#base/text.ts'
 import { digitsOf, parseMinor } from '#model/money.ts'
 import { linkOf } from '#model/names.ts'
-import { isComparable, isMoment, isStorable, type Scalar } from '#model/values.ts'
+import {
+  codePoints,
+  indexedFrom,
+  isComparable,
+  isMoment,
+  isStorable,
+  type Scalar,
+} from '#model/values.ts'
 import { foldedAs, type SearchIndex } from '#model/words.ts'
 
 /** The row that the caller's token speaks for; it is never null: a rule that names it lets nobody through without one. */
@@ -81,7 +88,7 @@ export class OperandValue {
 
 /**
  * How a field is compared with one operand. `contains` finds a folded text by an index of trigrams, which `contains short`
- * does not need; `has` looks for an item of a list.
+ * does not need; `has` looks for a text in a list, `has number` for a number.
  */
 type Comparison =
   | 'eq'
@@ -93,9 +100,13 @@ type Comparison =
   | 'contains short'
   | 'startsWith'
   | 'has'
+  | 'has number'
+
+/** Where a part of a caller's condition stands in it, such as `where.or.1.rating.gte`. */
+type Placed = { readonly path?: string }
 
 /** A comparison of one field; with the stored value null `eq` holds where the field is null. */
-export type FieldComparison = {
+export type FieldComparison = Placed & {
   readonly kind: 'compare'
   readonly field: string
   readonly is: Comparison
@@ -109,7 +120,8 @@ export type FieldComparison = {
  * - `not` holds where its part does not;
  * - `compare` and `among` look at a field of the row, by its name in the model, and never hold of a null but by `eq` to null;
  * - `across` looks at other rows: `one`, the row of `table` whose id is in field `by` of this one, which must exist and fit;
- *   `some` and `none`, the rows of `table` whose field `by` has the id of this one;
+ *   `some` and `none`, the rows of `table` whose field `by` has the id of this one. `found` says that an index finds those that
+ *   fit: one at the most, or few;
  * - `finds` holds of rows that have all of some words, as an index of words finds them;
  * - `has viewer` holds where the caller's token speaks for a row.
  *
@@ -119,14 +131,19 @@ export type Predicate =
   | { readonly kind: 'and' | 'or'; readonly of: readonly Predicate[] }
   | { readonly kind: 'not'; readonly of: Predicate }
   | FieldComparison
-  | { readonly kind: 'among'; readonly field: string; readonly values: readonly Operand[] }
-  | {
+  | (Placed & {
+      readonly kind: 'among'
+      readonly field: string
+      readonly values: readonly Operand[]
+    })
+  | (Placed & {
       readonly kind: 'across'
       readonly rows: 'one' | 'some' | 'none'
       readonly table: string
       readonly by: string
       readonly where: Predicate
-    }
+      readonly found?: 'one' | 'few' | undefined
+    })
   | { readonly kind: 'finds'; readonly index: SearchIndex; readonly to: Operand }
   | { readonly kind: 'has viewer'; readonly from?: ViewersTable | undefined }
 
@@ -172,6 +189,8 @@ export type ConditionFault = { readonly path: string; readonly message: string }
 const mostComparisons = 30
 const mostDepth = 6
 const mostValues = 100
+/** The most letters of a text that a caller looks for. */
+const mostLetters = 200
 
 const ranges = ['lt', 'lte', 'gt', 'gte']
 const always = ['eq', 'ne', 'in', 'notIn', 'isNull']
@@ -205,7 +224,7 @@ const foldedCopy = ({ fields }: ComparedEntity, key: string): string | undefined
     : key
 
 /** The operators of a field; none if it cannot be compared. */
-const operatorsOf = (entity: ComparedEntity, key: string): readonly string[] => {
+export const operatorsOf = (entity: ComparedEntity, key: string): readonly string[] => {
   const scalar = entity.fields[key]?.scalar
   if (scalar === 'list') return ['isNull', 'has', 'hasSome']
   if (scalar === undefined || !isComparable(scalar)) return []
@@ -238,7 +257,9 @@ const storedOperand = (field: ComparedField, given: unknown, digits: number): St
         : undefined
       if (!parsed) return { fault: 'must be a number' }
       const half = Number(given) < 0 ? -0.5 : 0.5
-      return { value: Number(parsed.minor) + (parsed.rest ? half : 0) }
+      const value = Number(parsed.minor) + (parsed.rest ? half : 0)
+      const most = Number.MAX_SAFE_INTEGER
+      return { value: Math.min(Math.max(value, -most), most) }
     }
     case 'time': {
       const isTime = given instanceof Date || (text !== undefined && isMoment(text))
@@ -283,11 +304,27 @@ type ConditionContext = {
   readonly viewers?: string
   /** Where the viewer is found by a subject; its id is in the slot if it is left out. */
   readonly from?: ViewersTable | undefined
+  /** The words of the caller who asks, if the content's author does not; faults and parts then have paths below `where`. */
+  readonly asking?: AskingWords
+}
+
+/** What callers may ask for in conditions, and how they write it. */
+export type AskingWords = {
+  /** The fields and relations of an entity that are open to them, by the names that they have for them. */
+  readonly membersOf: (entity: string) => ReadonlyMap<string, string>
+  /** A value as conditions have it, of what a caller wrote; anything else is left as it is, and is a fault. */
+  readonly valueOf: (entity: string, field: string, given: unknown) => unknown
+  /** Whether an index of trigrams finds what a folded copy contains. */
+  readonly isSearched: (entity: string, folded: string) => boolean
+  /** Whether a value alone stands for `eq`. */
+  readonly isShort: boolean
+  /** Where the condition stands in the request. */
+  readonly path: string
 }
 
 /** Resolves a condition on the rows of an entity; all its faults are named. */
 export const resolveCondition = (
-  { entities, digits, viewers, from }: ConditionContext,
+  { entities, digits, viewers, from, asking }: ConditionContext,
   entityName: string,
   condition: unknown,
 ): { readonly predicate: Predicate; readonly faults: readonly ConditionFault[] } => {
@@ -300,6 +337,7 @@ export const resolveCondition = (
   }
   const within = (path: string, member: string | number) =>
     path === '' ? String(member) : `${path}.${member}`
+  const placed = (path: string) => (asking ? { path } : undefined)
   const isObject = (given: unknown): given is Readonly<Record<string, unknown>> =>
     typeof given === 'object' &&
     given !== null &&
@@ -321,7 +359,8 @@ export const resolveCondition = (
       if (field.scalar !== 'time') fault(path, 'is compared with now and is no time')
       return { kind: 'now' }
     }
-    const stored = storedOperand(field, given, digits)
+    const value = asking ? asking.valueOf(name, key, given) : given
+    const stored = storedOperand(field, value, digits)
     if ('value' in stored) return { kind: 'value', value: stored.value }
     fault(path, stored.fault)
     return { kind: 'value', value: null }
@@ -344,7 +383,7 @@ export const resolveCondition = (
       if (typeof given !== 'boolean') return fault(path, 'must be true or false')
       return given ? compared(name, key, 'eq', null, path) : not('eq', null)
     }
-    comparisons++
+    if (++comparisons > mostComparisons && asking) return none
     switch (operator) {
       case 'in':
       case 'hasSome': {
@@ -358,7 +397,7 @@ export const resolveCondition = (
         const values = given.map((one, at) => operandOf(name, key, one, within(path, at)))
         const isExact = (one: Operand) =>
           one.kind !== 'value' || typeof one.value !== 'number' || Number.isInteger(one.value)
-        return { kind: 'among', field: key, values: values.filter(isExact) }
+        return { kind: 'among', field: key, values: values.filter(isExact), ...placed(path) }
       }
       case 'contains':
       case 'startsWith': {
@@ -366,22 +405,32 @@ export const resolveCondition = (
         const entity = entities[name] as ComparedEntity
         const field = foldedCopy(entity, key) ?? key
         const value = foldedAs(entity.fields[field] as ComparedField, given)
-        const is = operator === 'contains' ? 'contains short' : operator
-        return { kind: 'compare', field, is, to: { kind: 'value', value } }
+        if (asking && value.length > mostLetters)
+          return fault(path, `is longer than ${mostLetters} letters: look for less`)
+        const isIndexed = codePoints(value) >= indexedFrom && asking?.isSearched(name, field)
+        const is = operator === 'contains' && !isIndexed ? 'contains short' : operator
+        return { kind: 'compare', field, is, to: { kind: 'value', value }, ...placed(path) }
       }
       default: {
         if (given === null && operator === 'eq')
-          return { kind: 'compare', field: key, is: 'eq', to: { kind: 'value', value: null } }
+          return {
+            kind: 'compare',
+            field: key,
+            is: 'eq',
+            to: { kind: 'value', value: null },
+            ...placed(path),
+          }
         const to = operandOf(name, key, given, path)
-        const is = operator as Comparison
+        const isNumber = entities[name]?.fields[key]?.items?.scalar === 'int'
+        const is = operator === 'has' && isNumber ? 'has number' : (operator as Comparison)
         if (to.kind !== 'value' || typeof to.value !== 'number' || Number.isInteger(to.value))
-          return { kind: 'compare', field: key, is, to }
+          return { kind: 'compare', field: key, is, to, ...placed(path) }
         // No row has an amount between two minor units; a bound there is that of the nearest one.
         if (is === 'eq') return none
         const isLeast = is === 'gt' || is === 'gte'
         const value = isLeast ? Math.floor(to.value) : Math.ceil(to.value)
         const of = { kind: 'value', value } as const
-        return { kind: 'compare', field: key, is: isLeast ? 'gt' : 'lt', to: of }
+        return { kind: 'compare', field: key, is: isLeast ? 'gt' : 'lt', to: of, ...placed(path) }
       }
     }
   }
@@ -395,17 +444,19 @@ export const resolveCondition = (
     depth: number,
   ): Predicate => {
     const table = own(entities, to)?.table ?? ''
-    return { kind: 'across', rows, table, by, where: resolved(to, given, path, depth + 1) }
+    const where = resolved(to, given, path, depth + 1)
+    return { kind: 'across', rows, table, by, where, ...placed(path) }
   }
 
   const member = (
     name: string,
-    key: string,
+    written: string,
     given: unknown,
     path: string,
     depth: number,
   ): Predicate => {
     const entity = entities[name] as ComparedEntity
+    const key = asking ? (asking.membersOf(name).get(written) ?? '') : written
     const field = own(entity.fields, key)
     const relation = own(entity.relations, key)
     if (relation?.kind === 'one') {
@@ -423,33 +474,38 @@ export const resolveCondition = (
       if (!link) return across(rows, relation.to, relation.by, of, at, depth)
       const { table = '' } = own(entities, relation.through ?? '') ?? {}
       const where = across('one', relation.to, link.of, of, at, depth)
-      return { kind: 'across', rows, table, by: link.by, where }
+      return { kind: 'across', rows, table, by: link.by, where, ...placed(at) }
     }
     if (!field) {
-      const known = [...Object.keys(entity.fields), ...Object.keys(entity.relations)]
-      const hint = meant(key, [...known, 'and', 'or', 'not'], `name one of ${known.join(', ')}`)
+      const known = asking
+        ? [...asking.membersOf(name).keys()]
+        : [...Object.keys(entity.fields), ...Object.keys(entity.relations)]
+      const hint = meant(written, [...known, 'and', 'or', 'not'], `name one of ${known.join(', ')}`)
       return fault(path, `is not a field or relation of ${name}: ${hint}`)
     }
     if (given === undefined) return fault(path, 'is undefined: give it a value')
     const operators = operatorsOf(entity, key)
     if (operators.length === 0) return fault(path, 'cannot be compared: leave it out')
-    if (!isObject(given)) return compared(name, key, 'eq', given, path)
+    if (!isObject(given))
+      return asking?.isShort === false
+        ? fault(path, 'must be comparisons, such as { isNull: true }')
+        : compared(name, key, 'eq', given, path)
     const keys = Object.keys(given)
-    const isOfRow = keys.some(one => !always.includes(one))
-    if (field.references && (isOfRow || keys.length === 0))
+    const isOfRow = !asking && keys.some(one => !always.includes(one))
+    if (field.references && !asking && (isOfRow || keys.length === 0))
       return across('one', field.references.entity, key, given, path, depth)
     if (keys.length === 0)
       return fault(path, `names no operator: take one of ${operators.join(', ')}`)
     const parts = keys.map((operator): Predicate => {
       const at = within(path, operator)
       if (operators.includes(operator)) return compared(name, key, operator, given[operator], at)
-      if (field.scalar === 'text' && searches.includes(operator))
+      if (!asking && field.scalar === 'text' && searches.includes(operator))
         return fault(
           at,
           `needs a folded copy: add one to ${name}, such as ${key}Key: folded('${key}')`,
         )
       const hint = meant(operator, operators, `take one of ${operators.join(', ')}`)
-      return fault(at, `is not an operator of ${key}: ${hint}`)
+      return fault(at, `is not an operator of ${written}: ${hint}`)
     })
     return allOf(parts)
   }
@@ -457,20 +513,28 @@ export const resolveCondition = (
   const resolved = (name: string, given: unknown, path: string, depth: number): Predicate => {
     if (!isObject(given)) return fault(path, 'must be a condition, such as { id: 1 }')
     if (depth > mostDepth) return fault(path, `is deeper than ${mostDepth}: make it flatter`)
-    const parts = Object.entries(given).map(([key, value]): Predicate => {
+    const entries = Object.entries(given)
+    // What compares nothing counts too, so that a condition of many empty parts is refused.
+    if (entries.length === 0 && path !== asking?.path) comparisons++
+    const parts = entries.map(([key, value]): Predicate => {
       const at = within(path, key)
+      if (comparisons > mostComparisons && asking) return none
       if (key === 'not') return { kind: 'not', of: resolved(name, value, at, depth + 1) }
       if (key !== 'and' && key !== 'or') return member(name, key, value, at, depth)
       if (!Array.isArray(value)) return fault(at, 'must be a list of conditions')
+      if (value.length === 0) comparisons++
       const of = value.map((one, index) => resolved(name, one, within(at, index), depth + 1))
       return { kind: key, of }
     })
     return allOf(parts)
   }
 
-  const predicate = resolved(entityName, condition, '', 1)
-  if (comparisons > mostComparisons)
-    fault('', `has ${comparisons} comparisons, and at most ${mostComparisons} are taken`)
+  const path = asking?.path ?? ''
+  const predicate = resolved(entityName, condition, path, 1)
+  if (comparisons > mostComparisons) {
+    const count = asking ? 'too many' : comparisons
+    fault(path, `has ${count} comparisons, and at most ${mostComparisons} are taken`)
+  }
   return { predicate, faults }
 }
 

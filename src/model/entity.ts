@@ -3,7 +3,7 @@ import { mapped } from '#base/object.ts'
 import { checkShape, keys, madeWith, must, type Shape, words } from '#base/shape.ts'
 import { type ErrorKind, errorShape } from '#errors.ts'
 import type { MembersOf } from '#model/condition.ts'
-import { type Field, fieldShape, secondShape } from '#model/field.ts'
+import { type Field, fieldShape, longest, secondShape } from '#model/field.ts'
 import {
   type DeclaredPolicy,
   type DeclaredRule,
@@ -13,6 +13,7 @@ import {
   ruleOf,
   type Viewer,
 } from '#model/policy.ts'
+import { isComparable } from '#model/values.ts'
 import { type Lifetime, lifetimeOf, lifetimeShape } from '#model/version.ts'
 
 /** `one`: this entity holds the key `by`. `many`: the target holds it. Its lifetime is that of its nested list. */
@@ -162,6 +163,8 @@ export type Entity = {
   }
   /** The cached counts, updated with each write so that a list's total costs no scan: of all rows, and by these fields; null: none. */
   readonly counted: readonly string[] | null
+  /** The only members that callers may name in conditions, orders, groups and sums; null: all that they may read but long texts. */
+  readonly filterable: readonly string[] | null
   /** Indexes in addition to those of references, unique fields and sorts. */
   readonly indexes: readonly (readonly string[])[]
   /** The texts that callers search, each with what a word in it counts for the order by relevance. */
@@ -176,6 +179,25 @@ export type Entity = {
     readonly errors?: readonly ErrorKind[]
   }
   readonly after: Readonly<Partial<Record<Mutation, After>>>
+}
+
+/** Whether callers may name a field in conditions, orders, groups and sums, if their API shows it. */
+export const mayAskField = ({ fields, filterable }: Entity, key: string): boolean => {
+  const field = fields[key]
+  if (!field || field.foldedFrom !== undefined) return false
+  if (!isComparable(field.scalar) && field.scalar !== 'list') return false
+  return filterable?.includes(key) ?? longest(field) === 0
+}
+
+/** Whether callers may name a relation there, if their API shows it: somebody may read its rows. */
+export const mayAskRelation = (
+  entities: Readonly<Record<string, Entity>>,
+  { relations, filterable }: Entity,
+  key: string,
+): boolean => {
+  const { to = '', through = to } = relations[key] ?? {}
+  const areRead = [to, through].every(name => entities[name]?.policy.read !== undefined)
+  return areRead && (filterable?.includes(key) ?? true)
 }
 
 /** The error for a second row with the values of a set. */
@@ -298,6 +320,7 @@ type EntityDeclaration<F, R, P, Key extends string = (keyof F & string) | 'id'> 
   rest?: NoInfer<RestOf<Key, keyof R & string>>
   graphql?: NoInfer<Partial<Omit<Entity['graphql'], 'filters'>> & { filters?: readonly Key[] }>
   counted?: readonly NoInfer<Key>[]
+  filterable?: readonly NoInfer<Key | (keyof R & string)>[]
   indexes?: readonly (readonly NoInfer<Key | `-${Key}`>[])[]
   /** The texts that callers search, with their weights; in a list all have the same. */
   search?: readonly NoInfer<Key>[] | Readonly<Partial<Record<NoInfer<Key>, number>>>
@@ -389,6 +412,7 @@ const entityShape = keys<EntityDeclaration<object, object, string>>({
   rest: restShape,
   graphql: graphqlShape,
   counted: { each: 'text' },
+  filterable: { each: 'text' },
   indexes: { each: { each: 'text' } },
   search: { either: [{ each: 'text' }, { named: 'number' }] },
   sets: { each: { either: [{ each: 'text' }, setShape] } },
@@ -474,6 +498,7 @@ export const entity = <
       ...draft.graphql,
     },
     counted: draft.counted ?? null,
+    filterable: draft.filterable ?? null,
     indexes: draft.indexes ?? [],
     search: (Array.isArray(draft.search)
       ? Object.fromEntries(draft.search.map(key => [key, 1]))

@@ -1,4 +1,5 @@
 /** The indexes that an entity needs: for its references and unique fields, its sorts, and those that it lists itself. */
+import type { Predicate } from '#model/condition.ts'
 import type { Entity } from '#model/entity.ts'
 import { columnName } from '#model/names.ts'
 import { containsIndex, type SearchIndex, wordsIndex } from '#model/words.ts'
@@ -109,4 +110,22 @@ export const isIndexed = (
         return !by.path?.length && (hasNulls || !term.nullable)
       }),
   )
+}
+
+/** Whether an index finds the rows that fit a condition: at most one, or few, as by a reference; undefined if none does. */
+export const foundIn = (entity: Entity, predicate: Predicate): 'one' | 'few' | undefined => {
+  const { kind } = predicate
+  if (kind === 'and') {
+    const all = predicate.of.map(one => foundIn(entity, one))
+    return all.includes('one') ? 'one' : all.includes('few') ? 'few' : undefined
+  }
+  if (kind === 'or') return predicate.of.every(one => foundIn(entity, one)) ? 'few' : undefined
+  if (kind === 'across') return predicate.rows === 'none' ? undefined : predicate.found && 'few'
+  const isEqual = kind === 'compare' && predicate.is === 'eq'
+  if (entity.view || !(isEqual || kind === 'among')) return undefined
+  if (isEqual && predicate.to.kind === 'value') return undefined
+  const { unique, references } = entity.fields[predicate.field] ?? {}
+  const isUnique = predicate.field === 'id' || unique !== undefined
+  if (isUnique) return isEqual ? 'one' : 'few'
+  return references ? 'few' : undefined
 }

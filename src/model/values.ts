@@ -66,6 +66,9 @@ export const decomposed = (text: string, form: 'NFC' | 'NFD' | 'NFKD'): string =
 
 /** Accents of Latin, Greek and Cyrillic letters. */
 export const marks = /[\u0300-\u036f]/g
+/** An index of trigrams finds texts of at least this many letters. */
+export const indexedFrom = 3
+
 const betweenWords = /[^\p{L}\p{N}\p{M}]+/gu
 
 /**

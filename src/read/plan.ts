@@ -3,10 +3,10 @@ import { isDeepStrictEqual } from 'node:util'
 import { mapped } from '#base/object.ts'
 import { ApiError, type ErrorLocation } from '#errors.ts'
 import { type GroupType, type GroupValue, nameOf, typeOf } from '#model/aggregate.ts'
-import { allOf, anyOf, isOfViewer, type Predicate } from '#model/condition.ts'
+import { allOf, anyOf, isOfViewer, type Predicate, someOf } from '#model/condition.ts'
 import type { Entity, Links, Relation } from '#model/entity.ts'
 import { type Field, longest } from '#model/field.ts'
-import { isIndexed } from '#model/indexes.ts'
+import { foundIn, isIndexed } from '#model/indexes.ts'
 import type { Model } from '#model/model.ts'
 // Not by way of the model's checks, which the threads of a store need not load.
 import { entityOf, fieldOf, linkOf, wrong } from '#model/names.ts'
@@ -137,7 +137,7 @@ export type ChildLevel =
       readonly oldestFirst: boolean
       /** Instead of the order by id; the rows then have their rank in it. */
       readonly order?: readonly OrderKey[]
-      /** Whether the page of a parent is found only by sorting all its rows, or by their words. */
+      /** Whether the page of a parent is found only by sorting all its rows, their words or a caller's condition that looks beyond their values. */
       readonly isSorted?: boolean
     })
 
@@ -256,8 +256,8 @@ type Context = {
   /** The field of the rows that refers to the row above them, if they belong to it. */
   readonly above?: string | undefined
   readonly encoding: Encoding
-  /** What is found on the way: whether a rule looked at rows. */
-  readonly facts: { isByRow: boolean }
+  /** What is found on the way: whether a rule looked at rows, and how many comparisons callers ask for. */
+  readonly facts: { isByRow: boolean; comparisons: number }
 }
 
 const locationOf = (path: readonly string[], at: Location | undefined): ErrorLocation => ({
@@ -290,6 +290,81 @@ const visible = (
   context.facts.isByRow = true
   return [rowsOf(context, name, rule)]
 }
+
+/** The most comparisons in the conditions of one request. */
+const mostAsked = 100
+
+/** Throws if the caller may not read a field in every row: its values in other rows would be known by the rows that are found. */
+const readInEveryRow = (
+  context: Context,
+  entity: Entity,
+  field: string,
+  what: string,
+  location: ErrorLocation,
+): void => {
+  const { foldedFrom = field } = fieldOf(entity, field)
+  for (const key of new Set([field, foldedFrom])) {
+    const verdict = allow(context, fieldOf(entity, key).readableBy, what, location)
+    if (verdict === 'row') throw refusal({ id: null, role: context.role }, what, location)
+  }
+}
+
+/**
+ * A caller's condition with what rules hide: its relations see only the rows that the caller may read, and a row that is hidden is
+ * one that there is not. Throws for what the caller may not read.
+ */
+const askedRows = (
+  context: Context,
+  name: string,
+  predicate: Predicate,
+  location: ErrorLocation,
+): Predicate => {
+  const { model, ownRole, facts } = context
+  const entity = entityOf(model, name)
+  switch (predicate.kind) {
+    case 'and':
+    case 'or': {
+      const of = predicate.of.map(one => askedRows(context, name, one, location))
+      return { kind: predicate.kind, of }
+    }
+    case 'not':
+      return { kind: 'not', of: askedRows(context, name, predicate.of, location) }
+    case 'compare':
+    case 'among': {
+      const { field, path = field } = predicate
+      readInEveryRow(context, entity, field, `filter or sort ${entity.plural} by ${path}`, location)
+      if (++facts.comparisons > mostAsked)
+        throw new ApiError(
+          'QUERY_TOO_COMPLEX',
+          `The conditions have more than ${mostAsked} comparisons together: ask for less at once`,
+          { location },
+        )
+      return predicate
+    }
+    case 'across': {
+      const { rows, table, by, path = by } = predicate
+      const [to = ''] = Object.entries(model.entities).find(([, one]) => one.table === table) ?? []
+      const target = entityOf(model, to)
+      // What a new row refers to was there before, and may be anybody's.
+      const below: Context = { ...context, role: ownRole, above: undefined }
+      const [of, held] = rows === 'one' ? [context, entity] : [below, target]
+      readInEveryRow(of, held, by, `filter or sort ${held.plural} by ${path}`, location)
+      const asked = askedRows(below, to, predicate.where, location)
+      const seen = visible(below, to, target.policy.read, location)
+      const found = foundIn(target, asked)
+      return { ...predicate, where: allOf([asked, ...seen]), found }
+    }
+    case 'finds':
+    case 'has viewer':
+      return predicate
+    default:
+      return predicate satisfies never
+  }
+}
+
+/** The parts of a condition of which all must hold. */
+const partsOfAll = (predicate: Predicate): readonly Predicate[] =>
+  predicate.kind === 'and' ? predicate.of.flatMap(partsOfAll) : [predicate]
 
 /** The context of the members of a level's rows: its conditions, and the columns that show a field in some rows only, by their names. */
 type RowContext = Context & {
@@ -499,12 +574,16 @@ const memberParts = (
       // And by the list that a row is in.
       where.push(...visible(below, to, fieldOf(target, by).readableBy, location))
       where.push(...findsIn(target, item.search))
+      const { page, asked } = item
+      if (asked) where.push(...partsOfAll(askedRows(below, to, asked, location)))
       const order = item.sort && orderOf(below, to, item, location)
       const made = order ? [rankIn(order)] : []
       const rows = rowSet(below, to, item.items, path, { where, own: ['id', by], made })
-      const { page } = item
       const { oldestFirst } = relation
-      const isFound = !item.sort || page === null || isIndexed(target, [by], item.sort)
+      const isFound =
+        (!item.sort || page === null || isIndexed(target, [by], item.sort)) &&
+        item.search === undefined &&
+        !(asked && looksFurther(asked))
       return [
         {
           kind: 'child',
@@ -515,7 +594,7 @@ const memberParts = (
             page,
             oldestFirst,
             ...(order && { order }),
-            ...((!isFound || item.search !== undefined) && { isSorted: true }),
+            ...(!isFound && { isSorted: true }),
           },
         },
       ]
@@ -524,6 +603,15 @@ const memberParts = (
       return item satisfies never
   }
 }
+
+/** Whether a condition looks at more than the values of its row, or looks through a text or a list. */
+const looksFurther = (asked: Predicate): boolean =>
+  someOf(
+    asked,
+    one =>
+      one.kind === 'across' ||
+      (one.kind === 'compare' && !['eq', 'lt', 'lte', 'gt', 'gte'].includes(one.is)),
+  )
 
 /**
  * The rows that others link with a row, one after another: those are the level below it, and each has the text of the row that it
@@ -550,7 +638,11 @@ const linkedRows = (
     allow(links, fieldOf(link, key).readableBy, `read the ${key} of a ${through}`, location)
   const seen = visible(below, to, target.policy.read, location)
   const rows = rowSet(below, to, item.items, path, { where: seen, own: ['id'] })
-  const fits = [...findsIn(target, item.search), ...seen]
+  const fits = [
+    ...(item.asked ? [askedRows(below, to, item.asked, location)] : []),
+    ...findsIn(target, item.search),
+    ...seen,
+  ]
   const isSeen: readonly Predicate[] =
     fits.length === 0
       ? []
@@ -572,23 +664,10 @@ const linkedRows = (
       page: item.page,
       oldestFirst,
       ...(order && { order }),
-      ...(((order && item.page !== null) || item.search !== undefined) && { isSorted: true }),
+      ...(((order && item.page !== null) || item.search !== undefined || item.asked) && {
+        isSorted: true,
+      }),
     },
-  }
-}
-
-/** Throws if the caller may not read a field in every row: its values in other rows would be known by the rows that are found. */
-const readInEveryRow = (
-  context: Context,
-  entity: Entity,
-  field: string,
-  what: string,
-  location: ErrorLocation,
-): void => {
-  const { foldedFrom = field } = fieldOf(entity, field)
-  for (const key of new Set([field, foldedFrom])) {
-    const verdict = allow(context, fieldOf(entity, key).readableBy, what, location)
-    if (verdict === 'row') throw refusal({ id: null, role: context.role }, what, location)
   }
 }
 
@@ -734,27 +813,30 @@ const planRoot = (viewers: Context, root: Root): PlannedRoot => {
   const order = many ? orderOf(context, root.entity, root, location) : []
   const linked = root.linked ? [linkedTo(context, root.linked, location)] : []
   const searched = findsIn(entity, root.search)
-  const where = [...root.where, ...searched, ...linked, ...ownRows]
+  const asked = root.asked ? partsOfAll(askedRows(context, root.entity, root.asked, location)) : []
+  const filters: readonly Predicate[] = [...root.where, ...asked]
+  const where = [...filters, ...searched, ...linked, ...ownRows]
 
   // Its rows are found in their order by an index, or as those of the viewer, who owns few.
-  const ranges = root.where.filter(({ is, field }) => !(is === 'lt' && field === 'id'))
+  const ranges = [
+    ...root.where.filter(({ is, field }) => !(is === 'lt' && field === 'id')),
+    ...asked,
+  ]
   const fixed = ownRows.map(bare).flatMap(one => (one.kind === 'and' ? one.of : [one]))
-  const equal = [...ranges, ...fixed].flatMap(one =>
-    one.kind === 'compare' && one.is === 'eq' ? [one.field] : [],
-  )
+  const equalIn = (of: readonly Predicate[]) =>
+    of.flatMap(one => {
+      if (one.kind === 'across') return one.rows === 'one' && one.found === 'one' ? [one.by] : []
+      return one.kind === 'compare' && one.is === 'eq' ? [one.field] : []
+    })
+  const asksEqual = equalIn(ranges)
+  const equal = [...asksEqual, ...equalIn(fixed)]
+  const areEqual = asksEqual.length === ranges.length
   const isFound =
     linked.length + searched.length === 0 &&
-    ((isOwn && ranges.every(({ is }) => is === 'eq')) ||
+    ((isOwn && areEqual) ||
       (equal.length === ranges.length + fixed.length && isIndexed(entity, equal, sort)))
 
-  const isFoundButHidden =
-    searched.length === 0 &&
-    ranges.every(({ is }) => is === 'eq') &&
-    isIndexed(
-      entity,
-      ranges.map(({ field }) => field),
-      sort,
-    )
+  const isFoundButHidden = searched.length === 0 && areEqual && isIndexed(entity, asksEqual, sort)
 
   // A page that goes on from a row may pass those with the same values as that one.
   const goesOn = keyset !== undefined && (keyset.after ?? keyset.before) !== undefined
@@ -774,15 +856,22 @@ const planRoot = (viewers: Context, root: Root): PlannedRoot => {
     : rowSet(context, root.entity, root.items, path, { where, own, made })
 
   // The store has a count of all rows, and of those with a value of some fields.
-  const [only, ...others] = root.where
+  const [only, ...others] = filters
   const isCounted =
     ownRows.length === 0 &&
     linked.length + searched.length === 0 &&
     others.length === 0 &&
     entity.counted !== null &&
-    (only === undefined || (only.is === 'eq' && entity.counted.includes(only.field)))
-  const slot = only?.to.kind === 'slot' ? only.to.slot : null
-  const cached = isCounted ? { field: only?.field ?? '', slot } : null
+    (only === undefined ||
+      (only.kind === 'compare' &&
+        only.is === 'eq' &&
+        only.to.kind === 'slot' &&
+        entity.counted.includes(only.field)))
+  const counted =
+    only?.kind === 'compare' && only.to.kind === 'slot'
+      ? { field: only.field, slot: only.to.slot }
+      : { field: '', slot: null }
+  const cached = isCounted ? counted : null
 
   const exists = root.exists.map(({ entity: name, slot }): ExistsLevel => {
     const needed = entityOf(model, name)
@@ -802,7 +891,7 @@ const planRoot = (viewers: Context, root: Root): PlannedRoot => {
       ...(keyset && { keyset }),
       isIndexed: isFound && !passesEqual && !aggregate,
       ...(isFound && passesEqual && { foundBy: where.length }),
-      ...(!isFound && isFoundButHidden && !aggregate && { foundBy: root.where.length }),
+      ...(!isFound && isFoundButHidden && !aggregate && { foundBy: filters.length }),
       ...(rows.groups && { groups: { ...rows.groups, areFew: isFound && equal.length > 0 } }),
     },
     hasRevision,
@@ -818,7 +907,7 @@ const planRoot = (viewers: Context, root: Root): PlannedRoot => {
 export const plan = (selection: Selection, model: Model, role: Role): ReadPlan => {
   if (selection.roots.length === 0) throw new ApiError('INTERNAL', 'The operation asks for nothing')
   const { encoding, roots } = selection
-  const facts = { isByRow: false }
+  const facts = { isByRow: false, comparisons: 0 }
   const context = { model, role, ownRole: role, encoding, facts }
   const planned = roots.map(root => planRoot(context, root))
   return { encoding, roots: planned, ...(facts.isByRow && { isByRow: true }) }

@@ -90,9 +90,7 @@ const compareSql = (
   { dialect, indexed, isBound }: PredicateRows,
 ): Sql => {
   if (is === 'eq' && to.kind === 'value' && to.value === null) return sql`${left} is null`
-  // A number in a list has no type of its own.
-  const isTyped = is !== 'has' || (to.kind === 'value' && typeof to.value === 'string')
-  const right = operandSql(to, isBound && isTyped)
+  const right = operandSql(to, isBound)
   switch (is) {
     case 'contains':
       return indexed === undefined
@@ -101,7 +99,8 @@ const compareSql = (
     case 'contains short':
       return dialect.holds(left, right)
     case 'has':
-      return dialect.has(left, right, !(to.kind === 'value' && typeof to.value === 'number'))
+    case 'has number':
+      return dialect.has(left, right, is === 'has')
     case 'startsWith':
       return sql`substr(${left}, 1, length(${right})) = ${right}`
     default:
@@ -129,17 +128,22 @@ const pathSql = (
 }
 
 const acrossSql = (predicate: Predicate & { kind: 'across' }, rows: PredicateRows): Sql => {
-  const { rows: which, table, by, where } = predicate
+  const { rows: which, table, by, where, found } = predicate
   const { dialect, columnOf, others, hop = 1 } = rows
   const isOne = which === 'one'
-  if (others === 'by key' && which !== 'none' && isOfViewer(where)) {
+  const isViewers = isOfViewer(where)
+  if (others === 'by key' && which !== 'none' && (found || isViewers)) {
     const to = `t${hop}`
     const [from, inner] = isPath(where)
       ? [name(table), bare]
       : [sql`${name(table)} as ${name(to)}`, columnsOf(to)]
     const key = isOne ? inner('id') : inner(by)
-    return sql`${columnOf(isOne ? by : 'id')} in (select ${key} from ${from}
-    where ${predicateSql(where, { ...rows, columnOf: inner, indexed: undefined, hop: hop + 1 })})`
+    const left = columnOf(isOne ? by : 'id')
+    const query = sql`select ${key} from ${from}
+    where ${predicateSql(where, { ...rows, columnOf: inner, indexed: undefined, hop: hop + 1 })}`
+    // The index of the reference then gives the rows in their order.
+    if (isOne && found === 'one') return sql`${left} = (${query})`
+    return isViewers ? sql`${left} in (${query})` : dialect.among(left, query)
   }
   if (others !== 'locked' && isPath(predicate)) return pathSql(predicate, rows)
   const to = `t${hop}`
@@ -153,9 +157,9 @@ const acrossSql = (predicate: Predicate & { kind: 'across' }, rows: PredicateRow
   if (isOne && others === 'locked')
     return sql`exists (select 1 from (select * from ${name(table)} as ${name(to)} where ${link}${lock}) as ${name(to)}
     where ${fits})`
-  const found = sql`exists (select 1 from ${name(table)} as ${name(to)}
+  const exists = sql`exists (select 1 from ${name(table)} as ${name(to)}
     where ${link} and ${fits}${lock})`
-  return which === 'none' ? sql`not ${found}` : found
+  return which === 'none' ? sql`not ${exists}` : exists
 }
 
 /** The condition that a predicate is of some rows. It is true where the predicate holds, and false or null where it does not. */

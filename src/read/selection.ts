@@ -49,6 +49,8 @@ export type Item =
       readonly search?: Slot | undefined
       /** Instead of the relation's own order. */
       readonly sort?: readonly Sort[]
+      /** Only rows that fit a caller's condition. */
+      readonly asked?: Predicate | undefined
       readonly items: readonly Item[]
       readonly at?: Location
     }
@@ -133,6 +135,8 @@ export type Root = {
   readonly where: readonly Where[]
   /** Only rows that have the words in the slot, as `searchedWords` makes them; not empty. */
   readonly search?: Slot | undefined
+  /** Only rows that fit a caller's condition, with its values in slots; the plan adds what its relations hide from the caller. */
+  readonly asked?: Predicate | undefined
   /** Only rows that rows of another entity link with the id in the slot, by its fields for that (`by`) and for the row (`of`). */
   readonly linked?: {
     readonly entity: string

@@ -7,7 +7,7 @@ import type { Filter } from '#model/entity.ts'
 import { fieldOf } from '#model/model.ts'
 import { digitsOf, parseMinor } from '#model/money.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
-import { codePoints, comparedWith, isStorable } from '#model/values.ts'
+import { codePoints, comparedWith, indexedFrom, isStorable } from '#model/values.ts'
 import { decoded, type VersionStyle } from '#model/version.ts'
 import { foldedAs, searchedWords } from '#model/words.ts'
 import type { ParameterValue, Where } from '#read/selection.ts'
@@ -175,9 +175,6 @@ export type AppliedFilter = Pick<Where, 'field' | 'is'> & {
   /** Whether it compares with zero, whatever its value. */
   readonly isFixed?: boolean
 }
-
-/** A trigram index finds texts of at least this many letters. */
-const indexedFrom = 3
 
 /**
  * The filters that a request asks for and that have an effect, in the entity's order; `digits` are the decimals of the currency. A

@@ -82,7 +82,7 @@ export const dialect: Dialect = {
   eachWord: words =>
     sql`(select word from unnest(string_to_array(' ' || replace(${words}, ' ', E' \n ') , E'\n')) as w (word))`,
   has: (list, item, isText) =>
-    sql`${list}::jsonb @> to_jsonb(${item}${trusted(isText ? '::text' : '')})`,
+    sql`${list}::jsonb @> to_jsonb(${item}${trusted(isText ? '::text' : '::bigint')})`,
   holds: (text, needle) => sql`strpos(${text}, ${needle}) > 0`,
   // PostgreSQL's default is null after every value ascending, before it descending.
   ordered: (by, nullable, descending, nullLast) => {

@@ -33,6 +33,21 @@ areTold([
     { listing: { filters: { limit: { kind: 'equals', field: 'title' } } } },
   ],
   [
+    'a filterable member that is not there',
+    'book has the filterable mood, which is not a field or relation: name some of id, title, genre, authorId, editorId, inPrint, createdAt, revision',
+    { filterable: ['title', 'mood'] },
+  ],
+  [
+    'a filterable field that cannot be compared',
+    'book has the filterable cover, which is bytes: leave it out',
+    { ...withField('cover', bytes()), filterable: ['cover'] },
+  ],
+  [
+    'a field with the name of a parameter',
+    'book has the field search, which is a parameter of lists: rename it, or name in filterable what callers may ask for, without it',
+    withField('search', webUrl()),
+  ],
+  [
     'a GraphQL filter by what is not there',
     'the GraphQL filter mood of book is not a field: name one of id, title, genre, authorId, editorId, inPrint, createdAt, revision',
     { graphql: { filters: ['mood'] } },
@@ -112,10 +127,10 @@ areTold([
   ],
   [
     'a sort by a text too long for an index',
-    'in book, the sort by page needs an index of up to 8192 bytes a row, more than the 2600 that every database takes: let its text be shorter',
+    'in book, the sort by site needs an index of up to 8192 bytes a row, more than the 2600 that every database takes: let its text be shorter',
     {
-      ...withField('page', webUrl({ nullable: true })),
-      listing: { sort: { style: 'signed list', fields: ['page'] } },
+      ...withField('site', webUrl({ nullable: true })),
+      listing: { sort: { style: 'signed list', fields: ['site'] } },
     },
   ],
   [

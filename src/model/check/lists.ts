@@ -1,7 +1,7 @@
 /** Faults of lists: filters, sorts, and the indexes and counts that serve them. */
 import { own } from '#base/object.ts'
 import type { CheckedEntity, Faults } from '#model/check/relations.ts'
-import type { Entity, Filter } from '#model/entity.ts'
+import { type Entity, type Filter, mayAskField } from '#model/entity.ts'
 import { type Field, isDerived } from '#model/field.ts'
 import { askedIndexes, type Index, searchesOf } from '#model/indexes.ts'
 import { isForAll, isSameRule } from '#model/policy.ts'
@@ -28,6 +28,9 @@ export const listParameters = [
   'fields',
   'version',
 ]
+
+/** The same with those of conditions, searches and sums, whose names a filter of the content may have. */
+const reserved = [...listParameters, 'where', 'search', 'group', 'having', 'tz']
 
 const fieldNames = (self: Entity): string => Object.keys(self.fields).join(', ')
 
@@ -172,6 +175,18 @@ export const listFaults = function* ({ entities, name, self }: CheckedEntity): F
 
   const searched = searchFault(self)
   if (searched) yield `the search of ${name} ${searched}`
+  for (const key of self.filterable ?? []) {
+    const field = own(self.fields, key)
+    const subject = `${name} has the filterable ${key}`
+    if (!field && !own(self.relations, key))
+      yield `${subject}, which is not a field or relation: name some of ${fieldNames(self)}`
+    else if (field && !mayAskField(self, key))
+      yield `${subject}, which is ${field.foldedFrom === undefined ? field.scalar : 'a folded copy'}: leave it out`
+    if (isTwice(self.filterable ?? [], key)) yield `${subject} twice: leave one out`
+  }
+  for (const key of Object.keys(self.fields))
+    if (reserved.includes(key) && self.fields[key]?.rest && mayAskField(self, key))
+      yield `${name} has the field ${key}, which is a parameter of lists: rename it, or name in filterable what callers may ask for, without it`
 
   for (const key of self.counted ?? []) {
     const field = own(self.fields, key)

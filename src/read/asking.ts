@@ -1,0 +1,79 @@
+/** Conditions of callers, resolved for a plan: their values are in slots, so that those of one shape share it. */
+import {
+  type AskingWords,
+  type ConditionFault,
+  type Operand,
+  type Predicate,
+  resolveCondition,
+} from '#model/condition.ts'
+import { entityOf, type Model } from '#model/model.ts'
+import type { ParameterValue, Slot } from '#read/selection.ts'
+
+/** A caller's condition, resolved: its predicate, whose values are in slots, and what tells it from those of other shapes. */
+export type Asked = {
+  readonly predicate: Predicate
+  readonly values: readonly ParameterValue[]
+  readonly shape: string
+}
+
+/** Resolves a caller's condition on the rows of an entity, with its values in slots from `first` on; or gives its faults. */
+export const resolveAsked = (
+  model: Model,
+  entityName: string,
+  condition: unknown,
+  words: Omit<AskingWords, 'isSearched'>,
+  first: Slot,
+): Asked | { readonly faults: readonly ConditionFault[] } => {
+  const { entities, settings } = model
+  const isSearched = (name: string, field: string) =>
+    Object.values(entityOf(model, name).rest.listing.filters ?? {}).some(
+      filter => filter.kind === 'contains' && filter.field === field,
+    )
+  const asking = { ...words, isSearched }
+  const context = { entities, digits: settings.currency.digits, asking }
+  const resolved = resolveCondition(context, entityName, condition)
+  if (resolved.faults.length > 0) return { faults: resolved.faults }
+  const { predicate, values } = inSlots(resolved.predicate, first)
+  return { predicate, values, shape: JSON.stringify(predicate) }
+}
+
+/**
+ * A condition with its values in slots, so that conditions of one shape share their plans. A list of values is as long as the next
+ * power of two, its last value said again.
+ */
+const inSlots = (
+  predicate: Predicate,
+  first: Slot,
+): { readonly predicate: Predicate; readonly values: readonly ParameterValue[] } => {
+  const values: ParameterValue[] = []
+  const slotted = (to: Operand): Operand =>
+    to.kind === 'value' && to.value !== null
+      ? { kind: 'slot', slot: first + values.push(to.value) - 1 }
+      : to
+  const moved = (one: Predicate): Predicate => {
+    switch (one.kind) {
+      case 'and':
+      case 'or':
+        return { ...one, of: one.of.map(moved) }
+      case 'not':
+        return { ...one, of: moved(one.of) }
+      case 'across':
+        return { ...one, where: moved(one.where) }
+      case 'compare':
+        return { ...one, to: slotted(one.to) }
+      case 'among': {
+        const { length } = one.values
+        const size = length === 0 ? 0 : 2 ** Math.ceil(Math.log2(length))
+        const last = one.values.at(-1) as Operand
+        const padded = Array.from({ length: size }, (_, at) => one.values[at] ?? last)
+        return { ...one, values: padded.map(slotted) }
+      }
+      case 'finds':
+      case 'has viewer':
+        return one
+      default:
+        return one satisfies never
+    }
+  }
+  return { predicate: moved(predicate), values }
+}
