@@ -174,7 +174,7 @@ type CommandDraft = Pick<Command, 'name' | 'text' | 'isolated' | 'deletes'> & {
         readonly none: number;
     };
 };
-type Comparison = 'eq' | 'lt' | 'lte' | 'gt' | 'gte' | 'contains' | 'contains short' | 'startsWith' | 'has';
+type Comparison = 'eq' | 'lt' | 'lte' | 'gt' | 'gte' | 'contains' | 'contains short' | 'startsWith' | 'has' | 'has number';
 type Condition = {
     readonly and?: readonly Condition[];
     readonly or?: readonly Condition[];
@@ -320,6 +320,7 @@ type Entity = {
         readonly deprecated: Readonly<Record<string, string>>;
     };
     readonly counted: readonly string[] | null;
+    readonly filterable: readonly string[] | null;
     readonly indexes: readonly (readonly string[])[];
     readonly search: Readonly<Record<string, number>>;
     readonly appendOnly: boolean;
@@ -350,6 +351,7 @@ type EntityDeclaration<F, R, P, Key extends string = (keyof F & string) | 'id'> 
         filters?: readonly Key[];
     }>;
     counted?: readonly NoInfer<Key>[];
+    filterable?: readonly NoInfer<Key | (keyof R & string)>[];
     indexes?: readonly (readonly NoInfer<Key | `-${Key}`>[])[];
     search?: readonly NoInfer<Key>[] | Readonly<Partial<Record<NoInfer<Key>, number>>>;
     sets?: readonly (readonly NoInfer<Key>[] | DeclaredSet<NoInfer<Key>>)[];
@@ -456,7 +458,7 @@ type Field = Lifetime & {
     readonly renamed: string | false | undefined;
     readonly enum: Enum | undefined;
 };
-type FieldComparison = {
+type FieldComparison = Placed & {
     readonly kind: 'compare';
     readonly field: string;
     readonly is: Comparison;
@@ -621,6 +623,7 @@ type Item = {
     readonly page: Page;
     readonly search?: Slot | undefined;
     readonly sort?: readonly Sort[];
+    readonly asked?: Predicate | undefined;
     readonly items: readonly Item[];
     readonly at?: Location;
 };
@@ -894,6 +897,9 @@ type Parts<Own extends SettingTable> = {
     readonly commands?: Readonly<Record<string, ListedCommand>>;
     readonly examples?: Examples;
 };
+type Placed = {
+    readonly path?: string;
+};
 type PlanReader = Reader;
 type Policy = {
     readonly read?: Rule;
@@ -1014,6 +1020,7 @@ type Root = {
     readonly items: readonly Item[];
     readonly where: readonly Where[];
     readonly search?: Slot | undefined;
+    readonly asked?: Predicate | undefined;
     readonly linked?: {
         readonly entity: string;
         readonly by: string;
@@ -1468,6 +1475,7 @@ const entity: <const F extends Readonly<Record<string, Field>>, const R extends 
         deprecated: {};
     };
     counted: readonly NoInfer<"id" | (keyof F & string)>[] | null;
+    filterable: readonly NoInfer<"id" | (keyof F & string) | (keyof R & string)>[] | null;
     indexes: readonly (readonly NoInfer<"-id" | "id" | `-${keyof F & string}` | (keyof F & string)>[])[];
     search: Entity['search'];
     sets: DeclaredSet<NoInfer<"id" | (keyof F & string)>>[];
