@@ -20,6 +20,9 @@ export type Config = {
   readonly content: Readonly<Record<string, unknown>>
 }
 
+/** The variable that names a server for `duet check`; every other command leaves it alone. */
+export const checkDatabase = 'DUET_CHECK_DATABASE_URL'
+
 const keySettings = ['DUET_AUTH_SECRET', 'DUET_JWKS_URL', 'DUET_JWKS_FILE'] as const
 
 const withoutPrefix = (name: string): string => name.slice('DUET_'.length)
@@ -113,7 +116,8 @@ export const loadConfig = (environment: ConfigEnvironment, own: SettingTable = {
   const faults: string[] = []
   const names = [...Object.keys(settings), ...Object.keys(own)]
   for (const name of Object.keys(environment))
-    if (name.startsWith('DUET_') && !names.includes(name)) faults.push(unknown(name, names))
+    if (name.startsWith('DUET_') && !names.includes(name) && name !== checkDatabase)
+      faults.push(unknown(name, names))
   const values = readTable(settings, environment, faults) as Config['values']
   const content = readTable(own, environment, faults)
   faults.push(...contradictions(values, environment), ...deprecationFaults(content, environment))

@@ -1,5 +1,6 @@
 /** How tests ask a service: as whom, with which body, and what is answered. */
 import { mint } from '#auth/token.ts'
+import { subjectFor } from '#check/rows.ts'
 import type { Content } from '#content.ts'
 import type { App } from '#http/request.ts'
 import type { Model } from '#model/model.ts'
@@ -8,9 +9,6 @@ import { checkTraffic } from './openapi/traffic.ts'
 
 /** The key of the tokens in tests. */
 export const secret = 'kX9vQ2mT7pLwZ4rB8nYc5hJd1sGf6aEu3oNi0tRq'
-
-/** The subject of the row with an id, where tokens have subjects. */
-export const subjectFor = (id: number): string => `idp|${id}`
 
 /** Who asks, with what. */
 export type Asking = {

@@ -39,6 +39,7 @@ const commands: Readonly<Record<string, ListedCommand>> = {
     load: () => import('#cli/restore.ts'),
   },
   move: { about: 'move a SQLite store into PostgreSQL', load: () => import('#cli/move.ts') },
+  check: { about: 'try the content out, as npm test does', load: () => import('#cli/check.ts') },
   contract: { about: 'compare two contracts', load: () => import('#cli/contract.ts') },
   upgrade: {
     about: 'say what this version would change',

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
+import { type RowMemory, type StoredRow, satisfies } from '#check/conditions.ts'
 import { type Condition, now, resolveCondition, viewer } from '#model/condition.ts'
 import { type Entity, entity, many, one } from '#model/entity.ts'
 import {
@@ -24,7 +25,6 @@ import { fold } from '#model/values.ts'
 import { columnsOf, predicateSql } from '#read/predicate.ts'
 import type { Session } from '#sql/engine.ts'
 import { comma, join, name, sql, statement } from '#sql/sql.ts'
-import { type Memory, type StoredRow, satisfies } from '../support/conditions.ts'
 import { engines } from './compare.ts'
 import { member } from './models.ts'
 import { type Service, serveModel } from './serve.ts'
@@ -243,7 +243,7 @@ for (const on of engines)
       await service.close()
     })
 
-    const run = async (memory: Memory, condition: Condition) => {
+    const run = async (memory: RowMemory, condition: Condition) => {
       const { dialect } = service.store
       const { predicate, faults } = resolveCondition({ entities, digits: 2 }, 'item', condition)
       // Those that are too deep are refused, not answered wrongly.

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { taken } from '#check/values.ts'
 import { entity } from '#model/entity.ts'
 import { choice, type Field, id, int, money } from '#model/field.ts'
 import type { Model } from '#model/model.ts'
@@ -14,7 +15,6 @@ import { checkInput } from '#write/input.ts'
 import { subjects } from '../generic/contents.ts'
 import { anyCharacter } from '../support/characters.ts'
 import { versions } from '../support/library/versions.ts'
-import { taken } from '../support/taken.ts'
 import { modelAsUsual } from '../world.ts'
 
 /** Every form that an input may have, with words that objects inherit and words that trade places. */

@@ -1,5 +1,7 @@
 /** What a service should answer, in plain code over rows in memory. Slow, and right by being simple. */
 import { buildSchema, type GraphQLSchema, printSchema } from 'graphql'
+import { type StoredRow, satisfies } from '#check/conditions.ts'
+import { taken } from '#check/values.ts'
 import { deriveSchema } from '#graphql/schema.ts'
 import { partsOf } from '#model/computed.ts'
 import type { Condition } from '#model/condition.ts'
@@ -8,8 +10,6 @@ import { type Field, madeSlug, type Term } from '#model/field.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import { alternativesOf, isByRow, type Rule } from '#model/policy.ts'
 import { foldedAs, keptWords, searchedWords } from '#model/words.ts'
-import { type StoredRow, satisfies } from '../support/conditions.ts'
-import { taken } from '../support/taken.ts'
 import { now, type Viewer, viewerIds } from './serve.ts'
 
 export type Value =

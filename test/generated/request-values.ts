@@ -1,10 +1,10 @@
 /** Values, bodies and texts for generated requests. */
 
+import { taken } from '#check/values.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { isEnumValue } from '#model/values.ts'
 import type { Draw } from '../operations.ts'
-import { taken } from '../support/taken.ts'
 import type { Reference, Row, Value } from './reference.ts'
 import type { Viewer } from './serve.ts'
 

@@ -1,9 +1,10 @@
 /** What one version says as the other would say it, by the declaration. */
+
+import { memberName, type RowsReference, written } from '#check/reference.ts'
 import type { Field } from '#model/field.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import type { Viewer } from '#model/policy.ts'
 import { isIn } from '#model/version.ts'
-import { memberName, type Reference, written } from '../generic/reference.ts'
 import type { callersOf } from '../generic/subject.ts'
 import type { Draw } from '../operations.ts'
 import type { Answered } from '../world.ts'
@@ -36,7 +37,7 @@ export type Source = {
   readonly draw: Draw
   readonly people: ReturnType<typeof callersOf>
   readonly model: Model
-  readonly reference: Reference
+  readonly reference: RowsReference
   /** Cursors that answers gave, one in each version, by the path of their list. */
   readonly cursors: Map<string, Pair>
   n: number

@@ -1,6 +1,9 @@
 /** Bodies for sets that the service completes: one review of a thing by each viewer. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { bodyFor } from '#check/bodies.ts'
+import type { RowsReference } from '#check/reference.ts'
+import { rowCount } from '#check/rows.ts'
 import { type Entity, entity } from '#model/entity.ts'
 import { fixed, id, reference } from '#model/field.ts'
 import { defineModel } from '#model/model.ts'
@@ -8,9 +11,6 @@ import { anyone, signedIn } from '#model/policy.ts'
 import { member } from '../generated/models.ts'
 import { modelFor } from '../generated/serve.ts'
 import { thing } from '../generated/thing.ts'
-import { bodyFor } from './bodies.ts'
-import type { Reference } from './reference.ts'
-import { rowCount } from './rows.ts'
 
 const review: Entity = entity({
   table: 'reviews',
@@ -30,7 +30,7 @@ test('a body leaves out what the viewer has with others already, though it does 
   const model = modelFor(defineModel({ member, thing, review } as never))
   const viewer = { id: 3, role: 'user' }
   const reviewed = Array.from({ length: rowCount - 3 }, (_, n) => ({ thingId: n + 1, authorId: 3 }))
-  const rows = { rowsIn: () => reviewed } as unknown as Reference
+  const rows = { rowsIn: () => reviewed } as unknown as RowsReference
   const given = { model, entity: 'review', version: undefined, mode: 'create', viewer } as const
   for (let n = 0; n < rowCount; n++)
     assert.deepEqual(bodyFor({ ...given, reference: rows, n }), { thingId: rowCount - 2 })

@@ -1,10 +1,10 @@
 /** The tests of what a content lets its callers make. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { memberName, type ReferenceRow, verdict } from '#check/reference.ts'
 import { entityOf } from '#model/model.ts'
 import { refuses } from '../rest.ts'
 import { refusedTo } from './reading.ts'
-import { memberName, type Row, verdict } from './reference.ts'
 import { named, nameOf, pathOf } from './subject.ts'
 import type { Writing } from './writing.ts'
 
@@ -47,7 +47,7 @@ export const createsAreJudged = ({
         }
         assert.equal(answer.status, 201, about)
         const rows = (await now()).rowsIn(route.entity)
-        const made = rows.at(-1) as Row
+        const made = rows.at(-1) as ReferenceRow
         agrees(route, answer, body, made, viewer)
         assert.deepEqual(
           answer.json,

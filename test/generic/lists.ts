@@ -1,6 +1,16 @@
 /** The tests of the lists of a content: pages, orders, filters, chosen members. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import {
+  filtersIn,
+  isNoWord,
+  passes,
+  type ReferenceRow,
+  sorted,
+  sortsOf,
+  verdict,
+  written,
+} from '#check/reference.ts'
 import type { Filter } from '#model/entity.ts'
 import { entityOf } from '#model/model.ts'
 import { resourceOf } from '#model/resource.ts'
@@ -8,16 +18,6 @@ import { queryParameters } from '#rest/query.ts'
 import type { Route } from '#rest/routes.ts'
 import { refuses } from '../rest.ts'
 import { type Reading, refusedTo } from './reading.ts'
-import {
-  filtersIn,
-  isNoWord,
-  passes,
-  type Row,
-  sorted,
-  sortsOf,
-  verdict,
-  written,
-} from './reference.ts'
 import { named, nameOf, pathOf } from './subject.ts'
 
 /** The tests of its lists. */
@@ -133,7 +133,12 @@ export const listsAreRead = ({
   })
 
   /** Texts for a filter: those that rows have, and some that none has. */
-  const textsFor = (route: Route, rows: readonly Row[], { kind, field }: Filter, scale: number) => {
+  const textsFor = (
+    route: Route,
+    rows: readonly ReferenceRow[],
+    { kind, field }: Filter,
+    scale: number,
+  ) => {
     const of = entityOf(it().model, route.entity).fields[field]
     const scalar = of?.scalar
     if (kind === 'above zero') return ['true']
@@ -164,7 +169,7 @@ export const listsAreRead = ({
         const isMoney = field?.scalar === 'money'
         const digits = isMoney ? it().model.settings.currency.digits : (field?.scale ?? 0)
         const scale = 10 ** digits
-        const shown = (row: Row) => {
+        const shown = (row: ReferenceRow) => {
           const value = row[filter.field] ?? null
           return filter.kind === 'equals' ? written(field, value, version) : value
         }

@@ -1,13 +1,13 @@
 /** The mutations of GraphQL, on every content: who may and who may not, and what is kept. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { bodyFor, bodyIfAny } from '#check/bodies.ts'
+import { type ReferenceRow, type RowsReference, verdict } from '#check/reference.ts'
+import { taken } from '#check/values.ts'
 import { entityOf, typeName } from '#model/model.ts'
 import type { Viewer } from '#model/policy.ts'
-import { taken } from '../support/taken.ts'
 import type { Answered } from '../world.ts'
-import { bodyFor, bodyIfAny } from './bodies.ts'
 import { subjects } from './contents.ts'
-import { type Reference, type Row, verdict } from './reference.ts'
 import { asOf, callersOf, type Filled, filled, isHeld, named, targetFor } from './subject.ts'
 
 type Kind = 'create' | 'update' | 'delete'
@@ -39,14 +39,14 @@ for (const subject of subjects)
       kind: Kind,
       entity: string,
       viewer: Viewer,
-      reference: Reference,
+      reference: RowsReference,
     ): Input | undefined =>
       kind === 'delete'
         ? undefined
         : bodyFor({ ...it, reference, entity, version: undefined, mode: kind, viewer, n: n++ })
 
     /** An input for a create that the rule lets through, or that it does not, as far as there are some. */
-    const newFor = (entity: string, viewer: Viewer, reference: Reference, isRight: boolean) => {
+    const newFor = (entity: string, viewer: Viewer, reference: RowsReference, isRight: boolean) => {
       const use = { ...it, reference, entity, version: undefined, mode: 'create', viewer } as const
       for (const wanted of isRight ? (['made'] as const) : (['refused', 'absent'] as const)) {
         const input = bodyIfAny({ ...use, wanted, n: n++ })
@@ -90,7 +90,7 @@ for (const subject of subjects)
       const isOpen =
         kind === 'create'
           ? verdict(rule, viewer, model) !== 'no'
-          : reference.may(entity, row as Row, rule, viewer)
+          : reference.may(entity, row as ReferenceRow, rule, viewer)
       const about = `${kind} ${entity} ${row?.id} by ${named(viewer)}: ${answer.text}`
       const isHidden = viewer.id !== null && row && reference.isHidden(entity, row, viewer)
       if (kind !== 'create' && isHidden && viewer !== barred) {

@@ -1,5 +1,6 @@
 /** What the tests of the reads of a content share, in one of its versions. */
 import assert from 'node:assert/strict'
+import { type ReferenceRow, type RowsReference, type View, verdict } from '#check/reference.ts'
 import type { Listing } from '#model/entity.ts'
 import { entityOf } from '#model/model.ts'
 import { isByRow, type Viewer } from '#model/policy.ts'
@@ -8,7 +9,6 @@ import type { Route } from '#rest/routes.ts'
 import { refuses } from '../rest.ts'
 import type { Answered } from '../world.ts'
 import type { Subject } from './contents.ts'
-import { type Reference, type Row, type View, verdict } from './reference.ts'
 import { asOf, callersOf, type Filled, pathOf } from './subject.ts'
 
 /** How reading or writing is refused: 401 without a token, 403 with one. */
@@ -16,7 +16,7 @@ export const refusedTo = (answer: Answered, { role }: Viewer): void =>
   role === 'anonymous' ? refuses(answer, 401, 'UNAUTHENTICATED') : refuses(answer, 403, 'FORBIDDEN')
 
 /** A world that all versions of a content are asked in, since nothing is written. */
-export type Shared = { readonly it: Filled; readonly reference: Reference }
+export type Shared = { readonly it: Filled; readonly reference: RowsReference }
 
 /** What asks a content in a version, and what the reference says that it should answer. */
 export const readingOf = (view: View, subject: Subject, shared: () => Shared) => {
@@ -47,7 +47,7 @@ export const readingOf = (view: View, subject: Subject, shared: () => Shared) =>
 
   /** Asks a list of every parent as an admin, who sees all of it(), and where rows are hidden as somebody else, too. */
   const eachList = async (
-    check: (route: Route, path: string, rows: readonly Row[], viewer: Viewer) => unknown,
+    check: (route: Route, path: string, rows: readonly ReferenceRow[], viewer: Viewer) => unknown,
   ) => {
     for (const route of routesOf('list'))
       for (const viewer of isByRow(rulesOf(route).enter) ? [admin, someone(2)] : [admin])
@@ -64,7 +64,7 @@ export const readingOf = (view: View, subject: Subject, shared: () => Shared) =>
             )
   }
 
-  const objects = (route: Route, rows: readonly Row[], viewer: Viewer) =>
+  const objects = (route: Route, rows: readonly ReferenceRow[], viewer: Viewer) =>
     rows.map(row => reference().objectOf(route.entity, row, view, viewer))
 
   /** Where the next page of such a list begins. */

@@ -1,6 +1,7 @@
 /** The reads of the REST API, on every content: each route answers what a plain reference over the rows does. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { type ReferenceRow, type View, verdict, viewsOf } from '#check/reference.ts'
 import { entityOf } from '#model/model.ts'
 import { isByRow } from '#model/policy.ts'
 import { isIn } from '#model/version.ts'
@@ -8,7 +9,6 @@ import { refuses } from '../rest.ts'
 import { type Subject, subjects } from './contents.ts'
 import { listsAreRead } from './lists.ts'
 import { readingOf, refusedTo, type Shared } from './reading.ts'
-import { type Row, type View, verdict, viewsOf } from './reference.ts'
 import { anonymous, filled, named, nameOf, pathOf } from './subject.ts'
 
 const readsIn = (view: View, subject: Subject, shared: () => Shared) =>
@@ -20,7 +20,10 @@ const readsIn = (view: View, subject: Subject, shared: () => Shared) =>
     test('each thing is shown to those who may see it, and is not there for others', async () => {
       for (const route of routesOf('one'))
         for (const viewer of callers)
-          for (const row of [...reference().rowsIn(route.entity).slice(0, 4), { id: 999 } as Row]) {
+          for (const row of [
+            ...reference().rowsIn(route.entity).slice(0, 4),
+            { id: 999 } as ReferenceRow,
+          ]) {
             const parentId = route.below ? row[route.below.field] : undefined
             const answer = await ask(
               `GET ${pathOf(route, prefix, { id: row.id, parentId })}`,
@@ -182,7 +185,7 @@ const readsIn = (view: View, subject: Subject, shared: () => Shared) =>
 
     test('a version that is named by a header is the one in the path, but for its links', async () => {
       for (const route of routesOf('one').filter(({ below }) => !below)) {
-        const row = reference().rowsIn(route.entity)[0] as Row
+        const row = reference().rowsIn(route.entity)[0] as ReferenceRow
         const path = pathOf(route, '', { id: 1 })
         const named = await ask(`GET /api${path}`, admin, { 'API-Version': String(version) })
         const object = (prefix: string) =>

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { mapped } from '#base/object.ts'
+import { memberName, type ReferenceRow, type View, verdict, viewsOf } from '#check/reference.ts'
+import { validValue } from '#check/values.ts'
 import { entityOf } from '#model/model.ts'
 import type { Viewer } from '#model/policy.ts'
 import { isIn } from '#model/version.ts'
@@ -10,9 +12,7 @@ import { refuses } from '../rest.ts'
 import { type Subject, subjects } from './contents.ts'
 import { createsAreJudged } from './creates.ts'
 import { refusedTo } from './reading.ts'
-import { memberName, type Row, type View, verdict, viewsOf } from './reference.ts'
 import { anonymous, asOf, isHeld, named, nameOf, pathOf, targetFor } from './subject.ts'
-import { validValue } from './values.ts'
 import { type Write, writingOf } from './writing.ts'
 
 const writesIn = (subject: Subject, view: View) =>
@@ -49,7 +49,7 @@ const writesIn = (subject: Subject, view: View) =>
         mine,
       })
 
-    const pathTo = (route: Route, row: Row): string =>
+    const pathTo = (route: Route, row: ReferenceRow): string =>
       pathOf(route, prefix, {
         id: row.id,
         parentId: route.below ? row[route.below.field] : undefined,
@@ -77,7 +77,7 @@ const writesIn = (subject: Subject, view: View) =>
                 continue
               }
               assert.equal(answer.status, 200, about)
-              const kept = (await now()).byId(route.entity, row.id) as Row
+              const kept = (await now()).byId(route.entity, row.id) as ReferenceRow
               agrees(route, answer, body, kept, viewer)
               assert.equal(kept.revision, Number(row.revision) + 1, about)
               await readAgain()
@@ -114,7 +114,7 @@ const writesIn = (subject: Subject, view: View) =>
     test('an unknown member is named, and so is each one that is at fault', async () => {
       for (const route of routesOf('create', 'replace', 'update')) {
         const kind = route.kind as Exclude<Write, 'delete'>
-        const row = reference().rowsIn(route.entity)[0] as Row
+        const row = reference().rowsIn(route.entity)[0] as ReferenceRow
         const { path, body } =
           kind === 'create'
             ? newFor(route, admin)
@@ -160,7 +160,7 @@ const writesIn = (subject: Subject, view: View) =>
     })
 
     /** A row without what each write of it changes. */
-    const untouched = ({ entity }: Route, row: Row | undefined) => {
+    const untouched = ({ entity }: Route, row: ReferenceRow | undefined) => {
       const { fields } = entityOf(it().model, entity)
       const own = Object.entries(row ?? {}).filter(([key]) => !fields[key]?.touched)
       return { ...Object.fromEntries(own), revision: 0 }
@@ -255,7 +255,7 @@ const writesIn = (subject: Subject, view: View) =>
         for (const { id } of steps && about ? reference().rowsIn(about) : [])
           for (const viewer of callers) {
             if (!about || verdict(rule, viewer, it().model) === 'no') continue
-            const row = reference().byId(about, id) as Row
+            const row = reference().byId(about, id) as ReferenceRow
             const line = `${method} ${prefix}${path.replace(':id', `${id}`)}`
             const body = input && mapped(input, (field, key) => validValue(key, field, 1))
             const answer = await ask(line, viewer, body)

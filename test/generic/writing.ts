@@ -1,24 +1,24 @@
 /** What the tests of the writes of a content share, in one of its versions. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach } from 'node:test'
+import { type BodyOutcome, bodyIfAny } from '#check/bodies.ts'
+import {
+  memberName,
+  type ReferenceRow,
+  type RowsReference,
+  referenceOver,
+  rowsOf,
+  type View,
+} from '#check/reference.ts'
+import { stored } from '#check/rows.ts'
+import { taken } from '#check/values.ts'
 import type { Field } from '#model/field.ts'
 import { entityOf } from '#model/model.ts'
 import { isByRow, type Policy, type Viewer } from '#model/policy.ts'
 import { isIn } from '#model/version.ts'
 import type { Route } from '#rest/routes.ts'
-import { taken } from '../support/taken.ts'
 import type { Answered } from '../world.ts'
-import { bodyIfAny, type Outcome } from './bodies.ts'
 import type { Subject } from './contents.ts'
-import {
-  memberName,
-  type Reference,
-  type Row,
-  referenceOver,
-  rowsOf,
-  type View,
-} from './reference.ts'
-import { stored } from './rows.ts'
 import { asOf, callersOf, type Filled, filled, pathOf } from './subject.ts'
 
 export type Write = 'create' | 'replace' | 'update' | 'delete'
@@ -28,7 +28,7 @@ export const writingOf = (subject: Subject, view: View) => {
   const { version, prefix } = view
   const { admin, someone, barred, callers } = callersOf(subject)
   let filledWith: Filled
-  let referenceNow: Reference
+  let referenceNow: RowsReference
   let n = 0
   before(async () => {
     filledWith = await filled(subject)
@@ -66,7 +66,7 @@ export const writingOf = (subject: Subject, view: View) => {
     mode: Exclude<Write, 'delete'>,
     viewer: Viewer,
     given = givenFor(route, viewer),
-    wanted?: Outcome,
+    wanted?: BodyOutcome,
   ) =>
     bodyIfAny({
       ...it(),
@@ -84,7 +84,7 @@ export const writingOf = (subject: Subject, view: View) => {
     bodyWith(route, mode, viewer) ?? assert.fail(`no body is left for ${route.path}`)
 
   /** A create of which this comes: its path with a parent, and a body; undefined if there is none. */
-  const newOf = (route: Route, viewer: Viewer, wanted?: Outcome) => {
+  const newOf = (route: Route, viewer: Viewer, wanted?: BodyOutcome) => {
     for (let tries = 0; tries < 9; tries++) {
       const given = givenFor(route, viewer)
       const body = bodyWith(route, 'create', viewer, given, wanted)
@@ -113,7 +113,7 @@ export const writingOf = (subject: Subject, view: View) => {
     { entity, kind }: Route,
     answer: Answered,
     body: Record<string, unknown>,
-    row: Row,
+    row: ReferenceRow,
     viewer: Viewer,
   ): void => {
     const { fields } = entityOf(it().model, entity)

@@ -71,5 +71,6 @@ for (const major of [20, 24, 26])
     await inTime('npm start ends', closed)
     timed.seconds += (performance.now() - begun) / 1000
 
+    assert.match(run(blog, 'npm', 'test', '--', '--seconds', '8'), /\nall is well/)
     assert.ok(timed.seconds < mostSeconds, `the commands took ${timed.seconds} s`)
   })

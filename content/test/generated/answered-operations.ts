@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { executeSync, parse } from 'graphql'
+import { type ReferenceRow, referenceOver, rowsOf } from '#check/reference.ts'
 import { deriveSchema } from '#graphql/schema.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import type { Viewer } from '#model/policy.ts'
 import { parseId } from '#model/values.ts'
 import { rootOver } from '#test/generated/reference-graphql.ts'
-import { type Row, referenceOver, rowsOf } from '#test/generic/reference.ts'
 import { type Operation, type Shape, vocabularyOf } from '#test/operations.ts'
 import { usualModel, type World, type WorldOptions } from '../world.ts'
 
@@ -46,7 +46,7 @@ const viewer: Viewer = { id: 2, role: 'user' }
 export const resolversOf = async (world: World): Promise<object> => {
   const { model } = world.core
   const reference = referenceOver(model, await rowsOf(world))
-  return rootOver<Row>({
+  return rootOver<ReferenceRow>({
     model,
     met: (name, at) => {
       const { policy } = entityOf(model, name)

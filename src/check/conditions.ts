@@ -7,11 +7,13 @@ import { fold } from '#model/values.ts'
 export type StoredRow = Readonly<Record<string, string | number | null>>
 
 /** The rows of all entities, and who asks when. */
-export type Memory = {
+export type RowMemory = {
   readonly entities: Readonly<Record<string, Entity>>
   readonly rows: Readonly<Record<string, readonly StoredRow[]>>
   readonly viewer: number | null
   readonly now: number
+  /** The decimals of the currency: 2 unless given. */
+  readonly digits?: number
 }
 
 type Given = Readonly<Record<string, unknown>>
@@ -23,7 +25,7 @@ const isObject = (given: unknown): given is Given =>
 
 /** Whether a row fits a condition. Callers without a row are to be kept from rules that name the viewer before. */
 export const satisfies = (
-  memory: Memory,
+  memory: RowMemory,
   name: string,
   row: StoredRow,
   condition: Condition,
@@ -35,10 +37,10 @@ export const satisfies = (
     if (given === viewer) return memory.viewer
     if (given === now) return memory.now
     if (given instanceof Date) return given.getTime()
-    const scalar = fields[key]?.scalar
+    const { scalar, scale = 0 } = fields[key] ?? {}
     if (scalar === 'time') return Date.parse(String(given))
-    if (scalar === 'decimal') return Number((Number(given) * 10).toFixed(6))
-    if (scalar === 'money') return Number((Number(given) * 100).toFixed(6))
+    if (scalar === 'decimal') return Number((Number(given) * 10 ** scale).toFixed(6))
+    if (scalar === 'money') return Number((Number(given) * 10 ** (memory.digits ?? 2)).toFixed(6))
     return scalar === 'flag' ? Number(given) : given
   }
 

@@ -1,5 +1,6 @@
 /** Rows for all the entities of any model, as they are stored. */
 
+import { taken, validValue } from '#check/values.ts'
 import type { OpenStore } from '#content.ts'
 import type { Entity } from '#model/entity.ts'
 import { type Field, isDerived } from '#model/field.ts'
@@ -8,9 +9,9 @@ import { dependenciesFirst } from '#model/references.ts'
 import { foldedAs } from '#model/words.ts'
 import { manyInserter } from '#serve/insert.ts'
 import type { SqlValue } from '#sql/sql.ts'
-import { subjectFor } from '../asking.ts'
-import { taken } from '../support/taken.ts'
-import { validValue } from './values.ts'
+
+/** The subject of the row with an id, where tokens have subjects. */
+export const subjectFor = (id: number): string => `idp|${id}`
 
 /** How many rows each entity has; the last of the viewers is barred. */
 export const rowCount = 11
@@ -23,6 +24,7 @@ export const stored = (field: Field, value: unknown, digits: number): SqlValue =
   if (field.scalar === 'decimal') return Math.round(Number(data) * 10 ** field.scale)
   if (field.scalar === 'time') return Date.parse(String(data))
   if (field.scalar === 'flag') return data === true ? 1 : 0
+  if (field.scalar === 'json' || field.scalar === 'list') return JSON.stringify(data)
   return data as SqlValue
 }
 
@@ -39,7 +41,8 @@ const referredId = (name: string, key: string, entity: Entity, n: number): numbe
   return place === 0 ? (n % 4) + 1 : ((n * place + Math.floor(n / 4)) % (rowCount - 2)) + 1
 }
 
-const rowOf = (model: Model, name: string, n: number): Map<string, SqlValue> => {
+/** The n-th row of an entity, by field. */
+export const rowOf = (model: Model, name: string, n: number): Map<string, SqlValue> => {
   const entity = entityOf(model, name)
   const { digits } = model.settings.currency
   const row = new Map<string, SqlValue>()

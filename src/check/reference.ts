@@ -1,4 +1,6 @@
 /** What a service owes for any model, worked out over plain rows in memory: rules, lists, objects. */
+
+import { type StoredRow, satisfies } from '#check/conditions.ts'
 import type { Content } from '#content.ts'
 import { type Entity, type Filter, type Link, type Listing, pathFields } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
@@ -8,20 +10,26 @@ import { isIn, type Version, type VersionStyle } from '#model/version.ts'
 import { foldedAs } from '#model/words.ts'
 import type { Route } from '#rest/routes.ts'
 import type { SqlValue } from '#sql/sql.ts'
-import { type StoredRow, satisfies } from '../support/conditions.ts'
-import type { World } from '../world.ts'
 
 /** A stored row, by field. */
-export type Row = Readonly<Record<string, SqlValue>> & { readonly id: number }
+export type ReferenceRow = Readonly<Record<string, SqlValue>> & { readonly id: number }
 
-export type Rows = ReadonlyMap<string, readonly Row[]>
+export type ReferenceRows = ReadonlyMap<string, readonly ReferenceRow[]>
 
 const plainValue = (scalar: string, value: SqlValue): SqlValue =>
-  value === null || scalar === 'text' || scalar === 'bytes' ? value : Number(value)
+  value === null || ['text', 'bytes', 'date', 'json', 'list'].includes(scalar)
+    ? value
+    : Number(value)
 
-/** All rows of the world's store, by id, read directly from the database. */
-export const rowsOf = async ({ core, rows }: World): Promise<Rows> => {
-  const all = new Map<string, readonly Row[]>()
+/** A store with rows of a model, and a look into it. */
+type Stored = {
+  readonly core: { readonly model: Model }
+  readonly rows: (text: string) => Promise<readonly (readonly SqlValue[])[]>
+}
+
+/** All rows of a store, by id, read directly from the database. */
+export const rowsOf = async ({ core, rows }: Stored): Promise<ReferenceRows> => {
+  const all = new Map<string, readonly ReferenceRow[]>()
   for (const [name, { table, fields }] of Object.entries(core.model.entities)) {
     const keys = Object.entries(fields)
     const columns = keys.map(([key]) => `"${columnName(key)}"`).join()
@@ -29,7 +37,7 @@ export const rowsOf = async ({ core, rows }: World): Promise<Rows> => {
     const row = (values: readonly SqlValue[]) =>
       Object.fromEntries(
         keys.map(([key, { scalar }], index) => [key, plainValue(scalar, values[index] ?? null)]),
-      ) as Row
+      ) as ReferenceRow
     all.set(name, found.map(row))
   }
   return all
@@ -131,14 +139,17 @@ export const filtersIn = (
   })
 
 /** The rows with what is counted of those below them, and means of these with four decimals more, half away from zero. */
-const withKept = ({ entities }: Model, all: Rows): Rows =>
+const withKept = ({ entities }: Model, all: ReferenceRows): ReferenceRows =>
   new Map(
     [...all].map(([name, rows]) => {
       const { fields = {}, relations = {} } = entities[name] ?? {}
       const kept = Object.entries(fields).flatMap(([key, { kept }]) =>
         kept ? [{ key, kept }] : [],
       )
-      const valueFor = (row: Row, { relation, of = 'id', as }: (typeof kept)[number]['kept']) => {
+      const valueFor = (
+        row: ReferenceRow,
+        { relation, of = 'id', as }: (typeof kept)[number]['kept'],
+      ) => {
         const { to = '', by = '' } = relations[relation] ?? {}
         const below = (all.get(to) ?? []).filter(child => child[by] === row.id)
         const values = below.flatMap(child => (child[of] === null ? [] : [Number(child[of])]))
@@ -149,7 +160,7 @@ const withKept = ({ entities }: Model, all: Rows): Rows =>
             : Math.sign(sum) * Math.round((Math.abs(sum) * 10_000) / values.length)
         return as === 'sum' ? sum : values.length
       }
-      const whole = (row: Row): Row => ({
+      const whole = (row: ReferenceRow): ReferenceRow => ({
         ...row,
         ...Object.fromEntries(kept.map(({ key, kept }) => [key, valueFor(row, kept)])),
       })
@@ -158,14 +169,14 @@ const withKept = ({ entities }: Model, all: Rows): Rows =>
   )
 
 /** The reference over some rows. */
-export const referenceOver = (model: Model, stored: Rows) => {
+export const referenceOver = (model: Model, stored: ReferenceRows) => {
   const all = withKept(model, stored)
   const { entities } = model
   const rows = Object.fromEntries(all) as Readonly<Record<string, readonly StoredRow[]>>
   const rowsIn = (name: string) => all.get(name) ?? []
   const byId = (name: string, id: SqlValue | undefined) => rowsIn(name).find(row => row.id === id)
 
-  const at = (name: string, row: Row | undefined, path: readonly string[]): SqlValue => {
+  const at = (name: string, row: ReferenceRow | undefined, path: readonly string[]): SqlValue => {
     const [head = '', ...rest] = path
     if (rest.length === 0) return row?.[head] ?? null
     const relation = entityOf(model, name).relations[head]
@@ -174,28 +185,39 @@ export const referenceOver = (model: Model, stored: Rows) => {
   }
 
   /** Whether a rule that looks at rows lets the viewer through for this one, as the row's own viewer may. */
-  const isMine = (name: string, row: Row, rule: Rule | undefined, viewer: Viewer): boolean => {
+  const isMine = (
+    name: string,
+    row: ReferenceRow,
+    rule: Rule | undefined,
+    viewer: Viewer,
+  ): boolean => {
     if (rule?.kind === 'self')
       return rule.fields.some(path => at(name, row, path.split('.')) === viewer.id)
     if (rule?.kind === 'any of') return rule.rules.some(one => isMine(name, row, one, viewer))
     if (!rule?.before || verdict(rule, viewer, model) === 'no') return false
-    const memory = { entities, rows, viewer: viewer.id, now: Date.now() }
+    const { digits } = model.settings.currency
+    const memory = { entities, rows, viewer: viewer.id, now: Date.now(), digits }
     return satisfies(memory, name, row as StoredRow, rule.before)
   }
 
   /** Whether the viewer may do it to that row. */
-  const may = (name: string, row: Row, rule: Rule | undefined, viewer: Viewer): boolean => {
+  const may = (
+    name: string,
+    row: ReferenceRow,
+    rule: Rule | undefined,
+    viewer: Viewer,
+  ): boolean => {
     const said = verdict(rule, viewer, model)
     return said === 'row' ? isMine(name, row, rule, viewer) : said === 'yes'
   }
 
   /** Whether a rule hides the row from the viewer: for it the row does not exist. */
-  const isHidden = (name: string, row: Row, viewer: Viewer): boolean => {
+  const isHidden = (name: string, row: ReferenceRow, viewer: Viewer): boolean => {
     const { read } = entityOf(model, name).policy
     return isByRow(read) && !may(name, row, read, viewer)
   }
 
-  const seen = (name: string, rule: Rule | undefined, viewer: Viewer): readonly Row[] =>
+  const seen = (name: string, rule: Rule | undefined, viewer: Viewer): readonly ReferenceRow[] =>
     rowsIn(name).filter(row => may(name, row, rule, viewer))
 
   const shown = (entity: Entity, key: string, value: SqlValue): unknown => {
@@ -204,15 +226,16 @@ export const referenceOver = (model: Model, stored: Rows) => {
     if (scalar === 'money') return Number(value) / 10 ** model.settings.currency.digits
     if (scalar === 'decimal') return Number(value) / 10 ** (entity.fields[key]?.scale ?? 0)
     if (scalar === 'time') return new Date(Number(value)).toISOString()
+    if (scalar === 'json' || scalar === 'list') return JSON.parse(String(value))
     return scalar === 'flag' ? value === 1 : value
   }
 
-  const linkOf = (row: Row, { href, method }: Link, prefix: string) => {
+  const linkOf = (row: ReferenceRow, { href, method }: Link, prefix: string) => {
     const path = href.replace(/\{(\w+)\}/g, (_, key) => String(row[key]))
     return { href: prefix + path, ...(method !== undefined && { method }) }
   }
 
-  const linksOf = ({ links, fields }: Entity, row: Row, view: View, viewer: Viewer) => {
+  const linksOf = ({ links, fields }: Entity, row: ReferenceRow, view: View, viewer: Viewer) => {
     const { version, prefix } = view
     const chosen = links?.cases[links.by === null ? 'all' : String(row[links.by])]
     /** Whether it leads to nothing, or to a row that the viewer may not see. */
@@ -232,7 +255,7 @@ export const referenceOver = (model: Model, stored: Rows) => {
   /** The object of a row as a version of the REST API shows it to a viewer who may see it. */
   const objectOf = (
     name: string,
-    row: Row,
+    row: ReferenceRow,
     view: View,
     viewer: Viewer,
   ): Record<string, unknown> => {
@@ -254,7 +277,7 @@ export const referenceOver = (model: Model, stored: Rows) => {
 
   const below = (
     relation: Entity['relations'][string] | undefined,
-    row: Row,
+    row: ReferenceRow,
     view: View,
     viewer: Viewer,
   ) => {
@@ -267,7 +290,11 @@ export const referenceOver = (model: Model, stored: Rows) => {
   }
 
   /** The rows of a list route for a viewer who may read it, before filters, in its usual order. */
-  const listed = (route: Route, parent: number | undefined, viewer: Viewer): readonly Row[] => {
+  const listed = (
+    route: Route,
+    parent: number | undefined,
+    viewer: Viewer,
+  ): readonly ReferenceRow[] => {
     const { policy, rest } = entityOf(model, route.entity)
     const rows = seen(route.entity, policy.enter ?? policy.read, viewer)
     const { field = '', through } = route.below ?? {}
@@ -284,7 +311,7 @@ export const referenceOver = (model: Model, stored: Rows) => {
   return { rowsIn, byId, may, isHidden, isMine, seen, shown, objectOf, listed }
 }
 
-export type Reference = ReturnType<typeof referenceOver>
+export type RowsReference = ReturnType<typeof referenceOver>
 
 const compare = (a: SqlValue, b: SqlValue): number => {
   if (a === b) return 0
@@ -295,7 +322,10 @@ const compare = (a: SqlValue, b: SqlValue): number => {
 }
 
 /** The rows in an order by signed fields, ties by id. */
-export const sorted = (rows: readonly Row[], signed: readonly string[]): readonly Row[] =>
+export const sorted = (
+  rows: readonly ReferenceRow[],
+  signed: readonly string[],
+): readonly ReferenceRow[] =>
   rows.toSorted((a, b) => {
     for (const term of signed) {
       const key = term.replace(/^-/, '')

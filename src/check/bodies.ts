@@ -1,17 +1,24 @@
 /** Bodies that create and change things of any model. */
+
+import {
+  memberName,
+  type ReferenceRow,
+  type RowsReference,
+  verdict,
+  written,
+} from '#check/reference.ts'
+import { rowCount, stored } from '#check/rows.ts'
+import { validValue } from '#check/values.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import type { Viewer } from '#model/policy.ts'
 import { isIn, type Version } from '#model/version.ts'
-import { memberName, type Reference, type Row, verdict, written } from './reference.ts'
-import { rowCount, stored } from './rows.ts'
-import { validValue } from './values.ts'
 
 /** The last two rows are left to themselves: one is barred. */
 const most = rowCount - 2
 const seldom = (n: number) => Math.floor(n / most)
 
 /** What comes of a body for a new thing: it refers to what its caller may not see, or the rule for creates refuses what it makes. */
-export type Outcome = 'made' | 'absent' | 'refused'
+export type BodyOutcome = 'made' | 'absent' | 'refused'
 
 /** What a body is for. */
 export type Purpose = {
@@ -26,9 +33,9 @@ export type Purpose = {
   /** Told apart from all others: what is unique stays so. */
   readonly n: number
   /** The rows that are there. */
-  readonly reference: Reference
+  readonly reference: RowsReference
   /** What is to come of it; anything, if it is left out. */
-  readonly wanted?: Outcome | undefined
+  readonly wanted?: BodyOutcome | undefined
 }
 
 const nthBody = (purpose: Purpose): Record<string, unknown> => {
@@ -70,7 +77,7 @@ const inVersion = ({ model, entity, version }: Purpose, body: Record<string, unk
 const outcomeOf = (
   { model, entity, reference, viewer }: Purpose,
   values: Record<string, unknown>,
-): Outcome => {
+): BodyOutcome => {
   const { fields, policy } = entityOf(model, entity)
   const { digits } = model.settings.currency
   const columns = Object.entries(fields).map(([key, field]) => {
@@ -78,7 +85,7 @@ const outcomeOf = (
     const own = typeof initial === 'object' && 'value' in initial ? initial.value : null
     return [key, key in values ? stored(field, values[key], digits) : own] as const
   })
-  const row: Row = { ...Object.fromEntries(columns), id: 0 }
+  const row: ReferenceRow = { ...Object.fromEntries(columns), id: 0 }
   for (const [key, { references }] of Object.entries(fields)) {
     const target = references && reference.byId(references.entity, row[key])
     if (target && reference.isHidden(references.entity, target, viewer)) return 'absent'

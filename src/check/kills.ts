@@ -1,0 +1,94 @@
+/** Kills: a process that serves is killed with SIGKILL while it writes, and all that it acknowledged must be there after the next start. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { bodyIfAny } from '#check/bodies.ts'
+import { type CheckService, Fault } from '#check/service.ts'
+import type { Content } from '#content.ts'
+import { entityOf } from '#model/model.ts'
+import { isIn } from '#model/version.ts'
+import { routesOf } from '#rest/routes.ts'
+import { startService } from '#serve/temporary.ts'
+
+/** Where the settings of the child are: a hidden way to start it, which serves until it is killed or left alone. */
+const settingsName = 'CHECK_CHILD_SETTINGS'
+
+/** Serves as the child that is killed. */
+export const serveAsChild = async (content: Content): Promise<void> => {
+  const settings = JSON.parse(process.env[settingsName] ?? '{}')
+  const { url } = await startService({ ...content, creationRates: () => ({}) }, { settings })
+  process.stdout.write(`${url}\n`)
+  // The check is over, or was killed itself.
+  process.stdin.on('end', () => process.exit()).resume()
+}
+
+const startChild = async (settings: CheckService['settings'], file: string | undefined) => {
+  const config = file === undefined ? [] : ['--config', file]
+  const args = [...process.execArgv, process.argv[1] ?? '', 'check', '--as-child', ...config]
+  const env = { ...process.env, [settingsName]: JSON.stringify(settings) }
+  const child = spawn(process.execPath, args, { env, stdio: ['pipe', 'pipe', 'inherit'] })
+  const exited = once(child, 'exit')
+  const [said] = await Promise.race([once(child.stdout, 'data'), exited])
+  if (child.exitCode !== null) throw new Fault('the process that is to be killed does not start')
+  return { url: String(said).trim(), child, exited }
+}
+
+/** Stops the service, and kills others on its store while they write; gives how many acknowledged writes were found again, undefined where nobody can create rows. */
+export const checkKills = async (
+  service: CheckService,
+  file: string | undefined,
+  isOver: () => boolean,
+): Promise<{ readonly kills: number; readonly writes: number } | undefined> => {
+  const { model, view, callers, ask } = service
+  const before = await service.reference()
+  await service.stopServing()
+  const makers = routesOf(model).flatMap(route => {
+    if (route.kind !== 'create' || route.below || !isIn(route.lifetime, view.version)) return []
+    const { entity } = route
+    if (!entityOf(model, entity).rest.one) return []
+    return callers.map(viewer => (n: number) => {
+      const purpose = { model, entity, version: view.version, mode: 'create', viewer } as const
+      const body = bodyIfAny({ ...purpose, reference: before, wanted: 'made', n })
+      return { line: `POST ${view.prefix}${route.path}`, entity, viewer, body }
+    })
+  })
+  const usable = makers.find(make => {
+    const { entity, viewer, body } = make(90_000)
+    return body && viewer.id !== null && entityOf(model, entity).sets.length === 0
+  })
+  if (!usable) return undefined
+  const total = { kills: 0, writes: 0 }
+  let n = 100_000
+  for (let round = 0; round < 3 && !(round > 0 && isOver()); round++) {
+    const { url, child, exited } = await startChild(service.settings, file)
+    const done: { readonly entity: string; readonly id: number }[] = []
+    const stopped = { isSo: false }
+    const writing = Array.from({ length: 4 }, async () => {
+      while (!stopped.isSo) {
+        const { line, entity, viewer, body } = usable(n++)
+        const answer = await ask(line, viewer, body, url).catch(error => {
+          if (error instanceof Fault) throw error
+        })
+        if (!answer) return
+        if (answer.status === 201) done.push({ entity, id: answer.json.id })
+        if (done.length === 30 + 30 * round) child.kill('SIGKILL')
+      }
+    })
+    const ending = setTimeout(() => child.kill('SIGKILL'), 3000)
+    await exited
+    clearTimeout(ending)
+    stopped.isSo = true
+    await Promise.all(writing)
+    const next = await startChild(service.settings, file)
+    const now = await service.reference()
+    const lost = done.filter(({ entity, id }) => now.byId(entity, id) === undefined)
+    next.child.kill('SIGKILL')
+    await next.exited
+    if (lost.length > 0)
+      throw new Fault(
+        `${lost.length} of ${done.length} acknowledged writes were lost by a kill, such as ${lost[0]?.entity} ${lost[0]?.id}`,
+      )
+    total.kills += 1
+    total.writes += done.length
+  }
+  return total
+}

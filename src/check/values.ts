@@ -1,0 +1,82 @@
+/** Values for the fields of any model: valid ones, each found by the field's own rule. */
+
+import type { Check } from '#base/check.ts'
+import { dayNumbered } from '#base/dates.ts'
+import type { RowsByEntity } from '#content.ts'
+import type { Field } from '#model/field.ts'
+import type { Entities } from '#model/model.ts'
+import type { Scalar } from '#model/values.ts'
+
+const beginning = Date.UTC(2026, 0, 1)
+const hour = 3_600_000
+
+/** Texts that are hard to compare, to search and to write. */
+const hard = ['Éclair', 'éclair', '100%', 'a_b', '"\\', '日本', '😀', '<b>', 'zoo', 'Zoo']
+
+const candidates = {
+  id: n => [n + 1],
+  text: n => [
+    `${hard[n % hard.length]} ${n}`,
+    `text ${n}`,
+    `text-${n}`,
+    `name.${n}@example.org`,
+    `https://example.org/${n}`,
+    `97801402${10_000 + n}`,
+    String(100 + n),
+  ],
+  // Twice the same and then another: a sort has ties.
+  int: n => [Math.floor(n / 2) * 10, n, 1, 0],
+  money: n => [Math.floor(n / 2) * 4.5, n, 1, 0],
+  decimal: n => [Math.floor(n / 2) * 0.5, n / 10, n, 1, 0],
+  date: n => [dayNumbered(20_000 + Math.floor(n / 2))],
+  time: n => [new Date(beginning + Math.floor(n / 2) * hour).toISOString()],
+  flag: n => [n % 2 === 0],
+  json: n => [{ n }, [n]],
+  list: () => [[]],
+  bytes: n => [new Uint8Array([n])],
+} satisfies Record<Scalar, (n: number) => readonly unknown[]>
+
+/** The value as a check takes it; undefined where it refuses it. */
+export const taken = (rule: Check, value: unknown): unknown => {
+  const checked = rule(value)
+  return 'value' in checked ? checked.value : undefined
+}
+
+const shown = new WeakMap<Field, readonly unknown[]>()
+
+/** Remembers the values of rows that somebody wrote, such as a demo: for fields whose own rule no other value fits. */
+export const learnFrom = (entities: Entities, rows: RowsByEntity): void => {
+  for (const [name, { fields }] of Object.entries(entities))
+    for (const [key, field] of Object.entries(fields)) {
+      const values = (rows[name] ?? []).flatMap(row => row[key] ?? [])
+      if (values.length > 0) shown.set(field, values)
+    }
+}
+
+/** Values of a field that its own limits give, and those of a demo. */
+const otherValues = (field: Field, n: number): readonly unknown[] => {
+  const { scalar, range: { min, max } = { min: 0, max: 0 } } = field
+  const learnt = shown.get(field) ?? []
+  const own = learnt.map((_, index) => learnt[(n + index) % learnt.length])
+  if (scalar === 'text') return [`${n}`.padStart(min, 'x'), `${n}`.slice(-max), ...own]
+  const isNumber = scalar === 'int' || scalar === 'money' || scalar === 'decimal'
+  return isNumber ? [min + (n % (max - min + 1)), min, ...own] : own
+}
+
+const isDistinct = ({ unique }: Field) => unique !== undefined
+
+/** The n-th value that the field takes, as a body gives it. Throws where none is known that its rule lets pass. */
+export const validValue = (name: string, field: Field, n: number): unknown => {
+  const { items, values, scalar, nullable, rule, range } = field
+  if (nullable && n % 3 === 2) return null
+  if (items)
+    return Array.from({ length: Math.max(range?.min ?? 0, 1) }, (_, index) =>
+      validValue(name, items, n + index),
+    )
+  if (values) return values[n % values.length]
+  const tried = isDistinct(field) && scalar === 'int' ? [n + 1] : candidates[scalar](n)
+  const found = [...tried, ...otherValues(field, n)].find(value => taken(rule, value) !== undefined)
+  if (found === undefined)
+    throw new Error(`no value is known for ${name}: give a row of the demo one that its rule takes`)
+  return found
+}

@@ -1,0 +1,111 @@
+/** `duet check`: tries a content out in a temporary folder: requests judged by a reference, its rules, and kills. */
+
+import { randomFrom } from '#base/random.ts'
+import { checkKills, serveAsChild } from '#check/kills.ts'
+import { checkReads, checkWrites } from '#check/requests.ts'
+import { type CheckService, databaseFor, Fault, serveForCheck } from '#check/service.ts'
+import { readArgs, UsageError, wholeOption } from '#cli/arguments.ts'
+import { checkDatabase } from '#config.ts'
+import type { Content } from '#content.ts'
+import { inWords } from '#model/policy.ts'
+
+export const help = `Usage: duet check [--seconds N] [--seed N]
+
+Tries the content out on a store of its own in a temporary folder, for a minute unless
+--seconds says otherwise: that store and model start; generated requests of every kind of
+caller through REST and GraphQL, each answer compared with a reference in memory; every
+rule, for rows that fit it, that do not, and that change; actions called at once; and kills
+while it writes. Prints who may do what, to be read. Your store and settings are not used.
+With ${checkDatabase}=postgres://… also on PostgreSQL, in a database that it
+makes there and drops. --seed N repeats a run. Exit code 1 where something is wrong.`
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`)
+
+/** Who may do what, a line for each rule. */
+const printRights = ({ entities, viewers: { roles }, actions }: Content): void => {
+  say('who may do what:')
+  const told = (rule: Parameters<typeof inWords>[0] | undefined) =>
+    rule === undefined ? 'nobody' : inWords(rule, roles)
+  for (const [name, { policy }] of Object.entries(entities)) {
+    say(`  ${name}`)
+    for (const operation of ['read', 'enter', 'create', 'update', 'delete'] as const)
+      if (operation !== 'enter' || policy.enter)
+        say(`    ${operation.padEnd(7)} ${told(policy[operation])}`)
+  }
+  for (const { name, rule } of actions) say(`  ${name}: ${told(rule)}`)
+}
+
+type Turn = {
+  readonly content: Content
+  readonly file: string | undefined
+  readonly seed: number
+  readonly seconds: number
+}
+
+/** Checks one engine in so many seconds; throws a Fault for the first thing that is wrong. */
+const checkOn = async (engine: string, { content, file, seed, seconds }: Turn, url?: string) => {
+  const begun = performance.now()
+  /** Whether this share of the time is over. */
+  const isOver = (share: number) => performance.now() - begun > share * seconds * 1000
+  const random = randomFrom(seed)
+  const service: CheckService = await serveForCheck(content, url)
+  try {
+    say(`${engine}: the migrations make what the model has, and it starts`)
+    for (const note of service.notes) say(`  note: ${note}`)
+    let passes = 0
+    do {
+      await checkReads(service, random)
+      await checkWrites(service, random, () => passes > 0 && isOver(0.5))
+      passes += 1
+    } while (!isOver(0.5))
+    await checkReads(service, random)
+    say(
+      `${engine}: ${service.asked()} requests of ${service.callers.length} callers through REST and GraphQL answered as the rules say`,
+    )
+    const killed = await checkKills(service, file, () => isOver(1))
+    say(
+      killed
+        ? `${engine}: ${killed.writes} acknowledged writes were there after ${killed.kills} kills`
+        : `${engine}: no kills, as callers can create no rows by themselves`,
+    )
+  } finally {
+    await service.close()
+  }
+}
+
+export const run = async (
+  args: readonly string[],
+  content: Content,
+  file?: string,
+): Promise<void> => {
+  const options = {
+    seconds: { type: 'string' },
+    seed: { type: 'string' },
+    'as-child': { type: 'boolean' },
+  } as const
+  const { values } = readArgs(args, options, 0)
+  if (values['as-child']) return serveAsChild(content)
+  const seconds = wholeOption('seconds', values.seconds, 60)
+  if (seconds < 1) throw new UsageError('--seconds must be 1 or more')
+  const seed = wholeOption('seed', values.seed, Math.floor(Math.random() * 1_000_000))
+  const given = process.env[checkDatabase]
+  printRights(content)
+  const turn = { content, file, seed, seconds: given ? seconds / 2 : seconds }
+  try {
+    await checkOn('SQLite', turn)
+    if (given) {
+      const { url, drop } = await databaseFor(given)
+      try {
+        await checkOn('PostgreSQL', turn, url)
+      } finally {
+        await drop()
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    throw new Error(`${error.message}\nagain: npx duet check --seed ${seed} --seconds ${seconds}`)
+  }
+  say(`all is well (seed ${seed})`)
+  // What a client keeps open for a while would keep the process.
+  process.exit()
+}
