@@ -406,14 +406,6 @@ const fewLines = 40
 /** The most small files, and how many of them may be for one other file alone beside those that have a reason. */
 const mostSmall = { all: 30, forOne: 0 }
 
-/** Small files that one other file imports and that are no part of it, with the reason. */
-const smallForOne: readonly (readonly [paths: RegExp, reason: string])[] = [
-  [/^content\/\w+\/entity\.ts$/, 'a resource each'],
-  [/^content\/user\/add\.ts$/, 'a command each'],
-  [/^src\/base\/random\.ts$/, 'tests draw by it too'],
-  [/^content\/served\.ts$/, 'what a service loads and other commands do not'],
-]
-
 const smallFaults = (
   files: readonly File[],
   most = mostSmall,
@@ -442,7 +434,11 @@ const smallFaults = (
 
 holds(
   'a file is a subject: few are small, and none of them is for one other file',
-  smallFaults(written.filter(({ path }) => path.startsWith('src/'))),
+  smallFaults(
+    written.filter(({ path }) => path.startsWith('src/')),
+    mostSmall,
+    [[/^src\/base\/random\.ts$/, 'tests draw by it too']],
+  ),
 )
 
 test('a small file for one other file is seen, and a reason for no such file', () => {
