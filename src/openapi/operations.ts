@@ -25,6 +25,7 @@ import {
   operationIdOf,
   type Route,
   relationOf,
+  rightOf,
 } from '#rest/routes.ts'
 import { type Action, guardedBy } from '#write/action.ts'
 
@@ -121,6 +122,8 @@ const successes = {
   replace: [200, 'What it is now.', 'Replaced', writeHeaders],
   update: [200, 'What it is now.', 'Updated', [...writeHeaders, 'ETag']],
   delete: [204, 'It is deleted.', 'Deleted', ['Duet-Position']],
+  link: [204, 'They are linked.', 'Linked', ['Duet-Position']],
+  unlink: [204, 'They are not linked.', 'Unlinked', ['Duet-Position']],
 } as const satisfies Record<Route['kind'], readonly [number, string, string, readonly HeaderName[]]>
 
 /** An operation as far as routes, actions and separate routes are alike. */
@@ -216,7 +219,7 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
   const isPlaced = kind === 'create' && entity.rest.one
   const answered = kind === 'list' ? listNameOf(route.entity) : typeName(route.entity)
   const success =
-    kind === 'delete'
+    status === 204
       ? shareAs(parts, suffix, { description, headers: headersOf(parts, names) })
       : shareAs(parts, name, {
           description,
@@ -233,11 +236,13 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
     typeof error === 'object' ? [error.code] : [],
   )
   const { errors = [], ...hooks } = entity.before
+  const right = rightOf(route)
+  const isLink = kind === 'link' || kind === 'unlink'
   const hookErrors =
-    !isRead && hooks[kind === 'replace' ? 'update' : kind] ? errors.map(({ code }) => code) : []
-  const rules = isRead
-    ? readRules(model, resource)
-    : [entity.policy[kind === 'replace' ? 'update' : kind] ?? nobody]
+    right && !isLink && hooks[right.operation] ? errors.map(({ code }) => code) : []
+  const rules = right
+    ? [entityOf(model, right.entity).policy[right.operation] ?? nobody]
+    : readRules(model, resource)
   return operationOf(parts, {
     method,
     path,
@@ -247,7 +252,7 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
     description: mayBeDoneBy(rules[0], model),
     rules,
     isRead,
-    isGuarded: !isRead && kind !== 'create' && entity.fields.revision !== undefined,
+    isGuarded: !isRead && !isLink && kind !== 'create' && entity.fields.revision !== undefined,
     parameters: [...pathParameters(path, route.entity, below?.entity), ...queried],
     requestBody: input ? { required: true, content } : undefined,
     responses: {
@@ -255,7 +260,7 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
       ...(kind === 'list' && notModified(parts, 'ListNotModified', ofLists)),
       ...(kind === 'one' && notModified(parts, 'NotModified', ['Link'])),
     },
-    ofBody: input ? [...ofBodies, ...uniqueCodes, ...setCodes] : [],
+    ofBody: input ? [...ofBodies, ...uniqueCodes, ...setCodes] : kind === 'link' ? ofBodies : [],
     errors: [
       ...hookErrors,
       ...(refers ? ['NOT_FOUND'] : []),

@@ -15,8 +15,8 @@ import { queriedBy, serveList } from '#rest/list.ts'
 import { serveOne } from '#rest/one.ts'
 import { refuseParameters, reportingIgnored } from '#rest/query.ts'
 import type { Mount } from '#rest/represent.ts'
-import { type Route, routesOf } from '#rest/routes.ts'
-import { serveAction, serveCreate, serveDelete, serveUpdate } from '#rest/writes.ts'
+import { type Route, rightOf, routesOf } from '#rest/routes.ts'
+import { serveAction, serveCreate, serveDelete, serveLink, serveUpdate } from '#rest/writes.ts'
 import { countingUses } from '#versions/deprecated-use.ts'
 import { type Notices, type Successor, successorOf } from '#versions/deprecation.ts'
 import type { VersionedRoute } from '#versions/differences.ts'
@@ -30,6 +30,8 @@ const serving: Readonly<Record<Route['kind'], (mount: Mount, route: Route) => Re
   replace: serveUpdate,
   update: serveUpdate,
   delete: serveDelete,
+  link: serveLink,
+  unlink: serveLink,
 }
 
 /** A read that the model does not derive, such as a picture or a report, whatever its method; a write is an action. */
@@ -59,15 +61,14 @@ const endpointsOf = (
 ): readonly RestEndpoint[] => [
   ...routesOf(model).map((derived): RestEndpoint => {
     const { kind, method, path, entity, lifetime } = derived
-    const { policy } = entityOf(model, entity)
-    const isRead = kind === 'list' || kind === 'one'
+    const right = rightOf(derived)
     return {
       ...lifetime,
       method,
       path,
       derived,
       entity,
-      rule: isRead ? undefined : policy[kind === 'replace' ? 'update' : kind],
+      rule: right && entityOf(model, right.entity).policy[right.operation],
       serve: mount => serving[kind](mount, derived),
     }
   }),

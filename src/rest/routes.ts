@@ -1,8 +1,10 @@
 /** The routes of the REST API as data, derived from the model, and the names that documents, and so clients, have for their operations and the schemas of their bodies. */
+import type { Relation } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { entityOf, type Model, typeName } from '#model/model.ts'
 import { linkOf } from '#model/names.ts'
 import type { OperationDocs } from '#model/operation-docs.ts'
+import type { Rule } from '#model/policy.ts'
 import { resourceOf } from '#model/resource.ts'
 import { isIn, type Lifetime, lifetimeOf, type Version } from '#model/version.ts'
 import type { VersionedRoute } from '#versions/differences.ts'
@@ -14,6 +16,8 @@ const methods = {
   replace: 'PUT',
   update: 'PATCH',
   delete: 'DELETE',
+  link: 'PUT',
+  unlink: 'DELETE',
 } as const
 
 type RouteKind = keyof typeof methods
@@ -44,6 +48,31 @@ const route = (
   below?: Route['below'],
 ): Route => ({ kind, method: methods[kind], path, entity, lifetime, below })
 
+/** What may be done to the links of a relation below a row, by the rules that the entity which links has. */
+const linkKinds = (
+  model: Pick<Model, 'entities'>,
+  { parts, through }: Relation,
+): readonly ('link' | 'unlink')[] => {
+  if (!parts || through === undefined) return []
+  const { policy } = entityOf(model, through)
+  const isOpen = (rule: Rule | undefined) => rule !== undefined && rule.kind !== 'nobody'
+  return [
+    ...(isOpen(policy.create) ? (['link'] as const) : []),
+    ...(isOpen(policy.delete) ? (['unlink'] as const) : []),
+  ]
+}
+
+/** The entity and the operation whose rule a route that writes passes; undefined for one that reads. */
+export const rightOf = ({ kind, entity, below }: Route) => {
+  if (kind === 'list' || kind === 'one') return undefined
+  if (kind === 'link' || kind === 'unlink')
+    return {
+      entity: below?.through?.entity ?? entity,
+      operation: kind === 'link' ? 'create' : 'delete',
+    } as const
+  return { entity, operation: kind === 'replace' ? 'update' : kind } as const
+}
+
 /** All plain routes of the model, in the model's order: each entity's own routes, then the routes nested below its rows. */
 export const routesOf = (model: Pick<Model, 'entities'>): readonly Route[] =>
   Object.entries(model.entities).flatMap(([name, { rest, plural, relations }]) => {
@@ -64,7 +93,10 @@ export const routesOf = (model: Pick<Model, 'entities'>): readonly Route[] =>
       const path = `/${plural}/:parentId/${key}`
       return [
         route('list', path, relation.to, lifetime, below),
-        // Links are made and deleted as rows of their own.
+        ...linkKinds(model, relation).map(kind =>
+          route(kind, `${path}/:id`, relation.to, lifetime, below),
+        ),
+        // Links may be made and deleted as rows of their own, too.
         ...(link ? [] : target.nested).map(kind => {
           const own = { ...lifetime, ...target.lifetimes[`nested ${kind}`] }
           return route(kind, kind === 'create' ? path : `${path}/:id`, relation.to, own, below)
@@ -106,7 +138,7 @@ export const operationIdOf = (model: Pick<Model, 'entities'>, route: Route): str
 /** The name of the schema of the body that a route takes: `ParentThingCreate`, `ThingUpdate`; undefined if it takes nothing. */
 export const inputNameOf = (model: Pick<Model, 'entities'>, route: Route): string | undefined => {
   const { kind, entity } = route
-  if (kind === 'list' || kind === 'one' || kind === 'delete') return undefined
+  if (kind !== 'create' && kind !== 'replace' && kind !== 'update') return undefined
   const { parent = '', thing = entity } = belowOf(model, route) ?? {}
   return `${typeName(parent)}${typeName(thing)}${typeName(kind)}`
 }

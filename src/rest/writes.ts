@@ -30,9 +30,9 @@ import {
   update,
 } from '#write/entity-commands.ts'
 import { idempotencyOf, keyedRequest } from '#write/idempotency.ts'
-import { inputValues } from '#write/input.ts'
+import { inputValues, noMembers } from '#write/input.ts'
 import type { Idempotency } from '#write/job.ts'
-import { inputWithParts, madeBy, withParts } from '#write/parts.ts'
+import { inputWithParts, linkChange, madeBy, withParts } from '#write/parts.ts'
 import { actingViewer } from '#write/viewer.ts'
 import { commit, type Done, type Reading } from '#write/write.ts'
 
@@ -243,6 +243,27 @@ export const serveDelete = (mount: Mount, route: Route): RestHandler => {
     await readThen(mount, check, async () => refuseParameters(queryString(c), style))
     const command = commandOf(writing, remove(writing, target))
     return empty(named, await commit(core, command, null, { version }))
+  }
+}
+
+/** PUT and DELETE of a link between two rows, which may be done again. */
+export const serveLink = (mount: Mount, { kind, entity: other, below }: Route): RestHandler => {
+  const { core, edge, version, style } = mount
+  const { entity: above = '', field: by = '', through } = below ?? {}
+  const { entity = '', of = '' } = through ?? {}
+  const { policy, plural } = entityOf(core.model, entity)
+  const [does, operation] =
+    kind === 'link' ? (['add', 'create'] as const) : (['remove', 'delete'] as const)
+  return async (c, caller, named) => {
+    const right = { rule: policy[operation], what: `${operation} ${plural}` }
+    const writing = await permitted(mount, c, caller, right)
+    const target = { entity: above, id: pathId(c, 'parentId', above) }
+    const to = pathId(c, 'id', other)
+    if (does === 'add') await edge.limiter?.countCreation(c, writing.viewer, entity)
+    if (does === 'add') noMembers(await jsonBody(c, edge.bodyLimit, bodyTypes, true))
+    refuseParameters(queryString(c), style)
+    const draft = linkChange(writing, target, { entity, by, of }, to, does)
+    return empty(named, await commit(core, commandOf(writing, draft), null, { version }))
   }
 }
 

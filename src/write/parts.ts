@@ -2,7 +2,7 @@
 import { isObject, type JsonObject } from '#base/object.ts'
 import type { FieldFault } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
-import { columnName, entityOf, type Model } from '#model/model.ts'
+import { columnName, entityOf, type Model, notFound } from '#model/model.ts'
 import { type PartRelation, type PartWord, partRelations } from '#model/parts.ts'
 import { refusal, rowRights } from '#model/policy.ts'
 import { resourceOf } from '#model/resource.ts'
@@ -63,6 +63,16 @@ type PartsContext = InputContext & {
 
 /** An input that was checked, and what is to be done below its row. */
 type WithParts = { readonly values: Values; readonly parts: readonly Part[] }
+
+/** The values of a link beside its two references. */
+const linkValues = (
+  { model, viewer, now }: Pick<PartsContext, 'model' | 'viewer' | 'now'>,
+  { entity, by, of }: Link,
+): Values => {
+  const given = { [by]: 0, [of]: 0 }
+  const context = { mode: 'create', viewer, model, now, what: entity, given } as const
+  return checkInput(entityOf(model, entity), {}, context).values
+}
 
 const isId = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0
 
@@ -138,11 +148,7 @@ const checkWithParts = (
   const checkLinks = (link: Link, word: PartWord, list: unknown, path: string) => {
     const ids = new Set<number>()
     each(list, path, (item, at) => void (isId(item) ? ids.add(item) : fault(at, 'must be an id')))
-    const { entity, by, of } = link
-    const given = { [by]: 0, [of]: 0 }
-    const own: InputContext = { ...context, mode: 'create', what: entity, given }
-    const { resource: _, ...unnamed } = own
-    const { values } = checkInput(entityOf(model, entity), {}, unnamed)
+    const values = linkValues(context, link)
     const does = word as 'set' | 'add' | 'remove'
     parts.push({ does, path, link, ids: [...ids], values })
   }
@@ -342,4 +348,28 @@ export const withParts = (
   const end = draft.steps.findLastIndex(({ isEffect }) => !isEffect) + 1
   const all = together([{ ...draft, steps: draft.steps.slice(0, end) }, ...drafts])
   return { ...draft, ...all, steps: [...all.steps, ...draft.steps.slice(end)] }
+}
+
+/**
+ * Links a row with another, or ends that link; both may be done again. The row must be there for the viewer; who may do it say the rules of
+ * the entity that links.
+ */
+export const linkChange = (
+  writing: Writing,
+  { entity, id }: { readonly entity: string; readonly id: number },
+  link: Link,
+  to: number,
+  does: 'add' | 'remove',
+): CommandDraft => {
+  const { table } = entityOf(writing.model, entity)
+  const seen = and([sql`${columnsOf(table)('id')} = ${id}`, ...seenSql(writing, entity)])
+  const found: GuardedStep = {
+    sql: sql`select id from ${name(table)} where ${seen}${writing.dialect.lockClause}`,
+    refused: () => notFound(entity, id),
+  }
+  const values = linkValues(writing, link)
+  const draft = draftOf(writing, { does, path: link.of, link, ids: [to], values }, id)
+  const what = does === 'add' ? 'create' : 'delete'
+  const steps = [found, ...draft.steps]
+  return { ...draft, name: `${what} ${link.entity}`, status: 204, text: 'true', steps }
 }

@@ -288,6 +288,32 @@ for (const on of engines)
       )
     })
 
+    test('a link is made by PUT and ended by DELETE, as often as one likes, by the rules of what links', async () => {
+      const of = await salted(1)
+      const link = (as: Cook, method: 'PUT' | 'DELETE', to: unknown, from = of, body?: object) =>
+        kitchen.say(as, `${method} /api/v2/recipes/${from}/tags/${to}`, body)
+      const linked = async () => (await whole(of)).tags
+      for (const method of ['PUT', 'PUT'] as const)
+        assert.equal((await link(1, method, tags[2])).status, 204)
+      assert.deepEqual(await linked(), tags.slice(0, 3))
+      for (const method of ['DELETE', 'DELETE'] as const)
+        assert.equal((await link(1, method, tags[0])).status, 204)
+      assert.deepEqual(await linked(), tags.slice(1, 3))
+      for (const method of ['PUT', 'DELETE'] as const) {
+        await refused(link(3, method, tags[1]), 404)
+        await refused(link(1, method, tags[1], 999), 404)
+        await refused(link(1, method, 'x'), 404)
+        await refused(link(null, method, tags[1]), 401)
+      }
+      await refused(link(1, 'PUT', 999), 404)
+      await refused(link(1, 'PUT', tags[0], of, { a: 1 }), 422, 'a')
+      await refused(link(1, 'PUT', tags[3]), 403)
+      assert.equal((await link(5, 'PUT', tags[3])).status, 204)
+      await refused(link(1, 'DELETE', tags[3]), 403)
+      assert.deepEqual(await linked(), tags.slice(1))
+      assert.equal((await kitchen.say(1, `GET /api/v2/recipes/${of}/tags/${tags[1]}`)).status, 405)
+    })
+
     test('a value that is taken is told with its path', async () => {
       const text = title()
       const body = {

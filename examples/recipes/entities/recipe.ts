@@ -48,8 +48,12 @@ export const recipe = entity({
   },
   relations: {
     cook: one('cook', 'cookId', { description: 'Who wrote it.' }),
-    ingredients: many('ingredient', 'recipeId', { description: 'Its parts.' }),
-    tags: many('tag', { through: 'recipeTag', description: 'Words that it is found by.' }),
+    ingredients: many('ingredient', 'recipeId', { description: 'Its parts.', parts: true }),
+    tags: many('tag', {
+      through: 'recipeTag',
+      description: 'Words that it is found by.',
+      parts: true,
+    }),
     reviews: many('review', 'recipeId', { description: 'What others think.' }),
   },
   policy: {
