@@ -163,7 +163,7 @@ export type Entity = {
   }
   /** The cached counts, updated with each write so that a list's total costs no scan: of all rows, and by these fields; null: none. */
   readonly counted: readonly string[] | null
-  /** The only members that callers may name in conditions, orders, groups and sums; null: all that they may read but long texts. */
+  /** The only members that callers may name, as `mayAskField` and `mayAskRelation` say; null: all that they may read but long texts. */
   readonly filterable: readonly string[] | null
   /** Indexes in addition to those of references, unique fields and sorts. */
   readonly indexes: readonly (readonly string[])[]
