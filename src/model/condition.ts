@@ -257,9 +257,7 @@ const storedOperand = (field: ComparedField, given: unknown, digits: number): St
         : undefined
       if (!parsed) return { fault: 'must be a number' }
       const half = Number(given) < 0 ? -0.5 : 0.5
-      const value = Number(parsed.minor) + (parsed.rest ? half : 0)
-      const most = Number.MAX_SAFE_INTEGER
-      return { value: Math.min(Math.max(value, -most), most) }
+      return { value: Number(parsed.minor) + (parsed.rest ? half : 0) }
     }
     case 'time': {
       const isTime = given instanceof Date || (text !== undefined && isMoment(text))
@@ -361,6 +359,11 @@ export const resolveCondition = (
     }
     const value = asking ? asking.valueOf(name, key, given) : given
     const stored = storedOperand(field, value, digits)
+    // No row has a number beyond those that are exact.
+    if (asking && 'value' in stored && typeof stored.value === 'number') {
+      const most = Number.MAX_SAFE_INTEGER
+      return { kind: 'value', value: Math.min(Math.max(stored.value, -most), most) }
+    }
     if ('value' in stored) return { kind: 'value', value: stored.value }
     fault(path, stored.fault)
     return { kind: 'value', value: null }

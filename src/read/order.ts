@@ -111,7 +111,7 @@ const beyondSql = (
       : sql`(${own} is not null and ${isNull})`
     return sql`(${isBeyond} or ${isNullBeyond} or ((${own} = ${place} or (${own} is null and ${isNull})) and ${rest}))`
   }, undefined)
-  if (!first || !beyond) throw new Error('every order has the id')
+  if (!first || !beyond) throw new Error('a list is sorted by its id at last')
   const range = sql`${first.own} ${sign(first.key)}= ${first.place}`
   return { range: first.key.column.nullable ? [] : [range], rest: [beyond] }
 }
