@@ -8,9 +8,7 @@ const tabs = [
 # The book at the left is the schema.
 #
 # Posts are for everybody. Where a token
-# is needed, put it into "Headers" below:
-#
-#   {"Authorization": "Bearer TOKEN"}
+# is needed, put it into its field above.
 
 query LatestPosts {
   posts(limit: 5) {
@@ -33,7 +31,7 @@ query LatestPosts {
   },
   {
     query: `# Users are for those who send a token:
-# in "Headers" below, put one for TOKEN.
+# put one into its field above.
 # This makes one:
 #
 #   bin/duet token --user 1
@@ -50,7 +48,6 @@ query Users($limit: Int = 10, $offset: Int = 0) {
 }
 `,
     variables: '{\n  "limit": 10\n}',
-    headers: '{\n  "Authorization": "Bearer TOKEN"\n}',
   },
   {
     query: `# This writes: it signs a user up.

@@ -6,8 +6,9 @@ export const graphqlPath = '/graphql'
 /** Where the schema of GraphQL is served as text. */
 export const schemaPath = `${graphqlPath}/schema.graphql`
 
-/** The pages that describe the REST API, its versions, and the errors of both APIs. */
+/** The pages that describe the REST API, what holds for all callers, the versions, and the errors of both APIs. */
 export const docsPath = '/docs'
+export const guidePath = `${docsPath}/guide`
 export const versionsPath = `${docsPath}/versions`
 export const errorsPath = `${docsPath}/errors`
 

@@ -58,6 +58,7 @@ export const machineAssets = {
   'docs-page.js': { file: 'docs-page.js', type: script },
   'docs-page.css': { file: 'docs-page.css', type: style },
   'frame.css': { file: 'frame.css', type: style },
+  'pages.js': { file: 'pages.js', type: script },
   'pages.css': { file: 'pages.css', type: style },
   'mark.svg': { file: 'mark.svg', type: 'image/svg+xml' },
 } as const satisfies Record<string, Asset>

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { html } from 'hono/html'
 import { once } from '#base/cache.ts'
-import { docsPath, errorsPath, graphqlPath, versionsPath } from '#base/paths.ts'
+import { docsPath, errorsPath, graphqlPath, guidePath, versionsPath } from '#base/paths.ts'
 import { isNotModified } from '#http/conditional.ts'
 import { notAPage } from '#http/reply.ts'
 import { checkHead, type Http, header, requestIdOf } from '#http/request.ts'
@@ -29,6 +29,12 @@ type PageContent = {
   readonly policy?: Readonly<Record<string, string>>
   readonly body: unknown
 }
+
+/** What a page of text loads. */
+export const textPage = {
+  scripts: ['pages.js'],
+  policy: { 'script-src': "'self'", 'style-src': "'self'", 'img-src': "'self'" },
+} as const
 
 /** A whole HTML page; text put into `body` by the `html` template is escaped. */
 export const htmlPage = async (assets: Assets, content: PageContent): Promise<WebPage> => {
@@ -92,6 +98,7 @@ export const page = (body: string, type: string, more: WebPage['headers'] = {}):
 
 const places = [
   { href: docsPath, text: 'REST reference' },
+  { href: guidePath, text: 'Guide' },
   { href: versionsPath, text: 'Versions' },
   { href: errorsPath, text: 'Errors' },
   { href: graphqlPath, text: 'GraphiQL' },

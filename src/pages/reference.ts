@@ -1,11 +1,30 @@
 /** The pages about the APIs: the reference of REST, its versions, the errors of both, and GraphiQL. */
+import { readFile } from 'node:fs/promises'
 import { html } from 'hono/html'
 import { once } from '#base/cache.ts'
-import { docsPath, errorsPath, restPath, versionsPath } from '#base/paths.ts'
+import {
+  docsPath,
+  errorsPath,
+  guidePath,
+  restPath,
+  versionPath,
+  versionsPath,
+} from '#base/paths.ts'
 import type { ErrorKind } from '#errors.ts'
 import type { App } from '#http/request.ts'
 import type { Assets } from '#pages/assets.ts'
-import { bar, code, htmlPage, listed, originOf, send, table, type WebPage } from '#pages/page.ts'
+import { sectionsOf } from '#pages/markdown.ts'
+import {
+  bar,
+  code,
+  htmlPage,
+  listed,
+  originOf,
+  send,
+  table,
+  textPage,
+  type WebPage,
+} from '#pages/page.ts'
 import type { Examples } from '#pages/start.ts'
 import type { VersionDifference } from '#versions/differences.ts'
 
@@ -48,7 +67,49 @@ export const mountReference = (app: App, options: ReferenceOptions, assets: Asse
   app.get(versionsPath, async c =>
     send(await versionsPage(versions, originOf(c.req.url), assets), c),
   )
+  app.get(guidePath, async c => send(await guidePage(versions, originOf(c.req.url), assets), c))
   app.get(errorsPath, async c => send(await errorsPage(errors, assets), c))
+}
+
+const guide = once(() => readFile(new URL('assets/guide.md', import.meta.url), 'utf8'))
+
+/** Where links of the guide lead in a service. */
+const servedAt: Readonly<Record<string, string>> = {
+  'rest.md': docsPath,
+  'versions.md': versionsPath,
+  'errors.md': errorsPath,
+}
+
+/** What holds for all callers, with the addresses of this service in its examples. */
+const guidePage = async (
+  { versions, example }: VersionsOptions,
+  origin: string,
+  assets: Assets,
+): Promise<WebPage> => {
+  const [path = ''] = example.split('?')
+  const text = (await guide())
+    .replaceAll('http://127.0.0.1:3000', origin)
+    .replaceAll('/api/v2/products', `${versionPath(versions.at(-1)?.version ?? 1)}${path}`)
+  const [intro, ...sections] = sectionsOf(text, link => servedAt[link.replace(/.*\//, '')])
+  return htmlPage(assets, {
+    title: `Guide · ${assets.site.title}`,
+    ...textPage,
+    body: html`<header>
+${bar(guidePath, assets)}
+<h1>Guide</h1>
+<div class="lead">${intro?.blocks}</div>
+<ul class="contents">${sections.map(({ title, anchor }) => html`\n<li><a href="#${anchor}">${title}</a></li>`)}
+</ul>
+</header>
+<main>
+${sections.map(
+  ({ title, anchor, blocks }) => html`<section class="wide" id="${anchor}">
+<h2>${title}</h2>
+${blocks}</section>
+`,
+)}
+</main>`,
+  })
 }
 
 /** The reference of the REST API: Swagger UI on the documents of its versions. It opens with the newest version, or with the one of `?version=`. */
@@ -66,7 +127,7 @@ const docsPage = (versions: readonly OfferedVersion[], assets: Assets): Promise<
     body: html`<header>
 ${bar(docsPath, assets)}
 <h1>REST reference</h1>
-<p class="choice"><label>Version <select id="version">${versions.map(
+<p class="choice"><label>Search <input type="search" id="search" autocomplete="off"></label> <label>Version <select id="version">${versions.map(
       ({ version, document }) =>
         html`\n<option value="${version}" data-document="${document}">${version}</option>`,
     )}
@@ -106,6 +167,7 @@ const versionsPage = (
   }
   return htmlPage(assets, {
     title: `Versions · ${assets.site.title}`,
+    ...textPage,
     body: html`<header>
 ${bar(versionsPath, assets)}
 <h1>Versions</h1>
@@ -178,6 +240,7 @@ const errorsPage = async (
   const sorted = errors.toSorted((one, other) => one.status - other.status)
   return htmlPage(assets, {
     title: `Errors · ${assets.site.title}`,
+    ...textPage,
     body: html`<header>
 ${bar(errorsPath, assets)}
 <h1>Errors</h1>
@@ -186,6 +249,7 @@ ${bar(errorsPath, assets)}
 <main>
 <section class="wide">
 <h2>Codes</h2>
+<form hidden><label>Filter <input type="search" id="filter" autocomplete="off"></label> <output id="found"></output></form>
 ${table(
   ['Code', 'Status', 'What it says', 'For example'],
   sorted.map(({ code: name, status, title, example = title }) => [
@@ -246,7 +310,8 @@ export const graphiqlPage = (
       'img-src': "'self' data:",
       'connect-src': "'self'",
     },
-    body: html`<main id="graphiql" data-endpoint="${endpoint}" data-introspection="${introspection ? 'on' : 'off'}" data-tabs="${JSON.stringify(examples.tabs ?? [{ query: examples.graphql }])}">
+    body: html`<div class="token"><label>Token <input type="password" id="token" autocomplete="off" placeholder="for what is not for everybody"></label></div>
+<main id="graphiql" data-endpoint="${endpoint}" data-introspection="${introspection ? 'on' : 'off'}" data-tabs="${JSON.stringify(examples.tabs ?? [{ query: examples.graphql }])}">
 <p class="waiting">GraphiQL loads here; it needs JavaScript. <a href="/">Back to the start page</a></p>
 </main>`,
   })

@@ -4,6 +4,7 @@ import {
   docsPath,
   errorsPath,
   graphqlPath,
+  guidePath,
   program,
   schemaPath,
   versionsPath,
@@ -13,8 +14,9 @@ import { type App, header } from '#http/request.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Model } from '#model/model.ts'
 import { anonymous, judge } from '#model/policy.ts'
+import type { Viewers } from '#model/viewers.ts'
 import type { Assets } from '#pages/assets.ts'
-import { htmlPage, listed, originOf, page, send, type WebPage } from '#pages/page.ts'
+import { htmlPage, listed, originOf, page, send, textPage, type WebPage } from '#pages/page.ts'
 
 /** Requests that show what a content has: an operation and a path below the REST API's, for anonymous and with a token. */
 export type Examples = {
@@ -96,6 +98,12 @@ const linksOf = ({ model, rest, introspection }: StartOptions, { site }: Assets)
       'OpenAPI document',
       'for tools that make typed clients',
     ),
+    link(
+      'guide',
+      guidePath,
+      'Guide',
+      'pages, filters, keys, ETags, and what else holds for all calls',
+    ),
     link('versions', versionsPath, 'Versions', 'how to name one, and what differs'),
     link('errors', errorsPath, 'Errors', 'every code, in both APIs'),
     ...Object.values(model.entities)
@@ -132,6 +140,12 @@ const pluralsOf = (model: Model, isShown: (entity: Entity) => boolean): string =
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
+/** The command that makes a token of a superuser. */
+export const tokenCommand = ({ entity, by, roles }: Viewers): string => {
+  const whose = entity === undefined || by !== undefined ? '--subject developer' : `--${entity} 1`
+  return `${program} token ${whose} --role ${roles.superuser}`
+}
+
 const usualLead =
   'One content service with two APIs: what is written through GraphQL is read through REST, and the other way round.'
 
@@ -153,7 +167,7 @@ curl ${origin}${graphqlPath} \\
   -H 'Content-Type: application/json' \\
   -d '{"query": ${JSON.stringify(examples.graphql)}}'`
   const withToken = `\
-TOKEN=$(${program} token ${viewers.entity === undefined || viewers.by !== undefined ? '--subject developer' : `--${viewers.entity} 1`} --role ${viewers.roles.superuser} --ttl 1h)
+TOKEN=$(${tokenCommand(viewers)} --ttl 1h)
 curl ${origin}${rest}${examples.withToken.rest} -H "Authorization: Bearer $TOKEN"`
   const types = [
     `npx openapi-typescript ${origin}${rest}/openapi.json -o rest.d.ts`,
@@ -161,6 +175,7 @@ curl ${origin}${rest}${examples.withToken.rest} -H "Authorization: Bearer $TOKEN
   ]
   return htmlPage(assets, {
     title,
+    ...textPage,
     body: html`<header>
 ${ornament}
 <h1>${title}</h1>

@@ -21,6 +21,8 @@ import { createQueue } from '#http/queue.ts'
 import { createMail, type Delivery } from '#mail/mail.ts'
 import type { Versions } from '#model/version.ts'
 import type { Observe } from '#observe.ts'
+import { listed } from '#pages/page.ts'
+import { tokenCommand } from '#pages/start.ts'
 import { cachedReader, publishing } from '#read/read.ts'
 import { createApp } from '#serve/app.ts'
 import { authOf, keySource, reportMisfits } from '#serve/auth.ts'
@@ -101,7 +103,7 @@ const anyAddress: Readonly<Record<string, string>> = {
   '::': 'all other addresses',
 }
 
-/** Says where it listens; with a token also a line for each API that can be pasted into a shell. */
+/** Says where it listens; with a token also how others are made, and a line for each API that can be pasted into a shell. */
 export const greetingOf = (
   { config, content }: Program,
   url: string,
@@ -118,7 +120,13 @@ export const greetingOf = (
   const address = `${url}${versionPath(content.versions.newest)}${rest}`
   // Shells look for files by some of its letters.
   const asked = /[?&*;]/.test(address) ? `'${address}'` : address
+  // In another terminal `token` would sign with the key of other settings.
+  const decide = ['DUET_DATABASE_URL', 'DUET_AUTH_SECRET', 'DUET_AUTH_ISSUER', 'DUET_AUTH_AUDIENCE']
+  const needed = decide.filter(name => process.env[name])
+  const same = needed.length === 0 ? '' : ` with the same ${listed(needed)}`
   return `${listens}
+
+  Tokens   ${tokenCommand(content.viewers)}, in ${process.cwd()}${same}
 
   GraphQL  curl -s ${url}${graphqlPath} -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '${JSON.stringify({ query: graphql })}' -w '\\n'
 

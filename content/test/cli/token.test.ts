@@ -59,6 +59,9 @@ test('development makes a secret once, for the owner alone, and token and server
     headers: { Authorization: `Bearer ${first.stdout.trim()}` },
   })
   assert.equal(status, 200)
+  // The start says what the command needs to sign alike.
+  const needed = `bin/duet token --user 1 --role admin, in ${process.cwd()} with the same DUET_DATABASE_URL\n`
+  assert.ok(service.stderr().includes(needed), service.stderr())
   await service.end()
 })
 

@@ -78,6 +78,7 @@ describe('in a browser', { skip: skipped }, () => {
 
     for (const [name, path] of [
       ['the start page', '/'],
+      ['the guide', '/docs/guide'],
       ['the page about versions', '/docs/versions'],
       ['the page about errors', '/docs/errors'],
       ['the page that confirms an address', '/verify-email'],
@@ -89,6 +90,41 @@ describe('in a browser', { skip: skipped }, () => {
         await assertLegible(page)
         assertClean(visited)
       })
+  })
+
+  test('an example is copied by its button, and lines of code are not broken where it is narrow', async () => {
+    const visited = await open('/', 'pre .copy')
+    const { page } = visited
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.click('.rest pre .copy')
+    await page.waitForSelector('.rest .copy:has-text("Copied")')
+    assert.equal(
+      await page.evaluate('navigator.clipboard.readText()'),
+      await page.locator('.rest pre code').innerText(),
+    )
+    const code = page.locator('.rest pre code')
+    await page.setViewportSize({ width: 400, height: 900 })
+    assert.ok(((await code.boundingBox())?.height ?? 99) < 25, 'one line')
+    await assertCleanAtEnd(visited)
+  })
+
+  test('the codes of errors are filtered by words, and a link to one shows it', async () => {
+    const visited = await open('/docs/errors', '#filter')
+    const { page } = visited
+    const shown = () =>
+      page.locator('tbody tr:visible [id]').evaluateAll(links => links.map(({ id }) => id))
+    const all = (await shown()).length
+    await page.fill('#filter', 'graphql NOT')
+    assert.deepEqual(await shown(), [
+      'GRAPHQL_PARSE_FAILED',
+      'GRAPHQL_VALIDATION_FAILED',
+      'NOT_ACCEPTABLE',
+    ])
+    assert.equal(await page.innerText('#found'), `3 of ${all}`)
+    await page.evaluate("location.hash = '#OUT_OF_STOCK'")
+    await page.waitForSelector('#OUT_OF_STOCK')
+    assert.equal((await shown()).length, all)
+    await assertCleanAtEnd(visited)
   })
 
   // Its tests follow each other on one page, since to load it takes most of their time.
@@ -128,6 +164,17 @@ describe('in a browser', { skip: skipped }, () => {
       await assertLegible(page)
       await page.setViewportSize({ width: 1280, height: 900 })
       for (const operation of ['updateUser', 'deleteUser']) await turn(operation)
+      assertClean(visited)
+    })
+
+    test('finds requests by the words in them', async () => {
+      const requests = () => page.locator('.opblock-summary-path').allInnerTexts()
+      const all = (await requests()).length
+      await page.fill('#search', 'Promote user')
+      await until('one is left', async () => (await requests()).length === 1)
+      assert.match((await requests()).join(), /promote-to-admin/)
+      await page.fill('#search', '')
+      await until('all are back', async () => (await requests()).length === all)
       assertClean(visited)
     })
 
@@ -188,6 +235,26 @@ describe('in a browser', { skip: skipped }, () => {
     // A remark of a library in GraphiQL about its own dialog.
     const faults = visited.faults.filter(fault => !fault.startsWith('Warning: Missing `Desc'))
     await assertCleanAtEnd({ ...visited, faults })
+  })
+
+  test('GraphiQL sends the token of its field, in a narrow window too', async () => {
+    const visited = await open('/graphql', '.graphiql-execute-button')
+    const { page } = visited
+    await page.setViewportSize({ width: 400, height: 900 })
+    await page.fill('#token', await world.token(1))
+    await page.click('.graphiql-tab-button:has-text("Users")')
+    const answer = page.locator('.result-window')
+    // GraphiQL takes a moment to know the operation of another tab.
+    await until('the answer is shown', async () => {
+      await page.click('.graphiql-execute-button')
+      await page.waitForTimeout(300)
+      return (await answer.innerText()).includes('ada@example.org')
+    })
+    const box = await answer.boundingBox()
+    assert.ok(box && box.width > 280 && box.height > 250, JSON.stringify(box))
+    const kept = await page.evaluate('JSON.stringify({ ...localStorage, ...sessionStorage })')
+    assert.ok(!String(kept).includes(await page.inputValue('#token')))
+    await assertCleanAtEnd(visited)
   })
 
   test('the link of a mail confirms its address also when version 1 has ended, and says why a code is refused', async () => {

@@ -17,6 +17,7 @@ describe('the start page', () => {
       '/graphql/schema.graphql',
       '/docs',
       '/api/v2/openapi.json',
+      '/docs/guide',
       '/docs/versions',
       '/docs/errors',
       '/api/v2/posts',
@@ -78,6 +79,7 @@ describe('the start page', () => {
         schema: { href: '/graphql/schema.graphql' },
         docs: { href: '/docs' },
         openapi: { href: '/api/v2/openapi.json' },
+        guide: { href: '/docs/guide' },
         versions: { href: '/docs/versions' },
         errors: { href: '/docs/errors' },
         users: { href: '/api/v2/users' },
@@ -120,7 +122,7 @@ describe('the start page', () => {
   test('text from outside is escaped', async () => {
     const version = '<script>alert("1")</script>'
     const body = await (await get('/', {}, { start: { ...start, version } })).text()
-    assert.ok(!body.includes('<script'))
+    assert.ok(!body.includes('<script>'))
     assert.ok(body.includes('&lt;script&gt;'))
   })
 })
@@ -167,6 +169,19 @@ describe('the reference of the REST API', () => {
       }
       assert.ok(size > 100_000 && size <= 500_000, `${size} bytes`)
     })
+})
+
+describe('the guide', () => {
+  test('its example calls the address of the request, and its links lead to pages', async () => {
+    const body = await (await get('http://duet.example/docs/guide')).text()
+    assert.ok(body.includes('curl -s -i &#39;http://duet.example/api/v2/products?limit=2&#39;'))
+    assert.doesNotMatch(body, /127\.0\.0\.1|\.md|\]\(|```|\*\*/)
+    const anchors = [...body.matchAll(/href="#([^"]+)"/g)].map(([, anchor = '']) => anchor)
+    assert.ok(anchors.includes('sending-a-request-twice'))
+    for (const anchor of anchors) assert.ok(body.includes(`id="${anchor}"`), anchor)
+    for (const page of ['/docs', '/docs/versions', '/docs/errors'])
+      assert.ok(body.includes(`<a href="${page}">`), page)
+  })
 })
 
 describe('the page about versions', () => {
@@ -229,6 +244,7 @@ for (const [name, path] of [
   ['the start page', '/'],
   ['GraphiQL', '/graphql'],
   ['the reference', '/docs'],
+  ['the guide', '/docs/guide'],
   ['the page about versions', '/docs/versions'],
   ['the page about errors', '/docs/errors'],
 ] as const) {

@@ -44,6 +44,24 @@ const foldFailures = () => ({
   },
 })
 
+/** Finds the requests that have all words in their method, path, name, summary or description. */
+const searchRequests = () => ({
+  fn: {
+    opsFilter: (tags, text) => {
+      const words = text.toLowerCase().split(/\s+/)
+      const isFound = entry => {
+        const { summary, description, operationId } = entry.get('operation').toObject()
+        const told = [entry.get('method'), entry.get('path'), summary, description, operationId]
+        const all = told.join(' ').toLowerCase()
+        return words.every(word => all.includes(word))
+      }
+      return tags
+        .map(tag => tag.update('operations', entries => entries.filter(isFound)))
+        .filter(tag => tag.get('operations').size > 0)
+    },
+  },
+})
+
 // A token is kept by Swagger UI in memory alone: it is gone when the page is left.
 const ui = window.SwaggerUIBundle({
   dom_id: '#reference',
@@ -55,7 +73,9 @@ const ui = window.SwaggerUIBundle({
   // The bounds of numbers and texts.
   showCommonExtensions: true,
   defaultModelsExpandDepth: 0,
-  plugins: [foldFailures],
+  plugins: [foldFailures, searchRequests],
+  // Its own field, which finds tags alone, is not shown.
+  filter: true,
   syntaxHighlight: { theme: 'tomorrow-night' },
 })
 
@@ -66,3 +86,6 @@ select.addEventListener('change', () => {
   ui.specActions.updateUrl(url)
   ui.specActions.download(url)
 })
+
+const search = document.getElementById('search')
+search.addEventListener('input', () => ui.layoutActions.updateFilter(search.value.trim() || true))

@@ -5,22 +5,34 @@ const { React, ReactDOM, GraphiQL } = window
 const { endpoint, introspection } = place.dataset
 const tabs = JSON.parse(place.dataset.tabs)
 
+// The token stays in this field alone: it is gone when the page is left. One under "Headers" goes before it.
+const token = document.getElementById('token')
+const fetchPlainly = GraphiQL.createFetcher({
+  url: endpoint,
+  headers: { Accept: 'application/json' },
+  // The service answers in one piece, so GraphiQL need not offer to read a stream of parts.
+  enableIncrementalDelivery: false,
+})
+const fetchWithToken = (operation, options) => {
+  const value = token.value.trim().replace(/^Bearer /i, '')
+  const sent = value === '' ? {} : { Authorization: `Bearer ${value}` }
+  return fetchPlainly(operation, { ...options, headers: { ...sent, ...options?.headers } })
+}
+
+// Where the window is narrow, operations have the room of variables and headers until these are opened.
+const isNarrow = matchMedia('(max-width: 45rem)').matches
+
 const home = React.createElement('a', { className: 'duet-home', href: '/' }, 'Duet')
 
 ReactDOM.createRoot(place).render(
   React.createElement(
     GraphiQL,
     {
-      // The service answers in one piece, so GraphiQL need not offer to read a stream of parts.
-      fetcher: GraphiQL.createFetcher({
-        url: endpoint,
-        headers: { Accept: 'application/json' },
-        enableIncrementalDelivery: false,
-      }),
+      fetcher: fetchWithToken,
       // Null keeps GraphiQL from asking for a schema that would be refused.
       schema: introspection === 'on' ? undefined : null,
       defaultTabs: tabs,
-      defaultEditorToolsVisibility: 'headers',
+      defaultEditorToolsVisibility: isNarrow ? false : 'headers',
     },
     React.createElement(GraphiQL.Logo, null, home),
   ),
