@@ -16,6 +16,9 @@ export const onSqliteOnly = {
   'content/test/cli/hang-ups.test.ts': 'sockets do not depend on the store',
   'content/test/cli/heads.test.ts': 'heads of requests do not depend on the store',
   'content/test/cli/memory.test.ts': 'bodies, answers and connections do not depend on the store',
+  'test/cli/dev.test.ts':
+    'files, restarts and terminals do not depend on the store; drafts for both have tests of their own',
+  'test/cli/explain.test.ts': 'names both engines by itself, and opens no store',
   'test/cli/init.test.ts':
     'what is in a project does not depend on the store; test/generic has the examples on both',
   'content/test/cli/mail.test.ts': 'mail does not depend on the store',
