@@ -26,7 +26,16 @@ function manifestOf(checkout) {
   const nodes = Object.keys(checkout.optionalDependencies)
   return {
     ...{ name: packageName, version, description, license, type, engines, bin },
-    files: ['bin', 'contract', 'docs', 'examples', 'lib', 'scripts', 'CHANGELOG.md'],
+    files: [
+      'bin',
+      'contract',
+      'docs',
+      'examples',
+      'lib',
+      'scripts',
+      'CHANGELOG.md',
+      'CONTRIBUTING.md',
+    ],
     imports: { '#*.ts': './lib/*.js' },
     exports: {
       ...Object.fromEntries(Object.entries(checkout.exports).map(built)),
@@ -124,7 +133,15 @@ export function build(dist) {
   completeCode(dist)
   copyVendored(dist)
   copyExamples(dist)
-  for (const name of ['bin', 'contract', 'docs', 'README.md', 'LICENSE', 'CHANGELOG.md'])
+  for (const name of [
+    'bin',
+    'contract',
+    'docs',
+    'README.md',
+    'LICENSE',
+    'CHANGELOG.md',
+    'CONTRIBUTING.md',
+  ])
     fs.cpSync(join(root, name), join(dist, name), { recursive: true })
   for (const name of ['pinned-node.mjs', 'hand-over.mjs'])
     fs.cpSync(join(root, 'scripts', name), join(dist, 'scripts', name))

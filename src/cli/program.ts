@@ -28,8 +28,9 @@ const configOf = (argv: readonly string[]) => {
 const contentOf = async (file: string): Promise<Content> => {
   const { default: content } = await import(pathToFileURL(file).href).catch(error => {
     // Node shows the line and its own stack, of which the place and the sentence say enough.
-    const [, url = '', line] = /^(file:\S+):(\d+)\n/.exec(error?.stack ?? '') ?? []
-    if (!(error instanceof SyntaxError) || line === undefined) throw error
+    const place = error instanceof ReferenceError ? /\b(file:\S+):(\d+):\d+/ : /^(file:\S+):(\d+)\n/
+    const [, url = '', line] = place.exec(error?.stack ?? '') ?? []
+    if (!/^(Syntax|Reference)Error$/.test(error?.name) || line === undefined) throw error
     throw new Error(`${fileURLToPath(url)}:${line} ${error.message}`)
   })
   if (content === undefined)

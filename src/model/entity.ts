@@ -470,7 +470,10 @@ export const entity = <
   draft: EntityDeclaration<F, R, P>,
 ) => {
   // What is not known stops the start: a misspelt option about rights must not open anything.
-  const name = draft?.plural ?? draft?.table ?? 'an entity'
+  // Its name is not known here: its first fields say which one it is.
+  const some = Object.keys(draft?.fields ?? {}).slice(0, 3)
+  const name =
+    draft?.plural ?? draft?.table ?? (some[0] ? `an entity (${some.join(', ')}, …)` : 'an entity')
   checkShape(entityShape, draft, `the model is wrong: ${name}`)
   const links = draft.linksBy ?? (draft.links && { by: null, cases: { all: draft.links } })
   const linked = (named: DeclaredLinks) =>

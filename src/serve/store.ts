@@ -148,7 +148,7 @@ export const migrateStore = async (
         const count = Number(row?.[0])
         if (count > 0)
           told.push(
-            `${broken.table} has ${count} ${count === 1 ? 'row' : 'rows'} ${broken.fault}, the first of the id ${row?.[1]}: change them, then run duet migrate again`,
+            `${broken.table} has ${count} ${count === 1 ? 'row' : 'rows'} ${broken.fault}, the first of the id ${row?.[1]}: change them, or let an update above in that migration do so, then run duet migrate again`,
           )
       }
       return told

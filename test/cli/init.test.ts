@@ -118,6 +118,11 @@ describe('a newcomer is told in one sentence', () => {
       /duet\.config\.ts exports no content: let it say export default defineContent\(\{ … \}\)\n$/,
     ],
     [
+      'where a name is used that is not there',
+      'const content = 1\nexport default contnt\n',
+      /^duet: \S+duet\.config\.ts:2 contnt is not defined\n$/,
+    ],
+    [
       'that the config exports something else',
       'export default { entities: {} }\n',
       /what \S+duet\.config\.ts exports was not made by defineContent/,

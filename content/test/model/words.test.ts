@@ -199,6 +199,11 @@ const faults: readonly (readonly [what: string, sentence: string, declare: () =>
     loose(entity, { ...note, appendOnly: 'yes' }),
   ],
   [
+    'an option of an entity that has no plural to call it by',
+    'the model is wrong: an entity (id, text, …) has polcy, which is no option of it: did you mean policy?',
+    loose(entity, { fields: { id: id(), text: text({ max: 9 }) }, polcy: {} }),
+  ],
+  [
     'an option that is missing',
     'the model is wrong: notes has no fields: give it one',
     loose(entity, { ...note, fields: undefined }),

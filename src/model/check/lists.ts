@@ -1,5 +1,6 @@
 /** Faults of lists: filters, sorts, and the indexes and counts that serve them. */
 import { own } from '#base/object.ts'
+import { remedy } from '#base/shape.ts'
 import type { CheckedEntity, Faults } from '#model/check/relations.ts'
 import { type Entity, type Filter, mayAskField } from '#model/entity.ts'
 import { type Field, isDerived } from '#model/field.ts'
@@ -114,8 +115,15 @@ const searchFault = (self: Entity): string | undefined => {
   ].find(Boolean)
   for (const [key, weight] of Object.entries(search)) {
     const field = own(fields, key)
-    if (field?.scalar !== 'text' || isDerived(field))
-      return `names ${key}, which is no text of its own: name some of ${fieldNames(self)}`
+    if (field?.scalar !== 'text' || isDerived(field)) {
+      const texts = Object.entries(fields).filter(
+        ([, of]) => of.scalar === 'text' && !isDerived(of),
+      )
+      return `names ${key}, which is no text of its own: ${remedy(
+        key,
+        texts.map(([text]) => text),
+      )}`
+    }
     if (typeof field.initial === 'object' && 'slugOf' in field.initial)
       return `names ${key}, which is a slug, with the words of ${field.initial.slugOf}: name that`
     if (!field.rest && field.graphql !== 'shown')

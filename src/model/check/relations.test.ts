@@ -73,6 +73,17 @@ areTold([
     { author: changed(author, { relations: { editors: many('author', { through: 'book' }) } }) },
   ],
   [
+    'a relation through what is not there',
+    'author.editors leads through bok, which is not an entity: did you mean book?',
+    {},
+    { author: changed(author, { relations: { editors: many('author', { through: 'bok' }) } }) },
+  ],
+  [
+    'a relation by what refers to nothing that is there',
+    'author.books keys on authorId, which refers to auhtor, which is not an entity: did you mean author?',
+    { fields: { ...book.fields, authorId: reference('auhtor') } },
+  ],
+  [
     'a relation with the name of a field',
     'book.title is a relation and a field: rename one of them',
     { relations: { ...book.relations, title: one('author', 'authorId') } },

@@ -1,5 +1,6 @@
 /** Faults between entities: relations, and the rules of a policy that name their fields. */
 import { own } from '#base/object.ts'
+import { remedy } from '#base/shape.ts'
 import { namesViewer, type Predicate, partsOf, resolveCondition } from '#model/condition.ts'
 import type { Entity, Relation } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
@@ -34,7 +35,9 @@ const targetFault = (
     return `leads to ${relation.to}, which is not an entity: name one of ${Object.keys(entities).join(', ')}`
   if (relation.through !== undefined) {
     const link = own(entities, relation.through)
-    const keys = link && linkOf(entities, name, relation)
+    if (!link)
+      return `leads through ${relation.through}, which is not an entity: ${remedy(relation.through, Object.keys(entities))}`
+    const keys = linkOf(entities, name, relation)
     if (!keys)
       return `leads through ${relation.through}, which has no references to ${name} and to ${relation.to} that are never null: name an entity with both`
     if ([keys.by, keys.of].some(key => isByRow(own(link.fields, key)?.readableBy)))
@@ -47,6 +50,8 @@ const targetFault = (
   const key = own(holder.fields, relation.by)
   if (!key)
     return `keys on ${relation.by}, which is not a field there: name a reference to ${referred}`
+  if (key.references && !own(entities, key.references.entity))
+    return `keys on ${relation.by}, which refers to ${key.references.entity}, which is not an entity: ${remedy(key.references.entity, Object.keys(entities))}`
   if (key.references?.entity !== referred)
     return `keys on ${relation.by}, which is not a reference to ${referred}: name one that is`
   return undefined
