@@ -25,7 +25,7 @@ import {
 } from '#write/entity-commands.ts'
 import { idempotencyOf, type KeyedRequest } from '#write/idempotency.ts'
 import { inputValues } from '#write/input.ts'
-import { inputWithParts, madeBy, withParts } from '#write/parts.ts'
+import { createMany, inputsWithParts, inputWithParts, madeBy, withParts } from '#write/parts.ts'
 import { actingViewer } from '#write/viewer.ts'
 import { commit, type Reading } from '#write/write.ts'
 
@@ -36,6 +36,8 @@ type WriteField = {
   readonly args: Readonly<Record<string, unknown>>
   /** The read of the row it writes; null for a field without a selection set. */
   readonly reading: Reading | null
+  /** The members of its answer by their keys, if it is about many rows. */
+  readonly shown?: readonly (readonly [key: string, member: string])[]
   readonly location: ErrorLocation
 }
 
@@ -129,14 +131,20 @@ const planMutation = (
       if (kind === 'action') permit(writingFor(core, viewer), root.action.rule, root.action.name)
       else {
         const { policy, plural } = entityOf(core.model, entity)
-        const rule = policy[kind as 'create' | 'update' | 'delete']
-        permit(writingFor(core, viewer), rule, `${kind} ${plural}`)
+        const right = kind === 'createMany' ? 'create' : (kind as 'create' | 'update' | 'delete')
+        permit(writingFor(core, viewer), policy[right], `${right} ${plural}`)
       }
     } catch (error) {
       throw error instanceof ApiError ? error.locatedAt(location) : error
     }
     const definition = schema.schema.getMutationType()?.getFields()[node.name.value]
     const args = definition ? getArgumentValues(definition, node, variables) : {}
+    if (kind === 'createMany') {
+      const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
+      const members = collectFields(sets, operation, variables)
+      const shown = [...members].map(([key, [one]]) => [key, one?.name.value ?? ''] as const)
+      return { key, root, args, reading: null, shown, location }
+    }
     if (kind === 'delete' || entity === '') return { key, root, args, reading: null, location }
     // The row is read without its id, which the write adds.
     const writtenId = VIEWER + 1
@@ -161,7 +169,7 @@ const runField = async (
   counting: Counting,
 ): Promise<WriteFacts & { readonly text: string }> => {
   const { core, viewer } = execution
-  const { key, root, args, reading } = field
+  const { key, root, args, reading, shown } = field
   const { kind, entity } = root
   const writing = writingFor(core, viewer)
   const target = targetOf(field)
@@ -169,7 +177,12 @@ const runField = async (
     if (kind === 'update' && target.id === 0) throw notFound(entity, args.id)
     let command: Command
     if (kind === 'delete') command = commandOf(writing, remove(writing, target))
-    else if (kind === 'create' || kind === 'update') {
+    else if (kind === 'createMany') {
+      const rows = await checked(execution, field, rowsOf)
+      for (const { parts } of rows)
+        for (const made of [entity, ...madeBy(parts)]) await counting.creation(made)
+      command = commandOf(writing, createMany(writing, entity, rows, 'inputs'))
+    } else if (kind === 'create' || kind === 'update') {
       const { values, parts } = await checked(execution, field, valuesOf)
       for (const made of madeBy(parts)) await counting.creation(made)
       const isRaised = parts.length > 0
@@ -183,7 +196,8 @@ const runField = async (
     // Each field is a write of its own, so its response is stored by itself.
     const idempotency = keyed && idempotencyOf(core.dialect, keyed, core.now(), key)
     const { answer, replayed, position } = await commit(core, command, reading, { idempotency })
-    return { text: answer?.text ?? 'null', replayed, position }
+    const text = answer?.text ?? 'null'
+    return { text: shown ? bulkText(text, shown) : text, replayed, position }
   } catch (error) {
     const isGone = error instanceof ApiError && error.code === 'NOT_FOUND'
     if (isGone && kind === 'delete') return { text: 'false', replayed: false }
@@ -223,6 +237,26 @@ const checked = async <Made>(
     await runPrecheck(execution, field)
     throw error
   }
+}
+
+/** The answer about many rows, from the list of their ids. */
+const bulkText = (list: string, shown: NonNullable<WriteField['shown']>): string => {
+  const ids = (JSON.parse(list) as readonly number[]).map(String)
+  const values = { count: ids.length, ids, __typename: 'BulkWrite' }
+  const members = shown.map(([key, member]) => [key, values[member as keyof typeof values]])
+  return JSON.stringify(Object.fromEntries(members))
+}
+
+/** The values and parts of each of many inputs. */
+const rowsOf = (execution: Execution, field: WriteField) => {
+  const { core, viewer } = execution
+  const { model } = core
+  const { entity } = field.root
+  const inputs = (field.args.inputs as readonly JsonObject[]).map(input =>
+    withIds(model, entityOf(model, entity), input, entity),
+  )
+  const context = { mode: 'create', viewer, model, now: core.now(), what: entity } as const
+  return inputsWithParts(entity, inputs, 'inputs', context)
 }
 
 /** The values and parts of the input of a create or an update. */

@@ -35,7 +35,15 @@ import { type Action, guardedBy } from '#write/action.ts'
 /** The operation that a root field of the schema is, and its entity. */
 export type RootField =
   | {
-      readonly kind: 'one' | 'list' | 'connection' | 'aggregate' | 'create' | 'update' | 'delete'
+      readonly kind:
+        | 'one'
+        | 'list'
+        | 'connection'
+        | 'aggregate'
+        | 'create'
+        | 'createMany'
+        | 'update'
+        | 'delete'
       readonly entity: string
     }
   /** The entity is the one that the action answers with; empty if it answers with none. */
@@ -63,6 +71,12 @@ export const deriveSchema = (model: Model, actions: readonly Action[] = []): Der
     ...inputFields(model, leafOf, name, kind, besides),
     ...partsOf(name, kind),
   }))
+  const inputs = new Map<string, GraphQLInputObjectType>()
+  const inputOf = (name: string, kind: 'create' | 'update') =>
+    inputs.getOrInsertComputed(`${typeName(kind)}${typeName(name)}Input`, inputName => {
+      const fields = { ...inputFields(model, leafOf, name, kind), ...partsOf(name, kind) }
+      return new GraphQLInputObjectType({ name: inputName, fields })
+    })
   const roots = new Map<string, RootField>()
   const queries: FieldConfigs = {}
   const mutations: FieldConfigs = {}
@@ -123,10 +137,7 @@ export const deriveSchema = (model: Model, actions: readonly Action[] = []): Der
         })
         continue
       }
-      const members = { ...inputFields(model, leafOf, name, kind), ...partsOf(name, kind) }
-      const inputName = `${typeName(kind)}${typeName(name)}Input`
-      const given = new GraphQLInputObjectType({ name: inputName, fields: members })
-      const input = { type: new GraphQLNonNull(given) }
+      const input = { type: new GraphQLNonNull(inputOf(name, kind)) }
       const about =
         kind === 'create' ? `Makes ${withArticle(name)}.` : 'Changes the fields that are given.'
       add(mutations, kind, key, {
@@ -134,6 +145,17 @@ export const deriveSchema = (model: Model, actions: readonly Action[] = []): Der
         args: kind === 'create' ? { input } : { id, input, ...revision },
         description: described(about, rights),
       })
+    }
+  }
+  for (const [name, { plural, bulk, policy, graphql }] of Object.entries(model.entities)) {
+    if (!bulk || !graphql.type) continue
+    const inputs = new GraphQLList(new GraphQLNonNull(inputOf(name, 'create')))
+    const key = `create${typeName(plural)}`
+    roots.set(key, { kind: 'createMany', entity: name })
+    mutations[key] = {
+      type: new GraphQLNonNull(bulkWrite),
+      args: { inputs: { type: new GraphQLNonNull(inputs) } },
+      description: described(`Makes ${plural}, all or none.`, mayBeDoneBy(policy.create, model)),
     }
   }
   for (const action of mutating) {
@@ -173,6 +195,15 @@ export const schemaText = ({ schema }: DerivedSchema): string => `${printSchema(
 type FieldConfigs = GraphQLFieldConfigMap<unknown, unknown>
 
 const id = { type: new GraphQLNonNull(GraphQLID) }
+
+const bulkWrite = new GraphQLObjectType({
+  name: 'BulkWrite',
+  description: 'What a write of many rows has done.',
+  fields: {
+    count: { type: new GraphQLNonNull(GraphQLInt) },
+    ids: { type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(GraphQLID))) },
+  },
+})
 
 const expectedRevision = {
   type: GraphQLInt,

@@ -171,6 +171,8 @@ export type Entity = {
   readonly search: Readonly<Record<string, number>>
   /** Whether rows are never changed or deleted. */
   readonly appendOnly: boolean
+  /** Whether both APIs make many of its rows in one request, all or none. */
+  readonly bulk: boolean
   /** Sets of fields whose values are unique together. */
   readonly sets: readonly { readonly fields: readonly string[]; readonly error: SetError }[]
   /** What is done before its writes and after them. */
@@ -326,6 +328,7 @@ type EntityDeclaration<F, R, P, Key extends string = (keyof F & string) | 'id'> 
   search?: readonly NoInfer<Key>[] | Readonly<Partial<Record<NoInfer<Key>, number>>>
   sets?: readonly (readonly NoInfer<Key>[] | DeclaredSet<NoInfer<Key>>)[]
   appendOnly?: boolean
+  bulk?: boolean
   before?: Entity['before']
   after?: NoInfer<
     Readonly<Partial<Record<keyof Entity['after'], After & { readonly fields: readonly Key[] }>>>
@@ -417,6 +420,7 @@ const entityShape = keys<EntityDeclaration<object, object, string>>({
   search: { either: [{ each: 'text' }, { named: 'number' }] },
   sets: { each: { either: [{ each: 'text' }, setShape] } },
   appendOnly: 'flag',
+  bulk: 'flag',
   before: keys<Entity['before']>({ ...eachMutation('function'), errors: { each: errorShape } }),
   after: keys<Entity['after']>(eachMutation(afterShape)),
 })
@@ -510,6 +514,7 @@ export const entity = <
       'fields' in set ? set : { fields: set, error: 'CONFLICT' as const },
     ),
     appendOnly: draft.appendOnly ?? false,
+    bulk: draft.bulk ?? false,
     view: draft.view ?? false,
     own: draft.own ?? [],
     before: draft.before ?? {},

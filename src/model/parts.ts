@@ -108,4 +108,8 @@ export const partFaults = function* ({ entities, name, self }: CheckedEntity): F
     if (target.before.create || target.before.delete)
       yield `${subject}, and ${through} has before.create or before.delete, which are for one row: leave one of them out`
   }
+  if (self.bulk && !isOpen(self.policy.create))
+    yield `${name} has bulk, and nobody may create ${self.plural}: give its policy a create rule, or leave bulk out`
+  if (self.bulk && self.plural === name)
+    yield `${name} has bulk, and is called as its plural is: give it another plural`
 }

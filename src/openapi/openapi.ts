@@ -11,6 +11,7 @@ import { parameter, sharedParameters } from '#openapi/parameters.ts'
 import { type DocumentParts, partsOf } from '#openapi/parts.ts'
 import { errorSchema, headers } from '#openapi/responses.ts'
 import {
+  bulkSchema,
   inputSchema,
   marksOf,
   membersSchema,
@@ -158,13 +159,18 @@ export const openApiOf = async (
     ...listed.lists,
     ...byName(inputs, ({ name, route }) => [
       name,
-      inputSchema(model, resource(route.entity), route),
+      route.kind === 'bulk'
+        ? bulkSchema(model, resource(route.entity))
+        : inputSchema(model, resource(route.entity), route),
     ]),
     ...byName(bodies, body => [
       body.name,
       'input' in body ? membersSchema(body.input) : body.schema,
     ]),
     ...listed.pages,
+    ...(documented.routes.some(({ kind }) => kind === 'bulk') && {
+      BulkWrite: objectOf({ count, ids: { type: 'array', items: { type: 'integer' } } }),
+    }),
     Link: { description: 'Where to find something.', ...objectOf({ href: { type: 'string' } }) },
     ...errorSchema(parts, [...new Set(codes)].toSorted()),
   }

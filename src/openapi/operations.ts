@@ -123,6 +123,7 @@ const successes = {
   update: [200, 'What it is now.', 'Updated', [...writeHeaders, 'ETag']],
   delete: [204, 'It is deleted.', 'Deleted', ['Duet-Position']],
   link: [204, 'They are linked.', 'Linked', ['Duet-Position']],
+  bulk: [201, 'They were made.', 'BulkCreated', [...writeHeaders, 'Idempotency-Replayed']],
   unlink: [204, 'They are not linked.', 'Unlinked', ['Duet-Position']],
 } as const satisfies Record<Route['kind'], readonly [number, string, string, readonly HeaderName[]]>
 
@@ -207,7 +208,7 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
       ? `List the ${words(below ? relationOf(route.path) : entity.plural)}${ofParent}`
       : `${kind === 'one' ? 'Get' : typeName(kind)} ${thing}${ofParent}`
 
-  const example = input && inputExample(parts, route)
+  const example = input && kind !== 'bulk' ? inputExample(parts, route) : undefined
   const body = input && { schema: refTo(input), ...(example !== undefined && { example }) }
   const content = {
     'application/json': body,
@@ -217,14 +218,17 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
   const [status, description, suffix, names] = successes[kind]
   const name = `${typeName(route.entity)}${suffix}`
   const isPlaced = kind === 'create' && entity.rest.one
+  const isBulk = kind === 'bulk'
   const answered = kind === 'list' ? listNameOf(route.entity) : typeName(route.entity)
   const success =
     status === 204
       ? shareAs(parts, suffix, { description, headers: headersOf(parts, names) })
-      : shareAs(parts, name, {
+      : shareAs(parts, isBulk ? suffix : name, {
           description,
           headers: headersOf(parts, isPlaced ? [...names, 'Location'] : names),
-          content: answerBody(parts, answered, route.entity),
+          content: isBulk
+            ? jsonContent(parts, refTo('BulkWrite'), {})
+            : answerBody(parts, answered, route.entity),
         })
 
   const fields = input ? inputFields(resource, route) : []
@@ -252,7 +256,12 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
     description: mayBeDoneBy(rules[0], model),
     rules,
     isRead,
-    isGuarded: !isRead && !isLink && kind !== 'create' && entity.fields.revision !== undefined,
+    isGuarded:
+      !isRead &&
+      !isLink &&
+      kind !== 'create' &&
+      kind !== 'bulk' &&
+      entity.fields.revision !== undefined,
     parameters: [...pathParameters(path, route.entity, below?.entity), ...queried],
     requestBody: input ? { required: true, content } : undefined,
     responses: {

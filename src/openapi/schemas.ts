@@ -216,6 +216,12 @@ export const inputSchema = (
   )
 }
 
+/** The schema of the input of many new rows. */
+export const bulkSchema = (model: Model, resource: Resource): JsonSchema => {
+  const items = inputSchema(model, resource, { kind: 'create', below: undefined })
+  return objectOf({ create: { type: 'array', maxItems: 1000, items } })
+}
+
 /** The members of an input that are relations, whose rows are written with it; one that leads back to an entity above is not told again. */
 const partProperties = (
   model: Model,

@@ -16,7 +16,14 @@ import { serveOne } from '#rest/one.ts'
 import { refuseParameters, reportingIgnored } from '#rest/query.ts'
 import type { Mount } from '#rest/represent.ts'
 import { type Route, rightOf, routesOf } from '#rest/routes.ts'
-import { serveAction, serveCreate, serveDelete, serveLink, serveUpdate } from '#rest/writes.ts'
+import {
+  serveAction,
+  serveBulk,
+  serveCreate,
+  serveDelete,
+  serveLink,
+  serveUpdate,
+} from '#rest/writes.ts'
 import { countingUses } from '#versions/deprecated-use.ts'
 import { type Notices, type Successor, successorOf } from '#versions/deprecation.ts'
 import type { VersionedRoute } from '#versions/differences.ts'
@@ -32,6 +39,7 @@ const serving: Readonly<Record<Route['kind'], (mount: Mount, route: Route) => Re
   delete: serveDelete,
   link: serveLink,
   unlink: serveLink,
+  bulk: serveBulk,
 }
 
 /** A read that the model does not derive, such as a picture or a report, whatever its method; a write is an action. */

@@ -18,6 +18,7 @@ const methods = {
   delete: 'DELETE',
   link: 'PUT',
   unlink: 'DELETE',
+  bulk: 'POST',
 } as const
 
 type RouteKind = keyof typeof methods
@@ -65,6 +66,7 @@ const linkKinds = (
 /** The entity and the operation whose rule a route that writes passes; undefined for one that reads. */
 export const rightOf = ({ kind, entity, below }: Route) => {
   if (kind === 'list' || kind === 'one') return undefined
+  if (kind === 'bulk') return { entity, operation: 'create' } as const
   if (kind === 'link' || kind === 'unlink')
     return {
       entity: below?.through?.entity ?? entity,
@@ -75,7 +77,7 @@ export const rightOf = ({ kind, entity, below }: Route) => {
 
 /** All plain routes of the model, in the model's order: each entity's own routes, then the routes nested below its rows. */
 export const routesOf = (model: Pick<Model, 'entities'>): readonly Route[] =>
-  Object.entries(model.entities).flatMap(([name, { rest, plural, relations }]) => {
+  Object.entries(model.entities).flatMap(([name, { rest, plural, relations, bulk }]) => {
     const all = `/${plural}`
     const each = `/${plural}/:id`
     const { lifetimes } = rest
@@ -109,6 +111,7 @@ export const routesOf = (model: Pick<Model, 'entities'>): readonly Route[] =>
       ...rest.writes.map(kind =>
         route(kind, kind === 'create' ? all : each, name, lifetimes[kind]),
       ),
+      ...(bulk ? [route('bulk', `${all}/bulk`, name, lifetimes.create ?? lifetimes.all)] : []),
       ...nested,
     ]
   })
@@ -130,7 +133,8 @@ export const operationIdOf = (model: Pick<Model, 'entities'>, route: Route): str
   const below = belowOf(model, route)
   const { plural } = entityOf(model, route.entity)
   const verb = route.kind === 'one' ? 'get' : route.kind
-  if (!below) return `${verb}${typeName(route.kind === 'list' ? plural : route.entity)}`
+  const isMany = route.kind === 'list' || route.kind === 'bulk'
+  if (!below) return `${verb}${typeName(isMany ? plural : route.entity)}`
   const thing = route.kind === 'list' ? below.key : below.thing
   return `${verb}${typeName(below.parent)}${typeName(thing)}`
 }
@@ -138,7 +142,8 @@ export const operationIdOf = (model: Pick<Model, 'entities'>, route: Route): str
 /** The name of the schema of the body that a route takes: `ParentThingCreate`, `ThingUpdate`; undefined if it takes nothing. */
 export const inputNameOf = (model: Pick<Model, 'entities'>, route: Route): string | undefined => {
   const { kind, entity } = route
-  if (kind !== 'create' && kind !== 'replace' && kind !== 'update') return undefined
+  if (kind !== 'create' && kind !== 'replace' && kind !== 'update' && kind !== 'bulk')
+    return undefined
   const { parent = '', thing = entity } = belowOf(model, route) ?? {}
   return `${typeName(parent)}${typeName(thing)}${typeName(kind)}`
 }

@@ -32,7 +32,14 @@ import {
 import { idempotencyOf, keyedRequest } from '#write/idempotency.ts'
 import { inputValues, noMembers } from '#write/input.ts'
 import type { Idempotency } from '#write/job.ts'
-import { inputWithParts, linkChange, madeBy, withParts } from '#write/parts.ts'
+import {
+  createMany,
+  inputsWithParts,
+  inputWithParts,
+  linkChange,
+  madeBy,
+  withParts,
+} from '#write/parts.ts'
 import { actingViewer } from '#write/viewer.ts'
 import { commit, type Done, type Reading } from '#write/write.ts'
 
@@ -243,6 +250,45 @@ export const serveDelete = (mount: Mount, route: Route): RestHandler => {
     await readThen(mount, check, async () => refuseParameters(queryString(c), style))
     const command = commandOf(writing, remove(writing, target))
     return empty(named, await commit(core, command, null, { version }))
+  }
+}
+
+/** POST of many new things, all or none. */
+export const serveBulk = (mount: Mount, { entity: what }: Route): RestHandler => {
+  const { core, edge, version, style } = mount
+  const { model } = core
+  const resource = resourceOf(model, what, version)
+  const { plural, policy } = resource.entity
+  return async (c, caller, named) => {
+    const right = { rule: policy.create, what: `create ${plural}`, creates: what }
+    const writing = await permitted(mount, c, caller, right)
+    const { viewer } = writing
+    const check = () => createPrecheck(writing, what, new Map())
+    const { rows, idempotency } = await readThen(mount, check, async () => {
+      const body = await jsonBody(c, edge.bodyLimit, bodyTypes)
+      const idempotency = idempotencyFor(c, mount, viewer, body)
+      refuseParameters(queryString(c), style)
+      const { create, ...others } = body
+      noMembers(others)
+      const context = { mode: 'create', viewer, model, now: core.now(), what, resource } as const
+      return { idempotency, rows: inputsWithParts(what, create, 'create', context) }
+    })
+    for (const { parts } of rows)
+      for (const made of [what, ...madeBy(parts)])
+        await edge.limiter?.countCreation(c, viewer, made)
+    const command = commandOf(writing, createMany(writing, what, rows, 'create'))
+    const done = await commit(core, command, null, { idempotency, version })
+    const ids = JSON.parse(done.answer?.text ?? '[]') as readonly number[]
+    return {
+      status: done.status,
+      headers: {
+        'Content-Type': named.contentType,
+        'Cache-Control': 'no-store',
+        'API-Version': String(named.version),
+        ...writeHeaders(done),
+      },
+      body: JSON.stringify({ count: ids.length, ids }),
+    }
   }
 }
 

@@ -21,7 +21,7 @@ import {
   sql,
 } from '#sql/sql.ts'
 import { fieldsToReset } from '#write/input.ts'
-import { jobStatement, type Status, type Step } from '#write/job.ts'
+import { type Job, jobStatement, type Status, type Step } from '#write/job.ts'
 
 /** The context of a command: the model, the database's dialect, the viewer, and the checks before its own steps. */
 export type Writing = {
@@ -54,7 +54,7 @@ export type Command = {
   /** The status of its answer. */
   readonly status: Status
   /** The text of its answer if nothing is read. */
-  readonly text?: string | undefined
+  readonly text?: Job['text']
   /** Whether its steps must all see one state of the store: it is run again if another write came in between. */
   readonly isolated?: boolean | undefined
   readonly viewer: Viewer
@@ -80,7 +80,9 @@ export type GuardedStep = Partial<Pick<Step, 'expect' | 'checksViewer' | 'path'>
   readonly refused?: (rows: Rows) => ApiError | undefined
 }
 
-export type CommandDraft = Pick<Command, 'name' | 'text' | 'isolated' | 'deletes'> & {
+export type CommandDraft = Pick<Command, 'name' | 'isolated' | 'deletes'> & {
+  /** The text of its answer if nothing is read, or the steps whose ids are that. */
+  readonly text?: string | { readonly idsOf: readonly string[] } | undefined
   /** Whether the viewer acts as itself, and so must exist. */
   readonly asSelf?: boolean
   readonly steps: readonly GuardedStep[]
@@ -316,7 +318,7 @@ export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
     steps: made,
     makes: makes === undefined ? steps.length - 1 : numberOf(makes),
     status: typeof status === 'number' ? status : { ...status, step: numberOf(status.step) },
-    text,
+    text: typeof text === 'object' ? { idsOf: text.idsOf.map(numberOf) } : text,
     viewer,
     isolated,
     deletes,

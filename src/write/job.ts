@@ -80,8 +80,8 @@ export const keyQueriesOf = ({ idempotency }: Pick<Job, 'idempotency'>): number 
 export type Job<Statement = JobStatement, Plan = ReadPlan> = {
   readonly steps: readonly Step<Statement>[]
   readonly status: Status
-  /** The text of an answer if nothing is read. */
-  readonly text?: string | undefined
+  /** The text of an answer if nothing is read: a list of the ids that some steps returned, or always the same. */
+  readonly text?: string | { readonly idsOf: readonly number[] } | undefined
   readonly idempotency?: Idempotency<Statement> | undefined
   /** Whether its steps must all see one state of the store; if only one job writes at a time they do. */
   readonly isolated?: boolean | undefined

@@ -190,6 +190,32 @@ export const inputWithParts = (
   return checked
 }
 
+/** The values and parts of each of the new rows of a list, which its path names; throws `VALIDATION_ERROR` with all their faults. */
+export const inputsWithParts = (
+  entityName: string,
+  inputs: unknown,
+  path: string,
+  context: PartsContext,
+): readonly WithParts[] => {
+  if (!Array.isArray(inputs)) throw invalid([{ field: path, message: 'must be a list' }])
+  const left = { rows: mostParts - inputs.length }
+  if (left.rows < 0)
+    throw invalid([{ field: path, message: `has more than ${mostParts} rows: send them in parts` }])
+  const faults: FieldFault[] = []
+  const rows = inputs.map((input, index) => {
+    if (!isObject(input)) {
+      faults.push({ field: `${path}.${index}`, message: 'must be an object' })
+      return { values: new Map(), parts: [] }
+    }
+    const { faults: own, ...checked } = checkWithParts(entityName, input, context, left)
+    for (const { field, message } of own)
+      faults.push({ field: `${path}.${index}.${field}`, message })
+    return checked
+  })
+  if (faults.length > 0) throw invalid(faults)
+  return rows
+}
+
 /** The entities of the rows that parts make, each as often as it is made. */
 export const madeBy = (parts: readonly Part[]): readonly string[] =>
   parts.flatMap(part => {
@@ -348,6 +374,22 @@ export const withParts = (
   const end = draft.steps.findLastIndex(({ isEffect }) => !isEffect) + 1
   const all = together([{ ...draft, steps: draft.steps.slice(0, end) }, ...drafts])
   return { ...draft, ...all, steps: [...all.steps, ...draft.steps.slice(end)] }
+}
+
+/** Creates many rows, all or none; its answer is the list of their ids. */
+export const createMany = (
+  writing: Writing,
+  entityName: string,
+  rows: readonly WithParts[],
+  path: string,
+): CommandDraft => {
+  const drafts = rows.map(({ values, parts }, index) => {
+    const draft = withParts(writing, create(writing, entityName, values), parts)
+    return { ...draft, steps: placedAt(`${path}.${index}`, draft.steps, undefined) }
+  })
+  const idsOf = drafts.map(({ makes }, index) => `${path}.${index} ${makes}`)
+  const { plural } = entityOf(writing.model, entityName)
+  return { ...together(drafts), name: `create ${plural}`, status: 201, text: { idsOf } }
 }
 
 /**

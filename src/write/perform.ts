@@ -81,8 +81,13 @@ const steps = function* (
     results.push(rows)
   }
   let answer: Written | null = null
-  if (job.text !== undefined) answer = { text: job.text, revision: undefined, last: undefined }
-  else if (job.answer && prepared) {
+  if (job.text !== undefined) {
+    const ids = (step: number) => (results[step] ?? []).map(([id]) => Number(id))
+    const text =
+      typeof job.text === 'string' ? job.text : JSON.stringify(job.text.idsOf.flatMap(ids))
+    answer = { text, revision: undefined, last: undefined }
+  }
+  if (answer === null && job.answer && prepared) {
     const values = job.answer.values.map(value => settled(value, results))
     answer = prepared.answers(yield* prepared.script(values), values)[0] ?? null
   }

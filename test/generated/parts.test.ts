@@ -19,6 +19,7 @@ const entities = {
   ...cooking,
   recipe: {
     ...recipe,
+    bulk: true,
     relations: {
       ...recipe.relations,
       ingredients: many('ingredient', 'recipeId', { parts: true }),
@@ -314,6 +315,59 @@ for (const on of engines)
       assert.equal((await kitchen.say(1, `GET /api/v2/recipes/${of}/tags/${tags[1]}`)).status, 405)
     })
 
+    test('many rows are made at once, with their parts, or none of them', async () => {
+      const rowsNow = async () =>
+        (await kitchen.say(2, 'GET /api/v2/recipes?limit=1')).json.pagination.total as number
+      const bulk = (as: Cook, create: unknown, headers = {}) =>
+        kitchen.say(as, 'POST /api/v2/recipes/bulk', { create }, headers)
+      const before = await rowsNow()
+      const rows = Array.from({ length: 3 }, () => ({
+        title: title(),
+        ingredients: { create: [{ name: 'salt' }] },
+        tags: { set: [tags[0]] },
+      }))
+      const key = { 'Idempotency-Key': `bulk-${on}` }
+      const made = await bulk(1, rows, key)
+      assert.deepEqual([made.status, made.json?.count], [201, 3], made.text)
+      assert.equal((await bulk(1, rows, key)).text, made.text)
+      for (const of of made.json.ids)
+        assert.deepEqual((await whole(of)).ingredients.concat((await whole(of)).tags), [
+          'salt',
+          tags[0],
+        ])
+      const [first] = rows
+      await refused(bulk(1, [{ title: title() }, first]), 409, 'create.1.title')
+      await refused(bulk(1, [{ title: title() }, { title: title(), ownerId: 3 }]), 403, 'create.1')
+      await refused(
+        bulk(1, [{ title: title() }, { titel: 'x', title: title() }, 5]),
+        422,
+        'create.1.titel',
+        'create.2',
+      )
+      await refused(bulk(1, 'x'), 422, 'create')
+      await refused(bulk(1, Array(1001).fill({ title: 'x' })), 422, 'create')
+      await refused(bulk(null, [{ title: title() }]), 401)
+      assert.equal(await rowsNow(), before + 3)
+      assert.deepEqual((await bulk(1, [])).json, { count: 0, ids: [] })
+      const most = await bulk(
+        1,
+        Array.from({ length: 1000 }, () => ({ title: title() })),
+      )
+      assert.deepEqual([most.status, most.json?.ids?.length], [201, 1000], most.text)
+
+      const many = (inputs: string) =>
+        kitchen.run(1, `mutation { many: createRecipes(inputs: [${inputs}]) { n: count ids } }`)
+      const done = await many(
+        `{ title: "${title()}", ingredients: { create: [{ name: "oil" }] } }, { title: "${title()}" }`,
+      )
+      const { n: number, ids } = done.data.many
+      assert.deepEqual([number, ids.length], [2, 2])
+      assert.deepEqual((await whole(ids[0])).ingredients, ['oil'])
+      assert.equal((await many(`{ title: "${title()}", servings: 0 }`)).code, 'BAD_USER_INPUT')
+      assert.equal((await many(`{ title: "${title()}", teamId: "x" }`)).code, 'NOT_FOUND')
+      assert.deepEqual((await many('')).data.many, { n: 0, ids: [] })
+    })
+
     test('a value that is taken is told with its path', async () => {
       const text = title()
       const body = {
@@ -368,6 +422,10 @@ test('relations that cannot be parts stop the start in one sentence', () => {
   assert.throws(
     withTags({ before: { create: () => undefined } }),
     /before\.create or before\.delete/,
+  )
+  assert.throws(
+    withTags({ bulk: true, policy: { read: anyone, delete: signedIn } }),
+    /nobody may create recipeTags/,
   )
   assert.throws(withTags({ policy: { read: anyone } }), /nobody may write recipeTags/)
 })

@@ -149,8 +149,11 @@ const readsIn = (view: View, subject: Subject, shared: () => Shared) =>
       )
       const lists = new Set(inVersion.map(({ path }) => form(path)))
       for (const path of new Set(there.map(({ path }) => path))) {
+        // A word may stand where others have an id: `/things/bulk`.
+        const isHere = (other: string) =>
+          new RegExp(`^${other.replace(/:\w+/g, '[^/]+')}$`).test(form(path))
         const methods = new Set(
-          there.filter(other => form(other.path) === form(path)).map(({ method }) => method),
+          there.filter(other => isHere(other.path)).map(({ method }) => method),
         )
         const safe = methods.has('GET') ? ['HEAD', ...(lists.has(form(path)) ? ['QUERY'] : [])] : []
         const allowed = [...methods, ...safe, 'OPTIONS'].sort()

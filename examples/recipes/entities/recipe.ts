@@ -56,6 +56,7 @@ export const recipe = entity({
     }),
     reviews: many('review', 'recipeId', { description: 'What others think.' }),
   },
+  bulk: true,
   policy: {
     read: [anyone.where(published), signedIn.where(own), editor],
     create: signedIn,

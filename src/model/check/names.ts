@@ -27,12 +27,19 @@ export const machineTables =
   )
 
 const graphqlTypes =
-  'Query Mutation Subscription ID Int Float String Boolean Date DateTime JSON PageInfo SortDirection'.split(
+  'Query Mutation Subscription ID Int Float String Boolean Date DateTime JSON PageInfo SortDirection BulkWrite'.split(
     ' ',
   )
 
 /** The schemas that documents of the REST API have beside those of entities. */
-export const documentSchemas = ['CursorPagination', 'Error', 'Link', 'Pagination', 'Problem']
+export const documentSchemas = [
+  'BulkWrite',
+  'CursorPagination',
+  'Error',
+  'Link',
+  'Pagination',
+  'Problem',
+]
 
 /** Whether GraphQL itself has a type of that name. */
 export const isGraphqlType = (name: string): boolean => graphqlTypes.includes(name)
