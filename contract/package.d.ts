@@ -164,7 +164,10 @@ type CliCommand = {
     readonly run: (args: readonly string[], content: Content, file?: string) => Promise<void>;
 };
 type Command = unknown;
-type CommandDraft = Pick<Command, 'name' | 'text' | 'isolated' | 'deletes'> & {
+type CommandDraft = Pick<Command, 'name' | 'isolated' | 'deletes'> & {
+    readonly text?: string | {
+        readonly idsOf: readonly string[];
+    } | undefined;
     readonly asSelf?: boolean;
     readonly steps: readonly GuardedStep[];
     readonly makes?: string;
@@ -324,6 +327,7 @@ type Entity = {
     readonly indexes: readonly (readonly string[])[];
     readonly search: Readonly<Record<string, number>>;
     readonly appendOnly: boolean;
+    readonly bulk: boolean;
     readonly sets: readonly {
         readonly fields: readonly string[];
         readonly error: SetError;
@@ -356,6 +360,7 @@ type EntityDeclaration<F, R, P, Key extends string = (keyof F & string) | 'id'> 
     search?: readonly NoInfer<Key>[] | Readonly<Partial<Record<NoInfer<Key>, number>>>;
     sets?: readonly (readonly NoInfer<Key>[] | DeclaredSet<NoInfer<Key>>)[];
     appendOnly?: boolean;
+    bulk?: boolean;
     before?: Entity['before'];
     after?: NoInfer<Readonly<Partial<Record<keyof Entity['after'], After & {
         readonly fields: readonly Key[];
@@ -1480,6 +1485,7 @@ const entity: <const F extends Readonly<Record<string, Field>>, const R extends 
     search: Entity['search'];
     sets: DeclaredSet<NoInfer<"id" | (keyof F & string)>>[];
     appendOnly: boolean;
+    bulk: boolean;
     view: boolean;
     own: readonly string[];
     before: Readonly<Partial<Record<Mutation, Before>>> & {
