@@ -118,8 +118,8 @@ test('the content of the checkout is served outside it, in several threads', asy
     await (await ask('/graphql?query={__typename}')).text(),
     '{"data":{"__typename":"Query"}}',
   )
-  // GraphiQL and Swagger UI, of the package's own copies.
-  for (const page of ['/graphql', '/docs']) {
+  // GraphiQL and Swagger UI, of the package's own copies, and the guide.
+  for (const page of ['/graphql', '/docs', '/docs/guide']) {
     const text = await (await ask(page, 'text/html')).text()
     const assets = [...text.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, path = '']) => path)
     assert.ok(assets.length > 3, page)

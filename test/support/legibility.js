@@ -1,4 +1,4 @@
-// Runs in a page: gives the texts that stand out too little from what is behind them, and what is wider than the window.
+// Runs in a page: gives the texts that stand out too little from what is behind them, words that are broken, and what is wider than the window.
 ;(async () => {
   // A change of width or colours takes a frame to be drawn, and then some colours go over slowly.
   await new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))
@@ -65,6 +65,19 @@
       faults.push(
         `contrast ${ratio.toFixed(2)}: “${text.slice(0, 40)}” in ${element.tagName.toLowerCase()}.${element.className}, ${style.color} on ${back.map(Math.round)}`,
       )
+  }
+  // Swagger UI and GraphiQL break what they edit where they like.
+  const words = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+  const range = document.createRange()
+  for (let node = words.nextNode(); node; node = words.nextNode()) {
+    if (!isShown(node.parentElement) || node.parentElement.closest('.CodeMirror, textarea'))
+      continue
+    for (const { index, 0: word } of node.textContent.matchAll(/[\p{L}\p{N}_]+/gu)) {
+      range.setStart(node, index)
+      range.setEnd(node, index + word.length)
+      const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)))
+      if (lines.size > 1) faults.push(`the word “${word}” is broken`)
+    }
   }
   const { scrollWidth, clientWidth } = document.documentElement
   if (scrollWidth > clientWidth)
