@@ -53,6 +53,7 @@ const note = entity({
   },
   policy: { read: anyone, create: self('byId', 'forId') },
   sets: [['page', 'line']],
+  filterable: [],
 })
 const errand = entity({
   ...common,
