@@ -22,6 +22,7 @@ import { dependenciesFirst } from '#model/references.ts'
 import { manyInserter } from '#serve/insert.ts'
 import { checkSchema, migrateStore, modelFor, storeOf } from '#serve/store.ts'
 import { startService } from '#serve/temporary.ts'
+import type { Dialect } from '#sql/dialect.ts'
 import type { Session } from '#sql/engine.ts'
 
 /** What a check found: a sentence about the content. */
@@ -54,6 +55,7 @@ export type CheckService = {
   readonly reference: () => Promise<RowsReference>
   /** A session beside the service, for changes that no API offers. */
   readonly session: Session
+  readonly dialect: Dialect
   /** How many requests were sent. */
   readonly asked: () => number
   /** What is worth a line: drift that does not stop a start, rows that could not be made. */
@@ -145,7 +147,19 @@ export const serveForCheck = async (content: Content, database?: string): Promis
   }
   const { admin, callers } = callersOf({ content })
   return {
-    ...{ content, model, view, callers, admin, settings, session, notes, ask, rows },
+    ...{
+      content,
+      model,
+      view,
+      callers,
+      admin,
+      settings,
+      session,
+      dialect: store.dialect,
+      notes,
+      ask,
+      rows,
+    },
     gql: (query, viewer, variables = {}) => ask('POST /graphql', viewer, { query, variables }),
     reference: async () => referenceOver(model, await rows()),
     asked: () => asked,

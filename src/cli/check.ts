@@ -1,8 +1,10 @@
 /** `duet check`: tries a content out in a temporary folder: requests judged by a reference, its rules, and kills. */
 
 import { randomFrom } from '#base/random.ts'
+import { checkCalls, checkTogether, restore } from '#check/actions.ts'
 import { checkKills, serveAsChild } from '#check/kills.ts'
 import { checkReads, checkWrites } from '#check/requests.ts'
+import { checkRules } from '#check/rules.ts'
 import { type CheckService, databaseFor, Fault, serveForCheck } from '#check/service.ts'
 import { readArgs, UsageError, wholeOption } from '#cli/arguments.ts'
 import { checkDatabase } from '#config.ts'
@@ -52,15 +54,28 @@ const checkOn = async (engine: string, { content, file, seed, seconds }: Turn, u
   try {
     say(`${engine}: the migrations make what the model has, and it starts`)
     for (const note of service.notes) say(`  note: ${note}`)
+    const beginning = await service.rows()
     let passes = 0
     do {
       await checkReads(service, random)
       await checkWrites(service, random, () => passes > 0 && isOver(0.5))
+      await checkReads(service, random)
+      await restore(service, beginning)
       passes += 1
     } while (!isOver(0.5))
-    await checkReads(service, random)
     say(
       `${engine}: ${service.asked()} requests of ${service.callers.length} callers through REST and GraphQL answered as the rules say`,
+    )
+    await checkCalls(service, random)
+    const tried = await checkRules(service, random)
+    say(
+      `${engine}: ${tried.all} rules by row let through and refused whom they say, ${tried.changed} of them while a row changed`,
+    )
+    for (const told of tried.untried)
+      say(`  note: nothing that may change was found to decide: ${told}`)
+    const rounds = await checkTogether(service, random, () => isOver(0.8))
+    say(
+      `${engine}: actions called at once, in ${rounds} rounds, did what they do one after another`,
     )
     const killed = await checkKills(service, file, () => isOver(1))
     say(
@@ -89,21 +104,18 @@ export const run = async (
   if (seconds < 1) throw new UsageError('--seconds must be 1 or more')
   const seed = wholeOption('seed', values.seed, Math.floor(Math.random() * 1_000_000))
   const given = process.env[checkDatabase]
+  // First, as a server that is not there would be told too late.
+  const database = given ? await databaseFor(given) : undefined
   printRights(content)
-  const turn = { content, file, seed, seconds: given ? seconds / 2 : seconds }
+  const turn = { content, file, seed, seconds: database ? seconds / 2 : seconds }
   try {
     await checkOn('SQLite', turn)
-    if (given) {
-      const { url, drop } = await databaseFor(given)
-      try {
-        await checkOn('PostgreSQL', turn, url)
-      } finally {
-        await drop()
-      }
-    }
+    if (database) await checkOn('PostgreSQL', turn, database.url)
   } catch (error) {
     if (!(error instanceof Fault)) throw error
     throw new Error(`${error.message}\nagain: npx duet check --seed ${seed} --seconds ${seconds}`)
+  } finally {
+    await database?.drop()
   }
   say(`all is well (seed ${seed})`)
   // What a client keeps open for a while would keep the process.

@@ -1,6 +1,6 @@
 /** `duet check`: passes on a content that is right, and finds faults that are planted. */
 import assert from 'node:assert/strict'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { duet, folderOf } from '../duet.ts'
@@ -41,4 +41,77 @@ test('what is not a number of seconds, and a server that is not there, are told'
   })
   assert.equal(away.code, 1)
   assert.match(away.stderr, /^duet: no database can be made at DUET_CHECK_DATABASE_URL/)
+})
+
+/** Checks a project of an example after a change of its `duet.config.ts`, with one more file. */
+const checkPlanted = async (
+  example: string,
+  name: string,
+  planted: string,
+  part: readonly [was: string, is: string],
+) => {
+  const { project, config } = await projectIn(folder, example, name)
+  const file = join(project, 'duet.config.ts')
+  const text = readFileSync(file, 'utf8')
+  assert.ok(text.includes(part[0]), text)
+  writeFileSync(file, `import { planted } from './planted.ts'\n${text.replace(part[0], part[1])}`)
+  writeFileSync(join(project, 'planted.ts'), planted)
+  return duet(['check', '--seconds', '2', '--seed', '1', ...config])
+}
+
+test('an action that skips its rule is found', async () => {
+  const planted = `
+import { commandOf, sql } from 'duet/actions'
+import { signedIn } from 'duet/model'
+import { own } from './entities/post.ts'
+export const planted = {
+  method: 'POST', about: 'post', answers: null, name: 'shout posts', path: '/posts/:id/shout',
+  rule: signedIn.where(own),
+  described: { operationId: 'shoutPost', summary: 'Shout it' },
+  command: (writing, { id }) =>
+    commandOf(writing, {
+      name: 'shout posts',
+      steps: [{ sql: sql\`update posts set title = upper(title) where id = \${id} returning id\` }],
+      status: 204,
+    }),
+}
+`
+  const { code, stderr } = await checkPlanted('blog', 'skips', planted, [
+    'actions: [publish, archive]',
+    'actions: [publish, archive, planted]',
+  ])
+  assert.equal(code, 1, stderr)
+  assert.match(
+    stderr,
+    /^duet: shout posts: POST \/api\/posts\/\d+\/shout of author \d is done, where its rule refuses it: \nduet: again: npx duet check --seed 1 --seconds 2\n$/,
+  )
+})
+
+test('a route that reads, and writes what it read, loses updates, which is found', async () => {
+  const planted = `
+import { nobody, anyone } from 'duet/model'
+const run = async ({ writer }, text, values) => {
+  const done = await writer.write({ steps: [{ statement: { text, values }, expect: 'any' }], status: 200, answer: null })
+  return done.rows[0]
+}
+export const planted = {
+  method: 'POST', path: '/products/:id/take',
+  described: { operationId: 'takeProduct', summary: 'Take one', rule: anyone, success: { 204: 'Taken.' } },
+  serve: ({ core }) => async c => {
+    const id = Number(c.req.param('id'))
+    const [[stock] = [0]] = await run(core, 'select stock from products where id = ?', [id])
+    await run(core, 'update products set stock = ? where id = ?', [Number(stock) + 1, id])
+    return { status: 204, headers: {}, body: null }
+  },
+}
+`
+  const { code, stderr } = await checkPlanted('shop', 'loses', planted, [
+    '  errors,\n',
+    '  errors,\n  served: async () => ({ routes: [planted], pages: [] }),\n',
+  ])
+  assert.equal(code, 1, stderr)
+  assert.match(
+    stderr,
+    /^duet: POST \/products\/:id\/take: 3 calls at once of POST \/api\/products\/\d+\/take did what they do in no order, answers 204, 204, 204: product .*Let the write itself say/m,
+  )
 })
