@@ -43,14 +43,8 @@ const ruledIn = async (service: CheckService): Promise<readonly Ruled[]> => {
   const { model, view, ask } = service
   const plain = routesOf(model).flatMap((route): Ruled[] => {
     const { kind, entity, lifetime, below } = route
-    if (
-      below ||
-      kind === 'list' ||
-      kind === 'create' ||
-      kind === 'replace' ||
-      !isIn(lifetime, view.version)
-    )
-      return []
+    const isOffered = !below && isIn(lifetime, view.version)
+    if (!isOffered || (kind !== 'one' && kind !== 'update' && kind !== 'delete')) return []
     const { policy } = entityOf(model, entity)
     const rule = kind === 'one' ? (policy.enter ?? policy.read) : policy[kind]
     if (!rule || !isByRow(rule)) return []
