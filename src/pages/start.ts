@@ -121,7 +121,7 @@ const listLink = (entity: Entity, model: Model, prefix: string): StartLink => {
   const { plural, policy, rest } = entity
   const href = `${prefix}/${plural}`
   const rule = policy.enter ?? policy.read
-  const isClosed = !rule || judge(rule, anonymous, model) !== 'yes'
+  const isClosed = !rule || judge(rule, anonymous, model) === 'no'
   const { paging, filters = {}, sort } = rest.listing
   const kinds = Object.values(filters)
   let note = listed([

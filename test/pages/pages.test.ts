@@ -6,6 +6,7 @@ import { optionsOf } from '#base/shape.ts'
 import { defineContent } from '#content.ts'
 import { sectionsOf } from '#pages/markdown.ts'
 import { library } from '#test/support/library/index.ts'
+import blog from '../../examples/blog/duet.config.ts'
 import { createWorld, type World } from '../world.ts'
 
 const { options: parts } = optionsOf(library) as { options: Parameters<typeof defineContent>[0] }
@@ -95,6 +96,14 @@ test('a colour or a title that is none stops the start with its name', () => {
       message: `colours.rest of the content must be a colour such as #0a736d, not ${colour}`,
     })
   assert.throws(define({ title: ' ' }), /^Error: The title of the content is empty/)
+})
+
+test('a list that anybody may read in some rows is linked to', async () => {
+  const world = await createWorld({ content: blog })
+  const { text } = await world.ask('GET /')
+  assert.ok(text.includes('<a href="/api/v1/posts">'))
+  assert.equal((await world.ask('GET /api/v1/posts')).status, 200)
+  await world.close()
 })
 
 test('pages lead to GraphiQL only where it can load the schema', async () => {
