@@ -40,7 +40,8 @@ export const startService = async (
   { rows = {}, settings = {} }: ServiceOptions = {},
 ): Promise<TestService> => {
   const folder = mkdtempSync(join(tmpdir(), 'duet-service-'))
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const remove = () => rmSync(folder, { recursive: true, force: true })
+  process.on('exit', remove)
   const secret = randomBytes(32).toString('base64url')
   const config = loadConfig(
     {
@@ -74,6 +75,8 @@ export const startService = async (
     stop: async () => {
       await running.stop()
       release()
+      process.off('exit', remove)
+      remove()
     },
   }
 }
