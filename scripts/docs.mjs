@@ -5,7 +5,7 @@ import { loadConfig } from '../src/config.ts'
 import { graphqlRules, ruleOf } from '../src/contract/graphql.ts'
 import { classes, rules } from '../src/contract/rules.ts'
 import { machineErrors, mergeErrors } from '../src/errors.ts'
-import { inWords } from '../src/model/policy.ts'
+import { inWords, rightsInWords } from '../src/model/policy.ts'
 import { resourceIn } from '../src/model/resource.ts'
 import { memberNames } from '../src/rest/query.ts'
 import { routesOf } from '../src/rest/routes.ts'
@@ -68,10 +68,7 @@ function errorsTable() {
 function operations() {
   const rows = entities.map(([name, { policy }]) => [
     name,
-    ...['read', 'enter', 'create', 'update', 'delete'].map(operation => {
-      const rule = policy[operation] ?? (operation === 'enter' ? policy.read : undefined)
-      return rule ? inWords(rule, content.viewers.roles) : 'nobody'
-    }),
+    ...rightsInWords(policy, content.viewers.roles).map(({ who }) => who),
   ])
   return table(
     ['Resource', 'Read, nested', 'Read, at the root', 'Create', 'Change', 'Delete'],

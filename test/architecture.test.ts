@@ -121,7 +121,7 @@ function engineNames(file: File): string[] {
 }
 
 /** The files that load `contract/`, a tool for releases; they are loaded when such a command is given. */
-const contractCommands = ['cli/contract.ts', 'cli/upgrade.ts']
+const contractCommands = ['cli/contract.ts', 'cli/upgrade.ts', 'cli/check.ts']
 
 function contractUses(file: File): string[] {
   if (roomOf(file.path) === 'contract' || contractCommands.includes(file.path)) return []

@@ -1,5 +1,7 @@
 /** `duet check`: tries a content out in a temporary folder: requests judged by a reference, its rules, and kills. */
 
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { randomFrom } from '#base/random.ts'
 import { checkCalls, checkTogether, restore } from '#check/actions.ts'
 import { checkKills, serveAsChild } from '#check/kills.ts'
@@ -7,9 +9,14 @@ import { checkReads, checkWrites } from '#check/requests.ts'
 import { checkRules } from '#check/rules.ts'
 import { type CheckService, databaseFor, Fault, serveForCheck } from '#check/service.ts'
 import { readArgs, UsageError, wholeOption } from '#cli/arguments.ts'
-import { checkDatabase } from '#config.ts'
+import { checkDatabase, loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
-import { inWords } from '#model/policy.ts'
+import { diffFiles, report } from '#contract/contract.ts'
+import { deriveSchema, schemaText } from '#graphql/schema.ts'
+import { inWords, nobody, rightsInWords } from '#model/policy.ts'
+import { openApiOf } from '#openapi/openapi.ts'
+import { printed } from '#openapi/print.ts'
+import { modelFor } from '#serve/store.ts'
 
 export const help = `Usage: duet check [--seconds N] [--seed N]
 
@@ -26,15 +33,39 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`)
 /** Who may do what, a line for each rule. */
 const printRights = ({ entities, viewers: { roles }, actions }: Content): void => {
   say('who may do what:')
-  const told = (rule: Parameters<typeof inWords>[0] | undefined) =>
-    rule === undefined ? 'nobody' : inWords(rule, roles)
   for (const [name, { policy }] of Object.entries(entities)) {
     say(`  ${name}`)
-    for (const operation of ['read', 'enter', 'create', 'update', 'delete'] as const)
-      if (operation !== 'enter' || policy.enter)
-        say(`    ${operation.padEnd(7)} ${told(policy[operation])}`)
+    for (const { operation, who } of rightsInWords(policy, roles))
+      if (operation !== 'enter' || policy.enter) say(`    ${operation.padEnd(7)} ${who}`)
   }
-  for (const { name, rule } of actions) say(`  ${name}: ${told(rule)}`)
+  for (const { name, rule } of actions) say(`  ${name}: ${inWords(rule ?? nobody, roles)}`)
+}
+
+/** Compares both APIs with the files of `contract/` beside the content; gives how many there are, and throws a Fault for what breaks their callers. */
+const checkContract = async (content: Content, file: string | undefined): Promise<number> => {
+  const folder = file === undefined ? '' : join(dirname(file), 'contract')
+  if (folder === '' || !existsSync(folder)) return 0
+  const model = modelFor(loadConfig({}, content.settings), content)
+  const texts = new Map([
+    ['schema.graphql', async () => schemaText(deriveSchema(model, content.actions))],
+  ])
+  for (const number of content.versions.all)
+    texts.set(`v${number}.openapi.json`, async () =>
+      printed(await openApiOf(content, number, model)),
+    )
+  let count = 0
+  for (const [name, textOf] of texts) {
+    const before = join(folder, name)
+    if (!existsSync(before)) continue
+    count += 1
+    const today = new Date().toISOString().slice(0, 10)
+    const was = { name, text: readFileSync(before, 'utf8') }
+    const differences = diffFiles(was, { name, text: await textOf() }, today)
+    const breaking = differences.filter(({ class: kind }) => kind === 'breaking')
+    if (breaking.length > 0)
+      throw new Fault(`the callers of contract/${name} would break: ${report(breaking).trim()}`)
+  }
+  return count
 }
 
 type Turn = {
@@ -109,6 +140,8 @@ export const run = async (
   printRights(content)
   const turn = { content, file, seed, seconds: database ? seconds / 2 : seconds }
   try {
+    const promised = await checkContract(content, file)
+    if (promised > 0) say(`contract: the callers of its ${promised} files can go on`)
     await checkOn('SQLite', turn)
     if (database) await checkOn('PostgreSQL', turn, database.url)
   } catch (error) {

@@ -397,6 +397,13 @@ export const inWords = (rule: Rule, roles: Roles): string => {
     : `${words}, or ${superuser}`
 }
 
+/** Who may do what by a policy, in words; `enter` is the read of a root. */
+export const rightsInWords = (policy: Policy, roles: Roles) =>
+  (['read', 'enter', 'create', 'update', 'delete'] as const).map(operation => {
+    const rule = policy[operation] ?? (operation === 'enter' ? policy.read : undefined)
+    return { operation, who: inWords(rule ?? nobody, roles) }
+  })
+
 /** A sentence that says who may, for the documents of both APIs. */
 export const mayBeDoneBy = (rule: Rule | undefined, { viewers }: Conditions): string =>
   `May be done by ${inWords(rule ?? nobody, viewers.roles)}.`

@@ -1,6 +1,6 @@
 /** `duet check`: passes on a content that is right, and finds faults that are planted. */
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { duet, folderOf } from '../duet.ts'
@@ -58,6 +58,17 @@ const checkPlanted = async (
   writeFileSync(join(project, 'planted.ts'), planted)
   return duet(['check', '--seconds', '2', '--seed', '1', ...config])
 }
+
+test('what would break the callers of contract/ is found', async () => {
+  const { project, config } = await projectIn(folder, 'blog', 'breaks')
+  const { stdout } = await duet(['schema', ...config])
+  mkdirSync(join(project, 'contract'))
+  const text = stdout.replace('type Author {', 'type Author {\n  age: Int')
+  writeFileSync(join(project, 'contract/schema.graphql'), text)
+  const { code, stderr } = await duet(['check', '--seconds', '1', '--seed', '1', ...config])
+  assert.equal(code, 1, stderr)
+  assert.match(stderr, /^duet: the callers of contract\/schema\.graphql would break: breaking: 1\nduet: {3}field-removed: Field Author\.age was removed/)
+})
 
 test('an action that skips its rule is found', async () => {
   const planted = `
