@@ -67,7 +67,10 @@ test('what would break the callers of contract/ is found', async () => {
   writeFileSync(join(project, 'contract/schema.graphql'), text)
   const { code, stderr } = await duet(['check', '--seconds', '1', '--seed', '1', ...config])
   assert.equal(code, 1, stderr)
-  assert.match(stderr, /^duet: the callers of contract\/schema\.graphql would break: breaking: 1\nduet: {3}field-removed: Field Author\.age was removed/)
+  assert.match(
+    stderr,
+    /^duet: the callers of contract\/schema\.graphql would break: breaking: 1\nduet: {3}field-removed: Field Author\.age was removed/,
+  )
 })
 
 test('an action that skips its rule is found', async () => {
