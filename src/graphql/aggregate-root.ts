@@ -87,7 +87,7 @@ export const aggregateRoot = (
   return {
     write: answers => {
       const { text = '[]', more = false } = answers[place] ?? {}
-      if (more && !isLimited) throw refuse([tooManyGroups(key)])
+      if (more && !isLimited) throw refuse([`${key} ${tooManyGroups}`])
       return text
     },
     root: {

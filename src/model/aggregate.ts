@@ -13,7 +13,7 @@ export const mostGroups = 1000
 type DatePart = 'day' | 'month' | 'year'
 
 /** What is made of a field of the rows of a group. */
-type GroupMeasure = 'sum' | 'avg' | 'min' | 'max'
+export type GroupMeasure = 'sum' | 'avg' | 'min' | 'max'
 
 /** A value of a group: one that its rows share, the number of those, or what is made of a field of theirs. */
 export type GroupValue =
@@ -48,6 +48,9 @@ const parts: Readonly<Partial<Record<Scalar, readonly DatePart[]>>> = {
 const partWord = { day: 'Day', month: 'Month', year: 'Year' } satisfies Record<DatePart, string>
 
 export const measures: readonly GroupMeasure[] = ['sum', 'avg', 'min', 'max']
+
+/** The parameters of REST that say what is asked of groups. */
+export const groupParameters: readonly string[] = ['group', ...measures, 'tz']
 
 /** What a group has beside its keys; a field of such a name is no key. */
 const reserved: readonly string[] = ['count', ...measures]

@@ -12,6 +12,8 @@ import { type DocumentParts, partsOf } from '#openapi/parts.ts'
 import { errorSchema, headers } from '#openapi/responses.ts'
 import {
   bulkSchema,
+  comparedSchemas,
+  groupsSchema,
   inputSchema,
   marksOf,
   membersSchema,
@@ -20,7 +22,7 @@ import {
   refTo,
   type Schemas,
 } from '#openapi/schemas.ts'
-import { documentedIn, listNameOf } from '#rest/routes.ts'
+import { documentedIn, groupsNameOf, listNameOf } from '#rest/routes.ts'
 import type { Lifecycle } from '#versions/deprecation.ts'
 
 export type OpenApi = JsonSchema & {
@@ -119,7 +121,7 @@ export const openApiOf = async (
   const { newest } = model.versions
   const others = [...parts.actions, ...parts.extras]
   const documented = documentedIn(model, others, version)
-  const { answered, objects, lists, inputs, bodies } = documented
+  const { answered, objects, lists, groups, inputs, bodies } = documented
 
   // A version that comes to its end says so first, and its operations are deprecated.
   const { state = 'offered', from, end } = lifecycle?.version === version ? lifecycle : {}
@@ -157,6 +159,7 @@ export const openApiOf = async (
   const schemas: Schemas = {
     ...byName(objects, name => [typeName(name), objectSchema(model, resource(name))]),
     ...listed.lists,
+    ...byName(groups, name => [groupsNameOf(name), groupsSchema(resource(name))]),
     ...byName(inputs, ({ name, route }) => [
       name,
       route.kind === 'bulk'
@@ -171,6 +174,7 @@ export const openApiOf = async (
     ...(documented.routes.some(({ kind }) => kind === 'bulk') && {
       BulkWrite: objectOf({ count, ids: { type: 'array', items: { type: 'integer' } } }),
     }),
+    ...(groups.length > 0 && comparedSchemas),
     Link: { description: 'Where to find something.', ...objectOf({ href: { type: 'string' } }) },
     ...errorSchema(parts, [...new Set(codes)].toSorted()),
   }

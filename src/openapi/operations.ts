@@ -20,7 +20,9 @@ import type { ExtraRoute } from '#rest/rest.ts'
 import {
   answerNameOf,
   bodyNameOf,
+  groupsNameOf,
   inputNameOf,
+  isReading,
   listNameOf,
   operationIdOf,
   type Route,
@@ -117,6 +119,7 @@ const notModified = (
 /** The status, meaning, name and headers of the success of each kind of route. */
 const successes = {
   list: [200, 'A page of the list.', 'List', [...readHeaders, ...ofLists]],
+  aggregate: [200, 'The groups.', 'Aggregate', [...readHeaders, 'Accept-Query']],
   one: [200, 'What is there.', '', readHeaders],
   create: [201, 'What was made.', 'Created', [...writeHeaders, 'ETag', 'Idempotency-Replayed']],
   replace: [200, 'What it is now.', 'Replaced', writeHeaders],
@@ -196,7 +199,7 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
   const { kind, method, below, lifetime } = route
   const resource = resourceOf(model, route.entity, version)
   const { entity } = resource
-  const isRead = kind === 'list' || kind === 'one'
+  const isRead = isReading(kind)
   const input = inputNameOf(model, route)
   const path = pathOf(route.path, below?.entity)
   const queried = parametersOf(model, resource, style, kind)
@@ -204,9 +207,11 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
   const thing = article(route.entity)
   const ofParent = below ? ` of ${article(below.entity)}` : ''
   const summary =
-    kind === 'list'
-      ? `List the ${words(below ? relationOf(route.path) : entity.plural)}${ofParent}`
-      : `${kind === 'one' ? 'Get' : typeName(kind)} ${thing}${ofParent}`
+    kind === 'aggregate'
+      ? `Count, sum and compare the ${words(entity.plural)}`
+      : kind === 'list'
+        ? `List the ${words(below ? relationOf(route.path) : entity.plural)}${ofParent}`
+        : `${kind === 'one' ? 'Get' : typeName(kind)} ${thing}${ofParent}`
 
   const example = input && kind !== 'bulk' ? inputExample(parts, route) : undefined
   const body = input && { schema: refTo(input), ...(example !== undefined && { example }) }
@@ -219,7 +224,12 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
   const name = `${typeName(route.entity)}${suffix}`
   const isPlaced = kind === 'create' && entity.rest.one
   const isBulk = kind === 'bulk'
-  const answered = kind === 'list' ? listNameOf(route.entity) : typeName(route.entity)
+  const answered =
+    kind === 'list'
+      ? listNameOf(route.entity)
+      : kind === 'aggregate'
+        ? groupsNameOf(route.entity)
+        : typeName(route.entity)
   const success =
     status === 204
       ? shareAs(parts, suffix, { description, headers: headersOf(parts, names) })
@@ -228,7 +238,9 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
           headers: headersOf(parts, isPlaced ? [...names, 'Location'] : names),
           content: isBulk
             ? jsonContent(parts, refTo('BulkWrite'), {})
-            : answerBody(parts, answered, route.entity),
+            : kind === 'aggregate'
+              ? jsonContent(parts, refTo(answered), {})
+              : answerBody(parts, answered, route.entity),
         })
 
   const fields = input ? inputFields(resource, route) : []
@@ -267,6 +279,7 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
     responses: {
       [status]: success,
       ...(kind === 'list' && notModified(parts, 'ListNotModified', ofLists)),
+      ...(kind === 'aggregate' && notModified(parts, 'AggregateNotModified', ['Accept-Query'])),
       ...(kind === 'one' && notModified(parts, 'NotModified', ['Link'])),
     },
     ofBody: input ? [...ofBodies, ...uniqueCodes, ...setCodes] : kind === 'link' ? ofBodies : [],

@@ -1,11 +1,27 @@
 /** Parameters of operations: of the path, of lists, and headers of requests. */
+import {
+  type GroupMeasure,
+  type GroupValue,
+  groupParameters,
+  measures,
+  mostKeys as mostGroupKeys,
+  mostGroups,
+} from '#model/aggregate.ts'
 import type { Filter } from '#model/entity.ts'
 import { fieldOf, type Model } from '#model/model.ts'
 import type { JsonSchema } from '#model/operation-docs.ts'
 import type { Resource } from '#model/resource.ts'
 import { lifetimeOf, type Version, type VersionStyle, type Versions } from '#model/version.ts'
-import { bareSchema, describedBy, marksOf, type Schemas } from '#openapi/schemas.ts'
+import {
+  bareSchema,
+  comparedName,
+  describedBy,
+  marksOf,
+  refTo,
+  type Schemas,
+} from '#openapi/schemas.ts'
 import { mostKeys, mostPerPage } from '#read/selection.ts'
+import { groupsOf, havingOf } from '#rest/aggregate.ts'
 import { queryParameters } from '#rest/query.ts'
 import type { Route } from '#rest/routes.ts'
 import { sortableMembers } from '#rest/sort.ts'
@@ -175,6 +191,59 @@ const fieldsParameter = ({ entity, members }: Resource, { isStrict }: VersionSty
   return query('fields', about, wordList(words))
 }
 
+/** The parameters that say what is asked of the groups of rows. */
+const groupsParameters = (resource: Resource): readonly JsonSchema[] => {
+  const { entity } = resource
+  const values = [...groupsOf(resource)]
+  const sunsetOf = (value: GroupValue) =>
+    'field' in value ? fieldOf(entity, value.field).sunset : undefined
+  const about = {
+    sum: 'The members to sum, exactly.',
+    avg: 'The members to have the means of, with four decimals more than they have.',
+    min: 'The members to have the least values of.',
+    max: 'The members to have the greatest values of.',
+  } satisfies Record<GroupMeasure, string>
+  const wordsOf = (kind: GroupValue['kind']): SunsetWords =>
+    Object.fromEntries(
+      values.flatMap(([name, value]) =>
+        value.kind === kind ? [[name.slice(name.indexOf('.') + 1), sunsetOf(value)]] : [],
+      ),
+    )
+  const listOf = (name: string, described: string, words: SunsetWords) =>
+    Object.keys(words).length > 0 ? [wordsParameter(name, described, words)] : []
+  const sorted = values.flatMap(([name, value]) =>
+    [name, `-${name}`].map(term => [term, sunsetOf(value)] as const),
+  )
+  const shared = `What the rows of a group share, at most ${mostGroupKeys} with commas between; without it all rows are one group.`
+  const having = havingOf(resource).map(({ scalar, parameter }) => {
+    const about = 'Only groups that fit: all comparisons hold.'
+    return query(parameter, about, refTo(comparedName(scalar)), {
+      style: 'deepObject',
+      explode: true,
+    })
+  })
+  return [
+    ...listOf('group', shared, wordsOf('key')),
+    ...measures.flatMap(measure => listOf(measure, about[measure], wordsOf(measure))),
+    query(
+      'tz',
+      'The time zone of days, months and years, of the IANA database; UTC unless given.',
+      text,
+    ),
+    ...having,
+    wordsParameter(
+      'sort',
+      'What to sort groups by, with commas between, the first one first; - descends. Null comes last. Ties are in the order of what groups share.',
+      Object.fromEntries(sorted),
+    ),
+    query('limit', `How many groups at the most; without it more than ${mostGroups} are refused.`, {
+      type: 'integer',
+      minimum: 1,
+      maximum: mostGroups,
+    }),
+  ]
+}
+
 /** The query parameters of a route. */
 export const parametersOf = (
   model: Model,
@@ -189,6 +258,16 @@ export const parametersOf = (
     'Empty for the first of pages that go by cursors and not by numbers; else the nextCursor or prevCursor of another one.'
   const searched = Object.keys(resource.entity.search).join(', ')
   const words = `Only those with all these words in ${searched}, whatever their case and accents; the last word may be the beginning of one.`
+  if (kind === 'aggregate') {
+    const own = groupsParameters(resource)
+    const others = queryParameters(resource, kind, style).flatMap((name): readonly JsonSchema[] => {
+      const filter = resource.filters[name]
+      if (filter && !groupParameters.includes(name))
+        return [filterParameter(resource, name, filter)]
+      return name === 'search' ? [query(name, words, text)] : []
+    })
+    return [...own, ...others]
+  }
   return queryParameters(resource, kind, style).map(name => {
     const filter = resource.filters[name]
     if (filter) return filterParameter(resource, name, filter)

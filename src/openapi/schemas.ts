@@ -1,5 +1,6 @@
 /** JSON Schemas (draft 2020-12) of the objects and inputs that a version has of an entity. */
 import { mapped } from '#base/object.ts'
+import { type GroupValue, measures } from '#model/aggregate.ts'
 import { type Link, type Links, pathFields } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { fieldOf, type Model, mayLeadToHidden, typeName } from '#model/model.ts'
@@ -9,6 +10,7 @@ import { givenOnlyBy, inWords, isByRow } from '#model/policy.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
 import type { Scalar } from '#model/values.ts'
 import { type Form, type Lifetime, reasonOf, wordsIn } from '#model/version.ts'
+import { formIn, groupsOf } from '#rest/aggregate.ts'
 import type { Route } from '#rest/routes.ts'
 
 /** The schemas of a document by name. */
@@ -170,6 +172,67 @@ export const objectSchema = (model: Model, resource: Resource): JsonSchema => {
     members.map(member => [member.name, memberSchema(member)] as const),
   )
   return { description: entity.description, ...objectOf(properties) }
+}
+
+/** The schema of a value of a group of rows, null left aside. */
+export const groupValueSchema = (resource: Resource, value: GroupValue): Bare => {
+  const { kind } = value
+  if (kind === 'count') return { type: 'integer', minimum: 0 }
+  // A number that has more digits than 2^53 is a text.
+  if (kind === 'sum' || kind === 'avg') return { type: ['number', 'string'] }
+  const part = kind === 'key' ? value.part?.is : undefined
+  if (part === 'day') return { type: 'string', format: 'date' }
+  if (part === 'month') return { type: 'string', pattern: '^\\d{4}-\\d{2}$' }
+  if (part === 'year') return { type: 'integer' }
+  return bareSchema(fieldOf(resource.entity, value.field), formIn(resource, value))
+}
+
+/** The name of the schema of comparisons with values of groups. */
+export const comparedName = (scalar: Scalar): keyof typeof comparedSchemas =>
+  scalar === 'text'
+    ? 'ComparedText'
+    : scalar === 'date' || scalar === 'time'
+      ? 'ComparedTime'
+      : 'ComparedNumber'
+
+const compared = (schema: JsonSchema, operators = ['eq', 'ne', 'lt', 'lte', 'gt', 'gte']) => ({
+  ...objectOf(Object.fromEntries(operators.map(operator => [operator, schema])), []),
+  additionalProperties: false,
+})
+
+/** The schemas of those comparisons, all of which hold. */
+export const comparedSchemas = {
+  ComparedNumber: compared({ type: 'number' }),
+  ComparedText: compared({ type: 'string' }, ['eq', 'ne']),
+  ComparedTime: compared({ type: 'string' }),
+}
+
+/** The schema of the groups of an entity's rows; only what is asked for is there beside the count. */
+export const groupsSchema = (resource: Resource): JsonSchema => {
+  const values = [...groupsOf(resource)]
+  const membersOf = (kind: GroupValue['kind']): Schemas =>
+    Object.fromEntries(
+      values.flatMap(([name, value]) => {
+        if (value.kind !== kind) return []
+        const { type, ...rest } = groupValueSchema(resource, value)
+        const schema = {
+          type: [type, 'null'].flat(),
+          ...rest,
+          ...(rest.enum && { enum: [...rest.enum, null] }),
+        }
+        return [[name.slice(name.indexOf('.') + 1), schema]]
+      }),
+    )
+  const made = measures.flatMap(measure => {
+    const members = membersOf(measure)
+    return Object.keys(members).length > 0 ? [[measure, objectOf(members, [])] as const] : []
+  })
+  const group = {
+    ...membersOf('key'),
+    count: { type: 'integer', minimum: 0 },
+    ...Object.fromEntries(made),
+  }
+  return objectOf({ data: { type: 'array', items: objectOf(group, ['count']) } })
 }
 
 /** The fields that a caller may give in the input of a route that writes; one that its path gives is not among them. */

@@ -153,5 +153,4 @@ export const resolveGroups = (
 }
 
 /** The fault of groups that are more than are answered, where the caller did not say how many it wants. */
-export const tooManyGroups = (called: string): string =>
-  `${called} makes more than ${mostGroups} groups: group by less, narrow having, or give an order and a limit`
+export const tooManyGroups = `makes more than ${mostGroups} groups: group by less, narrow having, or give an order and a limit`

@@ -6,6 +6,7 @@ import { isIn, type Lifetime, type Versions } from '#model/version.ts'
 import {
   type DescribedRoute,
   documentedIn,
+  groupsNameOf,
   listNameOf,
   operationIdOf,
   routesOf,
@@ -68,7 +69,7 @@ export const checkDocument = (
   versions: Versions,
   others: readonly DescribedRoute[],
 ): void => {
-  const named = routesOf({ entities }).map(route => ({
+  const named = routesOf({ entities, versions }).map(route => ({
     ...route.lifetime,
     method: route.method,
     path: route.path,
@@ -76,11 +77,16 @@ export const checkDocument = (
   }))
   checkTwins(versions, [...named, ...others])
   for (const version of versions.all) {
-    const { objects, lists, inputs, bodies } = documentedIn({ entities }, others, version)
+    const { objects, lists, groups, inputs, bodies } = documentedIn(
+      { entities, versions },
+      others,
+      version,
+    )
     /** The schemas of the document: each name, and the thing it is the schema of. */
     const schemas = [
       ...objects.map(name => ({ name: typeName(name), of: `the entity ${name}` })),
       ...lists.map(name => ({ name: listNameOf(name), of: `the list of ${name}` })),
+      ...groups.map(name => ({ name: groupsNameOf(name), of: `the groups of ${name}` })),
       ...inputs.map(({ name, route }) => ({ name, of: `what ${nameOf(route)} takes` })),
       ...bodies.map(({ name, route, does }) => ({ name, of: `what ${nameOf(route)} ${does}` })),
     ]

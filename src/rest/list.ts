@@ -33,6 +33,7 @@ import {
   parseQuery,
   queryParameters,
   searchOf,
+  whereOf,
 } from '#rest/query.ts'
 import {
   inVersion,
@@ -184,12 +185,7 @@ export const serveList = (mount: Mount, route: Route): RestHandler => {
       where: [
         ...(byCursor && !ordered ? [comparing('id', 'lt', 2)] : []),
         ...(below && !below.through ? [comparing(below.field, 'eq', 3)] : []),
-        ...shape.filters.map(({ field, is, member, isFixed }, index) => {
-          const where = comparing(field, is, index + 5)
-          return isFixed
-            ? ({ ...where, member, to: { kind: 'value', value: 0 } } as const)
-            : { ...where, member }
-        }),
+        ...whereOf(shape.filters, 5),
       ],
       ...(below?.through && { linked: { ...below.through, by: below.field, slot: 3 } }),
       exists: below ? [{ entity: below.entity, slot: 3 }] : [],

@@ -3,6 +3,7 @@ import { after } from '#base/after.ts'
 import { nearest, parametersIn } from '#base/text.ts'
 import type { FieldFault } from '#errors.ts'
 import { parametersOf } from '#http/request.ts'
+import { groupParameters } from '#model/aggregate.ts'
 import type { Filter } from '#model/entity.ts'
 import { fieldOf } from '#model/model.ts'
 import { digitsOf, parseMinor } from '#model/money.ts'
@@ -10,7 +11,7 @@ import { type Resource, resourceOf } from '#model/resource.ts'
 import { codePoints, comparedWith, indexedFrom, isStorable } from '#model/values.ts'
 import { decoded, type VersionStyle } from '#model/version.ts'
 import { foldedAs, searchedWords } from '#model/words.ts'
-import type { ParameterValue, Where } from '#read/selection.ts'
+import { comparing, type ParameterValue, type Slot, type Where } from '#read/selection.ts'
 import type { Mount } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
 import type { RestHandler } from '#versions/negotiation.ts'
@@ -43,8 +44,13 @@ export const queryParameters = (
   const { listing, selectable } = resource.entity.rest
   const { paging, sort } = listing
   const fields = selectable ? ['fields'] : []
-  if (kind !== 'list') return kind === 'one' ? fields : []
   const { isStrict } = style
+  const chosen = [
+    ...Object.keys(resource.filters),
+    ...(isSearched(resource, style) ? ['search'] : []),
+  ]
+  if (kind === 'aggregate') return [...new Set([...groupParameters, 'sort', 'limit', ...chosen])]
+  if (kind !== 'list') return kind === 'one' ? fields : []
   return [
     ...(paging === 'cursor' ? ['cursor'] : ['page']),
     ...(paging === 'page or offset' ? ['offset'] : []),
@@ -53,8 +59,7 @@ export const queryParameters = (
     ...(sort || isStrict ? ['sort'] : []),
     ...(sort?.style === 'field and order' ? ['order'] : []),
     ...fields,
-    ...Object.keys(resource.filters),
-    ...(isSearched(resource, style) ? ['search'] : []),
+    ...chosen,
   ]
 }
 
@@ -83,11 +88,11 @@ export const parseQuery = (text: string) => {
     fault(name, 'must be a whole number')
     return undefined
   }
-  /** Makes every parameter that is not among these a fault. */
-  const only = (known: readonly string[]) => {
+  /** Makes every parameter that is not among these a fault; it does not list `others`, which are many. */
+  const only = (known: readonly string[], others: readonly string[] = []) => {
     for (const name of new Set(parameters.keys())) {
-      if (known.includes(name)) continue
-      const near = nearest(name, known)
+      if (known.includes(name) || others.includes(name)) continue
+      const near = nearest(name, [...known, ...others])
       const there = known.length === 1 ? `is only ${known[0]}` : `are ${known.join(', ')}`
       const hint = near === undefined ? `there ${there}` : `did you mean ${near}?`
       fault(name, `is not a parameter here; ${hint}`)
@@ -175,6 +180,13 @@ export type AppliedFilter = Pick<Where, 'field' | 'is'> & {
   /** Whether it compares with zero, whatever its value. */
   readonly isFixed?: boolean
 }
+
+/** The conditions of filters, whose values are in the slots from this one on. */
+export const whereOf = (filters: readonly AppliedFilter[], first: Slot): readonly Where[] =>
+  filters.map(({ field, is, member, isFixed }, index) => {
+    const where = { ...comparing(field, is, first + index), member }
+    return isFixed ? { ...where, to: { kind: 'value', value: 0 } } : where
+  })
 
 /**
  * The filters that a request asks for and that have an effect, in the entity's order; `digits` are the decimals of the currency. A

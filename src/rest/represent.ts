@@ -23,7 +23,8 @@ export type Mount = {
 
 /** The id in a path; throws `NOT_FOUND` for a text that is no id. */
 export const pathId = (c: Http, parameter: string, entity: string): number => {
-  const text = c.req.param(parameter) ?? ''
+  // A path that has a word of the API in place of an id has no parameter.
+  const text = c.req.param(parameter) ?? c.req.path.slice(c.req.path.lastIndexOf('/') + 1)
   const id = parseId(text)
   if (id === undefined) throw notFound(entity, text.slice(0, 40))
   return id

@@ -10,6 +10,7 @@ import type { OperationDocs } from '#model/operation-docs.ts'
 import type { Viewer } from '#model/policy.ts'
 import { judge, type Rule } from '#model/policy.ts'
 import { isIn, type Version } from '#model/version.ts'
+import { serveAggregate } from '#rest/aggregate.ts'
 import { announcing, noSuchPath } from '#rest/fail.ts'
 import { queriedBy, serveList } from '#rest/list.ts'
 import { serveOne } from '#rest/one.ts'
@@ -32,6 +33,7 @@ import type { Action } from '#write/action.ts'
 
 const serving: Readonly<Record<Route['kind'], (mount: Mount, route: Route) => RestHandler>> = {
   list: serveList,
+  aggregate: serveAggregate,
   one: serveOne,
   create: serveCreate,
   replace: serveUpdate,
@@ -59,7 +61,8 @@ type RestEndpoint = VersionedRoute & {
 }
 
 /** Whether it answers QUERY too, with its parameters in a body. */
-const isQueried = ({ derived }: RestEndpoint): boolean => derived?.kind === 'list'
+const isQueried = ({ derived }: RestEndpoint): boolean =>
+  derived?.kind === 'list' || derived?.kind === 'aggregate'
 
 /** The routes of the model, of its actions and of the content, each with the versions that have it. */
 const endpointsOf = (
@@ -123,15 +126,22 @@ export const mountRest = (
     for (const group of groups.values()) {
       const [{ method, path } = { method: '', path: '' }] = group
       const handlers = new Map<Version, RestHandler>()
-      for (const version of offered)
-        for (const endpoint of group.filter(endpoint => isIn(endpoint, version))) {
-          const style = versions.styleOf(version)
-          const mount = { core, edge, prefix, version, style }
-          const { derived, serve } = endpoint
-          const handle = countingUses(serve(mount), mount, endpoint)
-          handlers.set(version, development ? reportingIgnored(handle, mount, derived) : handle)
-        }
-      if (handlers.size === 0) continue
+      if (!offered.some(version => group.some(endpoint => isIn(endpoint, version)))) continue
+      // To a version that has no groups of rows their path is that of one row, whose id is no number.
+      const hasGroups = group.some(({ derived }) => derived?.kind === 'aggregate')
+      const instead = hasGroups ? path.replace(/aggregate$/, ':id') : path
+      for (const version of offered) {
+        const isHere = (endpoint: RestEndpoint) => isIn(endpoint, version)
+        const endpoint =
+          group.find(isHere) ??
+          endpoints.find(one => one.method === method && one.path === instead && isHere(one))
+        if (!endpoint) continue
+        const style = versions.styleOf(version)
+        const mount = { core, edge, prefix, version, style }
+        const { derived, serve } = endpoint
+        const handle = countingUses(serve(mount), mount, endpoint)
+        handlers.set(version, development ? reportingIgnored(handle, mount, derived) : handle)
+      }
 
       const next = group.find(endpoint => isIn(endpoint, versions.newest))
       const successor: Successor =
@@ -142,7 +152,7 @@ export const mountRest = (
       /** The error for a path or method that another version has. */
       const absent = (c: Http, version: Version): ApiError => {
         const methods = endpoints
-          .filter(endpoint => endpoint.path === path && isIn(endpoint, version))
+          .filter(one => (one.path === path || one.path === instead) && isIn(one, version))
           .flatMap(endpoint => [
             ...(endpoint.method === 'GET' ? ['GET', 'HEAD'] : [endpoint.method]),
             ...(isQueried(endpoint) ? [queryMethod] : []),
@@ -159,8 +169,10 @@ export const mountRest = (
       }
       mount(method, handlers)
       if (group.some(isQueried)) {
-        const queried = [...handlers].map(
-          ([version, handle]) => [version, queriedBy(edge, handle)] as const,
+        const queried = [...handlers].flatMap(([version, handle]) =>
+          group.some(endpoint => isIn(endpoint, version))
+            ? [[version, queriedBy(edge, handle)] as const]
+            : [],
         )
         mount(queryMethod, new Map(queried))
       }

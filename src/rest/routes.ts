@@ -6,11 +6,12 @@ import { linkOf } from '#model/names.ts'
 import type { OperationDocs } from '#model/operation-docs.ts'
 import type { Rule } from '#model/policy.ts'
 import { resourceOf } from '#model/resource.ts'
-import { isIn, type Lifetime, lifetimeOf, type Version } from '#model/version.ts'
+import { isIn, type Lifetime, lifetimeOf, type Version, type Versions } from '#model/version.ts'
 import type { VersionedRoute } from '#versions/differences.ts'
 
 const methods = {
   list: 'GET',
+  aggregate: 'GET',
   one: 'GET',
   create: 'POST',
   replace: 'PUT',
@@ -22,6 +23,10 @@ const methods = {
 } as const
 
 type RouteKind = keyof typeof methods
+
+/** Whether routes of a kind only read. */
+export const isReading = (kind: RouteKind): kind is 'list' | 'aggregate' | 'one' =>
+  methods[kind] === 'GET'
 
 export type Route = {
   readonly kind: RouteKind
@@ -40,6 +45,9 @@ export type Route = {
   /** The versions that have it. */
   readonly lifetime: Lifetime
 }
+
+/** What the routes of a model follow from. */
+type Routed = Pick<Model, 'entities' | 'versions'>
 
 const route = (
   kind: RouteKind,
@@ -65,7 +73,7 @@ const linkKinds = (
 
 /** The entity and the operation whose rule a route that writes passes; undefined for one that reads. */
 export const rightOf = ({ kind, entity, below }: Route) => {
-  if (kind === 'list' || kind === 'one') return undefined
+  if (isReading(kind)) return undefined
   if (kind === 'bulk') return { entity, operation: 'create' } as const
   if (kind === 'link' || kind === 'unlink')
     return {
@@ -75,9 +83,17 @@ export const rightOf = ({ kind, entity, below }: Route) => {
   return { entity, operation: kind === 'replace' ? 'update' : kind } as const
 }
 
+/** The first version from which on all are strict; undefined if the newest is not. */
+const strictSince = ({ all, newest, styleOf }: Versions): Version | undefined => {
+  const lenient = all.findLast(version => !styleOf(version).isStrict)
+  if (lenient === newest) return undefined
+  return lenient === undefined ? all[0] : all.find(version => version > lenient)
+}
+
 /** All plain routes of the model, in the model's order: each entity's own routes, then the routes nested below its rows. */
-export const routesOf = (model: Pick<Model, 'entities'>): readonly Route[] =>
-  Object.entries(model.entities).flatMap(([name, { rest, plural, relations, bulk }]) => {
+export const routesOf = (model: Routed): readonly Route[] => {
+  const since = strictSince(model.versions)
+  return Object.entries(model.entities).flatMap(([name, { rest, plural, relations, bulk }]) => {
     const all = `/${plural}`
     const each = `/${plural}/:id`
     const { lifetimes } = rest
@@ -107,6 +123,14 @@ export const routesOf = (model: Pick<Model, 'entities'>): readonly Route[] =>
     })
     return [
       ...(rest.list ? [route('list', all, name, lifetimes.list)] : []),
+      ...(rest.list && since !== undefined
+        ? [
+            route('aggregate', `${all}/aggregate`, name, {
+              ...lifetimes.list,
+              since: Math.max(since, lifetimes.list?.since ?? since),
+            }),
+          ]
+        : []),
       ...(rest.one ? [route('one', each, name, lifetimes.one)] : []),
       ...rest.writes.map(kind =>
         route(kind, kind === 'create' ? all : each, name, lifetimes[kind]),
@@ -115,6 +139,7 @@ export const routesOf = (model: Pick<Model, 'entities'>): readonly Route[] =>
       ...nested,
     ]
   })
+}
 
 /** The name of the relation of a nested route, below its parent. */
 export const relationOf = (path: string): string => path.split('/')[3] ?? ''
@@ -133,7 +158,7 @@ export const operationIdOf = (model: Pick<Model, 'entities'>, route: Route): str
   const below = belowOf(model, route)
   const { plural } = entityOf(model, route.entity)
   const verb = route.kind === 'one' ? 'get' : route.kind
-  const isMany = route.kind === 'list' || route.kind === 'bulk'
+  const isMany = ['list', 'aggregate', 'bulk'].includes(route.kind)
   if (!below) return `${verb}${typeName(isMany ? plural : route.entity)}`
   const thing = route.kind === 'list' ? below.key : below.thing
   return `${verb}${typeName(below.parent)}${typeName(thing)}`
@@ -147,6 +172,9 @@ export const inputNameOf = (model: Pick<Model, 'entities'>, route: Route): strin
   const { parent = '', thing = entity } = belowOf(model, route) ?? {}
   return `${typeName(parent)}${typeName(thing)}${typeName(kind)}`
 }
+
+/** The name of the schema of the groups of an entity's rows. */
+export const groupsNameOf = (entity: string): string => `${typeName(entity)}Aggregate`
 
 /** The name of the schema of a list of an entity. */
 export const listNameOf = (entity: string): string => `${typeName(entity)}List`
@@ -167,7 +195,7 @@ export const answerNameOf = (operationId: string): string => `${typeName(operati
 
 /** What the document of a version has schemas of; `others` are the operations that no entity gives. */
 export const documentedIn = (
-  model: Pick<Model, 'entities'>,
+  model: Routed,
   others: readonly DescribedRoute[],
   version: Version,
 ) => {
@@ -192,6 +220,7 @@ export const documentedIn = (
     answered: [...answered],
     objects: [...objects],
     lists: [...new Set(routes.flatMap(({ kind, entity }) => (kind === 'list' ? [entity] : [])))],
+    groups: routes.flatMap(({ kind, entity }) => (kind === 'aggregate' ? [entity] : [])),
     inputs: routes.flatMap(route => {
       const name = inputNameOf(model, route)
       return name === undefined ? [] : [{ name, route }]

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
+import { formType } from '#http/request.ts'
 import { viewer } from '#model/condition.ts'
 import { type Entity, entity } from '#model/entity.ts'
 import { choice, date, decimal, id, int, money, reference, text, time } from '#model/field.ts'
@@ -37,7 +38,11 @@ const entities: Record<string, Entity> = {
       margin: int({ min: 0, max: 9, readableBy: { ownerId: viewer } }),
     },
     policy: { read: [anyone.where({ kind: 'big' }), signedIn.where({ ownerId: viewer })] },
-    rest: { list: true, one: true, listing: { paging: 'page', limit: 5 } },
+    rest: {
+      list: true,
+      one: true,
+      listing: { paging: 'page', limit: 5, filters: { kind: { field: 'kind', kind: 'equals' } } },
+    },
   }),
 }
 
@@ -260,6 +265,24 @@ const expected = (rows: readonly Sale[], { by, zone, order, descending, having, 
     }))
 }
 
+/** The same request for the REST API. */
+const inRest = ({ by, zone, order, descending, having }: Ask): string => {
+  const parameters = new URLSearchParams({
+    ...(by.length > 0 && { group: by.join() }),
+    sum: Object.keys(numbers).join(),
+    avg: Object.keys(numbers).join(),
+    min: 'word,soldAt,day',
+    max: 'word,soldAt,size',
+    tz: zone,
+    sort: `${descending ? '-' : ''}${order}`,
+  })
+  if (having)
+    parameters.set(`having[${having.of.replace('.', '][')}][${having.is}]`, String(having.to))
+  return String(parameters)
+}
+
+const path = '/api/v2/sales/aggregate'
+
 const nested = (path: string, value: unknown): unknown =>
   path.split('.').reduceRight((inner, key) => ({ [key]: inner }), value)
 
@@ -324,13 +347,106 @@ for (const engine of engines)
                 variables,
               )
               assert.equal(errors, undefined, JSON.stringify(errors))
-              assert.deepEqual(data.it, expected(rows, one), JSON.stringify(one))
+              const answer = expected(rows, one)
+              assert.deepEqual(data.it, answer, JSON.stringify(one))
+              const text = inRest(one)
+              const inUrl = await service.ask({ line: `GET ${path}?${text}`, as: one.as })
+              assert.equal(inUrl.status, 200, inUrl.text)
+              assert.deepEqual(JSON.parse(inUrl.text).data, answer, text)
             }
           },
         ),
         { numRuns: Number(process.env.DUET_TEST_ROUNDS ?? 15) },
       )
       assert.deepEqual(service.bugs, [])
+    })
+
+    test('REST has groups in strict versions, chosen, cached and by QUERY as lists are', async () => {
+      await session.query({ text: 'delete from sales', values: [] })
+      for (const [size, kind] of [
+        [1, 'big'],
+        [2, 'big'],
+        [7, 'small'],
+      ] as const)
+        await insert('sales', { size, kind, cost: 0, margin: 0 })
+      const text = 'group=kind&sum=size&having[count][gte]=1&having[max][size][lt]=9&limit=5'
+      const asked = (line: string, more = {}) => service.ask({ line, as: 'admin', ...more })
+      const got = await asked(`GET ${path}?${text}&sort=-sum.size`)
+      assert.deepEqual(JSON.parse(got.text), {
+        data: [
+          { kind: 'small', count: 1, sum: { size: 7 } },
+          { kind: 'big', count: 2, sum: { size: 3 } },
+        ],
+      })
+      assert.deepEqual(JSON.parse((await asked(`GET ${path}?kind=big`)).text), {
+        data: [{ count: 2 }],
+      })
+      assert.equal(got.headers.get('accept-query'), formType)
+      const again = { headers: { 'If-None-Match': got.headers.get('etag') ?? '' } }
+      assert.equal((await asked(`GET ${path}?${text}&sort=-sum.size`, again)).status, 304)
+      const inBody = await service.ask({
+        line: `QUERY ${path}?${text}`,
+        as: 'admin',
+        headers: { 'Content-Type': formType },
+        text: 'sort=-sum.size',
+      })
+      assert.equal(inBody.text, got.text)
+
+      await insert('sales', { size: 5, kind: 'small', cost: 0, margin: 0 })
+      for (const [version, methods] of [
+        ['', ['GET', 'HEAD']],
+        ['/v1', ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY']],
+      ] as const)
+        for (const method of methods) {
+          const at = (id: string) => asked(`${method} /api${version}/sales/${id}`)
+          const [word, other] = [await at('aggregate'), await at('aggregatf')]
+          const bare = ({ text }: { text: string }) => text.replace(/"requestId":"[^"]*"/, '')
+          assert.equal(bare(word), bare(other).replaceAll('aggregatf', 'aggregate'))
+          assert.equal(word.status, other.status)
+          assert.equal(word.headers.get('allow'), other.headers.get('allow'))
+        }
+    })
+
+    test('REST names each fault by its parameter, and hides what its caller may not read', async () => {
+      for (const [text, field, message] of [
+        ['group=knd', 'group', /did you mean kind/],
+        ['grup=kind', 'grup', /did you mean group/],
+        [
+          'sum=word',
+          'sum',
+          /names word; did you mean|names word; name some of size, price, weight/,
+        ],
+        ['sum=', 'sum', /names nothing/],
+        ['max=cost', 'max', /names cost/],
+        ['sort=-kind', 'sort', /add it to group/],
+        ['sort=sum.cost', 'sort', /unknown here/],
+        ['tz=Mars/Olympus', 'tz', /must be a time zone/],
+        ['having[count][gtr]=2', 'having[count][gtr]', /did you mean having\[count\]\[gte?\]/],
+        ['having[sum][size][gt]=x', 'having[sum][size][gt]', /must be/],
+        ['having[count][gt]=1&having[count][gt]=2', 'having[count][gt]', /must be given once/],
+        ['having[__proto__][gt]=1', 'having[__proto__][gt]', /is not a parameter/],
+        ['kind=huge', 'kind', /huge|one of/],
+        ['limit=many', 'limit', /whole number/],
+      ] as const) {
+        const { status, text: body } = await service.ask({
+          line: `GET ${path}?${text}`,
+          as: 'user',
+        })
+        assert.equal(status, 422, `${text} ${body}`)
+        const { code, errors } = JSON.parse(body)
+        assert.equal(code, 'VALIDATION_ERROR')
+        assert.equal(errors[0].field, field, body)
+        assert.match(errors[0].message, message)
+      }
+      for (const text of [
+        'max=margin',
+        'group=margin',
+        'having[sum][margin][gt]=3',
+        'sum=price&sort=avg.margin',
+      ]) {
+        const { status } = await service.ask({ line: `GET ${path}?${text}`, as: 'user' })
+        assert.equal(status, 403, text)
+      }
     })
 
     test('what a caller may not read in every row is in no sum, key, condition or order', async () => {
@@ -365,6 +481,17 @@ for (const engine of engines)
         many.errors[0].message,
         /^salesAggregate makes more than 1000 groups: group by less/,
       )
+      const url = await service.ask({ line: `GET ${path}?group=size`, as: 'user' })
+      assert.equal(url.status, 422)
+      assert.match(url.text, /group makes more than 1000 groups: group by less/)
+      const few = await service.ask({
+        line: `GET ${path}?group=size&limit=2&sort=-size`,
+        as: 'user',
+      })
+      assert.deepEqual(JSON.parse(few.text).data, [
+        { size: 1000, count: 1 },
+        { size: 999, count: 1 },
+      ])
       const some = await ask(
         '{ salesAggregate(groupBy: [size], limit: 2, orderBy: [{ size: DESC }]) { size count } }',
       )

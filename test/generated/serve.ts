@@ -41,6 +41,8 @@ export type Request = {
   readonly line: string
   readonly as: Viewer
   readonly body?: unknown
+  /** A body that is no JSON. */
+  readonly text?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -186,11 +188,12 @@ export const serveModel = async (
   const tokenOf = (role: 'user' | 'admin') =>
     mint({ sub: viewerIds[role], role, ttl: 3600 }, secret, now)
   const tokens = { user: await tokenOf('user'), admin: await tokenOf('admin') }
-  const ask: Service['ask'] = async ({ line, as, body, headers: more = {} }) => {
+  const ask: Service['ask'] = async ({ line, as, body, text, headers: more = {} }) => {
     const [method = '', path = ''] = line.split(' ')
     const headers: Record<string, string> = { 'Content-Type': 'application/json', ...more }
     if (as !== 'anonymous') headers.Authorization = `Bearer ${tokens[as]}`
-    const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
+    const sent = text ?? (body === undefined ? undefined : JSON.stringify(body))
+    const init = { method, headers, ...(sent !== undefined && { body: sent }) }
     const response = await app.request(path, init)
     return { status: response.status, text: await response.text(), headers: response.headers }
   }

@@ -145,7 +145,8 @@ const readsIn = (view: View, subject: Subject, shared: () => Shared) =>
       const isPlain = prefix === '/api'
       const there = isPlain ? all : all.filter(route => isIn(route, version))
       const inVersion = it().routes.filter(
-        ({ kind, lifetime }) => kind === 'list' && (isPlain || isIn(lifetime, version)),
+        ({ kind, lifetime }) =>
+          (kind === 'list' || kind === 'aggregate') && (isPlain || isIn(lifetime, version)),
       )
       const lists = new Set(inVersion.map(({ path }) => form(path)))
       for (const path of new Set(there.map(({ path }) => path))) {

@@ -34,6 +34,9 @@ const graphqlTypes =
 /** The schemas that documents of the REST API have beside those of entities. */
 export const documentSchemas = [
   'BulkWrite',
+  'ComparedNumber',
+  'ComparedText',
+  'ComparedTime',
   'CursorPagination',
   'Error',
   'Link',
@@ -127,7 +130,12 @@ export const nameFaults = function* (entities: CheckedEntity['entities']): Fault
     all.flatMap(([name, self]) => {
       const isListed = self.rest.list || nestedLists({ entities, name, self }).length > 0
       const list = [`${typeName(name)}List`, `the list of ${name}`] as const
-      return [[typeName(name), name] as const, ...(isListed ? [list] : [])]
+      const groups = [`${typeName(name)}Aggregate`, `the groups of ${name}`] as const
+      return [
+        [typeName(name), name] as const,
+        ...(isListed ? [list] : []),
+        ...(self.rest.list ? [groups] : []),
+      ]
     }),
   )
   if (all.length > 0 && roots.length === 0)

@@ -1,0 +1,294 @@
+/** GET of what rows of a list have in common: their number, sums, means, least and most, by groups, as a Selection and its values. */
+import { after } from '#base/after.ts'
+import { lru } from '#base/cache.ts'
+import { nearest } from '#base/text.ts'
+import { prepareFor } from '#core.ts'
+import { type EncodedBody, encodeBody } from '#http/encode-body.ts'
+import { formType, header, parametersOf, readOptionsOf } from '#http/request.ts'
+import {
+  type GroupMeasure,
+  type GroupValue,
+  groupParameters,
+  groupValues,
+  measures,
+  mostGroups,
+  typeOf,
+} from '#model/aggregate.ts'
+import { isOrdering } from '#model/field.ts'
+import { fieldOf } from '#model/model.ts'
+import type { Role, Viewer } from '#model/policy.ts'
+import { type Resource, resourceOf } from '#model/resource.ts'
+import type { Scalar } from '#model/values.ts'
+import { decoded } from '#model/version.ts'
+import { resolveGroups, tooManyGroups } from '#read/grouping.ts'
+import { type Prepared, type Renderer, readCached } from '#read/read.ts'
+import type { Aggregate, GroupItem, ParameterValue, Root } from '#read/selection.ts'
+import {
+  type AppliedFilter,
+  filtersOf,
+  isSearched,
+  parseQuery,
+  type QueryParameters,
+  queryParameters,
+  searchOf,
+  whereOf,
+} from '#rest/query.ts'
+import { inVersion, isPublic, type Mount, represent } from '#rest/represent.ts'
+import type { Route } from '#rest/routes.ts'
+import type { RestHandler } from '#versions/negotiation.ts'
+import { invalid } from '#write/input.ts'
+
+/** The members that groups may be asked about, each with its field. */
+const askedMembers = ({ entity, members }: Resource) =>
+  members.flatMap(member =>
+    member.kind === 'field' && isOrdering(fieldOf(entity, member.field))
+      ? [[member.name, member.field] as const]
+      : [],
+  )
+
+/** The values of groups of a resource, by their names. */
+export const groupsOf = (resource: Resource): ReadonlyMap<string, GroupValue> =>
+  groupValues(resource.entity, askedMembers(resource))
+
+/** How a version writes a value of a group; what is calculated of a field, or a part of it, has no form. */
+export const formIn = ({ formOf }: Resource, value: GroupValue) =>
+  value.kind === 'min' || value.kind === 'max' || (value.kind === 'key' && !value.part)
+    ? formOf(value.field)
+    : undefined
+
+const numbers: readonly Scalar[] = ['int', 'money', 'decimal']
+
+/** The values that `having` may compare, each with its parameter, such as `having[sum][servings]`, and the operators that follow. */
+export const havingOf = (resource: Resource) =>
+  [...groupsOf(resource)].flatMap(([name, value]) => {
+    if (value.kind === 'key') return []
+    const { scalar } = typeOf(resource.entity, value)
+    const isRanged = numbers.includes(scalar) || scalar === 'date' || scalar === 'time'
+    const operators = ['eq', 'ne', ...(isRanged ? ['lt', 'lte', 'gt', 'gte'] : [])]
+    const parameter = `having[${name.replace('.', '][')}]`
+    return [{ name, value, scalar, parameter, operators }]
+  })
+
+/** A number as conditions have it; the text itself if it is none. */
+const numberIn = (text: string): number | string =>
+  /^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text) ? Number(text) : text
+
+/** The names that a parameter lists with commas between, each once. */
+const listed = (query: QueryParameters, name: string): readonly string[] => {
+  const text = query.get(name)
+  return text === undefined ? [] : [...new Set(text.split(',').map(one => one.trim()))]
+}
+
+/** What a request asks of groups, as a part of the root, and the fields that it names. */
+type GroupsShape = {
+  readonly aggregate: Aggregate
+  readonly filters: readonly AppliedFilter[]
+  readonly isSearched: boolean
+}
+
+/** The number of all rows. */
+const bare: GroupsShape = {
+  aggregate: {
+    keys: [],
+    timeZone: 'UTC',
+    items: [{ kind: 'value', key: 'count', value: { kind: 'count' } }],
+    compared: [],
+    order: [],
+  },
+  filters: [],
+  isSearched: false,
+}
+
+/** Reads the query strings of groups: what they ask for, their filters, and how many groups are wanted. Results are cached. */
+const requestReader = ({ core, style }: Mount, route: Route, resource: Resource) => {
+  const { entity, name: entityName } = resource
+  const { model } = core
+  const parameters = [...queryParameters(resource, route.kind, style), 'version']
+  const members = askedMembers(resource)
+  // A filter that has the name of one of these parameters is the list's alone.
+  const own = Object.entries(resource.filters).filter(([name]) => !groupParameters.includes(name))
+  const filtered = { ...resource, filters: Object.fromEntries(own) }
+  const values = groupsOf(resource)
+  const comparisons = havingOf(resource).flatMap(({ parameter, operators, ...one }) =>
+    operators.map(operator => ({ ...one, operator, called: `${parameter}[${operator}]` })),
+  )
+
+  /** What is made of fields by a measure: its member of the groups. */
+  const measured = (query: QueryParameters, measure: GroupMeasure): readonly GroupItem[] => {
+    const known = members.flatMap(([name]) => (values.has(`${measure}.${name}`) ? [name] : []))
+    const items = listed(query, measure).flatMap((key): readonly GroupItem[] => {
+      const value = values.get(`${measure}.${key}`)
+      if (value) return [{ kind: 'value', key, value, form: formIn(resource, value) }]
+      const near = nearest(key, known)
+      const hint = near === undefined ? `name some of ${known.join(', ')}` : `did you mean ${near}?`
+      query.fault(measure, `names ${key || 'nothing'}; ${hint}`)
+      return []
+    })
+    return items.length > 0 ? [{ kind: 'object', key: measure, items }] : []
+  }
+
+  /** The condition on groups: all its comparisons together. */
+  const havingIn = (query: QueryParameters): unknown => {
+    const all = comparisons.flatMap(({ name, value, scalar, operator, called }) => {
+      const text = query.get(called)
+      if (text === undefined) return []
+      const form = formIn(resource, value)
+      let given: unknown = numbers.includes(scalar) ? numberIn(text) : text
+      if (typeof form === 'object' && 'field' in value) {
+        const own = decoded(form, text, fieldOf(entity, value.field).values)
+        if ('fault' in own) query.fault(called, own.fault)
+        else given = own.value
+      }
+      return [[name, operator, given] as const]
+    })
+    if (all.length === 0) return undefined
+    const byName = Map.groupBy(all, ([name]) => name)
+    return Object.fromEntries(
+      [...byName].map(([name, same]) => [
+        name,
+        Object.fromEntries(same.map(([, operator, given]) => [operator, given])),
+      ]),
+    )
+  }
+
+  const read = (path: string, text: string) => {
+    const query = parseQuery(text)
+    query.only(
+      parameters,
+      comparisons.map(({ called }) => called),
+    )
+    const groupBy = listed(query, 'group')
+    const orderBy = listed(query, 'sort').map(term => ({
+      name: term.replace(/^-/, ''),
+      descending: term.startsWith('-'),
+    }))
+    const having = havingIn(query)
+    const timeZone = query.get('tz')
+    const called = { groupBy: 'group', having: 'having', orderBy: 'sort', timeZone: 'tz' }
+    const asked = { groupBy, orderBy, having, timeZone }
+    const resolved = resolveGroups(model, entityName, members, asked, called)
+    if ('faults' in resolved)
+      for (const { path, message } of resolved.faults) {
+        // The path of a comparison is that of its parameter.
+        const [first = '', ...others] = path.split('.')
+        query.fault(first + others.map(part => `[${part}]`).join(''), message)
+      }
+    const keys = groupBy.flatMap((key): readonly GroupItem[] => {
+      const value = values.get(key)
+      return value ? [{ kind: 'value', key, value, form: formIn(resource, value) }] : []
+    })
+    const items = [
+      ...keys,
+      ...bare.aggregate.items,
+      ...measures.flatMap(measure => measured(query, measure)),
+    ]
+    const filters = filtersOf(filtered, query, model.settings.currency.digits, true)
+    const search = isSearched(resource, style) ? searchOf(query) : ''
+    const limit = query.whole('limit')
+    const shape: GroupsShape = {
+      aggregate: 'faults' in resolved ? bare.aggregate : { ...resolved, items },
+      filters,
+      isSearched: search !== '',
+    }
+    const { keys: grouped, order, compared } = shape.aggregate
+    const used = [...grouped, ...order.map(({ value }) => value), ...compared]
+    const made = measures.flatMap(measure =>
+      listed(query, measure).map(key => values.get(`${measure}.${key}`)),
+    )
+    const named = [...used, ...made].flatMap(value =>
+      value && 'field' in value ? value.field : [],
+    )
+    const by = [...named, ...filters.map(({ field }) => field)]
+    return {
+      url: `${path}?${text}`,
+      query,
+      shape,
+      /** Requests of one shape have the same key, and so the same plans. */
+      key: JSON.stringify([
+        shape.aggregate,
+        filters.map(({ field, is }) => `${field} ${is}`),
+        shape.isSearched,
+      ]),
+      open: isPublic(model, entity, route, by),
+      limit: Math.min(Math.max(limit ?? mostGroups, 1), mostGroups),
+      isLimited: limit !== undefined,
+      search,
+    }
+  }
+  const known = lru<ReturnType<typeof read>>(500)
+  return (path: string, text: string) => {
+    const key = `${path}?${text}`
+    const before = known.get(key)
+    if (before) return before
+    const request = read(path, text)
+    return request.query.isSound() && key.length < 500 ? known.set(key, request) : request
+  }
+}
+
+/** The body of groups with its ETag, or that they are more than are answered. */
+type GroupsPage =
+  | { readonly isWhole: false }
+  | (EncodedBody & { readonly isWhole: true; readonly tag: string })
+
+/** Serves the groups of the rows of a list. */
+export const serveAggregate = (mount: Mount, route: Route): RestHandler => {
+  const { core, edge, version } = mount
+  const resource = resourceOf(core.model, route.entity, version)
+  const requestOf = requestReader(mount, route, resource)
+
+  /** The plans by the role and the shape that is asked for; made when first needed. Their slots: viewer, limit, the filters' values, the words of a search. */
+  const plans = lru<Prepared>(200)
+  const planFor = (role: Role, { aggregate, filters, isSearched }: GroupsShape, key: string) => {
+    const known = plans.get(`${role}|${key}`)
+    if (known) return known
+    const root: Root = {
+      entity: route.entity,
+      aggregate,
+      items: [],
+      where: whereOf(filters, 2),
+      exists: [],
+      search: isSearched ? filters.length + 2 : undefined,
+      sort: [],
+      many: true,
+      page: { limit: 1, offset: null },
+      fetchOneMore: true,
+      total: false,
+    }
+    return plans.set(`${role}|${key}`, prepareFor(core, { encoding: 'rest', roots: [root] }, role))
+  }
+
+  return (c, viewer: Viewer, named) => {
+    // The right comes before the parameters, whatever they ask for.
+    planFor(viewer.role, bare, '')
+    const { url, query, shape, key, open, limit, isLimited, search } = requestOf(
+      c.req.path,
+      parametersOf(c),
+    )
+    query.done()
+    const values: ParameterValue[] = [viewer.subject ?? viewer.id, limit]
+    for (const { value } of shape.filters) values.push(value)
+    if (search !== '') values.push(search)
+    const prepared = planFor(viewer.role, shape, key)
+    const isSent = c.req.method !== 'HEAD' && header(c, 'if-none-match') === undefined
+    const made: Renderer<GroupsPage> = {
+      by: url,
+      make: ([answer]) => {
+        if (!answer) throw new Error('a list has an answer')
+        if (answer.more && !isLimited) return { isWhole: false }
+        const body = `{"data":${answer.text}}`
+        const whole = encodeBody([body], true, isSent ? edge.memory.answers : undefined)
+        return after(whole, ({ body, tag = '' }) => ({
+          isWhole: true,
+          body,
+          tag: inVersion(tag, mount),
+        }))
+      },
+    }
+    const found = readCached(core.reader, prepared, values, made, readOptionsOf(edge, c, viewer))
+    return after(found, page => {
+      if (!page.isWhole) throw invalid([{ field: 'group', message: tooManyGroups }])
+      const { body, tag } = page
+      return represent(c, edge, body, { named, isPublic: open, tag, queriedBy: formType })
+    })
+  }
+}
