@@ -93,6 +93,11 @@ const signedIn: Verdicts<number> = [401, 200, 200, 200, 200, 200]
 /** What each viewer gets of REST, by operation. */
 export const rest: Readonly<Record<string, RestRow>> = {
   'GET /users': { rule: 'user.enter', verdicts: signedIn, path: () => '/users' },
+  'GET /users/aggregate': {
+    rule: 'user.enter',
+    verdicts: signedIn,
+    path: () => '/v2/users/aggregate',
+  },
   'GET /users/:id': { rule: 'user.enter', verdicts: signedIn, path: s => `/users/${s.user}` },
   'POST /users': {
     rule: 'user.create',
@@ -160,6 +165,11 @@ export const rest: Readonly<Record<string, RestRow>> = {
     body: () => ({ title: 't', content: 'c' }),
   },
   'GET /posts': { rule: 'post.read', verdicts: everybody, path: () => '/posts' },
+  'GET /posts/aggregate': {
+    rule: 'post.read',
+    verdicts: everybody,
+    path: () => '/v2/posts/aggregate',
+  },
   'GET /posts/:id': { rule: 'post.read', verdicts: everybody, path: s => `/posts/${s.post}` },
   'PATCH /posts/:id': {
     rule: 'post.update',
@@ -204,6 +214,11 @@ export const rest: Readonly<Record<string, RestRow>> = {
     path: s => `/comments/${s.comment}/likes`,
   },
   'GET /orders': { rule: 'order.read', verdicts: signedIn, path: () => '/orders' },
+  'GET /orders/aggregate': {
+    rule: 'order.read',
+    verdicts: signedIn,
+    path: () => '/v2/orders/aggregate',
+  },
   'GET /orders/:id': {
     rule: 'order.read',
     verdicts: [401, 200, 404, 200, 404, 200],
@@ -262,6 +277,11 @@ export const rest: Readonly<Record<string, RestRow>> = {
     path: s => `/comments/${s.comment}/likes`,
   },
   'GET /products': { rule: 'product.read', verdicts: everybody, path: () => '/products' },
+  'GET /products/aggregate': {
+    rule: 'product.read',
+    verdicts: everybody,
+    path: () => '/v2/products/aggregate',
+  },
   'GET /products/:id': {
     rule: 'product.read',
     verdicts: everybody,
@@ -311,6 +331,16 @@ export const graphql: Readonly<Record<string, GraphqlRow>> = {
   },
   users: { rule: 'user.enter', verdicts: withToken, operation: () => '{ users { id } }' },
   post: { rule: 'post.read', verdicts: ok, operation: s => `{ post(id: ${s.post}) { id } }` },
+  usersAggregate: {
+    rule: 'user.enter',
+    verdicts: withToken,
+    operation: () => '{ usersAggregate { count } }',
+  },
+  postsAggregate: {
+    rule: 'post.read',
+    verdicts: ok,
+    operation: () => '{ postsAggregate { count } }',
+  },
   usersConnection: {
     rule: 'user.enter',
     verdicts: withToken,

@@ -203,7 +203,7 @@ test('the files that this content has are the same each time, small, and equal t
   ])
   assert.deepEqual(await documentsOf(content), files)
   for (const [name, text] of Object.entries(files)) {
-    assert.ok(text.length <= 200_000, `${name} has ${text.length} characters`)
+    assert.ok(text.length <= 250_000, `${name} has ${text.length} characters`)
     assert.deepEqual(diffFiles({ name, text }, { name, text }, today), [])
   }
 })
