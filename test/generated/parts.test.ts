@@ -6,6 +6,8 @@ import { entity, many, one } from '#model/entity.ts'
 import { count, id, reference, revision, text } from '#model/field.ts'
 import { defineModel, type Entities } from '#model/model.ts'
 import { anyone, signedIn } from '#model/policy.ts'
+import { openApiOf } from '#openapi/openapi.ts'
+import recipes from '../../examples/recipes/duet.config.ts'
 import { editor } from '../support/roles.ts'
 import { engines } from './compare.ts'
 import { type Cook, cooking, type Kitchen, kitchenOn } from './cooking.ts'
@@ -223,7 +225,7 @@ for (const on of engines)
       assert.deepEqual(await whole(of), before)
     })
 
-    test('too many parts, and parts of themselves without end, are refused in one fault', async () => {
+    test('too many parts are refused in one fault', async () => {
       const create10k = { create: Array.from({ length: 10_000 }, () => ({ name: 'x' })) }
       await refused(create(1, { ingredients: create10k }), 422, 'ingredients.create')
       const made = await create(1, { ingredients: { create: create10k.create.slice(0, 300) } })
@@ -415,6 +417,12 @@ test('relations that cannot be parts stop the start in one sentence', () => {
   const withTags = (recipeTag: Partial<Entities[string]>) => () =>
     defineModel({ ...entities, recipeTag: { ...entities.recipeTag, ...recipeTag } } as never)
   assert.doesNotThrow(withTags({}))
+  // So nothing is a part of its own kind: a first row of it belongs to none.
+  const relations = { ...recipe.relations, variants: many('recipe', 'baseId', { parts: true }) }
+  assert.throws(() => defineModel({ ...cooking, recipe: { ...recipe, relations } } as never), {
+    message:
+      'the model is wrong: recipe.variants has parts, and baseId may be null, so that they belong to no row: leave parts out, or make baseId required',
+  })
   assert.throws(withTags({ sets: [] }), {
     message:
       "the model is wrong: recipe.tags has parts, and two recipeTags may link the same rows: add sets: [['recipeId', 'tagId']] to recipeTag",
@@ -428,4 +436,23 @@ test('relations that cannot be parts stop the start in one sentence', () => {
     /nobody may create recipeTags/,
   )
   assert.throws(withTags({ policy: { read: anyone } }), /nobody may write recipeTags/)
+})
+
+test('the document says what an input takes below its row, and which rows are made at once', async () => {
+  const { components } = await openApiOf(recipes, recipes.versions.newest)
+  const { RecipeCreate, RecipeUpdate, RecipeBulk, BulkWrite } = components.schemas as Record<
+    string,
+    // biome-ignore lint/suspicious/noExplicitAny: the assertions say what it is.
+    any
+  >
+  const wordsOf = ({ properties }: typeof RecipeCreate, member: string) =>
+    Object.keys(properties[member].properties)
+  assert.deepEqual(wordsOf(RecipeCreate, 'ingredients'), ['create'])
+  assert.deepEqual(wordsOf(RecipeUpdate, 'ingredients'), ['create', 'update', 'delete'])
+  assert.deepEqual(wordsOf(RecipeUpdate, 'tags'), ['set', 'add', 'remove'])
+  const { update } = RecipeUpdate.properties.ingredients.properties
+  assert.deepEqual(update.items.required, ['id'])
+  assert.equal(update.items.properties.recipeId, undefined)
+  assert.equal(RecipeBulk.properties.create.maxItems, 1000)
+  assert.deepEqual(Object.keys(BulkWrite.properties), ['count', 'ids'])
 })
