@@ -1,6 +1,7 @@
 /** What a condition is of rows in memory, in plain code: slow, and right by being simple. */
 import { type Condition, now, viewer } from '#model/condition.ts'
 import type { Entity } from '#model/entity.ts'
+import { linkOf } from '#model/names.ts'
 import { fold } from '#model/values.ts'
 
 /** A row with its stored values, by field. */
@@ -79,7 +80,14 @@ export const satisfies = (
     const relation = relations[key]
     if (relation?.kind === 'many') {
       const [[which = '', inner] = []] = Object.entries(given as Given)
-      return (which === 'some') === of(relation.to, relation.by, row.id, inner as Condition)
+      const { to, by, through } = relation
+      const link = through === undefined ? undefined : linkOf(entities, name, relation)
+      const isSome = link
+        ? (rows[through ?? ''] ?? []).some(
+            other => other[link.by] === row.id && of(to, 'id', other[link.of], inner as Condition),
+          )
+        : of(to, by, row.id, inner as Condition)
+      return (which === 'some') === isSome
     }
     if (relation && given === viewer) return compares(relation.by, 'eq', viewer)
     if (relation) {

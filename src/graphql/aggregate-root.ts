@@ -6,6 +6,7 @@ import type { WriteConnection } from '#graphql/connection.ts'
 import { GraphqlErrors } from '#graphql/errors.ts'
 import type { RootField } from '#graphql/schema.ts'
 import {
+  askedOf,
   collectFields,
   filteredBy,
   queryField,
@@ -95,6 +96,7 @@ export const aggregateRoot = (
       aggregate: { ...resolved, items: itemsOf(nodes, '') },
       items: [],
       ...filteredBy(selecting, entityName, node),
+      ...askedOf(selecting, node),
       sort: [],
       many: true,
       page: { limit: slot, offset: null },

@@ -5,6 +5,7 @@ import { GraphqlErrors } from '#graphql/errors.ts'
 import { orderIn } from '#graphql/order.ts'
 import { searchIn } from '#graphql/search.ts'
 import {
+  askedOf,
   type Collected,
   collectFields,
   defaultOrder,
@@ -13,6 +14,7 @@ import {
   type Selecting,
   startOf,
 } from '#graphql/selection.ts'
+import { conditionOf } from '#graphql/where.ts'
 import { entityOf, typeName } from '#model/model.ts'
 import type { Viewer } from '#model/policy.ts'
 import { openCursor, sealOf } from '#read/cursor.ts'
@@ -61,8 +63,12 @@ export const connectionRoots = (
   const order = orderIn(field, node, variables)
   const { search, sort = defaultOrder(entity) } = searchIn(slots, field, node, variables, order)
   const searched = argumentOf(field, node, 'search')
-  const sealFor = (variables: Variables, { role, subject, id }: Viewer) =>
-    sealOf(cursorKey, node.name.value, sort, searched(variables), role, subject ?? id)
+  const conditionFor = conditionOf(field, node)
+  const sealFor = (variables: Variables, { role, subject, id }: Viewer) => {
+    const where = conditionFor(variables)
+    const asks = [searched(variables), ...(where == null ? [] : [{ where }])]
+    return sealOf(cursorKey, node.name.value, sort, ...asks, role, subject ?? id)
+  }
   /** The slots of the place that a cursor names, which each request opens once. */
   const placeOf = (name: string): readonly Slot[] | undefined => {
     const given = argumentOf(field, node, name)
@@ -99,6 +105,7 @@ export const connectionRoots = (
       where: [],
       exists: [],
       search,
+      ...askedOf(selecting, node),
       sort,
       keyset: { seal, after, before, backwards },
       many: true,

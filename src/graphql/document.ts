@@ -28,6 +28,8 @@ export type GraphqlOperation = {
   readonly conditions: readonly string[]
   /** The variables of searches, which decide it by having words or none. */
   readonly searches: readonly string[]
+  /** Whether its document has conditions on the rows of lists. */
+  readonly asks: boolean
   /** The value derived from the operation under this key; made unless it is cached. */
   readonly derived: <Value>(key: string, make: () => Value) => Value
 }
@@ -88,7 +90,7 @@ const bytesOfToken = 300
  */
 const weightOf = {
   document: (source: string, tokens: number) => 1024 + 2 * source.length + bytesOfToken * tokens,
-  derived: (tokens: number) => 4096 + 200 * tokens,
+  derived: (tokens: number, key: string) => 4096 + 200 * tokens + 8 * key.length,
   faults: (source: string, tokens: number, faults: number) =>
     2 * source.length + bytesOfToken * Math.min(source.length, tokens) + 3072 * faults,
 } as const
@@ -122,6 +124,7 @@ export const documentCache = (
     const fragments = fragmentsOf(node)
     const conditions = new Set<string>()
     const searches = new Set<string>()
+    let asks = false
     visit(node, {
       Directive: directive => {
         const value = directive.arguments?.find(({ name }) => name.value === 'if')?.value
@@ -130,6 +133,7 @@ export const documentCache = (
       Argument: ({ name: { value: own }, value }) => {
         if (deciding.includes(own))
           visit(value, { Variable: ({ name }) => void conditions.add(name.value) })
+        if (own === 'where') asks = true
         if (own === 'search' && value.kind === 'Variable') searches.add(value.name.value)
       },
     })
@@ -140,10 +144,10 @@ export const documentCache = (
       const derived = <Value>(key: string, make: () => Value): Value => {
         const full = `${number} ${key}`
         const known = derivations.get(full)
-        return (known ?? derivations.set(full, make(), weightOf.derived(tokens))) as Value
+        return (known ?? derivations.set(full, make(), weightOf.derived(tokens, full))) as Value
       }
       const by = { conditions: [...conditions].sort(), searches: [...searches].sort() }
-      return { node, fragments, ...by, derived }
+      return { node, fragments, ...by, asks, derived }
     })
     return good.set(source, { operations }, weightOf.document(source, tokens))
   }

@@ -4,6 +4,7 @@ import type { JsonObject } from '#base/object.ts'
 import { writingFor } from '#core.ts'
 import { ApiError, type ErrorLocation } from '#errors.ts'
 import { createSlots, idArgument } from '#graphql/arguments.ts'
+import { askedFor, askingIn } from '#graphql/asked.ts'
 import { withIds } from '#graphql/parts.ts'
 import type { RootField } from '#graphql/schema.ts'
 import { collectFields, type Execution, itemsOf, locationOf, startOf } from '#graphql/selection.ts'
@@ -148,14 +149,17 @@ const planMutation = (
     if (kind === 'delete' || entity === '') return { key, root, args, reading: null, location }
     // The row is read without its id, which the write adds.
     const writtenId = VIEWER + 1
-    const slots = createSlots(writtenId + 1)
     const type = schema.schema.getType(typeName(entity)) as GraphQLObjectType
-    const row = oneRow(entity, itemsOf({ ...execution, slots }, type, nodes))
+    const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
+    const asking = askingIn(execution, type, collectFields(sets, operation, variables))
+    const { asked, values } = askedFor(execution, asking, writtenId + 1)
+    const slots = createSlots(writtenId + 1 + values.length)
+    const row = oneRow(entity, itemsOf({ ...execution, slots, asked }, type, nodes))
     const written = kind === 'create' ? 'created' : 'changed'
     const selected = { ...row, written, key, ...startOf(node) } as const
     const reading = {
       plan: plan({ encoding: 'graphql', roots: [selected] }, core.model, viewer.role),
-      values: [viewer.subject ?? viewer.id, ...slots.valuesOf(variables, viewer)],
+      values: [viewer.subject ?? viewer.id, ...values, ...slots.valuesOf(variables, viewer)],
     }
     return { key, root, args, reading, location }
   })

@@ -13,7 +13,7 @@ import {
 import type { Variables } from '#graphql/arguments.ts'
 import { GraphqlErrors } from '#graphql/errors.ts'
 import { searchArgument } from '#graphql/search.ts'
-import type { Entity } from '#model/entity.ts'
+import { type Entity, mayAskField, mayAskRelation } from '#model/entity.ts'
 import { isOrdering } from '#model/field.ts'
 import { type Model, typeName } from '#model/model.ts'
 import type { Lifetime } from '#model/version.ts'
@@ -29,17 +29,37 @@ export const direction = new GraphQLEnumType({
 export const orderArguments = (model: Model, marked: (field: Lifetime) => object) => {
   const { entities } = model
   const types = new Map<string, GraphQLInputObjectType>()
+  const isOpen = (entity: Entity, key: string): boolean => {
+    const field = entity.fields[key]
+    return field?.graphql === 'shown' && mayAskField(entity, key) && isOrdering(field)
+  }
+  /** The relations to rows that an order may go on with. */
+  const pathsOf = (entity: Entity) =>
+    Object.entries(entity.relations).filter(
+      ([key, { kind, graphql, to }]) =>
+        kind === 'one' &&
+        graphql &&
+        entities[to]?.graphql.type &&
+        mayAskRelation(entities, entity, key),
+    )
+  /** Whether an entity has an order at all: an input without members is none. */
+  const isOrdered = (entity: Entity, above: readonly Entity[] = []): boolean =>
+    Object.keys(entity.search).length > 0 ||
+    Object.keys(entity.fields).some(key => isOpen(entity, key)) ||
+    pathsOf(entity).some(([, { to }]) => {
+      const other = entities[to] as Entity
+      return !above.includes(other) && isOrdered(other, [...above, entity])
+    })
   for (const [name, entity] of Object.entries(entities)) {
-    if (!entity.graphql.type) continue
+    if (!entity.graphql.type || !isOrdered(entity)) continue
     const fields = () => {
       const all: GraphQLInputFieldConfigMap = {}
       for (const [key, field] of Object.entries(entity.fields))
-        if (field.graphql === 'shown' && isOrdering(field))
-          all[key] = { type: direction, ...marked(field) }
+        if (isOpen(entity, key)) all[key] = { type: direction, ...marked(field) }
       if (Object.keys(entity.search).length > 0)
         all.relevance = { type: direction, description: 'How well they fit the words of search.' }
-      for (const [key, relation] of Object.entries(entity.relations)) {
-        const type = relation.kind === 'one' && relation.graphql && types.get(relation.to)
+      for (const [key, relation] of pathsOf(entity)) {
+        const type = types.get(relation.to)
         if (type) all[key] = { type, ...marked(relation) }
       }
       return all
@@ -49,10 +69,12 @@ export const orderArguments = (model: Model, marked: (field: Lifetime) => object
     types.set(name, new GraphQLInputObjectType(type))
   }
   return (entity: string) => {
-    const type = types.get(entity) as GraphQLInputObjectType
+    const type = types.get(entity)
+    const search = searchArgument(entities[entity] as Entity)
+    if (!type) return { ...search }
     const description = 'The keys of their order, the first one first.'
     return {
-      ...searchArgument(entities[entity] as Entity),
+      ...search,
       orderBy: { type: new GraphQLList(new GraphQLNonNull(type)), description },
     }
   }

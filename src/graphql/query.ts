@@ -1,9 +1,17 @@
 /** A query operation: all its roots in one read, from one snapshot. */
-import { type ExecutionResult, execute, type FieldNode, Kind, OperationTypeNode } from 'graphql'
+import {
+  type ExecutionResult,
+  execute,
+  type FieldNode,
+  type GraphQLObjectType,
+  Kind,
+  OperationTypeNode,
+} from 'graphql'
 import { after } from '#base/after.ts'
 import { prepareFor } from '#core.ts'
 import { aggregateRoot } from '#graphql/aggregate-root.ts'
 import { argumentOf, createSlots, idArgument } from '#graphql/arguments.ts'
+import { askedFor, askingIn } from '#graphql/asked.ts'
 import { connectionRoots, type WriteConnection } from '#graphql/connection.ts'
 import { placing } from '#graphql/connection-type.ts'
 import { GraphqlErrors } from '#graphql/errors.ts'
@@ -50,14 +58,19 @@ export const runQuery = (
     ...operation.conditions.map(name => JSON.stringify(variables.coerced[name])),
     ...searches.map(name => hasWords(variables.coerced[name])),
   ].join()
-  const { collected, filters } = operation.derived(`fields ${conditions}`, () => {
+  const { collected, filters, asking } = operation.derived(`fields ${conditions}`, () => {
     const collected = collectFields([operation.node.selectionSet], operation, variables)
-    return { collected, filters: filtersIn(execution, collected) }
+    const type = execution.schema.schema.getQueryType() as GraphQLObjectType
+    const asking = askingIn(execution, type, collected)
+    return { collected, filters: filtersIn(execution, collected), asking }
   })
+  // Their values come first, so that those of one shape share a plan.
+  const { asked, values: askedValues, shape } = askedFor(execution, asking, VIEWER + 1)
   const given = filters.map(valueFor => (valueFor(variables) == null ? '-' : '+')).join('')
-  const key = `${viewer.role} ${conditions} ${given}`
+  const key = `${viewer.role} ${conditions} ${given}${shape}`
   const { members, prepared, slots, introspects } = operation.derived(key, () => {
-    const slots = createSlots(VIEWER + 1)
+    const slots = createSlots(VIEWER + 1 + askedValues.length)
+    const selecting = { ...execution, slots, asked }
     const roots: Root[] = []
     const members = [...collected].map(([key, nodes]): DataMember => {
       const node = nodes[0] as FieldNode
@@ -66,17 +79,16 @@ export const runQuery = (
       const root = execution.schema.roots.get(name)
       if (!root) return { kind: 'introspection', key, nodes }
       if (root.kind === 'connection') {
-        const selecting = { ...execution, slots }
         const made = connectionRoots(selecting, root.entity, key, nodes, roots.length)
         roots.push(...made.roots)
         return { kind: 'connection', key, write: made.write }
       }
       if (root.kind === 'aggregate') {
-        const made = aggregateRoot({ ...execution, slots }, root, key, nodes, roots.length)
+        const made = aggregateRoot(selecting, root, key, nodes, roots.length)
         roots.push(made.root)
         return { kind: 'connection', key, write: made.write }
       }
-      roots.push(rootOf({ ...execution, slots }, root, key, nodes))
+      roots.push(rootOf(selecting, root, key, nodes))
       return { kind: 'read', key, root: roots.length - 1, node }
     })
     // A query may read no rows.
@@ -107,7 +119,8 @@ export const runQuery = (
   const orError = (outcome: QueryOutcome): Queried =>
     'missing' in outcome ? { error: missingRow(members, outcome.missing, execution) } : outcome
   if (!prepared) return after(make([]), orError)
-  const values = [viewer.subject ?? viewer.id, ...slots.valuesOf(variables, viewer)]
+  const own = viewer.subject ?? viewer.id
+  const values = [own, ...askedValues, ...slots.valuesOf(variables, viewer)]
   // Introspection may depend on variables that are in no slot.
   const found = introspects
     ? after(read(core.reader, prepared, values, options), make)

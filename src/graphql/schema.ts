@@ -24,6 +24,7 @@ import { aggregateOf } from '#graphql/aggregate.ts'
 import { connectionPage, connectionType } from '#graphql/connection-type.ts'
 import { orderArguments } from '#graphql/order.ts'
 import { partInputs } from '#graphql/parts.ts'
+import { askingWords, whereArguments } from '#graphql/where.ts'
 import type { Entity, Relation } from '#model/entity.ts'
 import { enumName, type Field } from '#model/field.ts'
 import { entityOf, fieldOf, type Model, typeName } from '#model/model.ts'
@@ -52,6 +53,8 @@ export type RootField =
 export type DerivedSchema = {
   readonly schema: GraphQLSchema
   readonly roots: ReadonlyMap<string, RootField>
+  /** What conditions may ask for. */
+  readonly words: ReturnType<typeof askingWords>
 }
 
 /** The schema of a model and of its actions that are mutations, with the operations that its root fields are. */
@@ -65,8 +68,11 @@ export const deriveSchema = (model: Model, actions: readonly Action[] = []): Der
     ...Object.keys(model.entities).filter(name => isGuarded(entityOf(model, name))),
   ])
   const leafOf = leafTypes(model, mutating)
+  const words = askingWords(model)
   const orderBy = orderArguments(model, deprecation)
-  const types = objectTypes(model, leafOf, guarded, orderBy)
+  const where = whereArguments(model, words, leafOf, deprecation)
+  const asking = (name: string) => ({ ...where(name), ...orderBy(name) })
+  const types = objectTypes(model, leafOf, guarded, asking)
   const partsOf = partInputs(model, (name, kind, besides) => ({
     ...inputFields(model, leafOf, name, kind, besides),
     ...partsOf(name, kind),
@@ -105,18 +111,18 @@ export const deriveSchema = (model: Model, actions: readonly Action[] = []): Der
       })
       add(queries, 'list', plural, {
         type: list(type),
-        args: { ...filtersOf(entity, leafOf), ...page, ...orderBy(name) },
+        args: { ...filtersOf(entity, leafOf), ...page, ...asking(name) },
         description: described(many, rights),
       })
       add(queries, 'connection', `${plural}Connection`, {
         type: new GraphQLNonNull(connectionType(type)),
-        args: { ...connectionPage, ...orderBy(name) },
+        args: { ...connectionPage, ...asking(name) },
         description: described(`The ${plural} by cursors.`, rights),
       })
       const aggregate = aggregateOf(name, entity, leafOf)
       add(queries, 'aggregate', `${plural}Aggregate`, {
         type: list(aggregate.type),
-        args: { ...filtersOf(entity, leafOf), ...aggregate.args },
+        args: { ...filtersOf(entity, leafOf), ...where(name), ...aggregate.args },
         description: described(
           `How many ${plural} there are, and sums of them, by groups.`,
           rights,
@@ -186,7 +192,7 @@ export const deriveSchema = (model: Model, actions: readonly Action[] = []): Der
   const query = new GraphQLObjectType({ name: 'Query', fields: queries })
   const mutation = new GraphQLObjectType({ name: 'Mutation', fields: mutations })
   const hasMutations = Object.keys(mutations).length > 0
-  return { schema: new GraphQLSchema({ query, ...(hasMutations && { mutation }) }), roots }
+  return { schema: new GraphQLSchema({ query, ...(hasMutations && { mutation }) }), roots, words }
 }
 
 /** The schema as text in GraphQL's own language (SDL), for tools that make typed clients of it, with a line break at its end. */
@@ -319,7 +325,7 @@ const objectTypes = (
   model: Model,
   leafOf: LeafOf,
   guarded: ReadonlySet<string | null>,
-  orderBy: ReturnType<typeof orderArguments>,
+  asking: (entity: string) => GraphQLFieldConfigArgumentMap,
 ): ReadonlyMap<string, GraphQLObjectType> => {
   const { entities } = model
   const types = new Map<string, GraphQLObjectType>()
@@ -338,7 +344,7 @@ const objectTypes = (
     const { to, by, kind, description } = relation
     const one = types.get(to) as GraphQLObjectType
     const about = { description, ...deprecation(relation) }
-    if (kind === 'many') return { type: list(one), args: { ...page, ...orderBy(to) }, ...about }
+    if (kind === 'many') return { type: list(one), args: { ...page, ...asking(to) }, ...about }
     // The row may be absent, or be one that not everybody may read.
     const mayBeNull =
       fields[by]?.nullable === true ||

@@ -24,6 +24,7 @@ import type { GraphqlOperation } from '#graphql/document.ts'
 import { orderIn } from '#graphql/order.ts'
 import type { DerivedSchema, RootField } from '#graphql/schema.ts'
 import { searchIn } from '#graphql/search.ts'
+import type { Predicate } from '#model/condition.ts'
 import type { Entity } from '#model/entity.ts'
 import { entityOf, typeName } from '#model/model.ts'
 import type { Viewer } from '#model/policy.ts'
@@ -88,8 +89,20 @@ export type Execution = {
   readonly viewer: Viewer
 }
 
-/** An execution on its way to a Selection, with the slots that it fills. */
-export type Selecting = Execution & { readonly slots: ArgumentSlots }
+/** An execution on its way to a Selection, with the slots that it fills and the conditions of its lists by their fields. */
+export type Selecting = Execution & {
+  readonly slots: ArgumentSlots
+  readonly asked: ReadonlyMap<FieldNode, Predicate>
+}
+
+/** The condition of a list, in the member that selections have for it; none without one. */
+export const askedOf = (
+  { asked }: Pick<Selecting, 'asked'>,
+  node: FieldNode,
+): { readonly asked?: Predicate } => {
+  const predicate = asked.get(node)
+  return predicate ? { asked: predicate } : {}
+}
 
 const fieldOfType = (type: GraphQLObjectType, name: string): GraphQLField<unknown, unknown> => {
   const field = type.getFields()[name]
@@ -119,6 +132,7 @@ export const itemsOf = (
       relation: name,
       page: field.args.length > 0 ? pageOf(slots, field, node, null) : null,
       ...searchIn(slots, field, node, variables, orderIn(field, node, variables)),
+      ...askedOf(selecting, node),
       items: itemsOf(selecting, target, nodes),
       ...startOf(node),
     }
@@ -158,6 +172,7 @@ export const rootOf = (
     ...filteredBy(selecting, entityName, node),
     sort: defaultOrder(entity),
     ...searchIn(slots, field, node, variables, orderIn(field, node, variables)),
+    ...askedOf(selecting, node),
     many: true,
     page: pageOf(slots, field, node, paged ? entity.rest.listing.limit : null),
   }

@@ -292,7 +292,7 @@ const visible = (
 }
 
 /** The most comparisons in the conditions of one request. */
-const mostAsked = 100
+export const mostAsked = 100
 
 /** Throws if the caller may not read a field in every row: its values in other rows would be known by the rows that are found. */
 const readInEveryRow = (

@@ -113,7 +113,7 @@ export const nameFaults = function* (entities: CheckedEntity['entities']): Fault
     'GraphQL type',
     all.flatMap(([name, { graphql, fields }]) => [
       [typeName(name), name] as const,
-      ...['Order', 'Edge', 'Connection', 'Aggregate'].map(
+      ...['Order', 'Where', 'Match', 'Edge', 'Connection', 'Aggregate'].map(
         suffix => [`${typeName(name)}${suffix}`, `the ${suffix.toLowerCase()} of ${name}`] as const,
       ),
       ...graphql.mutations.map(

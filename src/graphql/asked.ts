@@ -1,0 +1,78 @@
+/** The conditions of an operation: found in its document once, and resolved for the variables of each request. */
+import { type FieldNode, type GraphQLObjectType, getNamedType, isObjectType } from 'graphql'
+import { ApiError } from '#errors.ts'
+import type { Variables } from '#graphql/arguments.ts'
+import { type Collected, collectFields, type Execution } from '#graphql/selection.ts'
+import { conditionOf, whereFaults } from '#graphql/where.ts'
+import type { Predicate } from '#model/condition.ts'
+import { resolveAsked } from '#read/asking.ts'
+import { mostAsked } from '#read/plan.ts'
+import type { ParameterValue, Slot } from '#read/selection.ts'
+
+/** A field of a document with a condition on the rows of an entity. */
+type Asking = {
+  readonly node: FieldNode
+  readonly entity: string
+  readonly conditionFor: (variables: Variables) => unknown
+}
+
+/** The fields with conditions among those that were collected of a type, and below them; a field of a fragment is one, wherever it is spread. */
+export const askingIn = (
+  execution: Pick<Execution, 'operation' | 'variables'>,
+  type: GraphQLObjectType,
+  collected: Collected,
+): readonly Asking[] => {
+  const { operation, variables } = execution
+  const found = new Map<FieldNode, Asking>()
+  const collect = (type: GraphQLObjectType, collected: Collected): void => {
+    for (const nodes of collected.values()) {
+      const node = nodes[0] as FieldNode
+      const field = type.getFields()[node.name.value]
+      const target = field && getNamedType(field.type)
+      if (!isObjectType(target)) continue
+      const entity = field?.args.find(({ name }) => name === 'where')?.extensions.asks
+      if (field && entity && node.arguments?.some(({ name }) => name.value === 'where'))
+        found.set(node, { node, entity: String(entity), conditionFor: conditionOf(field, node) })
+      const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
+      collect(target, collectFields(sets, operation, variables))
+    }
+  }
+  if (operation.asks) collect(type, collected)
+  // Each has a comparison at the least, and more than so many are refused for a plan.
+  if (found.size > mostAsked)
+    throw new ApiError(
+      'QUERY_TOO_COMPLEX',
+      `The operation has ${found.size} conditions, at most ${mostAsked} are allowed`,
+    )
+  return [...found.values()]
+}
+
+/** The conditions of a request by their fields, their values for the slots from `first` on, and what tells them from those of other shapes. */
+export type AskedRows = {
+  readonly asked: ReadonlyMap<FieldNode, Predicate>
+  readonly values: readonly ParameterValue[]
+  readonly shape: string
+}
+
+const nothing: AskedRows = { asked: new Map(), values: [], shape: '' }
+
+/** Resolves the conditions of an operation for its variables; throws `BAD_USER_INPUT` with all faults of the first one that has some. */
+export const askedFor = (
+  { core: { model }, schema, variables }: Execution,
+  asking: readonly Asking[],
+  first: Slot,
+): AskedRows => {
+  if (asking.length === 0) return nothing
+  const asked = new Map<FieldNode, Predicate>()
+  const values: ParameterValue[] = []
+  const shapes = asking.map(({ node, entity, conditionFor }) => {
+    const condition = conditionFor(variables)
+    if (condition == null) return '-'
+    const found = resolveAsked(model, entity, condition, schema.words, first + values.length)
+    if ('faults' in found) throw whereFaults(node, found.faults)
+    asked.set(node, found.predicate)
+    values.push(...found.values)
+    return found.shape
+  })
+  return { asked, values, shape: ` ${shapes.join('\n')}` }
+}

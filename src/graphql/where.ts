@@ -1,0 +1,168 @@
+/** Conditions of the GraphQL API: the inputs of `where`, and the condition that an argument stands for. */
+import {
+  coerceInputLiteral,
+  type FieldNode,
+  GraphQLBoolean,
+  type GraphQLEnumType,
+  GraphQLError,
+  type GraphQLField,
+  type GraphQLInputFieldConfigMap,
+  GraphQLInputObjectType,
+  GraphQLList,
+  GraphQLNonNull,
+  type GraphQLScalarType,
+  GraphQLString,
+  type ValueNode,
+} from 'graphql'
+import { mapped } from '#base/object.ts'
+import type { Variables } from '#graphql/arguments.ts'
+import { GraphqlErrors } from '#graphql/errors.ts'
+import { type AskingWords, operatorsOf } from '#model/condition.ts'
+import { type Entity, mayAskField, mayAskRelation } from '#model/entity.ts'
+import type { Field } from '#model/field.ts'
+import { entityOf, fieldOf, type Model, typeName } from '#model/model.ts'
+import { parseId } from '#model/values.ts'
+import type { Lifetime } from '#model/version.ts'
+
+/** What callers may ask for in conditions, in the words of this API. */
+export const askingWords = ({ entities }: Model): Omit<AskingWords, 'isSearched'> => {
+  const members = mapped(entities, entity => {
+    const fields = Object.keys(entity.fields).filter(
+      key => entity.fields[key]?.graphql === 'shown' && mayAskField(entity, key),
+    )
+    const relations = Object.entries(entity.relations).flatMap(([key, { to, graphql }]) =>
+      graphql && entities[to]?.graphql.type && mayAskRelation(entities, entity, key) ? [key] : [],
+    )
+    return new Map([...fields, ...relations].map(key => [key, key]))
+  })
+  return {
+    membersOf: name => members[name] ?? new Map(),
+    valueOf: (name, key, given) => {
+      const isId = fieldOf(entityOf({ entities } as Model, name), key).scalar === 'id'
+      return isId ? (parseId(String(given)) ?? given) : given
+    },
+    isShort: false,
+    path: 'where',
+  }
+}
+
+/** A type of single values. */
+type Single = GraphQLScalarType | GraphQLEnumType
+
+/** Gives the argument `where` of the lists of an entity; `marked` says whether a member is deprecated. */
+export const whereArguments = (
+  { entities }: Model,
+  { membersOf }: Pick<AskingWords, 'membersOf'>,
+  leafOf: (field: Field) => unknown,
+  marked: (member: Lifetime) => object,
+) => {
+  const compared = new Map<string, GraphQLInputObjectType>()
+  /** The comparisons of a field, one input for all that have its type and operators. */
+  const comparisons = (entity: Entity, key: string): GraphQLInputObjectType => {
+    const field = fieldOf(entity, key)
+    const { items } = field
+    const operators = operatorsOf(entity, key)
+    const type = leafOf(items ?? field) as Single
+    let called = items ? 'List' : ''
+    if (operators.includes('contains')) called = 'Search'
+    // Times may be strings, which are not compared so.
+    else if (type === GraphQLString && operators.includes('lt')) called = 'Range'
+    const list = new GraphQLList(new GraphQLNonNull(type))
+    const typeOf = (operator: string) => {
+      if (['in', 'notIn', 'hasSome'].includes(operator)) return list
+      if (operator === 'isNull') return GraphQLBoolean
+      return ['contains', 'startsWith'].includes(operator) ? GraphQLString : type
+    }
+    const name = `${type.name}${called}Condition`
+    const fields = Object.fromEntries(operators.map(each => [each, { type: typeOf(each) }]))
+    return compared.getOrInsertComputed(name, () => new GraphQLInputObjectType({ name, fields }))
+  }
+  const types = new Map<string, GraphQLInputObjectType>()
+  const matches = new Map<string, GraphQLInputObjectType>()
+  for (const [name, entity] of Object.entries(entities)) {
+    if (!entity.graphql.type) continue
+    const fields = () => {
+      const all: GraphQLInputFieldConfigMap = {}
+      for (const key of membersOf(name).keys()) {
+        const relation = entity.relations[key]
+        const type = relation
+          ? (relation.kind === 'one' ? types : matches).get(relation.to)
+          : comparisons(entity, key)
+        const member = relation ?? fieldOf(entity, key)
+        if (type) all[key] = { type, ...marked(member) }
+      }
+      const several = new GraphQLList(new GraphQLNonNull(own))
+      return { ...all, and: { type: several }, or: { type: several }, not: { type: own } }
+    }
+    const description = `A condition on ${entity.plural}: all of its members hold.`
+    const own = new GraphQLInputObjectType({ name: `${typeName(name)}Where`, description, fields })
+    const match = new GraphQLInputObjectType({
+      name: `${typeName(name)}Match`,
+      description: `What holds of some of the ${entity.plural}, or of none.`,
+      isOneOf: true,
+      fields: { some: { type: own }, none: { type: own } },
+    })
+    types.set(name, own)
+    matches.set(name, match)
+  }
+  return (entity: string) => {
+    const type = types.get(entity)
+    if (!type || membersOf(entity).size === 0) return undefined
+    return { where: { type, description: 'Only those that fit.', extensions: { asks: entity } } }
+  }
+}
+
+/** The most faults that are told of one condition. */
+const mostFaults = 20
+
+/** The faults of the argument `where` of a node, each of which has its path. */
+export const whereFaults = (
+  node: FieldNode,
+  faults: readonly { readonly path: string; readonly message: string }[],
+): GraphqlErrors => {
+  const nodes = node.arguments?.find(({ name }) => name.value === 'where')?.value
+  const errors = faults
+    .slice(0, mostFaults)
+    .map(({ path, message }) => new GraphQLError(`Argument "${path}" ${message}.`, { nodes }))
+  return new GraphqlErrors('BAD_USER_INPUT', errors)
+}
+
+/** The variables of a value that are not set, by the paths at which they stand: without them it would ask for other rows. */
+const unsetIn = (value: ValueNode, path: string, variables: Variables): readonly string[] => {
+  switch (value.kind) {
+    case 'Variable':
+      return variables.coerced[value.name.value] === undefined ? [path] : []
+    case 'ObjectValue':
+      return value.fields.flatMap(({ name, value }) =>
+        unsetIn(value, `${path}.${name.value}`, variables),
+      )
+    case 'ListValue':
+      return value.values.flatMap((value, at) => unsetIn(value, `${path}.${at}`, variables))
+    default:
+      return []
+  }
+}
+
+/** The condition that a list is asked for, for some variables; null or undefined if it is asked for none. */
+export const conditionOf = (
+  { args }: GraphQLField<unknown, unknown>,
+  node: FieldNode,
+): ((variables: Variables) => unknown) => {
+  const argument = args.find(({ name }) => name === 'where')
+  const given = node.arguments?.find(({ name }) => name.value === 'where')?.value
+  if (!argument || !given) return () => undefined
+  if (given.kind === 'Variable') return ({ coerced }) => coerced[given.name.value]
+  return variables => {
+    const unset = unsetIn(given, 'where', variables)
+    if (unset.length > 0) {
+      const message = 'has a variable without a value'
+      throw whereFaults(
+        node,
+        unset.map(path => ({ path, message })),
+      )
+    }
+    const condition = coerceInputLiteral(given, argument.type, variables)
+    if (condition !== undefined) return condition
+    throw whereFaults(node, [{ path: 'where', message: 'has a variable of no fitting value' }])
+  }
+}

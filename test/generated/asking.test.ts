@@ -1,0 +1,562 @@
+/** Conditions of callers: any of them finds the rows that it finds in memory among those that the caller may see. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import fc from 'fast-check'
+import { type RowMemory, type StoredRow, satisfies } from '#check/conditions.ts'
+import { type Condition, viewer } from '#model/condition.ts'
+import { type Entity, entity, many, one } from '#model/entity.ts'
+import {
+  choice,
+  date,
+  decimal,
+  flag,
+  folded,
+  id,
+  int,
+  list,
+  money,
+  reference,
+  text,
+  time,
+} from '#model/field.ts'
+import { columnName } from '#model/names.ts'
+import { anyone, signedIn } from '#model/policy.ts'
+import { fold } from '#model/values.ts'
+import { comma, join, name, sql, statement } from '#sql/sql.ts'
+import { rounds } from '../support/rounds.ts'
+import { engines } from './compare.ts'
+import { type Cook, type Kitchen, kitchenOn } from './cooking.ts'
+import { member } from './models.ts'
+
+const rest = { list: true, one: true, listing: { paging: 'page', limit: 50 } } as const
+const listed = { description: '', rest, graphql: { paged: true } } as const
+
+/** What each sees of them, as conditions: the rules of the model, and what the reference leaves out. */
+const seen: Readonly<Record<string, { readonly all: Condition; readonly own?: Condition }>> = {
+  member: { all: {} },
+  shelf: { all: { open: true }, own: { keeper: viewer } },
+  item: { all: { rare: { ne: true } }, own: { owner: viewer } },
+  note: { all: { stars: { gt: 0 } }, own: { writer: viewer } },
+  mark: { all: { shade: { ne: 'hidden' } } },
+  tag: { all: { secret: false } },
+}
+const read = (of: string) => {
+  const { all = {}, own } = seen[of] ?? {}
+  return (own ? [anyone.where(all), signedIn.where(own)] : anyone.where(all)) as never
+}
+
+const entities: Record<string, Entity> = {
+  member,
+  shelf: entity({
+    ...listed,
+    table: 'shelves',
+    plural: 'shelves',
+    fields: {
+      id: id(),
+      label: choice(['low', 'high'], { nullable: true }),
+      open: flag(),
+      keeperId: reference('member', { nullable: true }),
+    },
+    relations: { keeper: one('member', 'keeperId'), items: many('item', 'shelfId') },
+    policy: { read: read('shelf') },
+  }),
+  item: entity({
+    ...listed,
+    table: 'items',
+    plural: 'items',
+    fields: {
+      id: id(),
+      name: text({ max: 20, nullable: true }),
+      nameKey: folded('name', { nullable: true }),
+      code: text({ max: 20, nullable: true, readableBy: { owner: viewer } }),
+      size: int({ min: -9, max: 9, nullable: true }),
+      price: money({ max: 50, nullable: true }),
+      madeAt: time({ nullable: true }),
+      rare: flag({ nullable: true }),
+      weight: decimal({ scale: 1, min: -9, max: 9, nullable: true }),
+      day: date({ nullable: true }),
+      words: list(text({ max: 20 }), { max: 3, nullable: true }),
+      shelfId: reference('shelf', { nullable: true }),
+      ownerId: reference('member', { nullable: true }),
+    },
+    relations: {
+      shelf: one('shelf', 'shelfId'),
+      owner: one('member', 'ownerId'),
+      notes: many('note', 'itemId'),
+      tags: many('tag', { through: 'mark' }),
+    },
+    policy: { read: read('item') },
+  }),
+  note: entity({
+    ...listed,
+    table: 'notes',
+    plural: 'notes',
+    fields: {
+      id: id(),
+      stars: int({ min: 0, max: 9 }),
+      itemId: reference('item'),
+      writerId: reference('member', { nullable: true }),
+    },
+    relations: { item: one('item', 'itemId'), writer: one('member', 'writerId') },
+    policy: { read: read('note') },
+  }),
+  tag: entity({
+    ...listed,
+    table: 'tags',
+    plural: 'tags',
+    fields: { id: id(), slug: text({ max: 20 }), secret: flag() },
+    relations: { items: many('item', { through: 'mark' }) },
+    filterable: ['slug', 'secret', 'items'],
+    policy: { read: read('tag') },
+  }),
+  mark: entity({
+    ...listed,
+    table: 'marks',
+    plural: 'marks',
+    fields: {
+      id: id(),
+      itemId: reference('item'),
+      tagId: reference('tag'),
+      shade: choice(['plain', 'hidden']),
+    },
+    relations: { item: one('item', 'itemId'), tag: one('tag', 'tagId') },
+    filterable: [],
+    policy: { read: read('mark') },
+  }),
+} as never
+
+const moment = Date.UTC(2026, 0, 2)
+const texts = ['', 'a', 'A', 'ä', 'ß', 'SS', 'b%', '_', '\\', "'", 'ﬀ', '𝒳y', 'a b', 'e\u0301']
+const orNull = <Value>(of: fc.Arbitrary<Value>) => fc.option(of, { nil: null })
+const aText = fc.constantFrom(...texts)
+const anInt = fc.integer({ min: -3, max: 3 })
+const aMoment = fc.constantFrom(...[-1, 0, 1].map(step => new Date(moment + step).toISOString()))
+const days = ['2026-01-02', '2026-01-10', '2026-02-01']
+const person = fc.constantFrom(1, 3)
+
+const rowsBy = (of: Record<string, fc.Arbitrary<string | number | null>>, count: number) =>
+  fc.sample(fc.record(of), { seed: count, numRuns: count }).map(
+    (row, at): StoredRow => ({
+      id: at + 1,
+      ...row,
+    }),
+  )
+
+const world: Readonly<Record<string, readonly StoredRow[]>> = {
+  shelf: rowsBy(
+    {
+      label: orNull(fc.constantFrom('low', 'high')),
+      open: fc.constantFrom(0, 1),
+      keeperId: orNull(person),
+    },
+    6,
+  ),
+  item: rowsBy(
+    {
+      name: orNull(aText),
+      code: orNull(aText),
+      size: orNull(anInt),
+      price: orNull(fc.constantFrom(0, 1, 100, 101, 250)),
+      madeAt: orNull(fc.constantFrom(moment - 1, moment, moment + 1)),
+      rare: orNull(fc.constantFrom(0, 1, 1)),
+      weight: orNull(fc.constantFrom(-15, 0, 1, 2, 10)),
+      day: orNull(fc.constantFrom(...days)),
+      words: orNull(fc.array(aText, { maxLength: 3 }).map(words => JSON.stringify(words))),
+      shelfId: orNull(fc.integer({ min: 1, max: 6 })),
+      ownerId: orNull(person),
+    },
+    24,
+  ).map(row => ({ ...row, nameKey: row.name == null ? null : fold(String(row.name)) })),
+  note: rowsBy(
+    {
+      stars: fc.integer({ min: 0, max: 3 }),
+      itemId: fc.integer({ min: 1, max: 24 }),
+      writerId: orNull(person),
+    },
+    40,
+  ),
+  tag: rowsBy({ slug: fc.constantFrom('x', 'y'), secret: fc.constantFrom(0, 1) }, 5),
+  mark: rowsBy(
+    {
+      itemId: fc.integer({ min: 1, max: 24 }),
+      tagId: fc.integer({ min: 1, max: 5 }),
+      shade: fc.constantFrom('plain', 'plain', 'hidden'),
+    },
+    40,
+  ),
+}
+
+const members = ['Ann', 'Boss', 'Cleo', 'Dora', 'Edda'].map(
+  (name, at): StoredRow => ({ id: at + 1, name, status: 'active' }),
+)
+
+/** The rows that a member sees, in memory. */
+const seenBy = (who: Cook): RowMemory => {
+  const memory: RowMemory = { entities, rows: { ...world, member: members }, viewer: who, now: 0 }
+  const rows = Object.entries(memory.rows).map(([of, all]) => {
+    const { all: open = {}, own } = seen[of] ?? {}
+    const isSeen = (row: StoredRow) =>
+      satisfies(memory, of, row, open) ||
+      (own !== undefined && who !== null && satisfies(memory, of, row, own))
+    return [of, all.filter(isSeen)] as const
+  })
+  return { ...memory, rows: Object.fromEntries(rows) }
+}
+
+const compared = (value: fc.Arbitrary<unknown>, isRanged: boolean, isText = false) => {
+  const list = fc.array(value, { maxLength: 3 })
+  const bounds = isRanged ? ['lt', 'lte', 'gt', 'gte'] : []
+  return fc.oneof(
+    orNull(value).map(given => ({ eq: given })),
+    orNull(value).map(given => ({ ne: given })),
+    list.map(given => ({ in: given })),
+    list.map(given => ({ notIn: given })),
+    fc.boolean().map(isNull => ({ isNull })),
+    ...bounds.map(bound => value.map(given => ({ [bound]: given }))),
+    ...(isText ? ['contains', 'startsWith'] : []).map(word => value.map(of => ({ [word]: of }))),
+    ...(isRanged ? [fc.tuple(value, value).map(([gte, ne]) => ({ gte, ne }))] : []),
+  )
+}
+
+const conditions = fc.letrec<Record<string, Condition>>(tie => {
+  const byRow = (members: Record<string, fc.Arbitrary<unknown>>, of: string) =>
+    fc.oneof(
+      { depthSize: 'small' },
+      ...Object.entries(members).map(([key, value]) => fc.record({ [key]: value })),
+      fc.record({ and: fc.array(tie(of), { maxLength: 2 }) }),
+      fc.record({ or: fc.array(tie(of), { maxLength: 3 }) }),
+      fc.record({ not: tie(of) }),
+    ) as fc.Arbitrary<Condition>
+  const either = (of: string) =>
+    fc.oneof(fc.record({ some: tie(of) }), fc.record({ none: tie(of) }), fc.constant({ none: {} }))
+  const who = compared(person, false)
+  return {
+    member: byRow({ id: who, name: compared(fc.constantFrom('Ann', 'Cleo'), false) }, 'member'),
+    shelf: byRow(
+      {
+        label: compared(fc.constantFrom('low', 'high'), false),
+        open: compared(fc.boolean(), false),
+        keeper: tie('member'),
+        items: either('item'),
+      },
+      'shelf',
+    ),
+    item: byRow(
+      {
+        name: compared(aText, false, true),
+        size: compared(anInt, true),
+        price: compared(fc.constantFrom(0, 0.01, 1, 1.005, 2.5, 3), true),
+        madeAt: compared(aMoment, true),
+        rare: compared(fc.boolean(), false),
+        weight: compared(fc.constantFrom(-1.5, -0.15, 0, 0.1, 0.14, 1), true),
+        day: compared(fc.constantFrom(...days), true),
+        words: fc.oneof(
+          fc.record({ has: aText }),
+          fc.record({ hasSome: fc.array(aText, { maxLength: 2 }) }),
+          fc.record({ isNull: fc.boolean() }),
+        ),
+        ownerId: who,
+        owner: tie('member'),
+        shelf: tie('shelf'),
+        notes: either('note'),
+        tags: either('tag'),
+      },
+      'item',
+    ),
+    note: byRow({ stars: compared(anInt, true), writerId: who, item: tie('item') }, 'note'),
+    tag: byRow({ slug: compared(fc.constantFrom('x', 'y'), false), items: either('item') }, 'tag'),
+  } as never
+})
+
+/** A condition as it stands in a document; values of enums have no quotes. */
+const literal = (value: unknown, isEnum = false): string => {
+  if (Array.isArray(value)) return `[${value.map(one => literal(one, isEnum)).join()}]`
+  if (typeof value !== 'object' || value === null)
+    return isEnum && value !== null ? String(value) : JSON.stringify(value)
+  const members = Object.entries(value).map(
+    ([key, one]) => `${key}: ${literal(one, (isEnum && key !== 'isNull') || key === 'label')}`,
+  )
+  return `{${members.join()}}`
+}
+
+type Rows = readonly { readonly id: string; readonly [key: string]: unknown }[]
+const idsOf = (rows: Rows) => rows.map(({ id }) => Number(id)).sort((a, b) => a - b)
+
+for (const on of engines)
+  describe(`conditions of callers on ${on}`, () => {
+    let kitchen: Kitchen
+    before(async () => {
+      kitchen = await kitchenOn(on, entities as never)
+      const session = await kitchen.store.session('filling')
+      const { dialect } = kitchen.store
+      for (const entity of ['shelf', 'item', 'note', 'tag', 'mark'])
+        for (const row of world[entity] ?? []) {
+          const columns = Object.keys(row).map(key => name(columnName(key)))
+          const piece = sql`insert into ${name(entities[entity]?.table ?? '')} (${join(columns, comma)})
+            ${dialect.name === 'postgres' ? sql`overriding system value` : sql``}
+            values (${join(Object.values(row), comma)})`
+          const { text, parameters } = statement(piece, dialect.placeholder)
+          const values = parameters.map(one => (one.kind === 'value' ? one.value : null))
+          await session.query({ text, values })
+        }
+      await session.close()
+    })
+    after(async () => {
+      assert.deepEqual(kitchen.bugs, [])
+      await kitchen.close()
+    })
+
+    const ask = async (as: Cook, query: string, variables: object = {}) => {
+      const { json, headers } = await kitchen.say(as, 'POST /graphql', { query, variables })
+      const errors = (json.errors ?? []) as { message: string; extensions: { code: string } }[]
+      return {
+        data: json.data,
+        headers,
+        codes: errors.map(({ extensions }) => extensions.code),
+        messages: errors.map(({ message }) => message),
+      }
+    }
+
+    test('each finds what it finds in memory, for whoever asks, in every list', async () => {
+      const drawn = fc.sample(
+        fc.tuple(conditions.item as never, conditions.tag as never, fc.boolean()),
+        {
+          seed: 29,
+          numRuns: rounds(34, 2000),
+        },
+      )
+      let found = 0
+      for (const [item, tag, isLiteral] of drawn as [Condition, Condition, boolean][])
+        for (const who of [null, 1, 3]) {
+          const [w, t] = isLiteral ? [literal(item), literal(tag)] : ['$w', '$t']
+          const head = isLiteral ? '' : '($w: ItemWhere, $t: TagWhere)'
+          const query = `query ${head} {
+            items(where: ${w}, limit: 100) { id tags(where: ${t}) { id } }
+            shelves { id items(where: ${w}) { id } }
+            tags(where: ${t}) { id items(where: ${w}, limit: 50) { id } }
+            itemsConnection(where: ${w}, first: 50) { totalCount edges { node { id } } }
+            itemsAggregate(where: ${w}) { count }
+          }`
+          const { data, messages } = await ask(who, query, isLiteral ? {} : { w: item, t: tag })
+          if (/comparisons|deeper/.test(String(messages))) continue
+          const about = `${who} ${JSON.stringify([item, tag])}`
+          assert.deepEqual(messages, [], about)
+          const memory = seenBy(who)
+          const fit = (of: string, condition: Condition) =>
+            (memory.rows[of] ?? []).filter(row => satisfies(memory, of, row, condition))
+          const items = fit('item', item)
+          const tags = fit('tag', tag)
+          const linked = (key: 'itemId' | 'tagId', to: 'itemId' | 'tagId', row: unknown) =>
+            (memory.rows.mark ?? [])
+              .filter(mark => mark[key] === Number(row))
+              .map(mark => Number(mark[to]))
+          const among = (ids: readonly number[], rows: readonly StoredRow[]) =>
+            ids.filter(id => rows.some(row => row.id === id)).sort((a, b) => a - b)
+          assert.deepEqual(
+            idsOf(data.items),
+            items.map(row => row.id),
+            about,
+          )
+          for (const row of data.items)
+            assert.deepEqual(idsOf(row.tags), among(linked('itemId', 'tagId', row.id), tags), about)
+          assert.deepEqual(
+            idsOf(data.tags),
+            tags.map(row => row.id),
+            about,
+          )
+          for (const row of data.tags)
+            assert.deepEqual(
+              idsOf(row.items),
+              among(linked('tagId', 'itemId', row.id), items),
+              about,
+            )
+          for (const row of data.shelves) {
+            const below = items.filter(({ shelfId }) => shelfId === Number(row.id))
+            assert.deepEqual(
+              idsOf(row.items),
+              below.map(({ id }) => id),
+              about,
+            )
+          }
+          const { edges, totalCount } = data.itemsConnection
+          assert.deepEqual(
+            idsOf(edges.map(({ node }: { node: object }) => node)),
+            idsOf(data.items),
+          )
+          assert.equal(totalCount, items.length, about)
+          assert.deepEqual(data.itemsAggregate, [{ count: items.length }], about)
+          if (items.length > 0) found++
+        }
+      assert.ok(found > drawn.length, `${found}`)
+    })
+
+    test('a row that is hidden is in no answer, not even in what is denied', async () => {
+      const owned = (world.item ?? []).find(({ rare, ownerId }) => rare === 1 && ownerId === 3)
+      assert.ok(owned)
+      const query = `query ($id: ID!) {
+        items(where: { id: { eq: $id } }) { id }
+        itemsAggregate(where: { id: { eq: $id } }) { count }
+        some: notes(where: { item: { id: { eq: $id } } }) { id }
+        not: notes(where: { not: { item: { not: { id: { eq: $id } } } } }) { item { id } }
+      }`
+      for (const who of [null, 1] as const) {
+        const { data } = await ask(who, query, { id: owned.id })
+        assert.deepEqual([data.items, data.some], [[], []])
+        assert.deepEqual(data.itemsAggregate, [{ count: 0 }])
+        // A hidden item is a missing one, so that those of any hidden item are alike.
+        assert.ok(data.not.every(({ item }: { item: unknown }) => item === null))
+      }
+      const { data } = await ask(3, query, { id: owned.id })
+      assert.deepEqual(data.items, [{ id: String(owned.id) }])
+    })
+
+    test('a field that a caller reads in some rows only is in no condition of theirs', async () => {
+      for (const where of ['code: { eq: "a" }', 'not: { code: { isNull: true } }']) {
+        const { codes } = await ask(1, `{ items(where: { ${where} }) { id } }`)
+        assert.deepEqual(codes, ['FORBIDDEN'])
+        const nested = `{ notes(where: { item: { ${where} } }) { id } }`
+        assert.deepEqual((await ask(null, nested)).codes, ['UNAUTHENTICATED'])
+      }
+    })
+
+    test('a variable that is not set asks for nothing else than it says', async () => {
+      const refused = [
+        ['items(where: { size: { gte: $n } }) { id }', 'where.size.gte'],
+        ['items(where: { or: [{}, { size: { gte: $n } }] }) { id }', 'where.or.1.size.gte'],
+        [
+          'shelves { items(where: { notes: { none: { stars: { eq: $n } } } }) { id } }',
+          'where.notes.none.stars.eq',
+        ],
+        ['itemsConnection(where: { size: { ne: $n } }) { edges { node { id } } }', 'where.size.ne'],
+        ['itemsAggregate(where: { not: { size: { lt: $n } } }) { count }', 'where.not.size.lt'],
+      ] as const
+      for (const [asked, path] of refused) {
+        const { codes, messages } = await ask(null, `query ($n: Int) { ${asked} }`)
+        assert.deepEqual(codes, ['BAD_USER_INPUT'], asked)
+        assert.deepEqual(messages, [`Argument "${path}" has a variable without a value.`])
+      }
+      const isNull = 'query ($n: Int) { items(where: { size: { eq: $n } }, limit: 100) { size } }'
+      const { data } = await ask(null, isNull, { n: null })
+      assert.ok(
+        data.items.length > 0 && data.items.every(({ size }: { size: unknown }) => size === null),
+      )
+      const lower = 'query ($n: Int) { items(where: { size: { lt: $n } }) { size } }'
+      assert.deepEqual((await ask(null, lower, { n: null })).messages, [
+        'Argument "where.size.lt" must be a whole number.',
+      ])
+      // A whole condition that is not given is none.
+      const whole = 'query ($w: ItemWhere) { items(where: $w, limit: 100) { id } }'
+      const all = await ask(null, '{ items(limit: 100) { id } }')
+      for (const variables of [{}, { w: null }, { w: {} }])
+        assert.deepEqual((await ask(null, whole, variables)).data, all.data)
+    })
+
+    test('faults have their paths', async () => {
+      const query = 'query ($w: ItemWhere) { items(where: $w) { id } }'
+      const faults = [
+        [{ size: null }, 'Argument "where.size" must be comparisons, such as { isNull: true }.'],
+        [{ or: null }, 'Argument "where.or" must be a list of conditions.'],
+        [{ shelf: null }, 'Argument "where.shelf" must be a condition, such as { id: 1 }.'],
+        [
+          { or: [{}, { size: { in: null } }] },
+          'Argument "where.or.1.size.in" must be a list of values.',
+        ],
+        [{ ownerId: { eq: 'x' } }, 'Argument "where.ownerId.eq" must be a whole number.'],
+        [{ day: { lt: 'x' } }, 'Argument "where.day.lt" must be a day, such as 2026-01-31.'],
+        [
+          { or: Array(31).fill({ size: { eq: 1 } }) },
+          'Argument "where" has too many comparisons, and at most 30 are taken.',
+        ],
+      ] as const
+      for (const [w, message] of faults) {
+        const { codes, messages } = await ask(null, query, { w })
+        assert.deepEqual([codes, messages], [['BAD_USER_INPUT'], [message]])
+      }
+    })
+
+    test('what is not filterable is in no input', async () => {
+      const inputs = `{ where: __type(name: "TagWhere") { inputFields { name } }
+        order: __type(name: "TagOrder") { inputFields { name } }
+        mark: __type(name: "MarkOrder") { name }
+        note: __type(name: "NoteWhere") { inputFields { name type { name } } }
+        item: __type(name: "ItemWhere") { inputFields { name type { name } } }
+        query: __type(name: "Query") { fields { name args { name } } } }`
+      const { data } = await ask(null, inputs)
+      const names = (of: { inputFields: { name: string }[] }) => of.inputFields.map(one => one.name)
+      assert.deepEqual(names(data.where), ['slug', 'secret', 'items', 'and', 'or', 'not'])
+      assert.deepEqual(names(data.order), ['slug', 'secret'])
+      assert.equal(data.mark, null)
+      const marks = data.query.fields.find(({ name }: { name: string }) => name === 'marks')
+      assert.deepEqual(
+        marks.args.map(({ name }: { name: string }) => name),
+        ['limit', 'offset'],
+      )
+      const types = Object.fromEntries(
+        data.item.inputFields.map(({ name, type }: { name: string; type: { name: string } }) => [
+          name,
+          type.name,
+        ]),
+      )
+      assert.deepEqual(
+        [
+          types.name,
+          types.code,
+          types.size,
+          types.price,
+          types.madeAt,
+          types.rare,
+          types.words,
+          types.ownerId,
+        ],
+        [
+          'StringSearchCondition',
+          'StringCondition',
+          'IntCondition',
+          'FloatCondition',
+          'DateTimeCondition',
+          'BooleanCondition',
+          'StringListCondition',
+          'IDCondition',
+        ],
+      )
+    })
+
+    test('a cursor belongs to its condition', async () => {
+      const query = `query ($w: ItemWhere, $after: String) {
+        itemsConnection(where: $w, first: 2, after: $after) { edges { node { id } } pageInfo { endCursor } } }`
+      const w = { size: { gte: -2 } }
+      const first = await ask(1, query, { w })
+      const after = first.data.itemsConnection.pageInfo.endCursor
+      const second = await ask(1, query, { w, after })
+      assert.deepEqual(second.codes, [])
+      assert.equal(second.data.itemsConnection.edges.length, 2)
+      for (const other of [null, { size: { gte: -1 } }, { size: { gt: -2 } }])
+        assert.deepEqual((await ask(1, query, { w: other, after })).codes, ['BAD_USER_INPUT'])
+    })
+
+    test('the conditions of an operation are bounded together', async () => {
+      const one = 'items(where: { or: [{ size: { eq: 1 } }, { size: { eq: 2 } }] }) { id }'
+      const many = (count: number) =>
+        `{ ${Array.from({ length: count }, (_, at) => `a${at}: shelf(id: 1) { ${one} }`).join(' ')} }`
+      assert.deepEqual((await ask(null, many(3))).codes, [])
+      const nested = Array.from({ length: 51 }, (_, at) => `a${at}: ${one}`).join(' ')
+      const { codes } = await ask(null, `{ shelf(id: 1) { ${nested} } }`)
+      assert.deepEqual(codes, ['QUERY_TOO_COMPLEX'])
+    })
+
+    test('an answer that depends on whom rows belong to is shared with nobody', async () => {
+      const line = (query: string) => `GET /graphql?query=${encodeURIComponent(query)}`
+      const plain = '{ members(where: { id: { ne: 9 } }) { id } }'
+      const open = await kitchen.say(null, line(plain))
+      assert.match(open.headers.get('cache-control') ?? '', /public/)
+      const byRow = await kitchen.say(null, line('{ tags(where: { items: { some: {} } }) { id } }'))
+      assert.match(byRow.headers.get('cache-control') ?? '', /private/)
+      const asked = '{ tags(where: { items: { some: { rare: { eq: true } } } }) { id } }'
+      const answers = []
+      for (const who of [null, 1, 3, null] as const)
+        answers.push((await ask(who, asked)).data.tags.length)
+      assert.equal(answers[0], 0)
+      assert.equal(answers[3], 0)
+      assert.ok(Number(answers[1]) + Number(answers[2]) > 0)
+    })
+  })
