@@ -56,7 +56,8 @@ test('each connection of the schema has what the specification asks of it', () =
     assert.deepEqual(fieldsOf(getNamedType(edges.type)), { cursor: 'String!', node: `${node}!` })
     // Section 4: the arguments of both directions.
     const given = Object.fromEntries(args.map(({ name, type }) => [name, String(type)]))
-    const { orderBy: _, ...page } = given
+    const { orderBy: _, where, ...page } = given
+    assert.equal(where, `${node}Where`)
     assert.deepEqual(page, { first: 'Int', after: 'String', last: 'Int', before: 'String' })
   }
   // Section 5.

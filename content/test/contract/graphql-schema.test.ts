@@ -36,15 +36,18 @@ input UpdateUserInput { name: String email: String age: Int }
 input CreatePostInput { title: String! content: String! authorId: ID! }
 `
 
-/** What every content has beside it: orders of its lists, connections, and groups of rows. */
+/** What every content has beside it: orders of its lists, conditions, connections, and groups of rows. */
 const added = new Set([
   'orderBy',
+  'where',
   'SortDirection',
   'PageInfo',
   'usersConnection',
   'postsConnection',
   ...['UserConnection', 'UserEdge', 'UserOrder'],
   ...['PostConnection', 'PostEdge', 'PostOrder', 'CommentOrder'],
+  ...['User', 'Post', 'Comment'].flatMap(type => [`${type}Where`, `${type}Match`]),
+  ...['ID', 'String', 'Int', 'StringRange', 'StringSearch'].map(type => `${type}Condition`),
   ...['usersAggregate', 'postsAggregate', 'ExactNumber'],
   ...['IntCompared', 'FloatCompared', 'StringCompared'],
   ...['User', 'Post'].flatMap(type =>
