@@ -1,3 +1,3 @@
 import { asPlanned } from './planned.ts'
 
-asPlanned(['test/generated/orders.test.ts'])
+asPlanned(['test/generated/orders.test.ts', 'test/generated/asking.test.ts'])
