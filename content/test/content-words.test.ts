@@ -89,9 +89,12 @@ const otherMeanings: Readonly<Record<string, Meaning>> = {
       'src/mail/smtp.ts',
       'src/model/check/names.ts',
       'src/write/idempotency.ts',
+      'src/check/service.ts',
     ],
   },
   users: { phrases: [], files: ['src/auth/secret.ts'] },
+  // The path of the callers' guide, in whose place a list of the content is put.
+  products: { phrases: [], files: ['src/pages/reference.ts'] },
 }
 
 /** A line without what means something else in it. */

@@ -47,7 +47,7 @@ export type CheckService = {
   readonly admin: Viewer
   /** Those of the store, for another process that serves it. */
   readonly settings: Readonly<Record<string, string>>
-  /** Sends a request such as `GET /api/posts`; an answer of 500 is a fault. `url`: to another process. */
+  /** Sends a request such as `GET /api/things`; an answer of 500 is a fault. `url`: to another process. */
   readonly ask: (line: string, viewer: Viewer, body?: unknown, url?: string) => Promise<CheckAnswer>
   readonly gql: (query: string, viewer: Viewer, variables?: object) => Promise<CheckAnswer>
   /** All rows that are there now, and what the reference says of them. */

@@ -190,7 +190,7 @@ const faults: readonly (readonly [what: string, sentence: string, declare: () =>
   ],
   [
     'an option that is like none',
-    'the model is wrong: notes has visible, which is no option of it: name one of table, view, own, plural, description, fields, relations, policy, links, linksBy, rest, graphql, counted, filterable, indexes, search, sets, appendOnly, before, after',
+    'the model is wrong: notes has visible, which is no option of it: name one of table, view, own, plural, description, fields, relations, policy, links, linksBy, rest, graphql, counted, filterable, indexes, search, sets, appendOnly, bulk, before, after',
     loose(entity, { ...note, visible: true }),
   ],
   [
