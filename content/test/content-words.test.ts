@@ -35,7 +35,7 @@ const otherMeanings: Readonly<Record<string, Meaning>> = {
   },
   // The examples that `duet init` offers.
   posts: { phrases: [], files: ['src/cli/init.ts'] },
-  products: { phrases: [], files: ['src/cli/init.ts'] },
+  products: { phrases: [], files: ['src/cli/init.ts', 'src/pages/reference.ts'] },
   customer: { phrases: [], files: ['src/cli/init.ts'] },
   customers: { phrases: [], files: ['src/cli/init.ts'] },
   // SQL's operator, and the English word: not after an article.
@@ -93,8 +93,6 @@ const otherMeanings: Readonly<Record<string, Meaning>> = {
     ],
   },
   users: { phrases: [], files: ['src/auth/secret.ts'] },
-  // The path of the callers' guide, in whose place a list of the content is put.
-  products: { phrases: [], files: ['src/pages/reference.ts'] },
 }
 
 /** A line without what means something else in it. */
