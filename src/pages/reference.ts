@@ -89,7 +89,7 @@ const guidePage = async (
   const [path = ''] = example.split('?')
   const text = (await guide())
     .replaceAll('http://127.0.0.1:3000', origin)
-    .replaceAll('/api/v2/products', `${versionPath(versions.at(-1)?.version ?? 1)}${path}`)
+    .replaceAll('/api/v2/notes', `${versionPath(versions.at(-1)?.version ?? 1)}${path}`)
   const [intro, ...sections] = sectionsOf(text, link => servedAt[link.replace(/.*\//, '')])
   return htmlPage(assets, {
     title: `Guide · ${assets.site.title}`,
