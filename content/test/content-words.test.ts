@@ -35,7 +35,7 @@ const otherMeanings: Readonly<Record<string, Meaning>> = {
   },
   // The examples that `duet init` offers.
   posts: { phrases: [], files: ['src/cli/init.ts'] },
-  products: { phrases: [], files: ['src/cli/init.ts', 'src/pages/reference.ts'] },
+  products: { phrases: [], files: ['src/cli/init.ts'] },
   customer: { phrases: [], files: ['src/cli/init.ts'] },
   customers: { phrases: [], files: ['src/cli/init.ts'] },
   // SQL's operator, and the English word: not after an article.
