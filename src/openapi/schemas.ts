@@ -175,7 +175,7 @@ export const objectSchema = (model: Model, resource: Resource): JsonSchema => {
 }
 
 /** The schema of a value of a group of rows, null left aside. */
-export const groupValueSchema = (resource: Resource, value: GroupValue): Bare => {
+const groupValueSchema = (resource: Resource, value: GroupValue): Bare => {
   const { kind } = value
   if (kind === 'count') return { type: 'integer', minimum: 0 }
   // A number that has more digits than 2^53 is a text.

@@ -28,7 +28,7 @@ const acrossSql = (
 }
 
 /** The value of a column of the rows that have these columns. */
-export const columnSql = (
+const columnSql = (
   { name: own, across, rank, shown }: ReadField,
   columnOf: ColumnOf,
   dialect: Dialect,

@@ -60,7 +60,7 @@ export type ReadField = Pick<Field, 'scalar' | 'nullable'> & {
 }
 
 /** A row that another leads to by its field `by`, if it fits the conditions. */
-export type Hop = {
+type Hop = {
   readonly table: string
   readonly by: string
   readonly where: readonly Predicate[]

@@ -19,12 +19,12 @@ export type Parameter =
   | { readonly kind: 'capped'; readonly slot: number }
   /** The time of the read or write, milliseconds since 1970. */
   | { readonly kind: 'now' }
-  /** A field of the row that an earlier step of the same command returned, by the step's name; or of all its rows, as a JSON list, or their number. */
+  /** A field of the row that an earlier step of the same command returned, by the step's name; or of all its rows, as a JSON list. */
   | {
       readonly kind: 'result'
       readonly step: string
       readonly field: string
-      readonly as?: 'list' | 'count'
+      readonly as?: 'list'
     }
 
 export type Sql = {

@@ -95,11 +95,9 @@ export type CommandDraft = Pick<Command, 'name' | 'isolated' | 'deletes'> & {
 export const result = (step: string, field = 'id'): Sql =>
   parameter({ kind: 'result', step, field })
 
-/** For a later step: the ids of all rows that the step of that name made, changed or found, as a query that gives them; and how many they are. */
+/** For a later step: the ids of all rows that the step of that name made, changed or found, as a query that gives them. */
 export const idsOf = ({ dialect }: Pick<Writing, 'dialect'>, step: string): Sql =>
   dialect.idsIn(parameter({ kind: 'result', step, field: 'id', as: 'list' }))
-export const countOf = ({ dialect }: Pick<Writing, 'dialect'>, step: string): Sql =>
-  dialect.typed(parameter({ kind: 'result', step, field: 'id', as: 'count' }), 'int')
 
 /** What each change of a row raises beside the fields that it is about: its revision, and when it was last changed; nothing for an entity without either. */
 export const raised = (

@@ -5,11 +5,11 @@ import type { Dialect } from '#sql/dialect.ts'
 import type { Position, Rows } from '#sql/engine.ts'
 import { type Parameter, type Sql, type SqlValue, statement } from '#sql/sql.ts'
 
-/** A column of the first row that a step returned; or of all its rows, as a JSON list of ids, or their number. */
+/** A column of the first row that a step returned; or of all its rows, as a JSON list of ids. */
 type StepColumn = {
   readonly step: number
   readonly column: number
-  readonly as?: 'list' | 'count'
+  readonly as?: 'list'
 }
 
 /** A value that is known, or will be when a step has run. */

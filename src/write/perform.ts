@@ -18,7 +18,7 @@ const settled = (value: DeferredValue, results: readonly Rows[]): SqlValue => {
   const { step, column, as } = value
   const rows = results[step] ?? []
   if (as === undefined) return rows[0]?.[column] as SqlValue
-  return as === 'count' ? rows.length : JSON.stringify(rows.map(row => Number(row[column])))
+  return JSON.stringify(rows.map(row => Number(row[column])))
 }
 
 /** A statement with its values, some of which are columns of rows that earlier steps returned. */
