@@ -874,7 +874,7 @@ type Parameter = {
     readonly kind: 'result';
     readonly step: string;
     readonly field: string;
-    readonly as?: 'list' | 'count';
+    readonly as?: 'list';
 };
 type ParsedColumn = readonly (string | null)[];
 type Parts<Own extends SettingTable> = {
@@ -1236,7 +1236,7 @@ type Step<Statement = JobStatement> = {
 type StepColumn = {
     readonly step: number;
     readonly column: number;
-    readonly as?: 'list' | 'count';
+    readonly as?: 'list';
 };
 type StepCondition = {
     readonly [member: string]: ConditionPart | undefined;
