@@ -44,11 +44,10 @@ import {
   represent,
 } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
-import { sortOf } from '#rest/sort.ts'
+import { byId, sortOf } from '#rest/sort.ts'
 import type { RestHandler } from '#versions/negotiation.ts'
 import { invalid } from '#write/input.ts'
 
-const byId: Sort = { field: 'id', descending: false }
 const newestFirst: readonly Sort[] = [{ field: 'id', descending: true }]
 
 /** The part of a list request that decides the plan: members, sort order and filters, without the page. */

@@ -8,7 +8,8 @@ import type { VersionStyle } from '#model/version.ts'
 import { mostHops, mostKeys, type Sort } from '#read/selection.ts'
 import type { QueryParameters } from '#rest/query.ts'
 
-const byId: Sort = { field: 'id', descending: false }
+/** The order of a list that is asked for none. */
+export const byId: Sort = { field: 'id', descending: false }
 
 /** Whether rows can be ordered by members of the row that a relation leads to: its id is shown, or GraphQL shows the row. */
 const leadsOn = ({ entity }: Resource, { kind, by, graphql }: Relation): boolean =>
