@@ -45,11 +45,12 @@ const headerOf = (token: string) => {
   }
 }
 
-/** Authenticates by a configuration; throws a plain error for one that cannot be used. `now` is in milliseconds. */
+/** Authenticates by a configuration; throws a plain error for one that cannot be used. `now` is in milliseconds; `onMisfit` is called for a token that another key signed. */
 export const createAuthenticator = (
   config: AuthConfig,
   viewers: TokenViewers,
   now: () => number,
+  onMisfit?: () => void,
 ): Authenticate => {
   const keys = tokenKeysOf(config, now)
   const verified = createVerified(now)
@@ -76,7 +77,9 @@ export const createAuthenticator = (
     // The key says which algorithm holds, never the token (RFC 8725, section 3.1).
     const { payload } = await compactVerify(token, key.key, { algorithms: [key.alg] }).catch(
       (error: unknown) => {
-        throw error instanceof JOSEError ? refused(misfit) : error
+        if (!(error instanceof JOSEError)) throw error
+        onMisfit?.()
+        throw refused(misfit)
       },
     )
     const grant = grantOf(payload, viewers, config, now())

@@ -177,6 +177,8 @@ const bodyBytes = (c: Http, limit: number): Uint8Array | Promise<Uint8Array> => 
       if (buffer.byteLength > limit) throw tooLarge()
       return new Uint8Array(buffer)
     })
+  // Nothing more would be heard of one that was cut off while its token was checked.
+  if (incoming.destroyed) throw hungUp()
   const { account, checkAgain } = c.get('receiving') ?? {}
   let chunks: Uint8Array[] = []
   let size = 0
@@ -189,43 +191,43 @@ const bodyBytes = (c: Http, limit: number): Uint8Array | Promise<Uint8Array> => 
     taken = 0
   }
   c.set('giveBack', giveBack)
-  const bytes = new Promise<Uint8Array>((resolve, reject) => {
-    const fail = (error: unknown) => {
-      giveBack()
-      reject(error)
+  const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>()
+  const fail = (error: unknown) => {
+    giveBack()
+    reject(error)
+  }
+  incoming.on('data', (chunk: Uint8Array) => {
+    size += chunk.length
+    const cost = chunk.length + chunkCost
+    const isTooLarge = size > limit
+    if (isTooLarge || account?.take(cost) === false) {
+      // The rest is read and dropped, so that the caller can read the answer.
+      incoming.removeAllListeners('data').resume()
+      return fail(isTooLarge ? tooLarge() : tooManyBodies())
     }
-    // Nothing more would be heard of one that was cut off while its token was checked.
-    if (incoming.destroyed) return reject(hungUp())
-    incoming.on('data', (chunk: Uint8Array) => {
-      size += chunk.length
-      const cost = chunk.length + chunkCost
-      const isTooLarge = size > limit
-      if (isTooLarge || account?.take(cost) === false) {
-        // The rest is read and dropped, so that the caller can read the answer.
-        incoming.removeAllListeners('data').resume()
-        return fail(isTooLarge ? tooLarge() : tooManyBodies())
-      }
-      taken += cost
-      chunks.push(chunk)
-      loose = chunk.length < largeChunk ? loose + 1 : 0
-      if (loose < mostLoose) return
-      chunks.push(Buffer.concat(chunks.splice(-mostLoose)))
-      const spared = (mostLoose - 1) * chunkCost
-      account?.give(spared)
-      taken -= spared
-      loose = 0
-    })
-    incoming.once('end', () =>
-      resolve(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks)),
-    )
-    // Every request closes in the end; the body of one that was cut off is incomplete.
-    incoming.once('error', error => fail(incoming.complete ? error : hungUp(error)))
-    incoming.once('close', () => {
-      if (!incoming.complete) fail(hungUp())
-    })
+    taken += cost
+    chunks.push(chunk)
+    loose = chunk.length < largeChunk ? loose + 1 : 0
+    if (loose < mostLoose) return
+    chunks.push(Buffer.concat(chunks.splice(-mostLoose)))
+    const spared = (mostLoose - 1) * chunkCost
+    account?.give(spared)
+    taken -= spared
+    loose = 0
   })
-  // A body may take longer than the token of its sender holds.
-  return bytes.then(bytes => after(checkAgain?.(), () => bytes))
+  incoming.once('end', () =>
+    resolve(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks)),
+  )
+  // Every request closes in the end; the body of one that was cut off is incomplete.
+  incoming.once('error', error => fail(incoming.complete ? error : hungUp(error)))
+  incoming.once('close', () => {
+    if (!incoming.complete) fail(hungUp())
+  })
+  return promise.then(async bytes => {
+    // It may have taken longer than the token of its sender holds.
+    await checkAgain?.()
+    return bytes
+  })
 }
 
 const tooManyBodies = () =>

@@ -234,29 +234,29 @@ const inTurn = (
   const { edge } = serving
   if (exchange.hadTurn && !isWrite) return respond(serving, exchange, fault)
   const entered = performance.now()
-  return new Promise(resolve => {
-    const run = () => {
-      exchange.wait += performance.now() - entered
-      if (!isWrite) edge.connections?.mayRest(exchange.c)
-      const response = respond(serving, exchange, fault)
-      resolve(response)
-      return response
-    }
-    const shed = (isLast?: boolean) => {
-      exchange.wait += performance.now() - entered
-      if (!isWrite) edge.connections?.mayRest(exchange.c)
-      if (isLast) endConnection(exchange.c)
-      // Nobody is told of a rate where nothing was done.
-      exchange.rate = undefined
-      resolve(finish(serving, exchange, refuse(serving, exchange, overloaded())))
-    }
-    edge.queue.enter({
-      run: requests.hasSubscribers ? AsyncLocalStorage.bind(run) : run,
-      shed,
-      isWrite,
-      isReceiving: isWrite && announcesBody(exchange.c) && !exchange.c.get('body'),
-    })
+  const { promise, resolve } = Promise.withResolvers<Response>()
+  const run = () => {
+    exchange.wait += performance.now() - entered
+    if (!isWrite) edge.connections?.mayRest(exchange.c)
+    const response = respond(serving, exchange, fault)
+    resolve(response)
+    return response
+  }
+  const shed = (isLast?: boolean) => {
+    exchange.wait += performance.now() - entered
+    if (!isWrite) edge.connections?.mayRest(exchange.c)
+    if (isLast) endConnection(exchange.c)
+    // Nobody is told of a rate where nothing was done.
+    exchange.rate = undefined
+    resolve(finish(serving, exchange, refuse(serving, exchange, overloaded())))
+  }
+  edge.queue.enter({
+    run: requests.hasSubscribers ? AsyncLocalStorage.bind(run) : run,
+    shed,
+    isWrite,
+    isReceiving: isWrite && announcesBody(exchange.c) && !exchange.c.get('body'),
   })
+  return promise
 }
 
 /** Handles a request whose turn has come. Its calls to others belong to its trace, and what it does in the store to it. */

@@ -140,20 +140,6 @@ export const createQueue = (
     isScheduled = true
     later(drain)
   }
-  const takeRead = (tooOld: number): Queued | undefined => {
-    const oldest = reads.all[reads.first]
-    isBehind = oldest !== undefined && (isBehind || oldest.since < tooOld)
-    if (!isBehind) return takeOldest(reads)
-    return (reads.all.at(-1)?.since ?? tooOld) < tooOld ? undefined : reads.all.pop()
-  }
-  const runWrite = ({ request, since }: Queued, started: number): void => {
-    const isLate = started - since > writeWait
-    const result = isLate ? request.shed() : request.run()
-    if (request.isReceiving) return
-    const answered = () => meter.answered(since)
-    if (result instanceof Promise) result.then(answered, answered)
-    else answered()
-  }
   const drain = () => {
     isScheduled = false
     if (hasNewcomers && givenUp < mostGivenUp) {
@@ -171,14 +157,26 @@ export const createQueue = (
       (writes.all[writes.first]?.since ?? late) < late
     let writesLeft = writesFirst ? Number.POSITIVE_INFINITY : writesAtOnce
     do {
-      const read = writesFirst && lengthOf(writes) > 0 ? undefined : takeRead(started - wait)
-      if (read) {
-        read.request.run()
-        continue
+      if (!writesFirst || lengthOf(writes) === 0) {
+        const oldest = reads.all[reads.first]
+        const tooOld = started - wait
+        isBehind = oldest !== undefined && (isBehind || oldest.since < tooOld)
+        let read: Queued | undefined
+        if (!isBehind) read = takeOldest(reads)
+        else if ((reads.all.at(-1)?.since ?? tooOld) >= tooOld) read = reads.all.pop()
+        if (read) {
+          read.request.run()
+          continue
+        }
       }
       const write = writesLeft-- > 0 ? takeOldest(writes) : undefined
       if (write === undefined) break
-      runWrite(write, started)
+      const { request, since } = write
+      const result = started - since > writeWait ? request.shed() : request.run()
+      if (request.isReceiving) continue
+      const answered = () => meter.answered(since)
+      if (result instanceof Promise) result.then(answered, answered)
+      else answered()
     } while (now() - started <= slice)
     const between = now()
     const tooOld = between - wait

@@ -138,14 +138,6 @@ const single = [
   ['Authorization', 'authorization'],
 ] as const
 
-/** How often a header is there, by its name in lower case; most names are told apart by their length. */
-const times = (rawHeaders: readonly string[], name: string): number => {
-  let found = 0
-  for (let at = 0; at < rawHeaders.length; at += 2)
-    if (rawHeaders[at]?.length === name.length && rawHeaders[at]?.toLowerCase() === name) found++
-  return found
-}
-
 /** Whether a request names a Transfer-Encoding in HTTP/1.0, which has none: where its body ends is uncertain, and so is all that follows. */
 const isMisframed = ({ httpVersionMinor, headers }: IncomingMessage): boolean =>
   httpVersionMinor === 0 && headers['transfer-encoding'] !== undefined
@@ -176,9 +168,14 @@ export const checkHead = (c: Http): void => {
     throw new ApiError('HEADERS_TOO_MANY', `The request has more than ${mostHeaders} headers`)
   if (headers.host === undefined && incoming.httpVersionMinor > 0)
     throw new ApiError('MALFORMED_REQUEST', 'The request has no Host header; send one')
-  for (const [name, lower] of single)
-    if (times(rawHeaders, lower) > 1)
+  for (const [name, lower] of single) {
+    let times = 0
+    // Most names are told apart by their length.
+    for (let at = 0; at < rawHeaders.length; at += 2)
+      if (rawHeaders[at]?.length === name.length && rawHeaders[at]?.toLowerCase() === lower) times++
+    if (times > 1)
       throw new ApiError('MALFORMED_REQUEST', `The request has two ${name} headers; send one`)
+  }
   const codings = headers['transfer-encoding']
   if (codings !== undefined) {
     if (isMisframed(incoming))

@@ -5,10 +5,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { type Authenticate, createAuthenticator } from '#auth/authenticate.ts'
 import type { KeyConfig } from '#auth/keys.ts'
-import { mint, misfit, type Parties, type TokenViewers } from '#auth/token.ts'
+import { mint, type Parties, type TokenViewers } from '#auth/token.ts'
 import type { Config } from '#config.ts'
 import { checkPath } from '#engines/sqlite/file.ts'
-import { ApiError } from '#errors.ts'
 import type { Observe } from '#observe.ts'
 import { ConfigError } from '#settings.ts'
 
@@ -20,27 +19,16 @@ export type Auth = {
 
 const minute = 60_000
 
-/** Logs tokens that another key signed, at most once a minute: an operator may have set another secret than the makers of tokens. */
-export const reportMisfits = (
-  authenticate: Authenticate,
-  source: string,
-  observe: Observe,
-): Authenticate => {
+/** Logs that a token came which another key signed, at most once a minute: an operator may have set another secret than the makers of tokens. */
+const reportingMisfits = (source: string, observe: Observe) => {
   let reported = -Infinity
-  const report = (error: unknown): never => {
-    const isMisfit = error instanceof ApiError && error.message === misfit
-    if (isMisfit && performance.now() - reported >= minute) {
-      reported = performance.now()
-      observe({
-        kind: 'notice',
-        message: `a token was refused that was not signed with the key of ${source}; the makers of tokens must use the same one, as duet token does under the settings of this server`,
-      })
-    }
-    throw error
-  }
-  return (authorization, beforeCheck) => {
-    const found = authenticate(authorization, beforeCheck)
-    return found instanceof Promise ? found.catch(report) : found
+  return () => {
+    if (performance.now() - reported < minute) return
+    reported = performance.now()
+    observe({
+      kind: 'notice',
+      message: `a token was refused that was not signed with the key of ${source}; the makers of tokens must use the same one, as duet token does under the settings of this server`,
+    })
   }
 }
 
@@ -56,7 +44,7 @@ export const partiesFor = ({ values }: Config, { by }: TokenViewers): Parties =>
 }
 
 /** Throws a ConfigError if a key or a party is missing, and a plain error if one cannot be used. */
-export const authOf = (config: Config, viewers: TokenViewers): Auth => {
+export const authOf = (config: Config, viewers: TokenViewers, observe?: Observe): Auth => {
   const parties = partiesFor(config, viewers)
   const keys = keysFor(config)
   const role = viewers.roles.superuser
@@ -64,7 +52,12 @@ export const authOf = (config: Config, viewers: TokenViewers): Auth => {
   const isById = viewers.entity !== undefined && viewers.by === undefined
   const sub = isById ? 1 : 'developer'
   return {
-    authenticate: createAuthenticator({ ...keys, ...parties }, viewers, Date.now),
+    authenticate: createAuthenticator(
+      { ...keys, ...parties },
+      viewers,
+      Date.now,
+      observe && reportingMisfits(keySource(config), observe),
+    ),
     superuserToken: async () =>
       'secret' in keys
         ? mint({ sub, role, ttl: 24 * 3600, viewers, ...parties }, keys.secret, Date.now())

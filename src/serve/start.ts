@@ -25,7 +25,7 @@ import { listed } from '#pages/page.ts'
 import { tokenCommand } from '#pages/start.ts'
 import { cachedReader, publishing } from '#read/read.ts'
 import { createApp } from '#serve/app.ts'
-import { authOf, keySource, reportMisfits } from '#serve/auth.ts'
+import { authOf } from '#serve/auth.ts'
 import { checkedGraphql } from '#serve/graphql.ts'
 import { listen } from '#serve/listen.ts'
 import { logging } from '#serve/log.ts'
@@ -266,7 +266,7 @@ export const serveOn = async ({ config, content, socket }: Program, service: Ope
   const memory = createMemory({ cached: values.DUET_CACHE }, tally)
   const origins = values.DUET_CORS_ORIGINS
   const edge: HttpContext = {
-    authenticate: reportMisfits(auth.authenticate, keySource(config), observe),
+    authenticate: auth.authenticate,
     observe,
     limiter,
     memory,

@@ -16,8 +16,8 @@ import { connect, type SqliteConnection } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import {
   checkPath,
+  type Disk,
   diskIn,
-  goneOf,
   holdWhenFree,
   type SharedDisk,
   type SqliteFile,
@@ -88,9 +88,6 @@ export const sqliteStore = ({ migrations, ...options }: SqliteStoreOptions): Sto
   }
 }
 
-/** How often the files of a served store are looked at, in milliseconds. */
-const betweenLooks = 250
-
 /** The sentence about the first damaged page that was met, which is reported once. */
 const createDamage = ({ file, onProblem, onDamage }: SqliteOptions) => {
   let damage: string | undefined
@@ -106,6 +103,28 @@ const createDamage = ({ file, onProblem, onDamage }: SqliteOptions) => {
     },
   }
 }
+
+/** What the engine of the main thread has as those of further ones do. */
+const engineOn = (
+  { query, snapshot }: ReturnType<typeof openReader>,
+  { slowly, runInThread }: ReturnType<typeof openReaderPool>,
+  { write, ready }: Pick<ReturnType<typeof startWriter>, 'write' | 'ready'>,
+  { readOnly }: Pick<Disk, 'readOnly'>,
+  damage: ReturnType<typeof createDamage>,
+) => ({
+  dialect,
+  query,
+  snapshot,
+  slowly,
+  runInThread,
+  write,
+  ready: async () => {
+    damage.check()
+    await ready()
+  },
+  readOnly,
+  tellDamage: damage.met,
+})
 
 /** Memory that all serving threads share. */
 type SharedMemory = { readonly versions: VersionTable; readonly disk: SharedDisk }
@@ -142,27 +161,12 @@ const openSqlite = (options: SqliteOptions): Engine => {
     tally: undefined,
     onDamage: damage.met,
   })
-  const timer = setInterval(() => {
-    const gone = goneOf(served)
-    if (gone !== undefined) writer.stop(gone)
-  }, betweenLooks).unref()
   return {
-    dialect,
-    query: reader.query,
-    snapshot: reader.snapshot,
-    slowly: slow.slowly,
-    runInThread: slow.runInThread,
+    ...engineOn(reader, slow, writer, disk, damage),
     ...(reader.watch && { changes: reader.watch }),
-    write: writer.write,
-    ready: async () => {
-      damage.check()
-      await writer.ready()
-    },
-    readOnly: disk.readOnly,
     figures: { writesWaiting: writer.waiting, walBytes: () => logBytes(served.log) },
     ...(isHost &&
       versions && {
-        tellDamage: damage.met,
         shareWith: (number: number) => ({
           port: writer.connect(number),
           memory: { versions, disk: disk.shared } satisfies SharedMemory,
@@ -170,7 +174,6 @@ const openSqlite = (options: SqliteOptions): Engine => {
       }),
     close: async () => {
       disk.close()
-      clearInterval(timer)
       const closed = Promise.all([slow.close(), writer.close()])
       // Before the writer has opened the log the reader is the last to close it, and removes it: that would look like a loss.
       await writer.ready().catch(() => {})
@@ -202,21 +205,10 @@ const joinSqlite = (options: SqliteOptions, thread: ServingThread): Engine => {
     onDamage: damage.met,
   })
   return {
-    dialect,
-    query: reader.query,
-    snapshot: reader.snapshot,
-    slowly: slow.slowly,
-    runInThread: slow.runInThread,
+    ...engineOn(reader, slow, writer, disk, damage),
     ...(isWatched && reader.watch && { changes: reader.watch }),
-    write: writer.write,
-    ready: async () => {
-      damage.check()
-      await writer.ready()
-    },
-    readOnly: disk.readOnly,
     figures: { writesWaiting: writer.waiting, walBytes: () => 0 },
     stopWriting: writer.stop,
-    tellDamage: damage.met,
     close: async () => {
       await Promise.all([slow.close(), writer.close()])
       reader.close()

@@ -207,6 +207,16 @@ const still = new Int32Array(new SharedArrayBuffer(4))
 /** After an unknown outcome, or if the file or its log is gone, nothing more is written, whatever still arrives. */
 let hasStopped = false
 
+/** How often the files of the store are looked at while nothing is written, in milliseconds. */
+const betweenLooks = 250
+
+const watch = setInterval(() => {
+  const gone = hasStopped ? undefined : goneOf(served)
+  if (gone === undefined) return
+  hasStopped = true
+  reply({ kind: 'gone', ids: [], message: gone })
+}, betweenLooks)
+
 /** Runs all waiting jobs in groups, then ends if the last message was `close`. */
 const drain = (sender: Client, first: WriterTask): void => {
   if (hasStopped) return
@@ -259,6 +269,7 @@ const drain = (sender: Client, first: WriterTask): void => {
     checkLog()
   }
   if (!isLast) return
+  clearInterval(watch)
   counted?.close()
   // Empties the log unless another program does. If that fails on a full disk nothing is lost: the next start reads the log.
   const last = sharedLog === undefined ? ['pragma wal_checkpoint(truncate)'] : []
