@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { after } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import type { Content } from '#content.ts'
 import { lookAtFile, ownStore } from './stores.ts'
 import type { BoundSocket } from './support/bound-socket.ts'
 import { inTime, longest } from './support/wait.ts'
@@ -158,8 +159,8 @@ const listening = async (running: ReturnType<typeof start>): Promise<Service> =>
   return { url, port: Number(new URL(url).port), child, stdout, stderr, end, gone: closed }
 }
 
-/** A folder for one test file, with the settings of a store in it; it is taken away in the end. */
-export const folderOf = (name: string) => {
+/** A folder for one test file, with the settings of a store in it; it is taken away in the end. Stores are of the content in `content/`, or of this one. */
+export const folderOf = (name: string, content?: Content) => {
   const folder = mkdtempSync(join(tmpdir(), `duet-${name}-`))
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
   let stores = 0
@@ -167,12 +168,12 @@ export const folderOf = (name: string) => {
   const fresh = () => {
     const file = join(folder, `store-${++stores}`, 'duet.db')
     const settings = { DUET_DATABASE_URL: `sqlite:${file}`, DUET_AUTH_SECRET: secret }
-    return { file, rows: lookAtFile(file), settings }
+    return { file, rows: lookAtFile(file, content), settings }
   }
   /** The same on the engine of the run, with looks into it; \`bare\`: without even its tables. */
   const freshStore = async ({ bare = false } = {}) => {
     const { file } = fresh()
-    const { url, ...looks } = await ownStore(file, bare)
+    const { url, ...looks } = await ownStore(file, bare, content)
     return { ...looks, file, settings: { DUET_DATABASE_URL: url, DUET_AUTH_SECRET: secret } }
   }
   return { folder, fresh, freshStore }

@@ -11,7 +11,7 @@ import { sqliteStore } from '#engines/sqlite/store.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Rows, Session } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
-import { historyFor } from './history.ts'
+import { digestOf, historyFor } from './history.ts'
 import { freshDatabase, templateFor } from './postgres/tools/database.ts'
 import { reusedDatabase } from './postgres/tools/reused.ts'
 import { longest } from './support/wait.ts'
@@ -131,10 +131,10 @@ export const filledDatabase = async (
   of: Beginning & { readonly shared: string | undefined; readonly pool?: number | undefined },
 ): Promise<Filled> => {
   const known = of.shared === undefined ? undefined : shared.get(of.shared)
-  if (known !== undefined) return { store: postgresOf(known), drop: async () => {} }
+  if (known !== undefined) return { store: postgresOf(known, of.content), drop: async () => {} }
   const { url, drop, secret } = await reusedDatabase(of.name, async url => {
     await migrate(url, of.content)
-    if (of.isKept) await fill(postgresOf(url))
+    if (of.isKept) await fill(postgresOf(url, of.content))
   })
   const store: Store = { ...postgresOf(url, of.content, of.pool), secret }
   if (!of.isKept) await fill(store)
@@ -195,17 +195,22 @@ const lookOnce =
     }
   }
 
-const storeAt = (file: string) => sqliteStore({ file, migrations: historyFor('sqlite') })
+const storeAt = (file: string, content?: Content) =>
+  sqliteStore({ file, migrations: historyFor('sqlite', content) })
 
 /** A look into a file. */
-export const lookAtFile = (file: string): Look => lookOnce(storeAt(file))
+export const lookAtFile = (file: string, content?: Content): Look =>
+  lookOnce(storeAt(file, content))
 
 /** A store that nobody has filled: on SQLite `file`, not there yet; on PostgreSQL a database, with its tables or bare. */
-export const ownStore = async (file: string, bare: boolean): Promise<OwnStore> => {
+export const ownStore = async (
+  file: string,
+  bare: boolean,
+  content?: Content,
+): Promise<OwnStore> => {
   const looks = (store: Store) => ({ rows: lookOnce(store), change: changeIn(store) })
-  if (!onPostgres) return { url: `sqlite:${file}`, ...looks(storeAt(file)) }
-  const { url } = await freshDatabase(
-    bare ? {} : { template: await templateFor('migrated', migrate) },
-  )
-  return { url, ...looks(postgresOf(url)) }
+  if (!onPostgres) return { url: `sqlite:${file}`, ...looks(storeAt(file, content)) }
+  const migrated = () => templateFor(`migrated ${digestOf(content)}`, url => migrate(url, content))
+  const { url } = await freshDatabase(bare ? {} : { template: await migrated() })
+  return { url, ...looks(postgresOf(url, content)) }
 }

@@ -1,5 +1,4 @@
 /** A running service for a test: a real store of its own with the rows that the test gives, tokens for its people. */
-import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -30,7 +29,7 @@ import { createUsage } from '#versions/deprecated-use.ts'
 import { createNotices, type DeprecationDays } from '#versions/deprecation.ts'
 import { type OutboxOptions, startOutbox } from '#write/outbox.ts'
 import { type Asks, askingOf, secret } from './asking.ts'
-import { historyFor } from './history.ts'
+import { digestOf } from './history.ts'
 import {
   changeIn,
   filledDatabase,
@@ -121,13 +120,6 @@ export type World = Asks & {
 
 /** Whether services of tests cache answers; `DUET_TEST_CACHE=0` runs the tests without. */
 export const isCached = process.env.DUET_TEST_CACHE !== '0'
-
-/** What the empty store of a content is kept under: two contents may name their entities alike. */
-const digestOf = (content: Content): string => {
-  const hash = createHash('sha256')
-  for (const { text } of historyFor('postgres', content)) hash.update(text)
-  return hash.digest('hex').slice(0, 12)
-}
 
 /** Makes a world; close it in the end. */
 export const createWorld = async (options: WorldOptions = {}): Promise<World> => {
