@@ -24,8 +24,8 @@ const roomOf = file => rooms.find(({ folder }) => folder.test(file))
 export const alone = {
   'src/http/limit/counts.test.ts': 'its timers are not those of the process',
   'src/mail/smtp.test.ts': 'it changes how modules of the process are found',
-  'content/test/cli/hang-ups.test.ts': 'it counts the sockets of the process',
-  'content/test/cli/memory.test.ts': 'it measures the memory of the process',
+  'test/cli/hang-ups.test.ts': 'it counts the sockets of the process',
+  'test/cli/memory.test.ts': 'it measures the memory of the process',
   'content/test/store/writer.test.ts': 'it changes the environment of the process',
 }
 

@@ -98,7 +98,7 @@ export const graphql = [
     'D12',
     'Errors that show the inside',
     [
-      'content/test/http/store-calls.test.ts: whatever the store throws below any operation is 500 with the id of the request, and tells nothing more',
+      'test/http/store-calls.test.ts: whatever the store throws below any operation is 500 with the id of the request, and tells nothing more',
       'content/test/contract/graphql-errors.test.ts: errors of a store that is broken show no SQL, path, stack or table, in either API',
       'content/test/contract/graphql-errors.test.ts: errors of the server hide their reason, give the request id, and are observed',
       'content/test/contract/bad-input.test.ts: … with … is … …',

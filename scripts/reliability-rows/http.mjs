@@ -4,10 +4,10 @@ export const http = [
     'G1',
     'A request that two parsers understand differently',
     [
-      'content/test/cli/heads.test.ts: what two readers could take for different requests is 400, and nothing behind it is read',
-      'content/test/cli/heads.test.ts: a request with two Host headers is refused with 400',
-      'content/test/cli/heads.test.ts: under a lenient parser of HTTP no service starts',
-      'content/test/cli/heads.test.ts: … of HTTP/2.0 is 505, of HTTP/1.0 not',
+      'test/cli/heads.test.ts: what two readers could take for different requests is 400, and nothing behind it is read',
+      'test/cli/heads.test.ts: a request with two Host headers is refused with 400',
+      'test/cli/heads.test.ts: under a lenient parser of HTTP no service starts',
+      'test/cli/heads.test.ts: … of HTTP/2.0 is 505, of HTTP/1.0 not',
       'content/test/nightly/proxies.test.ts: … requests that are ambiguous hide none in them',
       'content/test/nightly/proxies.test.ts: … requests that are ambiguous hide none in them from HAProxy',
       'content/test/nightly/proxies.test.ts: … requests that are ambiguous hide none in them from nginx',
@@ -17,7 +17,7 @@ export const http = [
     'G2',
     'Slow headers, slow bodies, slow readers',
     [
-      'content/test/cli/memory.test.ts: a connection whose client takes nothing of an answer is ended, one that reads slowly is not',
+      'test/cli/memory.test.ts: a connection whose client takes nothing of an answer is ended, one that reads slowly is not',
       'src/serve/stalled.test.ts: a connection whose client takes nothing is ended after 30 to 35 s, whenever it stopped',
       'content/test/store/end.test.ts: idle and slow connections do not keep a service from its end beyond the limit',
       'content/test/nightly/slow.test.ts: … connections that are slow with … are all ended, and others are served meanwhile',
@@ -29,8 +29,8 @@ export const http = [
     'G3',
     'Floods of headers',
     [
-      'content/test/cli/heads.test.ts: a request with 100 headers is answered',
-      'content/test/cli/heads.test.ts: a request with 101 headers is refused with 431',
+      'test/cli/heads.test.ts: a request with 100 headers is answered',
+      'test/cli/heads.test.ts: a request with 101 headers is refused with 431',
       'content/test/contract/rest-http.test.ts: a URL of 4,096 characters is read, a longer one is 414',
     ],
   ],
@@ -38,7 +38,7 @@ export const http = [
     'G4',
     'Floods of connections',
     [
-      'content/test/cli/memory.test.ts: connections above the most are closed at once, and those that are open are served',
+      'test/cli/memory.test.ts: connections above the most are closed at once, and those that are open are served',
       'test/nightly/connections.test.ts: … idle connections are kept and served, and … more are closed at once',
     ],
     'Deliberate: one address may hold all connections ([limits](operations.md#limits)).',
@@ -50,7 +50,7 @@ export const http = [
       'content/test/contract/rest-rights.test.ts: a body of exactly the limit is read, one byte more is 413, announced or chunked',
       'content/test/contract/rest-rights.test.ts: a body that comes in chunks is cut off above the limit',
       'content/test/contract/graphql-http.test.ts: a compressed body is refused with 415',
-      'content/test/cli/memory.test.ts: bodies above the budget are 503 while others are being received, which are answered',
+      'test/cli/memory.test.ts: bodies above the budget are 503 while others are being received, which are answered',
     ],
   ],
   [
@@ -160,7 +160,7 @@ export const http = [
     [
       'content/test/contract/policy.test.ts: no spelling of a path, method or header lets a user reach what is an admin’s',
       'content/test/contract/rest-reads.test.ts: a path with a malformed escape, or one of NUL, is 400',
-      'content/test/cli/heads.test.ts: … is not found, and not resolved',
+      'test/cli/heads.test.ts: … is not found, and not resolved',
       'content/test/nightly/paths.test.ts: … spellings of paths lead nobody to what is not theirs',
     ],
   ],
@@ -168,8 +168,8 @@ export const http = [
     'G17',
     'Methods and protocols that are not served',
     [
-      'content/test/cli/heads.test.ts: a method that is not served, an upgrade and an expectation change nothing and are not echoed',
-      'content/test/cli/heads.test.ts: 100 Continue is said only to those who wait for it, and HEAD has no body',
+      'test/cli/heads.test.ts: a method that is not served, an upgrade and an expectation change nothing and are not echoed',
+      'test/cli/heads.test.ts: 100 Continue is said only to those who wait for it, and HEAD has no body',
       'content/test/contract/rest-http.test.ts: … has …; any other method is 405 with Allow, before the token is looked at',
       'content/test/contract/rest-conditional.test.ts: HEAD … is GET without its body, of the same length',
       'content/test/contract/graphql-http.test.ts: the endpoint refuses … with 405 and the methods there are',

@@ -45,7 +45,7 @@ export const load = [
       'src/http/queue.test.ts: once a read has waited for longer than a slice, all writes go before reads',
       'src/http/queue.test.ts: where reads fill each slice, a write waits for one of them',
       'content/test/store/lanes.test.ts: quick reads are answered while a slow one runs, and the slow ones behind it when it ends',
-      'content/test/cli/hang-ups.test.ts: probes are answered while nothing else is',
+      'test/cli/hang-ups.test.ts: probes are answered while nothing else is',
     ],
   ],
   [
@@ -76,10 +76,10 @@ export const load = [
     'Clients that hang up',
     [
       'content/test/store/lanes.test.ts: a slow read whose client hangs up leaves the lane, and has a line with 499',
-      'content/test/cli/hang-ups.test.ts: what a client asked that is gone when its turn comes is not done, and has a line with 499',
-      'content/test/cli/hang-ups.test.ts: a client that hangs up within its body has a line with 499, and is no fault of the service',
-      'content/test/cli/hang-ups.test.ts: a client that hangs up while its token is checked has a line with 499, and nothing waits for its body',
-      'content/test/cli/hang-ups.test.ts: of a thousand clients that hang up together, what was begun is done once and the rest not at all',
+      'test/cli/hang-ups.test.ts: what a client asked that is gone when its turn comes is not done, and has a line with 499',
+      'test/cli/hang-ups.test.ts: a client that hangs up within its body has a line with 499, and is no fault of the service',
+      'test/cli/hang-ups.test.ts: a client that hangs up while its token is checked has a line with 499, and nothing waits for its body',
+      'test/cli/hang-ups.test.ts: of a thousand clients that hang up together, what was begun is done once and the rest not at all',
     ],
   ],
   [
@@ -119,7 +119,7 @@ export const load = [
     [
       'content/test/postgres/faults.test.ts: a service without its database says so until it is back',
       'content/test/nightly/postgres-faults.test.ts: reports the database as unavailable until it is back, after five minutes',
-      'content/test/cli/hang-ups.test.ts: probes are answered while nothing else is',
+      'test/cli/hang-ups.test.ts: probes are answered while nothing else is',
       'test/deploy.test.ts: all ask on one port, for their life at /healthz and for readiness at /readyz',
       'content/test/nightly/crowd.test.ts: at … times what it can serve a service goes on serving, and all its probes are answered',
     ],
@@ -141,7 +141,7 @@ export const load = [
     'H13',
     'An error that nobody expected',
     [
-      'content/test/http/store-calls.test.ts: whatever the store throws below any operation is 500 with the id of the request, and tells nothing more',
+      'test/http/store-calls.test.ts: whatever the store throws below any operation is 500 with the id of the request, and tells nothing more',
       'content/test/contract/graphql-errors.test.ts: errors of the server hide their reason, give the request id, and are observed',
       'content/test/store/problems.test.ts: a snapshot that ends under its reads is their failure alone, and the next one is read',
       'content/test/store/problems.test.ts: a group whose transaction ends under it is written not at all, and the next one is written',
@@ -151,7 +151,7 @@ export const load = [
     'H14',
     'A start with wrong settings',
     [
-      'content/test/cli/start.test.ts: wrong settings are reported all at once, a line each, before anything is touched',
+      'test/cli/start.test.ts: wrong settings are reported all at once, a line each, before anything is touched',
       'src/config.test.ts: …=… is refused by name, without its value',
       'src/config.test.ts: no value gets into a message: it may be a secret put into the wrong place',
     ],
@@ -173,8 +173,8 @@ export const load = [
       'src/http/connections.test.ts: of one connection 32 requests go on, whatever they ask; with them it is read no further until some are answered',
       'src/http/connections.test.ts: a connection that is paused stays so while bodies of its requests are read',
       'src/http/connections.test.ts: a request above those that may wait on all connections ends its own, and what waits there is forgotten',
-      'content/test/cli/pipelining.test.ts: of one connection at most 32 requests go on, also those that no route takes, and those behind them are answered after them',
-      'content/test/http/turns.test.ts: who is above the limit is refused without waiting for a turn',
+      'test/cli/pipelining.test.ts: of one connection at most 32 requests go on, also those that no route takes, and those behind them are answered after them',
+      'test/http/turns.test.ts: who is above the limit is refused without waiting for a turn',
     ],
   ],
   [

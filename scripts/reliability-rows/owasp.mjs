@@ -36,7 +36,7 @@ export const owasp = [
     [
       'content/test/contract/graphql-limits.test.ts: … … are served, … are …',
       'src/config.test.ts: every limit takes its least and its largest value',
-      'content/test/cli/memory.test.ts: a budget can be taken to the last byte, and one byte more is refused and takes nothing',
+      'test/cli/memory.test.ts: a budget can be taken to the last byte, and one byte more is refused and takes nothing',
       'src/http/body.test.ts: 1,000 members are read and 1,001 are not, at every depth',
     ],
     'The rows of GraphQL, HTTP and load have the limits one by one.',

@@ -57,9 +57,7 @@ export const postgres = [
   [
     'B7',
     'Bad requests take up connections',
-    [
-      'content/test/http/store-calls.test.ts: a request that is bad by itself asks nothing of the store',
-    ],
+    ['test/http/store-calls.test.ts: a request that is bad by itself asks nothing of the store'],
   ],
   [
     'B8',

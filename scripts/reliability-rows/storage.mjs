@@ -60,7 +60,7 @@ export const storage = [
       'content/test/store/problems.test.ts: a service on a disk with too little room says that it is read-only, and still reads',
       'content/test/nightly/faults.test.ts: a disk that is full keeps all that was acknowledged and takes writes when there is room, … times',
       'content/test/nightly/faults.test.ts: below the least room writes are refused before the disk is full, … times',
-      'content/test/cli/full-log.test.ts: a service whose log cannot be written serves on, and ends well',
+      'test/cli/full-log.test.ts: a service whose log cannot be written serves on, and ends well',
     ],
   ],
   [

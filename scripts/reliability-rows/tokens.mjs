@@ -83,7 +83,7 @@ export const tokens = [
     'E10',
     'Weak keys',
     [
-      'content/test/cli/start.test.ts: production does not start without a key for tokens, nor with a weak one, and never shows it',
+      'test/cli/start.test.ts: production does not start without a key for tokens, nor with a weak one, and never shows it',
       'src/auth/keys.test.ts: RSA of 1,024 bits beside a good key is not accepted',
       'src/auth/token.test.ts: a weak secret mints nothing',
     ],

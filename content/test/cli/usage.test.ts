@@ -13,9 +13,9 @@ import content from '#content/duet.config.ts'
 import { versions } from '#content/versions.ts'
 import type { CliCommand } from '#content.ts'
 import { openApiOf } from '#openapi/openapi.ts'
+import { oneLine } from '#test/cli/one-line.ts'
 import { command } from '#test/commands.ts'
 import { duet, folderOf, serve } from '#test/duet.ts'
-import { oneLine } from './one-line.ts'
 
 const { fresh, freshStore } = folderOf('usage')
 const commands = [
@@ -129,6 +129,7 @@ test('wrong usage is one line that names what is wrong and where to read on, and
       ['posts of nobody', ['seed', '--posts', '5'], 2, /--posts needs --users above 0/],
     ],
     settings,
+    command,
   )
   assert.equal(existsSync(file), false)
 })

@@ -1,6 +1,6 @@
 /** A content for the tests of the machine that need people, rows below rows, money and a list with filters: a market and what is said on it. */
-import { defineContent, defineModel, defineVersions, oneOf, setting } from 'duet'
-import { type Action, defineErrors, insert, remove, type Services } from 'duet/actions'
+import { defineContent, defineModel, defineVersions, oneOf, setting, whole } from 'duet'
+import { type Action, change, defineErrors, insert, remove, type Services } from 'duet/actions'
 import {
   anyone,
   choice,
@@ -26,7 +26,7 @@ import {
   whileOpen,
   withRole,
 } from 'duet/model'
-import { rows } from './rows.ts'
+import { rows, seed } from './rows.ts'
 
 const roles = defineRoles({ names: ['user', 'admin'], default: 'user', superuser: 'admin' })
 const admin = withRole(roles, 'admin')
@@ -51,6 +51,11 @@ const welcome = (
     },
     signal,
   )
+
+export const versions = defineVersions({
+  1: { lists: 'by paging', errors: 'error', isStrict: false, isMarked: false },
+  2: {},
+})
 
 /** Tokens speak for them; a suspended one may not write, and one who signs up gets a message. */
 const user = entity({
@@ -206,7 +211,7 @@ const product = entity({
   indexes: [['category'], ['category', 'price'], ['category', '-price']],
 })
 
-/** Liking a comment and taking it back: both may be repeated. */
+/** Liking a comment and taking it back, which may be repeated; what an admin alone may do. */
 const actions: readonly Action[] = [
   {
     method: 'POST',
@@ -228,20 +233,28 @@ const actions: readonly Action[] = [
     described: { operationId: 'unlikeComment', summary: 'Take a like back' },
     steps: ({ id, viewer }) => [remove('like', { where: { userId: viewer, commentId: id } })],
   },
+  {
+    method: 'POST',
+    name: 'restock products',
+    rule: admin,
+    path: '/products/:id/restock',
+    about: 'product',
+    answers: 'product',
+    described: { operationId: 'restockProduct', summary: 'Have ten of a product' },
+    steps: ({ id }) => [change('product', id, { stock: 10 })],
+  },
 ]
 
 export default defineContent({
   title: 'Market',
   entities: defineModel({ user, post, comment, like, product }),
   viewers: { entity: 'user', barred: { field: 'status', value: 'suspended' }, roles },
-  versions: defineVersions({
-    1: { lists: 'by paging', errors: 'error', isStrict: false, isMarked: false },
-    2: {},
-  }),
+  versions,
   actions,
   errors,
   graphqlStrings: true,
   settings: {
+    DUET_SIGNUP_RATE: setting(whole(1, 1_000_000), '20', 'Most sign-ups of one caller in a minute'),
     DUET_SIGNUP: setting(
       oneOf(['open', 'closed'], 'must be open or closed'),
       'open',
@@ -253,10 +266,12 @@ export default defineContent({
       'Currency of all prices of the store',
     ),
   },
+  creationRates: ({ DUET_SIGNUP_RATE }) => ({ user: DUET_SIGNUP_RATE }),
   switches: ({ DUET_SIGNUP }) => ({ signup: DUET_SIGNUP === 'open' }),
   currency: ({ DUET_CURRENCY }) => DUET_CURRENCY,
   migrations: new URL('./migrations/', import.meta.url),
   demo: async () => rows,
+  seed: async () => seed,
   examples: {
     graphql: '{ posts(limit: 3) { id title } }',
     rest: '/products?sort=-price',

@@ -1,5 +1,6 @@
-/** What is on the market before anybody writes; a store in development begins with it, and so do the worlds of tests. */
-import type { RowsByEntity } from 'duet'
+/** What is on the market before anybody writes, in a store in development as in the worlds of tests; and made-up rows of any number. */
+import type { RowsByEntity, Seed } from 'duet'
+import { fold } from 'duet/commands'
 
 /** People: 1 Ada (admin), 2 Ben, 3 Cleo, 4 Dan (suspended). Ben wrote posts 1 to 3, Cleo 4. */
 export const rows: RowsByEntity = {
@@ -37,4 +38,35 @@ export const rows: RowsByEntity = {
       image: 'https://images.example.org/globe.jpg',
     },
   ],
+}
+
+const categories = ['lighting', 'kitchen', 'office']
+
+export const seed: Seed = {
+  sizes: { users: 100, posts: 500, comments: 2000, products: 1000 },
+  about: 'Everybody writes as many posts and comments.',
+  check: ({ users = 0, posts = 0 }) =>
+    posts > 0 && users === 0 ? '--posts needs --users above 0: a post has an author' : undefined,
+  fill: async (put, { users = 0, posts = 0, comments = 0, products = 0 }) => {
+    await put('user', users, index => {
+      const email = `user.${index + 1}@example.org`
+      return { name: `User ${index + 1}`, email, emailKey: fold(email) }
+    })
+    const content = 'Some words that a post has. '.repeat(20)
+    await put('post', posts, index => ({
+      title: `Post ${index + 1}`,
+      content,
+      authorId: 1 + (index % users),
+    }))
+    await put('comment', comments, index => ({
+      text: `Comment ${index + 1}`,
+      postId: 1 + (index % posts),
+      authorId: 1 + (index % users),
+    }))
+    await put('product', products, index => {
+      const name = `Thing ${index + 1}`
+      const category = categories[index % categories.length] ?? ''
+      return { name, nameKey: fold(name), category, price: 99 + 7 * index, stock: index % 9 }
+    })
+  },
 }

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
-import { duet, folderOf, type Service, serve } from '#test/duet.ts'
+import { duet, folderOf, type Service, serve } from '#test/market.ts'
 
 const folder = folderOf('heads')
 let service: Service

@@ -5,11 +5,11 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { after, before, test } from 'node:test'
 import { loadConfig } from '#config.ts'
-import { versions } from '#content/versions.ts'
 import { type Account, createMemory, type Memory } from '#http/memory.ts'
 import { type Listening, listen } from '#serve/listen.ts'
+import { createWorld, type World } from '#test/market.ts'
+import { versions } from '#test/support/market/duet.config.ts'
 import { inTime, longest, until } from '#test/support/wait.ts'
-import { createWorld, type World } from '../world.ts'
 
 let world: World
 let memory: Memory

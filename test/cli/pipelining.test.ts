@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { loadConfig } from '#config.ts'
-import { versions } from '#content/versions.ts'
 import { createConnections } from '#http/connections.ts'
 import { createMemory } from '#http/memory.ts'
 import { type Listening, listen } from '#serve/listen.ts'
+import { createWorld, type World } from '#test/market.ts'
+import { versions } from '#test/support/market/duet.config.ts'
 import { until } from '#test/support/wait.ts'
-import { createWorld, type World } from '../world.ts'
 import { answers, dial, heldQueue, mutation, nameOf, patch, requestsOf } from './pipelined.ts'
 
 let world: World

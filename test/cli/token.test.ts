@@ -4,9 +4,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { command } from '#test/commands.ts'
-import { duet, folderOf, serve } from '#test/duet.ts'
-import { secret } from '../world.ts'
+import { command, duet, folderOf, secret, serve } from '#test/market.ts'
 
 const { fresh, freshStore } = folderOf('token')
 
@@ -86,7 +84,7 @@ test('a token of another secret is refused with the reason, and the log says onc
   assert.match(lines[0] ?? '', /"level":40,.*not signed with the key of DUET_AUTH_SECRET;/)
 })
 
-const kitchen = fileURLToPath(new URL('../../../test/support/kitchen/main.ts', import.meta.url))
+const kitchen = fileURLToPath(new URL('../support/kitchen/main.ts', import.meta.url))
 const parties = { DUET_AUTH_ISSUER: 'https://login.example', DUET_AUTH_AUDIENCE: 'kitchen' }
 
 test('where tokens have subjects it takes that of a row, or any, with claims', async () => {

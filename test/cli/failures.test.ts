@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { explain } from '#cli/terminal.ts'
-import { folderOf, plain } from '#test/duet.ts'
+import { folderOf, plain } from '#test/market.ts'
 import { migrated, oneLine } from './one-line.ts'
 
 const { folder, freshStore } = folderOf('failures')
@@ -79,7 +79,7 @@ test('a CSV file with other marks than commas is refused with the remedy', async
 
 test('a content that is wrong is one line without a stack; a bug in one shows where it is', () => {
   const checkout = join(folder, 'checkout')
-  const root = fileURLToPath(new URL('../../..', import.meta.url))
+  const root = fileURLToPath(new URL('../..', import.meta.url))
   cpSync(join(root, 'bin'), join(checkout, 'bin'), { recursive: true })
   mkdirSync(join(checkout, 'content'))
   for (const name of ['scripts', 'src', 'node_modules'])

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, test } from 'node:test'
 import { loadConfig } from '#config.ts'
-import { versions } from '#content/versions.ts'
 import { type Listening, listen } from '#serve/listen.ts'
+import { createWorld, type World } from '#test/market.ts'
+import { versions } from '#test/support/market/duet.config.ts'
 import { until } from '#test/support/wait.ts'
-import { createWorld, type World } from '../world.ts'
 import { answers, dial, heldQueue, patch, requestsOf } from './pipelined.ts'
 
 let world: World

@@ -5,11 +5,11 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { folderOf, patient, plain } from '#test/duet.ts'
+import { config, folderOf, patient, plain } from '#test/market.ts'
 import { freePort } from '#test/support/ports.ts'
 import { inTime, until } from '#test/support/wait.ts'
 
-const program = fileURLToPath(new URL('../../../bin/duet', import.meta.url))
+const program = fileURLToPath(new URL('../../bin/duet', import.meta.url))
 const full = '/dev/full'
 const { fresh } = folderOf('full-log')
 
@@ -20,7 +20,15 @@ test('a service whose log cannot be written serves on, and ends well', {
   skip: !existsSync(full) && `there is no ${full} here`,
 }, async t => {
   const port = await freePort()
-  const into = ['-c', `exec "$@" > ${full} 2>&1`, 'sh', process.execPath, program, 'serve']
+  const into = [
+    '-c',
+    `exec "$@" > ${full} 2>&1`,
+    'sh',
+    process.execPath,
+    program,
+    'serve',
+    ...config,
+  ]
   const own = { ...fresh().settings, DUET_PORT: String(port), DUET_LOG: 'info' }
   const env = { ...plain, ...patient, ...own }
   const service = spawn('/bin/sh', into, { env, stdio: 'ignore' })

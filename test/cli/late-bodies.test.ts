@@ -7,12 +7,12 @@ import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { mint } from '#auth/token.ts'
 import { loadConfig } from '#config.ts'
-import { versions } from '#content/versions.ts'
 import { createMemory } from '#http/memory.ts'
 import { createQueue } from '#http/queue.ts'
 import { type Listening, listen } from '#serve/listen.ts'
+import { createWorld, secret, type World } from '#test/market.ts'
+import { versions } from '#test/support/market/duet.config.ts'
 import { inTime, until } from '#test/support/wait.ts'
-import { createWorld, secret, type World } from '../world.ts'
 
 let world: World
 let server: Listening
@@ -96,11 +96,11 @@ test('who may not send a request at all is told so before its body has come', as
     ['PATCH /api/users/2', [], 401],
     ['PUT /api/v1/products/1', [], 401],
     ['POST /api/users/2/posts', [], 401],
-    ['POST /api/v2/orders', [], 401],
+    ['POST /api/v2/products', [], 401],
     ['POST /api/comments/1/likes', [], 401],
-    ['POST /api/reports/generate', [], 401],
+    ['POST /api/products/1/restock', [], 401],
     ['POST /api/products', user, 403],
-    ['POST /api/users/2/actions/promote-to-admin', user, 403],
+    ['POST /api/products/1/restock', user, 403],
   ]
   for (const [line, headers, status] of cases)
     for (const length of [10, 100_000]) {

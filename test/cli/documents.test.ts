@@ -6,8 +6,7 @@ import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { loadConfig } from '#config.ts'
 import { graphqlOf } from '#serve/graphql.ts'
-import { command } from '#test/commands.ts'
-import { folderOf, serve } from '#test/duet.ts'
+import { command, folderOf, serve } from '#test/market.ts'
 
 const { folder, fresh } = folderOf('documents')
 

@@ -3,8 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { command } from '#test/commands.ts'
-import { folderOf } from '#test/duet.ts'
+import { command, folderOf } from '#test/market.ts'
 
 const { folder, freshStore } = folderOf('formulas')
 

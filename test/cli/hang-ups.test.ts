@@ -6,8 +6,8 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { after, before, test } from 'node:test'
 import { serve } from '@hono/node-server'
 import { noQueue, type Queue, type QueuedRequest } from '#http/queue.ts'
+import { createWorld, type World } from '#test/market.ts'
 import { until } from '#test/support/wait.ts'
-import { createWorld, type World } from '../world.ts'
 
 let world: World
 let server: Server

@@ -1,10 +1,9 @@
 /** What a request may ask of the store: nothing where it is bad by itself; and an answer, whatever the store throws. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import content from '#content/duet.config.ts'
-import { versions } from '#content/versions.ts'
 import { openApiOf } from '#openapi/openapi.ts'
-import { type Asking, createWorld, type World } from '../world.ts'
+import { type Asking, createWorld, type World } from '#test/market.ts'
+import content, { versions } from '#test/support/market/duet.config.ts'
 
 const reason = 'SQLITE_CORRUPT: select * from secrets at /var/lib/duet.db'
 

@@ -4,9 +4,9 @@ import { after, before, beforeEach, test } from 'node:test'
 import type { Connections } from '#http/connections.ts'
 import { createLimiter } from '#http/limit/limiter.ts'
 import { noQueue, type QueuedRequest } from '#http/queue.ts'
+import { type Asking, createWorld, type World } from '#test/market.ts'
 import { ed, keyFiles } from '#test/support/authenticator.ts'
 import { setOf } from '#test/support/tokens.ts'
-import { type Asking, createWorld, type World } from '../world.ts'
 
 let world: World
 /** Whether those that entered the queue are writes, in order. */

@@ -1,15 +1,14 @@
 /** The ids that imported rows bring, and those that are left for later rows. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { command } from '#test/commands.ts'
-import { folderOf } from '#test/duet.ts'
+import { command, folderOf } from '#test/market.ts'
 import { filesIn } from '#test/support/transfer-files.ts'
 
 const { folder, freshStore } = folderOf('import-ids')
 const { fileOf } = filesIn(folder)
 
 const person = (name: string, id?: number) => ({ id, name, email: `${name}@example.org` })
-const add = ['user', 'add', '--name', 'Last', '--email', 'last@example.org']
+const add = ['import', 'users', fileOf([person('Last')])]
 
 test('a row whose id would leave none for later rows is refused, and the table takes others as before', async () => {
   const { rows, settings } = await freshStore()

@@ -1,7 +1,7 @@
 /** Commands that end with one line on standard error. */
 import assert from 'node:assert/strict'
-import { command } from '#test/commands.ts'
-import type { duet, Settings } from '#test/duet.ts'
+import type { duet, Settings } from '#test/market.ts'
+import { command } from '#test/market.ts'
 
 type Case = readonly [string, readonly string[], number, RegExp]
 
