@@ -3,9 +3,9 @@ import { type FieldNode, type GraphQLObjectType, getNamedType, isObjectType } fr
 import { ApiError } from '#errors.ts'
 import type { Variables } from '#graphql/arguments.ts'
 import { type Collected, collectFields, type Execution } from '#graphql/selection.ts'
-import { conditionOf, whereFaults } from '#graphql/where.ts'
-import type { Predicate } from '#model/condition.ts'
-import { resolveAsked } from '#read/asking.ts'
+import { conditionOf, variablesIn, whereFaults, whereOf } from '#graphql/where.ts'
+import { OperandValue, type Predicate } from '#model/condition.ts'
+import { type Asked, resolveAsked } from '#read/asking.ts'
 import { mostAsked } from '#read/plan.ts'
 import type { ParameterValue, Slot } from '#read/selection.ts'
 
@@ -14,11 +14,57 @@ type Asking = {
   readonly node: FieldNode
   readonly entity: string
   readonly conditionFor: (variables: Variables) => unknown
+  readonly resolvedFrom: (first: Slot) => ResolvedOnce | undefined
+}
+
+/** A condition of a document, resolved once for all requests: those of its variables that bring their values alone. */
+type ResolvedOnce = {
+  readonly asked: Asked
+  readonly variables: readonly (readonly [name: string, value: OperandValue])[]
+}
+
+/**
+ * Resolves a condition with its variables as operands: to resolve it for each request takes a tenth of a small read. Undefined if
+ * the values of variables decide its form.
+ */
+const resolveOnce = (
+  { core: { model }, schema }: Execution,
+  { node, entity, conditionFor }: Omit<Asking, 'resolvedFrom'>,
+  first: Slot,
+): ResolvedOnce | undefined => {
+  const where = whereOf(node)
+  const names = new Set(where ? variablesIn(where).map(({ name }) => name) : [])
+  const variables = [...names].map(
+    (name, at) => [name, new OperandValue({ kind: 'slot', slot: first + at })] as const,
+  )
+  const condition = conditionFor({ sources: {}, coerced: Object.fromEntries(variables) })
+  if (condition == null) return undefined
+  const asked = resolveAsked(model, entity, condition, schema.words, first + names.size)
+  // One that is compared twice may have a form for each field.
+  const isOnce = variables.every(([, { stored }]) => stored.length === 1)
+  return 'faults' in asked || !isOnce ? undefined : { asked, variables }
+}
+
+/** The values that a request has for such a condition; undefined if they need it to be resolved. */
+const valuesFor = (
+  { variables, asked }: ResolvedOnce,
+  { coerced }: Variables,
+): readonly ParameterValue[] | undefined => {
+  const values: ParameterValue[] = []
+  for (const [name, { stored }] of variables) {
+    const given = coerced[name]
+    const found = given == null ? undefined : stored[0]?.(given)
+    if (!found || !('value' in found)) return undefined
+    // An amount between two minor units, which another comparison finds.
+    if (typeof found.value === 'number' && !Number.isInteger(found.value)) return undefined
+    values.push(found.value)
+  }
+  return [...values, ...asked.values]
 }
 
 /** The fields with conditions among those that were collected of a type, and below them; a field of a fragment is one, wherever it is spread. */
 export const askingIn = (
-  execution: Pick<Execution, 'operation' | 'variables'>,
+  execution: Execution,
   type: GraphQLObjectType,
   collected: Collected,
 ): readonly Asking[] => {
@@ -31,8 +77,13 @@ export const askingIn = (
       const target = field && getNamedType(field.type)
       if (!isObjectType(target)) continue
       const entity = field?.args.find(({ name }) => name === 'where')?.extensions.asks
-      if (field && entity && node.arguments?.some(({ name }) => name.value === 'where'))
-        found.set(node, { node, entity: String(entity), conditionFor: conditionOf(field, node) })
+      if (field && entity && whereOf(node)) {
+        const asking = { node, entity: String(entity), conditionFor: conditionOf(field, node) }
+        const made = new Map<Slot, ResolvedOnce | undefined>()
+        const resolvedFrom = (first: Slot) =>
+          made.getOrInsertComputed(first, () => resolveOnce(execution, asking, first))
+        found.set(node, { ...asking, resolvedFrom })
+      }
       const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
       collect(target, collectFields(sets, operation, variables))
     }
@@ -65,7 +116,14 @@ export const askedFor = (
   if (asking.length === 0) return nothing
   const asked = new Map<FieldNode, Predicate>()
   const values: ParameterValue[] = []
-  const shapes = asking.map(({ node, entity, conditionFor }) => {
+  const shapes = asking.map(({ node, entity, conditionFor, resolvedFrom }) => {
+    const once = resolvedFrom(first + values.length)
+    const brought = once && valuesFor(once, variables)
+    if (once && brought) {
+      asked.set(node, once.asked.predicate)
+      values.push(...brought)
+      return once.asked.shape
+    }
     const condition = conditionFor(variables)
     if (condition == null) return '-'
     const found = resolveAsked(model, entity, condition, schema.words, first + values.length)

@@ -120,28 +120,33 @@ export const whereFaults = (
   node: FieldNode,
   faults: readonly { readonly path: string; readonly message: string }[],
 ): GraphqlErrors => {
-  const nodes = node.arguments?.find(({ name }) => name.value === 'where')?.value
+  const nodes = whereOf(node)
   const errors = faults
     .slice(0, mostFaults)
     .map(({ path, message }) => new GraphQLError(`Argument "${path}" ${message}.`, { nodes }))
   return new GraphqlErrors('BAD_USER_INPUT', errors)
 }
 
-/** The variables of a value that are not set, by the paths at which they stand: without them it would ask for other rows. */
-const unsetIn = (value: ValueNode, path: string, variables: Variables): readonly string[] => {
+/** The variables of a value, by the paths at which they stand. */
+export const variablesIn = (
+  value: ValueNode,
+  path = 'where',
+): readonly { readonly path: string; readonly name: string }[] => {
   switch (value.kind) {
     case 'Variable':
-      return variables.coerced[value.name.value] === undefined ? [path] : []
+      return [{ path, name: value.name.value }]
     case 'ObjectValue':
-      return value.fields.flatMap(({ name, value }) =>
-        unsetIn(value, `${path}.${name.value}`, variables),
-      )
+      return value.fields.flatMap(({ name, value }) => variablesIn(value, `${path}.${name.value}`))
     case 'ListValue':
-      return value.values.flatMap((value, at) => unsetIn(value, `${path}.${at}`, variables))
+      return value.values.flatMap((value, at) => variablesIn(value, `${path}.${at}`))
     default:
       return []
   }
 }
+
+/** The value of the argument `where` of a node. */
+export const whereOf = (node: FieldNode): ValueNode | undefined =>
+  node.arguments?.find(({ name }) => name.value === 'where')?.value
 
 /** The condition that a list is asked for, for some variables; null or undefined if it is asked for none. */
 export const conditionOf = (
@@ -149,16 +154,18 @@ export const conditionOf = (
   node: FieldNode,
 ): ((variables: Variables) => unknown) => {
   const argument = args.find(({ name }) => name === 'where')
-  const given = node.arguments?.find(({ name }) => name.value === 'where')?.value
+  const given = whereOf(node)
   if (!argument || !given) return () => undefined
   if (given.kind === 'Variable') return ({ coerced }) => coerced[given.name.value]
+  const names = variablesIn(given)
   return variables => {
-    const unset = unsetIn(given, 'where', variables)
+    // Without them it would ask for other rows.
+    const unset = names.filter(({ name }) => variables.coerced[name] === undefined)
     if (unset.length > 0) {
       const message = 'has a variable without a value'
       throw whereFaults(
         node,
-        unset.map(path => ({ path, message })),
+        unset.map(({ path }) => ({ path, message })),
       )
     }
     const condition = coerceInputLiteral(given, argument.type, variables)

@@ -78,9 +78,11 @@ export type Operand =
   | { readonly kind: 'now' }
   | { readonly kind: 'result'; readonly step: string; readonly field: string }
 
-/** A value of a condition that is known as an operand only: a field of the row of an earlier step. */
+/** A value of a condition that is known as an operand only: a field of the row of an earlier step, or what each request of a caller gives. */
 export class OperandValue {
   readonly operand: Operand
+  /** Gives a caller's value as the field has it that it is compared with: one for each place in the condition. */
+  readonly stored: ((given: unknown) => StoredOperand)[] = []
   constructor(operand: Operand) {
     this.operand = operand
   }
@@ -352,20 +354,24 @@ export const resolveCondition = (
         )
       return { kind: 'viewer', ...(from && { from }) }
     }
-    if (given instanceof OperandValue) return given.operand
+    const stored = (given: unknown): StoredOperand => {
+      const found = storedOperand(field, asking ? asking.valueOf(name, key, given) : given, digits)
+      if (!asking || !('value' in found) || typeof found.value !== 'number') return found
+      // No row has a number beyond those that are exact.
+      const most = Number.MAX_SAFE_INTEGER
+      return { value: Math.min(Math.max(found.value, -most), most) }
+    }
+    if (given instanceof OperandValue) {
+      given.stored.push(stored)
+      return given.operand
+    }
     if (given === now) {
       if (field.scalar !== 'time') fault(path, 'is compared with now and is no time')
       return { kind: 'now' }
     }
-    const value = asking ? asking.valueOf(name, key, given) : given
-    const stored = storedOperand(field, value, digits)
-    // No row has a number beyond those that are exact.
-    if (asking && 'value' in stored && typeof stored.value === 'number') {
-      const most = Number.MAX_SAFE_INTEGER
-      return { kind: 'value', value: Math.min(Math.max(stored.value, -most), most) }
-    }
-    if ('value' in stored) return { kind: 'value', value: stored.value }
-    fault(path, stored.fault)
+    const found = stored(given)
+    if ('value' in found) return { kind: 'value', value: found.value }
+    fault(path, found.fault)
     return { kind: 'value', value: null }
   }
 

@@ -124,8 +124,10 @@ export const foundIn = (entity: Entity, predicate: Predicate): 'one' | 'few' | u
   const isEqual = kind === 'compare' && predicate.is === 'eq'
   if (entity.view || !(isEqual || kind === 'among')) return undefined
   if (isEqual && predicate.to.kind === 'value') return undefined
-  const { unique, references } = entity.fields[predicate.field] ?? {}
+  const { unique, values, scalar } = entity.fields[predicate.field] ?? {}
   const isUnique = predicate.field === 'id' || unique !== undefined
   if (isUnique) return isEqual ? 'one' : 'few'
-  return references ? 'few' : undefined
+  // Of a few words or flags each has many rows.
+  const isIndexed = indexesOf(entity).some(({ terms: [first] }) => first?.field === predicate.field)
+  return isIndexed && !values && scalar !== 'flag' ? 'few' : undefined
 }
