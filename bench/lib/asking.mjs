@@ -1,12 +1,19 @@
 /** What the conditions of callers cost beside declared filters, in one process, without HTTP and without a cache; and what groups do to point reads beside them. */
+
+import { writeFileSync } from 'node:fs'
 import { median } from './measure.mjs'
+import { benchOnCopy } from './on-copy.mjs'
+import { flood, get, pointReads } from './overload.mjs'
+
+/** Names to choose from by `--only`. */
+export const names = ['conditions', 'groups']
 
 const things = 100_000
 /** So many things are on each shelf, and have each pair of kind and status. */
 const onEach = 100
 
-/** Each pair: the list asked for by declared filters, and by a condition; `most` is what the second may cost through the first. */
-export const pairs = [
+/** Each pair: the list asked for by declared filters, and by a condition; `most` is what the second may cost through the first, if it is judged. */
+const pairs = [
   {
     title: 'GraphQL, two conditions on an index',
     most: 1.1,
@@ -15,8 +22,7 @@ export const pairs = [
     values: at => ({ a: at % 250, b: at % 2 ? 'draft' : 'published' }),
   },
   {
-    title: 'GraphQL, the same as one variable',
-    most: 1.1,
+    title: 'GraphQL, the same in one variable',
     declared: graphql('$a: Int! $b: ThingStatus!', 'kind: $a, status: $b'),
     asked: graphql('$where: ThingWhere', 'where: $where'),
     values: at => ({
@@ -54,7 +60,7 @@ function graphql(variables, given) {
   return values => ({ line: 'POST /graphql', body: { query, variables: values } })
 }
 
-export async function entities() {
+async function entities() {
   const { entity, one } = await import('../../src/model/entity.ts')
   const { choice, id, int, reference, text } = await import('../../src/model/field.ts')
   const { anyone } = await import('../../src/model/policy.ts')
@@ -114,7 +120,7 @@ export async function entities() {
 }
 
 /** Serves the things from an engine and measures each pair in turns: the median of the rounds, and their ratio. */
-export async function measureOn(engine, rounds, only = pairs) {
+async function measureOn(engine, rounds) {
   const { serveModel } = await import('../../test/generated/serve.ts')
   const service = await serveModel(await entities(), engine)
   const session = await service.store.session('filling')
@@ -140,43 +146,147 @@ export async function measureOn(engine, rounds, only = pairs) {
     const { user, system } = process.cpuUsage(before)
     return (user + system) / times
   }
+  console.log(engine)
   const found = {}
-  for (const { title, most, declared, asked, values } of only) {
+  for (const { title, most, declared, asked, values } of pairs) {
     const taken = { declared: [], asked: [] }
     // The first rounds only warm up.
     for (let round = -2; round < rounds; round++)
       for (const [name, request] of Object.entries({ declared, asked })) {
-        const took = await measure(request, values, Number(process.env.N ?? 500))
+        const took = await measure(request, values, 1000)
         if (round >= 0) taken[name].push(took)
       }
     const [one, other] = [median(taken.declared), median(taken.asked)]
     const ratio = other / one
     found[`${engine}, ${title}`] = { declared: one, asked: other, ratio }
     console.log(
-      `${title.padEnd(40)}${one.toFixed(1).padStart(8)} µs, asked ${other.toFixed(1).padStart(8)} µs  ${ratio.toFixed(2)} ×, at most ${most.toFixed(1)} wanted`,
+      `${title.padEnd(46)}${one.toFixed(1).padStart(8)} µs, asked ${other.toFixed(1).padStart(8)} µs  ${ratio.toFixed(2)} ×${most ? `, at most ${most.toFixed(1)} wanted` : ''}`,
     )
   }
+  found[`${engine}, groups`] = await measureHeld(service)
   await service.close()
   return found
 }
 
-if (process.argv[2] === 'try') {
-  process.env.DUET_TEST_CACHE = '0'
-  if (process.argv[3] === 'postgres') {
+const grouped = `query($least: Int!) {
+  thingsAggregate(groupBy: [kind, status], having: { count: { gte: $least } }, orderBy: [{ sum: { size: DESC } }]) {
+    kind status count sum { size } avg { size } min { title } max { title }
+  }
+}`
+
+/**
+ * What groups of all things take of the thread that answers everybody: its processor time for one request, and the longest of its
+ * turns meanwhile, by processor time too, since others on this machine do not add to that.
+ */
+async function measureHeld(service) {
+  const used = () => {
+    const { user, system } = process.threadCpuUsage()
+    return (user + system) / 1000
+  }
+  const times = []
+  const turns = []
+  for (let least = 0; least < 40; least++) {
+    let isOver = false
+    const asked = service
+      .ask({
+        line: 'POST /graphql',
+        body: { query: grouped, variables: { least } },
+        as: 'anonymous',
+      })
+      .finally(() => {
+        isOver = true
+      })
+    let longest = 0
+    let before = used()
+    const begun = before
+    while (!isOver) {
+      await new Promise(resolve => setTimeout(resolve, 1))
+      const now = used()
+      longest = Math.max(longest, now - before)
+      before = now
+    }
+    const { text } = await asked
+    if (text.startsWith('{"errors"')) throw new Error(text)
+    times.push(before - begun)
+    turns.push(longest)
+  }
+  const found = { time: median(times.slice(10)), longest: Math.max(...turns.slice(10)) }
+  console.log(
+    `groups of all things: ${found.time.toFixed(1)} ms of the serving thread each, ${found.longest.toFixed(1)} ms in its longest turn`,
+  )
+  return found
+}
+
+/** Clients that ask for groups of all products, one request after another. */
+const groupClients = 4
+/** So many different requests that the cache answers none. */
+const limits = 900
+const pointsPerSecond = 200
+
+const groups = Array.from({ length: limits }, (_, less) =>
+  get(
+    `/api/v2/products/aggregate?group=category,createdAtMonth&sum=stock,price&avg=price&tz=Europe/Berlin&sort=-sum.price&limit=${1000 - less}`,
+  ),
+)
+
+const answeredIn = ({ groups: { ok, unanswered } }) => ok + unanswered + groupClients
+
+/** Point reads alone and beside the groups, in turns; the figure is the median of the ratios of their p99s. */
+async function measureGroups({ run, server, facts }) {
+  const { token, seconds, rounds } = run
+  const points = {
+    name: 'points',
+    rate: pointsPerSecond,
+    connections: 32,
+    requests: pointReads(facts),
+  }
+  // Each round goes on where the last one ended, or the cache would answer.
+  let done = 0
+  const askingFor = count => ({
+    name: 'groups',
+    connections: count,
+    requests: [...groups.slice(done % limits), ...groups.slice(0, done % limits)],
+  })
+  done += answeredIn(await flood(server, token, 2, [points, askingFor(1)]))
+  const all = []
+  for (let round = 0; round < rounds; round++) {
+    const idle = await flood(server, token, seconds, [points])
+    const busy = await flood(server, token, seconds, [points, askingFor(groupClients)])
+    done += answeredIn(busy)
+    all.push({ idle, busy, ratio: busy.points.p99 / idle.points.p99 })
+    const { p50, p99 } = busy.points
+    console.log(
+      `point reads: idle p50 ${idle.points.p50.toFixed(2)} p99 ${idle.points.p99.toFixed(2)} ms, beside groups p50 ${p50.toFixed(2)} p99 ${p99.toFixed(2)} ms, ${(p99 / idle.points.p99).toFixed(2)} ×; groups ${JSON.stringify(busy.groups.statuses)}, p50 ${busy.groups.p50.toFixed(0)} ms; the load itself late by ${idle.own.late.toFixed(1)} and ${busy.own.late.toFixed(1)} ms`,
+    )
+  }
+  const ratio = median(all.map(({ ratio }) => ratio))
+  console.log(
+    `p99 beside groups through that of the idle service: ${ratio.toFixed(2)} ×, at most 3.0 wanted`,
+  )
+  return { groups: { ratio, rounds: all } }
+}
+
+/** Conditions on both engines, and groups on SQLite. */
+export async function benchAsking(options, tools) {
+  const wanted = name => options.only.length === 0 || options.only.includes(name)
+  const { json, rounds } = options
+  const found = {}
+  if (wanted('conditions')) {
+    process.env.DUET_TEST_CACHE = '0'
     const { testServer } = await import('../../scripts/test-postgres.mjs')
-    const server = await testServer()
-    Object.assign(process.env, server.env)
-    await measureOn(
-      'postgres',
-      5,
-      pairs.filter((_, at) => !process.argv[4] || process.argv[4] === String(at)),
+    const postgres = await testServer()
+    Object.assign(process.env, postgres.env)
+    try {
+      Object.assign(found, await measureOn('sqlite', 2 * rounds + 1))
+      if (postgres.env.DUET_TEST_POSTGRES_URL)
+        Object.assign(found, await measureOn('postgres', 2 * rounds + 1))
+    } finally {
+      await postgres.end()
+    }
+  }
+  if (wanted('groups'))
+    await benchOnCopy({ ...options, json: undefined }, tools, async tested =>
+      Object.assign(found, await measureGroups(tested)),
     )
-    await server.end()
-  } else
-    await measureOn(
-      'sqlite',
-      5,
-      pairs.filter((_, at) => !process.argv[4] || process.argv[4] === String(at)),
-    )
-  process.exit()
+  if (json) writeFileSync(json, `${JSON.stringify(found, null, 2)}\n`)
 }

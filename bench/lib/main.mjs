@@ -3,6 +3,7 @@ import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { workloads } from '../workloads.mjs'
+import { benchAsking, names as namesToAsk } from './asking.mjs'
 import { commitOf } from './commit.mjs'
 import { benchCompare, names as namesToCompare } from './compare.mjs'
 import { prepare, sizes } from './dataset.mjs'
@@ -35,6 +36,7 @@ const names = {
   metrics: [],
   threads: [],
   rules: [],
+  asking: namesToAsk,
   compare: namesToCompare,
 }
 const benches = {
@@ -46,6 +48,7 @@ const benches = {
   metrics: benchMetrics,
   threads: benchThreads,
   rules: benchRules,
+  asking: benchAsking,
   compare: benchCompare,
 }
 

@@ -14,18 +14,21 @@ export const runs = [
   'overload',
   'metrics',
   'rules',
+  'asking',
   'cache',
   'threads',
   'compare',
 ]
 
-export const usage = `Usage: npm run bench -- [postgres | writes | overload | metrics | rules | cache | threads | compare COMMIT] [options]
+export const usage = `Usage: npm run bench -- [postgres | writes | overload | metrics | rules | asking | cache | threads | compare COMMIT] [options]
 
   postgres        on PostgreSQL: beside PostGraphile, beside the driver alone, and reads while orders are written
   writes          on SQLite: reads while 64 callers write
   overload        on SQLite: 1, 2, 5 and 10 times what it can serve, and 20 clients of the slowest read
   metrics         what metrics and the slow log cost in a small read, without HTTP
   rules           what a rule by value costs a read, without HTTP
+  asking          what conditions of callers cost beside declared filters, without HTTP, and point reads beside groups on SQLite;
+                  --only names conditions or groups
   cache           on SQLite: processor time of a request with cached answers and without, also beside writes
   threads         on SQLite: rate, processor time and memory with one, two and four threads, the load on the same cores
   compare COMMIT  processor time of a request here beside that of another commit, in turns; --only names some of fresh,

@@ -51,7 +51,7 @@ export const benchOverload = (options, tools) =>
   })
 
 /** What the generator says of its groups, by their names, and the most memory that the server took meanwhile. */
-async function flood(server, token, seconds, groups) {
+export async function flood(server, token, seconds, groups) {
   let memory = 0
   const timer = setInterval(() => {
     memory = Math.max(memory, residentMemory(server.pid) ?? 0)
@@ -67,11 +67,13 @@ async function flood(server, token, seconds, groups) {
   }
 }
 
-const get = path => ({ method: 'GET', path })
+/** A request for a path. */
+export const get = path => ({ method: 'GET', path })
 
 const manyWorst = Array.from({ length: manyOffsets }, (_, less) => get(worstAt(farthest - less)))
 
-const pointReads = ({ someUsers, someProducts }) =>
+/** Reads of users and products, one after another. */
+export const pointReads = ({ someUsers, someProducts }) =>
   someUsers.flatMap((user, i) => [
     get(`/api/users/${user}`),
     get(`/api/products/${someProducts[i % someProducts.length]}`),

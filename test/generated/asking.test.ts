@@ -85,6 +85,8 @@ const entities: Record<string, Entity> = {
       notes: many('note', 'itemId'),
       tags: many('tag', { through: 'mark' }),
     },
+    // By these the rows behind a relation are found first.
+    indexes: [['size'], ['day', 'size']],
     policy: { read: read('item') },
   }),
   note: entity({
@@ -449,6 +451,36 @@ for (const on of engines)
       const all = await ask(null, '{ items(limit: 100) { id } }')
       for (const variables of [{}, { w: null }, { w: {} }])
         assert.deepEqual((await ask(null, whole, variables)).data, all.data)
+    })
+
+    test('a variable in a condition means in each request what its value would there', async () => {
+      // Its condition, the type of the variable, and its values in this order: what one brings must not stay for the next.
+      const asked: readonly (readonly [string, string, readonly unknown[]])[] = [
+        ['size: { gte: $v, ne: 2 }', 'Int', [1, -1, null, 1]],
+        ['price: { eq: $v }', 'Float', [1, 1.005, 0.01, null, 2.5]],
+        ['price: { lte: $v }', 'Float', [1, 1.005, 0.994]],
+        ['or: [{ price: { gt: $v } }, { weight: { lt: $v } }]', 'Float', [1, 0.14]],
+        ['madeAt: { gt: $v }', 'DateTime', [new Date(moment - 1).toISOString()]],
+        ['day: { in: ["2026-02-01", $v] }', 'Date!', ['2026-01-02', '2026-01-10', 'x']],
+        ['shelf: { id: { eq: $v } }', 'ID', ['2', '3', 'x', '9007199254740993']],
+        ['shelf: { label: { eq: $v } }', 'ShelfLabel', ['low', 'high', null]],
+        ['name: { contains: $v }', 'String', ['a', 'b%', '']],
+        ['words: { has: $v }', 'String', ['a', 'b%']],
+        ['rare: { ne: $v }', 'Boolean', [true, false, null]],
+      ]
+      for (const [where, type, values] of asked)
+        for (const value of values) {
+          const of = (where: string) =>
+            `{ items(where: { ${where} }, limit: 100) { id notes(where: { stars: { gte: 1 } }) { id } } }`
+          const isWord = type === 'ShelfLabel' && value !== null
+          const written = isWord ? String(value) : JSON.stringify(value)
+          const plain = await ask(1, of(where.replaceAll('$v', written)))
+          const brought = await ask(1, `query ($v: ${type}) ${of(where)}`, { v: value })
+          const about = `${where} ${written} ${plain.messages} ${brought.messages}`
+          assert.deepEqual(brought.data, plain.data, about)
+          // A literal that has not the form of its type is a fault of the document.
+          assert.equal(brought.codes.length, plain.codes.length, about)
+        }
     })
 
     test('faults have their paths', async () => {
