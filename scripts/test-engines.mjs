@@ -27,25 +27,25 @@ export const onSqliteOnly = {
   'test/cli/start.test.ts': 'settings and ports do not depend on the store',
   'test/cli/token.test.ts': 'tokens do not depend on the store',
   'content/test/cli/usage.test.ts': 'usage does not depend on the store',
-  'content/test/model/drafts.test.ts':
+  'test/model/drafts.test.ts':
     'SQLite drafts; content/test/postgres/migrate.test.ts has those of PostgreSQL',
-  'content/test/model/field.test.ts':
+  'test/model/field.test.ts':
     'SQLite drafts; content/test/postgres/migrate.test.ts has those of PostgreSQL',
   'content/test/store/answers.test.ts': 'answers are cached on SQLite only',
-  'content/test/store/connection.test.ts': 'the pragmas and limits of a SQLite connection',
-  'content/test/store/damage.test.ts': 'the bytes of a SQLite file',
-  'content/test/store/draft.test.ts': 'drafts for both engines by itself',
-  'content/test/store/end.test.ts': 'what a SQLite file has at the end',
-  'content/test/store/group-commit.test.ts': 'the group commit of SQLite',
+  'test/store/connection.test.ts': 'the pragmas and limits of a SQLite connection',
+  'test/store/damage.test.ts': 'the bytes of a SQLite file',
+  'test/store/draft.test.ts': 'drafts for both engines by itself',
+  'test/store/end.test.ts': 'what a SQLite file has at the end',
+  'test/store/group-commit.test.ts': 'the group commit of SQLite',
   'content/test/store/migrate.test.ts':
     'migrations of a file; content/test/postgres/migrate.test.ts has the others',
   'content/test/store/serve.test.ts':
     'the lock of a SQLite file, and kills that its log has to survive',
   'content/test/store/migration-safety.test.ts': 'reads the migrations of both engines by itself',
-  'content/test/store/problems.test.ts': 'the disk below a SQLite file',
-  'content/test/store/shared-log.test.ts': 'the log of a SQLite file',
+  'test/store/problems.test.ts': 'the disk below a SQLite file',
+  'test/store/shared-log.test.ts': 'the log of a SQLite file',
   'content/test/store/threads.test.ts': 'threads serve a SQLite file',
-  'content/test/store/writer.test.ts': 'the writer thread of SQLite',
+  'test/store/writer.test.ts': 'the writer thread of SQLite',
 }
 
 /** Whether a test file is run again on PostgreSQL. */

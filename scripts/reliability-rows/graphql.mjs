@@ -40,9 +40,9 @@ export const graphql = [
     'D6',
     'A request that runs for long',
     [
-      'content/test/store/lanes.test.ts: a read that runs until its time is up is 503 TIMEOUT, and the next one is served',
-      'content/test/store/connection.test.ts: a scan that takes too long is stopped and answered 503, and the next read is served',
-      'content/test/store/writer.test.ts: an answer whose read runs until its time is up is TIMEOUT, its write is undone, and those beside it are kept',
+      'test/store/lanes.test.ts: a read that runs until its time is up is 503 TIMEOUT, and the next one is served',
+      'test/store/connection.test.ts: a scan that takes too long is stopped and answered 503, and the next read is served',
+      'test/store/writer.test.ts: an answer whose read runs until its time is up is TIMEOUT, its write is undone, and those beside it are kept',
       'content/test/postgres/faults.test.ts: a service with a locked database answers while it is locked, and writes nothing late',
       'content/test/nightly/time-limit.test.ts: … reads that each run until their time is up leave nothing behind: the next one is served',
     ],

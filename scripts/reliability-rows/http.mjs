@@ -19,7 +19,7 @@ export const http = [
     [
       'test/cli/memory.test.ts: a connection whose client takes nothing of an answer is ended, one that reads slowly is not',
       'src/serve/stalled.test.ts: a connection whose client takes nothing is ended after 30 to 35 s, whenever it stopped',
-      'content/test/store/end.test.ts: idle and slow connections do not keep a service from its end beyond the limit',
+      'test/store/end.test.ts: idle and slow connections do not keep a service from its end beyond the limit',
       'content/test/nightly/slow.test.ts: … connections that are slow with … are all ended, and others are served meanwhile',
       'content/test/nightly/slow.test.ts: … connections whose clients take nothing of large answers are all ended, and others are served after the first are refused',
     ],
@@ -81,8 +81,8 @@ export const http = [
     [
       'src/model/values.test.ts: … is the id of nothing',
       'content/test/contract/rest-reads.test.ts: every form that is no id is 404 at …',
-      'content/test/store/connection.test.ts: an id out of range is refused by the store itself, and poisons nothing',
-      'content/test/store/kept.test.ts: when the last id is given out the next creation is refused, and nothing is stored',
+      'test/store/connection.test.ts: an id out of range is refused by the store itself, and poisons nothing',
+      'test/store/kept.test.ts: when the last id is given out the next creation is refused, and nothing is stored',
     ],
   ],
   [
@@ -120,7 +120,7 @@ export const http = [
     [
       'content/test/contract/rest-filters.test.ts: % and _ are letters in a search, and so is what a full-text index has for operators',
       'content/test/contract/rest-filters.test.ts: hundreds of random searches equal the plain definition',
-      'content/test/store/kept.test.ts: a search finds what its definition says after any writes, whatever is looked for',
+      'test/store/kept.test.ts: a search finds what its definition says after any writes, whatever is looked for',
       'content/test/nightly/searches.test.ts: … random searches find what the plain definition says',
       'content/test/nightly/searches.test.ts: of random searches among … rows each is answered',
     ],

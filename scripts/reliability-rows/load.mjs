@@ -44,7 +44,7 @@ export const load = [
     [
       'src/http/queue.test.ts: once a read has waited for longer than a slice, all writes go before reads',
       'src/http/queue.test.ts: where reads fill each slice, a write waits for one of them',
-      'content/test/store/lanes.test.ts: quick reads are answered while a slow one runs, and the slow ones behind it when it ends',
+      'test/store/lanes.test.ts: quick reads are answered while a slow one runs, and the slow ones behind it when it ends',
       'test/cli/hang-ups.test.ts: probes are answered while nothing else is',
     ],
   ],
@@ -66,8 +66,8 @@ export const load = [
     [
       'src/http/queue.test.ts: a burst of writes is taken while nothing is known of their rate',
       'src/http/queue.test.ts: a write is refused when it comes where those before it take longer than it may wait, by the rate at which they are answered',
-      'content/test/store/writer.test.ts: more writes than may wait are refused at once with OVERLOADED; those before and after are done',
-      'content/test/store/group-commit.test.ts: writes of one moment share their commits, and so their waits for the disk',
+      'test/store/writer.test.ts: more writes than may wait are refused at once with OVERLOADED; those before and after are done',
+      'test/store/group-commit.test.ts: writes of one moment share their commits, and so their waits for the disk',
     ],
     'At night 10,000 writes at once, to a queue for 2,000.',
   ],
@@ -75,7 +75,7 @@ export const load = [
     'H7',
     'Clients that hang up',
     [
-      'content/test/store/lanes.test.ts: a slow read whose client hangs up leaves the lane, and has a line with 499',
+      'test/store/lanes.test.ts: a slow read whose client hangs up leaves the lane, and has a line with 499',
       'test/cli/hang-ups.test.ts: what a client asked that is gone when its turn comes is not done, and has a line with 499',
       'test/cli/hang-ups.test.ts: a client that hangs up within its body has a line with 499, and is no fault of the service',
       'test/cli/hang-ups.test.ts: a client that hangs up while its token is checked has a line with 499, and nothing waits for its body',
@@ -86,10 +86,10 @@ export const load = [
     'H8',
     'An end under load',
     [
-      'content/test/store/end.test.ts: SIGTERM under load loses nothing that was acknowledged, and the log is carried over into the store',
+      'test/store/end.test.ts: SIGTERM under load loses nothing that was acknowledged, and the log is carried over into the store',
       'content/test/store/restart.test.ts: SIGTERM cuts none of 16 busy keep-alive clients: they are told that an answer is the last',
-      'content/test/store/end.test.ts: on SIGTERM a running request is finished, no new one is taken, and the end is exit 0',
-      'content/test/store/end.test.ts: a second Ctrl-C a second later ends it at once, with exit 1',
+      'test/store/end.test.ts: on SIGTERM a running request is finished, no new one is taken, and the end is exit 0',
+      'test/store/end.test.ts: a second Ctrl-C a second later ends it at once, with exit 1',
       'content/test/postgres/processes.test.ts: SIGTERM to the first ends all with exit code 0, cuts none of 16 busy clients and loses nothing acknowledged',
       'content/test/nightly/term.test.ts: … times SIGTERM under load cuts nobody, loses no acknowledged write, and carries the log over',
     ],
@@ -98,8 +98,8 @@ export const load = [
     'H9',
     'Slow clients hold up the end',
     [
-      'content/test/store/end.test.ts: idle and slow connections do not keep a service from its end beyond the limit',
-      'content/test/store/end.test.ts: idle connections alone do not keep a service from its end',
+      'test/store/end.test.ts: idle and slow connections do not keep a service from its end beyond the limit',
+      'test/store/end.test.ts: idle connections alone do not keep a service from its end',
     ],
   ],
   [
@@ -130,11 +130,11 @@ export const load = [
     'The event loop is held',
     [
       'src/http/queue.test.ts: requests are run in the order in which they came, in slices of 5 ms',
-      'content/test/store/lanes.test.ts: quick reads are answered while a slow one runs, and the slow ones behind it when it ends',
+      'test/store/lanes.test.ts: quick reads are answered while a slow one runs, and the slow ones behind it when it ends',
       'content/test/contract/body-limits.test.ts: a variable of 1,001 members is BAD_USER_INPUT before it is coerced, in both media types',
       'content/test/nightly/hold.test.ts: no request of at most 1 MiB holds the event loop for more than … ms on …',
       'src/http/encode-body.test.ts: others have their turns while a long text is made',
-      'content/test/store/lanes.test.ts: a quick list whose texts turn out to be long is read in the slow lane, and the same list of short ones is not',
+      'test/store/lanes.test.ts: a quick list whose texts turn out to be long is read in the slow lane, and the same list of short ones is not',
     ],
   ],
   [
@@ -143,8 +143,8 @@ export const load = [
     [
       'test/http/store-calls.test.ts: whatever the store throws below any operation is 500 with the id of the request, and tells nothing more',
       'content/test/contract/graphql-errors.test.ts: errors of the server hide their reason, give the request id, and are observed',
-      'content/test/store/problems.test.ts: a snapshot that ends under its reads is their failure alone, and the next one is read',
-      'content/test/store/problems.test.ts: a group whose transaction ends under it is written not at all, and the next one is written',
+      'test/store/problems.test.ts: a snapshot that ends under its reads is their failure alone, and the next one is read',
+      'test/store/problems.test.ts: a group whose transaction ends under it is written not at all, and the next one is written',
     ],
   ],
   [

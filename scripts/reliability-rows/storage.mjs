@@ -15,7 +15,7 @@ export const storage = [
       'content/test/nightly/powercut.test.ts: … power cuts lose no acknowledged write and leave nothing half done',
       'content/test/nightly/powercut.test.ts: a writer that does not wait for the disk loses acknowledged writes in the same simulation',
       'content/test/nightly/powercut.test.ts: on a disk that is never synced power cuts damage the store in the same simulation',
-      'content/test/store/connection.test.ts: … is … on every connection: …',
+      'test/store/connection.test.ts: … is … on every connection: …',
     ],
   ],
   [
@@ -32,7 +32,7 @@ export const storage = [
     [
       'content/test/nightly/faults.test.ts: … rounds of … end the service within a second, and keys heal what was in doubt',
       'content/test/nightly/faults.test.ts: a writer that takes a failed commit for undone and goes on is wrong: the row comes back',
-      'content/test/store/writer.test.ts: after a commit that fails no write is acknowledged, and nothing more is written',
+      'test/store/writer.test.ts: after a commit that fails no write is acknowledged, and nothing more is written',
     ],
   ],
   [
@@ -56,8 +56,8 @@ export const storage = [
     'A7',
     'The disk is full',
     [
-      'content/test/store/writer.test.ts: a full disk refuses writes, keeps what is there, and takes writes again when there is room',
-      'content/test/store/problems.test.ts: a service on a disk with too little room says that it is read-only, and still reads',
+      'test/store/writer.test.ts: a full disk refuses writes, keeps what is there, and takes writes again when there is room',
+      'test/store/problems.test.ts: a service on a disk with too little room says that it is read-only, and still reads',
       'content/test/nightly/faults.test.ts: a disk that is full keeps all that was acknowledged and takes writes when there is room, … times',
       'content/test/nightly/faults.test.ts: below the least room writes are refused before the disk is full, … times',
       'test/cli/full-log.test.ts: a service whose log cannot be written serves on, and ends well',
@@ -70,7 +70,7 @@ export const storage = [
       'content/test/nightly/slow-disk.test.ts: with … ms more for each sync reads take no more than twice their time beside the same writes',
       'content/test/nightly/slow-disk.test.ts: with … ms more for each sync no turn of the event loop takes more than 20 ms, and writes that find too many waiting are 503',
       'content/test/nightly/group.test.ts: with … ms more for each sync 64 callers write … times what one does, … or more in a commit',
-      'content/test/store/writer.test.ts: a full queue is 503 with Retry-After in both APIs, and reads are served meanwhile',
+      'test/store/writer.test.ts: a full queue is 503 with Retry-After in both APIs, and reads are served meanwhile',
     ],
   ],
   [
@@ -80,9 +80,9 @@ export const storage = [
       'content/test/cli/backup.test.ts: what is no good backup is refused, and the store stays as it was',
       'content/test/cli/backup.test.ts: a store that is damaged beyond reading is replaced with --force only',
       'content/test/cli/backups.test.ts: a flipped bit in a backup is found by the checksum beside it, which sha256sum knows too',
-      'content/test/store/damage.test.ts: damaged pages cost what is on them: the rest is served, nothing crashes, and the service says that it is not well',
-      'content/test/store/damage.test.ts: a store that cannot be read from its beginning is refused with a line, by serve and by backup',
-      'content/test/store/damage.test.ts: a damaged byte in the log costs the writes from there on, and none before',
+      'test/store/damage.test.ts: damaged pages cost what is on them: the rest is served, nothing crashes, and the service says that it is not well',
+      'test/store/damage.test.ts: a store that cannot be read from its beginning is refused with a line, by serve and by backup',
+      'test/store/damage.test.ts: a damaged byte in the log costs the writes from there on, and none before',
       'content/test/nightly/damage.test.ts: … changed bytes of a store crash nothing, hold nobody up, and bring no row of another table',
       'content/test/nightly/damage.test.ts: … changed bytes of the log each cost the writes from there on, and none before',
     ],
@@ -92,8 +92,8 @@ export const storage = [
     'A10',
     'A long read keeps the log of the store from being carried over',
     [
-      'content/test/store/connection.test.ts: a scan that takes too long is stopped and answered 503, and the next read is served',
-      'content/test/store/end.test.ts: SIGTERM under load loses nothing that was acknowledged, and the log is carried over into the store',
+      'test/store/connection.test.ts: a scan that takes too long is stopped and answered 503, and the next read is served',
+      'test/store/end.test.ts: SIGTERM under load loses nothing that was acknowledged, and the log is carried over into the store',
       'content/test/nightly/log.test.ts: while … reads hold their snapshots until they are cut off, each beside … writes, the log stays below 128 MiB, and below 64 after',
     ],
     'That is 500 writes a second. What bounds the log is the time of a read (`DUET_READ_TIMEOUT`) and the rate of writes: no size is enforced while a read holds it.',
@@ -102,7 +102,7 @@ export const storage = [
     'A11',
     'Another program holds the lock for writing',
     [
-      'content/test/store/writer.test.ts: while another program writes, a write that waited long enough is OVERLOADED and the service lives on',
+      'test/store/writer.test.ts: while another program writes, a write that waited long enough is OVERLOADED and the service lives on',
       'content/test/cli/import.test.ts: a store takes an import while it is served, and the service shows the rows',
     ],
     'In part: the lock is held for seconds, not again and again during an hour of load.',
@@ -158,8 +158,8 @@ export const storage = [
     'A16',
     'The disk is lost, with a continuous copy elsewhere',
     [
-      'content/test/store/shared-log.test.ts: with DUET_WAL=shared a program that was away finds all of the log, across a restart too',
-      'content/test/store/shared-log.test.ts: above DUET_WAL_MAX Duet checkpoints the log all the same and says so, or says what is in the way',
+      'test/store/shared-log.test.ts: with DUET_WAL=shared a program that was away finds all of the log, across a restart too',
+      'test/store/shared-log.test.ts: above DUET_WAL_MAX Duet checkpoints the log all the same and says so, or says what is in the way',
     ],
     'In part: with a stand-in for Litestream, which did not run here.',
   ],
@@ -167,7 +167,7 @@ export const storage = [
     'A17',
     'The thread that writes dies',
     [
-      'content/test/store/writer.test.ts: a writer that dies rejects what waits with UNAVAILABLE, says so once, and hangs nobody',
+      'test/store/writer.test.ts: a writer that dies rejects what waits with UNAVAILABLE, says so once, and hangs nobody',
     ],
     'At night 200 times.',
   ],
@@ -175,8 +175,8 @@ export const storage = [
     'A18',
     'In a common commit the failure of one write spoils the others',
     [
-      'content/test/store/group-commit.test.ts: of jobs that commit together, just those fail that would fail alone, and leave nothing',
-      'content/test/store/group-commit.test.ts: without a savepoint for each job the same property does not hold',
+      'test/store/group-commit.test.ts: of jobs that commit together, just those fail that would fail alone, and leave nothing',
+      'test/store/group-commit.test.ts: without a savepoint for each job the same property does not hold',
     ],
     'At night 10,000 random groups.',
   ],
@@ -186,7 +186,7 @@ export const storage = [
     [
       'content/test/nightly/answers.test.ts: of … answers from the cache none is older than it may be (DUET_SEED=…)',
       'content/test/nightly/answers.test.ts: changes that are told only after the commit let older answers through, and the race finds them',
-      'content/test/store/writer.test.ts: what is written through one API is read through the other at once',
+      'test/store/writer.test.ts: what is written through one API is read through the other at once',
       'content/test/contract/rest-deletes.test.ts: what one API writes the other reads at once, fifty times over',
       'content/test/postgres/replicas.test.ts: a write is seen by the very next read that names it, 200 times',
     ],
@@ -230,7 +230,7 @@ export const storage = [
     'Memory runs out',
     [
       'content/test/nightly/abuse.test.ts: … minutes of mixed abuse find a service with a heap of 256 MiB alive, in … MiB in the mean after two minutes',
-      'content/test/store/lane-threads.test.ts: a thread that read very much is ended without a word, and another serves the next read',
+      'test/store/lane-threads.test.ts: a thread that read very much is ended without a word, and another serves the next read',
       'content/test/nightly/kill.test.ts: … deaths by memory under writes lose no acknowledged write',
     ],
   ],

@@ -1,4 +1,4 @@
-/** A store and a log of which one byte is another, a thousand times each: as content/test/store/damage.test.ts, at any place. */
+/** A store and a log of which one byte is another, a thousand times each: as test/store/damage.test.ts, at any place. */
 import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'

@@ -1,8 +1,8 @@
 import { asPlanned } from '#test/nightly/planned.ts'
 
 asPlanned([
-  'content/test/store/writer.test.ts',
-  'content/test/store/group-commit.test.ts',
+  'test/store/writer.test.ts',
+  'test/store/group-commit.test.ts',
   'content/test/store/money.test.ts',
   'content/test/store/orders-model.test.ts',
 ])

@@ -14,7 +14,7 @@ import type { Root } from '#read/selection.ts'
 import { comparing } from '#read/selection.ts'
 import { type Changes, drive, type Rows } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
-import { field, goldens, relation, root } from '../goldens.ts'
+import { field, goldens, relation, root } from '#test/goldens.ts'
 import { createWorld, usualModel, type World } from '../world.ts'
 
 let world: World

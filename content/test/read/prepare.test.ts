@@ -5,7 +5,7 @@ import { plan } from '#read/plan.ts'
 import { laneOf } from '#read/prepare.ts'
 import { comparing, type Item, type Root } from '#read/selection.ts'
 import type { SqlValue } from '#sql/sql.ts'
-import { field, relation, root } from '../goldens.ts'
+import { field, relation, root } from '#test/goldens.ts'
 import { usualModel } from '../world.ts'
 
 const laneFor = (

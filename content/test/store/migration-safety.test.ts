@@ -9,7 +9,7 @@ import { sqliteDrafting } from '#engines/sqlite/schema.ts'
 import { int, text } from '#model/field.ts'
 import { defineModel } from '#model/model.ts'
 import { historyFor } from '#test/history.ts'
-import { faultsOf } from './migration-safety.ts'
+import { faultsOf } from '#test/store/migration-safety.ts'
 
 const engines: readonly EngineName[] = ['sqlite', 'postgres']
 

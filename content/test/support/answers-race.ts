@@ -10,7 +10,7 @@ import { type Answer, readCached } from '#read/read.ts'
 import { comparing, type Root } from '#read/selection.ts'
 import { queryWith } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
-import { field, relation, root } from '../goldens.ts'
+import { field, relation, root } from '#test/goldens.ts'
 import { createWorld, type World } from '../world.ts'
 
 /** A row with a number that is written again and again: in the name of a user, in the stock of a product. */

@@ -245,9 +245,11 @@ const actions: readonly Action[] = [
   },
 ]
 
+export const entities = defineModel({ user, post, comment, like, product })
+
 export default defineContent({
   title: 'Market',
-  entities: defineModel({ user, post, comment, like, product }),
+  entities,
   viewers: { entity: 'user', barred: { field: 'status', value: 'suspended' }, roles },
   versions,
   actions,

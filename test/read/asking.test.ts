@@ -5,8 +5,8 @@ import type { Role } from '#model/policy.ts'
 import { type Asked, resolveAsked } from '#read/asking.ts'
 import { levelsOf, plan } from '#read/plan.ts'
 import { laneOf } from '#read/prepare.ts'
+import { usualModel } from '#test/market.ts'
 import { root } from '../goldens.ts'
-import { usualModel } from '../world.ts'
 
 const words = {
   membersOf: (name: string) => {

@@ -1,6 +1,6 @@
 /** Reads for the slow lane. */
 import type { QueryScript, Rows } from '#sql/engine.ts'
-import { onPostgres } from '../world.ts'
+import { onPostgres } from '#test/market.ts'
 
 /** Work that asks one query. */
 export const asking = (text: string) =>

@@ -1,11 +1,12 @@
 /** What a draft would write for a model. */
-import { entities } from '#content/duet.config.ts'
+
 import { lackOf, migrationsFor } from '#engines/shared/draft.ts'
 import type { Migration } from '#engines/shared/migrations.ts'
 import { sqliteDrafting } from '#engines/sqlite/schema.ts'
 import { text } from '#model/field.ts'
 import { defineModel, type Entities } from '#model/model.ts'
-import { historyFor } from '#test/history.ts'
+import { historyFor } from '#test/market.ts'
+import { entities } from '#test/support/market/duet.config.ts'
 
 /** Posts as they are. */
 export const { post } = entities

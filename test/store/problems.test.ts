@@ -7,11 +7,16 @@ import { watchDisk } from '#engines/sqlite/file.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
 import { ApiError } from '#errors.ts'
 import type { Query, Rows } from '#sql/engine.ts'
-import { folderOf, serve } from '#test/duet.ts'
-import { historyFor } from '#test/history.ts'
+import {
+  createWorld,
+  folderOf,
+  historyFor,
+  serve,
+  type World,
+  type WorldOptions,
+} from '#test/market.ts'
 import { inTime, longest, until } from '#test/support/wait.ts'
 import type { Job } from '#write/job.ts'
-import { createWorld, type World, type WorldOptions } from '../world.ts'
 import { keysIn } from './writing.ts'
 
 const { folder, fresh } = folderOf('warning')

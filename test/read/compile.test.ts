@@ -11,9 +11,9 @@ import { type Answer, type PlanReader, prepare, read } from '#read/read.ts'
 import { comparing, type Root } from '#read/selection.ts'
 import { drive, type Query, type QueryScript } from '#sql/engine.ts'
 import type { SqlValue, Statement } from '#sql/sql.ts'
+import { createWorld, usualModel, type World } from '#test/market.ts'
 import { noDatabase } from '#test/postgres/tools/database.ts'
 import { field, goldens, relation, root } from '../goldens.ts'
-import { createWorld, usualModel, type World } from '../world.ts'
 
 let world: World
 before(async () => {

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import { printSchema } from 'graphql'
 import { deriveSchema } from '#graphql/schema.ts'
 import type { Model } from '#model/model.ts'
-import { createWorld, usualModel, type World } from '../world.ts'
+import { createWorld, usualModel, type World } from '#test/market.ts'
 import { longer, withDraft } from './drafted.ts'
 
 const model: Model = { ...usualModel, entities: longer }

@@ -7,8 +7,8 @@ import { after, before, describe, test } from 'node:test'
 import { serve } from '@hono/node-server'
 import { usualWaiting } from '#engines/shared/slow-lane.ts'
 import type { ReadOptions } from '#sql/engine.ts'
+import { type Answered, createWorld, onPostgres, type World } from '#test/market.ts'
 import { inTime, until } from '#test/support/wait.ts'
-import { type Answered, createWorld, onPostgres, type World } from '../world.ts'
 import { asking, endless, slowPath } from './laned.ts'
 
 /** How many slow reads run at a time in the world. */

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { After } from '#model/entity.ts'
 import type { Model } from '#model/model.ts'
+import { createWorld, usualModel, type World } from '#test/market.ts'
 import { until } from '#test/support/wait.ts'
 import { type Occasion, startOutbox } from '#write/outbox.ts'
-import { createWorld, usualModel, type World } from '../world.ts'
 
 type Run = (occasion: Occasion, row: Readonly<Record<string, unknown>>) => void | Promise<void>
 

@@ -2,15 +2,15 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { entities } from '#content/duet.config.ts'
 import { type Migration, machineMigrations } from '#engines/shared/migrations.ts'
 import { definitionsOf } from '#engines/shared/schema.ts'
 import { migrateSqlite } from '#engines/sqlite/migrate.ts'
 import { ddl } from '#engines/sqlite/schema.ts'
 import { int, text } from '#model/field.ts'
 import { defineModel, type Entities } from '#model/model.ts'
+import { createWorld } from '#test/market.ts'
 import { leftovers } from '#test/store/leftovers.ts'
-import { createWorld } from '../world.ts'
+import { entities } from '#test/support/market/duet.config.ts'
 import { known, lack, longer, post, withDraft } from './drafted.ts'
 
 const nothing = { inside: [], outside: [] }

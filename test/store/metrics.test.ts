@@ -8,11 +8,10 @@ import { createMemory } from '#http/memory.ts'
 import { createMetrics } from '#metrics/metrics.ts'
 import { serveMetrics } from '#serve/metrics.ts'
 import { ConfigError } from '#settings.ts'
-import { folderOf, type Service, serve } from '#test/duet.ts'
+import { createWorld, folderOf, isCached, type Service, serve } from '#test/market.ts'
 import { onPostgres } from '#test/stores.ts'
 import { valuesIn } from '#test/support/prometheus.ts'
 import { until } from '#test/support/wait.ts'
-import { createWorld, isCached } from '../world.ts'
 
 let service: Service
 let address = ''
@@ -23,7 +22,7 @@ before(async () => {
     DUET_METRICS_PORT: '0',
     DUET_SLOW: '0ms',
     DUET_LOG: 'info',
-    NODE_OPTIONS: `--import=${new URL('../../../test/support/spans.mjs', import.meta.url)}`,
+    NODE_OPTIONS: `--import=${new URL('../support/spans.mjs', import.meta.url)}`,
   }
   service = await serve({ ...settings, ...seen })
   address = / with metrics on (\S+)/.exec(service.stderr())?.[1] ?? ''

@@ -3,8 +3,8 @@ import { after } from 'node:test'
 import type { Worker } from 'node:worker_threads'
 import { connect } from '#engines/sqlite/connection.ts'
 import type { SqlValue } from '#sql/sql.ts'
+import { createWorld, type World, type WorldOptions } from '#test/market.ts'
 import type { Job, Step } from '#write/job.ts'
-import { createWorld, type World, type WorldOptions } from '../world.ts'
 
 /** What makes worlds with access to their writer threads, and the messages of their engines when these had to stop; they end with the tests of the file. */
 export const writerWorlds = () => {

@@ -3,8 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { before, test } from 'node:test'
-import { command } from '#test/commands.ts'
-import { duet, folderOf, serve } from '#test/duet.ts'
+import { command, duet, folderOf, serve } from '#test/market.ts'
 import { until } from '#test/support/wait.ts'
 
 const { fresh } = folderOf('damage')

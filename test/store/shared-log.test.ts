@@ -3,12 +3,10 @@ import assert from 'node:assert/strict'
 import { existsSync, statSync, symlinkSync } from 'node:fs'
 import { test } from 'node:test'
 import { mint } from '#auth/token.ts'
-import { command } from '#test/commands.ts'
-import { folderOf, type Service, type Settings, serve } from '#test/duet.ts'
+import { command, folderOf, type Service, type Settings, secret, serve } from '#test/market.ts'
 import { lookAtFile } from '#test/stores.ts'
 import { shipperOf } from '#test/support/log-shipper.ts'
 import { until } from '#test/support/wait.ts'
-import { secret } from '../world.ts'
 
 const { fresh } = folderOf('shared-log')
 

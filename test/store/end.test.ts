@@ -5,7 +5,7 @@ import { request } from 'node:http'
 import { connect as dial, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { connect } from '#engines/sqlite/connection.ts'
-import { folderOf, type Service, serve } from '#test/duet.ts'
+import { folderOf, type Service, serve } from '#test/market.ts'
 import { longest, pause, until } from '#test/support/wait.ts'
 
 const { fresh } = folderOf('end')

@@ -4,12 +4,10 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { addMonths, dayNumber, dayNumbered } from '#base/dates.ts'
 import { anonymous } from '#model/policy.ts'
-import { command } from '#test/commands.ts'
-import { folderOf, serve } from '#test/duet.ts'
+import { command, createWorld, folderOf, serve, type World } from '#test/market.ts'
 import { until } from '#test/support/wait.ts'
 import { createUsage } from '#versions/deprecated-use.ts'
 import type { DeprecationDays } from '#versions/deprecation.ts'
-import { createWorld, type World } from '../world.ts'
 
 const { folder, freshStore } = folderOf('notices')
 

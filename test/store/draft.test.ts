@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import content, { entities } from '#content/duet.config.ts'
 import { postgresDrafting } from '#engines/postgres/schema.ts'
 import { draftMigrations, lackOf } from '#engines/shared/draft.ts'
 import { contentMigrations, outsideMark, statementsOf } from '#engines/shared/migrations.ts'
 import { sqliteDrafting } from '#engines/sqlite/schema.ts'
 import { folded, text } from '#model/field.ts'
 import { defineModel, type Entities } from '#model/model.ts'
-import { historyFor } from '#test/history.ts'
+import { historyFor } from '#test/market.ts'
+import content, { entities } from '#test/support/market/duet.config.ts'
 
 const draftings = [sqliteDrafting, postgresDrafting]
 const nothing = { inside: [], outside: [] }
@@ -223,17 +223,22 @@ for (const [what, text, inside, outside] of [
     assert.deepEqual(lackAfter(text, longer), { inside, outside }))
 
 test('a table that is dropped is drafted anew with its indexes, in one transaction', () => {
-  const { inside, outside } = lackAfter('drop table if exists avatars cascade;')
+  const { inside, outside } = lackAfter('drop table if exists likes cascade;')
   assert.deepEqual(
     inside.map(text => /^[\w ]+/.exec(text)?.[0]),
-    ['create table avatars ', 'create unique index avatars_by_user_id on avatars '],
+    [
+      'create table likes ',
+      'create index likes_by_user_id on likes ',
+      'create index likes_by_comment_id on likes ',
+      'create unique index likes_by_user_id_comment_id on likes ',
+    ],
   )
   assert.deepEqual(outside, [])
 })
 
 test('a table that is renamed takes its columns along', () => {
-  const renamed = { ...entities, avatar: { ...entities.avatar, table: 'pictures' } }
-  const { inside } = lackAfter('alter table avatars rename to pictures;', renamed)
+  const renamed = { ...entities, like: { ...entities.like, table: 'pictures' } }
+  const { inside } = lackAfter('alter table likes rename to pictures;', renamed)
   assert.deepEqual(inside, [])
 })
 

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import type { Worker } from 'node:worker_threads'
+import { createWorld, onPostgres } from '#test/market.ts'
 import { inTime, until } from '#test/support/wait.ts'
-import { createWorld, onPostgres } from '../world.ts'
 import { asking, endless, slowPath } from './laned.ts'
 
 const threads = { skip: onPostgres && 'PostgreSQL has processes of its own for reads' }

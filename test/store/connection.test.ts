@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { connect } from '#engines/sqlite/connection.ts'
 import { ConstraintError, type QueryScript, type Rows } from '#sql/engine.ts'
+import { createWorld, type World } from '#test/market.ts'
 import { until } from '#test/support/wait.ts'
-import { createWorld, type World } from '../world.ts'
 
 let world: World
 before(async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { fold } from '#model/values.ts'
-import { createWorld, filling, onPostgres, type World } from '../world.ts'
+import { createWorld, filling, onPostgres, type World } from '#test/market.ts'
 
 let world: World
 before(async () => {
