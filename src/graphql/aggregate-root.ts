@@ -4,15 +4,9 @@ import { askedFields } from '#graphql/aggregate.ts'
 import { argumentOf, type Variables } from '#graphql/arguments.ts'
 import type { WriteConnection } from '#graphql/connection.ts'
 import { GraphqlErrors } from '#graphql/errors.ts'
+import { askedOf, collectFields, queryField, type Selecting, startOf } from '#graphql/execution.ts'
 import type { RootField } from '#graphql/schema.ts'
-import {
-  askedOf,
-  collectFields,
-  filteredBy,
-  queryField,
-  type Selecting,
-  startOf,
-} from '#graphql/selection.ts'
+import { filteredBy } from '#graphql/selection.ts'
 import { type GroupValue, groupValues, measures, mostGroups, nameOf } from '#model/aggregate.ts'
 import { entityOf, typeName } from '#model/model.ts'
 import { type AskedGroups, resolveGroups, tooManyGroups } from '#read/grouping.ts'

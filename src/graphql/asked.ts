@@ -2,7 +2,7 @@
 import { type FieldNode, type GraphQLObjectType, getNamedType, isObjectType } from 'graphql'
 import { ApiError } from '#errors.ts'
 import type { Variables } from '#graphql/arguments.ts'
-import { type Collected, collectFields, type Execution } from '#graphql/selection.ts'
+import { type Collected, collectFields, type Execution } from '#graphql/execution.ts'
 import { conditionOf, variablesIn, whereFaults, whereOf } from '#graphql/where.ts'
 import { OperandValue, type Predicate } from '#model/condition.ts'
 import { type Asked, resolveAsked } from '#read/asking.ts'

@@ -1,6 +1,7 @@
 /** The types and arguments of connections, as Relay's Cursor Connections specification has them. */
 import {
   GraphQLBoolean,
+  type GraphQLFieldConfigArgumentMap,
   GraphQLInt,
   GraphQLList,
   GraphQLNonNull,
@@ -22,7 +23,7 @@ const pageInfo = new GraphQLObjectType({
 })
 
 /** The type of the connection to objects of a type. */
-export const connectionType = (node: GraphQLObjectType): GraphQLObjectType => {
+const connectionType = (node: GraphQLObjectType): GraphQLObjectType => {
   const cursor = { type: new GraphQLNonNull(GraphQLString) }
   const edge = new GraphQLObjectType({
     name: `${node.name}Edge`,
@@ -42,11 +43,20 @@ export const connectionType = (node: GraphQLObjectType): GraphQLObjectType => {
 }
 
 /** The arguments of a connection that choose its page. */
-export const connectionPage = {
+const connectionPage = {
   first: { type: GraphQLInt, description: 'How many from the start at the most, 0 to 100.' },
   after: { type: GraphQLString, description: 'Only those after the row with this cursor.' },
   last: { type: GraphQLInt, description: 'How many from the end at the most, 0 to 100.' },
   before: { type: GraphQLString, description: 'Only those before the row with this cursor.' },
+}
+
+/** Gives the field of a connection to objects of a type, of which there is one type for each, with what else their lists are asked for. */
+export const connectionField = () => {
+  const types = new Map<string, GraphQLObjectType>()
+  return (node: GraphQLObjectType, asking: GraphQLFieldConfigArgumentMap) => ({
+    type: new GraphQLNonNull(types.getOrInsertComputed(node.name, () => connectionType(node))),
+    args: { ...connectionPage, ...asking },
+  })
 }
 
 /** The arguments of a connection that decide its plan by having a value or none. */

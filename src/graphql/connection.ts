@@ -1,32 +1,190 @@
-/** The pages of connections, as Relay's Cursor Connections specification has them, as roots of a read. */
-import { type FieldNode, GraphQLError, type GraphQLObjectType } from 'graphql'
+/** Connections, as Relay's Cursor Connections specification has them: of the roots of a read, and of the relations of a row. */
+import { type FieldNode, GraphQLError, type GraphQLField, type GraphQLObjectType } from 'graphql'
 import { argumentOf, type Variables } from '#graphql/arguments.ts'
 import { GraphqlErrors } from '#graphql/errors.ts'
-import { orderIn } from '#graphql/order.ts'
-import { searchIn } from '#graphql/search.ts'
 import {
   askedOf,
   type Collected,
   collectFields,
-  defaultOrder,
-  itemsOf,
   queryField,
   type Selecting,
   startOf,
-} from '#graphql/selection.ts'
+} from '#graphql/execution.ts'
+import { orderIn } from '#graphql/order.ts'
+import { searchIn } from '#graphql/search.ts'
 import { conditionOf } from '#graphql/where.ts'
+import type { Entity } from '#model/entity.ts'
 import { entityOf, typeName } from '#model/model.ts'
 import type { Viewer } from '#model/policy.ts'
 import { openCursor, sealOf } from '#read/cursor.ts'
 import type { Answer } from '#read/read.ts'
 import {
+  type ConnectionMember,
   type Item,
+  type Keyset,
   keysOf,
   mostPerPage,
+  type PageFact,
   type ParameterValue,
   type Root,
   type Slot,
+  type Sort,
 } from '#read/selection.ts'
+import { pageFact } from '#read/stitch.ts'
+
+type AnyField = GraphQLField<unknown, unknown>
+
+/** Gives the members of a row that the merged nodes of a field select. */
+type ItemsOf = (
+  selecting: Selecting,
+  type: GraphQLObjectType,
+  nodes: readonly FieldNode[],
+) => readonly Item[]
+
+/** The order of a list that is asked for none. */
+export const defaultOrder = ({ graphql }: Entity): readonly Sort[] => [
+  { field: 'id', descending: !graphql.paged },
+]
+
+/**
+ * The page that a connection is asked for, with its search and the order that it is asked for. Its cursors are bound to `list`;
+ * `usual` is its order otherwise, and `more` how many keys follow those of another one.
+ */
+const pagingOf = (
+  { core, slots, variables }: Selecting,
+  field: AnyField,
+  node: FieldNode,
+  {
+    list,
+    usual,
+    usualLimit,
+    more = 0,
+  }: {
+    readonly list: string
+    readonly usual: readonly Sort[]
+    readonly usualLimit: number
+    readonly more?: number
+  },
+) => {
+  const fault = (name: string, message: string) => {
+    const given = node.arguments?.find(argument => argument.name.value === name)
+    const error = new GraphQLError(`Argument "${name}" ${message}.`, { nodes: given?.value })
+    return new GraphqlErrors('BAD_USER_INPUT', [error])
+  }
+  const order = orderIn(field, node, variables)
+  const searched = searchIn(slots, field, node, variables, order)
+  const { sort = usual } = searched
+  const words = argumentOf(field, node, 'search')
+  const conditionFor = conditionOf(field, node)
+  const sealFor = (variables: Variables, { role, subject, id }: Viewer) => {
+    const where = conditionFor(variables)
+    const asks = [words(variables), ...(where == null ? [] : [{ where }])]
+    return sealOf(core.cursorKey, list, sort, ...asks, role, subject ?? id)
+  }
+  const keys = keysOf(sort).length + (searched.sort ? more : 0)
+  /** The slots of the place that a cursor names, which each request opens once. */
+  const placeOf = (name: string): readonly Slot[] | undefined => {
+    const given = argumentOf(field, node, name)
+    if (given(variables) == null) return undefined
+    const opened = new WeakMap<Variables, readonly ParameterValue[]>()
+    const valuesOf = (variables: Variables, viewer: Viewer) =>
+      opened.getOrInsertComputed(variables, () => {
+        const values = openCursor(sealFor(variables, viewer), String(given(variables)))
+        if (values) return values
+        throw fault(name, 'must be a cursor of this connection, in this order, for this caller')
+      })
+    return Array.from({ length: keys }, (_, at) =>
+      slots.take((variables, viewer) => valuesOf(variables, viewer)[at] ?? null),
+    )
+  }
+  const [after, before] = [placeOf('after'), placeOf('before')]
+  const [fromStart, fromEnd] = ['first', 'last'].map(name => argumentOf(field, node, name))
+  const limit = slots.take(variables => {
+    const given = { first: fromStart?.(variables), last: fromEnd?.(variables) }
+    if (given.first != null && given.last != null)
+      throw fault('last', 'cannot be given beside "first"')
+    const size = Number(given.first ?? given.last ?? usualLimit)
+    if (size < 0) throw fault(given.last == null ? 'first' : 'last', 'must not be negative')
+    return Math.min(size, mostPerPage)
+  })
+  const backwards = fromEnd?.(variables) != null
+  const keyset: Keyset = { seal: slots.take(sealFor), after, before, backwards }
+  return { ...searched, keyset, page: { limit, offset: null } }
+}
+
+/** The members of a connection to objects of a type that the merged nodes of its field select. */
+const membersOf = (
+  selecting: Selecting,
+  type: GraphQLObjectType,
+  nodes: readonly FieldNode[],
+  itemsOf: ItemsOf,
+): readonly ConnectionMember[] => {
+  const { operation, variables } = selecting
+  const selectedBy = (nodes: readonly FieldNode[]): Collected =>
+    collectFields(
+      nodes.flatMap(({ selectionSet }) => selectionSet ?? []),
+      operation,
+      variables,
+    )
+  return [...selectedBy(nodes)].map(([key, nodes]): ConnectionMember => {
+    const name = nodes[0]?.name.value
+    if (name === 'totalCount') return { kind: 'total', key }
+    const parts = [...selectedBy(nodes)]
+    if (name === 'pageInfo') {
+      const facts = parts.map(([key, [node]]) => ({ key, of: node?.name.value as PageFact }))
+      return { kind: 'page info', key, facts }
+    }
+    if (name !== 'edges') return { kind: 'text', key, json: `"${type.name}Connection"` }
+    const items = parts.map(([part, nodes]): Item => {
+      const name = nodes[0]?.name.value
+      if (name === 'cursor') return { kind: 'cursor', key: part }
+      if (name === 'node')
+        return { kind: 'row', keys: [key, part], items: itemsOf(selecting, type, nodes) }
+      return { kind: 'text', key: part, json: `"${type.name}Edge"` }
+    })
+    return { kind: 'edges', key, items }
+  })
+}
+
+/** The relation of an entity that a field of the schema is the connection of, in its extensions. */
+export type Connects = { readonly entity: string; readonly relation: string }
+
+/** The connection of a relation, as a member of its row. */
+export const connectionItem = (
+  selecting: Selecting,
+  { entity, relation }: Connects,
+  field: AnyField,
+  key: string,
+  nodes: readonly FieldNode[],
+  itemsOf: ItemsOf,
+): Item => {
+  const { model } = selecting.core
+  const [node] = nodes as readonly [FieldNode]
+  const {
+    to = '',
+    oldestFirst = false,
+    through,
+  } = entityOf(model, entity).relations[relation] ?? {}
+  const usual: readonly Sort[] = [{ field: 'id', descending: !oldestFirst }]
+  const { sort, ...paging } = pagingOf(selecting, field, node, {
+    list: `${entity}.${node.name.value}`,
+    usual,
+    usualLimit: entityOf(model, to).rest.listing.limit,
+    more: through === undefined ? 0 : 1,
+  })
+  const type = selecting.schema.schema.getType(typeName(to)) as GraphQLObjectType
+  const order = sort ?? (through === undefined ? usual : undefined)
+  return {
+    kind: 'connection',
+    key,
+    relation,
+    ...paging,
+    ...(order && { sort: order }),
+    ...askedOf(selecting, node),
+    members: membersOf(selecting, type, nodes, itemsOf),
+    ...startOf(node),
+  }
+}
 
 /** How a connection is written, given the answers of its operation. */
 export type WriteConnection = (answers: readonly Answer[]) => string
@@ -41,62 +199,19 @@ export const connectionRoots = (
   key: string,
   nodes: readonly FieldNode[],
   first: number,
+  itemsOf: ItemsOf,
 ): { readonly roots: readonly Root[]; readonly write: WriteConnection } => {
-  const { core, schema, slots, operation, variables } = selecting
-  const { model, cursorKey } = core
+  const { core, schema } = selecting
   const [node] = nodes as readonly [FieldNode]
   const field = queryField(schema, node.name.value)
-  const entity = entityOf(model, entityName)
+  const entity = entityOf(core.model, entityName)
   const type = schema.schema.getType(typeName(entityName)) as GraphQLObjectType
-  const membersOf = (of: readonly FieldNode[]): Collected =>
-    collectFields(
-      of.flatMap(({ selectionSet }) => selectionSet ?? []),
-      operation,
-      variables,
-    )
-  const fault = (name: string, message: string) => {
-    const given = node.arguments?.find(argument => argument.name.value === name)
-    const error = new GraphQLError(`Argument "${name}" ${message}.`, { nodes: given?.value })
-    return new GraphqlErrors('BAD_USER_INPUT', [error])
-  }
-
-  const order = orderIn(field, node, variables)
-  const { search, sort = defaultOrder(entity) } = searchIn(slots, field, node, variables, order)
-  const searched = argumentOf(field, node, 'search')
-  const conditionFor = conditionOf(field, node)
-  const sealFor = (variables: Variables, { role, subject, id }: Viewer) => {
-    const where = conditionFor(variables)
-    const asks = [searched(variables), ...(where == null ? [] : [{ where }])]
-    return sealOf(cursorKey, node.name.value, sort, ...asks, role, subject ?? id)
-  }
-  /** The slots of the place that a cursor names, which each request opens once. */
-  const placeOf = (name: string): readonly Slot[] | undefined => {
-    const given = argumentOf(field, node, name)
-    if (given(variables) == null) return undefined
-    const opened = new WeakMap<Variables, readonly ParameterValue[]>()
-    const valuesOf = (variables: Variables, viewer: Viewer) =>
-      opened.getOrInsertComputed(variables, () => {
-        const values = openCursor(sealFor(variables, viewer), String(given(variables)))
-        if (values) return values
-        throw fault(name, 'must be a cursor of this connection, in this order, for this caller')
-      })
-    return keysOf(sort).map((_, at) =>
-      slots.take((variables, viewer) => valuesOf(variables, viewer)[at] ?? null),
-    )
-  }
-  const [after, before] = [placeOf('after'), placeOf('before')]
-  const [fromStart, fromEnd] = ['first', 'last'].map(name => argumentOf(field, node, name))
-  const limit = slots.take(variables => {
-    const given = { first: fromStart?.(variables), last: fromEnd?.(variables) }
-    if (given.first != null && given.last != null)
-      throw fault('last', 'cannot be given beside "first"')
-    const size = Number(given.first ?? given.last ?? entity.rest.listing.limit)
-    if (size < 0) throw fault(given.last == null ? 'first' : 'last', 'must not be negative')
-    return Math.min(size, mostPerPage)
+  const usual = defaultOrder(entity)
+  const { keyset, ...paging } = pagingOf(selecting, field, node, {
+    list: node.name.value,
+    usual,
+    usualLimit: entity.rest.listing.limit,
   })
-  const backwards = fromEnd?.(variables) != null
-  const seal = slots.take(sealFor)
-
   const roots: Root[] = []
   const read = (items: readonly Item[]): number =>
     roots.push({
@@ -104,12 +219,11 @@ export const connectionRoots = (
       items,
       where: [],
       exists: [],
-      search,
+      sort: usual,
+      ...paging,
       ...askedOf(selecting, node),
-      sort,
-      keyset: { seal, after, before, backwards },
+      keyset,
       many: true,
-      page: { limit, offset: null },
       fetchOneMore: true,
       total: false,
       key,
@@ -117,43 +231,23 @@ export const connectionRoots = (
     }) -
     1 +
     first
-  const edgeItem = ([key, nodes]: readonly [string, readonly FieldNode[]], edges: string): Item => {
-    const name = nodes[0]?.name.value
-    if (name === 'cursor') return { kind: 'cursor', key }
-    if (name === 'node')
-      return { kind: 'row', keys: [edges, key], items: itemsOf(selecting, type, nodes) }
-    return { kind: 'text', key, json: `"${type.name}Edge"` }
-  }
-  const pageValue = (name: string | undefined, { more, ends }: Answer): unknown => {
-    switch (name) {
-      case 'hasNextPage':
-        return backwards ? before !== undefined : more
-      case 'hasPreviousPage':
-        return backwards ? more : after !== undefined
-      case 'startCursor':
-        return ends?.first ?? null
-      case 'endCursor':
-        return ends?.last ?? null
-      default:
-        return 'PageInfo'
-    }
-  }
-  const members = [...membersOf(nodes)].map(([key, nodes]) => {
-    const name = nodes[0]?.name.value
-    const parts = [...membersOf(nodes)]
-    const edges = name === 'edges' ? read(parts.map(part => edgeItem(part, key))) : undefined
+  const members = membersOf(selecting, type, nodes, itemsOf).map(member => {
+    const edges = member.kind === 'edges' ? read(member.items) : first
     const write = (answers: readonly Answer[]): string => {
-      if (edges !== undefined) return answers[edges]?.text ?? '[]'
-      const answer = answers[first] as Answer
-      if (name === 'totalCount') return String(answer.total)
-      if (name !== 'pageInfo') return `"${type.name}Connection"`
-      const values = parts.map(([key, [node]]) => [key, pageValue(node?.name.value, answer)])
-      return JSON.stringify(Object.fromEntries(values))
+      const { text, total, more, ends } = answers[edges] as Answer
+      if (member.kind === 'edges') return text
+      if (member.kind === 'total') return String(total)
+      if (member.kind === 'text') return member.json
+      const told = member.facts.map(({ key, of }) => [
+        key,
+        of === '__typename' ? 'PageInfo' : pageFact(of, keyset, more, end => ends?.[end] ?? null),
+      ])
+      return JSON.stringify(Object.fromEntries(told))
     }
-    return { key, name, write }
+    return { key: member.key, kind: member.kind, write }
   })
   if (roots.length === 0) read([])
-  const total = members.some(({ name }) => name === 'totalCount')
+  const total = members.some(({ kind }) => kind === 'total')
   return {
     roots: roots.map((root, at) => (at === 0 ? { ...root, total } : root)),
     write: answers =>

@@ -11,6 +11,7 @@ import {
 } from 'graphql'
 import { lru } from '#base/cache.ts'
 import { ApiError } from '#errors.ts'
+import { placing } from '#graphql/connection-type.ts'
 import { GraphqlErrors } from '#graphql/errors.ts'
 import {
   checkDocument,
@@ -28,6 +29,8 @@ export type GraphqlOperation = {
   readonly conditions: readonly string[]
   /** The variables of searches, which decide it by having words or none. */
   readonly searches: readonly string[]
+  /** The variables of the places and directions of connections, which decide it by having a value or none. */
+  readonly places: readonly string[]
   /** Whether its document has conditions on the rows of lists. */
   readonly asks: boolean
   /** The value derived from the operation under this key; made unless it is cached. */
@@ -124,6 +127,7 @@ export const documentCache = (
     const fragments = fragmentsOf(node)
     const conditions = new Set<string>()
     const searches = new Set<string>()
+    const places = new Set<string>()
     let asks = false
     visit(node, {
       Directive: directive => {
@@ -134,7 +138,9 @@ export const documentCache = (
         if (deciding.includes(own))
           visit(value, { Variable: ({ name }) => void conditions.add(name.value) })
         if (own === 'where') asks = true
-        if (own === 'search' && value.kind === 'Variable') searches.add(value.name.value)
+        if (value.kind !== 'Variable') return
+        if (own === 'search') searches.add(value.name.value)
+        if (placing.includes(own)) places.add(value.name.value)
       },
     })
     const { tokenCount: tokens = 0 } = node
@@ -146,7 +152,12 @@ export const documentCache = (
         const known = derivations.get(full)
         return (known ?? derivations.set(full, make(), weightOf.derived(tokens, full))) as Value
       }
-      const by = { conditions: [...conditions].sort(), searches: [...searches].sort() }
+      const sorted = (names: Set<string>) => [...names].sort()
+      const by = {
+        conditions: sorted(conditions),
+        searches: sorted(searches),
+        places: sorted(places),
+      }
       return { node, fragments, ...by, asks, derived }
     })
     return good.set(source, { operations }, weightOf.document(source, tokens))

@@ -13,17 +13,16 @@ import { aggregateRoot } from '#graphql/aggregate-root.ts'
 import { argumentOf, createSlots, idArgument } from '#graphql/arguments.ts'
 import { askedFor, askingIn } from '#graphql/asked.ts'
 import { connectionRoots, type WriteConnection } from '#graphql/connection.ts'
-import { placing } from '#graphql/connection-type.ts'
 import { GraphqlErrors } from '#graphql/errors.ts'
-import { hasWords } from '#graphql/search.ts'
 import {
   type Collected,
   collectFields,
   type Execution,
   locationOf,
   queryField,
-  rootOf,
-} from '#graphql/selection.ts'
+} from '#graphql/execution.ts'
+import { hasWords } from '#graphql/search.ts'
+import { itemsOf, rootOf } from '#graphql/selection.ts'
 import { type EncodedBody, encodeBody } from '#http/encode-body.ts'
 import { entityOf, notFound } from '#model/model.ts'
 import { type Answer, type ReadOptions, read, readCached } from '#read/read.ts'
@@ -53,10 +52,11 @@ export const runQuery = (
 ): Queried | Promise<Queried> => {
   const { core, operation, variables, viewer } = execution
   // The operation is prepared once for each role, for the conditions of its fields, and for the filters that are given.
-  const { searches } = operation
+  const { searches, places } = operation
   const conditions = [
     ...operation.conditions.map(name => JSON.stringify(variables.coerced[name])),
     ...searches.map(name => hasWords(variables.coerced[name])),
+    ...places.map(name => variables.coerced[name] != null),
   ].join()
   const { collected, filters, asking } = operation.derived(`fields ${conditions}`, () => {
     const collected = collectFields([operation.node.selectionSet], operation, variables)
@@ -79,7 +79,8 @@ export const runQuery = (
       const root = execution.schema.roots.get(name)
       if (!root) return { kind: 'introspection', key, nodes }
       if (root.kind === 'connection') {
-        const made = connectionRoots(selecting, root.entity, key, nodes, roots.length)
+        const { length } = roots
+        const made = connectionRoots(selecting, root.entity, key, nodes, length, itemsOf)
         roots.push(...made.roots)
         return { kind: 'connection', key, write: made.write }
       }
@@ -128,13 +129,12 @@ export const runQuery = (
   return after(found, orError)
 }
 
-/** The filters that a query's lists may be given, and the places that its connections may be, each as the value that it has for some variables. */
+/** The filters that a query's lists may be given, each as the value that it has for some variables. */
 const filtersIn = ({ core, schema }: Execution, collected: Collected) =>
   [...collected.values()].flatMap(([node]) => {
     const root = node && schema.roots.get(node.name.value)
     if (!root || !node?.arguments?.length) return []
     const field = queryField(schema, node.name.value)
-    if (root.kind === 'connection') return placing.map(name => argumentOf(field, node, name))
     if (root.kind !== 'list' && root.kind !== 'aggregate') return []
     const { filters } = entityOf(core.model, root.entity).graphql
     return [...filters, ...(root.kind === 'aggregate' ? ['limit'] : [])].map(name =>

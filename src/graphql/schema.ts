@@ -21,7 +21,7 @@ import {
 } from 'graphql'
 import { mapped } from '#base/object.ts'
 import { aggregateOf } from '#graphql/aggregate.ts'
-import { connectionPage, connectionType } from '#graphql/connection-type.ts'
+import { connectionField } from '#graphql/connection-type.ts'
 import { orderArguments } from '#graphql/order.ts'
 import { partInputs } from '#graphql/parts.ts'
 import { askingWords, whereArguments } from '#graphql/where.ts'
@@ -72,7 +72,8 @@ export const deriveSchema = (model: Model, actions: readonly Action[] = []): Der
   const orderBy = orderArguments(model, deprecation)
   const where = whereArguments(model, words, leafOf, deprecation)
   const asking = (name: string) => ({ ...where(name), ...orderBy(name) })
-  const types = objectTypes(model, leafOf, guarded, asking)
+  const connection = connectionField()
+  const types = objectTypes(model, leafOf, guarded, asking, connection)
   const partsOf = partInputs(model, (name, kind, besides) => ({
     ...inputFields(model, leafOf, name, kind, besides),
     ...partsOf(name, kind),
@@ -115,8 +116,7 @@ export const deriveSchema = (model: Model, actions: readonly Action[] = []): Der
         description: described(many, rights),
       })
       add(queries, 'connection', `${plural}Connection`, {
-        type: new GraphQLNonNull(connectionType(type)),
-        args: { ...connectionPage, ...asking(name) },
+        ...connection(type, asking(name)),
         description: described(`The ${plural} by cursors.`, rights),
       })
       const aggregate = aggregateOf(name, entity, leafOf)
@@ -326,6 +326,7 @@ const objectTypes = (
   leafOf: LeafOf,
   guarded: ReadonlySet<string | null>,
   asking: (entity: string) => GraphQLFieldConfigArgumentMap,
+  connection: ReturnType<typeof connectionField>,
 ): ReadonlyMap<string, GraphQLObjectType> => {
   const { entities } = model
   const types = new Map<string, GraphQLObjectType>()
@@ -360,8 +361,16 @@ const objectTypes = (
         if (field.graphql === 'shown') configs[key] = valueField(field)
       if (guarded.has(name)) configs.revision = { type: new GraphQLNonNull(GraphQLInt) }
       for (const [key, relation] of Object.entries(entity.relations))
-        if (relation.graphql && entities[relation.to]?.graphql.type)
+        if (relation.graphql && entities[relation.to]?.graphql.type) {
           configs[key] = relationField(entity, relation)
+          if (relation.kind === 'many')
+            configs[`${key}Connection`] = {
+              ...connection(types.get(relation.to) as GraphQLObjectType, asking(relation.to)),
+              extensions: { connects: { entity: name, relation: key } },
+              description: `The ${key} by cursors.`,
+              ...deprecation(relation),
+            }
+        }
       return configs
     }
     const { description } = entity

@@ -57,7 +57,7 @@ const levelDepends = (
 ): Depends<readonly number[]> => {
   const all = tablesOfLevel(level).map(changes.versionOf) as number[]
   const [table = 0, ...others] = all
-  if (level.kind === 'by ids' || level.kind === 'children of') {
+  if (level.kind === 'by ids' || level.kind === 'children of' || level.kind === 'counts of') {
     const by = level.kind === 'by ids' ? 'id' : columnName(level.by)
     const versionBy = changes.versionsBy(level.table, by)
     if (versionBy && above) {

@@ -27,6 +27,7 @@ import {
   slot,
   sql,
   statement,
+  trusted,
 } from '#sql/sql.ts'
 
 /** The alias of the rows that a query gives. */
@@ -49,7 +50,7 @@ const fieldsSql = ({ fields }: RowLevel, dialect: Dialect): Sql =>
   )
 
 const whereSql = (level: Level, dialect: Dialect, most = level.where.length): Sql => {
-  const isKeyed = level.kind === 'by ids' || level.kind === 'children of'
+  const isKeyed = ['by ids', 'children of', 'counts of'].includes(level.kind)
   const rows = {
     dialect,
     columnOf: fieldSql,
@@ -122,14 +123,36 @@ export const levelSql = (
     case 'by ids':
       return dialect.byIds({ table, columns: fieldsSql(level, dialect), keys, where, budget })
     case 'children of': {
+      const { keyset, order } = level
+      // With cursors one row more says whether there is a next page.
+      const more = sql`${trusted(keyset ? ' + 1' : '')}`
       const page = level.page && {
-        limit: capped(level.page.limit),
+        limit: sql`${capped(level.page.limit)}${more}`,
         offset: level.page.offset === null ? null : slot(level.page.offset),
       }
       const by = fieldSql(level.by)
       const columns = fieldsSql(level, dialect)
-      const order = level.order ? orderSql(level.order, fieldSql, dialect) : null
-      return dialect.childrenOf({ table, columns, keys, where, budget, by, page, order })
+      const between = keyset && order && betweenSql(order, keyset, fieldSql, dialect)
+      const all = between ? and([where, ...between.range, ...between.rest]) : where
+      const ordered = order ? orderSql(order, fieldSql, dialect, keyset?.backwards) : null
+      return dialect.childrenOf({
+        table,
+        columns,
+        keys,
+        where: all,
+        budget,
+        by,
+        page,
+        order: ordered,
+      })
+    }
+    case 'counts of': {
+      const by = fieldSql(level.by)
+      const counted = {
+        columns: sql`${by}, count(*)`,
+        where: sql`${where} group by ${by}`,
+      }
+      return dialect.childrenOf({ table, keys, budget, by, page: null, order: null, ...counted })
     }
     case 'count': {
       const { cached } = level

@@ -34,7 +34,10 @@ const columnSql = (
   dialect: Dialect,
 ): Sql => {
   if (across) return acrossSql(across, columnOf, dialect)
-  if (rank) return sql`row_number() over (order by ${orderSql(rank, columnOf, dialect)})`
+  if (rank) {
+    const { order, backwards } = rank
+    return sql`row_number() over (order by ${orderSql(order, columnOf, dialect, backwards)})`
+  }
   if (!shown) return columnOf(own)
   const isShown = predicateSql(shown.in, { dialect, columnOf, others: 'by row' })
   return sql`case when ${isShown} then ${columnOf(shown.field)} end`

@@ -32,6 +32,8 @@ import {
   keysOf,
   type Location,
   type Page,
+  type PageFact,
+  type Related,
   type Root,
   type Selection,
   type Slot,
@@ -51,8 +53,8 @@ export type ReadField = Pick<Field, 'scalar' | 'nullable'> & {
     readonly field: string
     readonly relevance?: Relevance
   }
-  /** The order that it is the number of the row in. */
-  readonly rank?: readonly OrderKey[]
+  /** The order that it is the number of the row in, from its end if it is read backwards. */
+  readonly rank?: { readonly order: readonly OrderKey[]; readonly backwards?: boolean }
   /** The value of a group of rows that it is. */
   readonly group?: GroupValue
   /** Whether it is a sum or a mean, which comes as two numbers and is written exactly. */
@@ -95,6 +97,8 @@ export type RowPart =
       readonly parts: readonly RowPart[]
     }
   | { readonly kind: 'child'; readonly level: ChildLevel }
+  /** What is told of the page of a level below for this row. */
+  | { readonly kind: 'page'; readonly level: PagedChildren; readonly of: PageFact }
   /** The cursor of the row. */
   | { readonly kind: 'cursor' }
 
@@ -126,20 +130,28 @@ export type RootLevel = RowSet &
     }
   }
 
+/** The rows whose field `by`, their field 1, is an id of the level above. */
+type Children = RowSet & {
+  readonly kind: 'children of'
+  readonly by: string
+  readonly page: Page
+  readonly oldestFirst: boolean
+  /** Instead of the order by id; the rows then have their rank in it. */
+  readonly order?: readonly OrderKey[]
+  /** For a list with cursors, whose values are those of the order. */
+  readonly keyset?: Keyset
+  /** Whether the page of a parent is found only by sorting all its rows, their words or a caller's condition that looks beyond their values. */
+  readonly isSorted?: boolean
+}
+
+export type PagedChildren = Children & Required<Pick<Children, 'keyset' | 'order'>>
+
 export type ChildLevel =
   /** The rows whose ids are in field `by` of the level above. */
   | (RowSet & { readonly kind: 'by ids'; readonly by: string })
-  /** The rows whose field `by`, their field 1, is an id of the level above. */
-  | (RowSet & {
-      readonly kind: 'children of'
-      readonly by: string
-      readonly page: Page
-      readonly oldestFirst: boolean
-      /** Instead of the order by id; the rows then have their rank in it. */
-      readonly order?: readonly OrderKey[]
-      /** Whether the page of a parent is found only by sorting all its rows, their words or a caller's condition that looks beyond their values. */
-      readonly isSorted?: boolean
-    })
+  | Children
+  /** How many there are of those for each id: it is field 0, and their number field 1. */
+  | (RowSet & { readonly kind: 'counts of'; readonly by: string })
 
 export type RowLevel = RootLevel | ChildLevel
 
@@ -190,8 +202,12 @@ export type Results = Map<Level, Rows>
 export const hasRows = (level: Level): level is RowLevel => 'parts' in level
 
 /** The levels directly below one, in the order in which its text holds them. */
-export const levelsBelow = ({ parts }: RowLevel): readonly ChildLevel[] =>
-  parts.flatMap(part => (part.kind === 'child' ? [part.level] : []))
+export const levelsBelow = ({ parts }: RowLevel): readonly ChildLevel[] => {
+  const levels = parts.flatMap(part =>
+    part.kind === 'child' || part.kind === 'page' ? [part.level] : [],
+  )
+  return [...new Set(levels)]
+}
 
 const descendants = (above: RowLevel): readonly LinkedLevel[] =>
   levelsBelow(above).flatMap(level => [{ level, above }, ...descendants(level)])
@@ -228,6 +244,7 @@ const fieldsOf = (part: RowPart): readonly string[] => {
     case 'present':
       return [...part.parts.flatMap(fieldsOf), ...part.fields]
     case 'child':
+    case 'page':
       return [keyOf(part.level)]
     default:
       return part satisfies never
@@ -551,58 +568,150 @@ const memberParts = (
       const field = readColumn(context, entityName, item.field, what, locationOf(path, item.at))
       return [{ kind: 'field', field, as: 'value', form: item.form }]
     }
-    case 'relation': {
+    case 'relation':
+    case 'connection': {
       const relation = entity.relations[item.relation]
       if (!relation) throw new Error(`${entity.plural} have no relation ${item.relation}`)
+      if (relation.kind === 'many' || item.kind === 'connection')
+        return manyParts(context, entityName, relation, item, path)
       const { by, to } = relation
       const location = locationOf(path, item.at)
-      if (relation.through !== undefined)
-        return [linkedRows(context, entityName, relation, item, path)]
       // What belongs to a new row is as new as that, and refers to it; other rows were there before, and may be anybody's.
-      const role = relation.kind === 'many' || by === context.above ? context.role : context.ownRole
-      const above = relation.kind === 'many' ? by : undefined
-      const below: Context = { ...context, role, above }
-      const target = entityOf(context.model, to)
-      const where = visible(below, to, target.policy.read, location)
-      if (relation.kind === 'one') {
-        // Whom a reference names is known by the row that it leads to.
-        const what = `read the ${item.relation} of a ${entityName}`
-        const key = readColumn(context, entityName, by, what, location)
-        const rows = rowSet(below, to, item.items, path, { where, own: ['id'] })
-        return [{ kind: 'child', level: { ...rows, kind: 'by ids', by: key } }]
-      }
-      // And by the list that a row is in.
-      where.push(...visible(below, to, fieldOf(target, by).readableBy, location))
-      where.push(...findsIn(target, item.search))
-      const { page, asked } = item
-      if (asked) where.push(...partsOfAll(askedRows(below, to, asked, location)))
-      const order = item.sort && orderOf(below, to, item, location)
-      const made = order ? [rankIn(order)] : []
-      const rows = rowSet(below, to, item.items, path, { where, own: ['id', by], made })
-      const { oldestFirst } = relation
-      const isFound =
-        (!item.sort || page === null || isIndexed(target, [by], item.sort)) &&
-        item.search === undefined &&
-        !(asked && looksFurther(asked))
-      return [
-        {
-          kind: 'child',
-          level: {
-            ...rows,
-            kind: 'children of',
-            by,
-            page,
-            oldestFirst,
-            ...(order && { order }),
-            ...(!isFound && { isSorted: true }),
-          },
-        },
-      ]
+      const role = by === context.above ? context.role : context.ownRole
+      const below: Context = { ...context, role, above: undefined }
+      const where = visible(below, to, entityOf(context.model, to).policy.read, location)
+      // Whom a reference names is known by the row that it leads to.
+      const what = `read the ${item.relation} of a ${entityName}`
+      const key = readColumn(context, entityName, by, what, location)
+      const rows = rowSet(below, to, item.items, path, { where, own: ['id'] })
+      return [{ kind: 'child', level: { ...rows, kind: 'by ids', by: key } }]
     }
     default:
       return item satisfies never
   }
 }
+
+/** The rows below a row, as they are found, and the row set of them with given members; `at` is their path. */
+type Below = {
+  readonly level: Pick<Children, 'table' | 'where' | 'by' | 'order' | 'isSorted'>
+  readonly by: ReadField
+  readonly rowsWith: (
+    items: readonly Item[],
+    at: readonly string[],
+    own: readonly ReadField[],
+  ) => RowSet
+}
+
+/** The text of a list of many rows, or of a connection to them, in parts. */
+const manyParts = (
+  context: Context,
+  entityName: string,
+  relation: Relation,
+  item: Extract<Item, { kind: 'relation' | 'connection' }>,
+  path: readonly string[],
+): readonly RowPart[] => {
+  const below = (relation.through === undefined ? belowRows : linkedRows)(
+    context,
+    entityName,
+    relation,
+    item,
+    path,
+  )
+  const { table, where, by, order } = below.level
+  const { page } = item
+  const { oldestFirst } = relation
+  const levelOf = (items: readonly Item[], at: readonly string[], keyset?: Keyset): Children => {
+    const rank = order ? [rankIn(order, keyset?.backwards)] : []
+    const keys = keyset ? (order ?? []).map(({ column }) => column) : []
+    const rows = below.rowsWith(items, at, [...keys, ...rank])
+    return { ...rows, ...below.level, kind: 'children of', page, oldestFirst }
+  }
+  if (item.kind === 'relation') return [{ kind: 'child', level: levelOf(item.items, path) }]
+  const { keyset, members } = item
+  const paged = (items: readonly Item[], at: readonly string[]) =>
+    ({ ...levelOf(items, at, keyset), order: order ?? [], keyset }) satisfies PagedChildren
+  const edges = members.flatMap(one =>
+    one.kind === 'edges' ? [[one.key, paged(one.items, [...path, one.key])] as const] : [],
+  )
+  const levels = new Map(edges)
+  const isTold = members.some(one => one.kind === 'page info')
+  // All of them have one page.
+  const first = edges[0]?.[1] ?? (isTold ? paged([], path) : undefined)
+  const count = (): ChildLevel => {
+    const n: ReadField = { name: 'n', scalar: 'int', nullable: false }
+    const parts: RowPart[] = [{ kind: 'field', field: 'n', as: 'value' }]
+    return { kind: 'counts of', table, where, by, fields: [below.by, n], parts, longText: 0 }
+  }
+  const parts = members.flatMap((member, place): readonly RowPart[] => {
+    const label = textPart(`${place === 0 ? '' : ','}${JSON.stringify(member.key)}:`)
+    switch (member.kind) {
+      case 'text':
+        return [label, textPart(member.json)]
+      case 'total':
+        return [label, { kind: 'child', level: count() }]
+      case 'edges':
+        return [label, { kind: 'child', level: levels.get(member.key) as PagedChildren }]
+      case 'page info': {
+        const facts = member.facts.flatMap(({ key, of }, at): readonly RowPart[] => {
+          const told: RowPart =
+            of === '__typename'
+              ? textPart('"PageInfo"')
+              : { kind: 'page', level: first as PagedChildren, of }
+          return [textPart(`${at === 0 ? '' : ','}${JSON.stringify(key)}:`), told]
+        })
+        return [label, textPart('{'), ...facts, textPart('}')]
+      }
+      default:
+        return member satisfies never
+    }
+  })
+  return [textPart('{'), ...parts, textPart('}')]
+}
+
+/** The rows of another entity that refer to a row. */
+const belowRows = (
+  context: Context,
+  _entityName: string,
+  { by, to }: Relation,
+  item: Related & { readonly keyset?: Keyset },
+  path: readonly string[],
+): Below => {
+  const location = locationOf(path, item.at)
+  // They are as new as the row, if that is new.
+  const below: Context = { ...context, above: by }
+  const target = entityOf(context.model, to)
+  const where = visible(below, to, target.policy.read, location)
+  // Whom a reference names is known by the list that a row is in, too.
+  where.push(...visible(below, to, fieldOf(target, by).readableBy, location))
+  where.push(...findsIn(target, item.search))
+  const { page, asked, sort } = item
+  if (asked) where.push(...partsOfAll(askedRows(below, to, asked, location)))
+  const order = sort && orderOf(below, to, item, location)
+  const isFound =
+    (!sort || page === null || isIndexed(target, [by], sort)) &&
+    !passesEqual(item.keyset, order) &&
+    item.search === undefined &&
+    !(asked && looksFurther(asked))
+  return {
+    level: {
+      table: target.table,
+      where,
+      by,
+      ...(order && { order }),
+      ...(!isFound && { isSorted: true }),
+    },
+    by: readField(target, by),
+    rowsWith: (items, at, fields) => {
+      const made = fields.filter(({ across, rank }) => across || rank)
+      const own = fields.flatMap(({ name, across, rank }) => (across || rank ? [] : [name]))
+      return rowSet(below, to, items, at, { where, own: ['id', by, ...own], made })
+    },
+  }
+}
+
+/** Whether a page goes on from a row, and may pass those with the same values as that one. */
+const passesEqual = (keyset: Keyset | undefined, order: readonly OrderKey[] | undefined) =>
+  (keyset?.after ?? keyset?.before) !== undefined && order?.[0]?.column.name !== 'id'
 
 /** Whether a condition looks at more than the values of its row, or looks through a text or a list. */
 const looksFurther = (asked: Predicate): boolean =>
@@ -621,9 +730,9 @@ const linkedRows = (
   context: Context,
   entityName: string,
   relation: Relation,
-  item: Extract<Item, { kind: 'relation' }>,
+  item: Related & { readonly keyset?: Keyset },
   path: readonly string[],
-): RowPart => {
+): Below => {
   const { model, role, ownRole } = context
   const { through = '', to, oldestFirst } = relation
   const { by, of } =
@@ -637,7 +746,6 @@ const linkedRows = (
   for (const key of [by, of])
     allow(links, fieldOf(link, key).readableBy, `read the ${key} of a ${through}`, location)
   const seen = visible(below, to, target.policy.read, location)
-  const rows = rowSet(below, to, item.items, path, { where: seen, own: ['id'] })
   const fits = [
     ...(item.asked ? [askedRows(below, to, item.asked, location)] : []),
     ...findsIn(target, item.search),
@@ -647,26 +755,40 @@ const linkedRows = (
     fits.length === 0
       ? []
       : [{ kind: 'across', rows: 'one', table: target.table, by: of, where: allOf(fits) }]
-  // In the order of the rows that they lead to.
+  // In the order of the rows that they lead to, or their own.
   const hop: Hop = { table: target.table, by: of, where: seen }
-  const order = item.sort && orderOf(below, to, item, location, [hop])
+  const own = { column: readField(link, 'id'), descending: !oldestFirst, nullsLast: false }
+  const unordered = item.keyset && [own]
+  const order = item.sort ? orderOf(below, to, item, location, [hop]) : unordered
   const fields = ['id', by, of].map(key => readField(link, key))
+  const rowOf = (items: readonly Item[], at: readonly string[]): RowPart => {
+    const rows = rowSet(below, to, items, at, { where: seen, own: ['id'] })
+    return { kind: 'child', level: { ...rows, kind: 'by ids', by: of } }
+  }
+  const isSorted =
+    (item.sort && item.page !== null) || item.search !== undefined || item.asked !== undefined
   return {
-    kind: 'child',
     level: {
-      kind: 'children of',
       table: link.table,
       where: [...visible(links, through, link.policy.read, location), ...isSeen],
-      fields: order ? [...fields, rankIn(order)] : fields,
-      parts: [{ kind: 'child', level: { ...rows, kind: 'by ids', by: of } }],
-      longText: 0,
       by,
-      page: item.page,
-      oldestFirst,
       ...(order && { order }),
-      ...(((order && item.page !== null) || item.search !== undefined || item.asked) && {
-        isSorted: true,
-      }),
+      ...(isSorted && { isSorted }),
+    },
+    by: readField(link, by),
+    rowsWith: (items, at, keys) => {
+      // An edge has the row as one of its members; a list has nothing else.
+      const members = items.flatMap((one, place): readonly RowPart[] => {
+        const key = one.kind === 'row' ? one.keys.at(-1) : one.key
+        const label = textPart(`${place === 0 ? '' : ','}${JSON.stringify(key)}:`)
+        if (one.kind === 'row') return [label, rowOf(one.items, [...at, ...one.keys])]
+        return [label, one.kind === 'text' ? textPart(one.json) : { kind: 'cursor' }]
+      })
+      const parts = item.keyset
+        ? merged([textPart('{'), ...members, textPart('}')])
+        : [rowOf(items, at)]
+      const named = new Map([...fields, ...keys].map(field => [field.name, field]))
+      return { table: link.table, where: [], fields: [...named.values()], parts, longText: 0 }
     },
   }
 }
@@ -678,7 +800,7 @@ const linkedRows = (
 const orderOf = (
   context: Context,
   entityName: string,
-  { sort = [], search }: Pick<Extract<Item, { kind: 'relation' }>, 'sort' | 'search'>,
+  { sort = [], search }: Pick<Related, 'sort' | 'search'>,
   location: ErrorLocation,
   first: readonly Hop[] = [],
 ): readonly OrderKey[] => {
@@ -720,11 +842,11 @@ const orderOf = (
 }
 
 /** The column with the rank of each row in an order. */
-const rankIn = (rank: readonly OrderKey[]): ReadField => ({
+const rankIn = (order: readonly OrderKey[], backwards = false): ReadField => ({
   name: 'in order',
   scalar: 'int',
   nullable: false,
-  rank,
+  rank: { order, backwards },
 })
 
 /** The condition that a row is linked with the one that a root names, by links that the viewer may read. */
@@ -838,9 +960,7 @@ const planRoot = (viewers: Context, root: Root): PlannedRoot => {
 
   const isFoundButHidden = searched.length === 0 && areEqual && isIndexed(entity, asksEqual, sort)
 
-  // A page that goes on from a row may pass those with the same values as that one.
-  const goesOn = keyset !== undefined && (keyset.after ?? keyset.before) !== undefined
-  const passesEqual = goesOn && order[0]?.column.name !== 'id'
+  const passes = passesEqual(keyset, order)
 
   // One row of an entity with revisions has one for its ETag.
   const hasRevision = !many && entity.fields.revision !== undefined
@@ -889,8 +1009,8 @@ const planRoot = (viewers: Context, root: Root): PlannedRoot => {
       many,
       fetchOneMore,
       ...(keyset && { keyset }),
-      isIndexed: isFound && !passesEqual && !aggregate,
-      ...(isFound && passesEqual && { foundBy: where.length }),
+      isIndexed: isFound && !passes && !aggregate,
+      ...(isFound && passes && { foundBy: where.length }),
       ...(!isFound && isFoundButHidden && !aggregate && { foundBy: filters.length }),
       ...(rows.groups && { groups: { ...rows.groups, areFew: isFound && equal.length > 0 } }),
     },

@@ -4,13 +4,15 @@ import {
   indexOf,
   levelsBelow,
   levelsOf,
+  type PagedChildren,
   type ReadPlan,
   type Results,
   type RootLevel,
   type RowLevel,
 } from '#read/plan.ts'
+import type { Keyset } from '#read/selection.ts'
 import { type Fetch, inSingleStatement, perLevel } from '#read/statements.ts'
-import { type CursorOf, type Limits, stitcher } from '#read/stitch.ts'
+import { type CursorOf, type Limits, type Paging, stitcher } from '#read/stitch.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
@@ -64,7 +66,7 @@ type AddCost = (
 
 const costOf = (level: RowLevel): AddCost => {
   const below = levelsBelow(level).map(costOf)
-  const isOneEach = level.kind === 'by ids' || (level.kind === 'root' && !level.many)
+  const isOneEach = !('page' in level) || (level.kind === 'root' && !level.many)
   const { page } = isOneEach ? { page: null } : level
   return (cost, above, parameters) => {
     // For each row above: the most rows that it has, and those that its offset skips.
@@ -99,7 +101,9 @@ export const laneOf = (
       return (many && (page === null || !(isIndexed || mayBeFew))) || total?.cached === null
     },
   )
-  const isSorted = levelsOf(plan).some(({ level }) => 'isSorted' in level && level.isSorted)
+  const isSorted = levelsOf(plan).some(
+    ({ level }) => ('isSorted' in level && level.isSorted) || level.kind === 'counts of',
+  )
   if (isUnbounded || isSorted) return () => 'slow'
   const costs = plan.roots.map(({ rows }) => costOf(rows))
   const [one, ...others] = plan.roots
@@ -113,8 +117,11 @@ export const laneOf = (
   }
 }
 
+/** A list with cursors. */
+type KeysetLevel = (RootLevel | PagedChildren) & { readonly keyset: Keyset }
+
 /** Gives the cursors of a list's rows, sealed with this key. */
-const cursorsIn = (level: RootLevel, seal: string): CursorOf => {
+const cursorsIn = (level: KeysetLevel, seal: string): CursorOf => {
   const columns = level.order.map(({ column: { name, scalar } }) => {
     const isText = scalar === 'text' || scalar === 'date'
     return { index: indexOf(level, name), isText }
@@ -155,10 +162,17 @@ export const prepare = (
       })
   const texts = fetch.statements.map(({ text }) => text)
   const stitch = stitcher(plan, digits, limits)
+  const keyed = levelsOf(plan).flatMap(({ level }) =>
+    'keyset' in level && level.keyset ? [level as KeysetLevel] : [],
+  )
   const answers: Prepared['answers'] = (results, parameters) => {
     // Cuts off the row that was fetched only to know whether there is a next page.
     const more: boolean[] = []
-    const cursorsOf: (CursorOf | undefined)[] = []
+    const pages: Map<RowLevel, Paging> | undefined = keyed.length === 0 ? undefined : new Map()
+    for (const level of keyed) {
+      const cursorOf = cursorsIn(level, String(parameters[level.keyset.seal]))
+      pages?.set(level, { limit: Number(parameters[level.page?.limit ?? 0]), cursorOf })
+    }
     for (const { rows: level } of plan.roots) {
       const { page, fetchOneMore } = level
       const rows = results.get(level) ?? []
@@ -167,9 +181,8 @@ export const prepare = (
       let kept = rows.length > limit ? rows.slice(0, limit) : rows
       if (level.keyset?.backwards) kept = kept.toReversed()
       if (kept !== rows) results.set(level, kept)
-      cursorsOf.push(level.keyset && cursorsIn(level, String(parameters[level.keyset.seal])))
     }
-    const stitched = stitch(results, cursorsOf)
+    const stitched = stitch(results, pages)
     const all: Answer[] = []
     for (const [index, { rows: level, total, hasRevision, exists }] of plan.roots.entries()) {
       const { text = '', objects = 0 } = stitched[index] ?? {}
@@ -177,7 +190,7 @@ export const prepare = (
       const last = rows.at(-1)?.[0]
       const revision = hasRevision ? rows[0]?.[1] : undefined
       const absent = exists.find(level => results.get(level)?.length === 0)
-      const cursorOf = cursorsOf[index]
+      const cursorOf = pages?.get(level)?.cursorOf
       const [first] = rows
       const ends = cursorOf &&
         first && { first: cursorOf(first), last: cursorOf(rows.at(-1) ?? first) }

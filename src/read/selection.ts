@@ -39,21 +39,44 @@ export type Item =
       readonly prefix: string
       readonly links: Links
     }
+  | (Related & { readonly kind: 'relation'; readonly items: readonly Item[] })
+  /** A page of those rows by cursors, with what is told about it. */
+  | (Related & {
+      readonly kind: 'connection'
+      readonly keyset: Keyset
+      readonly members: readonly ConnectionMember[]
+    })
+
+/** The rows that a relation leads to. */
+export type Related = {
+  readonly key: string
+  readonly relation: string
+  /** The page of each parent; null: all rows. */
+  readonly page: Page
+  /** Only rows that have the words in the slot. */
+  readonly search?: Slot | undefined
+  /** Instead of the relation's own order. */
+  readonly sort?: readonly Sort[]
+  /** Only rows that fit a caller's condition. */
+  readonly asked?: Predicate | undefined
+  readonly at?: Location
+}
+
+/** What is told of a page: a member of Relay's PageInfo. */
+export type PageFact = 'hasNextPage' | 'hasPreviousPage' | 'startCursor' | 'endCursor'
+
+/** One member of a connection. */
+export type ConnectionMember =
+  | { readonly kind: 'text'; readonly key: string; readonly json: string }
+  /** An object for each row of the page. */
+  | { readonly kind: 'edges'; readonly key: string; readonly items: readonly Item[] }
   | {
-      readonly kind: 'relation'
+      readonly kind: 'page info'
       readonly key: string
-      readonly relation: string
-      /** The page of each parent; null: all rows. */
-      readonly page: Page
-      /** Only rows that have the words in the slot. */
-      readonly search?: Slot | undefined
-      /** Instead of the relation's own order. */
-      readonly sort?: readonly Sort[]
-      /** Only rows that fit a caller's condition. */
-      readonly asked?: Predicate | undefined
-      readonly items: readonly Item[]
-      readonly at?: Location
+      readonly facts: readonly { readonly key: string; readonly of: PageFact | '__typename' }[]
     }
+  /** The number of the rows on all pages. */
+  | { readonly kind: 'total'; readonly key: string }
 
 /** One member of the object to write for a group of rows. */
 export type GroupItem =

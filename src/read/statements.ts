@@ -105,7 +105,7 @@ const mostUncounted = 3 * mostAtOnce
 
 /** The most characters of long texts in the rows of a level, by its page and the number of rows above it. */
 const mostText = (level: Level, parameters: readonly SqlValue[], parents: number): number => {
-  if (!('longText' in level) || level.longText === 0) return 0
+  if (!('longText' in level) || level.longText === 0 || level.kind === 'counts of') return 0
   if (level.kind === 'by ids') return parents * level.longText
   if (level.page === null) return Number.POSITIVE_INFINITY
   return Math.max(parents, 1) * (Number(parameters[level.page.limit]) + 1) * level.longText

@@ -6,6 +6,7 @@ import { digitsOf, formatMinor } from '#model/money.ts'
 import type { Scalar } from '#model/values.ts'
 import type { Form } from '#model/version.ts'
 import {
+  type ChildLevel,
   indexOf,
   keyOf,
   levelsBelow,
@@ -15,7 +16,7 @@ import {
   type RowLevel,
   type RowPart,
 } from '#read/plan.ts'
-import type { Encoding } from '#read/selection.ts'
+import type { Encoding, Keyset, PageFact } from '#read/selection.ts'
 import type { Row, Rows } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
@@ -26,8 +27,20 @@ export type Limits = {
   readonly quickRows?: number
 }
 
-/** A text with the number of objects in it. */
-export type Text = { readonly text: string; readonly objects: number }
+/** A text with the number of objects in it, and of a page with cursors what else there is to tell. */
+export type Text = {
+  readonly text: string
+  readonly objects: number
+  readonly page?: { readonly more: boolean; readonly rows: Rows; readonly cursorOf: CursorOf }
+}
+
+/** Gives the cursor of a row. */
+export type CursorOf = (row: Row) => string
+
+/** How the pages of a list with cursors are cut and sealed. */
+export type Paging = { readonly limit: number; readonly cursorOf: CursorOf }
+
+type Pages = ReadonlyMap<RowLevel, Paging> | undefined
 
 /** The texts of a level, by the key in the rows above. */
 type TextsByKey = ReadonlyMap<SqlValue, Text>
@@ -53,6 +66,14 @@ type Piece =
       readonly place: number
       readonly absent: Text
     }
+  /** A fact of the page of that level. */
+  | {
+      readonly kind: 'page'
+      readonly index: number
+      readonly place: number
+      readonly keyset: Keyset
+      readonly of: PageFact
+    }
 
 /** A level as it is written: the pieces of each row, and the levels whose texts are in them. */
 type LevelWriter = {
@@ -62,7 +83,25 @@ type LevelWriter = {
 }
 
 const nothing: Text = { text: 'null', objects: 0 }
-const empty: Text = { text: '[]', objects: 0 }
+/** The text of a level below a row that has no rows there. */
+const absent: Readonly<Record<ChildLevel['kind'], Text>> = {
+  'by ids': nothing,
+  'children of': { text: '[]', objects: 0 },
+  'counts of': { text: '0', objects: 0 },
+}
+
+/** A fact of a page, given whether there are more rows in its direction, and the cursors at its ends. */
+export const pageFact = (
+  of: PageFact,
+  { after, before, backwards }: Keyset,
+  more: boolean,
+  endOf: (end: 'first' | 'last') => string | null,
+): boolean | string | null => {
+  if (of === 'startCursor') return endOf('first')
+  if (of === 'endCursor') return endOf('last')
+  if ((of === 'hasPreviousPage') === backwards) return more
+  return (backwards ? before : after) !== undefined
+}
 
 type EncoderOf = ReturnType<typeof encoders>
 
@@ -94,8 +133,12 @@ const pieceOf = (level: RowLevel, part: RowPart, encoderOf: EncoderOf): Piece =>
     case 'child': {
       const index = indexOf(level, keyOf(part.level))
       const place = levelsBelow(level).indexOf(part.level)
-      const absent = part.level.kind === 'children of' ? empty : nothing
-      return { kind: 'child', index, place, absent }
+      return { kind: 'child', index, place, absent: absent[part.level.kind] }
+    }
+    case 'page': {
+      const { level: below, of } = part
+      const place = levelsBelow(level).indexOf(below)
+      return { kind: 'page', index: indexOf(level, 'id'), place, keyset: below.keyset, of }
     }
     // Those of a list with cursors follow the texts of the levels below it, each by the id of its row.
     case 'cursor':
@@ -131,6 +174,14 @@ const write = (
     } else if (piece.kind === 'case') {
       const chosen = piece.cases.get(String(row[piece.index]))
       text += chosen ? write(chosen, row, children, count) : '{}'
+    } else if (piece.kind === 'page') {
+      const page = children[piece.place]?.get(row[piece.index] as SqlValue)?.page
+      const { rows = [], cursorOf, more = false } = page ?? {}
+      const endOf = (end: 'first' | 'last') => {
+        const at = rows.at(end === 'first' ? 0 : -1)
+        return cursorOf && at ? cursorOf(at) : null
+      }
+      text += JSON.stringify(pageFact(piece.of, piece.keyset, more, endOf))
     } else if (!piece.indexes.some(index => row[index] === null))
       text += write(piece.pieces, row, children, count)
   }
@@ -174,6 +225,21 @@ const listText = (
   return { text: `[${text}]`, objects: count.objects }
 }
 
+/** The texts below the rows of a list, followed by their cursors if it shows them. */
+const withCursors = (
+  level: RowLevel,
+  children: readonly TextsByKey[],
+  rows: Rows,
+  cursorOf: CursorOf,
+): readonly TextsByKey[] => {
+  if (!level.parts.some(({ kind }) => kind === 'cursor')) return children
+  const cursors = rows.map(row => {
+    const text = `"${cursorOf(row)}"`
+    return [row[0] as SqlValue, { text, objects: 0 }] as const
+  })
+  return [...children, new Map(cursors)]
+}
+
 const newestFirst = (a: Row, b: Row): number => Number(b[0]) - Number(a[0])
 const upBy =
   (column: number) =>
@@ -186,12 +252,13 @@ const textsBelow = (
   { below }: LevelWriter,
   results: Results,
   limits: Limits,
+  pages: Pages,
 ): readonly TextsByKey[] => {
   const all: TextsByKey[] = []
   for (const writer of below) {
     const { level, pieces } = writer
     const rows = results.get(level) ?? []
-    const children = textsBelow(writer, results, limits)
+    let children = textsBelow(writer, results, limits, pages)
     const texts = new Map<SqlValue, Text>()
     all.push(texts)
     if (level.kind !== 'children of') {
@@ -209,14 +276,27 @@ const textsBelow = (
     // The database returns the rows in the order that is cheapest for it; a list has the relation's order.
     let order = level.oldestFirst ? oldestFirst : newestFirst
     if (level.order) order = upBy(indexOf(level, 'in order'))
-    for (const [parent, group] of groups)
-      texts.set(parent, listText(pieces, group.sort(order), children, limits))
+    const paging = level.keyset && pages?.get(level)
+    if (!paging) {
+      for (const [parent, group] of groups)
+        texts.set(parent, listText(pieces, group.sort(order), children, limits))
+      continue
+    }
+    const { limit, cursorOf } = paging
+    const kept = new Map<SqlValue, Rows>()
+    for (const [parent, group] of groups) {
+      const page = group.sort(order).slice(0, limit)
+      kept.set(parent, level.keyset?.backwards ? page.reverse() : page)
+    }
+    children = withCursors(level, children, [...kept.values()].flat(), cursorOf)
+    for (const [parent, rows] of kept) {
+      const more = (groups.get(parent)?.length ?? 0) > limit
+      const list = listText(pieces, rows, children, limits)
+      texts.set(parent, { ...list, page: { more, rows, cursorOf } })
+    }
   }
   return all
 }
-
-/** Gives the cursor of a row. */
-export type CursorOf = (row: Row) => string
 
 /**
  * The function that makes the texts of a plan's roots from the rows of its levels.
@@ -225,22 +305,16 @@ export type CursorOf = (row: Row) => string
 export const stitcher = (plan: ReadPlan, digits: number, limits: Limits) => {
   const encode = encoders(plan.encoding, digits)
   const roots = plan.roots.map(({ rows }) => ({ level: rows, writer: writerOf(rows, encode) }))
-  return (results: Results, cursorsOf: readonly (CursorOf | undefined)[] = []): readonly Text[] => {
+  return (results: Results, pages?: Pages): readonly Text[] => {
     const texts: Text[] = []
     let objects = 0
     let characters = 0
-    for (const [at, { level, writer }] of roots.entries()) {
+    for (const { level, writer } of roots) {
       const { pieces } = writer
       const rows = results.get(level) ?? []
-      const cursorOf = cursorsOf[at]
-      let children = textsBelow(writer, results, limits)
-      if (cursorOf && level.parts.some(({ kind }) => kind === 'cursor')) {
-        const cursors = rows.map(row => {
-          const text = `"${cursorOf(row)}"`
-          return [row[0] as SqlValue, { text, objects: 0 }] as const
-        })
-        children = [...children, new Map(cursors)]
-      }
+      const paging = pages?.get(level)
+      let children = textsBelow(writer, results, limits, pages)
+      if (paging) children = withCursors(level, children, rows, paging.cursorOf)
       const [row] = rows
       let made = nothing
       if (level.many) made = listText(pieces, rows, children, limits)
