@@ -134,14 +134,19 @@ type CheckResult<Value> = {
 type ChildLevel = (RowSet & {
     readonly kind: 'by ids';
     readonly by: string;
-}) | (RowSet & {
+}) | Children | (RowSet & {
+    readonly kind: 'counts of';
+    readonly by: string;
+});
+type Children = RowSet & {
     readonly kind: 'children of';
     readonly by: string;
     readonly page: Page;
     readonly oldestFirst: boolean;
     readonly order?: readonly OrderKey[];
+    readonly keyset?: Keyset;
     readonly isSorted?: boolean;
-});
+};
 type ChildrenOf = ByIds & {
     readonly by: Sql;
     readonly page: {
@@ -189,6 +194,25 @@ type ConditionValue = string | number | boolean | null | Date | typeof viewer | 
 class ConfigError extends Error {
     readonly name = "ConfigError";
 }
+type ConnectionMember = {
+    readonly kind: 'text';
+    readonly key: string;
+    readonly json: string;
+} | {
+    readonly kind: 'edges';
+    readonly key: string;
+    readonly items: readonly Item[];
+} | {
+    readonly kind: 'page info';
+    readonly key: string;
+    readonly facts: readonly {
+        readonly key: string;
+        readonly of: PageFact | '__typename';
+    }[];
+} | {
+    readonly kind: 'total';
+    readonly key: string;
+};
 type Content = Required<Omit<Parts<SettingTable>, 'switches' | 'creationRates' | 'currency' | Optional>> & Pick<Parts<SettingTable>, Optional> & {
     readonly creationRates: (values: Readonly<Record<string, unknown>>) => Readonly<Record<string, number>>;
     readonly decide: (values: Readonly<Record<string, unknown>>) => Settings;
@@ -621,17 +645,14 @@ type Item = {
     readonly key: string;
     readonly prefix: string;
     readonly links: Links;
-} | {
+} | (Related & {
     readonly kind: 'relation';
-    readonly key: string;
-    readonly relation: string;
-    readonly page: Page;
-    readonly search?: Slot | undefined;
-    readonly sort?: readonly Sort[];
-    readonly asked?: Predicate | undefined;
     readonly items: readonly Item[];
-    readonly at?: Location;
-};
+}) | (Related & {
+    readonly kind: 'connection';
+    readonly keyset: Keyset;
+    readonly members: readonly ConnectionMember[];
+});
 type JobStatement = {
     readonly text: string;
     readonly values: readonly DeferredValue[];
@@ -854,6 +875,8 @@ type PageContent = {
     readonly policy?: Readonly<Record<string, string>>;
     readonly body: unknown;
 };
+type PageFact = 'hasNextPage' | 'hasPreviousPage' | 'startCursor' | 'endCursor';
+type PagedChildren = Children & Required<Pick<Children, 'keyset' | 'order'>>;
 type Paging = 'page' | 'page or offset' | 'cursor';
 type Parameter = {
     readonly kind: 'value';
@@ -941,7 +964,10 @@ type ReadField = Pick<Field, 'scalar' | 'nullable'> & {
         readonly field: string;
         readonly relevance?: Relevance;
     };
-    readonly rank?: readonly OrderKey[];
+    readonly rank?: {
+        readonly order: readonly OrderKey[];
+        readonly backwards?: boolean;
+    };
     readonly group?: GroupValue;
     readonly exact?: GroupType['exact'];
 };
@@ -949,6 +975,15 @@ type ReadOptions = {
     readonly after?: Position | undefined;
     readonly caller?: () => string;
     readonly onGone?: (stop: () => void) => () => void;
+};
+type Related = {
+    readonly key: string;
+    readonly relation: string;
+    readonly page: Page;
+    readonly search?: Slot | undefined;
+    readonly sort?: readonly Sort[];
+    readonly asked?: Predicate | undefined;
+    readonly at?: Location;
 };
 type Relation = Lifetime & {
     readonly kind: 'one' | 'many';
@@ -1078,6 +1113,10 @@ type RowPart = {
 } | {
     readonly kind: 'child';
     readonly level: ChildLevel;
+} | {
+    readonly kind: 'page';
+    readonly level: PagedChildren;
+    readonly of: PageFact;
 } | {
     readonly kind: 'cursor';
 };

@@ -192,7 +192,24 @@ export const deriveSchema = (model: Model, actions: readonly Action[] = []): Der
   const query = new GraphQLObjectType({ name: 'Query', fields: queries })
   const mutation = new GraphQLObjectType({ name: 'Mutation', fields: mutations })
   const hasMutations = Object.keys(mutations).length > 0
-  return { schema: new GraphQLSchema({ query, ...(hasMutations && { mutation }) }), roots, words }
+  try {
+    const schema = new GraphQLSchema({ query, ...(hasMutations && { mutation }) })
+    return { schema, roots, words }
+  } catch (error) {
+    // Names of types that depend on others, such as IntCondition, are known only here.
+    const [, taken] = /types named "(\w+)"/.exec(String(error)) ?? []
+    if (taken === undefined) throw error
+    const owners = Object.entries(model.entities).flatMap(([name, { fields }]) => [
+      [typeName(name), `the entity ${name}`] as const,
+      ...Object.entries(fields).map(
+        ([key, field]) => [enumName(name, key, field), `the enum of ${name}.${key}`] as const,
+      ),
+    ])
+    const owner = owners.find(([name]) => name === taken)?.[1] ?? 'an action'
+    throw new Error(
+      `${owner} has the name of another type of the GraphQL schema, ${taken}: give it another one`,
+    )
+  }
 }
 
 /** The schema as text in GraphQL's own language (SDL), for tools that make typed clients of it, with a line break at its end. */

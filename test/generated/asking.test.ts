@@ -392,6 +392,179 @@ for (const on of engines)
       assert.ok(found > drawn.length, `${found}`)
     })
 
+    test('connections below rows have the pages that they have in memory, for all those rows at once', async () => {
+      type Key = readonly [field: string, descending: boolean]
+      const order = (...of: (readonly Key[])[]) => fc.constantFrom<readonly Key[]>([], ...of)
+      const drawn = fc.sample(
+        fc.record({
+          w: conditions.item as fc.Arbitrary<Condition>,
+          t: fc.option(conditions.tag as fc.Arbitrary<Condition>, { nil: null, freq: 2 }),
+          byItem: order(
+            [['size', true]],
+            [['name', false]],
+            [
+              ['rare', false],
+              ['size', false],
+            ],
+          ),
+          byTag: order([['slug', false]], [['slug', true]]),
+          n: fc.integer({ min: 0, max: 3 }),
+          backwards: fc.boolean(),
+          at: fc.nat(40),
+        }),
+        { seed: 31, numRuns: rounds(25, 400) },
+      )
+      type Place = { readonly row: StoredRow; readonly keys: readonly unknown[] }
+      const isBefore = (a: Place, b: Place, by: readonly Key[]): boolean => {
+        for (const [at, key] of a.keys.entries()) {
+          const [x, y] = [key, b.keys[at]] as [string | number | null, string | number | null]
+          if (x === y) continue
+          // Null comes last in both directions.
+          if (x === null || y === null) return y === null
+          const isLess =
+            typeof x === 'string'
+              ? Buffer.compare(Buffer.from(x), Buffer.from(String(y))) < 0
+              : x < Number(y)
+          return isLess !== (by[at]?.[1] ?? false)
+        }
+        return false
+      }
+      let paged = 0
+      for (const { w, t, byItem, byTag, n, backwards, at } of drawn)
+        for (const who of [null, 1, 3]) {
+          const memory = seenBy(who)
+          const fit = (of: string, condition: Condition | null) =>
+            (memory.rows[of] ?? []).filter(
+              row => condition === null || satisfies(memory, of, row, condition),
+            )
+          const sorted = (places: readonly Place[], by: readonly Key[]) =>
+            places.toSorted((a, b) => (isBefore(a, b, by) ? -1 : 1))
+          const keysOf = (row: StoredRow, by: readonly Key[]) => by.map(([field]) => row[field])
+          // What is asked for no order has the newest first: a row, or the link to it.
+          const itemKeys: readonly Key[] = byItem.length > 0 ? byItem : [['id', true]]
+          const itemsIn = (shelf: number) =>
+            sorted(
+              fit('item', w)
+                .filter(({ shelfId }) => shelfId === shelf)
+                .map(row => ({ row, keys: [...keysOf(row, itemKeys), row.id] })),
+              itemKeys,
+            )
+          const tagKeys: readonly Key[] = byTag.length > 0 ? byTag : [['id', true]]
+          const tags = fit('tag', t)
+          const tagsOf = (item: number) =>
+            sorted(
+              (memory.rows.mark ?? []).flatMap(mark => {
+                const row = tags.find(({ id }) => id === mark.tagId)
+                if (mark.itemId !== item || !row) return []
+                return [
+                  {
+                    row,
+                    keys: [...keysOf(row, byTag), ...(byTag.length > 0 ? [row.id] : []), mark.id],
+                  },
+                ]
+              }),
+              tagKeys,
+            )
+          const page = (name: string, by: readonly Key[]) => {
+            const keys = by.map(([field, down]) => `{ ${field}: ${down ? 'DESC' : 'ASC'} }`)
+            const sort = keys.length > 0 ? `orderBy: [${keys}], ` : ''
+            return `${sort}${backwards ? 'last' : 'first'}: $n, ${backwards ? 'before' : 'after'}: $${name}`
+          }
+          const told = `{ totalCount edges { cursor node { id } }
+            pageInfo { hasNextPage hasPreviousPage startCursor endCursor } }`
+          const query = `query ($w: ItemWhere, $t: TagWhere, $n: Int, $itemAt: String, $tagAt: String) {
+            shelves { id of: itemsConnection(where: $w, ${page('itemAt', byItem)}) ${told} }
+            items(limit: 100) { id of: tagsConnection(where: $t, ${page('tagAt', byTag)}) ${told} } }`
+          type Edge = { readonly cursor: string; readonly node: { readonly id: string } }
+          type Above = { readonly id: string; readonly of: { readonly edges: readonly Edge[] } }
+          const variables: Record<string, unknown> = { w, t, n }
+          const froms: [Place | undefined, Place | undefined] = [undefined, undefined]
+          for (const round of ['from an end', 'from a cursor']) {
+            const { data, messages } = await ask(who, query, variables)
+            if (/comparisons|deeper/.test(String(messages))) break
+            const about = `${round} ${who} ${JSON.stringify({ ...variables, byItem, byTag, backwards })}`
+            assert.deepEqual(messages, [], about)
+            const lists = [
+              ['itemAt', data.shelves, itemsIn, itemKeys],
+              ['tagAt', data.items, tagsOf, tagKeys],
+            ] as const
+            for (const [place, [name, above, placesOf, by]] of lists.entries()) {
+              const from = froms[place]
+              for (const { id, of } of above) {
+                const all = placesOf(Number(id))
+                const rest = all.filter(
+                  one => !from || (backwards ? isBefore(one, from, by) : isBefore(from, one, by)),
+                )
+                const start = backwards ? Math.max(rest.length - n, 0) : 0
+                const isMore = rest.length > n
+                const cursors = of.edges.map(({ cursor }: Edge) => cursor)
+                assert.deepEqual(
+                  {
+                    ...of,
+                    edges: of.edges.map(({ node }: Edge) => Number(node.id)),
+                  },
+                  {
+                    totalCount: all.length,
+                    edges: rest.slice(start, start + n).map(({ row }) => row.id),
+                    pageInfo: {
+                      hasNextPage: backwards ? from !== undefined : isMore,
+                      hasPreviousPage: backwards ? isMore : from !== undefined,
+                      startCursor: cursors[0] ?? null,
+                      endCursor: cursors.at(-1) ?? null,
+                    },
+                  },
+                  about,
+                )
+                if (isMore) paged++
+              }
+              // A place in the list of one row is one in those of all.
+              const edges = (above as readonly Above[]).flatMap(({ id, of }) =>
+                of.edges.map(({ cursor, node }) => ({ id, cursor, node })),
+              )
+              const chosen = edges[at % Math.max(edges.length, 1)]
+              if (!chosen) continue
+              variables[name] = chosen.cursor
+              froms[place] = placesOf(Number(chosen.id)).find(
+                ({ row }) => row.id === Number(chosen.node.id),
+              )
+            }
+          }
+        }
+      assert.ok(paged > drawn.length, `${paged}`)
+    })
+
+    test('a cursor of one relation is good for no other', async () => {
+      const page = 'edges { cursor }'
+      const { data } = await ask(1, `{ shelves { itemsConnection(first: 1) { ${page} } } }`)
+      const cursors = data.shelves.flatMap(({ itemsConnection }: { itemsConnection: never }) =>
+        (itemsConnection as { edges: { cursor: string }[] }).edges.map(({ cursor }) => cursor),
+      )
+      const of = (field: string, args = '') =>
+        ask(1, `query ($at: String) { ${field}(after: $at, first: 1${args}) { ${page} } }`, {
+          at: cursors[0],
+        })
+      const below = (field: string, args = '') =>
+        ask(
+          1,
+          `query ($at: String) { shelves { ${field}(after: $at, first: 1${args}) { ${page} } } }`,
+          { at: cursors[0] },
+        )
+      assert.deepEqual((await below('itemsConnection')).codes, [])
+      const refused = [
+        of('itemsConnection'),
+        below('itemsConnection', ', orderBy: [{ size: ASC }]'),
+        below('itemsConnection', ', where: { size: { gt: 0 } }'),
+        ask(3, `query ($at: String) { shelves { itemsConnection(after: $at) { ${page} } } }`, {
+          at: cursors[0],
+        }),
+        ask(1, `query ($at: String) { tags { itemsConnection(after: $at) { ${page} } } }`, {
+          at: cursors[0],
+        }),
+      ]
+      for (const { codes } of await Promise.all(refused))
+        assert.deepEqual(codes, ['BAD_USER_INPUT'])
+    })
+
     test('a row that is hidden is in no answer, not even in what is denied', async () => {
       const owned = (world.item ?? []).find(({ rare, ownerId }) => rare === 1 && ownerId === 3)
       assert.ok(owned)

@@ -1,7 +1,7 @@
 /** Relations and rules that lead nowhere, each with the sentence that says so. */
 import { viewer } from '#model/condition.ts'
 import { many, one } from '#model/entity.ts'
-import { reference } from '#model/field.ts'
+import { int, reference } from '#model/field.ts'
 import { anyone, nobody, ruleOf, self, signedIn } from '#model/policy.ts'
 import { areTold, author, book, changed, closed } from '../../../test/support/model-faults.ts'
 
@@ -87,6 +87,16 @@ areTold([
     'a relation with the name of a field',
     'book.title is a relation and a field: rename one of them',
     { relations: { ...book.relations, title: one('author', 'authorId') } },
+  ],
+  [
+    'a field with the name of the connection of a relation',
+    'author.booksConnection has the name of the connection of books in GraphQL: rename one of them',
+    {},
+    {
+      author: changed(author, {
+        fields: { ...author.fields, booksConnection: int({ min: 0, max: 9, nullable: true }) },
+      }),
+    },
   ],
   [
     'a relation that is not named in camel case',

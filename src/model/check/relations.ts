@@ -83,6 +83,11 @@ export const relationFaults = function* (checked: CheckedEntity): Faults {
     if (relation.through !== undefined && own(self.rest.embedded, key))
       yield `${name}.${key} is embedded and leads through ${relation.through}: leave it out of rest.embedded`
     if (own(self.fields, key)) yield `${name}.${key} is a relation and a field: rename one of them`
+    const connection = `${key}Connection`
+    const isTaken =
+      own(self.fields, connection)?.graphql === 'shown' || own(self.relations, connection)
+    if (relation.kind === 'many' && relation.graphql && isTaken)
+      yield `${name}.${connection} has the name of the connection of ${key} in GraphQL: rename one of them`
   }
 }
 
