@@ -61,9 +61,12 @@ const nthBody = (purpose: Purpose): Record<string, unknown> => {
   return Object.fromEntries(members)
 }
 
-/** The same as the caller's version names and writes it. */
-const inVersion = ({ model, entity, version }: Purpose, body: Record<string, unknown>) => {
-  if (version === undefined) return body
+/** Values by field as the caller's version names and writes them. */
+export const inVersion = (
+  { model, entity, version }: Pick<Purpose, 'model' | 'entity' | 'version'>,
+  body: Readonly<Record<string, unknown>>,
+): Record<string, unknown> => {
+  if (version === undefined) return { ...body }
   const { fields } = entityOf(model, entity)
   return Object.fromEntries(
     Object.entries(body).map(([key, value]) => [
@@ -93,8 +96,8 @@ const outcomeOf = (
   return reference.may(entity, row, policy.create, viewer) ? 'made' : 'refused'
 }
 
-/** A body with all the members that the viewer may give, and no values that the entity has together already; undefined if there is none. */
-export const bodyIfAny = (purpose: Purpose): Record<string, unknown> | undefined => {
+/** Values of all the fields that the viewer may give, none of which the entity has together already; undefined if there are none. */
+export const valuesIfAny = (purpose: Purpose): Record<string, unknown> | undefined => {
   const { model, entity, reference, wanted, given = {} } = purpose
   const { sets, fields } = entityOf(model, entity)
   // What the service gives where the body may not: a set may hold one row for each viewer.
@@ -107,9 +110,15 @@ export const bodyIfAny = (purpose: Purpose): Record<string, unknown> | undefined
     const isTaken = ({ fields }: (typeof sets)[number]) =>
       reference.rowsIn(entity).some(row => fields.every(key => row[key] === values[key]))
     const isWanted = wanted === undefined || outcomeOf(purpose, values) === wanted
-    if (isWanted && !sets.some(isTaken)) return inVersion(purpose, body)
+    if (isWanted && !sets.some(isTaken)) return body
   }
   return undefined
+}
+
+/** The same as a body of the version. */
+export const bodyIfAny = (purpose: Purpose): Record<string, unknown> | undefined => {
+  const values = valuesIfAny(purpose)
+  return values && inVersion(purpose, values)
 }
 
 /** The same where there has to be one. */

@@ -2,7 +2,7 @@
 import { type Condition, now, viewer } from '#model/condition.ts'
 import type { Entity } from '#model/entity.ts'
 import { linkOf } from '#model/names.ts'
-import { fold } from '#model/values.ts'
+import { foldedAs } from '#model/words.ts'
 
 /** A row with its stored values, by field. */
 export type StoredRow = Readonly<Record<string, string | number | null>>
@@ -47,6 +47,10 @@ export const satisfies = (
 
   const compares = (key: string, operator: string, given: unknown): boolean => {
     const value = row[key] ?? null
+    const folded = (text: unknown) => {
+      const copy = Object.values(fields).find(({ foldedFrom, cut }) => foldedFrom === key && !cut)
+      return foldedAs(copy ?? { accents: undefined }, String(text))
+    }
     const same = (other: unknown) =>
       other === null ? value === null : value !== null && value === stored(key, other)
     if (operator === 'eq') return same(given)
@@ -58,8 +62,8 @@ export const satisfies = (
     if (operator === 'has') return JSON.parse(String(value)).includes(given)
     if (operator === 'hasSome')
       return (given as unknown[]).some(one => JSON.parse(String(value)).includes(one))
-    if (operator === 'contains') return fold(String(value)).includes(fold(String(given)))
-    if (operator === 'startsWith') return fold(String(value)).startsWith(fold(String(given)))
+    if (operator === 'contains') return folded(value).includes(folded(given))
+    if (operator === 'startsWith') return folded(value).startsWith(folded(given))
     const isText = typeof value === 'string'
     const [left, right] = isText
       ? [value, String(stored(key, given))]

@@ -1,12 +1,11 @@
 /** Kills: a process that serves is killed with SIGKILL while it writes, and all that it acknowledged must be there after the next start. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { bodyIfAny } from '#check/bodies.ts'
+import { offersOf } from '#check/offers.ts'
+import { verdict } from '#check/reference.ts'
 import { type CheckService, Fault } from '#check/service.ts'
 import type { Content } from '#content.ts'
 import { entityOf } from '#model/model.ts'
-import { isIn } from '#model/version.ts'
-import { routesOf } from '#rest/routes.ts'
 import { startService } from '#serve/temporary.ts'
 
 /** Where the settings of the child are: a hidden way to start it, which serves until it is killed or left alone. */
@@ -38,33 +37,38 @@ export const checkKills = async (
   file: string | undefined,
   isOver: () => boolean,
 ): Promise<{ readonly kills: number; readonly writes: number } | undefined> => {
-  const { model, view, callers, ask } = service
+  const { model, callers, ask } = service
   const before = await service.reference()
+  const creates = (await offersOf(service)).filter(
+    ({ operation, entity, isGraphql, route }) =>
+      operation === 'create' &&
+      !isGraphql &&
+      route?.kind === 'create' &&
+      !route.below &&
+      entityOf(model, entity ?? '').sets.length === 0,
+  )
+  const drafts = creates.flatMap(offer =>
+    callers.map(viewer => (n: number) => ({
+      ...offer.draft({ viewer, row: undefined, reference: before, n: 2 * n + 1, wanted: 'made' }),
+      ...{ entity: offer.entity ?? '', viewer, rule: offer.rule },
+    })),
+  )
   await service.stopServing()
-  const makers = routesOf(model).flatMap(route => {
-    if (route.kind !== 'create' || route.below || !isIn(route.lifetime, view.version)) return []
-    const { entity } = route
-    if (!entityOf(model, entity).rest.one) return []
-    return callers.map(viewer => (n: number) => {
-      const purpose = { model, entity, version: view.version, mode: 'create', viewer } as const
-      const body = bodyIfAny({ ...purpose, reference: before, wanted: 'made', n })
-      return { line: `POST ${view.prefix}${route.path}`, entity, viewer, body }
-    })
-  })
-  const usable = makers.find(make => {
-    const { entity, viewer, body } = make(90_000)
-    return body && viewer.id !== null && entityOf(model, entity).sets.length === 0
+  const usable = drafts.find(draft => {
+    const { line, viewer, rule } = draft(90_000)
+    return line && viewer.id !== null && verdict(rule, viewer, model) !== 'no'
   })
   if (!usable) return undefined
   const total = { kills: 0, writes: 0 }
   let n = 100_000
+  let serving = await startChild(service.settings, file)
   for (let round = 0; round < 3 && !(round > 0 && isOver()); round++) {
-    const { url, child, exited } = await startChild(service.settings, file)
+    const { url, child, exited } = serving
     const done: { readonly entity: string; readonly id: number }[] = []
     const stopped = { isSo: false }
     const writing = Array.from({ length: 4 }, async () => {
       while (!stopped.isSo) {
-        const { line, entity, viewer, body } = usable(n++)
+        const { line = '', body, entity, viewer } = usable(n++)
         const answer = await ask(line, viewer, body, url).catch(error => {
           if (error instanceof Fault) throw error
         })
@@ -78,11 +82,10 @@ export const checkKills = async (
     clearTimeout(ending)
     stopped.isSo = true
     await Promise.all(writing)
-    const next = await startChild(service.settings, file)
+    // The next one brings the store into order, and is killed in its turn.
+    serving = await startChild(service.settings, file)
     const now = await service.reference()
     const lost = done.filter(({ entity, id }) => now.byId(entity, id) === undefined)
-    next.child.kill('SIGKILL')
-    await next.exited
     if (lost.length > 0)
       throw new Fault(
         `${lost.length} of ${done.length} acknowledged writes were lost by a kill, such as ${lost[0]?.entity} ${lost[0]?.id}`,
@@ -90,5 +93,7 @@ export const checkKills = async (
     total.kills += 1
     total.writes += done.length
   }
+  serving.child.kill('SIGKILL')
+  await serving.exited
   return total
 }

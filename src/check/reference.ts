@@ -1,13 +1,13 @@
 /** What a service owes for any model, worked out over plain rows in memory: rules, lists, objects. */
 
-import { type StoredRow, satisfies } from '#check/conditions.ts'
+import { type RowMemory, type StoredRow, satisfies } from '#check/conditions.ts'
 import type { Content } from '#content.ts'
 import { type Entity, type Filter, type Link, type Listing, pathFields } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
 import { isByRow, type Rule, type Viewer } from '#model/policy.ts'
 import { isIn, type Version, type VersionStyle } from '#model/version.ts'
-import { foldedAs } from '#model/words.ts'
+import { foldedAs, keptWords, searchedWords } from '#model/words.ts'
 import type { Route } from '#rest/routes.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
@@ -308,7 +308,15 @@ export const referenceOver = (model: Model, stored: ReferenceRows) => {
     return rest.listing.paging === 'cursor' ? kept.toReversed() : kept
   }
 
-  return { rowsIn, byId, may, isHidden, isMine, seen, shown, objectOf, listed }
+  /** The rows that a caller may read, as conditions of its own see them. */
+  const memoryOf = (viewer: Viewer): RowMemory => ({
+    ...{ entities, viewer: viewer.id, now: Date.now(), digits: model.settings.currency.digits },
+    rows: Object.fromEntries(
+      Object.entries(entities).map(([name, { policy }]) => [name, seen(name, policy.read, viewer)]),
+    ) as RowMemory['rows'],
+  })
+
+  return { all, rowsIn, byId, memoryOf, may, isHidden, isMine, seen, shown, objectOf, listed }
 }
 
 export type RowsReference = ReturnType<typeof referenceOver>
@@ -320,6 +328,10 @@ const compare = (a: SqlValue, b: SqlValue): number => {
   if (typeof a === 'string') return Buffer.compare(Buffer.from(a), Buffer.from(String(b)))
   return Number(a) - Number(b)
 }
+
+/** The same where null comes last in both directions. */
+export const compareNullsLast = (a: SqlValue, b: SqlValue, isDown: boolean): number =>
+  a === null || b === null || !isDown ? compare(a, b) : compare(b, a)
 
 /** The rows in an order by signed fields, ties by id. */
 export const sorted = (
@@ -373,3 +385,40 @@ export const sortsOf = ({ fields }: Entity, { sort }: Listing, version: Version)
         { query: `sort=${member}&order=desc`, signed: `-${field}` },
       ]
     })
+
+type SearchedRow = { readonly id: number; readonly [field: string]: unknown }
+
+/** The words of rows, each with what it counts for in their searches. */
+const kept = new WeakMap<
+  SearchedRow,
+  readonly { readonly word: string; readonly weight: number }[]
+>()
+
+/** The ids of the rows that a search finds in fields with weights, the most relevant first. */
+export const searchedIn = (
+  weights: Entity['search'],
+  rows: readonly SearchedRow[],
+  query: string,
+): readonly number[] => {
+  const asked = searchedWords(query)
+  const wanted = 'value' in asked && asked.value !== '' ? asked.value.split(' ') : []
+  const fits = (kept: string, word: string, at: number) =>
+    kept === word || (at === wanted.length - 1 && kept.startsWith(word))
+  return rows
+    .flatMap(row => {
+      const words = kept.getOrInsertComputed(row, () =>
+        Object.entries(weights).flatMap(([key, weight]) =>
+          keptWords(String(row[key] ?? ''))
+            .split(' ')
+            .map(word => ({ word, weight })),
+        ),
+      )
+      const scores = wanted.map((word, at) =>
+        Math.max(0, ...words.filter(one => fits(one.word, word, at)).map(({ weight }) => weight)),
+      )
+      const score = scores.reduce((sum, one) => sum + one, 0)
+      return scores.includes(0) ? [] : [{ id: row.id, score }]
+    })
+    .sort((a, b) => b.score - a.score || a.id - b.id)
+    .map(({ id }) => id)
+}

@@ -51,8 +51,14 @@ export const rowOf = (model: Model, name: string, n: number): Map<string, SqlVal
     else if (key === 'revision') row.set(key, 1)
     else if (field.references) row.set(key, referredId(name, key, entity, n))
     // What the store computes and counts is left to it.
-    else if (!isDerived(field))
-      row.set(key, stored(field, validValue(`${name}.${key}`, field, n), digits))
+    else if (!isDerived(field)) {
+      // What no API takes has its form from the code that writes it, which a plain word suits best.
+      const isClosed = !field.rest && field.graphql === 'hidden' && !field.values
+      const word = `text-of-${10_000_000 + n}`.slice(0, field.range?.max)
+      const isWord = isClosed && field.scalar === 'text' && taken(field.rule, word) !== undefined
+      const value = isWord ? word : validValue(`${name}.${key}`, field, n)
+      row.set(key, stored(field, value, digits))
+    }
   }
   for (const [key, field] of Object.entries(entity.fields))
     if (field.foldedFrom !== undefined)

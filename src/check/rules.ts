@@ -1,35 +1,18 @@
-/** Every rule by row: a caller whom it lets through, one whom it does not, and one whose row changes meanwhile. */
-import { callablesOf, callOf, restore } from '#check/actions.ts'
-import { bodyIfAny } from '#check/bodies.ts'
-import { named, pathOf } from '#check/callers.ts'
+/** Every rule by row, while the row changes that it looks at: who passed is refused from then on. */
+import { named } from '#check/callers.ts'
+import { offersOf, refusalOf, sendOffer } from '#check/offers.ts'
 import {
   type ReferenceRow,
   type ReferenceRows,
   type RowsReference,
   referenceOver,
 } from '#check/reference.ts'
-import { outcomeOf } from '#check/requests.ts'
-import { brief, type CheckAnswer, type CheckService, Fault } from '#check/service.ts'
+import { brief, type CheckService, Fault, restore } from '#check/service.ts'
 import { isDerived } from '#model/field.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
 import { isByRow, type Rule, type Viewer } from '#model/policy.ts'
-import { isIn } from '#model/version.ts'
-import { routesOf } from '#rest/routes.ts'
 import { queryOf } from '#sql/engine.ts'
 import { name, type SqlValue, sql } from '#sql/sql.ts'
-
-/** A rule by row, and the request that it decides. */
-type Ruled = {
-  readonly told: string
-  readonly entity: string
-  readonly rule: Rule
-  /** Sends it; undefined where nothing can be asked. */
-  readonly ask: (
-    viewer: Viewer,
-    row: ReferenceRow,
-    reference: RowsReference,
-  ) => Promise<CheckAnswer | undefined>
-}
 
 /** A change of one value of a row, by which a rule says no. */
 type Flip = {
@@ -37,50 +20,6 @@ type Flip = {
   readonly id: number
   readonly key: string
   readonly value: SqlValue
-}
-
-const ruledIn = async (service: CheckService): Promise<readonly Ruled[]> => {
-  const { model, view, ask } = service
-  const plain = routesOf(model).flatMap((route): Ruled[] => {
-    const { kind, entity, lifetime, below } = route
-    const isOffered = !below && isIn(lifetime, view.version)
-    if (!isOffered || (kind !== 'one' && kind !== 'update' && kind !== 'delete')) return []
-    const { policy } = entityOf(model, entity)
-    const rule = kind === 'one' ? (policy.enter ?? policy.read) : policy[kind]
-    if (!rule || !isByRow(rule)) return []
-    const send: Ruled['ask'] = async (viewer, row, reference) => {
-      const purpose = {
-        model,
-        entity,
-        version: view.version,
-        mode: 'update',
-        viewer,
-        reference,
-      } as const
-      const body = kind === 'update' ? bodyIfAny({ ...purpose, n: 500 + row.id }) : undefined
-      // A body that refers to other rows is refused for those.
-      const own = Object.entries(body ?? {}).filter(
-        ([key]) => !entityOf(model, entity).fields[key]?.references,
-      )
-      if (kind === 'update' && own.length === 0) return undefined
-      return ask(
-        `${route.method} ${pathOf(route, view.prefix, { id: row.id })}`,
-        viewer,
-        body && Object.fromEntries(own),
-      )
-    }
-    return [{ told: `${kind === 'one' ? 'read' : kind} of ${entity}`, entity, rule, ask: send }]
-  })
-  const others = (await callablesOf(service)).flatMap((callable): Ruled[] => {
-    const { about, rule, name } = callable
-    if (about === null || !rule || !isByRow(rule)) return []
-    const send: Ruled['ask'] = async (viewer, row) => {
-      const { line, body } = callOf(service, callable, viewer, row, 1)
-      return ask(line, viewer, body)
-    }
-    return [{ told: name, entity: about, rule, ask: send }]
-  })
-  return [...plain, ...others]
 }
 
 /** A row with those that it leads to and those that lead to it. */
@@ -117,7 +56,8 @@ const othersFor = (
 const flipsOf = function* (
   model: Model,
   rows: ReferenceRows,
-  { entity, rule }: Ruled,
+  entity: string,
+  rule: Rule,
   row: ReferenceRow,
   viewer: Viewer,
 ): Generator<Flip> {
@@ -143,47 +83,49 @@ export type RulesTried = {
   readonly untried: readonly string[]
 }
 
-const isRefusal = (answer: CheckAnswer): boolean =>
-  ['refused', 'absent'].includes(outcomeOf(answer))
-
 /** Tries each rule by row; throws a Fault for one that does not decide as it says. */
 export const checkRules = async (
   service: CheckService,
   random: () => number,
+  isOver: () => boolean,
 ): Promise<RulesTried> => {
   const { model, callers, session, dialect } = service
   const before = await service.rows()
   const reference = referenceOver(model, before)
-  const all = await ruledIn(service)
+  const offers = (await offersOf(service)).filter(
+    ({ operation, entity, rule, route, isLink }) =>
+      entity !== null && isByRow(rule) && operation !== 'create' && !route?.below && !isLink,
+  )
   const untried: string[] = []
   let changed = 0
-  for (const ruled of all) {
-    const { told, entity, rule, ask } = ruled
+  for (const [at, offer] of offers.entries()) {
+    const { told, entity, rule } = offer
+    if (entity === null || !rule) continue
+    // The first try is of each rule; more ways to the same one wait for time that is left.
+    const isKnown = offers
+      .slice(0, at)
+      .some(other => other.rule === rule && other.operation === offer.operation)
+    if (isKnown && isOver()) continue
+    const send = async (viewer: Viewer, row: ReferenceRow, over: RowsReference) => {
+      const draft = offer.draft({ viewer, row, reference: over, n: 500 + row.id, isOwn: true })
+      const sent = draft && (await sendOffer(service, offer, draft, viewer))
+      return sent && { ...sent, isNo: sent.is === 'absent' || sent.is === refusalOf(viewer) }
+    }
     const pairs = callers.flatMap(viewer => reference.rowsIn(entity).map(row => ({ viewer, row })))
     const from = Math.floor(random() * pairs.length)
     const turned = [...pairs.slice(from), ...pairs.slice(0, from)]
-    const visible = ({ viewer, row }: (typeof pairs)[number]) =>
-      !reference.isHidden(entity, row, viewer)
-    const no = turned.find(({ viewer, row }) => !reference.may(entity, row, rule, viewer))
-    const refused = no && (await ask(no.viewer, no.row, reference))
-    if (no && refused && !isRefusal(refused))
-      throw new Fault(
-        `${told} ${no.row.id} by ${named(no.viewer)}, whom its rule refuses, is answered: ${brief(refused.text)}`,
-      )
-    await restore(service, before)
     // A superuser passes whatever the row is.
     const mine = turned.filter(
-      pair =>
-        visible(pair) &&
-        pair.viewer.role !== model.viewers.roles.superuser &&
-        reference.may(entity, pair.row, rule, pair.viewer),
+      ({ viewer, row }) =>
+        viewer.role !== model.viewers.roles.superuser &&
+        !reference.isHidden(entity, row, viewer) &&
+        reference.may(entity, row, rule, viewer),
     )
-    let isTried = false
-    for (const { viewer, row } of mine.slice(0, 4)) {
-      for (const flip of flipsOf(model, before, ruled, row, viewer)) {
+    const tryOne = async ({ viewer, row }: (typeof mine)[number]): Promise<boolean> => {
+      for (const flip of flipsOf(model, before, entity, rule, row, viewer)) {
         const { table } = entityOf(model, flip.entity)
         const piece = sql`update ${name(table)} set ${name(columnName(flip.key))} = ${flip.value} where id = ${flip.id}`
-        const meanwhile = ask(viewer, row, reference)
+        const meanwhile = send(viewer, row, reference)
         const isChanged = await session.query(queryOf(piece, dialect)).then(
           () => true,
           () => false,
@@ -191,25 +133,55 @@ export const checkRules = async (
         const passed = await meanwhile
         const now = await service.reference()
         const target = now.byId(entity, row.id)
-        const after = isChanged && passed ? await ask(viewer, row, now) : undefined
-        if (after && !isRefusal(after) && target && !now.may(entity, target, rule, viewer))
+        const after = isChanged && passed ? await send(viewer, row, now) : undefined
+        const about = `${told} ${row.id} by ${named(viewer)}`
+        if (after && !after.isNo && target && !now.may(entity, target, rule, viewer))
           throw new Fault(
-            `${told} ${row.id} by ${named(viewer)} is still answered after ${flip.entity}.${flip.key} became ${flip.value}: ${brief(after.text)}`,
+            `${about} is still answered after ${flip.entity}.${flip.key} became ${flip.value}, where its rule refuses it: ${brief(after.answer.text)}`,
           )
         await restore(service, before)
-        const alone = passed && (await ask(viewer, row, reference))
-        if (alone && isRefusal(alone) && isChanged)
+        const alone = passed && (await send(viewer, row, reference))
+        if (alone?.isNo && isChanged)
           throw new Fault(
-            `${told} ${row.id} by ${named(viewer)}, whom its rule lets through, is refused: ${brief(alone.text)}`,
+            `${about}, whom its rule lets through, is ${alone.is}: ${brief(alone.answer.text)}`,
           )
         await restore(service, before)
-        isTried ||= after !== undefined
-        if (isTried) break
+        if (after) return true
       }
+      return false
+    }
+    let isTried = false
+    for (const pair of mine.slice(0, 4)) {
+      isTried = await tryOne(pair)
       if (isTried) break
     }
     if (isTried) changed += 1
-    else untried.push(told)
+    else untried.push(`${told}${offer.isGraphql ? ' through GraphQL' : ''}`)
   }
-  return { all: all.length, changed, untried }
+  return { all: offers.length, changed, untried }
 }
+
+/** A sentence for each reference to rows that a caller may not see, by which rows are shown to it all the same: the rule may lack a condition. */
+export const exposedIn = (
+  model: Model,
+  reference: RowsReference,
+  callers: readonly Viewer[],
+): readonly string[] =>
+  Object.entries(model.entities).flatMap(([entity, { fields, policy }]) =>
+    Object.entries(fields).flatMap(([key, { references }]) => {
+      // People are often hidden where what they wrote is not.
+      const to = references?.entity === model.viewers.entity ? undefined : references?.entity
+      if (to === undefined || references?.entity === entity) return []
+      const isExposed = (viewer: Viewer) =>
+        reference.seen(entity, policy.read, viewer).some(row => {
+          const target = reference.byId(to, row[key])
+          return target && reference.isHidden(to, target, viewer)
+        })
+      const found = callers.find(isExposed)
+      return found
+        ? [
+            `${entity} is shown to ${named(found)} also where its ${key} names a ${to} that is hidden: is that meant?`,
+          ]
+        : []
+    }),
+  )

@@ -2,7 +2,9 @@
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join as joinPath } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { isPostgres } from '#base/database-url.ts'
 import { anonymous, callersOf, named } from '#check/callers.ts'
 import {
   type ReferenceRows,
@@ -14,16 +16,18 @@ import {
 } from '#check/reference.ts'
 import { rowCount, rowOf, subjectFor } from '#check/rows.ts'
 import { learnFrom } from '#check/values.ts'
-import { loadConfig } from '#config.ts'
-import type { Content } from '#content.ts'
-import type { Model } from '#model/model.ts'
+import { checkDatabase, loadConfig } from '#config.ts'
+import type { Content, OpenStore } from '#content.ts'
+import { isDerived } from '#model/field.ts'
+import { columnName, entityOf, type Model } from '#model/model.ts'
 import type { Viewer } from '#model/policy.ts'
 import { dependenciesFirst } from '#model/references.ts'
 import { manyInserter } from '#serve/insert.ts'
 import { checkSchema, migrateStore, modelFor, storeOf } from '#serve/store.ts'
 import { startService } from '#serve/temporary.ts'
 import type { Dialect } from '#sql/dialect.ts'
-import type { Session } from '#sql/engine.ts'
+import { queryOf, type Session } from '#sql/engine.ts'
+import { comma, join, name, type Sql, type SqlValue, sql } from '#sql/sql.ts'
 
 /** What a check found: a sentence about the content. */
 export class Fault extends Error {
@@ -45,6 +49,8 @@ export type CheckService = {
   readonly view: View
   readonly callers: readonly Viewer[]
   readonly admin: Viewer
+  /** One who may write nothing; undefined where the content bars nobody. */
+  readonly barred: Viewer | undefined
   /** Those of the store, for another process that serves it. */
   readonly settings: Readonly<Record<string, string>>
   /** Sends a request such as `GET /api/things`; an answer of 500 is a fault. `url`: to another process. */
@@ -69,7 +75,7 @@ export type CheckService = {
 export const brief = (text: string): string => (text.length > 300 ? `${text.slice(0, 300)}…` : text)
 
 /** Puts generated rows of each entity into a new store; gives a sentence for each entity of which some could not be made. */
-const fill = async (model: Model, store: Parameters<typeof manyInserter>[0]) => {
+const fill = async (model: Model, store: OpenStore) => {
   const notes: string[] = []
   const entities = dependenciesFirst(model.entities).filter(([, { view }]) => !view)
   for (const [name, entity] of entities) {
@@ -90,17 +96,99 @@ const fill = async (model: Model, store: Parameters<typeof manyInserter>[0]) => 
   return notes
 }
 
+/** Brings the rows back to what they were, past the service. */
+export const restore = async (service: CheckService, before: ReferenceRows): Promise<void> => {
+  const { model, session, dialect } = service
+  const now = await service.rows()
+  const entities = dependenciesFirst(model.entities).filter(([, { view }]) => !view)
+  const run = (piece: Sql) => session.query(queryOf(piece, dialect))
+  const idsIn = (rows: ReferenceRows, entity: string) =>
+    new Map((rows.get(entity) ?? []).map(row => [row.id, row]))
+  await session.transaction(async () => {
+    for (const [entity, { table }] of entities.toReversed()) {
+      const kept = idsIn(before, entity)
+      for (const id of idsIn(now, entity).keys())
+        if (!kept.has(id)) await run(sql`delete from ${name(table)} where id = ${id}`)
+    }
+    for (const [entity, { table, fields }] of entities) {
+      const there = idsIn(now, entity)
+      const keys = Object.keys(fields).filter(key => {
+        const field = fields[key]
+        return field && (!isDerived(field) || field.foldedFrom !== undefined)
+      })
+      for (const row of before.get(entity) ?? []) {
+        const found = there.get(row.id)
+        const columns = keys.map(key => name(columnName(key)))
+        const values = keys.map((key): SqlValue => row[key] ?? null)
+        if (!found)
+          await run(
+            sql`insert into ${name(table)} (${join(columns, comma)}) values (${join(
+              values.map(value => sql`${value}`),
+              comma,
+            )})`,
+          )
+        else if (!isDeepStrictEqual(found, row)) {
+          const changed = keys.flatMap((key, index) =>
+            found[key] === row[key]
+              ? []
+              : [sql`${columns[index] as Sql} = ${values[index] ?? null}`],
+          )
+          if (changed.length > 0)
+            await run(sql`update ${name(table)} set ${join(changed, comma)} where id = ${row.id}`)
+        }
+      }
+    }
+  })
+}
+
+/** The rows without what differs from run to run: times, and the ids that new rows get. */
+export const stateOf = ({ model }: CheckService, before: ReferenceRows, now: ReferenceRows) =>
+  [...now].map(([entity, rows]) => {
+    const { fields } = entityOf(model, entity)
+    const last = (of: string) => Math.max(0, ...(before.get(of) ?? []).map(({ id }) => id))
+    const plain = rows.map(row =>
+      Object.entries(row).flatMap(([key, value]) => {
+        const { scalar, references, initial } = fields[key] ?? {}
+        const to = key === 'id' ? entity : references?.entity
+        const isMade = typeof initial === 'object' && 'slugOf' in initial
+        if (scalar === 'time' || isMade) return []
+        return [[key, to !== undefined && Number(value) > last(to) ? 'new' : value]]
+      }),
+    )
+    return [entity, plain.map(one => JSON.stringify(one)).sort()] as const
+  })
+
+/** Lets go what keeps rows that are only added, in the check's own store: it brings back what was. */
+const letGo = async (model: Model, { session, dialect }: OpenStore): Promise<void> => {
+  const isPostgres = dialect.name === 'postgres'
+  for (const { table, appendOnly } of Object.values(model.entities)) {
+    if (!appendOnly) continue
+    const found = isPostgres
+      ? sql`select tgname from pg_trigger join pg_proc on pg_proc.oid = tgfoid
+          where tgrelid = ${table}::regclass and prosrc like '%only ever added%'`
+      : sql`select name from sqlite_schema
+          where type = 'trigger' and tbl_name = ${table} and sql like '%only ever added%'`
+    for (const [trigger] of await session.query(queryOf(found, dialect))) {
+      const of = isPostgres ? sql` on ${name(table)}` : sql``
+      await session.query(queryOf(sql`drop trigger ${name(String(trigger))}${of}`, dialect))
+    }
+  }
+}
+
 /** Serves a content for a check, on a SQLite file in a temporary folder or on that PostgreSQL database, which must be empty. */
 export const serveForCheck = async (content: Content, database?: string): Promise<CheckService> => {
-  const folder = mkdtempSync(join(tmpdir(), 'duet-check-'))
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const folder = mkdtempSync(joinPath(tmpdir(), 'duet-check-'))
+  const remove = () => rmSync(folder, { recursive: true, force: true })
+  process.on('exit', remove)
   const settings = {
-    DUET_DATABASE_URL: database ?? `sqlite:${join(folder, 'duet.db')}`,
+    DUET_DATABASE_URL: database ?? `sqlite:${joinPath(folder, 'duet.db')}`,
     DUET_AUTH_SECRET: randomBytes(32).toString('base64url'),
     // On a busy machine no request is refused for that.
     DUET_QUEUE_WAIT: '60000',
     DUET_WRITE_WAIT: '60s',
     DUET_THREADS: '1',
+    // Mails would be shown.
+    DUET_LOG: 'silent',
   }
   const config = loadConfig(settings, content.settings)
   const model = modelFor(config, content)
@@ -108,10 +196,12 @@ export const serveForCheck = async (content: Content, database?: string): Promis
   const store = await storeOf(config, content.migrations)
   await migrateStore(store, content.entities)
   const drift = await checkSchema(store, content.entities)
+  const { dialect } = store
   const session = await store.session('filling')
-  const notes = [...drift, ...(await fill(model, { session, dialect: store.dialect }))]
+  const notes = [...drift, ...(await fill(model, { session, dialect }))]
   // What one caller may create in a minute is no matter of right and wrong.
   const service = await startService({ ...content, creationRates: () => ({}) }, { settings })
+  await letGo(model, { session, dialect })
   const tokens = new Map<string, Promise<string>>()
   const tokenOf = (viewer: Viewer) =>
     tokens.getOrInsertComputed(named(viewer), () => {
@@ -125,8 +215,10 @@ export const serveForCheck = async (content: Content, database?: string): Promis
     const [method = 'GET', path = '/'] = line.split(' ')
     const headers: Record<string, string> = {}
     if (viewer !== anonymous) headers.Authorization = `Bearer ${await tokenOf(viewer)}`
-    if (body !== undefined) headers['Content-Type'] = 'application/json'
-    const sent = body === undefined ? {} : { body: JSON.stringify(body) }
+    const isBytes = body instanceof Uint8Array
+    if (body !== undefined)
+      headers['Content-Type'] = isBytes ? 'application/octet-stream' : 'application/json'
+    const sent = body === undefined ? {} : { body: isBytes ? body : JSON.stringify(body) }
     const response = await fetch(url + path, { method, headers, ...sent })
     const text = await response.text()
     if (response.status === 500)
@@ -145,21 +237,10 @@ export const serveForCheck = async (content: Content, database?: string): Promis
     isServing = false
     await service.stop()
   }
-  const { admin, callers } = callersOf({ content })
+  const { admin, barred, callers } = callersOf({ content })
   return {
-    ...{
-      content,
-      model,
-      view,
-      callers,
-      admin,
-      settings,
-      session,
-      dialect: store.dialect,
-      notes,
-      ask,
-      rows,
-    },
+    ...{ content, model, view, callers, admin, barred, settings, session, dialect, notes },
+    ...{ ask, rows },
     gql: (query, viewer, variables = {}) => ask('POST /graphql', viewer, { query, variables }),
     reference: async () => referenceOver(model, await rows()),
     asked: () => asked,
@@ -167,31 +248,33 @@ export const serveForCheck = async (content: Content, database?: string): Promis
     close: async () => {
       await session.close()
       await stopServing()
+      process.off('exit', remove)
+      remove()
     },
   }
 }
 
 /** Makes a database beside the one of a URL, which is not touched, and gives its URL and what drops it. Throws a plain error with the remedy. */
 export const databaseFor = async (given: string) => {
+  if (!isPostgres(given))
+    throw new Error(
+      `${checkDatabase} is no address of a PostgreSQL database: write postgres://user:password@host:5432/database, of a user who may create databases`,
+    )
   const url = new URL(given)
-  const name = `duet_check_${randomBytes(6).toString('hex')}`
+  const database = `duet_check_${randomBytes(6).toString('hex')}`
   // Loaded only here: most checks need no driver.
-  const { default: pg } = await import('pg')
+  const [{ default: pg }, { refused, withRight }] = await Promise.all([
+    import('pg'),
+    import('#engines/postgres/errors.ts'),
+  ])
   const asked = async (text: string): Promise<void> => {
     const client = new pg.Client({ connectionString: given })
-    try {
-      await client.connect()
-      await client.query(text)
-    } catch (cause) {
-      throw new Error(
-        `no database can be made at DUET_CHECK_DATABASE_URL (${(cause as Error).message}): name a server that is there, and a user who may create databases`,
-        { cause },
-      )
-    } finally {
-      await client.end().catch(() => {})
-    }
+    await client.connect().catch(error => {
+      throw new Error(`${checkDatabase}: ${refused(error, given).message}`, { cause: error })
+    })
+    await withRight(given, () => client.query(text)).finally(() => client.end().catch(() => {}))
   }
-  await asked(`create database ${name} template template0`)
-  url.pathname = name
-  return { url: url.href, drop: () => asked(`drop database if exists ${name} with (force)`) }
+  await asked(`create database ${database} template template0`)
+  url.pathname = database
+  return { url: url.href, drop: () => asked(`drop database if exists ${database} with (force)`) }
 }

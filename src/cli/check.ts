@@ -2,16 +2,20 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { randomFrom } from '#base/random.ts'
-import { checkCalls, checkTogether, restore } from '#check/actions.ts'
 import { checkKills, serveAsChild } from '#check/kills.ts'
-import { checkReads, checkWrites } from '#check/requests.ts'
-import { checkRules } from '#check/rules.ts'
-import { type CheckService, databaseFor, Fault, serveForCheck } from '#check/service.ts'
+import { checkLists } from '#check/lists.ts'
+import { checkHandReads, checkReads } from '#check/reads.ts'
+import { checkRules, exposedIn } from '#check/rules.ts'
+import { type CheckService, databaseFor, Fault, restore, serveForCheck } from '#check/service.ts'
+import { checkTogether } from '#check/together.ts'
+import { checkWrites } from '#check/writes.ts'
 import { readArgs, UsageError, wholeOption } from '#cli/arguments.ts'
 import { checkDatabase, loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
 import { diffFiles, report } from '#contract/contract.ts'
+import { contentMigrations } from '#engines/shared/migrations.ts'
 import { deriveSchema, schemaText } from '#graphql/schema.ts'
 import { inWords, nobody, rightsInWords } from '#model/policy.ts'
 import { openApiOf } from '#openapi/openapi.ts'
@@ -21,27 +25,42 @@ import { modelFor } from '#serve/store.ts'
 export const help = `Usage: duet check [--seconds N] [--seed N]
 
 Tries the content out on a store of its own in a temporary folder, for a minute unless
---seconds says otherwise: that store and model start; generated requests of every kind of
-caller through REST and GraphQL, each answer compared with a reference in memory; every
-rule, for rows that fit it, that do not, and that change; actions called at once; and kills
-while it writes. Prints who may do what, to be read. Your store and settings are not used.
+--seconds says otherwise: that store and model start; generated reads, conditions, orders,
+pages, sums and writes of every kind of caller through REST and GraphQL, each compared with
+a reference in memory; routes by hand, which may show no hidden row; every rule, also while
+a row changes; actions called at once; and kills while it writes. Prints who may do what,
+to be read; --rights prints that alone. Your store and settings are not used.
 With ${checkDatabase}=postgres://… also on PostgreSQL, in a database that it
 makes there and drops. --seed N repeats a run. Exit code 1 where something is wrong.`
+
+const rightsFile = 'rights.txt'
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 
 /** Who may do what, a line for each rule. */
-const printRights = ({ entities, viewers: { roles }, actions }: Content): void => {
-  say('who may do what:')
-  for (const [name, { policy }] of Object.entries(entities)) {
-    say(`  ${name}`)
-    for (const { operation, who } of rightsInWords(policy, roles))
-      if (operation !== 'enter' || policy.enter) say(`    ${operation.padEnd(7)} ${who}`)
-  }
-  for (const { name, rule } of actions) say(`  ${name}: ${inWords(rule ?? nobody, roles)}`)
+const rightsOf = ({ entities, viewers: { roles }, actions }: Content): readonly string[] => [
+  ...Object.entries(entities).flatMap(([name, { policy }]) =>
+    rightsInWords(policy, roles).flatMap(({ operation, who }) =>
+      operation !== 'enter' || policy.enter ? [`${name}: ${operation} by ${who}`] : [],
+    ),
+  ),
+  ...actions.map(({ name, rule }) => `${name} by ${inWords(rule ?? nobody, roles)}`),
+]
+
+/** Compares the table of rights with the one that is kept; throws a Fault for what differs. */
+const checkRights = (content: Content, kept: string): void => {
+  const [was, is] = [readFileSync(kept, 'utf8').split('\n'), rightsOf(content)]
+  const differences = [
+    ...was.filter(line => line !== '' && !is.includes(line)).map(line => `  was: ${line}`),
+    ...is.filter(line => !was.includes(line)).map(line => `  is:  ${line}`),
+  ]
+  if (differences.length > 0)
+    throw new Fault(
+      `who may do what differs from contract/${rightsFile}:\n${differences.join('\n')}\nmend the rule, or keep the new table: npx duet check --rights > contract/${rightsFile}`,
+    )
 }
 
-/** Compares both APIs with the files of `contract/` beside the content; gives how many there are, and throws a Fault for what breaks their callers. */
+/** Compares both APIs and the rights with the files of `contract/` beside the content; gives how many there are, and throws a Fault for what breaks their callers. */
 const checkContract = async (content: Content, file: string | undefined): Promise<number> => {
   const folder = file === undefined ? '' : join(dirname(file), 'contract')
   if (folder === '' || !existsSync(folder)) return 0
@@ -54,6 +73,11 @@ const checkContract = async (content: Content, file: string | undefined): Promis
       printed(await openApiOf(content, number, model)),
     )
   let count = 0
+  const rights = join(folder, rightsFile)
+  if (existsSync(rights)) {
+    checkRights(content, rights)
+    count += 1
+  }
   for (const [name, textOf] of texts) {
     const before = join(folder, name)
     if (!existsSync(before)) continue
@@ -80,39 +104,47 @@ const checkOn = async (engine: string, { content, file, seed, seconds }: Turn, u
   const begun = performance.now()
   /** Whether this share of the time is over. */
   const isOver = (share: number) => performance.now() - begun > share * seconds * 1000
+  const tell = (line: string) => say(`${engine}: ${line}`)
   const random = randomFrom(seed)
   const service: CheckService = await serveForCheck(content, url)
+  const { model } = service
   try {
-    say(`${engine}: the migrations make what the model has, and it starts`)
+    tell('the migrations make what the model has, and it starts')
     for (const note of service.notes) say(`  note: ${note}`)
     const beginning = await service.rows()
     let passes = 0
     do {
-      await checkReads(service, random)
-      await checkWrites(service, random, () => passes > 0 && isOver(0.5))
-      await checkReads(service, random)
+      // What is read after writes is not what was read before them.
+      for (const isFirst of [true, false]) {
+        await checkReads(service, random)
+        await checkLists(service, random)
+        if (isFirst) await checkWrites(service, random, () => passes > 0 && isOver(0.5))
+      }
       await restore(service, beginning)
       passes += 1
     } while (!isOver(0.5))
-    say(
-      `${engine}: ${service.asked()} requests of ${service.callers.length} callers through REST and GraphQL answered as the rules say`,
+    const { length } = service.callers
+    tell(
+      `${service.asked()} requests of ${length} callers, through REST and GraphQL, were answered as the rules and the rows say`,
     )
-    await checkCalls(service, random)
-    const tried = await checkRules(service, random)
-    say(
-      `${engine}: ${tried.all} rules by row let through and refused whom they say, ${tried.changed} of them while a row changed`,
-    )
+    const byHand = await checkHandReads(service)
+    if (byHand > 0) tell(`${byHand} routes by hand showed nobody a row that is hidden from him`)
+    const tried = await checkRules(service, random, () => isOver(0.7))
+    tell(`${tried.changed} rules that look at rows refused from the moment on that a row changed`)
+    for (const note of exposedIn(model, await service.reference(), service.callers))
+      say(`  note: ${note}`)
     for (const told of tried.untried)
-      say(`  note: nothing that may change was found to decide: ${told}`)
+      say(
+        `  note: ${told} was not tried so: no change of a value was found by which its rule says no`,
+      )
     const rounds = await checkTogether(service, random, () => isOver(0.8))
-    say(
-      `${engine}: actions called at once, in ${rounds} rounds, did what they do one after another`,
-    )
+    if (rounds > 0)
+      tell(`actions, three at once in ${rounds} rounds, did what they do one after another`)
     const killed = await checkKills(service, file, () => isOver(1))
-    say(
+    tell(
       killed
-        ? `${engine}: ${killed.writes} acknowledged writes were there after ${killed.kills} kills`
-        : `${engine}: no kills, as callers can create no rows by themselves`,
+        ? `${killed.writes} acknowledged writes were there after ${killed.kills} kills`
+        : 'nothing was killed, as no caller can create rows by itself',
     )
   } finally {
     await service.close()
@@ -127,21 +159,29 @@ export const run = async (
   const options = {
     seconds: { type: 'string' },
     seed: { type: 'string' },
+    rights: { type: 'boolean' },
     'as-child': { type: 'boolean' },
   } as const
   const { values } = readArgs(args, options, 0)
   if (values['as-child']) return serveAsChild(content)
+  if (values.rights) return say(rightsOf(content).join('\n'))
   const seconds = wholeOption('seconds', values.seconds, 60)
   if (seconds < 1) throw new UsageError('--seconds must be 1 or more')
   const seed = wholeOption('seed', values.seed, Math.floor(Math.random() * 1_000_000))
   const given = process.env[checkDatabase]
-  // First, as a server that is not there would be told too late.
+  // First, as what lacks would be told too late.
+  for (const engine of given ? (['sqlite', 'postgres'] as const) : (['sqlite'] as const))
+    if (contentMigrations(engine, content.migrations).length === 0)
+      throw new Error(
+        `there are no migrations for ${engine} in ${fileURLToPath(content.migrations)}: write the first one with npx duet migrate --draft first`,
+      )
   const database = given ? await databaseFor(given) : undefined
-  printRights(content)
+  say(`trying the content on a store of its own, for about ${seconds} seconds; yours is not used`)
   const turn = { content, file, seed, seconds: database ? seconds / 2 : seconds }
   try {
     const promised = await checkContract(content, file)
-    if (promised > 0) say(`contract: the callers of its ${promised} files can go on`)
+    say(['who may do what:', ...rightsOf(content)].join('\n  '))
+    if (promised > 0) say(`contract: nothing breaks by its ${promised} files`)
     await checkOn('SQLite', turn)
     if (database) await checkOn('PostgreSQL', turn, database.url)
   } catch (error) {

@@ -1,8 +1,22 @@
 /** `duet check`: passes on a content that is right, and finds faults that are planted. */
 import assert from 'node:assert/strict'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { type Action, commandOf, sql } from 'duet/actions'
+import { anyone, signedIn } from 'duet/model'
+import { type ExtraRoute, queryOf } from 'duet/routes'
+import { randomFrom } from '#base/random.ts'
+import { checkHandReads } from '#check/reads.ts'
+import { exposedIn } from '#check/rules.ts'
+import { type CheckService, Fault, serveForCheck } from '#check/service.ts'
+import { checkTogether } from '#check/together.ts'
+import { checkWrites } from '#check/writes.ts'
+import { run } from '#cli/check.ts'
+import type { Content } from '#content.ts'
+import blog from '../../examples/blog/duet.config.ts'
+import { own } from '../../examples/blog/entities/post.ts'
+import shop from '../../examples/shop/duet.config.ts'
 import { duet, folderOf } from '../duet.ts'
 import { freshDatabase } from '../postgres/tools/database.ts'
 import { onPostgres } from '../stores.ts'
@@ -10,17 +24,14 @@ import { projectIn } from '../support/project.ts'
 
 const { folder } = folderOf('check')
 
-/** The engine of the run beside SQLite. */
-const settings = async () =>
-  onPostgres ? { DUET_CHECK_DATABASE_URL: (await freshDatabase()).url } : {}
-
 test('the blog passes, and neither its folder nor its settings are touched', async () => {
   const { project, config } = await projectIn(folder, 'blog')
   const before = readdirSync(project)
-  const args = ['check', '--seconds', onPostgres ? '8' : '4', '--seed', '1', ...config]
-  const { code, stdout, stderr } = await duet(args, await settings())
+  const args = ['check', '--seconds', onPostgres ? '4' : '2', '--seed', '1', ...config]
+  const settings = onPostgres ? { DUET_CHECK_DATABASE_URL: (await freshDatabase()).url } : {}
+  const { code, stdout, stderr } = await duet(args, settings)
   assert.deepEqual([code, stderr], [0, ''], stdout)
-  assert.match(stdout, /^who may do what:\n {2}author\n {4}read {4}anybody\n/)
+  assert.match(stdout, /^who may do what:\n {2}author: read by anybody\n/m)
   for (const engine of ['SQLite', ...(onPostgres ? ['PostgreSQL'] : [])]) {
     assert.match(stdout, new RegExp(`^${engine}: \\d{3,} requests of 4 callers`, 'm'))
     assert.match(stdout, new RegExp(`^${engine}: \\d+ acknowledged writes were there`, 'm'))
@@ -29,103 +40,190 @@ test('the blog passes, and neither its folder nor its settings are touched', asy
   assert.deepEqual(readdirSync(project), before)
 })
 
-test('what is not a number of seconds, and a server that is not there, are told', async () => {
-  const config = ['--config', join(folder, 'blog/duet.config.ts')]
-  const none = await duet(['check', '--seconds', '0', ...config])
-  assert.deepEqual(
-    [none.code, none.stderr],
-    [2, 'duet: --seconds must be 1 or more (duet check --help tells more)\n'],
-  )
-  const away = await duet(['check', '--seconds', '1', ...config], {
-    DUET_CHECK_DATABASE_URL: 'postgres://127.0.0.1:1/none',
-  })
-  assert.equal(away.code, 1)
-  assert.match(away.stderr, /^duet: no database can be made at DUET_CHECK_DATABASE_URL/)
+test('what is wrong with a command line, a folder or a server is told with its remedy', async () => {
+  const without = { ...blog, migrations: new URL('file:///none/') }
+  const told: readonly (readonly [RegExp, readonly string[], Content?, string?])[] = [
+    [/^there is no --second; did you mean --seconds\?$/, ['--second', '9']],
+    [/^--seconds must be 1 or more$/, ['--seconds', '0']],
+    [/^--seed must be a whole number, not x$/, ['--seed', 'x']],
+    [/^there are no migrations for sqlite in \/none\/: .*migrate --draft first$/, [], without],
+    [
+      /^DUET_CHECK_DATABASE_URL: .*127\.0\.0\.1.* cannot be reached .*: start it, or correct its address$/,
+      [],
+      blog,
+      'postgres://127.0.0.1:1/none',
+    ],
+    [
+      /^DUET_CHECK_DATABASE_URL is no address of a PostgreSQL database: write/,
+      [],
+      blog,
+      'mysql://x',
+    ],
+  ]
+  const before = process.env.DUET_CHECK_DATABASE_URL
+  try {
+    for (const [message, args, content = blog, url] of told) {
+      delete process.env.DUET_CHECK_DATABASE_URL
+      if (url !== undefined) process.env.DUET_CHECK_DATABASE_URL = url
+      await assert.rejects(run(args, content), { message })
+    }
+  } finally {
+    delete process.env.DUET_CHECK_DATABASE_URL
+    if (before !== undefined) process.env.DUET_CHECK_DATABASE_URL = before
+  }
 })
 
-/** Checks a project of an example after a change of its `duet.config.ts`, with one more file. */
-const checkPlanted = async (
-  example: string,
-  name: string,
-  planted: string,
-  part: readonly [was: string, is: string],
-) => {
-  const { project, config } = await projectIn(folder, example, name)
+/** The fault of `duet check` for a content whose folder has this file in `contract`. */
+const faultBeside = async (content: Content, name: string, text: string) => {
+  const project = join(folder, name)
+  mkdirSync(join(project, 'contract'), { recursive: true })
+  writeFileSync(join(project, 'contract', name), text)
   const file = join(project, 'duet.config.ts')
-  const text = readFileSync(file, 'utf8')
-  assert.ok(text.includes(part[0]), text)
-  writeFileSync(file, `import { planted } from './planted.ts'\n${text.replace(part[0], part[1])}`)
-  writeFileSync(join(project, 'planted.ts'), planted)
-  return duet(['check', '--seconds', '2', '--seed', '1', ...config])
+  return run(['--seconds', '1', '--seed', '1'], content, file).then(
+    () => '',
+    error => error.message,
+  )
 }
 
 test('what would break the callers of contract/ is found', async () => {
-  const { project, config } = await projectIn(folder, 'blog', 'breaks')
-  const { stdout } = await duet(['schema', ...config])
-  mkdirSync(join(project, 'contract'))
+  const { stdout } = await duet(['schema', '--config', 'examples/blog/duet.config.ts'])
   const text = stdout.replace('type Author {', 'type Author {\n  age: Int')
-  writeFileSync(join(project, 'contract/schema.graphql'), text)
-  const { code, stderr } = await duet(['check', '--seconds', '1', '--seed', '1', ...config])
-  assert.equal(code, 1, stderr)
   assert.match(
-    stderr,
-    /^duet: the callers of contract\/schema\.graphql would break: breaking: 1\nduet: {3}field-removed: Field Author\.age was removed/,
+    await faultBeside(blog, 'schema.graphql', text),
+    /^the callers of contract\/schema\.graphql would break: breaking: 1\n {2}field-removed: Field Author\.age was removed/,
   )
 })
 
-test('an action that skips its rule is found', async () => {
-  const planted = `
-import { commandOf, sql } from 'duet/actions'
-import { signedIn } from 'duet/model'
-import { own } from './entities/post.ts'
-export const planted = {
-  method: 'POST', about: 'post', answers: null, name: 'shout posts', path: '/posts/:id/shout',
-  rule: signedIn.where(own),
-  described: { operationId: 'shoutPost', summary: 'Shout it' },
-  command: (writing, { id }) =>
-    commandOf(writing, {
-      name: 'shout posts',
-      steps: [{ sql: sql\`update posts set title = upper(title) where id = \${id} returning id\` }],
-      status: 204,
-    }),
+/** The blog with another rule of an entity. */
+const ruled = (entity: 'post' | 'comment', rules: object): Content => {
+  const { [entity]: one } = blog.entities
+  const changed = { ...one, policy: { ...one?.policy, ...rules } }
+  return { ...blog, entities: { ...blog.entities, [entity]: changed } as Content['entities'] }
 }
-`
-  const { code, stderr } = await checkPlanted('blog', 'skips', planted, [
-    'actions: [publish, archive]',
-    'actions: [publish, archive, planted]',
-  ])
-  assert.equal(code, 1, stderr)
-  assert.match(
-    stderr,
-    /^duet: shout posts: POST \/api\/posts\/\d+\/shout of author \d is done, where its rule refuses it: \nduet: again: npx duet check --seed 1 --seconds 2\n$/,
+
+test('a rule that became wider than the table of rights is found', async () => {
+  const { stdout } = await duet(['check', '--rights', '--config', 'examples/blog/duet.config.ts'])
+  assert.equal(
+    await faultBeside(ruled('post', { delete: signedIn }), 'rights.txt', stdout),
+    `who may do what differs from contract/rights.txt:
+  was: post: delete by callers with a token where authorId is the caller, or an editor
+  is:  post: delete by callers with a token
+mend the rule, or keep the new table: npx duet check --rights > contract/rights.txt
+again: npx duet check --seed 1 --seconds 1`,
   )
+})
+
+/** What a check finds in a content. */
+const faultOf = async (content: Content, check: (service: CheckService) => Promise<unknown>) => {
+  const service = await serveForCheck(content, onPostgres ? (await freshDatabase()).url : undefined)
+  try {
+    await check(service)
+    return 'no fault'
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    return error.message
+  } finally {
+    await service.close()
+  }
+}
+const random = randomFrom(1)
+
+test('a rule that lacks the condition of what its rows belong to is found', async () => {
+  const notes = async (content: Content) => {
+    let found: readonly string[] = []
+    await faultOf(content, async ({ model, callers, reference }) => {
+      found = exposedIn(model, await reference(), callers)
+    })
+    return found
+  }
+  assert.deepEqual(await notes(blog), [])
+  assert.deepEqual(await notes(ruled('comment', { read: anyone })), [
+    'comment is shown to anonymous also where its postId names a post that is hidden: is that meant?',
+  ])
+})
+
+test('an action whose command skips its rule is found', async () => {
+  const shout: Action = {
+    method: 'POST',
+    about: 'post',
+    answers: null,
+    name: 'shout posts',
+    path: '/posts/:id/shout',
+    rule: signedIn.where(own),
+    described: { operationId: 'shoutPost', summary: 'Shout it' },
+    command: (writing, { id }) =>
+      commandOf(writing, {
+        name: 'shout posts',
+        steps: [{ sql: sql`update posts set title = upper(title) where id = ${id} returning id` }],
+        status: 204,
+      }),
+  }
+  const content = { ...blog, actions: [...blog.actions, shout] }
+  assert.match(
+    await faultOf(content, service => checkWrites(service, random, () => false, ['call'])),
+    /^shout posts \d+ by author \d: POST \/api\/posts\/\d+\/shout with \{\} is done, where its rule refuses it: let its steps, or its command, ask for the rule first/,
+  )
+})
+
+/** A content with a route by hand. */
+const withRoute = (content: Content, route: ExtraRoute): Content => ({
+  ...content,
+  served: async () => ({ routes: [route], pages: [] }),
 })
 
 test('a route that reads, and writes what it read, loses updates, which is found', async () => {
-  const planted = `
-import { nobody, anyone } from 'duet/model'
-const run = async ({ writer }, text, values) => {
-  const done = await writer.write({ steps: [{ statement: { text, values }, expect: 'any' }], status: 200, answer: null })
-  return done.rows[0]
-}
-export const planted = {
-  method: 'POST', path: '/products/:id/take',
-  described: { operationId: 'takeProduct', summary: 'Take one', rule: anyone, success: { 204: 'Taken.' } },
-  serve: ({ core }) => async c => {
-    const id = Number(c.req.param('id'))
-    const [[stock] = [0]] = await run(core, 'select stock from products where id = ?', [id])
-    await run(core, 'update products set stock = ? where id = ?', [Number(stock) + 1, id])
-    return { status: 204, headers: {}, body: null }
-  },
-}
-`
-  const { code, stderr } = await checkPlanted('shop', 'loses', planted, [
-    '  errors,\n',
-    '  errors,\n  served: async () => ({ routes: [planted], pages: [] }),\n',
-  ])
-  assert.equal(code, 1, stderr)
+  const take: ExtraRoute = {
+    method: 'POST',
+    path: '/products/:id/take',
+    described: {
+      operationId: 'takeProduct',
+      summary: 'Take one',
+      rule: anyone,
+      success: { 204: 'Taken.' },
+    },
+    serve:
+      ({ core }) =>
+      async c => {
+        const { reader, writer, dialect } = core
+        const id = Number(c.req.param('id'))
+        const [[stock] = [0]] = await reader.query(
+          queryOf(sql`select stock from products where id = ${id}`, dialect),
+        )
+        const statement = queryOf(
+          sql`update products set stock = ${Number(stock) + 1} where id = ${id}`,
+          dialect,
+        )
+        const steps = [{ statement, expect: 'any' as const }]
+        await writer.write({ steps, status: 204, answer: null })
+        return { status: 204, headers: {}, body: null }
+      },
+  }
   assert.match(
-    stderr,
-    /^duet: POST \/products\/:id\/take: 3 calls at once of POST \/api\/products\/\d+\/take did what they do in no order, answers 204, 204, 204: product .*Let the write itself say/m,
+    await faultOf(withRoute(shop, take), service => checkTogether(service, random, () => false)),
+    /^POST \/products\/:id\/take: 3 calls at once of POST \/api\/products\/\d+\/take did what they do in no order, answers 204, 204, 204: product .*Let the write itself say/,
   )
+})
+
+test('a route by hand that shows a hidden row is found', async () => {
+  const peek = (where: ReturnType<typeof sql>): ExtraRoute => ({
+    method: 'GET',
+    path: '/posts/:id/title',
+    described: { operationId: 'getTitle', summary: 'Get the title', rule: anyone },
+    serve:
+      ({ core }) =>
+      async c => {
+        const text = sql`select title from posts where id = ${Number(c.req.param('id'))}${where}`
+        const [[title] = ['']] = await core.reader.query(queryOf(text, core.dialect))
+        const headers = { 'Content-Type': 'text/plain' }
+        return { status: 200, headers, body: String(title) }
+      },
+  })
+  const [all, published] = [sql``, sql` and status = ${'published'}`].map(where =>
+    faultOf(withRoute(blog, peek(where)), checkHandReads),
+  )
+  assert.match(
+    (await all) ?? '',
+    /^GET \/posts\/:id\/title: GET \/api\/posts\/\d+\/title of anonymous shows title of post \d+, which the rule to read post hides from it\. Let the route read as its caller/,
+  )
+  assert.equal(await published, 'no fault')
 })

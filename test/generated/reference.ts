@@ -9,7 +9,7 @@ import { type Entity, type Filter, type Link, pathFields } from '#model/entity.t
 import { type Field, madeSlug, type Term } from '#model/field.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import { alternativesOf, isByRow, type Rule } from '#model/policy.ts'
-import { foldedAs, keptWords, searchedWords } from '#model/words.ts'
+import { foldedAs } from '#model/words.ts'
 import { now, type Viewer, viewerIds } from './serve.ts'
 
 export type Value =
@@ -461,40 +461,3 @@ export const keeps =
         return kind satisfies never
     }
   }
-
-type SearchedRow = { readonly id: number; readonly [field: string]: Value | undefined }
-
-/** The words of rows, each with what it counts for in their searches. */
-const kept = new WeakMap<
-  SearchedRow,
-  readonly { readonly word: string; readonly weight: number }[]
->()
-
-/** The ids of the rows that a search finds in fields with weights, the most relevant first. */
-export const searchedIn = (
-  weights: Entity['search'],
-  rows: readonly SearchedRow[],
-  query: string,
-): readonly number[] => {
-  const asked = searchedWords(query)
-  const wanted = 'value' in asked && asked.value !== '' ? asked.value.split(' ') : []
-  const fits = (kept: string, word: string, at: number) =>
-    kept === word || (at === wanted.length - 1 && kept.startsWith(word))
-  return rows
-    .flatMap(row => {
-      const words = kept.getOrInsertComputed(row, () =>
-        Object.entries(weights).flatMap(([key, weight]) =>
-          keptWords(String(row[key] ?? ''))
-            .split(' ')
-            .map(word => ({ word, weight })),
-        ),
-      )
-      const scores = wanted.map((word, at) =>
-        Math.max(0, ...words.filter(one => fits(one.word, word, at)).map(({ weight }) => weight)),
-      )
-      const score = scores.reduce((sum, one) => sum + one, 0)
-      return scores.includes(0) ? [] : [{ id: row.id, score }]
-    })
-    .sort((a, b) => b.score - a.score || a.id - b.id)
-    .map(({ id }) => id)
-}

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { searchedIn } from '#check/reference.ts'
 import { type Entity, entity } from '#model/entity.ts'
 import { id, revision, text } from '#model/field.ts'
 import { isStorable } from '#model/values.ts'
@@ -9,7 +10,6 @@ import { keptWords, searchedWords } from '#model/words.ts'
 import { anyCharacter } from '../support/characters.ts'
 import { engines } from './compare.ts'
 import { allRoutes, bySignedIn, member } from './models.ts'
-import { searchedIn } from './reference.ts'
 import { type Service, serveWithMembers } from './serve.ts'
 
 const weights = { title: 5, body: 1, aside: 3 } as const

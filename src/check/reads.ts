@@ -1,0 +1,209 @@
+/** What each caller reads, through both APIs, judged by the reference: each row, each plain list, and routes by hand that show rows. */
+import { isDeepStrictEqual } from 'node:util'
+import { named, pathOf } from '#check/callers.ts'
+import { entityAt, outcomeOf, type RequestOutcome, refusalOf } from '#check/offers.ts'
+import { memberName, type ReferenceRow, type RowsReference, verdict } from '#check/reference.ts'
+import { brief, type CheckService, Fault, restore } from '#check/service.ts'
+import { columnName, entityOf } from '#model/model.ts'
+import { isByRow, type Viewer } from '#model/policy.ts'
+import { isIn } from '#model/version.ts'
+import { routesOf } from '#rest/routes.ts'
+import { queryOf } from '#sql/engine.ts'
+import { comma, join, name, sql } from '#sql/sql.ts'
+
+export const sameOrFault = (told: unknown, right: unknown, about: string): void => {
+  if (isDeepStrictEqual(told, right)) return
+  const [is, was] = [told, right].map(one => brief(JSON.stringify(one) ?? 'nothing'))
+  throw new Fault(`${about}: ${is}, where the rows say ${was}`)
+}
+
+/** The fields of an entity that a caller may read in some rows at least. */
+const readable = ({ model }: CheckService, entity: string, viewer: Viewer) =>
+  Object.entries(entityOf(model, entity).fields).filter(
+    ([, { readableBy }]) => verdict(readableBy, viewer, model) !== 'no',
+  )
+
+/** An object of REST, or of the reference, without the members that the caller may not read in any row. */
+export const comparable = (
+  service: CheckService,
+  entity: string,
+  viewer: Viewer,
+  object: object,
+) => {
+  const { version } = service.view
+  const open = new Set(readable(service, entity, viewer).map(([key]) => key))
+  const closed = Object.entries(entityOf(service.model, entity).fields).flatMap(([key, field]) =>
+    open.has(key) ? [] : [memberName(key, field, version)],
+  )
+  return Object.fromEntries(Object.entries(object).filter(([member]) => !closed.includes(member)))
+}
+
+/** A row as the GraphQL API shows the fields that the caller may read. */
+const graphqlObject = (
+  service: CheckService,
+  reference: RowsReference,
+  entityName: string,
+  row: ReferenceRow,
+  viewer: Viewer,
+) => {
+  const entity = entityOf(service.model, entityName)
+  const members = readable(service, entityName, viewer).flatMap(([key, field]) => {
+    if (field.graphql !== 'shown') return []
+    const { readableBy } = field
+    const isOpen = !isByRow(readableBy) || reference.may(entityName, row, readableBy, viewer)
+    const value = isOpen ? reference.shown(entity, key, row[key] ?? null) : null
+    return [[key, field.scalar === 'id' && value !== null ? String(value) : value]]
+  })
+  return Object.fromEntries(members)
+}
+
+const readsOfRest = async (
+  service: CheckService,
+  reference: RowsReference,
+  random: () => number,
+) => {
+  const { model, view, callers, ask } = service
+  for (const route of routesOf(model)) {
+    const { entity, below, kind } = route
+    if ((kind !== 'one' && kind !== 'list') || !isIn(route.lifetime, view.version)) continue
+    const { policy, rest } = entityOf(model, entity)
+    const rule = policy.enter ?? policy.read
+    const all = reference.rowsIn(entity)
+    for (const viewer of callers) {
+      const row = all[Math.floor(random() * all.length)]
+      const parents = below ? reference.rowsIn(below.entity) : []
+      const parent =
+        kind === 'list'
+          ? parents[Math.floor(random() * parents.length)]
+          : parents.find(({ id }) => id === row?.[below?.field ?? ''])
+      if (!row || (below && !parent)) continue
+      const line = `GET ${pathOf(route, view.prefix, { id: row.id, parentId: parent?.id })}`
+      const answer = await ask(line, viewer)
+      const about = `${line} of ${named(viewer)}`
+      // One row is there by its own rule; a list, where its parent is.
+      const above = below && entityOf(model, below.entity).policy.read
+      const isAbove =
+        !below ||
+        kind === 'one' ||
+        reference.may(below.entity, parent as ReferenceRow, above, viewer)
+      const isOpen = verdict(rule, viewer, model) !== 'no'
+      const isThere = isAbove && (kind === 'list' || reference.may(entity, row, rule, viewer))
+      const right = !isOpen ? refusalOf(viewer) : isThere ? 'done' : 'absent'
+      const is = outcomeOf(answer)
+      if (!isAbove && is !== 'done') continue
+      if (is !== right)
+        throw new Fault(`${about} is ${is}, where the rules say ${right}: ${brief(answer.text)}`)
+      if (right !== 'done') continue
+      const object = (one: ReferenceRow) =>
+        comparable(service, entity, viewer, reference.objectOf(entity, one, view, viewer))
+      const told = (one: object) => comparable(service, entity, viewer, one)
+      if (kind === 'one') sameOrFault(told(answer.json), object(row), about)
+      else {
+        const rows = reference.listed(route, parent?.id, viewer).slice(0, rest.listing.limit)
+        sameOrFault(answer.json.data.map(told), rows.map(object), about)
+      }
+    }
+  }
+}
+
+const readsOfGraphql = async (
+  service: CheckService,
+  reference: RowsReference,
+  random: () => number,
+) => {
+  const { model, callers, gql } = service
+  for (const [entity, { graphql, plural, policy }] of Object.entries(model.entities)) {
+    if (!graphql.type || !graphql.roots) continue
+    const rule = policy.enter ?? policy.read
+    for (const viewer of callers) {
+      const all = reference.rowsIn(entity)
+      const row = all[Math.floor(random() * all.length)]
+      if (!row) continue
+      const object = (one: ReferenceRow) => graphqlObject(service, reference, entity, one, viewer)
+      const keys = Object.keys(object(row))
+      if (keys.length === 0) continue
+      const byId = (one: { id?: unknown }, other: { id?: unknown }) =>
+        Number(one.id) - Number(other.id)
+      const about = `of ${named(viewer)} through GraphQL`
+      const query = `query ($id: ID!) { it: ${entity}(id: $id) { ${keys.join(' ')} } }`
+      const one = await gql(query, viewer, { id: row.id })
+      const isOpen = verdict(rule, viewer, model) !== 'no'
+      const isThere = isOpen && reference.may(entity, row, rule, viewer)
+      const right: RequestOutcome = !isOpen ? refusalOf(viewer) : isThere ? 'done' : 'absent'
+      const is = outcomeOf(one, true)
+      if (is !== right)
+        throw new Fault(
+          `${entity} ${row.id} ${about} is ${is}, where the rules say ${right}: ${brief(one.text)}`,
+        )
+      if (right === 'done')
+        sameOrFault(one.json.data.it, object(row), `${entity} ${row.id} ${about}`)
+      const rows = reference.seen(entity, rule, viewer)
+      if (!isOpen || rows.length > 100) continue
+      const list = await gql(`{ it: ${plural}(limit: 100) { ${keys.join(' ')} } }`, viewer)
+      sameOrFault(
+        list.json.data?.it?.toSorted(byId) ?? list.json.errors,
+        rows.map(object).toSorted(byId),
+        `${plural} ${about}`,
+      )
+    }
+  }
+}
+
+/** Each row and list as each caller reads it, through both APIs. */
+export const checkReads = async (service: CheckService, random: () => number): Promise<void> => {
+  const reference = await service.reference()
+  await readsOfRest(service, reference, random)
+  await readsOfGraphql(service, reference, random)
+}
+
+/** What marks the text of a field of a row, so that an answer which shows it is found out. */
+const markOf = (entity: string, key: string, id: number) => `hidden ${entity} ${key} ${id}.`
+
+/** Routes by hand that read, called by each caller while the texts of all rows that its rules hide are marked: no answer may have a mark. Gives how many routes there were. */
+export const checkHandReads = async (service: CheckService): Promise<number> => {
+  const { content, model, view, callers, session, dialect, ask } = service
+  const { routes } = await content.served()
+  const reading = routes.filter(route => route.method === 'GET' && isIn(route, view.version))
+  if (reading.length === 0) return 0
+  const before = await service.rows()
+  for (const viewer of callers) {
+    const reference = await service.reference()
+    const marks: { entity: string; key: string; row: ReferenceRow; mark: string }[] = []
+    for (const [entity, { table, fields, policy, view }] of Object.entries(model.entities)) {
+      if (!isByRow(policy.read) || view) continue
+      const keys = Object.keys(fields).filter(key => {
+        const { scalar, values, foldedFrom, computed, range } = fields[key] ?? {}
+        const isPlain = scalar === 'text' && !values && foldedFrom === undefined && !computed
+        return isPlain && (range?.max ?? 0) >= markOf(entity, key, 9999).length
+      })
+      for (const row of reference.rowsIn(entity)) {
+        if (keys.length === 0 || !reference.isHidden(entity, row, viewer)) continue
+        const all = keys.map(key => ({ entity, key, row, mark: markOf(entity, key, row.id) }))
+        const set = all.map(({ key, mark }) => sql`${name(columnName(key))} = ${mark}`)
+        const piece = sql`update ${name(table)} set ${join(set, comma)} where id = ${row.id}`
+        // A row that takes no other texts has none that could be marked.
+        const isSet = await session.query(queryOf(piece, dialect)).then(Boolean, () => false)
+        if (isSet) marks.push(...all)
+      }
+    }
+    const now = await service.reference()
+    for (const { path } of reading) {
+      const about = entityAt(model, path)
+      const ids = about === null ? [1, 2] : reference.rowsIn(about).map(({ id }) => id)
+      for (const id of path.includes(':') ? ids : ids.slice(0, 1)) {
+        const line = `GET ${view.prefix}${path.replace(/:\w+/g, String(id))}`
+        const { text } = await ask(line, viewer)
+        const shown = marks.find(
+          ({ entity, row, mark }) =>
+            text.includes(mark) && now.isHidden(entity, now.byId(entity, row.id) ?? row, viewer),
+        )
+        if (shown)
+          throw new Fault(
+            `GET ${path}: ${line} of ${named(viewer)} shows ${shown.key} of ${shown.entity} ${shown.row.id}, which the rule to read ${shown.entity} hides from it. Let the route read as its caller, or ask for the rule itself`,
+          )
+      }
+    }
+    await restore(service, before)
+  }
+  return reading.length
+}

@@ -1,0 +1,285 @@
+/** Generated writes through both APIs, each judged by the reference: what is answered, what is stored, and that a refusal changes nothing. */
+import { isDeepStrictEqual } from 'node:util'
+import { isHeld, named } from '#check/callers.ts'
+import {
+  type Draft,
+  type Offer,
+  offersOf,
+  type RequestOutcome,
+  refusalOf,
+  sendOffer,
+} from '#check/offers.ts'
+import { comparable, sameOrFault } from '#check/reads.ts'
+import {
+  memberName,
+  type ReferenceRow,
+  type RowsReference,
+  referenceOver,
+  verdict,
+} from '#check/reference.ts'
+import { stored } from '#check/rows.ts'
+import { brief, type CheckService, Fault, restore, stateOf } from '#check/service.ts'
+import { entityOf, type Model } from '#model/model.ts'
+import { alternativesOf, isByRow, type Viewer } from '#model/policy.ts'
+
+/** The rows that a create makes, in the order of its body: each after its parent, with ids that nothing has. */
+const rowsMade = (model: Model, { written }: Draft, viewer: Viewer) => {
+  const { digits } = model.settings.currency
+  let parent = 0
+  return written.map(({ entity, values, below }, at) => {
+    const { fields } = entityOf(model, entity)
+    const columns = Object.entries(fields).map(([key, field]) => {
+      const { initial } = field
+      if (key in values) return [key, stored(field, values[key], digits)]
+      if (initial === 'viewer') return [key, viewer.id]
+      return [key, typeof initial === 'object' && 'value' in initial ? initial.value : null]
+    })
+    const id = -1 - at
+    if (below === undefined) parent = id
+    const row = {
+      ...Object.fromEntries(columns),
+      ...(below !== undefined && { [below]: parent }),
+      id,
+    }
+    return { entity, row: row as ReferenceRow, given: Object.keys(values) }
+  })
+}
+
+/** Whether what a write refers to is not there, or hidden from its caller. */
+const refersToNone = (
+  model: Model,
+  reference: RowsReference,
+  { entity, row, given }: ReturnType<typeof rowsMade>[number],
+  viewer: Viewer,
+): boolean =>
+  given.some(key => {
+    const to = entityOf(model, entity).fields[key]?.references?.entity
+    if (to === undefined || row[key] === null) return false
+    const target = reference.byId(to, row[key])
+    return !target || reference.isHidden(to, target, viewer)
+  })
+
+/** What may become of a write by the reference. */
+const rightOutcomes = (
+  service: CheckService,
+  reference: RowsReference,
+  { operation, entity: entityName, rule, route, isLink }: Offer,
+  viewer: Viewer,
+  row: ReferenceRow | undefined,
+  draft: Draft,
+): ReadonlySet<RequestOutcome> => {
+  const { model } = service
+  const entity = entityName ?? ''
+  const refused = refusalOf(viewer)
+  const isHidden = row !== undefined && reference.isHidden(entity, row, viewer)
+  if (verdict(rule, viewer, model) === 'no')
+    return new Set(isHidden ? [refused, 'absent'] : [refused])
+  if (isHidden) {
+    // To end a hidden link is to end none.
+    const lenient: RequestOutcome[] = isLink ? ['done'] : []
+    return new Set(['absent', ...(viewer.id === null ? [refused] : []), ...lenient])
+  }
+  const { policy, fields, before } = entityOf(model, entity)
+  const right = new Set<RequestOutcome>()
+  if (operation === 'create') {
+    const made = rowsMade(model, draft, viewer)
+    const parents = made.filter((_, at) => draft.written[at]?.below === undefined)
+    const rows = new Map(reference.all)
+    for (const { entity, row } of parents) rows.set(entity, [...(rows.get(entity) ?? []), row])
+    const then = referenceOver(model, rows)
+    const away = made.filter(one => refersToNone(model, reference, one, viewer))
+    // A row is not there yet when its own rule looks at others.
+    const closed = made.filter(({ entity, row }, at) => {
+      const over = draft.written[at]?.below === undefined ? reference : then
+      return !over.may(entity, row, entityOf(model, entity).policy.create, viewer)
+    })
+    if (away.length > 0) right.add('absent')
+    if (closed.length > 0) right.add(refused)
+    if (right.size === 0) right.add('done').add('conflict')
+  } else if (row && !reference.may(entity, row, rule, viewer)) return new Set([refused])
+  else if (operation === 'update' && row) {
+    const [values = {}] = draft.written.map(({ values }) => values)
+    const { digits } = model.settings.currency
+    const given = Object.entries(values).flatMap(([key, value]) =>
+      fields[key] ? [[key, stored(fields[key], value, digits)]] : [],
+    )
+    const then = { ...row, ...Object.fromEntries(given) } as ReferenceRow
+    const isAway = refersToNone(
+      model,
+      reference,
+      { entity, row: then, given: Object.keys(values) },
+      viewer,
+    )
+    const mayThen = reference.may(entity, then, rule, viewer)
+    if (isAway) right.add('absent')
+    if (!mayThen) right.add(refused)
+    const isBecoming =
+      rule !== undefined &&
+      alternativesOf(rule).some(one => 'after' in one && one.after !== undefined)
+    if (isBecoming) right.add(refused)
+    if (isBecoming || right.size === 0) right.add('done').add('conflict')
+    if (Object.keys(values).some(key => isByRow(fields[key]?.settableBy)))
+      right.add('invalid').add(refused)
+  } else {
+    right.add('done')
+    if (isHeld(model, entity)) right.add('conflict')
+  }
+  // A hook refuses in words of its own; a path leads through what its caller may not see.
+  if (operation !== 'call' && operation !== 'read' && before[operation])
+    for (const one of ['invalid', 'conflict', refused, 'absent'] as const) right.add(one)
+  if (route?.below && policy) right.add('absent')
+  return right
+}
+
+/** Compares the rows that a write left with what it was given; throws a Fault. */
+const compareStored = (
+  service: CheckService,
+  [before, now]: readonly [RowsReference, RowsReference],
+  { operation, entity, route, isLink }: Offer,
+  viewer: Viewer,
+  row: ReferenceRow | undefined,
+  draft: Draft,
+  about: string,
+): ReferenceRow | undefined => {
+  const { model, view } = service
+  const { digits } = model.settings.currency
+  const taken = new Set<ReferenceRow>()
+  let first: ReferenceRow | undefined
+  for (const { entity: of, values } of draft.written) {
+    const { fields, before: hooks } = entityOf(model, of)
+    const expected = Object.entries(values).flatMap(([key, value]) => {
+      const field = fields[key]
+      const isNamed = !route || field === undefined || memberName(key, field, view.version)
+      // A PUT leaves what its caller may not read.
+      const isClosed =
+        row && route?.kind === 'replace' && !before.may(of, row, field?.readableBy, viewer)
+      const isTold = field && isNamed && !isClosed && field.foldedFrom === undefined
+      return isTold ? [[key, stored(field, value, digits)] as const] : []
+    })
+    const fits = (one: ReferenceRow) =>
+      operation === 'create' &&
+      (hooks.create || expected.every(([key, value]) => one[key] === value))
+    const isNew = (one: ReferenceRow) => isLink || !before.byId(of, one.id)
+    const kept =
+      operation === 'create'
+        ? now.rowsIn(of).find(one => isNew(one) && !taken.has(one) && fits(one))
+        : now.byId(of, row?.id)
+    if (!kept) {
+      const news = now.rowsIn(of).filter(isNew)
+      const are = news.length > 0 ? `; new are ${brief(JSON.stringify(news))}` : ''
+      throw new Fault(`${about} was done, and no ${of} has its values${are}`)
+    }
+    taken.add(kept)
+    first ??= kept
+    if (operation === 'update' && hooks.update === undefined)
+      for (const [key, value] of expected)
+        sameOrFault(kept[key], value, `${about} was done, and ${entity}.${key} is`)
+  }
+  return first
+}
+
+/** Sends a write, and compares what it answers and leaves with what is right. */
+const attempt = async (
+  service: CheckService,
+  offer: Offer,
+  viewer: Viewer,
+  row: ReferenceRow | undefined,
+  before: RowsReference,
+  n: number,
+): Promise<void> => {
+  const { model, view } = service
+  const { operation, isGraphql, told, rule } = offer
+  const entity = offer.entity ?? ''
+  const wanted =
+    operation === 'create' ? (['made', 'refused', 'absent'] as const)[n % 3] : undefined
+  const draft = offer.draft({ viewer, row, reference: before, n, wanted })
+  if (!draft) return
+  const { answer, is } = await sendOffer(service, offer, draft, viewer)
+  const about = `${told}${row && entity ? ` ${row.id}` : ''} by ${named(viewer)}: ${draft.told}`
+  const now = await service.reference()
+  const isChanged = () =>
+    !isDeepStrictEqual(
+      stateOf(service, before.all, now.all),
+      stateOf(service, before.all, before.all),
+    )
+  if (operation === 'call') {
+    const may =
+      verdict(rule, viewer, model) !== 'no' &&
+      (!row || (before.may(entity, row, rule, viewer) && !before.isHidden(entity, row, viewer)))
+    if (may) return
+    if (is !== refusalOf(viewer) && is !== 'absent')
+      throw new Fault(
+        `${about} is ${is}, where its rule refuses it: let its steps, or its command, ask for the rule first: ${brief(answer.text)}`,
+      )
+    if (isChanged()) throw new Fault(`${about} is ${is}, and changed rows all the same`)
+    return
+  }
+  const right =
+    viewer === service.barred
+      ? new Set<RequestOutcome>(['refused', 'absent'])
+      : rightOutcomes(service, before, offer, viewer, row, draft)
+  if (!right.has(is))
+    throw new Fault(
+      `${about} is ${is}, where the rules say ${[...right].join(' or ')}: ${brief(answer.text)}`,
+    )
+  if (is !== 'done') {
+    if (isChanged()) throw new Fault(`${about} is ${is}, and changed rows all the same`)
+    return
+  }
+  if (operation === 'delete') {
+    const isThere = row && !before.isHidden(entity, row, viewer) && now.byId(entity, row.id)
+    if (isThere) throw new Fault(`${about} was done, and the row is still there`)
+    return
+  }
+  const kept = compareStored(service, [before, now], offer, viewer, row, draft, about)
+  const { policy } = entityOf(model, entity)
+  const isShown = !isGraphql && offer.route?.kind !== 'bulk' && !offer.isLink
+  if (isShown && kept && viewer.id !== null && now.may(entity, kept, policy.read, viewer)) {
+    const [is, right] = [answer.json, now.objectOf(entity, kept, view, viewer)].map(one =>
+      comparable(service, entity, viewer, one),
+    )
+    sameOrFault(is, right, `${about} answers`)
+  }
+}
+
+/** The writes that were attempted by now: bodies are told apart by it. */
+let attempts = 0
+
+const inTurn: readonly Offer['operation'][] = ['create', 'update', 'delete', 'call']
+
+/** Each write and action by each caller, to rows that its rule gives to it and to others. */
+export const checkWrites = async (
+  service: CheckService,
+  random: () => number,
+  isOver: () => boolean,
+  operations = inTurn,
+): Promise<void> => {
+  const { model, callers, barred } = service
+  const offers = (await offersOf(service))
+    .filter(({ operation }) => operations.includes(operation))
+    .toSorted((a, b) => inTurn.indexOf(a.operation) - inTurn.indexOf(b.operation))
+  const beginning = await service.rows()
+  const isCaller = (id: number) => id < 8 || id === barred?.id
+  for (const offer of offers)
+    for (const viewer of barred ? [...callers, barred] : callers)
+      for (const mine of [true, false]) {
+        if (isOver()) return
+        const { operation, entity, rule } = offer
+        // Whether a route by hand lets write who is barred is its own matter.
+        if (operation === 'call' && viewer === barred) continue
+        const reference = await service.reference()
+        if (operation === 'create' || entity === null) {
+          await attempt(service, offer, viewer, undefined, reference, attempts++)
+        } else {
+          const rows = reference.rowsIn(entity).filter(
+            row =>
+              reference.may(entity, row, rule, viewer) === mine &&
+              // Callers go on asking.
+              !(operation === 'delete' && entity === model.viewers.entity && isCaller(row.id)),
+          )
+          const row = rows[Math.floor(random() * rows.length)]
+          if (row) await attempt(service, offer, viewer, row, reference, attempts++)
+        }
+        if (operation === 'call') await restore(service, beginning)
+      }
+}
