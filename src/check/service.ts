@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join as joinPath } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { isPostgres } from '#base/database-url.ts'
 import { anonymous, callersOf, named } from '#check/callers.ts'
 import {
   type ReferenceRows,
@@ -16,7 +15,7 @@ import {
 } from '#check/reference.ts'
 import { rowCount, rowOf, subjectFor } from '#check/rows.ts'
 import { learnFrom } from '#check/values.ts'
-import { checkDatabase, loadConfig } from '#config.ts'
+import { loadConfig } from '#config.ts'
 import type { Content, OpenStore } from '#content.ts'
 import { isDerived } from '#model/field.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
@@ -252,29 +251,4 @@ export const serveForCheck = async (content: Content, database?: string): Promis
       remove()
     },
   }
-}
-
-/** Makes a database beside the one of a URL, which is not touched, and gives its URL and what drops it. Throws a plain error with the remedy. */
-export const databaseFor = async (given: string) => {
-  if (!isPostgres(given))
-    throw new Error(
-      `${checkDatabase} is no address of a PostgreSQL database: write postgres://user:password@host:5432/database, of a user who may create databases`,
-    )
-  const url = new URL(given)
-  const database = `duet_check_${randomBytes(6).toString('hex')}`
-  // Loaded only here: most checks need no driver.
-  const [{ default: pg }, { refused, withRight }] = await Promise.all([
-    import('pg'),
-    import('#engines/postgres/errors.ts'),
-  ])
-  const asked = async (text: string): Promise<void> => {
-    const client = new pg.Client({ connectionString: given })
-    await client.connect().catch(error => {
-      throw new Error(`${checkDatabase}: ${refused(error, given).message}`, { cause: error })
-    })
-    await withRight(given, () => client.query(text)).finally(() => client.end().catch(() => {}))
-  }
-  await asked(`create database ${database} template template0`)
-  url.pathname = database
-  return { url: url.href, drop: () => asked(`drop database if exists ${database} with (force)`) }
 }

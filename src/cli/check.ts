@@ -1,20 +1,23 @@
 /** `duet check`: tries a content out in a temporary folder: requests judged by a reference, its rules, and kills. */
 
+import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { isPostgres } from '#base/database-url.ts'
 import { randomFrom } from '#base/random.ts'
 import { checkKills, serveAsChild } from '#check/kills.ts'
 import { checkLists } from '#check/lists.ts'
 import { checkHandReads, checkReads } from '#check/reads.ts'
 import { checkRules, exposedIn } from '#check/rules.ts'
-import { type CheckService, databaseFor, Fault, restore, serveForCheck } from '#check/service.ts'
+import { type CheckService, Fault, restore, serveForCheck } from '#check/service.ts'
 import { checkTogether } from '#check/together.ts'
 import { checkWrites } from '#check/writes.ts'
 import { readArgs, UsageError, wholeOption } from '#cli/arguments.ts'
 import { checkDatabase, loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
 import { diffFiles, report } from '#contract/contract.ts'
+import { refused, withRight } from '#engines/postgres/errors.ts'
 import { contentMigrations } from '#engines/shared/migrations.ts'
 import { deriveSchema, schemaText } from '#graphql/schema.ts'
 import { inWords, nobody, rightsInWords } from '#model/policy.ts'
@@ -90,6 +93,28 @@ const checkContract = async (content: Content, file: string | undefined): Promis
       throw new Fault(`the callers of contract/${name} would break: ${report(breaking).trim()}`)
   }
   return count
+}
+
+/** Makes a database beside the one of a URL, which is not touched, and gives its URL and what drops it. Throws a plain error with the remedy. */
+const databaseFor = async (given: string) => {
+  if (!isPostgres(given))
+    throw new Error(
+      `${checkDatabase} is no address of a PostgreSQL database: write postgres://user:password@host:5432/database, of a user who may create databases`,
+    )
+  const url = new URL(given)
+  const database = `duet_check_${randomBytes(6).toString('hex')}`
+  // Loaded only here: most checks need no driver.
+  const { default: pg } = await import('pg')
+  const asked = async (text: string): Promise<void> => {
+    const client = new pg.Client({ connectionString: given })
+    await client.connect().catch(error => {
+      throw new Error(`${checkDatabase}: ${refused(error, given).message}`, { cause: error })
+    })
+    await withRight(given, () => client.query(text)).finally(() => client.end().catch(() => {}))
+  }
+  await asked(`create database ${database} template template0`)
+  url.pathname = database
+  return { url: url.href, drop: () => asked(`drop database if exists ${database} with (force)`) }
 }
 
 type Turn = {
