@@ -89,7 +89,6 @@ const otherMeanings: Readonly<Record<string, Meaning>> = {
       'src/mail/smtp.ts',
       'src/model/check/names.ts',
       'src/write/idempotency.ts',
-      'src/check/service.ts',
     ],
   },
   users: { phrases: [], files: ['src/auth/secret.ts'] },

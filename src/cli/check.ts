@@ -99,7 +99,7 @@ const checkContract = async (content: Content, file: string | undefined): Promis
 const databaseFor = async (given: string) => {
   if (!isPostgres(given))
     throw new Error(
-      `${checkDatabase} is no address of a PostgreSQL database: write postgres://user:password@host:5432/database, of a user who may create databases`,
+      `${checkDatabase} is no address of a PostgreSQL database: write postgres://NAME:PASSWORD@HOST:5432/DATABASE, of one who may create databases`,
     )
   const url = new URL(given)
   const database = `duet_check_${randomBytes(6).toString('hex')}`
