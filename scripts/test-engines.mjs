@@ -53,15 +53,17 @@ export const runsOnPostgres = file => onBoth.test(file) && !Object.hasOwn(onSqli
 
 /** Those that take longest, by `npm test -- --slowest`: each has a process of its own, and they begin in this order, so that at the end no processor waits for one. */
 export const longest = [
-  'test/generated/kinds.test.ts',
+  'content/test/postgres/failover.test.ts',
+  'content/test/postgres/processes.test.ts',
   'content/test/store/serve.test.ts',
+  'test/generated/kinds.test.ts',
   'content/test/generated/operations.test.ts',
   'test/generated/models.test.ts',
-  'content/test/field-example.test.ts',
-  'content/test/postgres/processes.test.ts',
   'content/test/postgres/faults.test.ts',
-  'content/test/store/race.test.ts',
   'content/test/postgres/replicas.test.ts',
+  'content/test/store/threads.test.ts',
+  'content/test/store/race.test.ts',
+  'content/test/field-example.test.ts',
   'content/test/pages/browser.test.ts',
 ]
 

@@ -164,13 +164,11 @@ export default defineContent({
       /^duet: \S*duet\.config\.ts:1 .*enum/,
     ],
   ]
+  let told: ReturnType<typeof projectIn> | undefined
   for (const [what, text, sentence] of configs)
     test(what, async () => {
-      const { project, config } = await projectIn(
-        folder,
-        'empty',
-        `told-${configs.findIndex(([one]) => one === what)}`,
-      )
+      told ??= projectIn(folder, 'empty', 'told')
+      const { project, config } = await told
       writeFileSync(join(project, 'duet.config.ts'), text)
       const { code, stderr } = await duet(['schema', ...config])
       assert.equal(code, 1)
