@@ -10,6 +10,8 @@ export const onSqliteOnly = {
     'backup and restore are for a file; a database has tools of its own',
   'content/test/cli/backups.test.ts':
     'backup and restore are for a file; a database has tools of its own',
+  'test/cli/documents.test.ts':
+    'which documents there are does not depend on the store; contract/stored-documents.test.ts asks for them on both',
   'test/cli/failures.test.ts': 'what commands say of files does not depend on the store',
   'test/cli/formulas.test.ts': 'CSV does not depend on the store',
   'test/cli/full-log.test.ts': 'the log does not depend on the store',
