@@ -4,7 +4,7 @@ import { after } from '#base/after.ts'
 import { isObject, type JsonObject } from '#base/object.ts'
 import { clipped } from '#base/text.ts'
 import { ApiError } from '#errors.ts'
-import { acceptQuery, formType, type Http, header, hungUp, isQuery } from '#http/request.ts'
+import { acceptQuery, type Http, header, hungUp, isQuery } from '#http/request.ts'
 
 /** How deep a body may nest; the outermost object is level 1. */
 const deepest = 32
@@ -276,6 +276,10 @@ export const plainBytes = (c: Http, limit: number): Uint8Array | Promise<Uint8Ar
   return bodyBytes(c, limit)
 }
 
+/** The media type that a request says its body has, without parameters; undefined if it says none. */
+export const bodyType = (c: Http): string | undefined =>
+  header(c, 'content-type')?.split(';', 1)[0]?.trim().toLowerCase()
+
 /** The bytes of a body of one of these types; throws `UNSUPPORTED_MEDIA_TYPE`, for a QUERY with the types that are read (RFC 10008, section 3). */
 const typedBytes = (
   c: Http,
@@ -293,7 +297,7 @@ const typedBytes = (
       { headers },
     )
   if (contentType !== undefined) {
-    const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? ''
+    const type = bodyType(c) ?? ''
     const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(contentType)?.[1]?.toLowerCase()
     if (!types.includes(type) || !(charset === undefined || /^utf-?8$/.test(charset)))
       throw wrongType()
@@ -323,6 +327,9 @@ export const jsonBody = (
   })
 }
 
-/** The text of a body in the form of a query string; throws as `jsonBody` does, and 415 without a type, also for no body (RFC 10008, section 2). */
-export const formBody = async (c: Http, limit: number): Promise<string> =>
-  decodeUtf8(await typedBytes(c, limit, [formType], true))
+/** The text of the body of a QUERY; throws as `jsonBody` does, and 415 without a type, also for no body (RFC 10008, section 2). */
+export const queryBody = async (
+  c: Http,
+  limit: number,
+  types: readonly string[],
+): Promise<string> => decodeUtf8(await typedBytes(c, limit, types, true))

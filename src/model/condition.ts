@@ -88,6 +88,14 @@ export class OperandValue {
   }
 }
 
+/** What is wrong with a value of a caller: the rest of a sentence about it. */
+export class ValueFault {
+  readonly message: string
+  constructor(message: string) {
+    this.message = message
+  }
+}
+
 /**
  * How a field is compared with one operand. `contains` finds a folded text by an index of trigrams, which `contains short`
  * does not need; `has` looks for a text in a list, `has number` for a number.
@@ -312,7 +320,7 @@ type ConditionContext = {
 export type AskingWords = {
   /** The fields and relations of an entity that are open to them, by the names that they have for them. */
   readonly membersOf: (entity: string) => ReadonlyMap<string, string>
-  /** A value as conditions have it, of what a caller wrote; anything else is left as it is, and is a fault. */
+  /** A value as conditions have it, of what a caller wrote, or what is wrong with it; anything else is left as it is, and is a fault. */
   readonly valueOf: (entity: string, field: string, given: unknown) => unknown
   /** Whether an index of trigrams finds what a folded copy contains. */
   readonly isSearched: (entity: string, folded: string) => boolean
@@ -355,7 +363,9 @@ export const resolveCondition = (
       return { kind: 'viewer', ...(from && { from }) }
     }
     const stored = (given: unknown): StoredOperand => {
-      const found = storedOperand(field, asking ? asking.valueOf(name, key, given) : given, digits)
+      const value = asking ? asking.valueOf(name, key, given) : given
+      if (value instanceof ValueFault) return { fault: value.message }
+      const found = storedOperand(field, value, digits)
       if (!asking || !('value' in found) || typeof found.value !== 'number') return found
       // No row has a number beyond those that are exact.
       const most = Number.MAX_SAFE_INTEGER
@@ -495,11 +505,12 @@ export const resolveCondition = (
     if (given === undefined) return fault(path, 'is undefined: give it a value')
     const operators = operatorsOf(entity, key)
     if (operators.length === 0) return fault(path, 'cannot be compared: leave it out')
-    if (!isObject(given))
-      return asking?.isShort === false
-        ? fault(path, 'must be comparisons, such as { isNull: true }')
-        : compared(name, key, 'eq', given, path)
-    const keys = Object.keys(given)
+    const keys = isObject(given) ? Object.keys(given) : ['eq']
+    if (!isObject(given) && asking?.isShort === false)
+      return fault(path, 'must be comparisons, such as { isNull: true }')
+    if (!isObject(given) && !operators.includes('eq'))
+      return fault(path, `is compared by operators alone: take one of ${operators.join(', ')}`)
+    if (!isObject(given)) return compared(name, key, 'eq', given, path)
     const isOfRow = !asking && keys.some(one => !always.includes(one))
     if (field.references && !asking && (isOfRow || keys.length === 0))
       return across('one', field.references.entity, key, given, path, depth)

@@ -22,6 +22,7 @@ import {
   refTo,
   type Schemas,
 } from '#openapi/schemas.ts'
+import { whereSchemas } from '#openapi/where.ts'
 import { documentedIn, groupsNameOf, listNameOf } from '#rest/routes.ts'
 import type { Lifecycle } from '#versions/deprecation.ts'
 
@@ -117,7 +118,7 @@ export const openApiOf = async (
   lifecycle?: Lifecycle,
 ): Promise<OpenApi> => {
   const parts = await partsOf(content, version, usual)
-  const { model, rows, shared } = parts
+  const { model, rows, shared, style } = parts
   const { newest } = model.versions
   const others = [...parts.actions, ...parts.extras]
   const documented = documentedIn(model, others, version)
@@ -170,6 +171,7 @@ export const openApiOf = async (
       body.name,
       'input' in body ? membersSchema(body.input) : body.schema,
     ]),
+    ...(style.isStrict && whereSchemas(model, lists, version)),
     ...listed.pages,
     ...(documented.routes.some(({ kind }) => kind === 'bulk') && {
       BulkWrite: objectOf({ count, ids: { type: 'array', items: { type: 'integer' } } }),

@@ -20,6 +20,7 @@ import {
   refTo,
   type Schemas,
 } from '#openapi/schemas.ts'
+import { whereParameters } from '#openapi/where.ts'
 import { mostKeys, mostPerPage } from '#read/selection.ts'
 import { groupsOf, havingOf } from '#rest/aggregate.ts'
 import { queryParameters } from '#rest/query.ts'
@@ -268,12 +269,14 @@ export const parametersOf = (
     })
     return [...own, ...others]
   }
-  return queryParameters(resource, kind, style).map(name => {
+  const names = queryParameters(resource, kind, style)
+  return names.flatMap((name): JsonSchema | readonly JsonSchema[] => {
     const filter = resource.filters[name]
     if (filter) return filterParameter(resource, name, filter)
     if (name === 'limit') return query(name, sized, sizes)
     if (name === 'sort') return sortParameter(model, resource, style)
     if (name === 'search') return query(name, words, text)
+    if (name === 'where') return whereParameters(model, resource, names)
     if (name === 'cursor' && paging !== 'cursor') return query(name, ordered, text)
     return name === 'fields' ? fieldsParameter(resource, style) : parameter(name)
   })

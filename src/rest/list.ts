@@ -4,13 +4,14 @@ import { lru } from '#base/cache.ts'
 import { parametersIn } from '#base/text.ts'
 import { prepareFor } from '#core.ts'
 import { ApiError } from '#errors.ts'
-import { formBody } from '#http/body.ts'
+import { bodyType, queryBody } from '#http/body.ts'
 import { type EncodedBody, encodeBody } from '#http/encode-body.ts'
 import type { HttpContext } from '#http/exchange.ts'
 import { formType, header, parametersOf, queryString, readOptionsOf } from '#http/request.ts'
 import { notFound } from '#model/model.ts'
 import type { Role, Viewer } from '#model/policy.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
+import type { VersionStyle } from '#model/version.ts'
 import { sealOf } from '#read/cursor.ts'
 import { type Answer, type Prepared, type Renderer, readCached } from '#read/read.ts'
 import { comparing, keysOf, type ParameterValue, type Root, type Sort } from '#read/selection.ts'
@@ -45,8 +46,12 @@ import {
 } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
 import { byId, sortOf } from '#rest/sort.ts'
+import { conditionReader, type ListCondition, parametersOfBody, queryTypes } from '#rest/where.ts'
 import type { RestHandler } from '#versions/negotiation.ts'
 import { invalid } from '#write/input.ts'
+
+/** The slot of the first filter's value. */
+const firstFilter = 5
 
 const newestFirst: readonly Sort[] = [{ field: 'id', descending: true }]
 
@@ -56,6 +61,7 @@ type ListShape = {
   readonly sort: readonly Sort[]
   readonly filters: readonly AppliedFilter[]
   readonly isSearched?: boolean
+  readonly asked?: ListCondition | undefined
   /** Whether its pages go by cursors of its order, on from a row, and backwards. */
   readonly ordered?: { readonly goesOn: boolean; readonly backwards: boolean } | undefined
 }
@@ -70,15 +76,16 @@ const requestReader = ({ core, prefix, style }: Mount, route: Route, resource: R
   const byCursor = paging === 'cursor'
   const names = memberNames(resource)
   const isAbovePublic = isPublicAbove(core.model, route)
+  const conditionOf = conditionReader(core.model, resource, parameters)
   const read = (path: string, text: string, { role, subject, id }: Viewer) => {
     const query = parseQuery(text)
-    if (isStrict) query.only(parameters)
     const fields = entity.rest.selectable ? fieldsOf(query, names) : null
     const search = isSearched(resource, style) ? searchOf(query) : ''
-    const asked = byCursor && !isStrict ? newestFirst : sortOf(core.model, resource, query, style)
+    const order = byCursor && !isStrict ? newestFirst : sortOf(core.model, resource, query, style)
     // Without words all rows fit alike, and the id decides.
-    const sort = search === '' ? asked.map(key => (key.isRelevance ? byId : key)) : asked
+    const sort = search === '' ? order.map(key => (key.isRelevance ? byId : key)) : order
     const filters = filtersOf(resource, query, digits, isStrict)
+    const asked = isStrict ? conditionOf(query, firstFilter + filters.length) : undefined
     const limit = limitOf(query, usual)
     const isOrdered = isStrict && query.has(byCursor ? 'sort' : 'cursor')
     if (isOrdered && !byCursor)
@@ -86,11 +93,12 @@ const requestReader = ({ core, prefix, style }: Mount, route: Route, resource: R
         if (query.has(name)) query.fault(name, 'goes by numbers: leave it or cursor out')
     const page =
       byCursor || isOrdered ? null : numberedPage(query, limit, paging === 'page or offset')
-    // The list's own name, to which its cursors are bound: its path and filters, without the version.
+    // The list's own name, to which its cursors are bound: its path, filters and conditions, without the version.
     const list = [
       path.slice(prefix.length),
       ...filters.map(({ field, value }) => `${field}=${value}`),
       ...(search === '' ? [] : [`search=${search}`]),
+      ...(asked ? [asked.said] : []),
     ].join('&')
     // A cursor of an order is for the caller alone.
     const ordered = isOrdered
@@ -111,9 +119,11 @@ const requestReader = ({ core, prefix, style }: Mount, route: Route, resource: R
       ),
       filters.map(({ field, is }) => `${field} ${is}`),
       search === '' ? '' : 'search',
+      ...(asked ? [asked.shape] : []),
       ...(ordered ? [goesOn, ordered.backwards] : []),
     ].join('|')
     const by = [...filters, ...sort.filter(key => !key.isRelevance)].map(({ field }) => field)
+    if (asked?.fields) by.push(...asked.fields)
     return {
       url: `${path}?${text}`,
       query,
@@ -122,14 +132,16 @@ const requestReader = ({ core, prefix, style }: Mount, route: Route, resource: R
         sort,
         filters,
         isSearched: search !== '',
+        asked,
         ordered: ordered && { goesOn, backwards: ordered.backwards },
       },
       /** Requests of one shape have the same key, and so the same plans. */
       key,
-      // Nor are they anybody's rows that an order looks at on its way.
+      // Nor are they anybody's rows that an order or a condition looks at on its way.
       open:
         isAbovePublic &&
         !ordered &&
+        asked?.fields !== null &&
         sort.every(({ path = [] }) => path.length === 0) &&
         isPublic(core.model, entity, route, by),
       limit,
@@ -166,17 +178,19 @@ export const serveList = (mount: Mount, route: Route): RestHandler => {
   const bare: ListShape = { fields: [], sort: [], filters: [] }
   const byCursor = resource.entity.rest.listing.paging === 'cursor'
   const { below } = route
+  const queriedBy = queryTypes(style).join(', ')
 
   /** The plans by the role and the shape that is asked for; made when first needed. */
   const plans = lru<Prepared>(500)
   const planFor = (role: Role, shape: ListShape, key: string): Prepared => {
     const known = plans.get(`${role}|${key}`)
     if (known) return known
-    // Its slots: viewer, limit, offset or the id to go on after, the parent's id, then the filters' values, the words of a search, and
-    // the values of a cursor.
-    const { ordered } = shape
-    const search = shape.isSearched ? shape.filters.length + 5 : undefined
-    const seal = (search ?? shape.filters.length + 4) + 1
+    // Its slots: viewer, limit, offset or the id to go on after, the parent's id, then the filters' values, those of a condition, the
+    // words of a search, and the values of a cursor.
+    const { ordered, asked } = shape
+    const afterConditions = firstFilter + shape.filters.length + (asked?.values.length ?? 0)
+    const search = shape.isSearched ? afterConditions : undefined
+    const seal = search === undefined ? afterConditions : search + 1
     const place = ordered?.goesOn ? keysOf(shape.sort).map((_, at) => seal + 1 + at) : undefined
     const root: Root = {
       entity: route.entity,
@@ -184,11 +198,12 @@ export const serveList = (mount: Mount, route: Route): RestHandler => {
       where: [
         ...(byCursor && !ordered ? [comparing('id', 'lt', 2)] : []),
         ...(below && !below.through ? [comparing(below.field, 'eq', 3)] : []),
-        ...whereOf(shape.filters, 5),
+        ...whereOf(shape.filters, firstFilter),
       ],
       ...(below?.through && { linked: { ...below.through, by: below.field, slot: 3 } }),
       exists: below ? [{ entity: below.entity, slot: 3 }] : [],
       search,
+      asked: asked?.predicate,
       sort: shape.sort,
       many: true,
       ...(ordered && {
@@ -215,6 +230,7 @@ export const serveList = (mount: Mount, route: Route): RestHandler => {
     if (!route.below) query.done()
     const values: ParameterValue[] = [viewer.subject ?? viewer.id, limit, request.from, parent, 0]
     for (const { value } of shape.filters) values.push(value)
+    if (shape.asked) values.push(...shape.asked.values)
     if (search !== '') values.push(search)
     if (ordered) values.push(ordered.seal, ...(ordered.from ?? []))
     const prepared = planFor(viewer.role, shape, request.key)
@@ -248,7 +264,7 @@ export const serveList = (mount: Mount, route: Route): RestHandler => {
           [...link.matchAll(/<([^<>]*)>/g)].every(
             ([, address = '']) => address.length <= edge.urlLimit,
           ))
-      const facts = { named, isPublic: open, tag, queriedBy: formType, ...(fits && { link }) }
+      const facts = { named, isPublic: open, tag, queriedBy, ...(fits && { link }) }
       return represent(c, edge, body, facts)
     })
   }
@@ -259,14 +275,15 @@ const longestQuery = 16_384
 
 /**
  * The handler of a list for QUERY (RFC 10008), made of that for GET, whose plans and cached answers it shares: its parameters are
- * in a body, in addition to the parameters of the URL.
+ * in a body, in addition to the parameters of the URL; the member of a JSON body is the parameter of its name.
  */
 export const queriedBy =
-  ({ bodyLimit }: HttpContext, handle: RestHandler): RestHandler =>
+  ({ bodyLimit }: HttpContext, handle: RestHandler, style: VersionStyle): RestHandler =>
   async (c, viewer, named) => {
     try {
       const inUrl = queryString(c)
-      const inBody = await formBody(c, Math.min(bodyLimit, longestQuery))
+      const text = await queryBody(c, Math.min(bodyLimit, longestQuery), queryTypes(style))
+      const inBody = bodyType(c) === formType ? text : parametersOfBody(text)
       // The body is read when the version is known.
       if (parametersIn(inBody).has('version'))
         throw invalid([{ field: 'version', message: 'must be named in the URL or in a header' }])

@@ -60,6 +60,7 @@ export const queryParameters = (
     ...(sort?.style === 'field and order' ? ['order'] : []),
     ...fields,
     ...chosen,
+    ...(isStrict ? ['where'] : []),
   ]
 }
 
@@ -88,15 +89,19 @@ export const parseQuery = (text: string) => {
     fault(name, 'must be a whole number')
     return undefined
   }
+  /** The names that are not among these. */
+  const beside = (known: readonly string[]): readonly string[] =>
+    [...new Set(parameters.keys())].filter(name => !known.includes(name))
+  /** Makes a parameter that is not among these a fault; another name may be near to it. */
+  const unknown = (name: string, known: readonly string[], other?: string) => {
+    const near = nearest(name, known) ?? other
+    const there = known.length === 1 ? `is only ${known[0]}` : `are ${known.join(', ')}`
+    const hint = near === undefined ? `there ${there}` : `did you mean ${near}?`
+    fault(name, `is not a parameter here; ${hint}`)
+  }
   /** Makes every parameter that is not among these a fault; it does not list `others`, which are many. */
   const only = (known: readonly string[], others: readonly string[] = []) => {
-    for (const name of new Set(parameters.keys())) {
-      if (known.includes(name) || others.includes(name)) continue
-      const near = nearest(name, [...known, ...others])
-      const there = known.length === 1 ? `is only ${known[0]}` : `are ${known.join(', ')}`
-      const hint = near === undefined ? `there ${there}` : `did you mean ${near}?`
-      fault(name, `is not a parameter here; ${hint}`)
-    }
+    for (const name of beside([...known, ...others])) unknown(name, known, nearest(name, others))
   }
   /** The parameters that do not say which page, for links to other pages. */
   const others = (): string => {
@@ -109,7 +114,7 @@ export const parseQuery = (text: string) => {
   const done = () => {
     if (faults.length > 0) throw invalid(faults)
   }
-  return { get, has, whole, fault, only, others, isSound, done }
+  return { get, has, whole, fault, beside, unknown, only, others, isSound, done }
 }
 
 export type QueryParameters = ReturnType<typeof parseQuery>

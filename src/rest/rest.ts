@@ -171,7 +171,7 @@ export const mountRest = (
       if (group.some(isQueried)) {
         const queried = [...handlers].flatMap(([version, handle]) =>
           group.some(endpoint => isIn(endpoint, version))
-            ? [[version, queriedBy(edge, handle)] as const]
+            ? [[version, queriedBy(edge, handle, versions.styleOf(version))] as const]
             : [],
         )
         mount(queryMethod, new Map(queried))

@@ -1,6 +1,6 @@
 /** The order of a list of the REST API: what `sort` may name, and what a request asks for. */
 import { nearest } from '#base/text.ts'
-import type { Relation } from '#model/entity.ts'
+import type { Entity, Relation } from '#model/entity.ts'
 import { isOrdering } from '#model/field.ts'
 import { fieldOf, type Model } from '#model/model.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
@@ -11,18 +11,25 @@ import type { QueryParameters } from '#rest/query.ts'
 /** The order of a list that is asked for none. */
 export const byId: Sort = { field: 'id', descending: false }
 
+/** Whether callers may ask for a field or relation of an entity at all. */
+const isOpen = ({ filterable }: Entity, key: string): boolean => filterable?.includes(key) ?? true
+
 /** Whether rows can be ordered by members of the row that a relation leads to: its id is shown, or GraphQL shows the row. */
-const leadsOn = ({ entity }: Resource, { kind, by, graphql }: Relation): boolean =>
-  kind === 'one' && (graphql || fieldOf(entity, by).rest)
+const leadsOn = ({ entity }: Resource, name: string, { kind, by, graphql }: Relation): boolean =>
+  isOpen(entity, name) && kind === 'one' && (graphql || fieldOf(entity, by).rest)
+
+/** Whether rows can be ordered by a field. */
+const isSortable = (entity: Entity, key: string): boolean =>
+  isOpen(entity, key) && isOrdering(fieldOf(entity, key))
 
 /** The members of an object that rows can be ordered by, `relevance` in a search, and those across one of its relations to one row. */
 export const sortableMembers = (model: Model, resource: Resource): readonly string[] => {
   const own = ({ members, entity }: Resource): readonly string[] =>
     members.flatMap(member =>
-      member.kind === 'field' && isOrdering(fieldOf(entity, member.field)) ? [member.name] : [],
+      member.kind === 'field' && isSortable(entity, member.field) ? [member.name] : [],
     )
   const across = Object.entries(resource.entity.relations).flatMap(([name, relation]) =>
-    leadsOn(resource, relation)
+    leadsOn(resource, name, relation)
       ? own(resourceOf(model, relation.to, resource.version)).map(member => `${name}.${member}`)
       : [],
   )
@@ -43,11 +50,11 @@ const keyOf = (model: Model, resource: Resource, value: string): Sort | undefine
   for (const name of path) {
     const { relations } = at.entity
     const relation = Object.hasOwn(relations, name) ? relations[name] : undefined
-    if (!relation || !leadsOn(at, relation)) return undefined
+    if (!relation || !leadsOn(at, name, relation)) return undefined
     at = resourceOf(model, relation.to, resource.version)
   }
   const shown = at.members.find(one => one.kind === 'field' && one.name === last)
-  if (shown?.kind !== 'field' || !isOrdering(fieldOf(at.entity, shown.field))) return undefined
+  if (shown?.kind !== 'field' || !isSortable(at.entity, shown.field)) return undefined
   return { path, field: shown.field, descending, nullsLast: true, member }
 }
 

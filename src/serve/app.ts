@@ -11,14 +11,7 @@ import { exchange, type HttpContext } from '#http/exchange.ts'
 import { createMemory } from '#http/memory.ts'
 import { noQueue } from '#http/queue.ts'
 import { retryAfterHeader } from '#http/reply.ts'
-import {
-  type App,
-  acceptQuery,
-  formType,
-  type Http,
-  queryMethod,
-  routedPath,
-} from '#http/request.ts'
+import { type App, acceptQuery, type Http, queryMethod, routedPath } from '#http/request.ts'
 import { allowing, unrouted, wholeServer } from '#http/unrouted.ts'
 import { anonymous } from '#model/policy.ts'
 import type { Version, Versions } from '#model/version.ts'
@@ -31,9 +24,10 @@ import { didYouMean } from '#rest/did-you-mean.ts'
 import { announcing, failAsNamed, failIn } from '#rest/fail.ts'
 import { mountRest } from '#rest/rest.ts'
 import { routesOf } from '#rest/routes.ts'
+import { queryTypes } from '#rest/where.ts'
 import { type Notices, successorAmong } from '#versions/deprecation.ts'
 import { differencesOf } from '#versions/differences.ts'
-import { noSuchVersion, versionHeader } from '#versions/negotiation.ts'
+import { errorVersionOf, noSuchVersion, versionHeader } from '#versions/negotiation.ts'
 
 export type AppOptions = {
   readonly content: Content
@@ -185,7 +179,8 @@ export const createApp = (
   const astray = unrouted(allowedAt, edge, announced, didYouMean(core.model, paths), (c, allow) => {
     const { path } = c.req
     const isQueried = allow.includes(queryMethod) && path !== wholeServer
-    const bodies = path === graphqlPath ? bodyTypes : [formType]
+    const style = versions.styleOf(errorVersionOf(versions, c))
+    const bodies = path === graphqlPath ? bodyTypes : queryTypes(style)
     return { ...versionHeader(versions, c), ...(isQueried && acceptQuery(bodies)) }
   })
   app.notFound(astray)

@@ -1,0 +1,267 @@
+/** What callers of strict versions ask of the rows of a list: parameters such as `rating[gte]` and `tags.slug`, and the JSON of `where`. */
+import { nearest } from '#base/text.ts'
+import { ApiError } from '#errors.ts'
+import { parseJson, parseObject } from '#http/body.ts'
+import { formType } from '#http/request.ts'
+import { operatorsOf, type Predicate, partsOf, ValueFault } from '#model/condition.ts'
+import { type Entity, mayAskField, mayAskRelation, type Relation } from '#model/entity.ts'
+import { fieldOf, type Model } from '#model/model.ts'
+import { digitsOf, parseMinor } from '#model/money.ts'
+import { type Resource, resourceOf } from '#model/resource.ts'
+import { comparedWith } from '#model/values.ts'
+import { decoded, type Form, isIn, lifetimeOf, type VersionStyle } from '#model/version.ts'
+import { type Asked, resolveAsked } from '#read/asking.ts'
+import type { Slot } from '#read/selection.ts'
+import type { QueryParameters } from '#rest/query.ts'
+import { invalid } from '#write/input.ts'
+
+/** Whether a version shows that a relation is there: its nested list, its rows within an object, the reference, or GraphQL does. */
+const isShown = ({ entity, version }: Resource, name: string, relation: Relation): boolean =>
+  relation.graphql ||
+  (relation.kind === 'one'
+    ? fieldOf(entity, relation.by).rest
+    : (relation.rest && isIn(lifetimeOf(relation), version)) || name in entity.rest.embedded)
+
+const known = new WeakMap<Resource, ReadonlyMap<string, string>>()
+
+/** The members of an entity's rows that callers of a version may compare, and the relations that they may cross, with their own names. */
+export const askableMembers = (
+  model: Pick<Model, 'entities'>,
+  resource: Resource,
+): ReadonlyMap<string, string> => {
+  const { entity, members } = resource
+  const before = known.get(resource)
+  if (before) return before
+  const found = new Map<string, string>()
+  for (const [name, relation] of Object.entries(entity.relations))
+    if (isShown(resource, name, relation) && mayAskRelation(model.entities, entity, name))
+      found.set(name, name)
+  for (const member of members)
+    if (member.kind === 'field' && mayAskField(entity, member.field))
+      found.set(member.name, member.field)
+  known.set(resource, found)
+  return found
+}
+
+/** The value of a condition that a text of a parameter stands for. */
+const valueOfText = (
+  entity: Entity,
+  key: string,
+  form: Form | undefined,
+  text: string,
+  digits: number,
+) => {
+  const whole = fieldOf(entity, key)
+  const field = whole.scalar === 'list' && whole.items ? whole.items : whole
+  const { scalar, values } = field
+  if (scalar === 'money' || scalar === 'decimal') {
+    const isNumber = parseMinor(text, digitsOf(field, digits)) !== undefined
+    return isNumber ? Number(text) : new ValueFault('must be a number')
+  }
+  if (values && typeof form === 'object') return valueOfWord(form, text, values)
+  if (scalar === 'text' || scalar === 'date') return text
+  const compared = comparedWith(field, text, digits)
+  if ('fault' in compared) return new ValueFault(compared.fault)
+  if (scalar === 'time') return new Date(Number(compared.value))
+  return scalar === 'flag' ? compared.value === 1 : compared.value
+}
+
+/** The value of a condition that a version's word stands for. */
+const valueOfWord = (
+  form: Exclude<Form, 'as seconds'>,
+  given: unknown,
+  values?: readonly string[],
+) => {
+  const own = decoded(form, given, values)
+  return 'value' in own ? own.value : new ValueFault(own.fault)
+}
+
+/** The value of a condition that JSON stands for, as the members of a version are written. */
+const valueOfJson = (entity: Entity, key: string, form: Form | undefined, given: unknown) => {
+  if (given === null || form === undefined) return given
+  if (form !== 'as seconds') return valueOfWord(form, given, fieldOf(entity, key).values)
+  return Number.isSafeInteger(given) && Math.abs(Number(given)) < 8.64e12
+    ? new Date(Number(given) * 1000)
+    : new ValueFault('must be a whole number of seconds')
+}
+
+const lists: readonly string[] = ['in', 'notIn', 'hasSome']
+
+/** The value of an operator that a text stands for, before the kind of the field is looked at. */
+const operandOf = (operator: string, text: string): unknown => {
+  if (lists.includes(operator)) return text.split(',')
+  if (operator !== 'isNull') return text
+  return text === 'true' ? true : text === 'false' ? false : text
+}
+
+const parameterForm = /^([^[\]]+)(?:\[([^[\]]*)\])?$/
+
+/** The parameters of an entity's lists that are conditions. */
+const conditionsOf = (model: Model, resource: Resource) => {
+  /** The condition of a parameter, or the name that was probably meant; undefined if it is near to none. */
+  const read = (
+    name: string,
+    text: string,
+  ): { condition: unknown } | { near: string | undefined } => {
+    const [, path = '', operator] = parameterForm.exec(name) ?? []
+    const segments = path.split('.')
+    const bracketed = operator === undefined ? '' : `[${operator}]`
+    const steps: string[] = []
+    let at = resource
+    for (const [index, segment] of segments.entries()) {
+      const members = askableMembers(model, at)
+      const key = members.get(segment)
+      const relation = key === undefined ? undefined : at.entity.relations[key]
+      const isLast = index === segments.length - 1
+      if (key === undefined || (relation === undefined) !== isLast) {
+        const others = [...members].flatMap(([one, of]) =>
+          (at.entity.relations[of] === undefined) === isLast ? [one] : [],
+        )
+        const near = key === undefined ? nearest(segment, others) : undefined
+        const before = segments.slice(0, index)
+        const rest = segments.slice(index + 1)
+        return { near: near && `${[...before, near, ...rest].join('.')}${bracketed}` }
+      }
+      if (!relation) {
+        const operators = operatorsOf(at.entity, key)
+        const is = operator ?? 'eq'
+        if (!operators.includes(is)) {
+          const near = nearest(is, operators) ?? operators.at(-1)
+          return { near: near && `${path}[${near}]` }
+        }
+        const condition = { [segment]: { [is]: operandOf(is, text) } }
+        return { condition: steps.reduceRight<unknown>((of, step) => wrapped(step, of), condition) }
+      }
+      steps.push(relation.kind === 'one' ? segment : `${segment}.some`)
+      at = resourceOf(model, relation.to, resource.version)
+    }
+    return { near: undefined }
+  }
+  return read
+}
+
+/** A condition on the rows that a step of a path leads to. */
+const wrapped = (step: string, of: unknown) => {
+  const [name = '', some] = step.split('.')
+  return { [name]: some ? { some: of } : of }
+}
+
+/** A caller's condition with the fields of the list's own rows in it, null for one that crosses relations; and its own words. */
+export type ListCondition = Asked & {
+  readonly fields: readonly string[] | null
+  readonly said: string
+}
+
+/** The fields that a condition looks at, their folded copies' sources too; null if it looks at other rows. */
+const fieldsIn = (entity: Entity, predicate: Predicate): readonly string[] | null => {
+  if (predicate.kind === 'across') return null
+  if (predicate.kind === 'compare' || predicate.kind === 'among') {
+    const { field } = predicate
+    return [field, fieldOf(entity, field).foldedFrom ?? field]
+  }
+  const parts = partsOf(predicate).map(part => fieldsIn(entity, part))
+  return parts.some(part => part === null) ? null : parts.flatMap(part => part ?? [])
+}
+
+/**
+ * Reads the conditions of requests to the lists of an entity: `parameters` are the names of its other ones. What is neither is a
+ * fault.
+ */
+export const conditionReader = (
+  model: Model,
+  resource: Resource,
+  parameters: readonly string[],
+) => {
+  const read = conditionsOf(model, resource)
+  const { entity, version } = resource
+  const { digits } = model.settings.currency
+  const membersOf = (name: string) => askableMembers(model, resourceOf(model, name, version))
+  const formOf = (name: string, key: string) => resourceOf(model, name, version).formOf(key)
+  const entityIn = (name: string) => resourceOf(model, name, version).entity
+  const ofText = {
+    membersOf,
+    valueOf: (name: string, key: string, given: unknown) =>
+      typeof given === 'string'
+        ? valueOfText(entityIn(name), key, formOf(name, key), given, digits)
+        : given,
+    isShort: true,
+    path: '',
+  }
+  const ofJson = {
+    membersOf,
+    valueOf: (name: string, key: string, given: unknown) =>
+      valueOfJson(entityIn(name), key, formOf(name, key), given),
+    isShort: true,
+    path: 'where',
+  }
+  return (query: QueryParameters, first: Slot): ListCondition | undefined => {
+    const given: { readonly name: string; readonly condition: unknown; readonly text: string }[] =
+      []
+    for (const name of query.beside(parameters)) {
+      const text = query.get(name) ?? ''
+      const found = read(name, text)
+      if ('condition' in found) given.push({ name, text, condition: found.condition })
+      else query.unknown(name, parameters, found.near)
+    }
+    const json = query.get('where')
+    if (given.length === 0 && json === undefined) return undefined
+    const parts: Asked[] = []
+    let next = first
+    const add = (words: typeof ofText, condition: unknown, nameOf: (path: string) => string) => {
+      const found = resolveAsked(model, resource.name, condition, words, next)
+      if ('faults' in found)
+        for (const { path, message } of found.faults) query.fault(nameOf(path), message)
+      else {
+        parts.push(found)
+        next += found.values.length
+      }
+    }
+    // Each by itself, so that its faults have its name.
+    for (const { name, condition } of given) add(ofText, condition, () => name)
+    if (json !== undefined) {
+      let condition: unknown
+      try {
+        condition = parseJson(json, 'where')
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error
+        query.fault('where', 'must be a condition as JSON, such as {"id":1}')
+        return undefined
+      }
+      add(ofJson, condition, path => path)
+    }
+    if (given.length > mostParameters)
+      query.fault(
+        given[mostParameters]?.name ?? '',
+        `is one condition more than the ${mostParameters} that are taken: leave some out`,
+      )
+    const predicate: Predicate = { kind: 'and', of: parts.map(part => part.predicate) }
+    return {
+      predicate,
+      values: parts.flatMap(({ values }) => values),
+      shape: parts.map(({ shape }) => shape).join(),
+      fields: fieldsIn(entity, predicate),
+      said: [...given.map(({ name, text }) => `${name}=${text}`), `where=${json ?? ''}`].join('&'),
+    }
+  }
+}
+
+/** The most conditions as parameters beside `where`, which has as many comparisons. */
+const mostParameters = 30
+
+/** The media types of the bodies with which a QUERY asks a list of a version. */
+export const queryTypes = ({ isStrict }: Pick<VersionStyle, 'isStrict'>): readonly string[] =>
+  isStrict ? [formType, 'application/json'] : [formType]
+
+/** What the JSON body of a QUERY says as parameters. */
+export const parametersOfBody = (text: string): string => {
+  const { where, ...others } = parseObject(text)
+  const names = Object.keys(others)
+  if (names.length > 0)
+    throw invalid(
+      names.map(field => ({
+        field,
+        message: 'is not a member here; there is only where, and parameters are in the URL',
+      })),
+    )
+  return where === undefined ? '' : `where=${encodeURIComponent(JSON.stringify(where))}`
+}
