@@ -1,0 +1,206 @@
+/** Conditions of callers through REST, as parameters and as JSON: they choose what they choose in memory among the rows that the caller may see. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import fc from 'fast-check'
+import type { Condition } from '#model/condition.ts'
+import { rounds } from '../support/rounds.ts'
+import { askingKitchen, comparisons, conditions, fitting } from './asking.ts'
+import { engines } from './compare.ts'
+import type { Cook, Kitchen } from './cooking.ts'
+
+const cooks: readonly Cook[] = [null, 1, 3]
+const list = '/api/v2/items?limit=100&sort=id'
+const isTooMuch = (text: string) => /comparisons|deeper than/.test(text)
+
+for (const on of engines)
+  describe(`conditions of callers of REST on ${on}`, () => {
+    let kitchen: Kitchen
+    before(async () => {
+      kitchen = await askingKitchen(on)
+    })
+    after(() => kitchen.close())
+
+    const ask = async (as: Cook, line: string, body?: unknown) => {
+      const answer = await kitchen.say(as, line, body)
+      assert.deepEqual(kitchen.bugs, [])
+      return answer
+    }
+    const idsOf = async (as: Cook, line: string, body?: unknown): Promise<readonly number[]> => {
+      const { status, text, json } = await ask(as, line, body)
+      assert.equal(status, 200, `${as} ${line} ${JSON.stringify(body)} ${text}`)
+      return json.data.map(({ id }: { id: number }) => id)
+    }
+    const wanted = (as: Cook, condition: Condition, of = 'item') =>
+      fitting(as, of, condition).map(row => Number(row.id))
+    const inUrl = (path: string, where: unknown) =>
+      `GET ${path}?limit=100&where=${encodeURIComponent(JSON.stringify(where))}`
+
+    test('JSON chooses, in a URL and in the body of a QUERY, what it chooses in memory', async () => {
+      const drawn = fc.sample(
+        fc.tuple(conditions.item as never, conditions.tag as never, conditions.shelf as never),
+        {
+          seed: Number(process.env.DUET_TEST_SEED ?? 29),
+          numRuns: rounds(34, 400),
+        },
+      )
+      let found = 0
+      for (const [item, tag, shelf] of drawn as Condition[][])
+        for (const as of cooks)
+          for (const [path, of, where] of [
+            ['items', 'item', item],
+            ['tags', 'tag', tag],
+            ['shelves', 'shelf', shelf],
+          ] as const) {
+            const queried = await ask(as, `QUERY /api/v2/${path}?limit=100`, { where })
+            if (queried.status === 422 && isTooMuch(queried.text)) continue
+            const about = `${as} ${path} ${JSON.stringify(where)} ${queried.text}`
+            assert.equal(queried.status, 200, about)
+            const expected = wanted(as, where as Condition, of)
+            const { data } = queried.json
+            assert.deepEqual(
+              data.map(({ id }: { id: number }) => id),
+              expected,
+              about,
+            )
+            // Again and once more, from the cache where there is one.
+            for (const _ of [1, 2])
+              assert.deepEqual(await idsOf(as, inUrl(`/api/v2/${path}`, where)), expected, about)
+            if (expected.length > 0) found++
+          }
+      assert.ok(found > drawn.length, `${found}`)
+    })
+
+    test('parameters choose what they choose in memory, those of relations each by itself', async () => {
+      const parts = fc.sample(
+        fc.uniqueArray(comparisons, { maxLength: 3, selector: one => one.name }),
+        {
+          seed: 29,
+          numRuns: rounds(60, 600),
+        },
+      )
+      for (const part of parts) {
+        const parameters = new URLSearchParams(part.map(({ name, text }) => [name, text]))
+        const condition = { and: part.map(one => one.condition) } as Condition
+        for (const as of cooks)
+          assert.deepEqual(
+            await idsOf(as, `GET ${list}&${parameters}`),
+            wanted(as, condition),
+            `${as} ${parameters}`,
+          )
+      }
+    })
+
+    test('two parameters of one relation may be of two rows; its JSON is of one', async () => {
+      const both = [{ notes: { some: { stars: 1 } } }, { notes: { some: { writerId: 3 } } }]
+      assert.deepEqual(
+        await idsOf(3, `GET ${list}&notes.stars=1&notes.writerId=3`),
+        wanted(3, { and: both }),
+      )
+      const one = { notes: { some: { stars: 1, writerId: 3 } } }
+      assert.deepEqual(await idsOf(3, `QUERY ${list}`, { where: one }), wanted(3, one))
+      assert.notDeepEqual(wanted(3, one), wanted(3, { and: both }))
+    })
+
+    test('pages, links and cursors go on within the condition, nested lists too', async () => {
+      const below = (id: unknown) => wanted(1, { shelfId: Number(id), id: { ne: 99 } })
+      const shelves = fitting(1, 'shelf', {}).map(({ id }) => Number(id))
+      const [shelfId = 0] = shelves.sort((a, b) => below(b).length - below(a).length)
+      for (const [first, condition] of [
+        [
+          'items?limit=3&size[gte]=-2&notes.stars[gte]=1',
+          { size: { gte: -2 }, notes: { some: { stars: { gte: 1 } } } },
+        ],
+        [`shelves/${shelfId}/items?limit=1&id[ne]=99`, { id: { ne: 99 }, shelfId }],
+        [
+          'items?limit=2&cursor=&sort=-size&notes.stars[lt]=3',
+          { notes: { some: { stars: { lt: 3 } } } },
+        ],
+      ] as const) {
+        const found: number[] = []
+        let next: string | undefined = `/api/v2/${first}`
+        while (next) {
+          const { json, headers, status, text } = await ask(1, `GET ${next}`)
+          assert.equal(status, 200, text)
+          found.push(...json.data.map(({ id }: { id: number }) => id))
+          next = /<([^<>]*)>; rel="next"/.exec(headers.get('link') ?? '')?.[1]
+        }
+        const expected = wanted(1, condition as Condition)
+        assert.deepEqual(
+          found.toSorted((a, b) => a - b),
+          expected,
+        )
+        assert.ok(expected.length > 1, first)
+      }
+      const { json } = await ask(1, 'GET /api/v2/items?limit=2&cursor=&sort=size&size[gte]=-1')
+      const { nextCursor } = json.pagination
+      const again = (more: string) =>
+        ask(1, `GET /api/v2/items?limit=2&sort=size&${more}&cursor=${nextCursor}`)
+      assert.equal((await again('size[gte]=-1')).status, 200)
+      for (const other of ['size[gte]=0', 'size[gt]=-1', ''])
+        assert.equal((await again(other)).status, 422)
+      const queried = await ask(1, 'QUERY /api/v2/items?limit=2', { where: { id: { ne: 99 } } })
+      assert.match(queried.headers.get('link') ?? '', /where=%7B%22id%22/)
+    })
+
+    test('answers of relations and of rows by rule are private', async () => {
+      for (const line of ['/api/v2/tags?items.size=1', '/api/v2/items?size=1'])
+        assert.match((await ask(1, `GET ${line}`)).headers.get('cache-control') ?? '', /^private/)
+      const open = await ask(null, 'GET /api/v2/members?id[ne]=9')
+      assert.match(open.headers.get('cache-control') ?? '', /^public/)
+    })
+
+    const faults: readonly (readonly [string, string, RegExp])[] = [
+      ['sise[gte]=4', 'sise[gte]', /did you mean size\[gte\]\?/],
+      ['size[gtee]=4', 'size[gtee]', /did you mean size\[gte\]\?/],
+      ['size[gte]=x', 'size[gte]', /must be a whole number/],
+      ['size[gte]=1&size[gte]=2', 'size[gte]', /must be given once/],
+      ['price=a', 'price', /must be a number/],
+      ['madeAt[lt]=yesterday', 'madeAt[lt]', /ISO 8601/],
+      ['day[lt]=yesterday', 'day[lt]', /must be a day/],
+      ['rare=maybe', 'rare', /must be true or false/],
+      ['size[isNull]=1', 'size[isNull]', /must be true or false/],
+      ['shelf.label=hihg', 'shelf.label', /did you mean high\?/],
+      ['notes.star=1', 'notes.star', /did you mean notes\.stars\?/],
+      ['note.stars=1', 'note.stars', /did you mean notes\.stars\?/],
+      ['notes=1', 'notes', /is not a parameter here; there are /],
+      ['words=a', 'words', /did you mean words\[hasSome\]\?/],
+      ['nameKey=a', 'nameKey', /is not a parameter here/],
+      ['__proto__[eq]=1', '__proto__[eq]', /is not a parameter here/],
+      ['tags.id=1', 'tags.id', /is not a parameter here/],
+      ['where={', 'where', /must be a condition as JSON/],
+      ['where=[]', 'where', /must be a condition/],
+      ['where={"words":"a"}', 'where.words', /operators alone/],
+      ['where={"or":[{},{"size":{"gtee":4}}]}', 'where.or.1.size.gtee', /did you mean gte\?/],
+      ['where={"not":{"shelf":{"labl":1}}}', 'where.not.shelf.labl', /did you mean label\?/],
+    ]
+    for (const [parameters, field, message] of faults)
+      test(`${parameters} is refused at ${field}`, async () => {
+        const { status, json } = await ask(1, `GET /api/v2/items?${encodeURI(parameters)}`)
+        assert.deepEqual([status, json.code], [422, 'VALIDATION_ERROR'])
+        const [fault] = json.errors
+        assert.equal(fault.field, field)
+        assert.match(fault.message, message)
+      })
+
+    test('a field that a caller reads in some rows only is in no condition of theirs', async () => {
+      for (const [as, status] of [
+        [null, 401],
+        [1, 403],
+      ] as const)
+        for (const line of [
+          `GET ${list}&code=a`,
+          `GET ${list}&code[isNull]=true`,
+          `GET ${list}&where=${encodeURIComponent('{"or":[{"code":"a"}]}')}`,
+          'GET /api/v2/notes?item.code=a',
+        ])
+          assert.equal((await ask(as, line)).status, status, `${as} ${line}`)
+      assert.equal((await ask(1, `QUERY ${list}`, { where: { not: { code: 'a' } } })).status, 403)
+    })
+
+    test('a QUERY takes where alone in its JSON', async () => {
+      const { status, text } = await ask(1, `QUERY ${list}`, { where: {}, limit: 1 })
+      assert.equal(status, 422)
+      assert.match(text, /limit is not a member here; there is only where/)
+      assert.deepEqual(await idsOf(1, `QUERY ${list}`, {}), wanted(1, {}))
+    })
+  })

@@ -1,0 +1,343 @@
+/** A small content whose rows callers choose by conditions: its rules look at rows, and its rows are known in memory. */
+import fc from 'fast-check'
+import { type RowMemory, type StoredRow, satisfies } from '#check/conditions.ts'
+import { type Condition, viewer } from '#model/condition.ts'
+import { type Entity, entity, many, one } from '#model/entity.ts'
+import {
+  choice,
+  date,
+  decimal,
+  flag,
+  folded,
+  id,
+  int,
+  list,
+  money,
+  reference,
+  text,
+  time,
+} from '#model/field.ts'
+import { columnName } from '#model/names.ts'
+import { anyone, signedIn } from '#model/policy.ts'
+import { fold } from '#model/values.ts'
+import { comma, join, name, sql, statement } from '#sql/sql.ts'
+import { type Cook, type Kitchen, kitchenOn } from './cooking.ts'
+import { member } from './models.ts'
+
+const rest = { list: true, one: true, listing: { paging: 'page', limit: 50 } } as const
+const listed = { description: '', rest, graphql: { paged: true } } as const
+
+/** What each sees of them, as conditions: the rules of the model, and what the reference leaves out. */
+const seen: Readonly<Record<string, { readonly all: Condition; readonly own?: Condition }>> = {
+  member: { all: {} },
+  shelf: { all: { open: true }, own: { keeper: viewer } },
+  item: { all: { rare: { ne: true } }, own: { owner: viewer } },
+  note: { all: { stars: { gt: 0 } }, own: { writer: viewer } },
+  mark: { all: { shade: { ne: 'hidden' } } },
+  tag: { all: { secret: false } },
+}
+const read = (of: string) => {
+  const { all = {}, own } = seen[of] ?? {}
+  return (own ? [anyone.where(all), signedIn.where(own)] : anyone.where(all)) as never
+}
+
+const entities: Record<string, Entity> = {
+  member,
+  shelf: entity({
+    ...listed,
+    table: 'shelves',
+    plural: 'shelves',
+    fields: {
+      id: id(),
+      label: choice(['low', 'high'], { nullable: true }),
+      open: flag(),
+      keeperId: reference('member', { nullable: true }),
+    },
+    relations: { keeper: one('member', 'keeperId'), items: many('item', 'shelfId') },
+    policy: { read: read('shelf') },
+  }),
+  item: entity({
+    ...listed,
+    table: 'items',
+    plural: 'items',
+    fields: {
+      id: id(),
+      name: text({ max: 20, nullable: true }),
+      nameKey: folded('name', { nullable: true }),
+      code: text({ max: 20, nullable: true, readableBy: { owner: viewer } }),
+      size: int({ min: -9, max: 9, nullable: true }),
+      price: money({ max: 50, nullable: true }),
+      madeAt: time({ nullable: true }),
+      rare: flag({ nullable: true }),
+      weight: decimal({ scale: 1, min: -9, max: 9, nullable: true }),
+      day: date({ nullable: true }),
+      words: list(text({ max: 20 }), { max: 3, nullable: true }),
+      shelfId: reference('shelf', { nullable: true }),
+      ownerId: reference('member', { nullable: true }),
+    },
+    relations: {
+      shelf: one('shelf', 'shelfId'),
+      owner: one('member', 'ownerId'),
+      notes: many('note', 'itemId'),
+      tags: many('tag', { through: 'mark' }),
+    },
+    // By these the rows behind a relation are found first.
+    indexes: [['size'], ['day', 'size']],
+    policy: { read: read('item') },
+  }),
+  note: entity({
+    ...listed,
+    table: 'notes',
+    plural: 'notes',
+    fields: {
+      id: id(),
+      stars: int({ min: 0, max: 9 }),
+      itemId: reference('item'),
+      writerId: reference('member', { nullable: true }),
+    },
+    relations: { item: one('item', 'itemId'), writer: one('member', 'writerId') },
+    policy: { read: read('note') },
+  }),
+  tag: entity({
+    ...listed,
+    table: 'tags',
+    plural: 'tags',
+    fields: { id: id(), slug: text({ max: 20 }), secret: flag() },
+    relations: { items: many('item', { through: 'mark' }) },
+    filterable: ['slug', 'secret', 'items'],
+    policy: { read: read('tag') },
+  }),
+  mark: entity({
+    ...listed,
+    table: 'marks',
+    plural: 'marks',
+    fields: {
+      id: id(),
+      itemId: reference('item'),
+      tagId: reference('tag'),
+      shade: choice(['plain', 'hidden']),
+    },
+    relations: { item: one('item', 'itemId'), tag: one('tag', 'tagId') },
+    filterable: [],
+    policy: { read: read('mark') },
+  }),
+} as never
+
+/** A moment that rows are before, at and after. */
+export const moment = Date.UTC(2026, 0, 2)
+const texts = ['', 'a', 'A', 'ä', 'ß', 'SS', 'b%', '_', '\\', "'", 'ﬀ', '𝒳y', 'a b', 'e\u0301']
+const orNull = <Value>(of: fc.Arbitrary<Value>) => fc.option(of, { nil: null })
+const aText = fc.constantFrom(...texts)
+const anInt = fc.integer({ min: -3, max: 3 })
+const aMoment = fc.constantFrom(...[-1, 0, 1].map(step => new Date(moment + step).toISOString()))
+const days = ['2026-01-02', '2026-01-10', '2026-02-01']
+const person = fc.constantFrom(1, 3)
+
+const rowsBy = (of: Record<string, fc.Arbitrary<string | number | null>>, count: number) =>
+  fc.sample(fc.record(of), { seed: count, numRuns: count }).map(
+    (row, at): StoredRow => ({
+      id: at + 1,
+      ...row,
+    }),
+  )
+
+/** The rows. */
+export const world: Readonly<Record<string, readonly StoredRow[]>> = {
+  shelf: rowsBy(
+    {
+      label: orNull(fc.constantFrom('low', 'high')),
+      open: fc.constantFrom(0, 1),
+      keeperId: orNull(person),
+    },
+    6,
+  ),
+  item: rowsBy(
+    {
+      name: orNull(aText),
+      code: orNull(aText),
+      size: orNull(anInt),
+      price: orNull(fc.constantFrom(0, 1, 100, 101, 250)),
+      madeAt: orNull(fc.constantFrom(moment - 1, moment, moment + 1)),
+      rare: orNull(fc.constantFrom(0, 1, 1)),
+      weight: orNull(fc.constantFrom(-15, 0, 1, 2, 10)),
+      day: orNull(fc.constantFrom(...days)),
+      words: orNull(fc.array(aText, { maxLength: 3 }).map(words => JSON.stringify(words))),
+      shelfId: orNull(fc.integer({ min: 1, max: 6 })),
+      ownerId: orNull(person),
+    },
+    24,
+  ).map(row => ({ ...row, nameKey: row.name == null ? null : fold(String(row.name)) })),
+  note: rowsBy(
+    {
+      stars: fc.integer({ min: 0, max: 3 }),
+      itemId: fc.integer({ min: 1, max: 24 }),
+      writerId: orNull(person),
+    },
+    40,
+  ),
+  tag: rowsBy({ slug: fc.constantFrom('x', 'y'), secret: fc.constantFrom(0, 1) }, 5),
+  mark: rowsBy(
+    {
+      itemId: fc.integer({ min: 1, max: 24 }),
+      tagId: fc.integer({ min: 1, max: 5 }),
+      shade: fc.constantFrom('plain', 'plain', 'hidden'),
+    },
+    40,
+  ),
+}
+
+const members = ['Ann', 'Boss', 'Cleo', 'Dora', 'Edda'].map(
+  (name, at): StoredRow => ({ id: at + 1, name, status: 'active' }),
+)
+
+/** The rows that a member sees, in memory. */
+export const seenBy = (who: Cook): RowMemory => {
+  const memory: RowMemory = { entities, rows: { ...world, member: members }, viewer: who, now: 0 }
+  const rows = Object.entries(memory.rows).map(([of, all]) => {
+    const { all: open = {}, own } = seen[of] ?? {}
+    const isSeen = (row: StoredRow) =>
+      satisfies(memory, of, row, open) ||
+      (own !== undefined && who !== null && satisfies(memory, of, row, own))
+    return [of, all.filter(isSeen)] as const
+  })
+  return { ...memory, rows: Object.fromEntries(rows) }
+}
+
+/** What a member is compared with: its name, a value and the text of a parameter that stands for it. */
+const comparedBy = {
+  name: [...texts.filter(one => !one.includes(',')), 'x'],
+  size: [-3, -1, 0, 2, 9],
+  price: [0, 0.01, 1, 1.005, 2.5],
+  madeAt: [-1, 0, 1].map(step => new Date(moment + step).toISOString()),
+  rare: [true, false],
+  weight: [-1.5, -0.15, 0, 0.1, 0.14],
+  day: days,
+  ownerId: [1, 3],
+  words: texts.filter(one => !one.includes(',')),
+  'shelf.label': ['low', 'high'],
+  'shelf.open': [true, false],
+  'notes.stars': [0, 1, 3],
+  'tags.slug': ['x', 'y'],
+  'shelf.keeper.name': ['Ann', 'Cleo'],
+}
+
+/** One comparison as a parameter, and the condition that it stands for. */
+export const comparisons = fc
+  .constantFrom(...(Object.keys(comparedBy) as (keyof typeof comparedBy)[]))
+  .chain(path => {
+    const value = fc.constantFrom<string | number | boolean>(...comparedBy[path])
+    const isRanged = ['size', 'price', 'madeAt', 'weight', 'day', 'notes.stars'].includes(path)
+    const single = [
+      ...(path === 'words' ? ['has'] : ['eq', 'ne']),
+      ...(isRanged ? ['lt', 'lte', 'gt', 'gte'] : []),
+      ...(path === 'name' ? ['contains', 'startsWith'] : []),
+    ]
+    const many = path === 'words' ? ['hasSome'] : ['in', 'notIn']
+    return fc
+      .oneof(
+        { weight: 4, arbitrary: fc.tuple(fc.constantFrom(...single), value) },
+        fc.tuple(fc.constantFrom(...many), fc.array(value, { minLength: 1, maxLength: 3 })),
+        fc.tuple(fc.constant('isNull'), fc.boolean()),
+      )
+      .map(([is, given]) => {
+        const [member = '', ...to] = path.split('.').reverse()
+        const own: object = { [member]: { [is]: given } }
+        const lists = ['notes', 'tags']
+        const condition = to.reduce((of, step) => {
+          return { [step]: lists.includes(step) ? { some: of } : of }
+        }, own)
+        const name = is === 'eq' && path.length % 2 === 0 ? path : `${path}[${is}]`
+        return { name, text: String(given), condition: condition as Condition }
+      })
+  })
+
+const compared = (value: fc.Arbitrary<unknown>, isRanged: boolean, isText = false) => {
+  const list = fc.array(value, { maxLength: 3 })
+  const bounds = isRanged ? ['lt', 'lte', 'gt', 'gte'] : []
+  return fc.oneof(
+    orNull(value).map(given => ({ eq: given })),
+    orNull(value).map(given => ({ ne: given })),
+    list.map(given => ({ in: given })),
+    list.map(given => ({ notIn: given })),
+    fc.boolean().map(isNull => ({ isNull })),
+    ...bounds.map(bound => value.map(given => ({ [bound]: given }))),
+    ...(isText ? ['contains', 'startsWith'] : []).map(word => value.map(of => ({ [word]: of }))),
+    ...(isRanged ? [fc.tuple(value, value).map(([gte, ne]) => ({ gte, ne }))] : []),
+  )
+}
+
+/** Conditions on the rows of each entity. */
+export const conditions = fc.letrec<Record<string, Condition>>(tie => {
+  const byRow = (members: Record<string, fc.Arbitrary<unknown>>, of: string) =>
+    fc.oneof(
+      { depthSize: 'small' },
+      ...Object.entries(members).map(([key, value]) => fc.record({ [key]: value })),
+      fc.record({ and: fc.array(tie(of), { maxLength: 2 }) }),
+      fc.record({ or: fc.array(tie(of), { maxLength: 3 }) }),
+      fc.record({ not: tie(of) }),
+    ) as fc.Arbitrary<Condition>
+  const either = (of: string) =>
+    fc.oneof(fc.record({ some: tie(of) }), fc.record({ none: tie(of) }), fc.constant({ none: {} }))
+  const who = compared(person, false)
+  return {
+    member: byRow({ id: who, name: compared(fc.constantFrom('Ann', 'Cleo'), false) }, 'member'),
+    shelf: byRow(
+      {
+        label: compared(fc.constantFrom('low', 'high'), false),
+        open: compared(fc.boolean(), false),
+        keeper: tie('member'),
+        items: either('item'),
+      },
+      'shelf',
+    ),
+    item: byRow(
+      {
+        name: compared(aText, false, true),
+        size: compared(anInt, true),
+        price: compared(fc.constantFrom(0, 0.01, 1, 1.005, 2.5, 3), true),
+        madeAt: compared(aMoment, true),
+        rare: compared(fc.boolean(), false),
+        weight: compared(fc.constantFrom(-1.5, -0.15, 0, 0.1, 0.14, 1), true),
+        day: compared(fc.constantFrom(...days), true),
+        words: fc.oneof(
+          fc.record({ has: aText }),
+          fc.record({ hasSome: fc.array(aText, { maxLength: 2 }) }),
+          fc.record({ isNull: fc.boolean() }),
+        ),
+        ownerId: who,
+        owner: tie('member'),
+        shelf: tie('shelf'),
+        notes: either('note'),
+        tags: either('tag'),
+      },
+      'item',
+    ),
+    note: byRow({ stars: compared(anInt, true), writerId: who, item: tie('item') }, 'note'),
+    tag: byRow({ slug: compared(fc.constantFrom('x', 'y'), false), items: either('item') }, 'tag'),
+  } as never
+})
+
+/** A service of the rows for five members, as `kitchenOn` gives it. */
+export const askingKitchen = async (on: 'sqlite' | 'postgres'): Promise<Kitchen> => {
+  const kitchen = await kitchenOn(on, entities as never)
+  const session = await kitchen.store.session('filling')
+  const { dialect } = kitchen.store
+  for (const entity of ['shelf', 'item', 'note', 'tag', 'mark'])
+    for (const row of world[entity] ?? []) {
+      const columns = Object.keys(row).map(key => name(columnName(key)))
+      const piece = sql`insert into ${name(entities[entity]?.table ?? '')} (${join(columns, comma)})
+        ${dialect.name === 'postgres' ? sql`overriding system value` : sql``}
+        values (${join(Object.values(row), comma)})`
+      const { text, parameters } = statement(piece, dialect.placeholder)
+      const values = parameters.map(one => (one.kind === 'value' ? one.value : null))
+      await session.query({ text, values })
+    }
+  await session.close()
+  return kitchen
+}
+
+/** The rows of an entity that a member sees and that fit a condition, in memory. */
+export const fitting = (who: Cook, of: string, condition: Condition): readonly StoredRow[] => {
+  const memory = seenBy(who)
+  return (memory.rows[of] ?? []).filter(row => satisfies(memory, of, row, condition))
+}
