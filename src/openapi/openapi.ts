@@ -6,7 +6,12 @@ import type { JsonSchema } from '#model/operation-docs.ts'
 import { resourceOf } from '#model/resource.ts'
 import { isIn, type Version } from '#model/version.ts'
 import { exampleOf, listExample } from '#openapi/examples.ts'
-import { describedOperation, routeOperation, tagOf } from '#openapi/operations.ts'
+import {
+  type DocumentOperation,
+  describedOperation,
+  routeOperation,
+  tagOf,
+} from '#openapi/operations.ts'
 import { parameter, sharedParameters } from '#openapi/parameters.ts'
 import { type DocumentParts, partsOf } from '#openapi/parts.ts'
 import { errorSchema, headers } from '#openapi/responses.ts'
@@ -54,6 +59,40 @@ const usedIn = (text: string, kind: string, shared: Schemas): Schemas =>
   Object.fromEntries(
     Object.entries(shared).filter(([name]) => text.includes(`"#/components/${kind}/${name}"`)),
   )
+
+/** Lets operations refer to the parameters that several have alike; gives those too, by names such as `posts.sort`, or `limit`. */
+const sharingParameters = (operations: readonly DocumentOperation[], named: Schemas) => {
+  const parametersOf = ({ operation }: DocumentOperation) =>
+    operation.parameters as readonly JsonSchema[]
+  const all = operations.flatMap(one =>
+    parametersOf(one).map(parameter => ({ text: JSON.stringify(parameter), tag: tagOf(one.path) })),
+  )
+  const uses = Map.groupBy(all, ({ text }) => text)
+  const known = new Map<string, string>()
+  const shared: Record<string, JsonSchema> = {}
+  const referring = (parameter: JsonSchema): JsonSchema => {
+    const text = JSON.stringify(parameter)
+    const [first, ...others] = uses.get(text) ?? []
+    if (parameter.$ref !== undefined || others.length === 0) return parameter
+    const name = known.getOrInsertComputed(text, () => {
+      const own = String(parameter.name).replaceAll('[', '.').replaceAll(']', '')
+      const plain = others.every(({ tag }) => tag === first?.tag) ? `${first?.tag}.${own}` : own
+      // Another parameter may have the name.
+      let name = plain
+      for (let count = 2; shared[name] || named[name]; count++) name = `${plain}.${count}`
+      shared[name] = parameter
+      return name
+    })
+    return { $ref: `#/components/parameters/${name}` }
+  }
+  return {
+    operations: operations.map(one => ({
+      ...one,
+      operation: { ...one.operation, parameters: parametersOf(one).map(referring) },
+    })),
+    alike: shared,
+  }
+}
 
 const count = { type: 'integer', minimum: 0 } as const
 const flag = { type: 'boolean' } as const
@@ -134,10 +173,15 @@ export const openApiOf = async (
     notice === undefined ? {} : marksOf({ deprecated: notice, ...(end && { sunset: end }) })
 
   // The operations by path and method. Paths that differ in the names of their parameters alone are one.
-  const operations = [
+  const named = sharedParameters(version)
+  const all = [
     ...documented.routes.map(route => routeOperation(parts, route)),
     ...others.filter(other => isIn(other, version)).map(other => describedOperation(parts, other)),
   ]
+  // Strict versions have a parameter for each member that is compared.
+  const { operations, alike } = style.isStrict
+    ? sharingParameters(all, named)
+    : { operations: all, alike: {} }
   const parameters = ['version', 'apiVersion', 'requestId'].map(parameter)
   const byPath = Map.groupBy(operations, ({ path }) => path.replace(/\{\w+\}/g, '{}'))
   const paths = Object.fromEntries(
@@ -201,7 +245,7 @@ export const openApiOf = async (
     paths,
     components: {
       schemas,
-      parameters: usedIn(text, 'parameters', sharedParameters(version)),
+      parameters: { ...usedIn(text, 'parameters', named), ...alike },
       headers: usedIn(text, 'headers', headers),
       responses: Object.fromEntries(shared),
       examples,

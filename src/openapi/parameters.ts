@@ -12,15 +12,8 @@ import { fieldOf, type Model } from '#model/model.ts'
 import type { JsonSchema } from '#model/operation-docs.ts'
 import type { Resource } from '#model/resource.ts'
 import { lifetimeOf, type Version, type VersionStyle, type Versions } from '#model/version.ts'
-import {
-  bareSchema,
-  comparedName,
-  describedBy,
-  marksOf,
-  refTo,
-  type Schemas,
-} from '#openapi/schemas.ts'
-import { whereParameters } from '#openapi/where.ts'
+import { bareSchema, comparedName, describedBy, marksOf, type Schemas } from '#openapi/schemas.ts'
+import { deepParameter, whereParameters } from '#openapi/where.ts'
 import { mostKeys, mostPerPage } from '#read/selection.ts'
 import { groupsOf, havingOf } from '#rest/aggregate.ts'
 import { queryParameters } from '#rest/query.ts'
@@ -216,13 +209,9 @@ const groupsParameters = (resource: Resource): readonly JsonSchema[] => {
     [name, `-${name}`].map(term => [term, sunsetOf(value)] as const),
   )
   const shared = `What the rows of a group share, at most ${mostGroupKeys} with commas between; without it all rows are one group.`
-  const having = havingOf(resource).map(({ scalar, parameter }) => {
-    const about = 'Only groups that fit: all comparisons hold.'
-    return query(parameter, about, refTo(comparedName(scalar)), {
-      style: 'deepObject',
-      explode: true,
-    })
-  })
+  const having = havingOf(resource).map(({ scalar, parameter }) =>
+    deepParameter(parameter, comparedName(scalar)),
+  )
   return [
     ...listOf('group', shared, wordsOf('key')),
     ...measures.flatMap(measure => listOf(measure, about[measure], wordsOf(measure))),

@@ -196,6 +196,7 @@ export const comparedName = (scalar: Scalar): keyof typeof comparedSchemas =>
       : 'ComparedNumber'
 
 const compared = (schema: JsonSchema, operators = ['eq', 'ne', 'lt', 'lte', 'gt', 'gte']) => ({
+  description: 'Only groups that fit: all comparisons hold.',
   ...objectOf(Object.fromEntries(operators.map(operator => [operator, schema])), []),
   additionalProperties: false,
 })

@@ -42,6 +42,15 @@ const comparedIn = (model: Model, resource: Resource) =>
     resource.entity.relations[key] ? [] : [[member, comparisonOf(resource, key)] as const],
   )
 
+/** A parameter with operators, such as `stock[gte]`, whose schema has that name. */
+export const deepParameter = (name: string, schema: string): JsonSchema => ({
+  name,
+  in: 'query',
+  style: 'deepObject',
+  explode: true,
+  schema: refTo(schema),
+})
+
 /** The parameters of a list that are conditions: `where`, and one for each member that has no parameter of its own. */
 export const whereParameters = (
   model: Model,
@@ -52,7 +61,7 @@ export const whereParameters = (
     name: 'where',
     in: 'query',
     description:
-      'Only those that fit this condition, as JSON. A member is a parameter too, alone or with an operator (`id=1`, `id[in]=1,2`), and so are those of relations (`relation.member`). QUERY takes `{"where": …}` as its JSON body.',
+      'Only those that fit this condition, as JSON, which QUERY takes as its body: `{"where": …}`. Members are parameters too: `id=1`, `id[in]=1,2`, `relation.member=1`.',
     schema: {
       type: 'string',
       contentMediaType: 'application/json',
@@ -60,17 +69,7 @@ export const whereParameters = (
     },
   },
   ...comparedIn(model, resource).flatMap(([name, { name: kind }]) =>
-    others.includes(name)
-      ? []
-      : [
-          {
-            name,
-            in: 'query',
-            style: 'deepObject',
-            explode: true,
-            schema: refTo(`${kind}Parameter`),
-          },
-        ],
+    others.includes(name) ? [] : [deepParameter(name, `${kind}Parameter`)],
   ),
 ]
 
