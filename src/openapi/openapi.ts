@@ -60,7 +60,7 @@ const usedIn = (text: string, kind: string, shared: Schemas): Schemas =>
     Object.entries(shared).filter(([name]) => text.includes(`"#/components/${kind}/${name}"`)),
   )
 
-/** Lets operations refer to the parameters that several have alike; gives those too, by names such as `posts.sort`, or `limit`. */
+/** Lets operations refer to the parameters that several have alike; gives those too, by names such as `books.sort`, or `limit`. */
 const sharingParameters = (operations: readonly DocumentOperation[], named: Schemas) => {
   const parametersOf = ({ operation }: DocumentOperation) =>
     operation.parameters as readonly JsonSchema[]

@@ -1,3 +1,7 @@
 import { asPlanned } from './planned.ts'
 
-asPlanned(['test/generated/orders.test.ts', 'test/generated/asking.test.ts'])
+asPlanned([
+  'test/generated/orders.test.ts',
+  'test/generated/asking.test.ts',
+  'test/generated/asking-rest.test.ts',
+])
