@@ -33,18 +33,6 @@ const longestToken = 8_192
 /** RFC 6750, section 2.1: the scheme in any case, one space, the token; here a signed one (RFC 7515, section 3.1). */
 const bearer = /^bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i
 
-/** Decoders ignore the unused last bits of base64url, so one signature has several spellings (RFC 4648, section 3.5). */
-const isCanonical = (part: string): boolean =>
-  Buffer.from(part, 'base64url').toString('base64url') === part
-
-const headerOf = (token: string) => {
-  try {
-    return decodeProtectedHeader(token)
-  } catch {
-    throw refused('The header of the token is not a JSON object')
-  }
-}
-
 /** Authenticates by a configuration; throws a plain error for one that cannot be used. `now` is in milliseconds; `onMisfit` is called for a token that another key signed. */
 export const createAuthenticator = (
   config: AuthConfig,
@@ -64,10 +52,18 @@ export const createAuthenticator = (
       throw refused(
         `Authorization must be Bearer, one space and a signed token, such as \`${program} token\` makes`,
       )
-    if (!token.split('.').every(isCanonical))
-      throw refused('The token is not in its usual spelling')
+    // Decoders ignore the unused last bits of base64url, so one signature has several spellings (RFC 4648, section 3.5).
+    for (const part of token.split('.'))
+      if (Buffer.from(part, 'base64url').toString('base64url') !== part)
+        throw refused('The token is not in its usual spelling')
+    let header: ReturnType<typeof decodeProtectedHeader>
+    try {
+      header = decodeProtectedHeader(token)
+    } catch {
+      throw refused('The header of the token is not a JSON object')
+    }
     // Only the name of the key is used: other members about keys (`jwk`, `jku`, `x5c`, `x5u`) come from its sender.
-    const { alg, kid, crit } = headerOf(token)
+    const { alg, kid, crit } = header
     if (typeof alg !== 'string' || !keys.algorithms.includes(alg))
       throw refused('The token is signed in a way that is not accepted here')
     if (kid !== undefined && typeof kid !== 'string')

@@ -2,7 +2,7 @@
 import { createPublicKey, type KeyObject, type webcrypto } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { isObject, type JsonObject } from '#base/object.ts'
+import { isObject } from '#base/object.ts'
 import { traceHeaders } from '#base/traceparent.ts'
 
 // One kind of key for each algorithm, and one algorithm for each key (RFC 8725, section 3.1).
@@ -45,14 +45,6 @@ export type FindKey = (name: KeyName) => Promise<VerifyingKey>
 const isSetAlgorithm = (alg: unknown): alg is SetAlgorithm =>
   typeof alg === 'string' && Object.hasOwn(kinds, alg)
 
-const publicKey = (member: JsonObject): KeyObject | undefined => {
-  try {
-    return createPublicKey({ key: member as webcrypto.JsonWebKey, format: 'jwk' })
-  } catch {
-    return undefined
-  }
-}
-
 const readKey = (member: unknown): PublicKey | string => {
   if (!isObject(member)) return 'is not an object'
   const { kid, kty, crv } = member
@@ -68,27 +60,28 @@ const readKey = (member: unknown): PublicKey | string => {
     (operations === undefined || (Array.isArray(operations) && operations.includes('verify')))
   if (!mayVerify) return 'is not for signatures'
   if (Object.hasOwn(member, 'd')) return 'is a private key'
-  const key = publicKey(member)
-  if (key === undefined) return 'has values that make no key'
+  let key: KeyObject
+  try {
+    key = createPublicKey({ key: member as webcrypto.JsonWebKey, format: 'jwk' })
+  } catch {
+    return 'has values that make no key'
+  }
   const bits = key.asymmetricKeyDetails?.modulusLength ?? leastRsaBits
   if (bits < leastRsaBits) return `has ${bits} bits, and at least ${leastRsaBits} are needed`
   return { alg, kid, key, text: JSON.stringify(member) }
-}
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // The parser's own message quotes the text, which may be a private key by mistake.
-    throw new Error('it is not JSON')
-  }
 }
 
 /** The keys of the set in a JSON text that can be used, and a sentence on each that cannot; throws a plain error if it holds no set. */
 export const readKeySet = (
   text: string,
 ): { readonly keys: readonly PublicKey[]; readonly faults: readonly string[] } => {
-  const set = parsed(text)
+  let set: unknown
+  try {
+    set = JSON.parse(text)
+  } catch {
+    // The parser's own message quotes the text, which may be a private key by mistake.
+    throw new Error('it is not JSON')
+  }
   if (!isObject(set) || !Array.isArray(set.keys)) throw new Error('it is not a JSON Web Key Set')
   const read = set.keys.map(readKey)
   return {

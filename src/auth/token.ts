@@ -122,19 +122,17 @@ const claimAt = (claims: Claims, path: ClaimPath): unknown => {
   )
 }
 
-/** The role that the claim of the content gives, by its map: the first of the content's list, if it gives several. */
-const mappedRole = (claims: Claims, { roleFrom: from, roles }: TokenViewers): Role => {
-  const given = from && claimAt(claims, from.claim)
-  const words = (Array.isArray(given) ? given : [given]).filter(word => typeof word === 'string')
-  const named = from?.map ? words.map(word => own(from.map ?? {}, word)) : words
-  const found = roles.names.find(name => named.includes(name)) ?? from?.otherwise
-  if (found === undefined) throw refused('The token has no role that is known here')
-  return found
-}
-
-const roleOf = (claims: Claims, viewers: TokenViewers): Role => {
-  const { roles } = viewers
-  if (viewers.roleFrom) return mappedRole(claims, viewers)
+/** The role that the claim of the content gives, by its map: the first of the content's list, if it gives several; else the claim `role`. */
+const roleOf = (claims: Claims, { roleFrom, roles }: TokenViewers): Role => {
+  if (roleFrom) {
+    const { claim, map, otherwise } = roleFrom
+    const values = [claimAt(claims, claim)].flat()
+    const words = values.filter(word => typeof word === 'string')
+    const named = map ? words.map(word => own(map, word)) : words
+    const found = roles.names.find(name => named.includes(name)) ?? otherwise
+    if (found === undefined) throw refused('The token has no role that is known here')
+    return found
+  }
   const given = claims.has('role') ? claims.get('role') : roles.default
   const role = roles.names.find(name => name === given)
   if (role === undefined)

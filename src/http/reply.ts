@@ -30,18 +30,17 @@ export const writeHeaders = ({ replayed, position }: WriteFacts): Record<string,
   ...(position !== undefined && { 'Duet-Position': position }),
 })
 
-/** RFC 6750, section 3: the challenge names an error only where a token was sent. The message is ASCII without quotes there. */
-const challengeOf = ({ badToken, message }: ApiError): string =>
-  badToken
-    ? `Bearer realm="duet", error="invalid_token", error_description="${message}"`
-    : 'Bearer realm="duet"'
-
 /** The response headers that belong to an error. */
-export const errorHeaders = (error: ApiError): Readonly<Record<string, string>> => ({
-  ...error.headers,
-  ...(error.retryAfter !== undefined && retryAfterHeader(error.retryAfter)),
-  ...(error.code === 'UNAUTHENTICATED' && { 'WWW-Authenticate': challengeOf(error) }),
-})
+export const errorHeaders = (error: ApiError): Readonly<Record<string, string>> => {
+  const { code, message, headers, retryAfter, badToken } = error
+  // RFC 6750, section 3: the challenge names an error only where a token was sent. The message is ASCII without quotes there.
+  const fault = badToken ? `, error="invalid_token", error_description="${message}"` : ''
+  return {
+    ...headers,
+    ...(retryAfter !== undefined && retryAfterHeader(retryAfter)),
+    ...(code === 'UNAUTHENTICATED' && { 'WWW-Authenticate': `Bearer realm="duet"${fault}` }),
+  }
+}
 
 /** The `Content-Security-Policy` of an answer that is no page: where a browser shows it, it loads nothing and is in no frame. */
 export const notAPage = "default-src 'none'; frame-ancestors 'none'"

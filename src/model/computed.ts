@@ -36,9 +36,6 @@ type Fields = Readonly<Record<string, Field>>
 /** More decimals of a mean than its values have. */
 export const meanDigits = 4
 
-/** The decimals that a number is written with. */
-const scaleOf = (value: number): number => String(value).split('.')[1]?.length ?? 0
-
 /** Which kind of formula it is, and its terms. */
 export const partsOf = (formula: Formula) =>
   Object.entries(formula)[0] as readonly [
@@ -70,7 +67,8 @@ export const termType = (fields: Fields, term: Term): TermType => {
   }
   if ('value' in term) {
     const { value } = term
-    return { kind: 'number', scale: scaleOf(value), min: value, max: value, nullable: false }
+    const scale = String(value).split('.')[1]?.length ?? 0
+    return { kind: 'number', scale, min: value, max: value, nullable: false }
   }
   if ('text' in term)
     return { kind: 'text', scale: 0, min: 0, max: term.text.length, nullable: false }

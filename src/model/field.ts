@@ -397,12 +397,14 @@ export const email = plain<TextOptions>(
 // A URL parser repairs white space, backslashes and a missing host; readers of the stored text may not.
 const webForm = /^https?:\/\/[^\s\p{Cc}/\\@?#]+(?:[/?#][^\s\p{Cc}\\]*)?$/iu
 
-const isWebUrl = (value: string): boolean => webForm.test(value) && URL.canParse(value)
-
 /** An absolute http or https URL without credentials, at most 2,048 characters. */
 export const webUrl = plain<TextOptions>(
   'text',
-  where(sized(storable, 1, 2048), isWebUrl, 'must be an absolute http or https URL'),
+  where(
+    sized(storable, 1, 2048),
+    value => webForm.test(value) && URL.canParse(value),
+    'must be an absolute http or https URL',
+  ),
   { range: { min: 1, max: 2048 }, format: 'uri' },
 )
 

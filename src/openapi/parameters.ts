@@ -127,12 +127,6 @@ const sunsetsIn = (words: SunsetWords): JsonSchema => {
   return ending.length > 0 ? { 'x-sunsets': Object.fromEntries(ending) } : {}
 }
 
-/** Some of these words, joined by commas. */
-const wordList = (words: SunsetWords): JsonSchema => {
-  const one = `(${Object.keys(words).join('|')})`
-  return { type: 'string', pattern: `^${one}(,${one})*$`, ...sunsetsIn(words) }
-}
-
 /** A parameter that is a list of these words, joined by commas; clients know each of them. */
 const wordsParameter = (name: string, about: string, words: SunsetWords): JsonSchema => {
   const items = { type: 'string', enum: Object.keys(words), ...sunsetsIn(words) }
@@ -182,7 +176,9 @@ const fieldsParameter = ({ entity, members }: Resource, { isStrict }: VersionSty
   )
   const about = 'The members to answer with, joined by commas; the objects then have no others.'
   if (isStrict) return wordsParameter('fields', about, words)
-  return query('fields', about, wordList(words))
+  const one = `(${Object.keys(words).join('|')})`
+  const schema = { type: 'string', pattern: `^${one}(,${one})*$`, ...sunsetsIn(words) }
+  return query('fields', about, schema)
 }
 
 /** The parameters that say what is asked of the groups of rows. */

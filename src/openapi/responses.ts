@@ -144,9 +144,6 @@ export const shareAs = (
     : response
 }
 
-/** `NOT_FOUND` as `NotFound`. */
-const pascal = (code: string): string => code.toLowerCase().split('_').map(typeName).join('')
-
 const aRequest = '0b8c1f6e-5a0d-4c5e-9d3a-7f2e61c4b9a8'
 
 /** The response of a status for some codes, with an example of the first. */
@@ -194,7 +191,8 @@ export const errorResponses = (parts: DocumentParts, codes: readonly string[]): 
     [...byStatus].map(([status, found]) => {
       const own = [...new Set(found.map(({ code }) => code))]
       // One code may have two statuses, and each is a response of its own.
-      const name = `${own.map(pascal).join('Or')}${own.join() === 'UNSUPPORTED_VERSION' ? status : ''}`
+      const words = own.map(code => code.toLowerCase().split('_').map(typeName).join(''))
+      const name = `${words.join('Or')}${own.join() === 'UNSUPPORTED_VERSION' ? status : ''}`
       return [status, shareAs(parts, name, errorResponse(parts, status, own))]
     }),
   )

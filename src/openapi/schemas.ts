@@ -129,11 +129,6 @@ const valueSchema = (
   }
 }
 
-const linkSchema = ({ method }: Link): JsonSchema =>
-  method === undefined
-    ? refTo('Link')
-    : objectOf({ href: { type: 'string' }, method: { type: 'string', enum: [method] } })
-
 const linksSchema = (model: Model, links: Links, { entity }: Resource): JsonSchema => {
   const cases = Object.values(links.cases)
   const isWhole =
@@ -148,7 +143,11 @@ const linksSchema = (model: Model, links: Links, { entity }: Resource): JsonSche
     )
   const needed = Object.entries(all).filter(isAlways)
   return objectOf(
-    mapped(all, linkSchema),
+    mapped(all, ({ method }) =>
+      method === undefined
+        ? refTo('Link')
+        : objectOf({ href: { type: 'string' }, method: { type: 'string', enum: [method] } }),
+    ),
     needed.map(([name]) => name),
   )
 }

@@ -1,7 +1,7 @@
 /** What the settings say of GraphQL, with the documents that the operator stored in a folder. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
-import { isObject } from '#base/object.ts'
+import { isObject, type JsonObject } from '#base/object.ts'
 import type { Config } from '#config.ts'
 import type { GraphqlOptions } from '#graphql/graphql.ts'
 import { loadGraphql } from '#graphql/mount.ts'
@@ -24,18 +24,10 @@ const textOf = (folder: string, file: string): string => {
   }
 }
 
-/** The ids and texts of a manifest: Apollo's list of operations, or an object of both as Relay and GraphQL Code Generator write it. */
-const entriesOf = (manifest: unknown): readonly (readonly [unknown, unknown])[] => {
-  if (!isObject(manifest)) return [['', undefined]]
-  const { operations } = manifest
-  return Array.isArray(operations)
-    ? operations.map(one => (isObject(one) ? [one.id, one.body] : ['', undefined]))
-    : Object.entries(manifest)
-}
-
 /** An id of the appendix: `sha256:` is of a text, other prefixes begin with `x-`, and what has no colon is anybody's own. */
 const ownId = /^(sha256:|x-[\w.~-]+:)?[\w.~-]+$/
 
+/** The documents of a manifest: Apollo's list of operations, or an object of ids and texts as Relay and GraphQL Code Generator write it. */
 const ofManifest = (folder: string, file: string): readonly StoredDocument[] => {
   let manifest: unknown
   try {
@@ -44,7 +36,11 @@ const ofManifest = (folder: string, file: string): readonly StoredDocument[] => 
     if (cause instanceof ConfigError) throw cause
     throw broken(file, 'is not JSON', cause)
   }
-  return entriesOf(manifest).map(([id, text]) => {
+  const operations = isObject(manifest) ? manifest.operations : [manifest]
+  const entries = Array.isArray(operations)
+    ? operations.map(one => (isObject(one) ? [one.id, one.body] : []))
+    : Object.entries(manifest as JsonObject)
+  return entries.map(([id, text]) => {
     if (typeof id !== 'string' || typeof text !== 'string' || !ownId.test(id))
       throw broken(
         file,

@@ -98,11 +98,27 @@ export const listen = async (
   }
   const answer = getRequestListener(app.fetch, {
     hostname: inUrl(config.host),
-    errorHandler: cause => unreadable(cause, versions),
+    errorHandler: cause => {
+      // Anything else that is thrown outside of the app is a bug.
+      const error =
+        cause instanceof RequestError
+          ? new ApiError(
+              'MALFORMED_REQUEST',
+              'The target of the request and its Host header make no URL: write the one as /path, without a backslash, and the other as host or host:port',
+              { cause },
+            )
+          : new ApiError('INTERNAL', undefined, { cause })
+      const { body, ...reply } = refusalOf(error, versions)
+      return new Response(body, reply)
+    },
   })
   const server = createServer(options, (incoming, outgoing) => {
     const { url = '' } = incoming
-    if (!url.startsWith('/')) incoming.url = readTarget(url)
+    // A scheme has no case (RFC 3986, section 3.1; the adapter knows it in lower case), and `*`, which is the server as a whole
+    // (RFC 9110, section 9.3.7), becomes a path.
+    if (url === '*') incoming.url = wholeServer
+    else if (!url.startsWith('/'))
+      incoming.url = url.replace(/^https?:/i, scheme => scheme.toLowerCase())
     connections.receive(incoming, outgoing, answer, endsConnection(incoming))
   })
   server.on('connection', queue.giveWay)
@@ -136,13 +152,6 @@ export const freePort = async (config: Config): Promise<number> => {
   await once(server, 'close')
   return port
 }
-
-/**
- * The target of a request as the app reads it. A scheme has no case (RFC 3986, section 3.1; the adapter knows it in lower case), and `*`, which is the
- * server as a whole (RFC 9110, section 9.3.7), becomes a path.
- */
-const readTarget = (target: string): string =>
-  target === '*' ? wholeServer : target.replace(/^https?:/i, scheme => scheme.toLowerCase())
 
 /** The address of a service as the host of a URL, which is that of a request without one, such as a check by a proxy in HTTP/1.0. */
 const inUrl = (host: string): string =>
@@ -245,20 +254,6 @@ const refusalOf = (error: ApiError, versions: Versions): Reply => {
   return { ...reply, headers: { ...headers, ...more, 'Content-Security-Policy': notAPage } }
 }
 
-/** The answer to a request of which no URL can be made; anything else that is thrown outside of the app is a bug. */
-const unreadable = (cause: unknown, versions: Versions): Response => {
-  const error =
-    cause instanceof RequestError
-      ? new ApiError(
-          'MALFORMED_REQUEST',
-          'The target of the request and its Host header make no URL: write the one as /path, without a backslash, and the other as host or host:port',
-          { cause },
-        )
-      : new ApiError('INTERNAL', undefined, { cause })
-  const { body, ...reply } = refusalOf(error, versions)
-  return new Response(body, reply)
-}
-
 /** An error of the parser, with what it met in plain words. */
 type ParserError = Error & { readonly code?: string; readonly reason?: string }
 
@@ -284,16 +279,15 @@ const known: Readonly<Record<string, () => ApiError>> = {
     ),
 }
 
-const errorOf = ({ code = '', reason }: ParserError): ApiError =>
-  known[code]?.() ??
-  new ApiError(
-    'MALFORMED_REQUEST',
-    `The request cannot be read as HTTP/1.1${reason ? `: ${reason.toLowerCase()}` : ''}`,
-  )
-
 /** A whole response as it goes over a socket, the last one on it. */
-const responseTo = (error: ParserError, versions: Versions): string => {
-  const { status, headers, body } = refusalOf(errorOf(error), versions)
+const responseTo = ({ code = '', reason }: ParserError, versions: Versions): string => {
+  const error =
+    known[code]?.() ??
+    new ApiError(
+      'MALFORMED_REQUEST',
+      `The request cannot be read as HTTP/1.1${reason ? `: ${reason.toLowerCase()}` : ''}`,
+    )
+  const { status, headers, body } = refusalOf(error, versions)
   const fields = {
     ...headers,
     Date: new Date().toUTCString(),
@@ -307,46 +301,27 @@ const responseTo = (error: ParserError, versions: Versions): string => {
 /** For how long a client may still send until its connection is cut, in milliseconds. */
 const lingering = 1000
 
-/** Ends a connection when its client has had the time to read the answer: cut at once, it could be lost (RFC 9112, section 9.6). */
-const endWith = (socket: Socket, response: string): void => {
-  socket.end(response)
-  const cut = setTimeout(() => socket.destroy(), lingering)
-  cut.unref()
-  socket.once('close', () => clearTimeout(cut))
-}
-
-/** The answer that a socket is given now; Node tells it nowhere else. */
-const answerOn = (socket: Socket): ServerResponse | null =>
-  (socket as Socket & { readonly _httpMessage?: ServerResponse | null })._httpMessage ?? null
+/** A socket with the answer that it is given now; Node tells it nowhere else. */
+type AnsweredSocket = Socket & { readonly _httpMessage?: ServerResponse | null }
 
 /** Answers after the whole requests that came before (RFC 9112, section 9.3.2); one of which an answer has begun is cut off. */
-const refuse = (socket: Socket, error: ParserError, versions: Versions): void => {
-  const before = answerOn(socket)
+const refuse = (socket: AnsweredSocket, error: ParserError, versions: Versions): void => {
+  const before = socket._httpMessage
   if (!socket.writable || error.code === 'ECONNRESET') socket.destroy()
   else if (before?.req.complete) before.once('close', () => refuse(socket, error, versions))
   else if (before?.headersSent) socket.destroy()
-  else endWith(socket, responseTo(error, versions))
+  else {
+    socket.end(responseTo(error, versions))
+    // Cut at once, the answer could be lost before its client reads it (RFC 9112, section 9.6).
+    const cut = setTimeout(() => socket.destroy(), lingering).unref()
+    socket.once('close', () => clearTimeout(cut))
+  }
 }
 
 const refused = new WeakSet<Socket>()
 
 /** The newest request of each connection. */
 const newest = new WeakMap<Socket, IncomingMessage>()
-
-/**
- * Node looks at the time before it reads what has come: where the process itself stood still, a whole request may be there and is
- * answered, as its client was not slow. Nothing less is: Node looks at the time of each request only once.
- */
-const refuseLate = (socket: Socket, error: ParserError, versions: Versions): void => {
-  const before = newest.get(socket)
-  const wasComplete = before?.complete === true
-  // What has come is read before that.
-  setImmediate(() => {
-    const now = newest.get(socket)
-    if (now?.complete && (now !== before || !wasComplete)) refused.delete(socket)
-    else refuse(socket, error, versions)
-  })
-}
 
 /** Refuses what the server cannot read, once on a connection: Node emits `clientError` for each piece that comes after the first one too. */
 export const refuseUnparsed = (server: Server, versions: Versions): void => {
@@ -355,7 +330,15 @@ export const refuseUnparsed = (server: Server, versions: Versions): void => {
     const socket = stream as Socket
     if (refused.has(socket)) return
     refused.add(socket)
-    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') refuseLate(socket, error, versions)
-    else refuse(socket, error, versions)
+    if (error.code !== 'ERR_HTTP_REQUEST_TIMEOUT') return refuse(socket, error, versions)
+    // Node looks at the time before it reads what has come: where the process itself stood still, a whole request may be there and is
+    // answered, as its client was not slow. Nothing less is: Node looks at the time of each request only once.
+    const before = newest.get(socket)
+    const wasComplete = before?.complete === true
+    setImmediate(() => {
+      const now = newest.get(socket)
+      if (now?.complete && (now !== before || !wasComplete)) refused.delete(socket)
+      else refuse(socket, error, versions)
+    })
   })
 }

@@ -25,12 +25,11 @@ const traceFields = ({ traceId, parentId, spanId }: Trace) => ({
 /** Characters that a terminal obeys and does not show, such as U+202E, which reverses the text behind it. JSON itself escapes the ones below U+0020. */
 const hidden = /[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu
 
-const unitEscaped = (unit: string): string =>
-  `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
-
-/** The same JSON with each hidden character in its escaped form. */
+/** The same JSON with each hidden character in its escaped form, by its units. */
 const escaped = (json: string): string =>
-  json.replace(hidden, character => character.split('').map(unitEscaped).join(''))
+  json.replace(hidden, character =>
+    character.replace(/./gs, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  )
 
 /** An address, in plain or escaped, or a text as long as a token. */
 const secretPart = /[^/]*(?:@|%40)[^/]*|[^/]{65,}/gi
@@ -44,7 +43,7 @@ const requestLine = (event: RequestEvent): string => {
   const shownPath = plainPath.test(path)
     ? `"${path}"`
     : escaped(JSON.stringify(path.replace(secretPart, '…')))
-  const ms = Math.round(milliseconds * 100) / 100
+  const ms = rounded(milliseconds)
   const shownViewer = typeof viewer === 'string' ? `"${viewer}"` : viewer
   const fault = code === undefined ? '' : `,"code":"${code}"`
   const traced = trace === undefined ? '' : `,${JSON.stringify(traceFields(trace)).slice(1, -1)}`
@@ -111,20 +110,6 @@ const stdout = 1
 
 const isBusy = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'EAGAIN'
 
-/** Writes all of it, however long a reader takes for that, within bounds; throws if that is impossible. */
-const writeWhole = (bytes: Buffer): void => {
-  const still = new Int32Array(new SharedArrayBuffer(4))
-  let tries = 0
-  for (let rest = bytes; rest.length > 0; ) {
-    try {
-      rest = rest.subarray(writeSync(stdout, rest))
-    } catch (error) {
-      if (!isBusy(error) || ++tries > lastTries) throw error
-      Atomics.wait(still, 0, 0, busyPause)
-    }
-  }
-}
-
 /**
  * Lines on standard output that nobody waits for, written together. What cannot be written, because the disk is full or the reader
  * takes nothing, waits too, up to a limit; above that it is lost. The destinations of pino never end their last flush in
@@ -167,17 +152,23 @@ const createOutput = () => {
     // Only when the length is reached: if that fails, the next regular flush tries again.
     if (before < together.least && waiting.length >= together.least) flush()
   }
-  /** Writes all that waits before it returns, unless that is impossible. */
+  /** Writes all that waits before it returns, however long a reader takes for that, within bounds, unless that is impossible. */
   const flushSync = (): void => {
     // What is being written now belongs to another thread.
-    const bytes = Buffer.concat([isWriting ? Buffer.alloc(0) : present, Buffer.from(waiting)])
+    let rest = Buffer.concat([isWriting ? Buffer.alloc(0) : present, Buffer.from(waiting)])
     present = Buffer.alloc(0)
     waiting = ''
-    try {
-      writeWhole(bytes)
-    } catch (error) {
-      tell(error as Error)
-    }
+    const still = new Int32Array(new SharedArrayBuffer(4))
+    for (let tries = 0; rest.length > 0; )
+      try {
+        rest = rest.subarray(writeSync(stdout, rest))
+      } catch (error) {
+        if (!isBusy(error) || ++tries > lastTries) {
+          tell(error as Error)
+          return
+        }
+        Atomics.wait(still, 0, 0, busyPause)
+      }
   }
   setInterval(flush, between).unref()
   // A process that ends on an error says what led to it.

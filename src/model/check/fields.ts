@@ -41,11 +41,11 @@ const largestAmount = Math.floor(Number.MAX_SAFE_INTEGER / 1000)
 /** A JSON number holds this many decimal digits exactly. */
 const mostDigits = 15
 
-/** What is checked of each field, in this order. */
 /** Whether a field that is made of another tells its values to some who may not read them. */
 const tells = ({ readableBy }: Field, source: Field | undefined): boolean =>
   source !== undefined && !isForAll(source.readableBy) && !isSameRule(source.readableBy, readableBy)
 
+/** What is checked of each field, in this order. */
 const checks: Readonly<Record<string, FieldCheck>> = {
   name: ({ key }) => {
     if (!/^[a-z][a-zA-Z0-9]*$/.test(key))
