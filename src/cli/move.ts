@@ -15,7 +15,6 @@ import { historyOf } from '#engines/shared/migrations.ts'
 import {
   countBehind,
   keyOf,
-  laterBehind,
   type MovedTable,
   pageBehind,
   type Side,
@@ -87,10 +86,10 @@ const copyTable = async (source: Side, target: MoveTarget, table: MovedTable): P
   shown.done()
   if (table.own.length === 0) return
   // References to later rows of the same table were left out of the batches. References that are set already stay.
-  let referring = await laterBehind(source, table, null)
+  let referring = await pageBehind(source, table, null, true)
   for (let last = referring.at(-1); last; last = referring.at(-1)) {
     await target.refer(table, referring)
-    referring = await laterBehind(source, table, last.slice(0, 1))
+    referring = await pageBehind(source, table, last.slice(0, 1), true)
   }
 }
 

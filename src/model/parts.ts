@@ -1,8 +1,9 @@
 /** The relations whose rows are written in one input with the row that they belong to. */
 import { own } from '#base/object.ts'
 import type { CheckedEntity, Faults } from '#model/check/relations.ts'
+import { isClosed } from '#model/check/routes.ts'
 import type { Entity, Relation } from '#model/entity.ts'
-import { type Field, isDerived } from '#model/field.ts'
+import { isDerived } from '#model/field.ts'
 import { entityOf, linkOf } from '#model/names.ts'
 import type { Rule } from '#model/policy.ts'
 
@@ -68,9 +69,6 @@ const derived = (
     return taken.length > 0 ? [{ key, relation, entity, by, of: link?.of, words: taken }] : []
   })
 
-const isClosed = ({ rest, graphql, settableBy }: Field): boolean =>
-  settableBy.kind === 'nobody' || (!rest && graphql === 'hidden')
-
 /** The faults of relations that inputs take. */
 export const partFaults = function* ({ entities, name, self }: CheckedEntity): Faults {
   for (const [key, relation] of Object.entries(self.relations)) {
@@ -96,7 +94,7 @@ export const partFaults = function* ({ entities, name, self }: CheckedEntity): F
         one.initial === undefined &&
         !given.includes(other) &&
         !isDerived(one) &&
-        (link !== undefined || isClosed(one)),
+        (link !== undefined || isClosed(one, 'rest')),
     )
     if (isOpen(target.policy.create) && lacking)
       yield `${subject}, which need ${lacking[0]} and cannot be given it: give ${lacking[0]} an initial value, or leave parts out`

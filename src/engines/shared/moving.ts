@@ -43,30 +43,21 @@ export const countBehind = async (
   return Number(row?.[0])
 }
 
-/** The next rows after a key, values in the order of the columns; none at the end. */
+/**
+ * The next rows after a key, values in the order of the columns; none at the end. `isLater`: of those that refer to later rows of the same
+ * table, their ids and the values of the columns that refer.
+ */
 export const pageBehind = (
   { query, dialect }: Side,
   table: MovedTable,
   after: RowKey | null,
+  isLater = false,
 ): Promise<Rows> => {
-  const columns = join(Object.keys(table.columns).map(name), comma)
+  const columns = isLater ? ['id', ...table.own] : Object.keys(table.columns)
+  const later = table.own.map(column => sql`${name(column)} > id`)
+  const wanted = isLater ? sql` and (${join(later, trusted(' or '))})` : sql``
   const keys = join(table.key.map(name), comma)
   // The limit is in the text: a planner that knows it walks the index and sorts nothing.
-  const page = sql`select ${columns} ${restOf(table, after)} order by ${keys} limit ${number(table.page)}`
-  return query(queryOf(page, dialect))
-}
-
-/** The next rows after a key that refer to later rows of the same table: their ids, and the values of the columns that refer. */
-export const laterBehind = (
-  { query, dialect }: Side,
-  table: MovedTable,
-  after: RowKey | null,
-): Promise<Rows> => {
-  const columns = join(['id', ...table.own].map(name), comma)
-  const later = join(
-    table.own.map(column => sql`${name(column)} > id`),
-    trusted(' or '),
-  )
-  const page = sql`select ${columns} ${restOf(table, after)} and (${later}) order by id limit ${number(table.page)}`
+  const page = sql`select ${join(columns.map(name), comma)} ${restOf(table, after)}${wanted} order by ${keys} limit ${number(table.page)}`
   return query(queryOf(page, dialect))
 }

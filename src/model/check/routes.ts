@@ -44,7 +44,8 @@ export const isStricter = (rule: Rule, than: Rule): boolean => {
 
 const ruleOf = { create: 'create', replace: 'update', update: 'update', delete: 'delete' } as const
 
-const isClosed = (field: Field, api: 'rest' | 'graphql'): boolean =>
+/** Whether no caller of an API may give a field. */
+export const isClosed = (field: Field, api: 'rest' | 'graphql'): boolean =>
   field.settableBy.kind === 'nobody' ||
   (api === 'graphql' ? field.graphql === 'hidden' : !field.rest && field.graphql === 'hidden')
 
@@ -214,18 +215,6 @@ const embeddedFaults = function* ({ entities, name, self }: CheckedEntity): Faul
       yield `rest.embedded of ${name} has ${key}, which leads to one row, and only lists are embedded: name a relation many('…', …), or leave it out`
 }
 
-/** The rest of a sentence about a field in the path of a link; undefined if nothing is wrong. */
-const pathFault = (self: Entity, key: string): string | undefined => {
-  const field = own(self.fields, key)
-  if (!field)
-    return `has {${key}}, which is not a field: name one of ${Object.keys(self.fields).join(', ')}`
-  if (!['id', 'int', 'text'].includes(field.scalar))
-    return `has {${key}}, which is ${field.scalar}: name an id, a whole number or a text`
-  return isForAll(field.readableBy)
-    ? undefined
-    : `has {${key}}, which not everybody may read: name another field`
-}
-
 const linkFaults = function* (name: string, self: Entity, { by, cases }: Links): Faults {
   if (by !== null) {
     const field = own(self.fields, by)
@@ -237,9 +226,15 @@ const linkFaults = function* (name: string, self: Entity, { by, cases }: Links):
   }
   for (const named of Object.values(cases)) {
     for (const [key, link] of Object.entries(named))
-      for (const field of pathFields(link)) {
-        const fault = pathFault(self, field)
-        if (fault) yield `the link ${key} of ${name} ${fault}`
+      for (const part of pathFields(link)) {
+        const field = own(self.fields, part)
+        const subject = `the link ${key} of ${name} has {${part}}`
+        if (!field)
+          yield `${subject}, which is not a field: name one of ${Object.keys(self.fields).join(', ')}`
+        else if (!['id', 'int', 'text'].includes(field.scalar))
+          yield `${subject}, which is ${field.scalar}: name an id, a whole number or a text`
+        else if (!isForAll(field.readableBy))
+          yield `${subject}, which not everybody may read: name another field`
       }
     const [first] = Object.entries(named)
     if (first && pathFields(first[1]).some(key => own(self.fields, key)?.nullable))
