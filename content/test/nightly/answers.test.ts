@@ -49,7 +49,7 @@ const raceWith = async (
   for (const part of parts) assert.ok(text.includes(part), part)
   writeFileSync(join(folder, file), changed(text))
   const program = `import { folderOf } from '#test/duet.ts'
-import { raceAnswers } from '#test/nightly/content/test/support/answers-race.ts'
+import { raceAnswers } from './content/test/support/answers-race.ts'
     const { faults } = await raceAnswers({ hits: 20000, most: 40000, seed: ${seed}, readsPerWrite: 10 })
     console.log(JSON.stringify(faults))`
   writeFileSync(join(folder, 'race.ts'), program)
@@ -75,16 +75,19 @@ test('where a write tells only the new values of its keys, lists of the old ones
   assert.match(faults.join(), /product/)
 })
 
-test(`of ${wanted} answers over connections to two threads none is older than it may be (DUET_SEED=${seed})`, async t => {
+test(`of ${wanted} answers from the caches of two threads none is older than it may be (DUET_SEED=${seed})`, async t => {
   const { settings } = folderOf('threads-race').fresh()
   const { faults, hits, writes, asked } = await raceThreads({
     settings,
     threads: 2,
     reads: wanted,
+    hits: wanted,
+    readsPerWrite: 100,
     seed,
     connections: 24,
   })
   assert.deepEqual(faults, [])
+  assert.ok(hits >= wanted, `only ${hits} answers came from the caches`)
   t.diagnostic(`${asked} answers, ${hits} of them from the cache, beside ${writes} writes`)
 })
 
@@ -105,8 +108,8 @@ test('numbers of a commit that move only after the answer let older answers thro
     ['    counted?.settled()\n    // What', '    // What'],
     ['    tell(result)\n', `    tell(result)\n${pause}    counted?.settled()\n`],
   )
-  const program = `import { folderOf } from '#test/nightly/test/duet.ts'
-    import { raceThreads } from '#test/nightly/content/test/support/threads-race.ts'
+  const program = `import { folderOf } from '#test/duet.ts'
+    import { raceThreads } from './content/test/support/threads-race.ts'
     const { settings } = folderOf('race').fresh()
     const { faults } = await raceThreads({ settings, threads: 2, reads: 40000, seed: ${seed} })
     console.log(JSON.stringify(faults))

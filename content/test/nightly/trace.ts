@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { after } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import type { Service, Settings } from '#test/duet.ts'
+import { type Service, type Settings, testThreads } from '#test/duet.ts'
 import { inTime } from '#test/support/wait.ts'
 
 const path = (name: string) => fileURLToPath(new URL(name, import.meta.url))
@@ -57,7 +57,11 @@ export const serveTraced = async (
     'strace',
     ['-f', '--seccomp-bpf', '-qq', ...options, process.execPath, ...programs[program]],
     {
-      env: { ...outer, DUET_PORT: '0', DUET_LOG: 'error', ...settings },
+      env: {
+        ...outer,
+        ...{ DUET_PORT: '0', DUET_LOG: 'error', DUET_THREADS: String(testThreads) },
+        ...settings,
+      },
       stdio: ['ignore', 'ignore', 'pipe'],
     },
   )

@@ -5,7 +5,7 @@ import { mint } from '#auth/token.ts'
 import { randomFrom } from '#base/random.ts'
 import { duet, type Settings, serve } from '#test/duet.ts'
 import { valuesIn } from '#test/support/prometheus.ts'
-import { longest } from '#test/support/wait.ts'
+import { longest, pause } from '#test/support/wait.ts'
 import { secret } from '../world.ts'
 
 type Call = { readonly line: string; readonly body?: unknown }
@@ -60,13 +60,17 @@ export type ThreadsRace = {
   readonly threads: number
   /** How many reads are wanted. */
   readonly reads: number
+  /** How many of them are to come from the caches. */
+  readonly hits?: number
+  /** After so many a write may follow; else writes follow one another. */
+  readonly readsPerWrite?: number
   readonly seed: number
   readonly connections?: number
 }
 
 /** Runs the race on a service of its own; gives a sentence for each number that was too old, and how many answers came from the cache. */
 export const raceThreads = async (race: ThreadsRace) => {
-  const { settings, threads, seed, connections: count = 12 } = race
+  const { settings, threads, seed, connections: count = 12, readsPerWrite = 0 } = race
   assert.equal((await duet(['migrate'], settings)).code, 0)
   const service = await serve({
     ...settings,
@@ -83,8 +87,17 @@ export const raceThreads = async (race: ThreadsRace) => {
   const faults: string[] = []
   let asked = 0
   let writes = 0
+  let hits = 0
+  const valuesNow = async () => valuesIn(await (await fetch(metrics)).text())
+  const countHits = async () => {
+    hits = (await valuesNow()).get('duet_cache_lookups_total{result="hit"}') ?? 0
+  }
+  const isOver = () => faults.length > 0 || (asked >= race.reads && hits >= (race.hits ?? 0))
+  const counting = async () => {
+    for (; !isOver(); await pause(500)) await countHits()
+  }
   const reading = async ({ call }: (typeof connections)[number]) => {
-    while (asked < race.reads && faults.length === 0) {
+    while (!isOver()) {
       asked++
       const least = new Map(told)
       const line = chosen(reads)(chosen(products))
@@ -97,7 +110,11 @@ export const raceThreads = async (race: ThreadsRace) => {
     }
   }
   const writing = async ({ call }: (typeof connections)[number]) => {
-    while (asked < race.reads && faults.length === 0) {
+    while (!isOver()) {
+      if (asked < writes * readsPerWrite) {
+        await pause(1)
+        continue
+      }
       const id = chosen([...free])
       free.delete(id)
       const stock = 1000 + ++writes
@@ -111,13 +128,12 @@ export const raceThreads = async (race: ThreadsRace) => {
     assert.ok(first && second)
     for (const id of products)
       await first.call({ line: `PATCH /api/products/${id}`, body: { stock: 1000 } })
-    const all = [writing(first), writing(second), ...others.map(reading)]
-    await Promise.all(all)
-    const values = valuesIn(await (await fetch(metrics)).text())
+    await Promise.all([counting(), writing(first), writing(second), ...others.map(reading)])
+    await countHits()
+    const values = await valuesNow()
     const spread = Array.from({ length: threads }, (_, at) =>
       values.get(`duet_thread_connections{thread="${at + 1}"}`),
     )
-    const hits = values.get('duet_cache_lookups_total{result="hit"}') ?? 0
     return { faults, hits, writes, asked, spread }
   } finally {
     for (const { close } of connections) close()
