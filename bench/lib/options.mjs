@@ -39,6 +39,7 @@ export const usage = `Usage: npm run bench -- [postgres | writes | overload | me
                   which a server would not be warm after some seconds; of the nested ones a fifteenth
   --rounds N      measurements of each server, in turns; the median counts (3)
   --heap MIB      the most for V8's old objects (--max-old-space-size) of the service under overload
+  --locks         of threads: how long they wait for SQLite's locks instead; needs cc and nm
   --data SIZE     full (the one the targets speak of) or small (made in a moment, for trials)
   --fresh         make the data again
   --only NAME     only this workload; may be given more than once
@@ -57,6 +58,7 @@ const spec = {
   only: { type: 'string', multiple: true, default: [] },
   load: { type: 'string' },
   heap: { type: 'string' },
+  locks: { type: 'boolean', default: false },
   json: { type: 'string' },
   duet: { type: 'string', default: ownDuet },
   help: { type: 'boolean', default: false },
@@ -70,6 +72,7 @@ export function readOptions(args, { workloads, datasets }) {
   if (values.load !== undefined) oneOf('load', values.load, ['wrk', 'autocannon'])
   if (values.heap !== undefined && run !== 'overload')
     throw new UsageError('--heap goes with overload alone')
+  if (values.locks && run !== 'threads') throw new UsageError('--locks goes with threads alone')
   for (const name of values.only) oneOf('only', name, workloads[run])
   return {
     ...values,

@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 export const tellsTime = existsSync('/proc/self/task')
 
 /** The microseconds of one of the ticks that the system counts. */
-const tick = 1e6 / Number(execFileSync('getconf', ['CLK_TCK']))
+export const tick = 1e6 / Number(execFileSync('getconf', ['CLK_TCK']))
 
 /** The processor time so far of a process and of those that it started, in microseconds: their own and the kernel's for them, in all threads. */
 export function processorTime(pid) {

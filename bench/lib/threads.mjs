@@ -11,6 +11,7 @@ import { inFolder } from './on-copy.mjs'
 import { cores, residentMemory } from './processes.mjs'
 import { processorTime } from './processor.mjs'
 import { printHead } from './report.mjs'
+import { benchLocks } from './thread-locks.mjs'
 import { ordersOf } from './writes.mjs'
 
 const counts = [1, 2, 4]
@@ -57,7 +58,9 @@ export async function benchThreads(options, { duet, log }) {
   await inFolder(async folder => {
     const head = printHead(options, sizes[options.data], facts)
     const token = await duet.token(files.all, 'admin')
-    for (const cached of [false, true]) {
+    const run = { ...options, token }
+    if (options.locks) results.push(...(await benchLocks(run, { duet, log, folder, files, facts })))
+    for (const cached of options.locks ? [] : [false, true]) {
       const served = new Map()
       for (const count of counts) {
         const store = join(folder, `${count}-${cached}.db`)
@@ -65,7 +68,6 @@ export async function benchThreads(options, { duet, log }) {
         const settings = { ...patient, ...(cached ? {} : duet.uncached), DUET_THREADS: `${count}` }
         served.set(count, await duet.serve(store, log(`threads-${count}-${cached}`), settings))
       }
-      const run = { ...options, token }
       const kind = cached ? 'cached' : 'fresh'
       for (const name of ['user', 'graphql-tree']) {
         const { title, ask } = workloads.find(workload => workload.name === name)
