@@ -71,3 +71,9 @@ export function residentMemory(pid) {
     return undefined
   }
 }
+
+/** The memory that a process shares with no other and with no file, in bytes (Linux). */
+export function privateMemory(pid) {
+  const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')
+  return Number(/^Private_Dirty:\s+(\d+) kB/m.exec(rollup)[1]) * 1024
+}

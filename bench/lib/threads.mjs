@@ -2,29 +2,32 @@
 import { copyFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { workloads } from '../workloads.mjs'
 import { prepare, sizes } from './dataset.mjs'
 import { patient } from './duet.mjs'
 import { load } from './load.mjs'
 import { median } from './measure.mjs'
 import { inFolder } from './on-copy.mjs'
-import { cores, residentMemory } from './processes.mjs'
-import { processorTime } from './processor.mjs'
+import { cores, privateMemory } from './processes.mjs'
+import { endedTime, processorTime } from './processor.mjs'
 import { printHead } from './report.mjs'
 import { benchLocks } from './thread-locks.mjs'
 import { ordersOf } from './writes.mjs'
 
 const counts = [1, 2, 4]
 
-/** Each request in turns of all numbers of threads: its rate, and the processor time of all threads and the kernel. */
+/** Each request in turns of all numbers of threads: its rate, the processor time of all threads and the kernel, and that of the load for it. */
 async function measured(served, { title, ask, connections }, { tool, token, seconds, rounds }) {
   const round = async (server, length) => {
     const before = processorTime(server.pid)
+    const loadBefore = endedTime()
     const { method, path, body } = ask
     const request = { method, url: server.url + path, body, token }
     const { requests, rate } = await load(tool, request, length, connections)
     server.emptyLog()
-    return { rate, time: (processorTime(server.pid) - before) / requests }
+    const time = (processorTime(server.pid) - before) / requests
+    return { rate, time, ofLoad: (endedTime() - loadBefore) / requests }
   }
   const taken = new Map(counts.map(count => [count, []]))
   for (const count of counts) await round(served.get(count), Math.min(seconds, 2))
@@ -35,16 +38,22 @@ async function measured(served, { title, ask, connections }, { tool, token, seco
   const rows = counts.map(threads => {
     const all = taken.get(threads)
     const through = key => median(all.map((one, at) => one[key] / first[at][key]))
-    const least = Math.min(...all.map(({ time }) => time))
+    const least = key => Math.min(...all.map(one => one[key]))
     return {
-      ...{ title, threads, rate: median(all.map(({ rate }) => rate)), least },
+      ...{ title, threads, rate: median(all.map(({ rate }) => rate)) },
+      ...{ least: least('time'), ofLoad: least('ofLoad') },
       ...{ rateThroughOne: through('rate'), timeThroughOne: through('time') },
     }
   })
-  for (const { threads, rate, least, rateThroughOne, timeThroughOne } of rows)
+  const [one] = rows
+  console.log(`${title}; the load takes ${one.ofLoad.toFixed(1)} µs of a request`)
+  for (const { threads, rate, least, rateThroughOne, timeThroughOne } of rows) {
+    // One thread has a core to itself, the load another; several share all cores with the load.
+    const bound = (cores.all * one.least) / (least + one.ofLoad)
     console.log(
-      `${title.padEnd(34)}${threads} threads ${rate.toFixed(0).padStart(7)}/s  ${rateThroughOne.toFixed(2)} × one  ${least.toFixed(1).padStart(7)} µs each, ${timeThroughOne.toFixed(2)} × one`,
+      `  ${threads} threads ${rate.toFixed(0).padStart(7)}/s  ${rateThroughOne.toFixed(2)} × one${threads > 1 ? `, at most ${bound.toFixed(2)} × beside this load` : ''}  ${least.toFixed(1).padStart(7)} µs each, ${timeThroughOne.toFixed(2)} × one`,
     )
+  }
   return rows
 }
 
@@ -53,7 +62,7 @@ export async function benchThreads(options, { duet, log }) {
   const { files, facts } = await prepare(duet, options)
   // The point is what a machine does with all its cores, the load included.
   const all = availableParallelism()
-  Object.assign(cores, { server: `0-${all - 1}`, load: `0-${all - 1}` })
+  Object.assign(cores, { server: `0-${all - 1}`, load: `0-${all - 1}`, all })
   const results = []
   await inFolder(async folder => {
     const head = printHead(options, sizes[options.data], facts)
@@ -69,6 +78,10 @@ export async function benchThreads(options, { duet, log }) {
         served.set(count, await duet.serve(store, log(`threads-${count}-${cached}`), settings))
       }
       const kind = cached ? 'cached' : 'fresh'
+      const memory = () => counts.map(count => privateMemory(served.get(count).pid) / 1e6)
+      // Until GraphQL is open.
+      await sleep(3000)
+      const rest = memory()
       for (const name of ['user', 'graphql-tree']) {
         const { title, ask } = workloads.find(workload => workload.name === name)
         results.push(
@@ -82,12 +95,16 @@ export async function benchThreads(options, { duet, log }) {
         const asked = { title: 'orders of 64 callers', ask: order, connections: 64 }
         results.push(...(await measured(served, asked, run)))
       }
-      const memory = counts.map(count => residentMemory(served.get(count).pid) / 1e6)
-      const each = counts.map((count, at) => (memory[at] - memory[0]) / (count - 1)).slice(1)
-      console.log(
-        `resident after that, ${kind}: ${counts.map((count, at) => `${count} threads ${memory[at].toFixed(0)} MB`).join(', ')}; each thread more ${each.map(one => one.toFixed(0)).join(' and ')} MB`,
-      )
-      results.push({ title: `memory, ${kind}`, memory })
+      for (const [when, each] of [
+        ['at rest', rest],
+        ['after that', memory()],
+      ]) {
+        const more = (at, from) => (each[at] - each[from]) / (counts[at] - counts[from])
+        console.log(
+          `own memory ${when}, ${kind}: ${counts.map((count, at) => `${count} threads ${each[at].toFixed(0)} MB`).join(', ')}; the second takes ${more(1, 0).toFixed(0)} MB, each more ${more(2, 1).toFixed(0)} MB`,
+        )
+        results.push({ title: `memory ${when}, ${kind}`, memory: each })
+      }
       for (const server of served.values()) await server.stop()
     }
     if (options.json) writeFileSync(options.json, `${JSON.stringify({ head, results }, null, 2)}\n`)

@@ -4,15 +4,15 @@ import { readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { mint } from '#auth/token.ts'
-import { folderOf, type Service, serve } from '#test/duet.ts'
+import { folderOf, type Service, serve, testThreads } from '#test/duet.ts'
 import { pause, until } from '#test/support/wait.ts'
 import { checkInvariants } from '../store/invariants.ts'
 import { secret } from '../world.ts'
 import { attack, type Target } from './abuse/attacks.ts'
 import { seedMany } from './seed-many.ts'
 
-/** What a service may take after two minutes, in MiB: before, its first long answers are made all at once. */
-const mostResident = 350
+/** What a service may take after two minutes, in MiB: before, its first long answers are made all at once. Several threads may have what `auto` leaves each. */
+const mostResident = Math.max(350, 256 * testThreads)
 const minutes = Number(process.env.DUET_TEST_ABUSE_MINUTES ?? 10)
 const { fresh } = folderOf('abuse')
 
