@@ -45,15 +45,16 @@ async function measured(served, { title, ask, connections }, { tool, token, seco
       ...{ rateThroughOne: through('rate'), timeThroughOne: through('time') },
     }
   })
-  const [one] = rows
-  console.log(`${title}; the load takes ${one.ofLoad.toFixed(1)} µs of a request`)
-  for (const { threads, rate, least, rateThroughOne, timeThroughOne } of rows) {
-    // One thread has a core to itself, the load another; several share all cores with the load.
-    const bound = (cores.all * one.least) / (least + one.ofLoad)
+  // One thread has a core to itself and the load another; several share all cores with the load.
+  const [{ least, ofLoad }] = rows
+  const bound = (cores.all * least) / (least + ofLoad)
+  console.log(
+    `${title}: the load takes ${ofLoad.toFixed(1)} µs a request, which leaves ${bound.toFixed(2)} × the rate of one thread at most`,
+  )
+  for (const { threads, rate, least, rateThroughOne, timeThroughOne } of rows)
     console.log(
-      `  ${threads} threads ${rate.toFixed(0).padStart(7)}/s  ${rateThroughOne.toFixed(2)} × one${threads > 1 ? `, at most ${bound.toFixed(2)} × beside this load` : ''}  ${least.toFixed(1).padStart(7)} µs each, ${timeThroughOne.toFixed(2)} × one`,
+      `  ${threads} threads ${rate.toFixed(0).padStart(7)}/s  ${rateThroughOne.toFixed(2)} × one  ${least.toFixed(1).padStart(7)} µs each, ${timeThroughOne.toFixed(2)} × one`,
     )
-  }
   return rows
 }
 
