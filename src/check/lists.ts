@@ -147,7 +147,10 @@ const orderFor = (asker: Asker, entity: Entity): readonly OrderKey[] => {
     const path = oneOf(paths, random)
     const isDown = random() < 0.5
     const term = `${isDown ? '-' : ''}${path?.join('.')}`
-    const isDeclared = version !== undefined && sort?.fields.includes(term) === true
+    const isDeclared =
+      version !== undefined &&
+      sort?.fields.includes(term) === true &&
+      isIn(sort.lifetimes?.[term] ?? {}, version)
     return path ? [{ path, isDown, isDeclared }] : []
   })
 }

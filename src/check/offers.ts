@@ -128,6 +128,9 @@ const bodyOf = (model: Model, purpose: Purpose, hasParts: boolean, isOwn = false
   }
 }
 
+/** How far the second row of a request is from the first: no other request has it. */
+const apart = 50_000
+
 const withBody = (line: string, body: unknown): string =>
   body === undefined ? line : `${line} with ${brief(JSON.stringify(body))}`
 
@@ -166,7 +169,7 @@ const ofRest = (service: CheckService, route: Route): Offer => {
       const one = bodyOf(model, purpose, isNewest, isOwn && kind === 'update')
       return one && sent(ids, one.body, one.written)
     }
-    const two = [purpose, { ...purpose, n: n + 1, wanted: 'made' } as const].flatMap(
+    const two = [purpose, { ...purpose, n: n + apart, wanted: 'made' } as const].flatMap(
       each => bodyOf(model, each, isNewest) ?? [],
     )
     const create = two.map(({ body }) => body)
@@ -216,7 +219,7 @@ const ofGraphql = (
     const input = [`${typeName(operation)}${type}Input!`, one.body] as const
     if (kind === 'update') return mutation(`update${type}`, { id, input }, '{ id }', one.written)
     if (kind === 'create') return mutation(`create${type}`, { input }, '{ id }', one.written)
-    const other = bodyOf(model, { ...common, mode: 'create', n: n + 1, wanted: 'made' }, true)
+    const other = bodyOf(model, { ...common, mode: 'create', n: n + apart, wanted: 'made' }, true)
     const inputs = [`[Create${type}Input!]!`, [one.body, ...(other ? [other.body] : [])]] as const
     const written = [...one.written, ...(other?.written ?? [])]
     return mutation(`create${typeName(plural)}`, { inputs }, '{ ids }', written)

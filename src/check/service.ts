@@ -220,7 +220,7 @@ export const serveForCheck = async (content: Content, database?: string): Promis
     const sent = body === undefined ? {} : { body: isBytes ? body : JSON.stringify(body) }
     const response = await fetch(url + path, { method, headers, ...sent })
     const text = await response.text()
-    if (response.status === 500)
+    if (response.status === 500 || text.includes('"code":"INTERNAL'))
       throw new Fault(
         `${line} of ${named(viewer)}${body === undefined ? '' : ` with ${brief(JSON.stringify(body))}`} is answered with 500: ${brief(text)}`,
       )

@@ -60,21 +60,6 @@ export const createsAreJudged = ({
       }
   })
 
-  test('a rule that looks at the new thing refuses it, and what refers to a hidden one is not found', async () => {
-    for (const route of routesOf('create'))
-      for (const viewer of callers) {
-        const rule = ruleOf(route.entity, 'create')
-        if (rule?.kind === 'self' || verdict(rule, viewer, it().model) === 'no') continue
-        for (const wanted of ['refused', 'absent'] as const) {
-          const made = newOf(route, viewer, wanted)
-          if (!made) continue
-          const answer = await ask(`POST ${made.path}`, viewer, made.body)
-          if (wanted === 'refused') refuses(answer, 403, 'FORBIDDEN')
-          else refuses(answer, 404, 'NOT_FOUND')
-        }
-      }
-  })
-
   test('nobody makes a thing in the name of somebody else, but an admin', async () => {
     for (const route of routesOf('create')) {
       const rule = ruleOf(route.entity, 'create')

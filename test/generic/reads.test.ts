@@ -8,42 +8,14 @@ import { isIn } from '#model/version.ts'
 import { refuses } from '../rest.ts'
 import { type Subject, subjects } from './contents.ts'
 import { listsAreRead } from './lists.ts'
-import { readingOf, refusedTo, type Shared } from './reading.ts'
-import { anonymous, filled, named, nameOf, pathOf } from './subject.ts'
+import { readingOf, type Shared } from './reading.ts'
+import { anonymous, filled, pathOf } from './subject.ts'
 
 const readsIn = (view: View, subject: Subject, shared: () => Shared) =>
   describe(`in version ${view.version}`, () => {
     const reading = readingOf(view, subject, shared)
-    const { version, prefix, admin, callers, it, reference, ask, routesOf, rulesOf } = reading
+    const { version, prefix, admin, it, reference, ask, routesOf, rulesOf } = reading
     listsAreRead(reading)
-
-    test('each thing is shown to those who may see it, and is not there for others', async () => {
-      for (const route of routesOf('one'))
-        for (const viewer of callers)
-          for (const row of [
-            ...reference().rowsIn(route.entity).slice(0, 4),
-            { id: 999 } as ReferenceRow,
-          ]) {
-            const parentId = route.below ? row[route.below.field] : undefined
-            const answer = await ask(
-              `GET ${pathOf(route, prefix, { id: row.id, parentId })}`,
-              viewer,
-            )
-            const { enter } = rulesOf(route)
-            const about = `${nameOf(route)} ${row.id} for ${named(viewer)}: ${answer.text}`
-            if (verdict(enter, viewer, it().model) === 'no') refusedTo(answer, viewer)
-            else if (row.id === 999 || !reference().may(route.entity, row, enter, viewer))
-              assert.equal(answer.status, 404, about)
-            else {
-              assert.equal(answer.status, 200, about)
-              assert.deepEqual(
-                answer.json,
-                reference().objectOf(route.entity, row, view, viewer),
-                about,
-              )
-            }
-          }
-    })
 
     test('a thing is not below a parent that it does not belong to', async () => {
       for (const route of routesOf('one')) {

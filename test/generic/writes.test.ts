@@ -35,7 +35,6 @@ const writesIn = (subject: Subject, view: View) =>
       bodyOf,
       newFor,
       fieldNamed,
-      agrees,
     } = writing
     createsAreJudged(writing)
 
@@ -53,35 +52,6 @@ const writesIn = (subject: Subject, view: View) =>
       pathOf(route, prefix, {
         id: row.id,
         parentId: route.below ? row[route.below.field] : undefined,
-      })
-
-    for (const kind of ['replace', 'update'] as const)
-      test(`a thing is ${kind}d by those who may, and by no others`, async () => {
-        for (const route of routesOf(kind))
-          for (const viewer of [...callers, ...(barred ? [barred] : [])])
-            for (const mine of [true, false]) {
-              const row = rowFor(route, kind, viewer, mine)
-              if (!row) continue
-              const body = bodyOf(route, kind, viewer)
-              const answer = await ask(`${route.method} ${pathTo(route, row)}`, viewer, body)
-              const about = `${nameOf(route)} ${row.id} by ${named(viewer)}: ${answer.text}`
-              const rule = ruleOf(route.entity, kind)
-              const isHidden = viewer.id !== null && reference().isHidden(route.entity, row, viewer)
-              if (isHidden && viewer !== barred) {
-                assert.equal(answer.status, 404, about)
-                continue
-              }
-              if (!reference().may(route.entity, row, rule, viewer) || viewer === barred) {
-                assert.ok([401, 403].includes(answer.status), about)
-                refusedTo(answer, viewer)
-                continue
-              }
-              assert.equal(answer.status, 200, about)
-              const kept = (await now()).byId(route.entity, row.id) as ReferenceRow
-              agrees(route, answer, body, kept, viewer)
-              assert.equal(kept.revision, Number(row.revision) + 1, about)
-              await readAgain()
-            }
       })
 
     test('a field is set by those whom its rule lets through, and by no others', async () => {

@@ -1,0 +1,50 @@
+/** `duet check` on every content, in each of its versions: what it asks of a content of somebody's own, it asks of those of the tests. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { randomFrom } from '#base/random.ts'
+import { checkLists } from '#check/lists.ts'
+import { checkHandReads, checkReads } from '#check/reads.ts'
+import { viewsOf } from '#check/reference.ts'
+import { checkRules } from '#check/rules.ts'
+import { type CheckService, restore, serveForCheck } from '#check/service.ts'
+import { checkTogether } from '#check/together.ts'
+import { checkWrites } from '#check/writes.ts'
+import { freshDatabase } from '../postgres/tools/database.ts'
+import { onPostgres } from '../stores.ts'
+import { rounds } from '../support/rounds.ts'
+import { subjects } from './contents.ts'
+
+const seed = Number(process.env.DUET_SEED ?? Date.now() % 1_000_000)
+
+for (const { name, content } of subjects)
+  describe(`what duet check asks of ${name}`, () => {
+    const random = randomFrom(seed)
+    let service: CheckService
+    before(async () => {
+      service = await serveForCheck(content, onPostgres ? (await freshDatabase()).url : undefined)
+    })
+    after(() => service.close())
+
+    for (const view of viewsOf(content)) {
+      const inVersion = () => ({ ...service, view })
+      test(`each row and list of version ${view.version} is as the rules and the rows say`, async t => {
+        t.diagnostic(`DUET_SEED=${seed}`)
+        await checkReads(inVersion(), random, 4)
+        for (let round = 0; round < rounds(1, 40); round++) await checkLists(inVersion(), random)
+        await checkHandReads(inVersion())
+      })
+
+      test(`each write of version ${view.version} is done for those who may, and for no others`, async () => {
+        const beginning = await service.rows()
+        await checkWrites(inVersion(), random, () => false)
+        await checkReads(inVersion(), random)
+        await restore(service, beginning)
+      })
+    }
+
+    test('each rule decides by the row as it is, and actions at once do what they do in turn', async () => {
+      const { all } = await checkRules(service, random, () => true)
+      assert.ok(all > 0 || name === 'the example empty')
+      await checkTogether(service, random, () => true)
+    })
+  })
