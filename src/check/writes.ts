@@ -95,7 +95,17 @@ const rightOutcomes = (
     })
     if (away.length > 0) right.add('absent')
     if (closed.length > 0) right.add(refused)
-    if (right.size === 0) right.add('done')
+    // A link that is there stays as it is.
+    const [link] = isLink ? made : []
+    const isThere = ({ row }: (typeof made)[number]) =>
+      reference
+        .rowsIn(entity)
+        .some(one =>
+          draft.written.every(({ values }) =>
+            Object.keys(values).every(key => one[key] === row[key]),
+          ),
+        )
+    if (right.size === 0 || (link && isThere(link))) right.add('done')
   } else if (row && !reference.may(entity, row, rule, viewer)) return new Set([refused])
   else if (operation === 'update' && row) {
     const [values = {}] = draft.written.map(({ values }) => values)
