@@ -11,7 +11,7 @@ import {
   verdict,
   written,
 } from '#check/reference.ts'
-import { brief, type CheckService, Fault } from '#check/service.ts'
+import { brief, type CheckService, faultOf } from '#check/service.ts'
 import { validValue } from '#check/values.ts'
 import { groupValues } from '#model/aggregate.ts'
 import { type Condition, operatorsOf } from '#model/condition.ts'
@@ -316,7 +316,7 @@ const askGraphql = async ({ gql }: CheckService, asker: Asker, name: string): Pr
   const list = [...args, `first: ${pageSize}`, 'after: $after'].join(', ')
   const page = `page: ${plural}Connection(${list}) { totalCount edges { node { id } } pageInfo { hasNextPage endCursor } }`
   const all = `all: ${plural}(${[...args, 'limit: 100'].join(', ')}) { id }`
-  const about = `${plural} of ${named(viewer)} through GraphQL for ${brief(JSON.stringify(variables))}`
+  const about = `${plural} by ${named(viewer)} through GraphQL for ${brief(JSON.stringify(variables))}`
   const listed = reference.seen(name, policy.enter ?? policy.read, viewer)
   const right = rightRows(asker, name, listed, question).map(({ id }) => id)
   const found: number[] = []
@@ -328,7 +328,7 @@ const askGraphql = async ({ gql }: CheckService, asker: Asker, name: string): Pr
       after,
     })
     const { data, errors } = answer.json
-    if (errors) throw new Fault(`${about} are refused: ${brief(answer.text)}`)
+    if (errors) throw faultOf(about, 'an answer', brief(answer.text))
     const idsOf = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => Number(id))
     if (first) {
       sameOrFault(data.page.totalCount, right.length, `the number of ${about}`)
@@ -355,7 +355,7 @@ const askGraphql = async ({ gql }: CheckService, asker: Asker, name: string): Pr
     viewer,
     question.where ? { where: question.where } : {},
   )
-  if (answer.json.errors) throw new Fault(`groups of ${about} are refused: ${brief(answer.text)}`)
+  if (answer.json.errors) throw faultOf(`groups of ${about}`, 'an answer', brief(answer.text))
   const rows = rightRows(asker, name, listed, { ...question, search: undefined })
   sameOrFault(
     unordered(groupsIn(answer.json.data.it, grouping, entity.fields[key ?? '']?.scalar === 'id')),
@@ -386,7 +386,7 @@ const askRest = async (
   const listed = reference.listed(route, parent, viewer)
   const path = `GET ${pathOf(route, prefix, { parentId: parent })}`
   const refused = (line: string, text: string) =>
-    new Fault(`${line} of ${named(viewer)} is refused: ${brief(text)}`)
+    faultOf(`${line} by ${named(viewer)}`, 'an answer', brief(text))
   if (kind === 'aggregate') {
     const grouping = groupingFor(asker, entity)
     const names = Object.fromEntries(
@@ -402,7 +402,7 @@ const askRest = async (
     sameOrFault(
       unordered(groupsIn(answer.json.data, names, false)),
       unordered(rightGroups(asker, name, rightRows(asker, name, listed, question), grouping)),
-      `${line} of ${named(viewer)}`,
+      `${line} by ${named(viewer)}`,
     )
     return
   }
@@ -427,7 +427,7 @@ const askRest = async (
     found.push(...answer.json.data.map((row: { id: number }) => row.id))
     cursor = (answer.json.pagination ?? answer.json).nextCursor
   } while (cursor && found.length <= right.length)
-  sameOrFault(found, right, `the ids on pages of ${path}?${query} of ${named(viewer)}`)
+  sameOrFault(found, right, `the ids on pages of ${path}?${query} by ${named(viewer)}`)
 }
 
 /** Each list and its groups, asked by each caller in words of its own, through both APIs. */

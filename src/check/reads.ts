@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { named, pathOf } from '#check/callers.ts'
 import { entityAt, outcomeOf, type RequestOutcome, refusalOf } from '#check/offers.ts'
 import { memberName, type ReferenceRow, type RowsReference, verdict } from '#check/reference.ts'
-import { brief, type CheckService, Fault, restore } from '#check/service.ts'
+import { brief, type CheckService, faultOf, restore } from '#check/service.ts'
 import { columnName, entityOf } from '#model/model.ts'
 import { isByRow, type Viewer } from '#model/policy.ts'
 import { isIn } from '#model/version.ts'
@@ -13,8 +13,8 @@ import { comma, join, name, sql } from '#sql/sql.ts'
 
 export const sameOrFault = (told: unknown, right: unknown, about: string): void => {
   if (isDeepStrictEqual(told, right)) return
-  const [is, was] = [told, right].map(one => brief(JSON.stringify(one) ?? 'nothing'))
-  throw new Fault(`${about}: ${is}, where the rows say ${was}`)
+  const [is = '', was = ''] = [told, right].map(one => brief(JSON.stringify(one) ?? 'nothing'))
+  throw faultOf(about, was, is)
 }
 
 /** The fields of an entity that a caller may read in some rows at least. */
@@ -39,8 +39,10 @@ export const comparable = (
   const members = Object.entries(object)
   const shown = members.find(([member, value]) => closed.includes(member) && value !== null)
   if (shown && isAnswer)
-    throw new Fault(
-      `${shown[0]} of ${entity} is shown to ${named(viewer)}, who may read it in no row`,
+    throw faultOf(
+      `${entity} for ${named(viewer)}`,
+      `no ${shown[0]}, which it may read in no row`,
+      brief(JSON.stringify(shown[1])),
     )
   return Object.fromEntries(members.filter(([member]) => !closed.includes(member)))
 }
@@ -98,7 +100,7 @@ const readsOfRest = async (
       if (below && !parent) continue
       const line = `GET ${pathOf(route, view.prefix, { id: row.id, parentId: parent?.id })}`
       const answer = await ask(line, viewer)
-      const about = `${line} of ${named(viewer)}`
+      const about = `${line} by ${named(viewer)}`
       // One row is there by its own rule; a list, where its parent is.
       const [of, by] =
         isList && below ? [below.entity, entityOf(model, below.entity).policy.read] : [entity, rule]
@@ -108,8 +110,7 @@ const readsOfRest = async (
         (reference.byId(of, row.id) !== undefined && reference.may(of, row, by, viewer))
       const right = !isOpen ? refusalOf(viewer) : isThere ? 'done' : 'absent'
       const is = outcomeOf(answer)
-      if (is !== right)
-        throw new Fault(`${about} is ${is}, where the rules say ${right}: ${brief(answer.text)}`)
+      if (is !== right) throw faultOf(about, right, `${is} ${brief(answer.text)}`)
       if (right !== 'done') continue
       const object = (one: ReferenceRow) =>
         comparable(service, entity, viewer, reference.objectOf(entity, one, view, viewer), false)
@@ -143,7 +144,7 @@ const readsOfGraphql = async (
       if (keys.length === 0) continue
       const byId = (one: { id?: unknown }, other: { id?: unknown }) =>
         Number(one.id) - Number(other.id)
-      const about = `of ${named(viewer)} through GraphQL`
+      const about = `by ${named(viewer)} through GraphQL`
       const query = `query ($id: ID!) { it: ${entity}(id: $id) { ${keys.join(' ')} } }`
       const isOpen = verdict(rule, viewer, model) !== 'no'
       for (const one of [row, ...others]) {
@@ -153,8 +154,7 @@ const readsOfGraphql = async (
         const right: RequestOutcome = !isOpen ? refusalOf(viewer) : isThere ? 'done' : 'absent'
         const is = outcomeOf(answer, true)
         const told = `${entity} ${one.id} ${about}`
-        if (is !== right)
-          throw new Fault(`${told} is ${is}, where the rules say ${right}: ${brief(answer.text)}`)
+        if (is !== right) throw faultOf(told, right, `${is} ${brief(answer.text)}`)
         if (right === 'done') sameOrFault(answer.json.data.it, object(one), told)
       }
       const rows = reference.seen(entity, rule, viewer)
@@ -222,8 +222,11 @@ export const checkHandReads = async (service: CheckService): Promise<number> => 
             text.includes(mark) && now.isHidden(entity, now.byId(entity, row.id) ?? row, viewer),
         )
         if (shown)
-          throw new Fault(
-            `GET ${path}: ${line} of ${named(viewer)} shows ${shown.key} of ${shown.entity} ${shown.row.id}, which the rule to read ${shown.entity} hides from it. Let the route read as its caller, or ask for the rule itself`,
+          throw faultOf(
+            `the route GET ${path}: ${line} by ${named(viewer)}`,
+            `nothing of ${shown.entity} ${shown.row.id}, which its rule to read hides`,
+            `its ${shown.key}`,
+            'let the route read as its caller, or ask for the rule itself',
           )
       }
     }

@@ -7,7 +7,7 @@ import {
   type RowsReference,
   referenceOver,
 } from '#check/reference.ts'
-import { brief, type CheckService, Fault, restore } from '#check/service.ts'
+import { brief, type CheckService, faultOf, restore } from '#check/service.ts'
 import { isDerived } from '#model/field.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
 import { isByRow, type Rule, type Viewer } from '#model/policy.ts'
@@ -136,14 +136,19 @@ export const checkRules = async (
         const after = isChanged && passed ? await send(viewer, row, now) : undefined
         const about = `${told} ${row.id} by ${named(viewer)}`
         if (after && !after.isNo && target && !now.may(entity, target, rule, viewer))
-          throw new Fault(
-            `${about} is still answered after ${flip.entity}.${flip.key} became ${flip.value}, where its rule refuses it: ${brief(after.answer.text)}`,
+          throw faultOf(
+            `${about} after ${flip.entity}.${flip.key} became ${flip.value}`,
+            'refused, as its rule says from then on',
+            `${after.is} ${brief(after.answer.text)}`,
+            'ask for the rule in the statement that writes, as steps do',
           )
         await restore(service, before)
         const alone = passed && (await send(viewer, row, reference))
         if (alone?.isNo && isChanged)
-          throw new Fault(
-            `${about}, whom its rule lets through, is ${alone.is}: ${brief(alone.answer.text)}`,
+          throw faultOf(
+            about,
+            'done, as its rule lets it through',
+            `${alone.is} ${brief(alone.answer.text)}`,
           )
         await restore(service, before)
         if (after) return true

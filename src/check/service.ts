@@ -33,6 +33,15 @@ export class Fault extends Error {
   override readonly name = 'Fault'
 }
 
+/** The fault of a request: what was asked, what should have come, what came, and what its author can do. */
+export const faultOf = (
+  asked: string,
+  expected: string,
+  got: string,
+  remedy = 'mend the rule, or the hook; if both are as you mean them, this is a fault of Duet: report it',
+): Fault =>
+  new Fault([asked, `  expected: ${expected}`, `  got: ${got}`, `  remedy: ${remedy}`].join('\n'))
+
 /** An answer of either API. */
 export type CheckAnswer = {
   readonly status: number
@@ -221,8 +230,11 @@ export const serveForCheck = async (content: Content, database?: string): Promis
     const response = await fetch(url + path, { method, headers, ...sent })
     const text = await response.text()
     if (response.status === 500 || text.includes('"code":"INTERNAL'))
-      throw new Fault(
-        `${line} of ${named(viewer)}${body === undefined ? '' : ` with ${brief(JSON.stringify(body))}`} is answered with 500: ${brief(text)}`,
+      throw faultOf(
+        `${line} by ${named(viewer)}${body === undefined ? '' : ` with ${brief(JSON.stringify(body))}`}`,
+        'any answer but an error of the program',
+        `500 ${brief(text)}`,
+        'send it to a service that you start with npm start: its log has the stack',
       )
     const isJson = /json/.test(response.headers.get('content-type') ?? '')
     return { status: response.status, text, json: isJson && text !== '' ? JSON.parse(text) : {} }

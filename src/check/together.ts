@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Draft, type Offer, offersOf, sendOffer } from '#check/offers.ts'
 import { type ReferenceRow, type ReferenceRows, referenceOver, verdict } from '#check/reference.ts'
-import { brief, type CheckService, Fault, restore, stateOf } from '#check/service.ts'
+import { brief, type CheckService, faultOf, restore, stateOf } from '#check/service.ts'
 import type { Viewer } from '#model/policy.ts'
 
 /** One call, and by whom. */
@@ -100,8 +100,11 @@ export const checkTogether = async (
       if (effects.some(effect => isDeepStrictEqual(effect, together))) continue
       const near =
         effects.find(({ statuses }) => isDeepStrictEqual(statuses, together.statuses)) ?? effects[0]
-      throw new Fault(
-        `${offer.told}: ${calls.length} calls at once of ${calls[0]?.line} did what they do in no order, answers ${together.statuses.join(', ')}: ${near && firstDifference(together.state, near.state)}. Let the write itself say what it depends on: add(…), or a change with where`,
+      throw faultOf(
+        `${offer.told}: ${calls.length} calls at once of ${calls[0]?.line}`,
+        'the rows and answers of one after another, in some order',
+        `answers ${together.statuses.join(', ')} and ${near && firstDifference(together.state, near.state)}`,
+        'let the write itself say what it depends on: add(…), or a change with where',
       )
     }
   }

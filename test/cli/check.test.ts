@@ -27,7 +27,7 @@ const { folder } = folderOf('check')
 test('the blog passes, and neither its folder nor its settings are touched', async () => {
   const { project, config } = await projectIn(folder, 'blog')
   const before = readdirSync(project)
-  const args = ['check', '--seconds', onPostgres ? '4' : '2', '--seed', '1', ...config]
+  const args = ['check', '--seconds', onPostgres ? '2' : '1', '--seed', '1', ...config]
   const settings = onPostgres ? { DUET_CHECK_DATABASE_URL: (await freshDatabase()).url } : {}
   const { code, stdout, stderr } = await duet(args, settings)
   assert.deepEqual([code, stderr], [0, ''], stdout)
@@ -161,7 +161,7 @@ test('an action whose command skips its rule is found', async () => {
   const content = { ...blog, actions: [...blog.actions, shout] }
   assert.match(
     await faultOf(content, service => checkWrites(service, random, () => false, ['call'])),
-    /^shout posts \d+ by author \d: POST \/api\/posts\/\d+\/shout with \{\} is done, where its rule refuses it: let its steps, or its command, ask for the rule first/,
+    /^shout posts \d+ by author \d: POST \/api\/posts\/\d+\/shout with \{\}\n {2}expected: refused, as its rule says\n {2}got: done\n {2}remedy: write it with steps, which ask for the rule, or let its command ask$/,
   )
 })
 
@@ -200,7 +200,7 @@ test('a route that reads, and writes what it read, loses updates, which is found
   }
   assert.match(
     await faultOf(withRoute(shop, take), service => checkTogether(service, random, () => false)),
-    /^POST \/products\/:id\/take: 3 calls at once of POST \/api\/products\/\d+\/take did what they do in no order, answers 204, 204, 204: product .*Let the write itself say/,
+    /^POST \/products\/:id\/take: 3 calls at once of POST \/api\/products\/\d+\/take\n {2}expected: .* in some order\n {2}got: answers 204, 204, 204 and product .*\n {2}remedy: let the write itself say what it depends on/,
   )
 })
 
@@ -223,7 +223,7 @@ test('a route by hand that shows a hidden row is found', async () => {
   )
   assert.match(
     (await all) ?? '',
-    /^GET \/posts\/:id\/title: GET \/api\/posts\/\d+\/title of anonymous shows title of post \d+, which the rule to read post hides from it\. Let the route read as its caller/,
+    /^the route GET \/posts\/:id\/title: GET \/api\/posts\/\d+\/title by anonymous\n {2}expected: nothing of post \d+, which its rule to read hides\n {2}got: its title\n {2}remedy: let the route read as its caller/,
   )
   assert.equal(await published, 'no fault')
 })
