@@ -2,6 +2,7 @@ import { asPlanned } from './planned.ts'
 
 asPlanned([
   'test/generated/orders.test.ts',
+  'test/generic/check.test.ts',
   'test/generated/asking.test.ts',
   'test/generated/asking-rest.test.ts',
 ])
