@@ -42,7 +42,8 @@ export const isNotModified = (header: string | undefined, tag: string): boolean 
 
 /** The reply, or 304 with the same validators where the caller has what this ETag is of. */
 export const unlessKnown = (c: Http, reply: Reply, tag: string): Reply => {
-  if (!isNotModified(header(c, 'if-none-match'), tag)) return reply
+  const sent = header(c, 'if-none-match')
+  if (sent === undefined || !isNotModified(sent, tag)) return reply
   const { 'Content-Type': _, ...validators } = reply.headers
   return { ...reply, status: 304, headers: validators, body: null }
 }

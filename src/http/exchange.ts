@@ -116,7 +116,8 @@ export const exchange = (
   return (c: Http): Response | Promise<Response> => {
     const { method, path } = c.req
     edge.active.set(method, (edge.active.get(method) ?? 0) + 1)
-    const trace = traceOf(header(c, 'traceparent'))
+    const parent = header(c, 'traceparent')
+    const trace = parent === undefined ? undefined : traceOf(parent)
     const exchange: Exchange = {
       c,
       facts: { requestId: requestIdOf(c), method, path, route, trace },

@@ -87,9 +87,8 @@ export const acceptQuery = (types: readonly string[]): { readonly 'Accept-Query'
 /** A later version than 00 may have further parts behind a hyphen; ff is no version. */
 const form = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(-.*)?$/
 
-/** The trace that the header names, with a new span for the request; undefined where it is absent or malformed. */
-export const traceOf = (traceparent: string | undefined): Trace | undefined => {
-  if (traceparent === undefined) return undefined
+/** The trace that the header names, with a new span for the request; undefined where it is malformed. */
+export const traceOf = (traceparent: string): Trace | undefined => {
   const [, version, traceId, parentId, flags, more] = form.exec(traceparent) ?? []
   if (traceId === undefined || parentId === undefined || flags === undefined) return undefined
   if (version === '00' && more !== undefined) return undefined
