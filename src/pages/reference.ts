@@ -5,6 +5,7 @@ import { once } from '#base/cache.ts'
 import {
   docsPath,
   errorsPath,
+  graphqlPath,
   guidePath,
   restPath,
   versionPath,
@@ -48,8 +49,21 @@ type VersionsOptions = {
   readonly example: string
 }
 
+/** What callers may ask, with the request of either API that has it. */
+type GuideExample = {
+  readonly title: string
+  readonly text: string
+  readonly rest?:
+    | { readonly method: string; readonly path: string; readonly body?: unknown }
+    | undefined
+  readonly graphql?: string | undefined
+  /** Whether it takes a token. */
+  readonly isWrite?: boolean
+}
+
 export type ReferenceOptions = {
   readonly versions: VersionsOptions
+  readonly asking: () => readonly GuideExample[]
   readonly errors: {
     /** Those of the machine and of the content. */
     readonly errors: readonly ErrorKind[]
@@ -62,12 +76,15 @@ export type ReferenceOptions = {
 
 /** Serves the pages. */
 export const mountReference = (app: App, options: ReferenceOptions, assets: Assets): void => {
-  const { versions, errors } = options
+  const { versions, asking, errors } = options
+  const examples = once(asking)
   app.get(docsPath, async c => send(await docsPage(versions.versions, assets), c))
   app.get(versionsPath, async c =>
     send(await versionsPage(versions, originOf(c.req.url), assets), c),
   )
-  app.get(guidePath, async c => send(await guidePage(versions, originOf(c.req.url), assets), c))
+  app.get(guidePath, async c =>
+    send(await guidePage(versions, examples(), originOf(c.req.url), assets), c),
+  )
   app.get(errorsPath, async c => send(await errorsPage(errors, assets), c))
 }
 
@@ -83,9 +100,28 @@ const servedAt: Readonly<Record<string, string>> = {
 /** What holds for all callers, with the addresses of this service in its examples. */
 const guidePage = async (
   { versions, example }: VersionsOptions,
+  examples: readonly GuideExample[],
   origin: string,
   assets: Assets,
 ): Promise<WebPage> => {
+  const shown = examples.map(({ title, text, rest, graphql, isWrite }) => {
+    const token = isWrite ? ' -H "Authorization: Bearer $TOKEN"' : ''
+    const sent = (body: unknown) =>
+      `${token} -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`
+    const lines = [
+      ...(rest
+        ? [['REST', `curl -sg '${origin}${rest.path}'${rest.body ? sent(rest.body) : ''}`]]
+        : []),
+      ...(graphql
+        ? [['GraphQL', `curl -s ${origin}${graphqlPath}${sent({ query: graphql })}`]]
+        : []),
+    ]
+    return html`<h3>${title}</h3>
+<p>${marked(text)}</p>
+<div class="sides">${lines.map(([api, line]) => html`\n<div><p class="small">${api}</p><pre><code>${line}</code></pre></div>`)}
+</div>
+`
+  })
   const [path = ''] = example.split('?')
   const text = (await guide())
     .replaceAll('http://127.0.0.1:3000', origin)
@@ -105,7 +141,7 @@ ${bar(guidePath, assets)}
 ${sections.map(
   ({ title, anchor, blocks }) => html`<section class="wide" id="${anchor}">
 <h2>${title}</h2>
-${blocks}</section>
+${blocks}${anchor === 'asking' ? shown : ''}</section>
 `,
 )}
 </main>`,

@@ -15,6 +15,7 @@ import { type App, acceptQuery, type Http, queryMethod, routedPath } from '#http
 import { allowing, unrouted, wholeServer } from '#http/unrouted.ts'
 import { anonymous } from '#model/policy.ts'
 import type { Version, Versions } from '#model/version.ts'
+import { askingExamples } from '#openapi/asking.ts'
 import { mountOpenApi } from '#openapi/serve.ts'
 import { machineAssets, mountAssets, openAssets } from '#pages/assets.ts'
 import { send } from '#pages/page.ts'
@@ -92,6 +93,7 @@ const referenceOf = ({ content, served, core, notices }: AppOptions): ReferenceO
     return { version, document: `${versionPath(version)}/openapi.json`, ...days }
   }
   return {
+    asking: () => askingExamples(core.model),
     versions: {
       // The day on which a version ends may change while it is served.
       get versions() {

@@ -7,6 +7,7 @@ import { defineContent } from '#content.ts'
 import { sectionsOf } from '#pages/markdown.ts'
 import { library } from '#test/support/library/index.ts'
 import blog from '../../examples/blog/duet.config.ts'
+import { subjects } from '../generic/contents.ts'
 import { createWorld, type World } from '../world.ts'
 
 const { options: parts } = optionsOf(library) as { options: Parameters<typeof defineContent>[0] }
@@ -117,4 +118,30 @@ test('pages lead to GraphiQL only where it can load the schema', async () => {
       )
     await world.close()
   }
+})
+
+describe('the requests of the guide', () => {
+  for (const { name, content } of subjects)
+    test(`are what ${name} takes, in both APIs`, async () => {
+      const world = await createWorld({ content })
+      const { text } = await world.ask('GET /docs/guide')
+      const lines = [...text.matchAll(/<code>(curl -sg? .*?)<\/code>/gs)].map(([, line = '']) =>
+        line.replaceAll('&#39;', "'").replaceAll('&quot;', '"').replaceAll('&amp;', '&'),
+      )
+      assert.ok(lines.some(line => line.includes('/graphql')) || name.includes('empty'))
+      for (const line of lines) {
+        const [, path = ''] = /http:\/\/localhost([^' ]+)/.exec(line) ?? []
+        const [, sent] = / -d '(.*)'$/.exec(line) ?? []
+        const isWrite = line.includes('Bearer')
+        const { status, json } = await world.ask(`${sent ? 'POST' : 'GET'} ${path}`, {
+          ...(isWrite && { as: 1 }),
+          ...(sent && { body: JSON.parse(sent) }),
+        })
+        // A write may name a row that is not there here, or not be allowed; nothing in it is misspelt.
+        const fine = isWrite ? /^(FORBIDDEN|NOT_FOUND|CONFLICT)$/ : /^$/
+        const code = json.errors?.[0]?.extensions?.code ?? json.code
+        assert.ok(code === undefined ? status < 300 : fine.test(code), `${line}: ${status} ${code}`)
+      }
+      await world.close()
+    })
 })

@@ -36,6 +36,14 @@ export const graphiql: GraphiqlOptions = {
 
 /** What the reference is told. */
 export const reference: ReferenceOptions = {
+  asking: () => [
+    {
+      title: 'Conditions',
+      text: 'By `where`.',
+      rest: { method: 'GET', path: '/api/v2/products?category=kitchen' },
+      graphql: '{ products(where: { category: { eq: "kitchen" } }) { id } }',
+    },
+  ],
   versions: {
     versions: [
       {
