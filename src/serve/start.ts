@@ -243,7 +243,7 @@ export const serveOn = async ({ config, content, socket }: Program, service: Ope
   const { thread, model, limits, state, store, metrics, observe, engine, usage } = service
   const now = Date.now
   const tally = thread && talliesOf(thread.tallies, thread.number - 1)
-  const auth = authOf(config, content.viewers)
+  const auth = authOf(config, content.viewers, observe)
 
   // Who asks, how often, how long they wait, and how much is kept for them.
   const limit = values.DUET_RATE_LIMIT ?? usualRateLimit[development ? 'development' : 'production']
