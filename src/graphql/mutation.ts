@@ -1,5 +1,10 @@
 /** A mutation operation: its fields, all planned first, then run in order, each a command of its own; a failed one ends it and undoes none before. */
-import { type FieldNode, type GraphQLObjectType, getArgumentValues } from 'graphql'
+import {
+  type FieldNode,
+  type GraphQLField,
+  type GraphQLObjectType,
+  getArgumentValues,
+} from 'graphql'
 import type { JsonObject } from '#base/object.ts'
 import { writingFor } from '#core.ts'
 import { ApiError, type ErrorLocation } from '#errors.ts'
@@ -9,9 +14,11 @@ import { collectFields, type Execution, locationOf, startOf } from '#graphql/exe
 import { withIds } from '#graphql/parts.ts'
 import type { RootField } from '#graphql/schema.ts'
 import { itemsOf } from '#graphql/selection.ts'
+import { conditionOf, whereFaults } from '#graphql/where.ts'
 import type { WriteFacts } from '#http/reply.ts'
 import { entityOf, notFound, typeName } from '#model/model.ts'
 import { partRelations } from '#model/parts.ts'
+import { resolveAsked } from '#read/asking.ts'
 import { plan } from '#read/plan.ts'
 import { oneRow, VIEWER } from '#read/selection.ts'
 import { actionCommand, actionPrecheck } from '#write/action.ts'
@@ -27,7 +34,17 @@ import {
 } from '#write/entity-commands.ts'
 import { idempotencyOf, type KeyedRequest } from '#write/idempotency.ts'
 import { inputValues } from '#write/input.ts'
-import { createMany, inputsWithParts, inputWithParts, madeBy, withParts } from '#write/parts.ts'
+import {
+  createMany,
+  firstWritten,
+  idsIn,
+  inputAt,
+  inputsWithParts,
+  type ManyWrite,
+  rowsAsked,
+  writeMany,
+} from '#write/many.ts'
+import { inputWithParts, madeBy, withParts } from '#write/parts.ts'
 import { actingViewer } from '#write/viewer.ts'
 import { commit, type Reading } from '#write/write.ts'
 
@@ -38,6 +55,8 @@ type WriteField = {
   readonly args: Readonly<Record<string, unknown>>
   /** The read of the row it writes; null for a field without a selection set. */
   readonly reading: Reading | null
+  /** The rows that it changes or deletes, if it does so by a condition. */
+  readonly rows?: ManyWrite['rows'] | undefined
   /** The members of its answer by their keys, if it is about many rows. */
   readonly shown?: readonly (readonly [key: string, member: string])[]
   readonly location: ErrorLocation
@@ -129,23 +148,26 @@ const planMutation = (
     if (!root) return { key, json: '"Mutation"' }
     const { kind, entity } = root
     const location = locationOf(key, node)
+    const definition = schema.schema.getMutationType()?.getFields()[node.name.value]
+    let rows: ManyWrite['rows'] | undefined
     try {
       if (kind === 'action') permit(writingFor(core, viewer), root.action.rule, root.action.name)
       else {
         const { policy, plural } = entityOf(core.model, entity)
-        const right = kind === 'createMany' ? 'create' : (kind as 'create' | 'update' | 'delete')
+        const right = kind.replace('Many', '') as 'create' | 'update' | 'delete'
         permit(writingFor(core, viewer), policy[right], `${right} ${plural}`)
+        if (kind === 'updateMany' || kind === 'deleteMany')
+          rows = rowsOf(execution, root, definition, node)
       }
     } catch (error) {
       throw error instanceof ApiError ? error.locatedAt(location) : error
     }
-    const definition = schema.schema.getMutationType()?.getFields()[node.name.value]
     const args = definition ? getArgumentValues(definition, node, variables) : {}
-    if (kind === 'createMany') {
+    if (kind.endsWith('Many')) {
       const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
       const members = collectFields(sets, operation, variables)
       const shown = [...members].map(([key, [one]]) => [key, one?.name.value ?? ''] as const)
-      return { key, root, args, reading: null, shown, location }
+      return { key, root, args, rows, reading: null, shown, location }
     }
     if (kind === 'delete' || entity === '') return { key, root, args, reading: null, location }
     // The row is read without its id, which the write adds.
@@ -166,6 +188,23 @@ const planMutation = (
   })
 }
 
+/** The rows that a field changes or deletes. */
+const rowsOf = (
+  { core, schema, variables, viewer }: Execution,
+  { entity }: RootField,
+  definition: GraphQLField<unknown, unknown> | undefined,
+  node: FieldNode,
+): ManyWrite['rows'] => {
+  const condition = definition && conditionOf(definition, node)(variables)
+  const asked =
+    condition == null
+      ? undefined
+      : resolveAsked(core.model, entity, condition, schema.words, firstWritten)
+  if (asked && 'faults' in asked) throw whereFaults(node, asked.faults)
+  const { all } = definition ? getArgumentValues(definition, node, variables) : {}
+  return rowsAsked(writingFor(core, viewer), entity, asked, all === true)
+}
+
 /** Runs the field's command, and stores its response if the request has a key; deleting a row that is not there is `false`. */
 const runField = async (
   execution: Execution,
@@ -174,19 +213,29 @@ const runField = async (
   counting: Counting,
 ): Promise<WriteFacts & { readonly text: string }> => {
   const { core, viewer } = execution
-  const { key, root, args, reading, shown } = field
+  const { key, root, args, rows, reading, shown } = field
   const { kind, entity } = root
   const writing = writingFor(core, viewer)
   const target = targetOf(field)
   try {
     if (kind === 'update' && target.id === 0) throw notFound(entity, args.id)
+    // Each field is a write of its own, so its response is stored by itself.
+    const idempotency = keyed && idempotencyOf(core.dialect, keyed, core.now(), key)
+    if (kind === 'updateMany' || kind === 'deleteMany') {
+      const does = kind === 'updateMany' ? 'update' : 'delete'
+      const given = does === 'update' ? changesOf(execution, field) : new Map()
+      const write = { does, entity, rows: rows as ManyWrite['rows'], given, path: 'input' } as const
+      const context = { idempotency, isDry: args.dryRun === true }
+      const { ids, replayed, position } = await writeMany(core, writing, write, context)
+      return { text: bulkText(ids, shown ?? []), replayed, position }
+    }
     let command: Command
     if (kind === 'delete') command = commandOf(writing, remove(writing, target))
     else if (kind === 'createMany') {
-      const rows = await checked(execution, field, rowsOf)
-      for (const { parts } of rows)
+      const inputs = await checked(execution, field, inputsOf)
+      for (const { parts } of inputs)
         for (const made of [entity, ...madeBy(parts)]) await counting.creation(made)
-      command = commandOf(writing, createMany(writing, entity, rows, 'inputs'))
+      command = commandOf(writing, createMany(writing, entity, inputs, 'inputs'))
     } else if (kind === 'create' || kind === 'update') {
       const { values, parts } = await checked(execution, field, valuesOf)
       for (const made of madeBy(parts)) await counting.creation(made)
@@ -198,11 +247,9 @@ const runField = async (
       const id = kind === 'create' ? undefined : target.id
       command = commandOf(writing, isRaised ? withParts(writing, draft, parts, id) : draft)
     } else command = await checked(execution, field, commandFor)
-    // Each field is a write of its own, so its response is stored by itself.
-    const idempotency = keyed && idempotencyOf(core.dialect, keyed, core.now(), key)
     const { answer, replayed, position } = await commit(core, command, reading, { idempotency })
     const text = answer?.text ?? 'null'
-    return { text: shown ? bulkText(text, shown) : text, replayed, position }
+    return { text: shown ? bulkText(idsIn(text), shown) : text, replayed, position }
   } catch (error) {
     const isGone = error instanceof ApiError && error.code === 'NOT_FOUND'
     if (isGone && kind === 'delete') return { text: 'false', replayed: false }
@@ -244,16 +291,16 @@ const checked = async <Made>(
   }
 }
 
-/** The answer about many rows, from the list of their ids. */
-const bulkText = (list: string, shown: NonNullable<WriteField['shown']>): string => {
-  const ids = (JSON.parse(list) as readonly number[]).map(String)
+/** The answer about many rows, of these ids. */
+const bulkText = (written: readonly number[], shown: NonNullable<WriteField['shown']>): string => {
+  const ids = written.map(String)
   const values = { count: ids.length, ids, __typename: 'BulkWrite' }
   const members = shown.map(([key, member]) => [key, values[member as keyof typeof values]])
   return JSON.stringify(Object.fromEntries(members))
 }
 
 /** The values and parts of each of many inputs. */
-const rowsOf = (execution: Execution, field: WriteField) => {
+const inputsOf = (execution: Execution, field: WriteField) => {
   const { core, viewer } = execution
   const { model } = core
   const { entity } = field.root
@@ -262,6 +309,16 @@ const rowsOf = (execution: Execution, field: WriteField) => {
   )
   const context = { mode: 'create', viewer, model, now: core.now(), what: entity } as const
   return inputsWithParts(entity, inputs, 'inputs', context)
+}
+
+/** What a change of many rows gives them. */
+const changesOf = ({ core, viewer }: Execution, { root, args }: WriteField) => {
+  const { model } = core
+  const { entity: what } = root
+  const entity = entityOf(model, what)
+  const input = withIds(model, entity, args.input as JsonObject)
+  const context = { mode: 'update', viewer, model, now: core.now(), what } as const
+  return inputAt('input', entity, input, context)
 }
 
 /** The values and parts of the input of a create or an update. */
@@ -310,6 +367,8 @@ const runPrecheck = async (execution: Execution, field: WriteField): Promise<voi
     if (field.root.kind === 'action')
       return actionPrecheck(field.root.action, writing, targetOf(field).id)?.()
     if (kind === 'update' || kind === 'delete') return precheck(writing, targetOf(field), kind)
+    // Whatever their rows are, the role may change or delete some.
+    if (kind === 'updateMany' || kind === 'deleteMany') return undefined
     const { fields } = entityOf(core.model, entity)
     const references = Object.entries(inputOf(execution, field)).filter(
       ([key]) => fields[key]?.references,

@@ -29,6 +29,7 @@ import type { Entity, Relation } from '#model/entity.ts'
 import { enumName, type Field } from '#model/field.ts'
 import { entityOf, fieldOf, type Model, typeName } from '#model/model.ts'
 import { withArticle } from '#model/names.ts'
+import { bulkKinds } from '#model/parts.ts'
 import { givenOnlyBy, inWords, isByRow, isForAll, mayBeDoneBy } from '#model/policy.ts'
 import { type Lifetime, reasonOf } from '#model/version.ts'
 import { type Action, guardedBy } from '#write/action.ts'
@@ -42,9 +43,11 @@ export type RootField =
         | 'connection'
         | 'aggregate'
         | 'create'
-        | 'createMany'
         | 'update'
         | 'delete'
+        | 'createMany'
+        | 'updateMany'
+        | 'deleteMany'
       readonly entity: string
     }
   /** The entity is the one that the action answers with; empty if it answers with none. */
@@ -153,15 +156,30 @@ export const deriveSchema = (model: Model, actions: readonly Action[] = []): Der
       })
     }
   }
-  for (const [name, { plural, bulk, policy, graphql }] of Object.entries(model.entities)) {
-    if (!bulk || !graphql.type) continue
-    const inputs = new GraphQLList(new GraphQLNonNull(inputOf(name, 'create')))
-    const key = `create${typeName(plural)}`
-    roots.set(key, { kind: 'createMany', entity: name })
-    mutations[key] = {
-      type: new GraphQLNonNull(bulkWrite),
-      args: { inputs: { type: new GraphQLNonNull(inputs) } },
-      description: described(`Makes ${plural}, all or none.`, mayBeDoneBy(policy.create, model)),
+  for (const [name, entity] of Object.entries(model.entities)) {
+    const { plural, policy, graphql } = entity
+    if (!graphql.type) continue
+    const changes = inputFields(model, leafOf, name, 'update')
+    for (const kind of bulkKinds(entity)) {
+      if (kind === 'update' && Object.keys(changes).length === 0) continue
+      const key = `${kind}${typeName(plural)}`
+      roots.set(key, { kind: `${kind}Many`, entity: name })
+      const inputs = () => new GraphQLList(new GraphQLNonNull(inputOf(name, 'create')))
+      const input = () =>
+        new GraphQLInputObjectType({ name: `${typeName(key)}Input`, fields: changes })
+      mutations[key] = {
+        type: new GraphQLNonNull(bulkWrite),
+        args: {
+          ...(kind === 'create' && { inputs: { type: new GraphQLNonNull(inputs()) } }),
+          ...(kind !== 'create' && where(name)),
+          ...(kind === 'update' && { input: { type: new GraphQLNonNull(input()) } }),
+          ...(kind !== 'create' && ofMany),
+        },
+        description: described(
+          `${{ create: 'Makes', update: 'Changes', delete: 'Deletes' }[kind]} ${plural}, all ${kind === 'create' ? '' : 'that fit '}or none.`,
+          mayBeDoneBy(policy[kind], model),
+        ),
+      }
     }
   }
   for (const action of mutating) {
@@ -227,6 +245,11 @@ const bulkWrite = new GraphQLObjectType({
     ids: { type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(GraphQLID))) },
   },
 })
+
+const ofMany = {
+  all: { type: GraphQLBoolean, description: 'All rows are meant, if `where` compares nothing.' },
+  dryRun: { type: GraphQLBoolean, description: 'Nothing is changed; the answer is the same.' },
+}
 
 const expectedRevision = {
   type: GraphQLInt,

@@ -28,6 +28,10 @@ export type PartRelation = {
 
 const isOpen = (rule: Rule | undefined): boolean => rule !== undefined && rule.kind !== 'nobody'
 
+/** What a write of many rows of an entity may do, by the rules that it has at all; nothing if it has no such writes. */
+export const bulkKinds = ({ bulk, policy }: Pick<Entity, 'bulk' | 'policy'>) =>
+  bulk ? (['create', 'update', 'delete'] as const).filter(kind => isOpen(policy[kind])) : []
+
 const known = new WeakMap<Entity, Map<string, readonly PartRelation[]>>()
 
 /** The relations of an entity that an input for a new row or for one that there is takes. */
@@ -106,8 +110,8 @@ export const partFaults = function* ({ entities, name, self }: CheckedEntity): F
     if (target.before.create || target.before.delete)
       yield `${subject}, and ${through} has before.create or before.delete, which are for one row: leave one of them out`
   }
-  if (self.bulk && !isOpen(self.policy.create))
-    yield `${name} has bulk, and nobody may create ${self.plural}: give its policy a create rule, or leave bulk out`
+  if (self.bulk && bulkKinds(self).length === 0)
+    yield `${name} has bulk, and nobody may write ${self.plural}: give its policy a rule, or leave bulk out`
   if (self.bulk && self.plural === name)
     yield `${name} has bulk, and is called as its plural is: give it another plural`
 }

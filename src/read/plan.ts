@@ -308,6 +308,15 @@ const visible = (
   return [rowsOf(context, name, rule)]
 }
 
+/** The conditions for the rows that the viewer may read as the root of a read. */
+const listedRows = (context: Context, name: string, location: ErrorLocation): Predicate[] => {
+  const { enter, read } = entityOf(context.model, name).policy
+  const rows = visible(context, name, enter ?? read, location)
+  // A row that its rule for reads hides is in no list either, whoever may enter.
+  if (enter && enter !== read && isByRow(read)) rows.push(...visible(context, name, read, location))
+  return rows
+}
+
 /** The most comparisons in the conditions of one request. */
 export const mostAsked = 100
 
@@ -377,6 +386,22 @@ const askedRows = (
     default:
       return predicate satisfies never
   }
+}
+
+/** The rows of an entity that a role may read as those of a list and that fit a caller's condition, for a write of them; throws for what it may not read. */
+export const writtenRows = (
+  model: Model,
+  role: Role,
+  name: string,
+  asked: Predicate,
+  location: ErrorLocation = { path: [] },
+): Predicate => {
+  const facts = { isByRow: false, comparisons: 0 }
+  const context: Context = { model, role, ownRole: role, encoding: 'graphql', facts }
+  return allOf([
+    ...listedRows(context, name, location),
+    ...partsOfAll(askedRows(context, name, asked, location)),
+  ])
 }
 
 /** The parts of a condition of which all must hold. */
@@ -924,11 +949,7 @@ const planRoot = (viewers: Context, root: Root): PlannedRoot => {
   // A new row is read in the role of its creator.
   const role = root.written === 'created' ? creatorRole(ownRole, model.viewers.roles) : ownRole
   const context: Context = { ...viewers, role }
-  const rule = entity.policy.enter ?? entity.policy.read
-  const ownRows = root.written ? [] : visible(context, root.entity, rule, location)
-  // A row that its rule for reads hides is in no list either, whoever may enter.
-  if (!root.written && rule !== entity.policy.read && isByRow(entity.policy.read))
-    ownRows.push(...visible(context, root.entity, entity.policy.read, location))
+  const ownRows = root.written ? [] : listedRows(context, root.entity, location)
   const isOwn = ownRows.some(isOfViewer)
   for (const { field, member = field } of root.where)
     readInEveryRow(context, entity, field, `filter or sort ${entity.plural} by ${member}`, location)

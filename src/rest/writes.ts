@@ -32,14 +32,8 @@ import {
 import { idempotencyOf, keyedRequest } from '#write/idempotency.ts'
 import { inputValues, noMembers } from '#write/input.ts'
 import type { Idempotency } from '#write/job.ts'
-import {
-  createMany,
-  inputsWithParts,
-  inputWithParts,
-  linkChange,
-  madeBy,
-  withParts,
-} from '#write/parts.ts'
+import { createMany, inputsWithParts } from '#write/many.ts'
+import { inputWithParts, linkChange, madeBy, withParts } from '#write/parts.ts'
 import { actingViewer } from '#write/viewer.ts'
 import { commit, type Done, type Reading } from '#write/write.ts'
 

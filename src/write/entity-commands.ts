@@ -273,12 +273,36 @@ export const demandedOf = (
   return [own, sql`(${join(either, sql` or `)})`]
 }
 
-const verbs = { update: 'change', delete: 'delete' } as const
+/** The words of the operations in refusals. */
+export const verbs = { update: 'change', delete: 'delete' } as const
 
 /**
- * The conditions of a target for an operation that gives it these values, and the error if they do not hold; throws 401 or 403. The
- * rows that the values refer to must exist. Only with the changes of an update the row that it makes is judged.
+ * What an operation that gives these values demands of a row, as conditions on it: the right to it as it is, and as it becomes, and
+ * that the rows that the values refer to exist; with the error for the first of those that does not. Throws 401 or 403. Only with the
+ * changes of an update the row that it makes is judged.
  */
+export const demandsOf = (
+  writing: Writing,
+  entityName: string,
+  operation: keyof typeof verbs,
+  values: ReadonlyMap<string, SqlPart> = new Map(),
+  changes?: ReadonlyMap<string, Sql>,
+) => {
+  const { model, viewer } = writing
+  const entity = entityOf(model, entityName)
+  const rule = entity.policy[operation]
+  const verdict = permit(writing, rule, `${verbs[operation]} ${entity.plural}`)
+  const rights = verdict === 'row' && rule ? rowRights(model, entityName, rule, viewer) : []
+  const [own, mine] =
+    verdict === 'yes'
+      ? [sql`true`, sql`true`]
+      : demandedOf(writing, columnsOf(entity.table), rights, changes)
+  const references = referred(writing, entity, values, true)
+  const absent = (found: readonly unknown[]) => absentOf(references, found)
+  return { own, mine, exist: references.map(({ exists }) => exists), absent }
+}
+
+/** The conditions of a target for an operation that gives it these values, and the error if they do not hold; throws 401 or 403. */
 const targetGuard = (
   writing: Writing,
   target: Target,
@@ -288,8 +312,7 @@ const targetGuard = (
 ) => {
   const { model, viewer } = writing
   const entity = entityOf(model, target.entity)
-  const rule = entity.policy[operation]
-  const verdict = permit(writing, rule, `${verbs[operation]} ${entity.plural}`)
+  const { own, mine, exist, absent } = demandsOf(writing, target.entity, operation, values, changes)
   const of = entity.table
   const id = sql`${column(of, 'id')} = ${target.id}`
   const parent = target.below
@@ -297,13 +320,8 @@ const targetGuard = (
     : []
   // What is hidden does not exist, whoever may change it.
   const seen = seenSql(writing, target.entity)
-  const rights = verdict === 'row' && rule ? rowRights(model, target.entity, rule, viewer) : []
-  const [own, mine] =
-    verdict === 'yes' ? [sql`true`, sql`true`] : demandedOf(writing, columnsOf(of), rights, changes)
   const current = hasRevision(of, target.revisions ?? 'any')
   const other = target.excluded ? sql`not ${hasRevision(of, target.excluded)}` : sql`true`
-  const references = referred(writing, entity, values, true)
-  const exist = references.map(({ exists }) => exists)
   // The rows that an update refers to are looked for before the row that it makes is judged.
   const explain = sql`select ${join([own, mine, current, ...exist], comma)}
     from ${name(of)} where ${and([id, ...parent, ...seen])}`
@@ -314,8 +332,8 @@ const targetGuard = (
     if (!isOwn) return refusal(viewer, `change this ${target.entity}`)
     // RFC 9110, section 13.2.1: the request itself is looked at after its preconditions.
     if (!isCurrent) return changedSince(target.entity, target.mismatch)
-    const absent = absentOf(references, found)
-    if (absent) return absent
+    const missing = absent(found)
+    if (missing) return missing
     if (!isAllowed) return refusal(viewer, `change this ${target.entity} so`)
     return target.excluded === undefined
       ? changedSince(target.entity, target.mismatch)

@@ -85,6 +85,8 @@ export type Job<Statement = JobStatement, Plan = ReadPlan> = {
   readonly idempotency?: Idempotency<Statement> | undefined
   /** Whether its steps must all see one state of the store; if only one job writes at a time they do. */
   readonly isolated?: boolean | undefined
+  /** Whether it is only tried: done as any other, and then undone. */
+  readonly isDry?: boolean | undefined
   /** The read of the written row, in the same transaction; null: the answer is empty, or `text`. */
   readonly answer: { readonly plan: Plan; readonly values: readonly DeferredValue[] } | null
 }
@@ -92,17 +94,21 @@ export type Job<Statement = JobStatement, Plan = ReadPlan> = {
 /** The answer of a write: its text, and the revision and id for ETag and Location. */
 export type Written = Pick<Answer, 'text' | 'revision' | 'last'>
 
+/** What a job did. */
+type Performed = {
+  readonly rows: readonly Rows[]
+  readonly status: number
+  readonly answer: Written | null
+  /** Whether this is the stored response to an earlier request. */
+  readonly replayed: boolean
+  /** The store's position after the commit, if it has positions. */
+  readonly position?: Position
+}
+
 export type Outcome =
-  | {
-      readonly kind: 'done'
-      readonly rows: readonly Rows[]
-      readonly status: number
-      readonly answer: Written | null
-      /** Whether this is the stored response to an earlier request. */
-      readonly replayed: boolean
-      /** The store's position after the commit, if it has positions. */
-      readonly position?: Position
-    }
+  | ({ readonly kind: 'done' } & Performed)
+  /** All could be done, and nothing was changed. */
+  | ({ readonly kind: 'tried' } & Performed)
   /** The idempotency key was used for another request. */
   | { readonly kind: 'reused' }
   /** A step's expectation failed; nothing was changed. */

@@ -23,7 +23,7 @@ import { effectSteps } from '#write/outbox.ts'
 import { deleteSteps } from '#write/set-null.ts'
 
 /** How many rows an input may write below its own, at all depths, and how deep they may be. */
-const mostParts = 1000
+export const mostParts = 1000
 const mostDepth = 6
 
 /** The two references by which an entity links rows. */
@@ -56,13 +56,13 @@ export type Part = { readonly path: string } & (
     }
 )
 
-type PartsContext = InputContext & {
+export type PartsContext = InputContext & {
   readonly model: Model
   readonly mode: 'create' | 'update'
 }
 
 /** An input that was checked, and what is to be done below its row. */
-type WithParts = { readonly values: Values; readonly parts: readonly Part[] }
+export type WithParts = { readonly values: Values; readonly parts: readonly Part[] }
 
 /** The values of a link beside its two references. */
 const linkValues = (
@@ -77,7 +77,7 @@ const linkValues = (
 const isId = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0
 
 /** The values, parts and faults of an input; `left` counts the rows that it may still have. */
-const checkWithParts = (
+export const checkWithParts = (
   entityName: string,
   input: JsonObject,
   context: PartsContext,
@@ -190,32 +190,6 @@ export const inputWithParts = (
   return checked
 }
 
-/** The values and parts of each of the new rows of a list, which its path names; throws `VALIDATION_ERROR` with all their faults. */
-export const inputsWithParts = (
-  entityName: string,
-  inputs: unknown,
-  path: string,
-  context: PartsContext,
-): readonly WithParts[] => {
-  if (!Array.isArray(inputs)) throw invalid([{ field: path, message: 'must be a list' }])
-  const left = { rows: mostParts - inputs.length }
-  if (left.rows < 0)
-    throw invalid([{ field: path, message: `has more than ${mostParts} rows: send them in parts` }])
-  const faults: FieldFault[] = []
-  const rows = inputs.map((input, index) => {
-    if (!isObject(input)) {
-      faults.push({ field: `${path}.${index}`, message: 'must be an object' })
-      return { values: new Map(), parts: [] }
-    }
-    const { faults: own, ...checked } = checkWithParts(entityName, input, context, left)
-    for (const { field, message } of own)
-      faults.push({ field: `${path}.${index}.${field}`, message })
-    return checked
-  })
-  if (faults.length > 0) throw invalid(faults)
-  return rows
-}
-
 /** The entities of the rows that parts make, each as often as it is made. */
 export const madeBy = (parts: readonly Part[]): readonly string[] =>
   parts.flatMap(part => {
@@ -227,7 +201,7 @@ export const madeBy = (parts: readonly Part[]): readonly string[] =>
 const above = 'the row above'
 
 /** Steps for a command that has others of the same names: theirs begin with a path, to which their errors belong. */
-const placedAt = (
+export const placedAt = (
   path: string,
   steps: readonly GuardedStep[],
   rowAbove: string | undefined,
@@ -320,7 +294,7 @@ const linking = (
 }
 
 /** What several do, one after another. */
-const together = (drafts: readonly PartDraft[]): PartDraft => ({
+export const together = (drafts: readonly PartDraft[]): PartDraft => ({
   steps: drafts.flatMap(({ steps }) => steps),
   asSelf: drafts.some(({ asSelf }) => asSelf),
   isolated: drafts.some(({ isolated }) => isolated),
@@ -374,22 +348,6 @@ export const withParts = (
   const end = draft.steps.findLastIndex(({ isEffect }) => !isEffect) + 1
   const all = together([{ ...draft, steps: draft.steps.slice(0, end) }, ...drafts])
   return { ...draft, ...all, steps: [...all.steps, ...draft.steps.slice(end)] }
-}
-
-/** Creates many rows, all or none; its answer is the list of their ids. */
-export const createMany = (
-  writing: Writing,
-  entityName: string,
-  rows: readonly WithParts[],
-  path: string,
-): CommandDraft => {
-  const drafts = rows.map(({ values, parts }, index) => {
-    const draft = withParts(writing, create(writing, entityName, values), parts)
-    return { ...draft, steps: placedAt(`${path}.${index}`, draft.steps, undefined) }
-  })
-  const idsOf = drafts.map(({ makes }, index) => `${path}.${index} ${makes}`)
-  const { plural } = entityOf(writing.model, entityName)
-  return { ...together(drafts), name: `create ${plural}`, status: 201, text: { idsOf } }
 }
 
 /**

@@ -93,6 +93,7 @@ const steps = function* (
   }
   let { status } = job
   if (typeof status !== 'number') status = results[status.step]?.length ? status.some : status.none
+  if (job.isDry) return { kind: 'tried', rows: [], status, answer, replayed: false }
   if (idempotency) {
     const { text, values } = boundQuery(idempotency.store, results)
     const { last = null, revision = null } = answer ?? {}

@@ -22,7 +22,7 @@ import type { SqlValue } from '#sql/sql.ts'
 import type { Command } from '#write/command.ts'
 import type { Idempotency, Job, Outcome, Writer } from '#write/job.ts'
 
-export type Done = Outcome & { kind: 'done' }
+export type Done = Extract<Outcome, { kind: 'done' | 'tried' }>
 
 /** The read of the row that a command wrote; its id goes into the plan's slot 1. */
 export type Reading = { readonly plan: ReadPlan; readonly values: readonly SqlValue[] }
@@ -31,6 +31,8 @@ export type Reading = { readonly plan: ReadPlan; readonly values: readonly SqlVa
 export type WriteContext = {
   readonly idempotency?: Idempotency | undefined
   readonly version?: Version | undefined
+  /** Whether it is only tried. */
+  readonly isDry?: boolean | undefined
 }
 
 /**
@@ -45,7 +47,7 @@ export const commit = async (
   }: { readonly writer: Writer; readonly model: Model; readonly wakeOutbox: () => void },
   command: Command,
   reading: Reading | null,
-  { idempotency, version }: WriteContext = {},
+  { idempotency, version, isDry }: WriteContext = {},
 ): Promise<Done> => {
   const { steps, makes, status, text, isolated } = command
   const [viewer = null, ...rest] = reading?.values ?? []
@@ -55,6 +57,7 @@ export const commit = async (
     text,
     idempotency,
     isolated,
+    isDry,
     answer: reading && {
       plan: reading.plan,
       values: [viewer, makes === null ? null : { step: makes, column: 0 }, ...rest],
@@ -69,12 +72,12 @@ export const commit = async (
         facts.replayed = outcome.kind === 'done' && outcome.replayed
       })
     : write())
-  if (outcome.kind !== 'done') {
+  if (outcome.kind !== 'done' && outcome.kind !== 'tried') {
     const error = errorOf(model, command, outcome, version)
     const path = 'step' in outcome ? steps[outcome.step]?.path : undefined
     throw path !== undefined && error instanceof ApiError ? error.aboutPart(path) : error
   }
-  if (command.hasEffect) wakeOutbox()
+  if (command.hasEffect && !isDry) wakeOutbox()
   return outcome
 }
 

@@ -84,7 +84,7 @@ const storageFaults = [BUSY, 6, 7, 8, 10, 11, FULL, 14, 26]
  */
 const nothingDone = { [BUSY]: 'busy', [FULL]: 'full' } as const
 
-/** When the slow read that answers the present job must be done. */
+/** When the present job must be done with its slow reads: those that look for rows by a caller's condition, and the one that answers it. */
 let deadline = Number.POSITIVE_INFINITY
 lookWhileReading(connection, () => {
   if (performance.now() > deadline) throw tookTooLong()
@@ -117,6 +117,7 @@ type QueuedJob = {
 /** Runs one job in a savepoint, so that its failure does not affect the others of its group. */
 const runJob = ({ job, prepared }: QueuedJob): Outcome => {
   connection.query(savepoint)
+  deadline = performance.now() + readTimeout
   let outcome: Outcome
   try {
     outcome = drive(perform(job, prepared), connection.query)

@@ -111,7 +111,7 @@ export const nameFaults = function* (entities: CheckedEntity['entities']): Fault
   )
   yield* sharedFaults(
     'GraphQL type',
-    all.flatMap(([name, { graphql, fields }]) => [
+    all.flatMap(([name, { graphql, fields, bulk, plural }]) => [
       [typeName(name), name] as const,
       ...['Order', 'Where', 'Match', 'Edge', 'Connection', 'Aggregate'].map(
         suffix => [`${typeName(name)}${suffix}`, `the ${suffix.toLowerCase()} of ${name}`] as const,
@@ -119,6 +119,7 @@ export const nameFaults = function* (entities: CheckedEntity['entities']): Fault
       ...graphql.mutations.map(
         kind => [`${typeName(kind)}${typeName(name)}Input`, `${kind} ${name}`] as const,
       ),
+      ...(bulk ? [[`Update${typeName(plural)}Input`, `update ${plural}`] as const] : []),
       ...Object.entries(fields).flatMap(([key, field]) => {
         const named = enumName(name, key, field)
         return named === undefined ? [] : [[named, `${name}.${key}`] as const]
