@@ -432,7 +432,11 @@ test('relations that cannot be parts stop the start in one sentence', () => {
     /before\.create or before\.delete/,
   )
   assert.throws(
-    () => defineModel({ ...entities, tag: { ...entities.tag, bulk: true, policy: { read: anyone } } } as never),
+    () =>
+      defineModel({
+        ...entities,
+        tag: { ...entities.tag, bulk: true, policy: { read: anyone } },
+      } as never),
     /tag has bulk, and nobody may write tags/,
   )
   assert.throws(withTags({ policy: { read: anyone } }), /nobody may write recipeTags/)

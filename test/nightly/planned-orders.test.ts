@@ -5,4 +5,5 @@ asPlanned([
   'test/generic/check.test.ts',
   'test/generated/asking.test.ts',
   'test/generated/asking-rest.test.ts',
+  'test/generated/many.test.ts',
 ])
