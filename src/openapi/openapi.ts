@@ -27,7 +27,7 @@ import {
   refTo,
   type Schemas,
 } from '#openapi/schemas.ts'
-import { whereSchemas } from '#openapi/where.ts'
+import { whereNameOf, whereSchemas } from '#openapi/where.ts'
 import { documentedIn, groupsNameOf, listNameOf } from '#rest/routes.ts'
 import type { Lifecycle } from '#versions/deprecation.ts'
 
@@ -199,6 +199,7 @@ export const openApiOf = async (
   const codes = [...shared.values()].flatMap(response => (response['x-codes'] ?? []) as string[])
   const listed = listSchemas(parts, lists)
   const resource = (name: string) => resourceOf(model, name, version)
+  const bulked = documented.routes.flatMap(({ kind, entity }) => (kind === 'bulk' ? [entity] : []))
   const byName = <Part>(part: readonly Part[], entryOf: (part: Part) => [string, JsonSchema]) =>
     Object.fromEntries(part.map(entryOf))
   const schemas: Schemas = {
@@ -208,16 +209,16 @@ export const openApiOf = async (
     ...byName(inputs, ({ name, route }) => [
       name,
       route.kind === 'bulk'
-        ? bulkSchema(model, resource(route.entity))
+        ? bulkSchema(model, resource(route.entity), refTo(whereNameOf(route.entity)))
         : inputSchema(model, resource(route.entity), route),
     ]),
     ...byName(bodies, body => [
       body.name,
       'input' in body ? membersSchema(body.input) : body.schema,
     ]),
-    ...(style.isStrict && whereSchemas(model, lists, version)),
+    ...whereSchemas(model, [...(style.isStrict ? lists : []), ...bulked], version),
     ...listed.pages,
-    ...(documented.routes.some(({ kind }) => kind === 'bulk') && {
+    ...(bulked.length > 0 && {
       BulkWrite: objectOf({ count, ids: { type: 'array', items: { type: 'integer' } } }),
     }),
     ...(groups.length > 0 && comparedSchemas),

@@ -27,7 +27,8 @@ import {
   operationIdOf,
   type Route,
   relationOf,
-  rightOf,
+  rightsOf,
+  ruleOfRoute,
 } from '#rest/routes.ts'
 import { type Action, guardedBy } from '#write/action.ts'
 
@@ -126,7 +127,7 @@ const successes = {
   update: [200, 'What it is now.', 'Updated', [...writeHeaders, 'ETag']],
   delete: [204, 'It is deleted.', 'Deleted', ['Duet-Position']],
   link: [204, 'They are linked.', 'Linked', ['Duet-Position']],
-  bulk: [201, 'They were made.', 'BulkCreated', [...writeHeaders, 'Idempotency-Replayed']],
+  bulk: [200, 'They were written.', 'BulkWritten', [...writeHeaders, 'Idempotency-Replayed']],
   unlink: [204, 'They are not linked.', 'Unlinked', ['Duet-Position']],
 } as const satisfies Record<Route['kind'], readonly [number, string, string, readonly HeaderName[]]>
 
@@ -252,13 +253,12 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
     typeof error === 'object' ? [error.code] : [],
   )
   const { errors = [], ...hooks } = entity.before
-  const right = rightOf(route)
   const isLink = kind === 'link' || kind === 'unlink'
-  const hookErrors =
-    right && !isLink && hooks[right.operation] ? errors.map(({ code }) => code) : []
-  const rules = right
-    ? [entityOf(model, right.entity).policy[right.operation] ?? nobody]
-    : readRules(model, resource)
+  const { operations } = rightsOf(model, route)
+  const hasHook = !isLink && operations.some(operation => hooks[operation])
+  const hookErrors = hasHook ? errors.map(({ code }) => code) : []
+  const rule = ruleOfRoute(model, route)
+  const rules = rule ? [rule] : readRules(model, resource)
   return operationOf(parts, {
     method,
     path,
@@ -278,6 +278,7 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
     requestBody: input ? { required: true, content } : undefined,
     responses: {
       [status]: success,
+      ...(isBulk && operations.some(one => one === 'create') && { 201: success }),
       ...(kind === 'list' && notModified(parts, 'ListNotModified', ofLists)),
       ...(kind === 'aggregate' && notModified(parts, 'AggregateNotModified', ['Accept-Query'])),
       ...(kind === 'one' && notModified(parts, 'NotModified', ['Link'])),

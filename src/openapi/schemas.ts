@@ -5,7 +5,7 @@ import { type Link, type Links, pathFields } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { fieldOf, type Model, mayLeadToHidden, typeName } from '#model/model.ts'
 import type { JsonSchema } from '#model/operation-docs.ts'
-import { partRelations } from '#model/parts.ts'
+import { bulkKinds, partRelations } from '#model/parts.ts'
 import { givenOnlyBy, inWords, isByRow } from '#model/policy.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
 import type { Scalar } from '#model/values.ts'
@@ -279,10 +279,26 @@ export const inputSchema = (
   )
 }
 
-/** The schema of the input of many new rows. */
-export const bulkSchema = (model: Model, resource: Resource): JsonSchema => {
-  const items = inputSchema(model, resource, { kind: 'create', below: undefined })
-  return objectOf({ create: { type: 'array', maxItems: 1000, items } })
+/** The schema of the input of a write of many rows, one for each thing that it may do; `where` is that of a condition on them. */
+export const bulkSchema = (model: Model, resource: Resource, where: JsonSchema): JsonSchema => {
+  const create = inputSchema(model, resource, { kind: 'create', below: undefined })
+  // Without parts, which are of one row.
+  const update = inputSchema(model, resource, { kind: 'update', below: undefined }, [resource.name])
+  const does = {
+    create: { type: 'array', maxItems: 1000, items: create },
+    update,
+    delete: { const: true },
+  }
+  const rows = {
+    where,
+    all: { type: 'boolean', description: 'All rows are meant, if `where` compares nothing.' },
+    dryRun: { type: 'boolean', description: 'Nothing is changed; the answer is the same.' },
+  }
+  return {
+    oneOf: bulkKinds(resource.entity).map(kind =>
+      objectOf({ [kind]: does[kind], ...(kind !== 'create' && rows) }, [kind]),
+    ),
+  }
 }
 
 /** The members of an input that are relations, whose rows are written with it; one that leads back to an entity above is not told again. */

@@ -7,7 +7,7 @@ import { bareSchema, objectOf, refTo, type Schemas } from '#openapi/schemas.ts'
 import { askableMembers } from '#rest/where.ts'
 
 /** The name of the schema of the conditions on an entity's rows. */
-const whereNameOf = (entity: string): string => `${typeName(entity)}Where`
+export const whereNameOf = (entity: string): string => `${typeName(entity)}Where`
 
 /** How a member is compared: the name of its schema among those of its kind, the type of its values, and its operators. */
 const comparisonOf = ({ entity, formOf }: Resource, key: string) => {

@@ -5,7 +5,6 @@ import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { exchange, type HttpContext } from '#http/exchange.ts'
 import { type App, type Http, queryMethod, queryString } from '#http/request.ts'
-import { entityOf } from '#model/model.ts'
 import type { OperationDocs } from '#model/operation-docs.ts'
 import type { Viewer } from '#model/policy.ts'
 import { judge, type Rule } from '#model/policy.ts'
@@ -16,7 +15,7 @@ import { queriedBy, serveList } from '#rest/list.ts'
 import { serveOne } from '#rest/one.ts'
 import { refuseParameters, reportingIgnored } from '#rest/query.ts'
 import type { Mount } from '#rest/represent.ts'
-import { type Route, rightOf, routesOf } from '#rest/routes.ts'
+import { type Route, routesOf, ruleOfRoute } from '#rest/routes.ts'
 import {
   serveAction,
   serveBulk,
@@ -72,14 +71,13 @@ const endpointsOf = (
 ): readonly RestEndpoint[] => [
   ...routesOf(model).map((derived): RestEndpoint => {
     const { kind, method, path, entity, lifetime } = derived
-    const right = rightOf(derived)
     return {
       ...lifetime,
       method,
       path,
       derived,
       entity,
-      rule: right && entityOf(model, right.entity).policy[right.operation],
+      rule: ruleOfRoute(model, derived),
       serve: mount => serving[kind](mount, derived),
     }
   }),

@@ -4,7 +4,8 @@ import type { Field } from '#model/field.ts'
 import { entityOf, type Model, typeName } from '#model/model.ts'
 import { linkOf } from '#model/names.ts'
 import type { OperationDocs } from '#model/operation-docs.ts'
-import type { Rule } from '#model/policy.ts'
+import { bulkKinds } from '#model/parts.ts'
+import { nobody, type Rule } from '#model/policy.ts'
 import { resourceOf } from '#model/resource.ts'
 import { isIn, type Lifetime, lifetimeOf, type Version, type Versions } from '#model/version.ts'
 import type { VersionedRoute } from '#versions/differences.ts'
@@ -71,16 +72,22 @@ const linkKinds = (
   ]
 }
 
-/** The entity and the operation whose rule a route that writes passes; undefined for one that reads. */
-export const rightOf = ({ kind, entity, below }: Route) => {
-  if (isReading(kind)) return undefined
-  if (kind === 'bulk') return { entity, operation: 'create' } as const
-  if (kind === 'link' || kind === 'unlink')
-    return {
-      entity: below?.through?.entity ?? entity,
-      operation: kind === 'link' ? 'create' : 'delete',
-    } as const
-  return { entity, operation: kind === 'replace' ? 'update' : kind } as const
+/** The entity and the operations of whose rules a route that writes passes one; none for one that reads. */
+export const rightsOf = (model: Pick<Model, 'entities'>, { kind, entity, below }: Route) => {
+  const through = below?.through?.entity ?? entity
+  if (isReading(kind)) return { entity, operations: [] }
+  if (kind === 'bulk') return { entity, operations: bulkKinds(entityOf(model, entity)) }
+  if (kind === 'link') return { entity: through, operations: ['create'] as const }
+  if (kind === 'unlink') return { entity: through, operations: ['delete'] as const }
+  return { entity, operations: [kind === 'replace' ? 'update' : kind] as const }
+}
+
+/** The rule that a route which writes passes; undefined for one that reads. */
+export const ruleOfRoute = (model: Pick<Model, 'entities'>, route: Route): Rule | undefined => {
+  const { entity, operations } = rightsOf(model, route)
+  const { policy } = entityOf(model, entity)
+  const rules = operations.map(operation => policy[operation] ?? nobody)
+  return rules.length > 1 ? { kind: 'any of', rules } : rules[0]
 }
 
 /** The first version from which on all are strict; undefined if the newest is not. */
@@ -93,7 +100,8 @@ const strictSince = ({ all, newest, styleOf }: Versions): Version | undefined =>
 /** All plain routes of the model, in the model's order: each entity's own routes, then the routes nested below its rows. */
 export const routesOf = (model: Routed): readonly Route[] => {
   const since = strictSince(model.versions)
-  return Object.entries(model.entities).flatMap(([name, { rest, plural, relations, bulk }]) => {
+  return Object.entries(model.entities).flatMap(([name, entity]) => {
+    const { rest, plural, relations } = entity
     const all = `/${plural}`
     const each = `/${plural}/:id`
     const { lifetimes } = rest
@@ -135,7 +143,9 @@ export const routesOf = (model: Routed): readonly Route[] => {
       ...rest.writes.map(kind =>
         route(kind, kind === 'create' ? all : each, name, lifetimes[kind]),
       ),
-      ...(bulk ? [route('bulk', `${all}/bulk`, name, lifetimes.create ?? lifetimes.all)] : []),
+      ...(bulkKinds(entity).length > 0
+        ? [route('bulk', `${all}/bulk`, name, lifetimes.create ?? lifetimes.all)]
+        : []),
       ...nested,
     ]
   })

@@ -9,7 +9,14 @@ import { fieldOf, type Model } from '#model/model.ts'
 import { digitsOf, parseMinor } from '#model/money.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
 import { comparedWith } from '#model/values.ts'
-import { decoded, type Form, isIn, lifetimeOf, type VersionStyle } from '#model/version.ts'
+import {
+  decoded,
+  type Form,
+  isIn,
+  lifetimeOf,
+  type Version,
+  type VersionStyle,
+} from '#model/version.ts'
 import { type Asked, resolveAsked } from '#read/asking.ts'
 import type { Slot } from '#read/selection.ts'
 import type { QueryParameters } from '#rest/query.ts'
@@ -163,6 +170,17 @@ const fieldsIn = (entity: Entity, predicate: Predicate): readonly string[] | nul
   return parts.some(part => part === null) ? null : parts.flatMap(part => part ?? [])
 }
 
+/** What callers of a version may ask for in conditions as JSON, and how they write it. */
+export const jsonWords = (model: Model, version: Version) => ({
+  membersOf: (name: string) => askableMembers(model, resourceOf(model, name, version)),
+  valueOf: (name: string, key: string, given: unknown) => {
+    const { entity, formOf } = resourceOf(model, name, version)
+    return valueOfJson(entity, key, formOf(key), given)
+  },
+  isShort: true,
+  path: 'where',
+})
+
 /**
  * Reads the conditions of requests to the lists of an entity: `parameters` are the names of its other ones. What is neither is a
  * fault.
@@ -187,13 +205,7 @@ export const conditionReader = (
     isShort: true,
     path: '',
   }
-  const ofJson = {
-    membersOf,
-    valueOf: (name: string, key: string, given: unknown) =>
-      valueOfJson(entityIn(name), key, formOf(name, key), given),
-    isShort: true,
-    path: 'where',
-  }
+  const ofJson = jsonWords(model, version)
   return (query: QueryParameters, first: Slot): ListCondition | undefined => {
     const given: { readonly name: string; readonly condition: unknown; readonly text: string }[] =
       []

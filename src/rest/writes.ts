@@ -1,21 +1,23 @@
 /** POST, PUT, PATCH and DELETE of plain resources, and the actions: checked, written, and answered with the resulting object. */
-import type { JsonObject } from '#base/object.ts'
+import { isObject, type JsonObject } from '#base/object.ts'
 import { writingFor } from '#core.ts'
-import { ApiError } from '#errors.ts'
+import { ApiError, type FieldFault } from '#errors.ts'
 import { jsonBody, noBody, plainBytes } from '#http/body.ts'
 import { preconditionOf } from '#http/conditional.ts'
 import { type Reply, writeHeaders } from '#http/reply.ts'
 import { type Http, header, queryString } from '#http/request.ts'
 import { entityOf } from '#model/model.ts'
-import { partRelations } from '#model/parts.ts'
+import { bulkKinds, partRelations } from '#model/parts.ts'
 import type { Role, Rule, Viewer } from '#model/policy.ts'
 import { resourceOf } from '#model/resource.ts'
 import type { RequestedVersion } from '#model/version.ts'
+import { resolveAsked } from '#read/asking.ts'
 import type { ReadPlan } from '#read/plan.ts'
 import { wholeOne } from '#rest/one.ts'
 import { refuseParameters } from '#rest/query.ts'
 import { type Mount, objectTag, pathId } from '#rest/represent.ts'
-import type { Route } from '#rest/routes.ts'
+import { type Route, ruleOfRoute } from '#rest/routes.ts'
+import { jsonWords } from '#rest/where.ts'
 import { countingBody } from '#versions/deprecated-use.ts'
 import type { RestHandler } from '#versions/negotiation.ts'
 import { type Action, actionCommand, actionPrecheck, guardedBy } from '#write/action.ts'
@@ -30,9 +32,17 @@ import {
   update,
 } from '#write/entity-commands.ts'
 import { idempotencyOf, keyedRequest } from '#write/idempotency.ts'
-import { inputValues, noMembers } from '#write/input.ts'
+import { inputValues, invalid, noMembers } from '#write/input.ts'
 import type { Idempotency } from '#write/job.ts'
-import { createMany, inputsWithParts } from '#write/many.ts'
+import {
+  createMany,
+  firstWritten,
+  idsIn,
+  inputAt,
+  inputsWithParts,
+  rowsAsked,
+  writeMany,
+} from '#write/many.ts'
 import { inputWithParts, linkChange, madeBy, withParts } from '#write/parts.ts'
 import { actingViewer } from '#write/viewer.ts'
 import { commit, type Done, type Reading } from '#write/write.ts'
@@ -247,32 +257,75 @@ export const serveDelete = (mount: Mount, route: Route): RestHandler => {
   }
 }
 
-/** POST of many new things, all or none. */
-export const serveBulk = (mount: Mount, { entity: what }: Route): RestHandler => {
+/** POST of many new things, or of a change or a deletion of all that fit a condition; all or none. */
+export const serveBulk = (mount: Mount, route: Route): RestHandler => {
   const { core, edge, version, style } = mount
   const { model } = core
+  const { entity: what } = route
   const resource = resourceOf(model, what, version)
-  const { plural, policy } = resource.entity
+  const { entity } = resource
+  const { plural, policy } = entity
+  const kinds = bulkKinds(entity)
+  const words = jsonWords(model, version)
   return async (c, caller, named) => {
-    const right = { rule: policy.create, what: `create ${plural}`, creates: what }
+    const right = { rule: ruleOfRoute(model, route), what: `write ${plural}`, creates: what }
     const writing = await permitted(mount, c, caller, right)
     const { viewer } = writing
-    const check = () => createPrecheck(writing, what, new Map())
-    const { rows, idempotency } = await readThen(mount, check, async () => {
+    let does: (typeof kinds)[number] | undefined
+    const check = () =>
+      does === 'create'
+        ? createPrecheck(writing, what, new Map())
+        : commandOf(writing, { name: `precheck ${plural}`, steps: [] })
+    const context = { viewer, model, now: core.now(), what, resource } as const
+    const { inputs, write, ...more } = await readThen(mount, check, async () => {
       const body = await jsonBody(c, edge.bodyLimit, bodyTypes)
       const idempotency = idempotencyFor(c, mount, viewer, body)
       refuseParameters(queryString(c), style)
-      const { create, ...others } = body
+      const [kind, ...second] = kinds.filter(kind => Object.hasOwn(body, kind))
+      if (kind === undefined || second.length > 0) {
+        const message = `is ${kind ? 'one too many' : 'missing'}: name one of ${kinds.join(', ')}`
+        throw invalid([{ field: second[0] ?? kinds[0] ?? '', message }])
+      }
+      does = kind
+      permit(writing, policy[kind], `${kind} ${plural}`)
+      const { [kind]: given, where, all = false, dryRun = false, ...others } = body
+      if (kind === 'create') {
+        const { create, ...others } = body
+        noMembers(others)
+        const inputs = inputsWithParts(what, create, 'create', { ...context, mode: 'create' })
+        return { idempotency, inputs }
+      }
       noMembers(others)
-      const context = { mode: 'create', viewer, model, now: core.now(), what, resource } as const
-      return { idempotency, rows: inputsWithParts(what, create, 'create', context) }
+      const faults: FieldFault[] = []
+      for (const [field, flag] of Object.entries({ all, dryRun }))
+        if (typeof flag !== 'boolean') faults.push({ field, message: 'must be true or false' })
+      if (kind === 'delete' && given !== true) faults.push({ field: kind, message: 'must be true' })
+      if (kind === 'update' && !isObject(given))
+        faults.push({ field: kind, message: 'must be an object' })
+      const asked =
+        where === undefined ? undefined : resolveAsked(model, what, where, words, firstWritten)
+      if (asked && 'faults' in asked)
+        faults.push(...asked.faults.map(({ path, message }) => ({ field: path, message })))
+      if (faults.length > 0 || (asked && 'faults' in asked)) throw invalid(faults)
+      const rows = rowsAsked(writing, what, asked, all === true)
+      const values = isObject(given)
+        ? inputAt(kind, entity, given, { ...context, mode: 'update' })
+        : new Map()
+      const write = { does: kind, entity: what, rows, given: values, path: kind } as const
+      return { idempotency, write, isDry: dryRun === true }
     })
-    for (const { parts } of rows)
+    for (const { parts } of inputs ?? [])
       for (const made of [what, ...madeBy(parts)])
         await edge.limiter?.countCreation(c, viewer, made)
-    const command = commandOf(writing, createMany(writing, what, rows, 'create'))
-    const done = await commit(core, command, null, { idempotency, version })
-    const ids = JSON.parse(done.answer?.text ?? '[]') as readonly number[]
+    const done = write
+      ? await writeMany(core, writing, write, { ...more, version })
+      : await commit(
+          core,
+          commandOf(writing, createMany(writing, what, inputs ?? [], 'create')),
+          null,
+          { ...more, version },
+        )
+    const ids = idsIn(done.answer?.text)
     return {
       status: done.status,
       headers: {

@@ -435,7 +435,12 @@ test('relations that cannot be parts stop the start in one sentence', () => {
     () =>
       defineModel({
         ...entities,
-        tag: { ...entities.tag, bulk: true, policy: { read: anyone } },
+        tag: {
+          ...entities.tag,
+          bulk: true,
+          policy: { read: anyone },
+          rest: { list: true, one: true, listing },
+        },
       } as never),
     /tag has bulk, and nobody may write tags/,
   )
@@ -444,11 +449,12 @@ test('relations that cannot be parts stop the start in one sentence', () => {
 
 test('the document says what an input takes below its row, and which rows are made at once', async () => {
   const { components } = await openApiOf(recipes, recipes.versions.newest)
-  const { RecipeCreate, RecipeUpdate, RecipeBulk, BulkWrite } = components.schemas as Record<
-    string,
-    // biome-ignore lint/suspicious/noExplicitAny: the assertions say what it is.
-    any
-  >
+  const { RecipeCreate, RecipeUpdate, RecipeBulk, RecipeWhere, BulkWrite } =
+    components.schemas as Record<
+      string,
+      // biome-ignore lint/suspicious/noExplicitAny: the assertions say what it is.
+      any
+    >
   const wordsOf = ({ properties }: typeof RecipeCreate, member: string) =>
     Object.keys(properties[member].properties)
   assert.deepEqual(wordsOf(RecipeCreate, 'ingredients'), ['create'])
@@ -457,6 +463,14 @@ test('the document says what an input takes below its row, and which rows are ma
   const { update } = RecipeUpdate.properties.ingredients.properties
   assert.deepEqual(update.items.required, ['id'])
   assert.equal(update.items.properties.recipeId, undefined)
-  assert.equal(RecipeBulk.properties.create.maxItems, 1000)
+  const [create, change, end] = RecipeBulk.oneOf
+  assert.equal(create.properties.create.maxItems, 1000)
+  assert.deepEqual(
+    [create, change, end].map(({ required }) => required),
+    [['create'], ['update'], ['delete']],
+  )
+  assert.deepEqual(Object.keys(end.properties), ['delete', 'where', 'all', 'dryRun'])
+  assert.equal(change.properties.update.properties.ingredients, undefined)
+  assert.ok(RecipeWhere.properties.tags.properties.some)
   assert.deepEqual(Object.keys(BulkWrite.properties), ['count', 'ids'])
 })

@@ -1,0 +1,409 @@
+/** Changes and deletions of many rows: their limits, what they refuse, what goes with them, and what others write meanwhile. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { viewer } from '#model/condition.ts'
+import { entity } from '#model/entity.ts'
+import { id, int, reference, revision, text } from '#model/field.ts'
+import type { Entities } from '#model/model.ts'
+import { anyone, signedIn } from '#model/policy.ts'
+import { change } from '#write/steps.ts'
+import { connected } from '../postgres/tools/ask.ts'
+import { changeIn } from '../stores.ts'
+import { until } from '../support/wait.ts'
+import { engines } from './compare.ts'
+import { type Cook, cooking, type Kitchen, kitchenOn } from './cooking.ts'
+
+const listing = { paging: 'page', limit: 50 } as const
+const { recipe, ingredient } = cooking as Record<'recipe' | 'ingredient', Entities[string]>
+const all = ['create', 'update', 'delete'] as const
+
+/** What was seen of its hooks: the ids of the rows that they were called for. */
+const hooked: string[] = []
+
+const entities = {
+  ...cooking,
+  recipe: { ...recipe, bulk: true },
+  ingredient: { ...ingredient, bulk: true },
+  /** Each change of a jar counts itself at its shelf, and each has effects. */
+  shelf: entity({
+    description: '',
+    table: 'shelves',
+    plural: 'shelves',
+    fields: { id: id(), moves: int({ min: 0, max: 9999, initial: { value: 0 } }) },
+    policy: { read: anyone, create: signedIn },
+    rest: { list: true, one: true, writes: ['create'], listing },
+  }),
+  jar: entity({
+    description: '',
+    table: 'jars',
+    plural: 'jars',
+    fields: {
+      id: id(),
+      label: text({ max: 9 }),
+      size: int({ min: 0, max: 99, initial: { value: 0 } }),
+      shelfId: reference('shelf', { nullable: true, initial: { value: null }, immutable: false }),
+      secret: text({ max: 9, nullable: true, initial: { value: null }, readableBy: { shelf: {} } }),
+      ownerId: reference('member', { initial: 'viewer' }),
+      revision: revision(),
+    },
+    policy: {
+      read: anyone,
+      create: signedIn,
+      update: signedIn.where({ ownerId: viewer }),
+      delete: signedIn.where({ ownerId: viewer }),
+    },
+    relations: { shelf: { kind: 'one', to: 'shelf', by: 'shelfId' } },
+    bulk: true,
+    before: {
+      update: ({ id, input }: { id: number; input: Record<string, unknown> }) => {
+        hooked.push(`update ${id}`)
+        const values = { label: `jar ${id}` }
+        return {
+          values,
+          steps: [change('shelf', 1, { moves: 1 }, { where: { moves: { lt: 9 } } })].slice(
+            input.size === 7 ? 0 : 1,
+          ),
+        }
+      },
+      delete: ({ id }: { id: number }) => {
+        hooked.push(`delete ${id}`)
+        return {}
+      },
+    },
+    after: {
+      update: { fields: ['label'], run: () => {} },
+      delete: { fields: ['label'], run: () => {} },
+    },
+    rest: { list: true, one: true, writes: all, listing },
+    graphql: { mutations: all },
+  } as never),
+} as unknown as Entities
+
+for (const on of engines)
+  describe(`edges of writes of many rows on ${on}`, () => {
+    let kitchen: Kitchen
+    let n = 0
+    before(async () => {
+      kitchen = await kitchenOn(on, entities)
+    })
+    after(async () => {
+      assert.deepEqual(kitchen?.bugs, [])
+      await kitchen?.close()
+    })
+    type Answer = Awaited<ReturnType<Kitchen['say']>>
+    const bulk = (as: Cook, plural: string, body: object, headers = {}) =>
+      kitchen.say(as, `POST /api/v2/${plural}/bulk`, body, headers)
+    const change = (as: Cook, body: object, headers = {}) => bulk(as, 'recipes', body, headers)
+    const recipes = async (count: number, more: object = {}, as: Cook = 1) => {
+      const create = Array.from({ length: count }, () => ({ title: `e${n++}`, ...more }))
+      const made = await change(as, { create })
+      assert.equal(made.status, 201, made.text)
+      return made.json.ids as number[]
+    }
+    const one = async (id: number, as: Cook = 2) =>
+      (await kitchen.say(as, `GET /api/v2/recipes/${id}`)).json
+    const faultsOf = ({ json }: Answer) =>
+      (json.errors ?? json.error?.details)?.map(({ field }: { field: string }) => field)
+    const refused = async (answer: Promise<Answer>, status: number, ...fields: string[]) => {
+      const answered = await answer
+      assert.equal(answered.status, status, answered.text)
+      if (fields.length > 0) assert.deepEqual(faultsOf(answered), fields, answered.text)
+      return answered
+    }
+    const query = (text: string) => changeIn(kitchen.store)(text)
+
+    test('a thousand rows are changed at once, and one more is refused with nothing changed', async () => {
+      const servings = 61
+      const [first = 0, ...others] = await recipes(1000, { servings })
+      const [last = 0] = await recipes(1, { servings })
+      const where = { servings: { eq: servings } }
+      await refused(change(1, { update: { servings: 62 }, where }), 422, 'where')
+      await refused(change(1, { delete: true, where }), 422, 'where')
+      await refused(change(1, { update: { servings: 62 }, where, dryRun: true }), 422, 'where')
+      assert.equal((await one(first)).revision ?? 1, 1)
+      await kitchen.say(1, `DELETE /api/v2/recipes/${last}`)
+      const done = await change(1, { update: { servings: 62 }, where })
+      assert.deepEqual([done.status, done.json], [200, { count: 1000, ids: [first, ...others] }])
+      const [[changed, raised] = []] = await query(
+        'select count(*), min(revision) from recipes where servings = 62',
+      )
+      assert.deepEqual([Number(changed), Number(raised)], [1000, 2])
+      const gone = await change(1, { delete: true, where: { servings: { eq: 62 } } })
+      assert.deepEqual([gone.status, gone.json.count], [200, 1000])
+    })
+
+    test('each fault of the input has its path, and nothing is written', async () => {
+      const where = { id: 1 }
+      await refused(change(1, {}), 422, 'create')
+      await refused(change(1, { create: [], delete: true }), 422, 'delete')
+      await refused(change(1, { delete: false, where }), 422, 'delete')
+      await refused(
+        change(1, { update: 1, where, all: 1, dryRun: 'x' }),
+        422,
+        'all',
+        'dryRun',
+        'update',
+      )
+      await refused(
+        change(1, { update: { servings: 0, titel: 'x' }, where }),
+        422,
+        'update.servings',
+        'update.titel',
+      )
+      await refused(change(1, { update: {}, where, ids: [1] }), 422, 'ids')
+      await refused(change(1, { create: [], where }), 422, 'where')
+      await refused(
+        change(1, {
+          delete: true,
+          where: { or: [{ title: 'x' }, { servings: { gt: 'x' }, titel: 1 }] },
+        }),
+        422,
+        'where.or.1.servings.gt',
+        'where.or.1.titel',
+      )
+      for (const where of [
+        undefined,
+        {},
+        { and: [] },
+        { not: { or: [{}] } },
+        { or: [{}, { and: [{}] }] },
+      ])
+        await refused(change(1, { delete: true, where }), 422, 'where')
+      const several = { servings: { in: Array(101).fill(1) } }
+      await refused(change(1, { delete: true, where: several }), 422, 'where.servings.in')
+      await refused(change(null, { delete: true, where }), 401)
+      await refused(kitchen.say(1, 'POST /api/v2/remarks/bulk', {}), 405)
+      const gql = async (field: string) => {
+        const { json } = await kitchen.say(1, 'POST /graphql', {
+          query: `mutation { ${field} { count } }`,
+        })
+        return (
+          json.errors as { extensions: { code: string; details?: { field: string }[] } }[]
+        ).flatMap(({ extensions: { code, details = [] } }) => [
+          code,
+          ...details.map(({ field }) => field),
+        ])
+      }
+      assert.deepEqual(await gql('deleteRecipes'), ['BAD_USER_INPUT', 'where'])
+      assert.deepEqual(await gql('deleteRecipes(where: null)'), ['BAD_USER_INPUT', 'where'])
+      assert.deepEqual(await gql('deleteRecipes(where: { not: {} })'), ['BAD_USER_INPUT', 'where'])
+      assert.deepEqual(
+        await gql('updateRecipes(where: { id: { eq: 1 } }, input: { servings: 0 })'),
+        ['BAD_USER_INPUT', 'input.servings'],
+      )
+    })
+
+    test('a field that the caller may not read in every row is no way to its values', async () => {
+      await refused(bulk(1, 'jars', { delete: true, where: { secret: 'x' }, dryRun: true }), 403)
+      await refused(
+        bulk(1, 'jars', { delete: true, where: { not: { secret: { isNull: true } } } }),
+        403,
+      )
+      const { code } = await kitchen.run(
+        1,
+        'mutation { deleteJars(where: { secret: { startsWith: "x" } }) { count } }',
+      )
+      assert.equal(code, 'GRAPHQL_VALIDATION_FAILED')
+      const by = await kitchen.run(
+        1,
+        'mutation { deleteJars(where: { secret: { eq: "x" } }) { count } }',
+      )
+      assert.equal(by.code, 'FORBIDDEN')
+      assert.equal((await bulk(2, 'jars', { delete: true, where: { secret: 'x' } })).status, 200)
+    })
+
+    test('one row without the right refuses all, and names those that were seen', async () => {
+      const own = await recipes(2, { status: 'published' })
+      const others = await recipes(2, { status: 'published' }, 3)
+      await recipes(1, { servings: 51 }, 3)
+      const ids = [...own, ...others]
+      const { json } = await refused(
+        change(1, { delete: true, where: { id: { in: ids } }, dryRun: true }),
+        403,
+        ...others.map(id => `recipes.${id}`),
+      )
+      assert.match(JSON.stringify(json), /delete all these recipes/)
+      await refused(change(1, { delete: true, where: { id: { in: ids } } }), 403)
+      // A draft of another is not there.
+      const hidden = await change(1, { delete: true, where: { servings: 51 } })
+      assert.deepEqual(hidden.json, { count: 0, ids: [] })
+      assert.equal((await one(others[0] ?? 0)).status, 'published')
+      await refused(change(3, { update: { ownerId: 4 }, where: { id: { in: others } } }), 403)
+      await refused(
+        change(2, { update: { teamId: 999 }, where: { id: { in: own } } }),
+        404,
+        'update',
+      )
+      const [title] = [(await one(own[0] ?? 0)).title]
+      await refused(
+        change(2, { update: { title }, where: { id: { in: others } } }),
+        409,
+        'update.title',
+      )
+    })
+
+    test('a trial says the same and changes nothing, under a key too', async () => {
+      const ids = await recipes(3, { servings: 52 })
+      const key = { 'Idempotency-Key': `trial-${on}` }
+      const body = { update: { servings: 53 }, where: { servings: 52 } }
+      for (const _ of [1, 2]) {
+        const tried = await change(1, { ...body, dryRun: true }, key)
+        assert.deepEqual([tried.status, tried.json.ids], [200, ids])
+        assert.equal(tried.headers.get('idempotency-replayed'), null)
+      }
+      assert.equal((await one(ids[0] ?? 0)).servings, 52)
+      const done = await change(1, body, key)
+      assert.deepEqual(done.json.ids, ids)
+      const again = await change(1, body, key)
+      assert.deepEqual([again.text, again.headers.get('idempotency-replayed')], [done.text, 'true'])
+      await refused(change(1, { ...body, all: true }, key), 422)
+      assert.equal((await one(ids[0] ?? 0)).servings, 53)
+    })
+
+    test('what was read before is read anew', async () => {
+      const [id = 0] = await recipes(1, { servings: 54, status: 'published' })
+      const shown = () => kitchen.say(null, `GET /api/v2/recipes/${id}`)
+      const etag = (await shown()).headers.get('etag')
+      assert.equal((await shown()).json.servings, 54)
+      await change(2, { update: { servings: 55 }, where: { id } })
+      const now = await shown()
+      assert.equal(now.json.servings, 55)
+      assert.notEqual(now.headers.get('etag'), etag)
+      await change(2, { delete: true, where: { id } })
+      assert.equal((await shown()).status, 404)
+    })
+
+    test('hooks before and effects after are those of each row', async () => {
+      await kitchen.say(1, 'POST /api/v2/shelves', {})
+      const create = [1, 2, 3].map(size => ({ label: 'x', size }))
+      const { ids } = (await bulk(1, 'jars', { create })).json
+      await query('delete from outbox')
+      hooked.length = 0
+      const done = await bulk(1, 'jars', { update: { size: 7 }, where: { size: { in: [1, 2] } } })
+      assert.deepEqual([done.status, done.json?.ids], [200, ids.slice(0, 2)], done.text)
+      assert.deepEqual(hooked, [`update ${ids[0]}`, `update ${ids[1]}`])
+      const jars = (await kitchen.say(1, 'GET /api/v2/jars')).json.data
+      assert.deepEqual(
+        jars.map(({ label }: { label: string }) => label),
+        [`jar ${ids[0]}`, `jar ${ids[1]}`, 'x'],
+      )
+      assert.equal((await kitchen.say(1, 'GET /api/v2/shelves/1')).json.moves, 1)
+      const tried = await bulk(1, 'jars', { delete: true, all: true, dryRun: true })
+      assert.equal(tried.json?.count, 3, tried.text)
+      await refused(
+        bulk(3, 'jars', { delete: true, all: true }),
+        403,
+        ...ids.map((id: number) => `jars.${id}`),
+      )
+      const gone = await bulk(1, 'jars', { delete: true, where: { size: 7 } })
+      assert.deepEqual(gone.json, { count: 2, ids: ids.slice(0, 2) })
+      const effects = await query('select effect, payload from outbox order by effect, payload')
+      assert.deepEqual(
+        effects.map(([effect, payload]) => `${effect} ${JSON.parse(String(payload)).id}`),
+        ['jar delete', 'jar update'].flatMap(effect => [
+          `${effect} ${ids[0]}`,
+          `${effect} ${ids[1]}`,
+        ]),
+      )
+    })
+
+    test('a step before one row that does not hold refuses all, and names the row', async () => {
+      await query('update shelves set moves = 9')
+      const create = [4, 5].map(size => ({ label: 'x', size }))
+      const { ids } = (await bulk(1, 'jars', { create })).json
+      await refused(
+        bulk(1, 'jars', { update: { size: 7 }, where: { size: { in: [4, 5] } } }),
+        409,
+        `jars.${ids[0]}`,
+      )
+      const done = await bulk(1, 'jars', { update: { size: 8 }, where: { size: { in: [4, 5] } } })
+      assert.deepEqual(done.json?.ids, ids, done.text)
+    })
+
+    test('rows with hooks that change meanwhile are those that are written', async () => {
+      for (let round = 0; round < 5; round++) {
+        const size = 20 + round
+        const create = Array.from({ length: 6 }, () => ({ label: 'x', size }))
+        const { ids } = (await bulk(1, 'jars', { create })).json as { ids: number[] }
+        const [taken = 0] = ids
+        const [moved, done] = await Promise.all([
+          kitchen.say(1, `PATCH /api/v2/jars/${taken}`, { size: 90 }),
+          bulk(1, 'jars', { update: { size: 91 }, where: { size } }),
+        ])
+        assert.deepEqual([moved.status, done.status], [200, 200], done.text)
+        const jar = (await kitchen.say(1, `GET /api/v2/jars/${taken}`)).json
+        // It was changed by both where the other came later, and by the other alone where it fitted no more.
+        assert.equal(jar.size, 90)
+        assert.ok(ids.slice(1).every(id => done.json.ids.includes(id)))
+      }
+    })
+
+    // On SQLite one write comes after another.
+    const racing = on === 'postgres' ? test : () => {}
+    const meanwhile = async (statements: readonly string[], write: () => Promise<Answer>) => {
+      const other = await connected(kitchen.url ?? '')
+      try {
+        await other.query('begin')
+        for (const text of statements) await other.query(text)
+        const written = write()
+        await until('the write waits for the other transaction', async () => {
+          const { rows } = await other.query(`select 1 from pg_stat_activity
+            where datname = current_database() and wait_event_type = 'Lock'`)
+          return rows.length > 0
+        })
+        await other.query('commit')
+        return await written
+      } finally {
+        await other.end()
+      }
+    }
+
+    racing('a row that fits no more when others are done is not changed, nor deleted', async () => {
+      const [first = 0, second = 0, third = 0] = await recipes(3, { servings: 57 })
+      const ids = [first, second, third]
+      const where = { id: { in: ids }, status: 'draft' }
+      const archived = (id: number) =>
+        `update recipes set status = 'archived', revision = revision + 1 where id = ${id}`
+      const changed = await meanwhile([archived(first)], () =>
+        change(1, { update: { servings: 58 }, where }),
+      )
+      assert.deepEqual([changed.status, changed.json?.ids], [200, [second, third]], changed.text)
+      assert.equal((await one(first)).servings, 57)
+      const gone = await meanwhile([archived(second)], () => change(1, { delete: true, where }))
+      assert.deepEqual([gone.status, gone.json?.ids], [200, [third]], gone.text)
+      assert.equal((await one(second)).servings, 58)
+    })
+
+    racing(
+      'a row is not written where others put a row below it meanwhile that it must not have',
+      async () => {
+        const [first = 0, second = 0] = await recipes(2, { servings: 59 })
+        const where = { servings: 59, ingredients: { none: {} } }
+        const salted = (id: number) => [
+          `select 1 from recipes where id = ${id} for share`,
+          `insert into ingredients (name, recipe_id, revision) values ('salt', ${id}, 1)`,
+        ]
+        const changed = await meanwhile(salted(first), () =>
+          change(1, { update: { status: 'published' }, where }),
+        )
+        assert.deepEqual([changed.status, changed.json?.ids], [200, [second]], changed.text)
+        const gone = await meanwhile(salted(second), () =>
+          change(1, { delete: true, where: { id: second, ingredients: { none: {} } } }),
+        )
+        assert.deepEqual([gone.status, gone.json?.ids], [200, []], gone.text)
+        assert.equal((await one(second)).status, 'published')
+      },
+    )
+
+    racing('a right that is lost meanwhile refuses all', async () => {
+      const [first = 0, second = 0] = await recipes(2, { servings: 60, status: 'published' })
+      const where = { id: { in: [first, second] } }
+      const taken = `update recipes set owner_id = 4, revision = revision + 1 where id = ${second}`
+      await refused(
+        meanwhile([taken], () => change(1, { delete: true, where })),
+        403,
+        `recipes.${second}`,
+      )
+      assert.equal((await one(first)).status, 'published')
+    })
+  })
