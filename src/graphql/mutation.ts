@@ -235,7 +235,7 @@ const runField = async (
       const inputs = await checked(execution, field, inputsOf)
       for (const { parts } of inputs)
         for (const made of [entity, ...madeBy(parts)]) await counting.creation(made)
-      command = commandOf(writing, createMany(writing, entity, inputs, 'inputs'))
+      command = await createMany(writing, entity, inputs, 'inputs')
     } else if (kind === 'create' || kind === 'update') {
       const { values, parts } = await checked(execution, field, valuesOf)
       for (const made of madeBy(parts)) await counting.creation(made)
@@ -280,11 +280,11 @@ const inputOf = ({ core }: Execution, { root, args }: WriteField) => {
 const checked = async <Made>(
   execution: Execution,
   field: WriteField,
-  make: (execution: Execution, field: WriteField, input: JsonObject) => Made,
+  make: (execution: Execution, field: WriteField, input: JsonObject) => Made | Promise<Made>,
 ): Promise<Made> => {
   const input = inputOf(execution, field)
   try {
-    return make(execution, field, input)
+    return await make(execution, field, input)
   } catch (error) {
     await runPrecheck(execution, field)
     throw error

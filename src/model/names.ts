@@ -1,8 +1,13 @@
 /** Names of the model: entities and fields looked up by name, and names in other forms, as SQL columns and as types. */
 
+/** The columns of fields: a write of many rows asks for each of them thousands of times. */
+const columns = new Map<string, string>()
+
 /** `emailVerified` as SQL writes it: `email_verified`. */
 export const columnName = (field: string): string =>
-  field.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
+  columns.getOrInsertComputed(field, () =>
+    field.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`),
+  )
 
 /** A name as one of its kind: `a thing`, `an item`. */
 export const withArticle = (name: string): string => `${/^[aeio]/i.test(name) ? 'an' : 'a'} ${name}`

@@ -292,7 +292,7 @@ export const serveBulk = (mount: Mount, route: Route): RestHandler => {
       if (kind === 'create') {
         const { create, ...others } = body
         noMembers(others)
-        const inputs = inputsWithParts(what, create, 'create', { ...context, mode: 'create' })
+        const inputs = await inputsWithParts(what, create, 'create', { ...context, mode: 'create' })
         return { idempotency, inputs }
       }
       noMembers(others)
@@ -319,12 +319,10 @@ export const serveBulk = (mount: Mount, route: Route): RestHandler => {
         await edge.limiter?.countCreation(c, viewer, made)
     const done = write
       ? await writeMany(core, writing, write, { ...more, version })
-      : await commit(
-          core,
-          commandOf(writing, createMany(writing, what, inputs ?? [], 'create')),
-          null,
-          { ...more, version },
-        )
+      : await commit(core, await createMany(writing, what, inputs ?? [], 'create'), null, {
+          ...more,
+          version,
+        })
     const ids = idsIn(done.answer?.text)
     return {
       status: done.status,

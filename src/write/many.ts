@@ -1,4 +1,5 @@
 /** Writes of many rows, all or none: new ones, and the changes and deletions of all that fit a condition. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isObject, type JsonObject } from '#base/object.ts'
 import { ApiError, type FieldFault } from '#errors.ts'
 import { type Predicate, someOf } from '#model/condition.ts'
@@ -38,6 +39,7 @@ import { effectSteps } from '#write/outbox.ts'
 import {
   checkWithParts,
   mostParts,
+  type PartDraft,
   type PartsContext,
   placedAt,
   together,
@@ -51,46 +53,69 @@ import { commit, type WriteContext } from '#write/write.ts'
 /** The most rows of one write. */
 const mostRows = mostParts
 
-/** The values and parts of each of the new rows of a list, which its path names; throws `VALIDATION_ERROR` with all their faults. */
-export const inputsWithParts = (
+/** The most milliseconds for which many rows hold the thread at a time. */
+const longestTurn = 5
+
+/** A function that gives others a turn of the thread, if it has been held for long enough. */
+const takingTurns = () => {
+  let begun = performance.now()
+  return async () => {
+    if (performance.now() - begun < longestTurn) return
+    await nextTurn()
+    begun = performance.now()
+  }
+}
+
+/** The values and parts of each of the new rows of a list, which its path names; rejects with `VALIDATION_ERROR` with all their faults. */
+export const inputsWithParts = async (
   entityName: string,
   inputs: unknown,
   path: string,
   context: PartsContext,
-): readonly WithParts[] => {
+): Promise<readonly WithParts[]> => {
   if (!Array.isArray(inputs)) throw invalid([{ field: path, message: 'must be a list' }])
   const left = { rows: mostParts - inputs.length }
   if (left.rows < 0)
     throw invalid([{ field: path, message: `has more than ${mostParts} rows: send them in parts` }])
   const faults: FieldFault[] = []
-  const rows = inputs.map((input, index) => {
+  const rows: WithParts[] = []
+  const turn = takingTurns()
+  for (const [index, input] of inputs.entries()) {
+    await turn()
+    const at = `${path}.${index}`
     if (!isObject(input)) {
-      faults.push({ field: `${path}.${index}`, message: 'must be an object' })
-      return { values: new Map(), parts: [] }
+      faults.push({ field: at, message: 'must be an object' })
+      continue
     }
     const { faults: own, ...checked } = checkWithParts(entityName, input, context, left)
-    for (const { field, message } of own)
-      faults.push({ field: `${path}.${index}.${field}`, message })
-    return checked
-  })
+    for (const { field, message } of own) faults.push({ field: `${at}.${field}`, message })
+    rows.push(checked)
+  }
   if (faults.length > 0) throw invalid(faults)
   return rows
 }
 
-/** Creates many rows, all or none; its answer is the list of their ids. */
-export const createMany = (
+/** The command that creates many rows, all or none; its answer is the list of their ids. */
+export const createMany = async (
   writing: Writing,
   entityName: string,
   rows: readonly WithParts[],
   path: string,
-): CommandDraft => {
-  const drafts = rows.map(({ values, parts }, index) => {
+): Promise<Command> => {
+  const drafts: (CommandDraft & { readonly made: string })[] = []
+  const turn = takingTurns()
+  for (const [index, { values, parts }] of rows.entries()) {
+    await turn()
+    const at = `${path}.${index}`
     const draft = withParts(writing, create(writing, entityName, values), parts)
-    return { ...draft, steps: placedAt(`${path}.${index}`, draft.steps, undefined) }
-  })
-  const idsOf = drafts.map(({ makes }, index) => `${path}.${index} ${makes}`)
+    const steps = placedAt(at, draft.steps, undefined)
+    drafts.push({ ...draft, steps, made: `${at} ${draft.makes}` })
+  }
+  const idsOf = drafts.map(({ made }) => made)
   const { plural } = entityOf(writing.model, entityName)
-  return { ...together(drafts), name: `create ${plural}`, status: 201, text: { idsOf } }
+  const whole = { name: `create ${plural}`, status: 201, text: { idsOf } } as const
+  await nextTurn()
+  return commandOf(writing, { ...together(drafts), ...whole })
 }
 
 /** A change or a deletion of all rows that fit a condition. */
@@ -249,34 +274,46 @@ const rowSteps = (
 }
 
 /** The command of a write; `known` are the rows that the hooks before it are called for, each by itself. */
-const commandFor = (
+const commandFor = async (
   writing: Writing,
   write: ManyWrite,
   known: readonly number[] | undefined,
-): Command => {
+): Promise<Command> => {
   const { dialect, model } = writing
   const { does, entity: entityName, given, path } = write
   const { table, plural } = entityOf(model, entityName)
   const isRow = dialect.among(columnsOf(table)('id'), idsOf(writing, 'rows'))
-  const at = (id: number, steps: readonly GuardedStep[]) =>
-    placedAt(`${plural}.${id}`, steps, undefined)
   const whole = { name: `${does} ${plural}`, text: { idsOf: ['rows'] } } as const
+  const drafts: PartDraft[] = []
+  const turn = takingTurns()
+  for (const id of known ?? []) {
+    await turn()
+    const draft =
+      does === 'update'
+        ? update(writing, { entity: entityName, id }, given)
+        : hookBefore(writing, entityName, does, id, new Map())
+    const steps = placedAt(`${plural}.${id}`, draft?.steps ?? [], undefined)
+    drafts.push({ asSelf: draft?.asSelf === true, isolated: draft?.isolated, steps })
+  }
   if (does === 'delete') {
-    const hooks = (known ?? []).map(id => hookBefore(writing, entityName, 'delete', id, new Map()))
-    const steps = [
-      ...rowSteps(writing, write, undefined, known),
-      ...hooks.flatMap((hook, index) => at(known?.[index] ?? 0, hook?.steps ?? [])),
-      ...deleteSteps(writing, entityName, isRow, { name: 'gone', expect: 'any' }, sql`id`, true),
-    ]
-    const asSelf = hooks.some(hook => hook?.asSelf)
+    const all = together([
+      { steps: rowSteps(writing, write, undefined, known) },
+      ...drafts,
+      {
+        steps: deleteSteps(
+          writing,
+          entityName,
+          isRow,
+          { name: 'gone', expect: 'any' },
+          sql`id`,
+          true,
+        ),
+      },
+    ])
     // In a snapshot a row that came below one of them meanwhile has the write done again.
-    return commandOf(writing, { ...whole, asSelf, isolated: true, deletes: entityName, steps })
+    return commandOf(writing, { ...all, ...whole, isolated: true, deletes: entityName })
   }
   if (known) {
-    const drafts = known.map(id => {
-      const draft = update(writing, { entity: entityName, id }, given)
-      return { ...draft, steps: at(id, draft.steps) }
-    })
     const all = together([{ steps: rowSteps(writing, write, undefined, known) }, ...drafts])
     return commandOf(writing, { ...all, ...whole })
   }
@@ -313,7 +350,7 @@ export const writeMany = async (
       known = ids.length > mostRows ? [] : ids
     }
     try {
-      const done = await commit(store, commandFor(writing, write, known), null, context)
+      const done = await commit(store, await commandFor(writing, write, known), null, context)
       return { ...done, ids: idsIn(done.answer?.text) }
     } catch (error) {
       if (!(error instanceof RowsChanged) || tries === mostTries) throw error

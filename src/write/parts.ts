@@ -222,7 +222,7 @@ export const placedAt = (
   }))
 }
 
-type PartDraft = Pick<CommandDraft, 'steps' | 'asSelf' | 'isolated' | 'deletes'>
+export type PartDraft = Pick<CommandDraft, 'steps' | 'asSelf' | 'isolated' | 'deletes'>
 
 /** The links of a row that are removed: all that fit, or none if one of them may not be. */
 const unlinking = (
