@@ -5,11 +5,12 @@ import { pathOf } from '#check/callers.ts'
 import type { ReferenceRow, RowsReference } from '#check/reference.ts'
 import { brief, type CheckAnswer, type CheckService } from '#check/service.ts'
 import { validValue } from '#check/values.ts'
+import type { Entity } from '#model/entity.ts'
 import { entityOf, type Model, typeName } from '#model/model.ts'
-import { partRelations } from '#model/parts.ts'
+import { bulkKinds, partRelations } from '#model/parts.ts'
 import type { Rule, Viewer } from '#model/policy.ts'
 import { isIn } from '#model/version.ts'
-import { type Route, rightOf, routesOf } from '#rest/routes.ts'
+import { type Route, rightsOf, routesOf } from '#rest/routes.ts'
 
 /** What became of a request, in the words of neither API. */
 export type RequestOutcome =
@@ -137,8 +138,8 @@ const withBody = (line: string, body: unknown): string =>
 const ofRest = (service: CheckService, route: Route): Offer => {
   const { model, view } = service
   const { kind, method, below } = route
-  const right = rightOf(route)
-  const entity = right?.entity ?? route.entity
+  const { entity, operations } = rightsOf(model, route)
+  const [right] = operations
   const { policy } = entityOf(model, entity)
   const isLink = kind === 'link' || kind === 'unlink'
   const sent = (ids: object, body: unknown, written: readonly Written[]): Draft => {
@@ -179,8 +180,8 @@ const ofRest = (service: CheckService, route: Route): Offer => {
       two.flatMap(({ written }) => written),
     )
   }
-  const operation = right?.operation ?? 'read'
-  const rule = right ? policy[right.operation] : (policy.enter ?? policy.read)
+  const operation = right ?? 'read'
+  const rule = right ? policy[right] : (policy.enter ?? policy.read)
   const told = isLink ? `${kind} of ${route.entity}` : `${right ? kind : 'read'} of ${entity}`
   return { told, isGraphql: false, operation, entity, rule, route, isLink, draft }
 }
@@ -285,16 +286,24 @@ export const entityAt = ({ entities }: Model, path: string): string | null => {
   return id?.startsWith(':') ? (found ?? null) : null
 }
 
-/** All that the newest version of REST and GraphQL offer, but lists. */
+/** Whether many rows of an entity are made at once. */
+const makesMany = (entity: Entity): boolean => bulkKinds(entity).includes('create')
+
+/** All that the newest version of REST and GraphQL offer, but lists, and writes of many rows by a condition. */
 export const offersOf = async (service: CheckService): Promise<readonly Offer[]> => {
   const { model, view } = service
   const routes = routesOf(model).filter(
-    ({ kind, lifetime }) => kind !== 'list' && kind !== 'aggregate' && isIn(lifetime, view.version),
+    ({ kind, lifetime, entity }) =>
+      kind !== 'list' &&
+      kind !== 'aggregate' &&
+      isIn(lifetime, view.version) &&
+      (kind !== 'bulk' || makesMany(entityOf(model, entity))),
   )
-  const mutations = Object.entries(model.entities).flatMap(([entity, { graphql, bulk }]) =>
-    [...graphql.mutations, ...(bulk && graphql.type ? (['bulk'] as const) : [])].map(kind =>
-      ofGraphql(service, entity, kind),
-    ),
+  const mutations = Object.entries(model.entities).flatMap(([entity, self]) =>
+    [
+      ...self.graphql.mutations,
+      ...(makesMany(self) && self.graphql.type ? (['bulk'] as const) : []),
+    ].map(kind => ofGraphql(service, entity, kind)),
   )
   return [...routes.map(route => ofRest(service, route)), ...mutations, ...(await calls(service))]
 }
