@@ -50,7 +50,7 @@ const partWord = { day: 'Day', month: 'Month', year: 'Year' } satisfies Record<D
 export const measures: readonly GroupMeasure[] = ['sum', 'avg', 'min', 'max']
 
 /** The parameters of REST that say what is asked of groups. */
-export const groupParameters: readonly string[] = ['group', ...measures, 'tz']
+export const groupParameters: readonly string[] = ['group', ...measures, 'tz', 'having']
 
 /** What a group has beside its keys; a field of such a name is no key. */
 const reserved: readonly string[] = ['count', ...measures]

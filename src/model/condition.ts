@@ -196,7 +196,8 @@ export const namesViewer = (condition: unknown): boolean =>
 /** A fault of a condition: its path, such as `or.1.rating.gte`, and the rest of the sentence. */
 export type ConditionFault = { readonly path: string; readonly message: string }
 
-const mostComparisons = 30
+/** The most comparisons of a condition. */
+export const mostComparisons = 30
 const mostDepth = 6
 const mostValues = 100
 /** The most letters of a text that a caller looks for. */
@@ -335,7 +336,11 @@ export const resolveCondition = (
   { entities, digits, viewers, from, asking }: ConditionContext,
   entityName: string,
   condition: unknown,
-): { readonly predicate: Predicate; readonly faults: readonly ConditionFault[] } => {
+): {
+  readonly predicate: Predicate
+  readonly faults: readonly ConditionFault[]
+  readonly comparisons: number
+} => {
   const faults: ConditionFault[] = []
   let comparisons = 0
   const none: Predicate = { kind: 'or', of: [] }
@@ -555,7 +560,7 @@ export const resolveCondition = (
     const count = asking ? 'too many' : comparisons
     fault(path, `has ${count} comparisons, and at most ${mostComparisons} are taken`)
   }
-  return { predicate, faults }
+  return { predicate, faults, comparisons }
 }
 
 const wordsOf: Readonly<Record<string, string>> = {

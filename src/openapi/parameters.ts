@@ -13,7 +13,7 @@ import type { JsonSchema } from '#model/operation-docs.ts'
 import type { Resource } from '#model/resource.ts'
 import { lifetimeOf, type Version, type VersionStyle, type Versions } from '#model/version.ts'
 import { bareSchema, comparedName, describedBy, marksOf, type Schemas } from '#openapi/schemas.ts'
-import { deepParameter, whereParameters } from '#openapi/where.ts'
+import { deepParameter, whereParameter, whereParameters } from '#openapi/where.ts'
 import { mostKeys, mostPerPage } from '#read/selection.ts'
 import { groupsOf, havingOf } from '#rest/aggregate.ts'
 import { queryParameters } from '#rest/query.ts'
@@ -216,6 +216,7 @@ const groupsParameters = (resource: Resource): readonly JsonSchema[] => {
       'The time zone of days, months and years, of the IANA database; UTC unless given.',
       text,
     ),
+    query('having', 'Only groups that fit this condition, as JSON: `{"count":{"gte":2}}`.', text),
     ...having,
     wordsParameter(
       'sort',
@@ -244,17 +245,18 @@ export const parametersOf = (
     'Empty for the first of pages that go by cursors and not by numbers; else the nextCursor or prevCursor of another one.'
   const searched = Object.keys(resource.entity.search).join(', ')
   const words = `Only those with all these words in ${searched}, whatever their case and accents; the last word may be the beginning of one.`
+  const names = queryParameters(resource, kind, style)
   if (kind === 'aggregate') {
     const own = groupsParameters(resource)
-    const others = queryParameters(resource, kind, style).flatMap((name): readonly JsonSchema[] => {
+    const others = names.flatMap((name): readonly JsonSchema[] => {
       const filter = resource.filters[name]
       if (filter && !groupParameters.includes(name))
         return [filterParameter(resource, name, filter)]
+      if (name === 'where') return [whereParameter(resource)]
       return name === 'search' ? [query(name, words, text)] : []
     })
     return [...own, ...others]
   }
-  const names = queryParameters(resource, kind, style)
   return names.flatMap((name): JsonSchema | readonly JsonSchema[] => {
     const filter = resource.filters[name]
     if (filter) return filterParameter(resource, name, filter)

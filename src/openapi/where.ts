@@ -51,23 +51,25 @@ export const deepParameter = (name: string, schema: string): JsonSchema => ({
   schema: refTo(schema),
 })
 
+/** The parameter `where` of a resource. */
+export const whereParameter = ({ name }: Resource): JsonSchema => ({
+  name: 'where',
+  in: 'query',
+  description: 'Only those that fit this JSON. Members are parameters too: `id[in]=1,2`.',
+  schema: {
+    type: 'string',
+    contentMediaType: 'application/json',
+    contentSchema: refTo(whereNameOf(name)),
+  },
+})
+
 /** The parameters of a list that are conditions: `where`, and one for each member that has no parameter of its own. */
 export const whereParameters = (
   model: Model,
   resource: Resource,
   others: readonly string[],
 ): readonly JsonSchema[] => [
-  {
-    name: 'where',
-    in: 'query',
-    description:
-      'Only those that fit this condition, as JSON, which QUERY takes as its body: `{"where": …}`. Members are parameters too: `id=1`, `id[in]=1,2`, `relation.member=1`.',
-    schema: {
-      type: 'string',
-      contentMediaType: 'application/json',
-      contentSchema: refTo(whereNameOf(resource.name)),
-    },
-  },
+  whereParameter(resource),
   ...comparedIn(model, resource).flatMap(([name, { name: kind }]) =>
     others.includes(name) ? [] : [deepParameter(name, `${kind}Parameter`)],
   ),

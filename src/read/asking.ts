@@ -9,11 +9,12 @@ import {
 import { entityOf, type Model } from '#model/model.ts'
 import type { ParameterValue, Slot } from '#read/selection.ts'
 
-/** A caller's condition, resolved: its predicate, whose values are in slots, and what tells it from those of other shapes. */
+/** A caller's condition, resolved: its predicate, whose values are in slots, what tells it from those of other shapes, and how much it compares. */
 export type Asked = {
   readonly predicate: Predicate
   readonly values: readonly ParameterValue[]
   readonly shape: string
+  readonly comparisons: number
 }
 
 /** Resolves a caller's condition on the rows of an entity, with its values in slots from `first` on; or gives its faults. */
@@ -34,7 +35,7 @@ export const resolveAsked = (
   const resolved = resolveCondition(context, entityName, condition)
   if (resolved.faults.length > 0) return { faults: resolved.faults }
   const { predicate, values } = inSlots(resolved.predicate, first)
-  return { predicate, values, shape: JSON.stringify(predicate) }
+  return { predicate, values, shape: JSON.stringify(predicate), comparisons: resolved.comparisons }
 }
 
 /**

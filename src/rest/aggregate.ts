@@ -1,10 +1,13 @@
 /** GET of what rows of a list have in common: their number, sums, means, least and most, by groups, as a Selection and its values. */
 import { after } from '#base/after.ts'
 import { lru } from '#base/cache.ts'
+import { isObject, mapped } from '#base/object.ts'
 import { nearest } from '#base/text.ts'
 import { prepareFor } from '#core.ts'
+import { ApiError } from '#errors.ts'
+import { parseJson } from '#http/body.ts'
 import { type EncodedBody, encodeBody } from '#http/encode-body.ts'
-import { formType, header, parametersOf, readOptionsOf } from '#http/request.ts'
+import { header, parametersOf, readOptionsOf } from '#http/request.ts'
 import {
   type GroupMeasure,
   type GroupValue,
@@ -14,7 +17,6 @@ import {
   mostGroups,
   typeOf,
 } from '#model/aggregate.ts'
-import { isOrdering } from '#model/field.ts'
 import { fieldOf } from '#model/model.ts'
 import type { Role, Viewer } from '#model/policy.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
@@ -35,13 +37,15 @@ import {
 } from '#rest/query.ts'
 import { inVersion, isPublic, type Mount, represent } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
+import { isSortable } from '#rest/sort.ts'
+import { conditionReader, type ListCondition, queryTypes, valueOfJson } from '#rest/where.ts'
 import type { RestHandler } from '#versions/negotiation.ts'
 import { invalid } from '#write/input.ts'
 
 /** The members that groups may be asked about, each with its field. */
 const askedMembers = ({ entity, members }: Resource) =>
   members.flatMap(member =>
-    member.kind === 'field' && isOrdering(fieldOf(entity, member.field))
+    member.kind === 'field' && isSortable(entity, member.field)
       ? [[member.name, member.field] as const]
       : [],
   )
@@ -84,7 +88,11 @@ type GroupsShape = {
   readonly aggregate: Aggregate
   readonly filters: readonly AppliedFilter[]
   readonly isSearched: boolean
+  readonly asked?: ListCondition | undefined
 }
+
+/** The slot of the first filter's value. */
+const firstFilter = 2
 
 /** The number of all rows. */
 const bare: GroupsShape = {
@@ -113,6 +121,13 @@ const requestReader = ({ core, style }: Mount, route: Route, resource: Resource)
     operators.map(operator => ({ ...one, operator, called: `${parameter}[${operator}]` })),
   )
 
+  const conditionOf = conditionReader(
+    model,
+    resource,
+    parameters,
+    comparisons.map(({ called }) => called),
+  )
+
   /** What is made of fields by a measure: its member of the groups. */
   const measured = (query: QueryParameters, measure: GroupMeasure): readonly GroupItem[] => {
     const known = members.flatMap(([name]) => (values.has(`${measure}.${name}`) ? [name] : []))
@@ -127,8 +142,60 @@ const requestReader = ({ core, style }: Mount, route: Route, resource: Resource)
     return items.length > 0 ? [{ kind: 'object', key: measure, items }] : []
   }
 
-  /** The condition on groups: all its comparisons together. */
+  /** The values of a condition on groups as conditions have them; what is no condition is left as it is, and is a fault. */
+  const inValues = (
+    given: unknown,
+    path: string,
+    above: string,
+    query: QueryParameters,
+  ): unknown => {
+    if (!isObject(given)) return given
+    return Object.fromEntries(
+      Object.entries(given).map(([key, of]) => {
+        const at = `${path}.${key}`
+        if (key === 'not') return [key, inValues(of, at, '', query)]
+        if (key === 'and' || key === 'or')
+          return [
+            key,
+            Array.isArray(of)
+              ? of.map((one, place) => inValues(one, `${at}.${place}`, '', query))
+              : of,
+          ]
+        if (above === '' && measures.some(measure => measure === key))
+          return [key, inValues(of, at, `${key}.`, query)]
+        const value = values.get(above + key)
+        const known = comparisons.filter(({ name }) => name === above + key)
+        const valueFor = (one: unknown) =>
+          value && 'field' in value
+            ? valueOfJson(entity, value.field, formIn(resource, value), one)
+            : one
+        if (!value || known.length === 0 || !isObject(of)) return [key, valueFor(of)]
+        const operators = known.map(({ operator }) => operator)
+        for (const operator of Object.keys(of))
+          if (!operators.includes(operator))
+            query.fault(
+              `${at}.${operator}`,
+              `is not an operator here: take one of ${operators.join(', ')}`,
+            )
+        return [key, mapped(of, valueFor)]
+      }),
+    )
+  }
+
+  /** The condition on groups: all its comparisons together, or its JSON. */
   const havingIn = (query: QueryParameters): unknown => {
+    const json = query.get('having')
+    if (json !== undefined) {
+      if (comparisons.some(({ called }) => query.has(called)))
+        query.fault('having', 'is JSON and parameters too: write it in one of these ways')
+      try {
+        return inValues(parseJson(json, 'having'), 'having', '', query)
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error
+        query.fault('having', 'must be a condition as JSON, such as {"count":{"gte":2}}')
+        return undefined
+      }
+    }
     const all = comparisons.flatMap(({ name, value, scalar, operator, called }) => {
       const text = query.get(called)
       if (text === undefined) return []
@@ -153,10 +220,8 @@ const requestReader = ({ core, style }: Mount, route: Route, resource: Resource)
 
   const read = (path: string, text: string) => {
     const query = parseQuery(text)
-    query.only(
-      parameters,
-      comparisons.map(({ called }) => called),
-    )
+    const filters = filtersOf(filtered, query, model.settings.currency.digits, true)
+    const rows = conditionOf(query, firstFilter + filters.length)
     const groupBy = listed(query, 'group')
     const orderBy = listed(query, 'sort').map(term => ({
       name: term.replace(/^-/, ''),
@@ -169,6 +234,10 @@ const requestReader = ({ core, style }: Mount, route: Route, resource: Resource)
     const resolved = resolveGroups(model, entityName, members, asked, called)
     if ('faults' in resolved)
       for (const { path, message } of resolved.faults) {
+        if (query.has('having') && path.startsWith('having')) {
+          query.fault(path, message)
+          continue
+        }
         // The path of a comparison is that of its parameter.
         const [first = '', ...others] = path.split('.')
         query.fault(first + others.map(part => `[${part}]`).join(''), message)
@@ -182,13 +251,13 @@ const requestReader = ({ core, style }: Mount, route: Route, resource: Resource)
       ...bare.aggregate.items,
       ...measures.flatMap(measure => measured(query, measure)),
     ]
-    const filters = filtersOf(filtered, query, model.settings.currency.digits, true)
     const search = isSearched(resource, style) ? searchOf(query) : ''
     const limit = query.whole('limit')
     const shape: GroupsShape = {
       aggregate: 'faults' in resolved ? bare.aggregate : { ...resolved, items },
       filters,
       isSearched: search !== '',
+      asked: rows,
     }
     const { keys: grouped, order, compared } = shape.aggregate
     const used = [...grouped, ...order.map(({ value }) => value), ...compared]
@@ -198,7 +267,7 @@ const requestReader = ({ core, style }: Mount, route: Route, resource: Resource)
     const named = [...used, ...made].flatMap(value =>
       value && 'field' in value ? value.field : [],
     )
-    const by = [...named, ...filters.map(({ field }) => field)]
+    const by = [...named, ...filters.map(({ field }) => field), ...(rows?.fields ?? [])]
     return {
       url: `${path}?${text}`,
       query,
@@ -208,8 +277,10 @@ const requestReader = ({ core, style }: Mount, route: Route, resource: Resource)
         shape.aggregate,
         filters.map(({ field, is }) => `${field} ${is}`),
         shape.isSearched,
+        rows?.shape,
       ]),
-      open: isPublic(model, entity, route, by),
+      // Nor are they anybody's rows that a condition looks at on its way.
+      open: rows?.fields !== null && isPublic(model, entity, route, by),
       limit: Math.min(Math.max(limit ?? mostGroups, 1), mostGroups),
       isLimited: limit !== undefined,
       search,
@@ -232,22 +303,25 @@ type GroupsPage =
 
 /** Serves the groups of the rows of a list. */
 export const serveAggregate = (mount: Mount, route: Route): RestHandler => {
-  const { core, edge, version } = mount
+  const { core, edge, version, style } = mount
   const resource = resourceOf(core.model, route.entity, version)
+  const queriedBy = queryTypes(style).join(', ')
   const requestOf = requestReader(mount, route, resource)
 
-  /** The plans by the role and the shape that is asked for; made when first needed. Their slots: viewer, limit, the filters' values, the words of a search. */
+  /** The plans by the role and the shape that is asked for; made when first needed. Their slots: viewer, limit, the filters' values, those of a condition, the words of a search. */
   const plans = lru<Prepared>(200)
-  const planFor = (role: Role, { aggregate, filters, isSearched }: GroupsShape, key: string) => {
+  const planFor = (role: Role, shape: GroupsShape, key: string) => {
+    const { aggregate, filters, isSearched, asked } = shape
     const known = plans.get(`${role}|${key}`)
     if (known) return known
     const root: Root = {
       entity: route.entity,
       aggregate,
       items: [],
-      where: whereOf(filters, 2),
+      where: whereOf(filters, firstFilter),
+      asked: asked?.predicate,
       exists: [],
-      search: isSearched ? filters.length + 2 : undefined,
+      search: isSearched ? firstFilter + filters.length + (asked?.values.length ?? 0) : undefined,
       sort: [],
       many: true,
       page: { limit: 1, offset: null },
@@ -267,6 +341,7 @@ export const serveAggregate = (mount: Mount, route: Route): RestHandler => {
     query.done()
     const values: ParameterValue[] = [viewer.subject ?? viewer.id, limit]
     for (const { value } of shape.filters) values.push(value)
+    if (shape.asked) values.push(...shape.asked.values)
     if (search !== '') values.push(search)
     const prepared = planFor(viewer.role, shape, key)
     const isSent = c.req.method !== 'HEAD' && header(c, 'if-none-match') === undefined
@@ -288,7 +363,7 @@ export const serveAggregate = (mount: Mount, route: Route): RestHandler => {
     return after(found, page => {
       if (!page.isWhole) throw invalid([{ field: 'group', message: tooManyGroups }])
       const { body, tag } = page
-      return represent(c, edge, body, { named, isPublic: open, tag, queriedBy: formType })
+      return represent(c, edge, body, { named, isPublic: open, tag, queriedBy })
     })
   }
 }

@@ -275,15 +275,20 @@ const longestQuery = 16_384
 
 /**
  * The handler of a list for QUERY (RFC 10008), made of that for GET, whose plans and cached answers it shares: its parameters are
- * in a body, in addition to the parameters of the URL; the member of a JSON body is the parameter of its name.
+ * in a body, in addition to the parameters of the URL; the members of a JSON body are the parameters of their names.
  */
 export const queriedBy =
-  ({ bodyLimit }: HttpContext, handle: RestHandler, style: VersionStyle): RestHandler =>
+  (
+    { bodyLimit }: HttpContext,
+    handle: RestHandler,
+    style: VersionStyle,
+    members: readonly string[],
+  ): RestHandler =>
   async (c, viewer, named) => {
     try {
       const inUrl = queryString(c)
       const text = await queryBody(c, Math.min(bodyLimit, longestQuery), queryTypes(style))
-      const inBody = bodyType(c) === formType ? text : parametersOfBody(text)
+      const inBody = bodyType(c) === formType ? text : parametersOfBody(text, members)
       // The body is read when the version is known.
       if (parametersIn(inBody).has('version'))
         throw invalid([{ field: 'version', message: 'must be named in the URL or in a header' }])

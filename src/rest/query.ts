@@ -49,7 +49,8 @@ export const queryParameters = (
     ...Object.keys(resource.filters),
     ...(isSearched(resource, style) ? ['search'] : []),
   ]
-  if (kind === 'aggregate') return [...new Set([...groupParameters, 'sort', 'limit', ...chosen])]
+  if (kind === 'aggregate')
+    return [...new Set([...groupParameters, 'sort', 'limit', ...chosen, 'where'])]
   if (kind !== 'list') return kind === 'one' ? fields : []
   return [
     ...(paging === 'cursor' ? ['cursor'] : ['page']),

@@ -167,9 +167,10 @@ export const mountRest = (
       }
       mount(method, handlers)
       if (group.some(isQueried)) {
+        const inBody = hasGroups ? ['where', 'having'] : ['where']
         const queried = [...handlers].flatMap(([version, handle]) =>
           group.some(endpoint => isIn(endpoint, version))
-            ? [[version, queriedBy(edge, handle, versions.styleOf(version))] as const]
+            ? [[version, queriedBy(edge, handle, versions.styleOf(version), inBody)] as const]
             : [],
         )
         mount(queryMethod, new Map(queried))

@@ -1,6 +1,6 @@
 /** The order of a list of the REST API: what `sort` may name, and what a request asks for. */
 import { nearest } from '#base/text.ts'
-import type { Entity, Relation } from '#model/entity.ts'
+import { type Entity, mayAskField, type Relation } from '#model/entity.ts'
 import { isOrdering } from '#model/field.ts'
 import { fieldOf, type Model } from '#model/model.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
@@ -11,16 +11,15 @@ import type { QueryParameters } from '#rest/query.ts'
 /** The order of a list that is asked for none. */
 export const byId: Sort = { field: 'id', descending: false }
 
-/** Whether callers may ask for a field or relation of an entity at all. */
-const isOpen = ({ filterable }: Entity, key: string): boolean => filterable?.includes(key) ?? true
-
 /** Whether rows can be ordered by members of the row that a relation leads to: its id is shown, or GraphQL shows the row. */
 const leadsOn = ({ entity }: Resource, name: string, { kind, by, graphql }: Relation): boolean =>
-  isOpen(entity, name) && kind === 'one' && (graphql || fieldOf(entity, by).rest)
+  (entity.filterable?.includes(name) ?? true) &&
+  kind === 'one' &&
+  (graphql || fieldOf(entity, by).rest)
 
-/** Whether rows can be ordered by a field. */
-const isSortable = (entity: Entity, key: string): boolean =>
-  isOpen(entity, key) && isOrdering(fieldOf(entity, key))
+/** Whether rows can be ordered by a field, and grouped. */
+export const isSortable = (entity: Entity, key: string): boolean =>
+  mayAskField(entity, key) && isOrdering(fieldOf(entity, key))
 
 /** The members of an object that rows can be ordered by, `relevance` in a search, and those across one of its relations to one row. */
 export const sortableMembers = (model: Model, resource: Resource): readonly string[] => {

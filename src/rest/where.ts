@@ -3,7 +3,13 @@ import { nearest } from '#base/text.ts'
 import { ApiError } from '#errors.ts'
 import { parseJson, parseObject } from '#http/body.ts'
 import { formType } from '#http/request.ts'
-import { operatorsOf, type Predicate, partsOf, ValueFault } from '#model/condition.ts'
+import {
+  mostComparisons,
+  operatorsOf,
+  type Predicate,
+  partsOf,
+  ValueFault,
+} from '#model/condition.ts'
 import { type Entity, mayAskField, mayAskRelation, type Relation } from '#model/entity.ts'
 import { fieldOf, type Model } from '#model/model.ts'
 import { digitsOf, parseMinor } from '#model/money.ts'
@@ -84,7 +90,12 @@ const valueOfWord = (
 }
 
 /** The value of a condition that JSON stands for, as the members of a version are written. */
-const valueOfJson = (entity: Entity, key: string, form: Form | undefined, given: unknown) => {
+export const valueOfJson = (
+  entity: Entity,
+  key: string,
+  form: Form | undefined,
+  given: unknown,
+) => {
   if (given === null || form === undefined) return given
   if (form !== 'as seconds') return valueOfWord(form, given, fieldOf(entity, key).values)
   return Number.isSafeInteger(given) && Math.abs(Number(given)) < 8.64e12
@@ -154,7 +165,7 @@ const wrapped = (step: string, of: unknown) => {
 }
 
 /** A caller's condition with the fields of the list's own rows in it, null for one that crosses relations; and its own words. */
-export type ListCondition = Asked & {
+export type ListCondition = Omit<Asked, 'comparisons'> & {
   readonly fields: readonly string[] | null
   readonly said: string
 }
@@ -182,13 +193,14 @@ export const jsonWords = (model: Model, version: Version) => ({
 })
 
 /**
- * Reads the conditions of requests to the lists of an entity: `parameters` are the names of its other ones. What is neither is a
- * fault.
+ * Reads the conditions of requests for rows of an entity: `parameters` are the names of the other ones, and `others` more that are too
+ * many to be told. What is neither is a fault.
  */
 export const conditionReader = (
   model: Model,
   resource: Resource,
   parameters: readonly string[],
+  others: readonly string[] = [],
 ) => {
   const read = conditionsOf(model, resource)
   const { entity, version } = resource
@@ -209,16 +221,17 @@ export const conditionReader = (
   return (query: QueryParameters, first: Slot): ListCondition | undefined => {
     const given: { readonly name: string; readonly condition: unknown; readonly text: string }[] =
       []
-    for (const name of query.beside(parameters)) {
+    for (const name of query.beside([...parameters, ...others])) {
       const text = query.get(name) ?? ''
       const found = read(name, text)
       if ('condition' in found) given.push({ name, text, condition: found.condition })
-      else query.unknown(name, parameters, found.near)
+      else query.unknown(name, parameters, nearest(name, others) ?? found.near)
     }
     const json = query.get('where')
     if (given.length === 0 && json === undefined) return undefined
     const parts: Asked[] = []
     let next = first
+    let comparisons = 0
     const add = (words: typeof ofText, condition: unknown, nameOf: (path: string) => string) => {
       const found = resolveAsked(model, resource.name, condition, words, next)
       if ('faults' in found)
@@ -226,10 +239,12 @@ export const conditionReader = (
       else {
         parts.push(found)
         next += found.values.length
+        comparisons += found.comparisons
       }
     }
     // Each by itself, so that its faults have its name.
-    for (const { name, condition } of given) add(ofText, condition, () => name)
+    for (const { name, condition } of given.slice(0, mostComparisons))
+      add(ofText, condition, () => name)
     if (json !== undefined) {
       let condition: unknown
       try {
@@ -241,10 +256,10 @@ export const conditionReader = (
       }
       add(ofJson, condition, path => path)
     }
-    if (given.length > mostParameters)
+    if (comparisons > mostComparisons || given.length > mostComparisons)
       query.fault(
-        given[mostParameters]?.name ?? '',
-        `is one condition more than the ${mostParameters} that are taken: leave some out`,
+        json === undefined ? (given.at(-1)?.name ?? '') : 'where',
+        `is one comparison more than the ${mostComparisons} that are taken of all conditions together: leave some out`,
       )
     const predicate: Predicate = { kind: 'and', of: parts.map(part => part.predicate) }
     return {
@@ -257,23 +272,16 @@ export const conditionReader = (
   }
 }
 
-/** The most conditions as parameters beside `where`, which has as many comparisons. */
-const mostParameters = 30
-
 /** The media types of the bodies with which a QUERY asks a list of a version. */
 export const queryTypes = ({ isStrict }: Pick<VersionStyle, 'isStrict'>): readonly string[] =>
   isStrict ? [formType, 'application/json'] : [formType]
 
-/** What the JSON body of a QUERY says as parameters. */
-export const parametersOfBody = (text: string): string => {
-  const { where, ...others } = parseObject(text)
-  const names = Object.keys(others)
-  if (names.length > 0)
-    throw invalid(
-      names.map(field => ({
-        field,
-        message: 'is not a member here; there is only where, and parameters are in the URL',
-      })),
-    )
-  return where === undefined ? '' : `where=${encodeURIComponent(JSON.stringify(where))}`
+/** What the JSON body of a QUERY says as parameters, which are its members. */
+export const parametersOfBody = (text: string, members: readonly string[]): string => {
+  const given = Object.entries(parseObject(text))
+  const unknown = given.filter(([name]) => !members.includes(name))
+  const there = `there is only ${members.join(' and ')}, and parameters are in the URL`
+  if (unknown.length > 0)
+    throw invalid(unknown.map(([field]) => ({ field, message: `is not a member here; ${there}` })))
+  return given.map(([name, one]) => `${name}=${encodeURIComponent(JSON.stringify(one))}`).join('&')
 }

@@ -1,8 +1,9 @@
 /** Who still uses deprecated parts of the APIs: the parts that requests name are counted, and the counts written to the store each minute, with the first day of each announcement. */
 import { addMonths, dayNumber, dayNumbered } from '#base/dates.ts'
-import type { JsonObject } from '#base/object.ts'
+import { isObject, type JsonObject, own } from '#base/object.ts'
 import { parametersIn } from '#base/text.ts'
 import { parametersOf } from '#http/request.ts'
+import { groupParameters } from '#model/aggregate.ts'
 import type { Model } from '#model/model.ts'
 import { callerOf, type Viewer } from '#model/policy.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
@@ -168,6 +169,48 @@ const endingOf = (resource: Resource) => {
   return { members, sorts, filters }
 }
 
+/** How deep a condition is looked into: deeper ones are refused. */
+const mostDepth = 20
+
+/** The members that conditions as parameters name, and those in the JSON of `where`. */
+const conditionsIn = (parameters: URLSearchParams): readonly unknown[] => {
+  const named = [...parameters.keys()].map(name =>
+    name
+      .replace(/\[.*/, '')
+      .split('.')
+      .reduceRight<unknown>((of, step) => ({ [step]: of }), undefined),
+  )
+  try {
+    return [...named, JSON.parse(parameters.get('where') ?? 'null')]
+  } catch {
+    return named
+  }
+}
+
+/** The ending members that a condition on the rows of a resource names. */
+const endingIn = (
+  model: Model,
+  resource: Resource,
+  condition: unknown,
+  depth = 0,
+): readonly (string | undefined)[] => {
+  if (depth > mostDepth) return []
+  if (Array.isArray(condition))
+    return condition.flatMap(one => endingIn(model, resource, one, depth + 1))
+  if (!isObject(condition)) return []
+  return Object.entries(condition).flatMap(([key, of]) => {
+    const relation = own(resource.entity.relations, key)
+    const isOfRows = ['and', 'or', 'not', 'some', 'none'].includes(key)
+    if (!relation)
+      return isOfRows
+        ? endingIn(model, resource, of, depth + 1)
+        : [endingOf(resource).members.get(key)]
+    const to = resourceOf(model, relation.to, resource.version)
+    const crossed = isEnding(relation) ? [`${resource.name}.${key}`] : []
+    return [...crossed, ...endingIn(model, to, of, depth + 1)]
+  })
+}
+
 /** Where uses are counted: by the model, into the counts, for the version that was asked. */
 type CountedIn = {
   readonly core: { readonly model: Model; readonly usage: Usage }
@@ -196,7 +239,17 @@ export const countingUses = (
     route.entity === undefined
       ? { members: none, sorts: none, filters: none }
       : endingOf(resourceOf(model, route.entity, mount.version))
-  const isNothing = members.size + sorts.size + filters.size === 0
+  // Strict versions take conditions, which name members of other rows too.
+  const asked =
+    route.entity !== undefined &&
+    route.method === 'GET' &&
+    model.versions.styleOf(mount.version).isStrict &&
+    Object.keys(model.entities).some(
+      name => endingOf(resourceOf(model, name, mount.version)).members.size > 0,
+    )
+      ? resourceOf(model, route.entity, mount.version)
+      : undefined
+  const isNothing = !asked && members.size + sorts.size + filters.size === 0
   const own = isEnding(route) ? [`${route.method}:${route.path}`] : []
   if (isNothing && own.length === 0) return handle
   return (c, viewer, requested) => {
@@ -211,6 +264,12 @@ export const countingUses = (
         ...listed('fields').map(name => members.get(name)),
         ...listed('sort').map(name => sorts.get(name) ?? members.get(name.replace(/^-/, ''))),
         ...[...parameters.keys()].map(name => filters.get(name)),
+        ...(asked
+          ? [
+              ...groupParameters.flatMap(name => listed(name).map(member => members.get(member))),
+              ...conditionsIn(parameters).flatMap(one => endingIn(model, asked, one)),
+            ]
+          : []),
       ])
     }
     return handle(c, viewer, requested)

@@ -381,7 +381,7 @@ for (const engine of engines)
       assert.deepEqual(JSON.parse((await asked(`GET ${path}?kind=big`)).text), {
         data: [{ count: 2 }],
       })
-      assert.equal(got.headers.get('accept-query'), formType)
+      assert.equal(got.headers.get('accept-query'), `${formType}, application/json`)
       const again = { headers: { 'If-None-Match': got.headers.get('etag') ?? '' } }
       assert.equal((await asked(`GET ${path}?${text}&sort=-sum.size`, again)).status, 304)
       const inBody = await service.ask({

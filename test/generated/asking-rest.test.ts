@@ -90,6 +90,116 @@ for (const on of engines)
       }
     })
 
+    test('groups are of the rows that fit, by parameters, JSON and QUERY, and having is JSON too', async () => {
+      const drawn = fc.sample(conditions.item as fc.Arbitrary<Condition>, {
+        seed: 31,
+        numRuns: rounds(20, 400),
+      })
+      const groups = '/api/v2/items/aggregate?group=rare&sum=size'
+      for (const where of drawn)
+        for (const as of cooks) {
+          const { status, json, text } = await ask(as, `QUERY ${groups}`, { where })
+          if (status === 422 && isTooMuch(text)) continue
+          const about = `${as} ${JSON.stringify(where)} ${text}`
+          assert.equal(status, 200, about)
+          const byRare = Map.groupBy(fitting(as, 'item', where), row => row.rare ?? null)
+          const expected = [...byRare].map(([rare, rows]) => {
+            const sizes = rows.flatMap(({ size }) => (size == null ? [] : [Number(size)]))
+            const sum = sizes.length > 0 ? sizes.reduce((all, one) => all + one) : null
+            return {
+              rare: rare === null ? null : rare === 1,
+              count: rows.length,
+              sum: { size: sum },
+            }
+          })
+          const inOrder = (all: readonly object[]) => all.map(one => JSON.stringify(one)).sort()
+          assert.deepEqual(inOrder(json.data), inOrder(expected), about)
+          const having = { or: [{ count: { gte: 3 } }, { not: { sum: { size: { gte: 0 } } } }] }
+          const least = await ask(as, `QUERY ${groups}`, { where, having })
+          assert.equal(least.status, 200, least.text)
+          const kept = expected.filter(
+            ({ count, sum: { size } }) => count >= 3 || size === null || size < 0,
+          )
+          assert.deepEqual(inOrder(least.json.data), inOrder(kept), `${about} ${least.text}`)
+          const url = new URLSearchParams({
+            where: JSON.stringify(where),
+            having: JSON.stringify(having),
+          })
+          assert.equal((await ask(as, `GET ${groups}&${url}`)).text, least.text)
+        }
+      const count = async (more: string) =>
+        (await ask(1, `GET /api/v2/items/aggregate?${more}`)).json.data[0].count
+      assert.equal(
+        await count('size[gte]=0&notes.stars[gte]=1'),
+        wanted(1, { size: { gte: 0 }, notes: { some: { stars: { gte: 1 } } } }).length,
+      )
+      for (const [parameters, field, message] of [
+        ['having={"count":{"gtee":1}}', 'having.count.gtee', /take one of eq, ne/],
+        ['having={"count":{"in":[1]}}', 'having.count.in', /take one of eq, ne/],
+        ['having={"or":[{"sum":{"siz":1}}]}', 'having.or.0.sum.siz', /did you mean/],
+        ['having={"count":1}&having[count][gte]=1', 'having', /one of these ways/],
+        ['having={', 'having', /as JSON/],
+        ['having[count][gtee]=1', 'having[count][gtee]', /did you mean having\[count\]\[gte\]/],
+        ['sise[gte]=1', 'sise[gte]', /did you mean size\[gte\]/],
+        ['where={"sise":1}', 'where.sise', /did you mean size/],
+      ] as const) {
+        const { status, json, text } = await ask(
+          1,
+          `GET /api/v2/items/aggregate?${encodeURI(parameters)}`,
+        )
+        assert.deepEqual([status, json.errors?.[0]?.field], [422, field], text)
+        assert.match(json.errors[0].message, message)
+      }
+      assert.equal((await ask(1, `QUERY ${groups}`, { where: { code: 'a' } })).status, 403)
+    })
+
+    test('no more than 30 comparisons are taken, parameters and JSON together', async () => {
+      const sizes = (count: number) => ({
+        or: Array.from({ length: count }, (_, at) => ({ size: at })),
+      })
+      const own = 'id[ne]=98&id[notIn]=99'
+      for (const path of ['items', 'items/aggregate']) {
+        const line = `QUERY /api/v2/${path}?${own}`
+        assert.equal((await ask(1, line, { where: sizes(28) })).status, 200)
+        const { status, json } = await ask(1, line, { where: sizes(29) })
+        assert.deepEqual([status, json.errors[0].field], [422, 'where'])
+      }
+      const ops = ['eq', 'ne', 'lt', 'lte', 'gt', 'gte', 'isNull']
+      const all = ['size', 'price', 'weight', 'shelf.id', 'owner.id'].flatMap(member =>
+        (member.endsWith('id') ? ['eq', 'ne', 'isNull'] : ops).map(
+          is => `${member}[${is}]=${is === 'isNull' ? 'false' : 1}`,
+        ),
+      )
+      const more = ['in', 'notIn'].flatMap(is =>
+        ['size', 'price', 'weight'].map(one => `${one}[${is}]=1`),
+      )
+      const parameters = [...all, ...more]
+      assert.ok(parameters.length > 30)
+      assert.equal(
+        (await ask(1, `GET /api/v2/items?${parameters.slice(0, 30).join('&')}`)).status,
+        200,
+      )
+      const { status, json } = await ask(
+        1,
+        `GET /api/v2/items?${parameters.slice(0, 31).join('&')}`,
+      )
+      assert.deepEqual([status, json.errors[0].field], [422, parameters[30]?.split('=')[0]])
+    })
+
+    test('what is not filterable is in no order, group or sum', async () => {
+      for (const [line, field] of [
+        ['tags?sort=id', 'sort'],
+        ['tags/aggregate?min=id', 'min'],
+        ['marks/aggregate?group=shade', 'group'],
+        ['marks?sort=shade', 'sort'],
+        ['marks?shade=plain', 'shade'],
+      ] as const) {
+        const { status, json, text } = await ask(1, `GET /api/v2/${line}`)
+        assert.deepEqual([status, json.errors?.[0]?.field], [422, field], text)
+      }
+      assert.equal((await ask(1, 'GET /api/v2/tags/aggregate?group=slug')).status, 200)
+    })
+
     test('two parameters of one relation may be of two rows; its JSON is of one', async () => {
       const both = [{ notes: { some: { stars: 1 } } }, { notes: { some: { writerId: 3 } } }]
       assert.deepEqual(
