@@ -5,7 +5,7 @@ export const errors = defineErrors({
   EMAIL_TAKEN: {
     status: 409,
     title: 'The email address is in use',
-    example: 'This email is in use already',
+    detail: 'This email is in use already',
   },
   INVALID_STATE: {
     status: 409,

@@ -399,6 +399,7 @@ type ErrorKind<Code extends string = string> = {
     readonly code: Code;
     readonly status: number;
     readonly title: string;
+    readonly detail?: string;
     readonly example?: string;
 };
 type ErrorLocation = {
@@ -780,6 +781,7 @@ type Message = {
 type Mode = 'create' | 'replace' | 'update' | 'import';
 type Model = {
     readonly graphqlStrings?: boolean;
+    readonly about?: string | undefined;
     readonly entities: Entities;
     readonly viewers: Viewers;
     readonly versions: Versions;

@@ -274,7 +274,10 @@ const currencyNamed = (code: string) => {
   return currency
 }
 
-const checkLook = (title = 'Duet', colours: Content['colours'] = {}): void => {
+/** That of a content which says none. */
+const usualTitle = 'Duet'
+
+const checkLook = (title = usualTitle, colours: Content['colours'] = {}): void => {
   if (title.trim() === '')
     throw new Error('The title of the content is empty: name it, or leave it out')
   for (const [api, colour] of Object.entries(colours))
@@ -332,7 +335,7 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
     checkShape(codes, own, `the errors of unique values of ${name}`)
   }
   const made: Content = {
-    title: 'Duet',
+    title: usualTitle,
     transfer: {},
     examples: usualExamples(parts.entities),
     commands: {},
@@ -380,11 +383,12 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
 
 /** The model of a content with an operator's settings; throws a plain error if a rule names an unknown switch, or the steps of an action or a hook are at fault. */
 export const modelOf = (
-  { entities, viewers, versions, actions, errors, graphqlStrings }: Content,
+  { title, description, entities, viewers, versions, actions, errors, graphqlStrings }: Content,
   settings: Settings,
 ): Model => {
   checkSwitches(entities, settings.switches, rulesOfActions(actions))
-  const model = { entities, viewers, versions, settings, graphqlStrings }
+  const about = title === usualTitle ? description : [title, description].filter(Boolean).join(': ')
+  const model = { about, entities, viewers, versions, settings, graphqlStrings }
   checkSteps(model, actions, mergeErrors(machineErrors, errors))
   return model
 }

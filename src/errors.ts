@@ -7,9 +7,11 @@ export type ErrorKind<Code extends string = string> = {
   readonly code: Code
   /** The HTTP status, unless a throw names another one. */
   readonly status: number
-  /** The message, unless a throw gives another one. */
+  /** The meaning of the code, the same in all answers with it. */
   readonly title: string
-  /** A message that callers may meet, for the pages about errors; absent if it is the title. */
+  /** What an answer says with it, unless a throw gives another message; absent if it is the title. */
+  readonly detail?: string
+  /** A message that callers may meet, for the pages about errors; absent if it is the detail. */
   readonly example?: string
 }
 
@@ -17,6 +19,7 @@ export const errorShape = keys<ErrorKind>({
   code: must('text'),
   status: must('number'),
   title: must('text'),
+  detail: 'text',
   example: 'text',
 })
 
@@ -36,7 +39,8 @@ export const defineErrors = <const Table extends Described>(
       throw new Error(`The error code ${code} is not in capitals: write it like NOT_FOUND`)
     if (!Number.isInteger(status) || status < 400 || status > 599)
       throw new Error(`The error code ${code} has the status ${status}: give it one of 400 to 599`)
-    return [code, { code, status, title, ...more }]
+    const { detail, example = detail } = more
+    return [code, { code, status, title, ...more, ...(example !== undefined && { example }) }]
   })
   return Object.fromEntries(kinds)
 }
@@ -258,9 +262,14 @@ export class ApiError extends Error {
   readonly location: ErrorLocation | undefined
 
   constructor(of: ErrorCode | ErrorKind, message?: string, facts: Facts = {}) {
-    const { code, status, title } = typeof of === 'string' ? machineErrors[of] : of
+    const {
+      code,
+      status,
+      title,
+      detail = title,
+    }: ErrorKind = typeof of === 'string' ? machineErrors[of] : of
     super(
-      clipped(message ?? title, longestMessage),
+      clipped(message ?? detail, longestMessage),
       facts.cause === undefined ? undefined : { cause: facts.cause },
     )
     this.code = code

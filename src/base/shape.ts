@@ -12,8 +12,8 @@ export type Shape =
   | 'function'
   /** One of a closed set. */
   | { readonly words: readonly string[] }
-  /** An object with these keys only. */
-  | { readonly keys: Readonly<Record<string, Shape | Needed>> }
+  /** An object with these keys only, and what to call it where something else is given. */
+  | { readonly keys: Readonly<Record<string, Shape | Needed>>; readonly called?: string }
   /** An object whose keys the declaration chooses. */
   | { readonly named: Shape }
   | { readonly each: Shape }
@@ -36,9 +36,10 @@ type ShapesOf<T> = {
 }
 
 /** The shape of a type. The compiler refuses one that lacks a key of it or has another one, or does not say what is needed. */
-export const keys = <T extends object>(known: ShapesOf<T>): { readonly keys: ShapesOf<T> } => ({
-  keys: known,
-})
+export const keys = <T extends object>(
+  known: ShapesOf<T>,
+  called = 'an object',
+): { readonly keys: ShapesOf<T>; readonly called: string } => ({ keys: known, called })
 
 /** The shape of a union of words. The compiler refuses one that lacks a word of it, or has another one. */
 export const words = <Word extends string>(known: Readonly<Record<Word, 1>>): Shape => ({
@@ -76,6 +77,7 @@ const inWords = (shape: Shape): string => {
   if (typeof shape === 'string') return shape === 'null' ? shape : `a ${shape}`
   if ('words' in shape) return `one of ${shape.words.join(', ')}`
   if ('either' in shape) return shape.either.map(inWords).join(', or ')
+  if ('keys' in shape && shape.called) return shape.called
   if ('by' in shape) return inWords(shape.by(undefined))
   return 'each' in shape ? 'a list' : 'an object'
 }

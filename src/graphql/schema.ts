@@ -211,8 +211,8 @@ export const deriveSchema = (model: Model, actions: readonly Action[] = []): Der
   const mutation = new GraphQLObjectType({ name: 'Mutation', fields: mutations })
   const hasMutations = Object.keys(mutations).length > 0
   try {
-    const schema = new GraphQLSchema({ query, ...(hasMutations && { mutation }) })
-    return { schema, roots, words }
+    const parts = { description: model.about, query, ...(hasMutations && { mutation }) }
+    return { schema: new GraphQLSchema(parts), roots, words }
   } catch (error) {
     // Names of types that depend on others, such as IntCondition, are known only here.
     const [, taken] = /types named "(\w+)"/.exec(String(error)) ?? []

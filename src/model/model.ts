@@ -39,6 +39,8 @@ export type Entities = Readonly<Record<string, Entity>>
 export type Model = {
   /** Whether choices, days and times are Strings in the GraphQL API, no types of their own. */
   readonly graphqlStrings?: boolean
+  /** What the content says of itself, for the schema of GraphQL. */
+  readonly about?: string | undefined
   readonly entities: Entities
   readonly viewers: Viewers
   readonly versions: Versions

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { admin, editor, roles } from '../../test/support/roles.ts'
+import { entity } from './entity.ts'
+import { text } from './field.ts'
 import {
   anonymous,
   anyone,
@@ -98,4 +100,12 @@ test('who alone may give a field is said where not every caller with a token may
   assert.equal(givenOnlyBy(anyone, model), undefined)
   assert.equal(givenOnlyBy(signedIn, model), undefined)
   assert.equal(givenOnlyBy(admin, model), 'May be given by an admin only.')
+})
+
+test('a rule that is given as a text is refused with the names of the rules', () => {
+  const made = () => entity({ fields: { a: text({ max: 9, settableBy: 'nobody' as never }) } })
+  assert.throws(
+    made,
+    /settableBy is "nobody": it must be a rule, imported from duet\/model: anyone,/,
+  )
 })

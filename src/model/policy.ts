@@ -113,18 +113,21 @@ const ruleKind = words<Rule['kind']>({
   'any of': 1,
 })
 
-export const ruleShape = keys<Rule | CallerWord | (CallerRule & { becoming?: unknown })>({
-  kind: must(ruleKind),
-  fields: { each: 'text' },
-  role: 'text',
-  setting: 'text',
-  rules: { each: 'anything' },
-  before: 'anything',
-  after: 'anything',
-  byViewer: 'flag',
-  where: 'function',
-  becoming: 'function',
-})
+export const ruleShape = keys<Rule | CallerWord | (CallerRule & { becoming?: unknown })>(
+  {
+    kind: must(ruleKind),
+    fields: { each: 'text' },
+    role: 'text',
+    setting: 'text',
+    rules: { each: 'anything' },
+    before: 'anything',
+    after: 'anything',
+    byViewer: 'flag',
+    where: 'function',
+    becoming: 'function',
+  },
+  'a rule, imported from duet/model: anyone, signedIn, nobody, self(…), role(…), withRole(…), whileOpen(…)',
+)
 
 /** A rule for callers, which a condition may narrow to some rows. */
 type CallerWord = CallerRule & {

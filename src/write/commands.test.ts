@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { type JobFacts, jobs } from '#channels.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
-import { ApiError } from '#errors.ts'
+import { ApiError, defineErrors } from '#errors.ts'
 import { entity } from '#model/entity.ts'
 import { choice, folded, id, int, reference, revision, text } from '#model/field.ts'
 import { defineModel, type Model } from '#model/model.ts'
@@ -27,6 +27,7 @@ const common = {
   description: '',
   rest: { list: true, one: true, listing: { paging: 'page', limit: 10 } },
 } as const
+const errors = defineErrors({ NOTED: { status: 409, title: 'You have noted this page before' } })
 const member = entity({
   ...common,
   table: 'members',
@@ -52,7 +53,7 @@ const note = entity({
     line: int({ min: 1, max: 9 }),
   },
   policy: { read: anyone, create: self('byId', 'forId') },
-  sets: [['page', 'line']],
+  sets: [['page', 'line'], { fields: ['byId', 'page'], error: errors.NOTED }],
   filterable: [],
 })
 const errand = entity({
@@ -117,6 +118,14 @@ test('a value that is taken is told by the name of its member in the version of 
   assert.deepEqual(await errorFor(taken('members.name_key')), message('name'))
   assert.deepEqual(await errorFor(taken('members.name_key'), 1), message('login'))
   assert.deepEqual(await errorFor(taken('members.name_key'), 2), message('name'))
+})
+
+test('what a content says of values that are taken is told as it says it', async () => {
+  assert.deepEqual(await errorFor(taken('notes.by_id_page')), [
+    'NOTED',
+    'You have noted this page before',
+    ['byId', 'page'],
+  ])
 })
 
 test('values that are taken together are told each with the others', async () => {

@@ -147,6 +147,8 @@ const takenError = (
     return { field, message: `is in use already${together}` }
   })
   const [first] = details
-  const message = first && `This ${first.field} ${first.message}`
+  // What the content says of its own error tells more than names of members.
+  const derived = first && `This ${first.field} ${first.message}`
+  const message = typeof error === 'string' ? derived : error.detail
   return new ApiError(error, message, first && { details })
 }

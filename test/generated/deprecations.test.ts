@@ -6,7 +6,8 @@ import { deriveSchema } from '#graphql/schema.ts'
 import { type Entity, entity, many, one } from '#model/entity.ts'
 import { choice, id, reference, revision, text } from '#model/field.ts'
 import { anyone, signedIn } from '#model/policy.ts'
-import { subjects } from '../generic/contents.ts'
+import { library } from '../support/library/index.ts'
+import market from '../support/market/duet.config.ts'
 import { modelAsUsual } from '../world.ts'
 import { member } from './models.ts'
 import { modelFor, type Service, serveModel } from './serve.ts'
@@ -101,11 +102,11 @@ test('a value with the name of what every object has is not deprecated by that',
 })
 
 test('a schema without enums and deprecations has none', () => {
-  const [content, library] = subjects.map(({ content }) =>
+  const [plain, named] = [market, library].map(content =>
     printSchema(deriveSchema(modelAsUsual(content)).schema),
   )
-  assert.doesNotMatch(content ?? '', /@deprecated|^enum (?!SortDirection |\w+AggregateKey )/m)
-  assert.match(library ?? '', /^enum BookLanguage \{/m)
+  assert.doesNotMatch(plain ?? '', /@deprecated|^enum (?!SortDirection |\w+AggregateKey )/m)
+  assert.match(named ?? '', /^enum BookLanguage \{/m)
 })
 
 describe('an enum', () => {
