@@ -124,6 +124,24 @@ function copyExamples(dist) {
   }
 }
 
+/** In documents, links to what is in the checkout and not in the package become their words. */
+function unlinkMissing(dist) {
+  for (const name of fs.globSync('**/*.md', { cwd: dist })) {
+    const file = join(dist, name)
+    const text = fs.readFileSync(file, 'utf8')
+    const linked = text.replace(
+      /\[((?:[^[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)/g,
+      (link, words, target) => {
+        const [path] = target.split('#')
+        const leads =
+          path === '' || /^[a-z]+:/.test(path) || fs.existsSync(join(dirname(file), path))
+        return leads ? link : words
+      },
+    )
+    if (linked !== text) fs.writeFileSync(file, linked)
+  }
+}
+
 /** Builds the package into a folder that has this checkout's node_modules beside or above it; throws a plain error if the compiler refuses it. */
 export function build(dist) {
   fs.rmSync(dist, { recursive: true, force: true })
@@ -145,6 +163,7 @@ export function build(dist) {
     fs.cpSync(join(root, name), join(dist, name), { recursive: true })
   for (const name of ['pinned-node.mjs', 'hand-over.mjs'])
     fs.cpSync(join(root, 'scripts', name), join(dist, 'scripts', name))
+  unlinkMissing(dist)
 }
 
 if (import.meta.main) {

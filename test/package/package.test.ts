@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import {
   cpSync,
+  existsSync,
   globSync,
   mkdirSync,
   readFileSync,
@@ -10,7 +11,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { versionPath } from '#base/paths.ts'
 import content from '#content/duet.config.ts'
@@ -53,6 +54,22 @@ test('its manifest asks nothing of those that depend on it', () => {
     Object.keys(manifest.dependencies).filter(name => /graphiql|react|swagger/.test(name)),
     [],
   )
+})
+
+test('every link of its documents leads to a file of it, or to the web', () => {
+  const documents = globSync('**/*.md', { cwd: installed }).filter(file => !/vendor/.test(file))
+  assert.ok(documents.includes('README.md') && documents.includes('docs/model.md'))
+  const links = documents.flatMap(file =>
+    [...readFileSync(join(installed, file), 'utf8').matchAll(/\]\(([^)\s#]+)[^)\s]*\)/g)].map(
+      ([, target = '']) => ({ file, target }),
+    ),
+  )
+  const broken = links.filter(
+    ({ file, target }) =>
+      !/^(https?|mailto):/.test(target) && !existsSync(join(installed, dirname(file), target)),
+  )
+  assert.ok(links.length > 100)
+  assert.deepEqual(broken, [])
 })
 
 test('what is not an entry point is closed', () => {
