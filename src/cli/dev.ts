@@ -5,7 +5,16 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, type FSWatcher, readdirSync, readFileSync, watch } from 'node:fs'
+import {
+  existsSync,
+  type FSWatcher,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  watch,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { parseEnv } from 'node:util'
@@ -23,7 +32,7 @@ import { authOf } from '#serve/auth.ts'
 import { checkedGraphql } from '#serve/graphql.ts'
 import type { Program } from '#serve/prepare.ts'
 import type { Running } from '#serve/start.ts'
-import { modelFor } from '#serve/store.ts'
+import { checkSchema, migrateStore, modelFor, storeOf } from '#serve/store.ts'
 import { ConfigError } from '#settings.ts'
 
 export const help = `Usage: duet dev [--yes]
@@ -85,7 +94,7 @@ const untilMigrated = async (
       if (!own) return
       const statements = `${own.statements.join(';\n')};`
       const [, table = 'change', added, to] =
-        /^(?:create|alter) table (\w+)(?: add column (\w+)| rename column \w+ to (\w+))?/m.exec(
+        /^(?:(?:create|alter) table|create (?:unique )?index \w+ on) (\w+)(?: add column (\w+)| rename column \w+ to (\w+))?/m.exec(
           statements,
         ) ?? []
       const name = [table, added ?? to ?? []].flat().join('-').replaceAll('_', '-')
@@ -105,6 +114,29 @@ const untilMigrated = async (
   }
 }
 
+/**
+ * Applies what the store lacks while the one before still serves: to a copy of a file, which nobody misses; to a database itself, where
+ * a migration that fails leaves nothing.
+ */
+const tryMigrations = async ({ config, content }: Program): Promise<void> => {
+  const { entities, migrations } = content
+  const store = await storeOf(config, migrations)
+  if (config.store.kind === 'postgres') return void (await migrateStore(store, entities))
+  const { file } = config.store
+  if (!existsSync(file) || (await store.pending()).length === 0) return
+  const { backUp } = await import('#engines/sqlite/backup.ts')
+  const folder = mkdtempSync(join(tmpdir(), 'duet-dev-'))
+  try {
+    const copy = join(folder, 'duet.db')
+    await backUp(file, copy, { force: false, onPages: () => {} })
+    const tried = await storeOf({ ...config, store: { kind: 'sqlite', file: copy } }, migrations)
+    await migrateStore(tried, entities)
+    await checkSchema(tried, entities)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
 /** In a service of `duet dev`: says whether it could serve, and waits until the one before has ended. */
 export const untilTurn = async (program: Program): Promise<void> => {
   const { config, content } = program
@@ -119,6 +151,7 @@ export const untilTurn = async (program: Program): Promise<void> => {
   await checkedGraphql(config, modelFor(config, content), content.actions)
   await content.served()
   await untilMigrated(program, () => answered.promise)
+  await tryMigrations(program)
   const go = answered.promise
   tell({ kind: 'ready' })
   await go

@@ -274,6 +274,25 @@ test('in a terminal it asks before it writes, and about renames', {
   await until('Ctrl-C ends it', () => terminal.exitCode !== null || terminal.signalCode !== null)
 })
 
+test('a migration that fails on the rows is told, and the last good service goes on', async () => {
+  const dev = await developed('failing', '--yes')
+  await dev.told(/listens on/)
+  const url = urlIn(dev.stderr()) as string
+  const headers = { 'Content-Type': 'application/json' }
+  const say = (text: string) =>
+    fetch(`${url}/api/notes`, { method: 'POST', headers, body: JSON.stringify({ text }) })
+  for (const text of ['same', 'same']) assert.equal((await say(text)).status, 201)
+  dev.change('entities/note.ts', 'max: 1000,', "max: 100, unique: 'CONFLICT',")
+  await dev.told(/wrote .*0002-notes\.sql/)
+  await dev.told(/the last good one goes on being served/)
+  assert.match(dev.stderr(), /migration 0002-\S+ failed/)
+  assert.match(await startPage(url), /migration 0002-\S+ failed/)
+  assert.equal((await say('still')).status, 201)
+  const { data } = (await (await fetch(`${url}/api/notes`)).json()) as { data: unknown[] }
+  assert.ok(data.length >= 3)
+  assert.equal(await dev.end(), 0)
+})
+
 test('it is for development only', async () => {
   const { config } = await projectIn(folder, 'empty', 'production')
   const { code, stderr } = await duet(['dev', ...config], { DUET_ENV: 'production' })
