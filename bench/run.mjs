@@ -14,8 +14,9 @@ async function run() {
   // The one before this was killed outright: end as on a signal, children first.
   process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'))
   process.channel?.unref()
-  // Two commits are compared with each other, and no peer takes part.
-  if (process.argv[2] !== 'compare' && !arePeersInstalled()) installPeers()
+  // These compare Duet with itself, and no peer takes part.
+  const needsNone = ['compare', 'project'].includes(process.argv[2])
+  if (!needsNone && !arePeersInstalled()) installPeers()
   const { main } = await import('./lib/main.mjs')
   process.exitCode = await main(process.argv.slice(2))
 }

@@ -40,8 +40,8 @@ export function duetAt(bin) {
         env: environment(store),
         stdio: ['ignore', 'pipe', shown ? 'inherit' : 'pipe'],
       }),
-    token: async (store, role = 'user') => {
-      const args = [bin, 'token', '--user', '1', '--role', role, '--ttl', '12h']
+    token: async (store, role = 'user', more = []) => {
+      const args = [bin, 'token', ...more, '--user', '1', '--role', role, '--ttl', '12h']
       return (await finish(process.execPath, args, { env: environment(store) })).trim()
     },
     /** Starts the server, with more settings where some are given; its log goes to a file, as it would on a machine that serves. */

@@ -19,6 +19,7 @@ import { readOptions, UsageError, usage } from './options.mjs'
 import { benchOverload } from './overload.mjs'
 import { hasPocketbase, servePocketbase } from './pocketbase.mjs'
 import { stopAll } from './processes.mjs'
+import { benchProject, names as namesInProject } from './project.mjs'
 import { printHead, printTargets, printWorkload } from './report.mjs'
 import { benchRules } from './rules.mjs'
 import { servePeer, servePlain } from './servers.mjs'
@@ -36,6 +37,7 @@ const names = {
   metrics: [],
   threads: [],
   rules: [],
+  project: namesInProject,
   asking: namesToAsk,
   compare: namesToCompare,
 }
@@ -48,6 +50,7 @@ const benches = {
   metrics: benchMetrics,
   threads: benchThreads,
   rules: benchRules,
+  project: benchProject,
   asking: benchAsking,
   compare: benchCompare,
 }

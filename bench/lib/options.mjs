@@ -17,10 +17,11 @@ export const runs = [
   'asking',
   'cache',
   'threads',
+  'project',
   'compare',
 ]
 
-export const usage = `Usage: npm run bench -- [postgres | writes | overload | metrics | rules | asking | cache | threads | compare COMMIT] [options]
+export const usage = `Usage: npm run bench -- [postgres | writes | overload | metrics | rules | asking | cache | threads | project | compare COMMIT] [options]
 
   postgres        on PostgreSQL: beside PostGraphile, beside the driver alone, and reads while orders are written
   writes          on SQLite: reads while 64 callers write
@@ -31,6 +32,8 @@ export const usage = `Usage: npm run bench -- [postgres | writes | overload | me
                   --only names conditions or groups
   cache           on SQLite: processor time of a request with cached answers and without, also beside writes
   threads         on SQLite: rate, processor time and memory with one, two and four threads, the load on the same cores
+  project         on SQLite: processor time of a request in a project of the package beside the service of this checkout, in
+                  turns; --seconds 1 --rounds 60 for a steady figure
   compare COMMIT  processor time of a request here beside that of another commit, in turns; --only names some of fresh,
                   cached, mix and readers (on SQLite), postgres and processes (on PostgreSQL); the first four unless given
 
