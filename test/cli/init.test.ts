@@ -164,11 +164,13 @@ export default defineContent({
       /^duet: \S*duet\.config\.ts:1 .*enum/,
     ],
   ]
-  let told: ReturnType<typeof projectIn> | undefined
   for (const [what, text, sentence] of configs)
     test(what, async () => {
-      told ??= projectIn(folder, 'empty', 'told')
-      const { project, config } = await told
+      const { project, config } = await projectIn(
+        folder,
+        'empty',
+        `told-${configs.findIndex(([one]) => one === what)}`,
+      )
       writeFileSync(join(project, 'duet.config.ts'), text)
       const { code, stderr } = await duet(['schema', ...config])
       assert.equal(code, 1)

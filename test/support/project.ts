@@ -1,6 +1,7 @@
 /** Projects of `duet init`, as somebody has them who installed this checkout. */
 import assert from 'node:assert/strict'
-import { mkdirSync, symlinkSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { duet } from '../duet.ts'
@@ -15,11 +16,23 @@ export const installed = (project: string): void => {
   symlinkSync(join(root, 'node_modules/@types'), join(project, 'node_modules/@types'))
 }
 
-/** Makes a project from an example, with what it needs installed; gives its folder and the option that names its content. */
+const made = new Map<string, Promise<string>>()
+
+/** The folder of what `duet init` makes of an example, made once in a process. */
+const madeOf = (example: string): Promise<string> =>
+  made.getOrInsertComputed(example, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'duet-project-'))
+    process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+    const project = join(folder, example)
+    const { code, stderr } = await duet(['init', project, '--example', example])
+    assert.equal(code, 0, stderr)
+    return project
+  })
+
+/** A new project of an example, with what it needs installed; gives its folder and the option that names its content. */
 export const projectIn = async (folder: string, example: string, name = example) => {
   const project = join(folder, name)
-  const { code, stderr } = await duet(['init', project, '--example', example])
-  assert.equal(code, 0, stderr)
+  cpSync(await madeOf(example), project, { recursive: true })
   installed(project)
   return { project, config: ['--config', join(project, 'duet.config.ts')] as const }
 }
