@@ -2,14 +2,17 @@
 import assert from 'node:assert/strict'
 import content from '#content/duet.config.ts'
 import { machineErrors } from '#errors.ts'
+import blog from '../examples/blog/duet.config.ts'
 import recipes from '../examples/recipes/duet.config.ts'
+import shop from '../examples/shop/duet.config.ts'
 import { library } from './support/library/index.ts'
 import type { Answered } from './world.ts'
 
 /** Those of each content that tests serve; two contents may have one code under different titles. */
-const kinds = [machineErrors, content.errors, library.errors, recipes.errors].flatMap(table =>
-  Object.values(table),
-)
+const kinds = [
+  machineErrors,
+  ...[content, library, blog, recipes, shop].map(one => one.errors),
+].flatMap(table => Object.values(table))
 
 /** What an error says in either shape: that of version 1, or a problem of version 2. */
 const toldBy = ({ json, headers, status, errors }: Answered) => {

@@ -98,7 +98,7 @@ const conditionOn = (asker: Asker, name: string, depth: number): Condition => {
       const items = values.flatMap(one => (Array.isArray(one) && one.length > 0 ? [one[0]] : []))
       return operator === 'has' ? (items[0] ?? 'none') : items
     }
-    if (isText) return String(value).slice(operator === 'contains' ? 1 : 0, 4) || 'x'
+    if (isText) return [...String(value)].slice(operator === 'contains' ? 1 : 0, 4).join('') || 'x'
     return operator === 'eq' && random() < 0.2 ? null : value
   }
   return { [key]: { [operator]: given() } } as Condition
@@ -171,7 +171,7 @@ const questionFor = (asker: Asker, name: string): Question => {
   const where = conditionOn(asker, name, 2)
   return {
     where: Object.keys(where).length > 0 ? where : undefined,
-    search: word !== '' && random() < 0.5 ? word.slice(0, 5) : undefined,
+    search: word !== '' && random() < 0.5 ? [...word].slice(0, 5).join('') : undefined,
     order: orderFor(asker, entity),
   }
 }

@@ -83,6 +83,8 @@ export type Offer = {
   readonly route?: Route
   /** Whether it makes or ends a link between two rows, again and again. */
   readonly isLink?: boolean
+  /** Whether it is an action of steps, which asks for the row and the rule itself. */
+  readonly hasSteps?: boolean
   /** The request; undefined where none can be made. */
   readonly draft: (occasion: Occasion) => Draft | undefined
 }
@@ -252,7 +254,7 @@ const calls = async ({ content, model, view }: CheckService): Promise<readonly O
         written: [],
       }
     }
-    const own: Offer = { ...common, told, entity, rule, draft }
+    const own: Offer = { ...common, told, entity, rule, draft, hasSteps: !!action.steps }
     if (!action.graphql) return [own]
     const { operationId } = described
     const mutating: Offer['draft'] = ({ row, n }) => {

@@ -2,12 +2,12 @@
 
 import { type RowMemory, type StoredRow, satisfies } from '#check/conditions.ts'
 import type { Content } from '#content.ts'
-import { type Entity, type Filter, type Link, type Listing, pathFields } from '#model/entity.ts'
+import { type Entity, type Link, pathFields } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
-import { isByRow, type Rule, type Viewer } from '#model/policy.ts'
+import { alternativesOf, isByRow, type Rule, type Viewer } from '#model/policy.ts'
 import { isIn, type Version, type VersionStyle } from '#model/version.ts'
-import { foldedAs, keptWords, searchedWords } from '#model/words.ts'
+import { keptWords, searchedWords } from '#model/words.ts'
 import type { Route } from '#rest/routes.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
@@ -47,38 +47,21 @@ type Verdict = 'yes' | 'no' | 'row'
 
 /** What a rule says to a viewer before any row is looked at. */
 export const verdict = (rule: Rule | undefined, viewer: Viewer, model: Model): Verdict => {
-  const said = callersVerdict(rule, viewer, model)
-  const isSuperuser = viewer.role === model.viewers.roles.superuser
-  if (said !== 'yes' || isSuperuser || !rule || !('before' in rule)) return said
-  return rule.byViewer && viewer.role === 'anonymous' ? 'no' : 'row'
-}
-
-/** The same of the callers that a rule names, before its condition. */
-const callersVerdict = (rule: Rule | undefined, viewer: Viewer, model: Model): Verdict => {
-  const { settings, viewers } = model
+  const { roles } = model.viewers
   const { role } = viewer
-  const isSuperuser = role === viewers.roles.superuser
-  switch (rule?.kind) {
-    case 'anyone':
-      return 'yes'
-    case 'superuser':
-      return isSuperuser ? 'yes' : 'no'
-    case 'role':
-      return isSuperuser || role === rule.role ? 'yes' : 'no'
-    case 'while':
-      return isSuperuser || settings.switches[rule.setting] ? 'yes' : 'no'
-    case 'self':
-      return isSuperuser ? 'yes' : role === 'anonymous' ? 'no' : 'row'
-    case 'any of': {
-      const said = rule.rules.map(one => verdict(one, viewer, model))
-      return said.includes('yes') ? 'yes' : said.includes('row') ? 'row' : 'no'
-    }
-    case 'nobody':
-    case undefined:
-      return 'no'
-    default:
-      return role === 'anonymous' ? 'no' : 'yes'
-  }
+  const open = rule ? alternativesOf(rule).filter(({ kind }) => kind !== 'nobody') : []
+  if (open.length === 0) return 'no'
+  if (role === roles.superuser) return 'yes'
+  const said = open.map((one): Verdict => {
+    const isNamed =
+      one.kind === 'anyone' ||
+      (one.kind === 'role' && one.role === role) ||
+      (one.kind === 'while' && model.settings.switches[one.setting] === true) ||
+      (one.kind === 'signed in' && role !== 'anonymous')
+    if (!isNamed || (one.byViewer && role === 'anonymous')) return 'no'
+    return one.before ? 'row' : 'yes'
+  })
+  return said.includes('yes') ? 'yes' : said.includes('row') ? 'row' : 'no'
 }
 
 /** A version of the REST API, where its paths begin, and its forms. */
@@ -114,29 +97,6 @@ export const written = (field: Field | undefined, value: unknown, version: Versi
   if (form === 'as seconds') return Math.floor(Date.parse(String(value)) / 1000)
   return form.words[String(value)] ?? value
 }
-
-/** Whether the text of a filter is none of the words that it has, where it has words. */
-export const isNoWord = (
-  field: Field | undefined,
-  { kind }: Filter,
-  text: string,
-  version: Version,
-): boolean => {
-  if (kind === 'above zero') return !['', 'true', 'false'].includes(text)
-  const { values } = field ?? {}
-  if (kind !== 'equals' || !values || text === '') return false
-  return !values.some(value => written(field, value, version) === text)
-}
-
-/** The filters that a version has, by their parameters. */
-export const filtersIn = (
-  { fields, rest }: Entity,
-  version: Version,
-): readonly (readonly [string, Filter])[] =>
-  Object.entries(rest.listing.filters ?? {}).filter(([, filter]) => {
-    const field = fields[filter.field]
-    return isIn(filter, version) && field !== undefined && isIn(field, version)
-  })
 
 /** The rows with what is counted of those below them, and means of these with four decimals more, half away from zero. */
 const withKept = ({ entities }: Model, all: ReferenceRows): ReferenceRows =>
@@ -176,14 +136,6 @@ export const referenceOver = (model: Model, stored: ReferenceRows) => {
   const rowsIn = (name: string) => all.get(name) ?? []
   const byId = (name: string, id: SqlValue | undefined) => rowsIn(name).find(row => row.id === id)
 
-  const at = (name: string, row: ReferenceRow | undefined, path: readonly string[]): SqlValue => {
-    const [head = '', ...rest] = path
-    if (rest.length === 0) return row?.[head] ?? null
-    const relation = entityOf(model, name).relations[head]
-    if (!relation) throw new Error(`${name} has no relation ${head}`)
-    return at(relation.to, byId(relation.to, row?.[relation.by]), rest)
-  }
-
   /** Whether a rule that looks at rows lets the viewer through for this one, as the row's own viewer may. */
   const isMine = (
     name: string,
@@ -191,13 +143,14 @@ export const referenceOver = (model: Model, stored: ReferenceRows) => {
     rule: Rule | undefined,
     viewer: Viewer,
   ): boolean => {
-    if (rule?.kind === 'self')
-      return rule.fields.some(path => at(name, row, path.split('.')) === viewer.id)
-    if (rule?.kind === 'any of') return rule.rules.some(one => isMine(name, row, one, viewer))
-    if (!rule?.before || verdict(rule, viewer, model) === 'no') return false
     const { digits } = model.settings.currency
     const memory = { entities, rows, viewer: viewer.id, now: Date.now(), digits }
-    return satisfies(memory, name, row as StoredRow, rule.before)
+    const isSo = (one: Rule) =>
+      'before' in one &&
+      one.before !== undefined &&
+      verdict(one, viewer, model) !== 'no' &&
+      satisfies(memory, name, row as StoredRow, one.before)
+    return rule !== undefined && alternativesOf(rule).some(isSo)
   }
 
   /** Whether the viewer may do it to that row. */
@@ -321,7 +274,8 @@ export const referenceOver = (model: Model, stored: ReferenceRows) => {
 
 export type RowsReference = ReturnType<typeof referenceOver>
 
-const compare = (a: SqlValue, b: SqlValue): number => {
+/** Null after every value, texts by their bytes. */
+export const compare = (a: SqlValue, b: SqlValue): number => {
   if (a === b) return 0
   // Null comes after every value.
   if (a === null || b === null) return a === null ? 1 : -1
@@ -332,59 +286,6 @@ const compare = (a: SqlValue, b: SqlValue): number => {
 /** The same where null comes last in both directions. */
 export const compareNullsLast = (a: SqlValue, b: SqlValue, isDown: boolean): number =>
   a === null || b === null || !isDown ? compare(a, b) : compare(b, a)
-
-/** The rows in an order by signed fields, ties by id. */
-export const sorted = (
-  rows: readonly ReferenceRow[],
-  signed: readonly string[],
-): readonly ReferenceRow[] =>
-  rows.toSorted((a, b) => {
-    for (const term of signed) {
-      const key = term.replace(/^-/, '')
-      const order = compare(a[key] ?? null, b[key] ?? null)
-      if (order !== 0) return term === key ? order : -order
-    }
-    return a.id - b.id
-  })
-
-/** Whether a row passes a filter that is given this text; `value` is the row's, as the version writes it. */
-export const passes = (
-  value: SqlValue | unknown,
-  { kind }: Filter,
-  text: string,
-  { scale, accents }: { readonly scale: number; readonly accents: Field['accents'] },
-): boolean => {
-  switch (kind) {
-    case 'equals':
-      return String(value) === text
-    case 'above zero':
-      return Number(value) > 0
-    case 'contains':
-      return String(value).includes(foldedAs({ accents }, text))
-    case 'at least':
-      return value !== null && Number(value) >= Number(text) * scale
-    case 'at most':
-      return value !== null && Number(value) <= Number(text) * scale
-    default:
-      return kind satisfies never
-  }
-}
-
-/** What a list may be sorted by in a version, each as the query string says it and as signed fields. */
-export const sortsOf = ({ fields }: Entity, { sort }: Listing, version: Version) =>
-  (sort?.fields ?? [])
-    .filter(term => isIn(sort?.lifetimes?.[term] ?? {}, version))
-    .flatMap(signed => {
-      const field = signed.replace(/^-/, '')
-      const member = memberName(field, fields[field], version)
-      if (member === undefined) return []
-      if (sort?.style === 'signed list')
-        return [{ query: `sort=${signed.replace(field, member)}`, signed }]
-      return [
-        { query: `sort=${member}&order=asc`, signed: field },
-        { query: `sort=${member}&order=desc`, signed: `-${field}` },
-      ]
-    })
 
 type SearchedRow = { readonly id: number; readonly [field: string]: unknown }
 

@@ -45,6 +45,7 @@ export const faultOf = (
 /** An answer of either API. */
 export type CheckAnswer = {
   readonly status: number
+  readonly headers: Headers
   readonly text: string
   // biome-ignore lint/suspicious/noExplicitAny: an answer may be anything; the check says what it must be.
   readonly json: any
@@ -237,7 +238,8 @@ export const serveForCheck = async (content: Content, database?: string): Promis
         'send it to a service that you start with npm start: its log has the stack',
       )
     const isJson = /json/.test(response.headers.get('content-type') ?? '')
-    return { status: response.status, text, json: isJson && text !== '' ? JSON.parse(text) : {} }
+    const { status, headers: told } = response
+    return { status, headers: told, text, json: isJson && text !== '' ? JSON.parse(text) : {} }
   }
   const look = { core: { model }, rows: (text: string) => session.query({ text, values: [] }) }
   const rows = () => rowsOf(look)

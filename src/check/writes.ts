@@ -216,20 +216,26 @@ const attempt = async (
       stateOf(service, before.all, before.all),
     )
   if (operation === 'call') {
-    const may =
-      verdict(rule, viewer, model) !== 'no' &&
-      (!row ||
-        (row !== nobodysRow &&
-          before.may(entity, row, rule, viewer) &&
-          !before.isHidden(entity, row, viewer)))
-    if (may) return now
-    if (is !== refusalOf(viewer) && is !== 'absent')
+    const isNamed = verdict(rule, viewer, model) !== 'no'
+    const isAway = row === nobodysRow || (row && before.isHidden(entity, row, viewer))
+    const may = isNamed && !isAway && (!row || before.may(entity, row, rule, viewer))
+    const refusal = refusalOf(viewer)
+    const right: readonly RequestOutcome[] = may
+      ? ['done', 'conflict', 'absent', 'invalid']
+      : offer.hasSteps
+        ? [isNamed && isAway ? 'absent' : refusal]
+        : [refusal, 'absent']
+    // Beside its rule, what it does is told by no rule.
+    if (!right.includes(is) && !(may && !offer.hasSteps))
       throw faultOf(
         about,
-        'refused, as its rule says',
+        may
+          ? 'not refused, as its rule lets it through'
+          : `${right.join(' or ')}, as its rule says`,
         `${is} ${brief(answer.text)}`.trim(),
         'write it with steps, which ask for the rule, or let its command ask',
       )
+    if (may) return now
     if (isChanged()) throw faultOf(about, 'no row changed', `${is}, and rows changed`)
     return now
   }

@@ -44,6 +44,8 @@ export const readArgs = <const Options extends ParseArgsConfig['options'] & {}>(
     const [, option = ''] = /'(-[^']*)'/.exec(message) ?? []
     if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION')
       throw new UsageError(unknownOption(option, Object.keys(options)))
+    if (message.includes('argument missing'))
+      throw new UsageError(`${option.split(' ')[0]} needs a value`)
     if (message.includes('ambiguous'))
       throw new UsageError(
         `${option} needs a value; one that begins with - is given as ${option}=-1`,

@@ -9,7 +9,10 @@ import { checkRules } from '#check/rules.ts'
 import { type CheckService, restore, serveForCheck } from '#check/service.ts'
 import { checkTogether } from '#check/together.ts'
 import { checkWrites } from '#check/writes.ts'
+import { errorsFor } from '../asking.ts'
+import { checkTraffic } from '../openapi/traffic.ts'
 import { freshDatabase } from '../postgres/tools/database.ts'
+import { refuses } from '../rest.ts'
 import { onPostgres } from '../stores.ts'
 import { rounds } from '../support/rounds.ts'
 import { subjects } from './contents.ts'
@@ -21,7 +24,23 @@ for (const { name, content } of subjects)
     const random = randomFrom(seed)
     let service: CheckService
     before(async () => {
-      service = await serveForCheck(content, onPostgres ? (await freshDatabase()).url : undefined)
+      const database = onPostgres ? (await freshDatabase()).url : undefined
+      const served = await serveForCheck(content, database)
+      // Each answer is as its document says, and each error has its version's shape.
+      const ask: CheckService['ask'] = async (line, viewer, body) => {
+        const answer = await served.ask(line, viewer, body)
+        const headers = new Headers(answer.headers)
+        // These are the connection's own.
+        for (const name of ['connection', 'keep-alive', 'transfer-encoding', 'date'])
+          headers.delete(name)
+        await checkTraffic(content, served.model, line, { ...answer, headers })
+        if (answer.status < 400 || line.includes('/graphql')) return answer
+        const told = { ...answer, errors: errorsFor(content, answer.headers) }
+        const { code } = told.errors === 'error' ? answer.json.error : answer.json
+        refuses(told, answer.status, code)
+        return answer
+      }
+      service = { ...served, ask }
     })
     after(() => service.close())
 

@@ -1,24 +1,95 @@
 /** The tests of the lists of a content: pages, orders, filters, chosen members. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  filtersIn,
-  isNoWord,
-  passes,
-  type ReferenceRow,
-  sorted,
-  sortsOf,
-  verdict,
-  written,
-} from '#check/reference.ts'
-import type { Filter } from '#model/entity.ts'
+import { compare, memberName, type ReferenceRow, verdict, written } from '#check/reference.ts'
+import type { Entity, Filter, Listing } from '#model/entity.ts'
+import type { Field } from '#model/field.ts'
 import { entityOf } from '#model/model.ts'
 import { resourceOf } from '#model/resource.ts'
+import { isIn, type Version } from '#model/version.ts'
+import { foldedAs } from '#model/words.ts'
 import { queryParameters } from '#rest/query.ts'
 import type { Route } from '#rest/routes.ts'
+import type { SqlValue } from '#sql/sql.ts'
 import { refuses } from '../rest.ts'
 import { type Reading, refusedTo } from './reading.ts'
 import { named, nameOf, pathOf } from './subject.ts'
+
+/** Whether the text of a filter is none of the words that it has, where it has words. */
+export const isNoWord = (
+  field: Field | undefined,
+  { kind }: Filter,
+  text: string,
+  version: Version,
+): boolean => {
+  if (kind === 'above zero') return !['', 'true', 'false'].includes(text)
+  const { values } = field ?? {}
+  if (kind !== 'equals' || !values || text === '') return false
+  return !values.some(value => written(field, value, version) === text)
+}
+
+/** The filters that a version has, by their parameters. */
+export const filtersIn = (
+  { fields, rest }: Entity,
+  version: Version,
+): readonly (readonly [string, Filter])[] =>
+  Object.entries(rest.listing.filters ?? {}).filter(([, filter]) => {
+    const field = fields[filter.field]
+    return isIn(filter, version) && field !== undefined && isIn(field, version)
+  })
+
+/** Whether a row passes a filter that is given this text; `value` is the row's, as the version writes it. */
+const passes = (
+  value: SqlValue | unknown,
+  { kind }: Filter,
+  text: string,
+  { scale, accents }: { readonly scale: number; readonly accents: Field['accents'] },
+): boolean => {
+  switch (kind) {
+    case 'equals':
+      return String(value) === text
+    case 'above zero':
+      return Number(value) > 0
+    case 'contains':
+      return String(value).includes(foldedAs({ accents }, text))
+    case 'at least':
+      return value !== null && Number(value) >= Number(text) * scale
+    case 'at most':
+      return value !== null && Number(value) <= Number(text) * scale
+    default:
+      return kind satisfies never
+  }
+}
+
+/** The rows in an order by signed fields, ties by id. */
+const sorted = (
+  rows: readonly ReferenceRow[],
+  signed: readonly string[],
+): readonly ReferenceRow[] =>
+  rows.toSorted((a, b) => {
+    for (const term of signed) {
+      const key = term.replace(/^-/, '')
+      const order = compare(a[key] ?? null, b[key] ?? null)
+      if (order !== 0) return term === key ? order : -order
+    }
+    return a.id - b.id
+  })
+
+/** What a list may be sorted by in a version, each as the query string says it and as signed fields. */
+export const sortsOf = ({ fields }: Entity, { sort }: Listing, version: Version) =>
+  (sort?.fields ?? [])
+    .filter(term => isIn(sort?.lifetimes?.[term] ?? {}, version))
+    .flatMap(signed => {
+      const field = signed.replace(/^-/, '')
+      const member = memberName(field, fields[field], version)
+      if (member === undefined) return []
+      if (sort?.style === 'signed list')
+        return [{ query: `sort=${signed.replace(field, member)}`, signed }]
+      return [
+        { query: `sort=${member}&order=asc`, signed: field },
+        { query: `sort=${member}&order=desc`, signed: `-${field}` },
+      ]
+    })
 
 /** The tests of its lists. */
 export const listsAreRead = ({

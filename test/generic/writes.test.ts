@@ -1,18 +1,15 @@
 /** The writes of both APIs, on every content: who may and who may not, what is kept, and what is refused. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { mapped } from '#base/object.ts'
 import { memberName, type ReferenceRow, type View, verdict, viewsOf } from '#check/reference.ts'
-import { validValue } from '#check/values.ts'
 import { entityOf } from '#model/model.ts'
 import type { Viewer } from '#model/policy.ts'
-import { isIn } from '#model/version.ts'
 import type { Route } from '#rest/routes.ts'
 import { refuses } from '../rest.ts'
 import { type Subject, subjects } from './contents.ts'
 import { createsAreJudged } from './creates.ts'
 import { refusedTo } from './reading.ts'
-import { anonymous, asOf, isHeld, named, nameOf, pathOf, targetFor } from './subject.ts'
+import { asOf, isHeld, named, nameOf, pathOf, targetFor } from './subject.ts'
 import { type Write, writingOf } from './writing.ts'
 
 const writesIn = (subject: Subject, view: View) =>
@@ -199,43 +196,6 @@ const writesIn = (subject: Subject, view: View) =>
         const other = { ...body, unheardOf: 1 }
         refuses(await ask(`POST ${path}`, admin, other, headers), 422, 'VALIDATION_ERROR')
       }
-    })
-
-    const actions = subject.content.actions.filter(action => isIn(action, version))
-
-    test('an action is for those whom its rule names', async () => {
-      for (const { method, path, rule } of actions)
-        for (const viewer of [anonymous, someone(2), admin]) {
-          const answer = await ask(
-            `${method} ${prefix}${path.replace(':id', '999')}`,
-            viewer,
-            method === 'POST' ? {} : undefined,
-          )
-          if (verdict(rule, viewer, it().model) === 'no') refusedTo(answer, viewer)
-          else
-            assert.ok(
-              answer.status === 404 || answer.status === 415 || answer.status === 422,
-              `${path} ${answer.text}`,
-            )
-        }
-    })
-
-    test('an action about a row is for those whom its rule lets through for it', async () => {
-      for (const { steps, method, path, about, rule, input } of actions)
-        for (const { id } of steps && about ? reference().rowsIn(about) : [])
-          for (const viewer of callers) {
-            if (!about || verdict(rule, viewer, it().model) === 'no') continue
-            const row = reference().byId(about, id) as ReferenceRow
-            const line = `${method} ${prefix}${path.replace(':id', `${id}`)}`
-            const body = input && mapped(input, (field, key) => validValue(key, field, 1))
-            const answer = await ask(line, viewer, body)
-            const told = `${path} ${row.id} by ${named(viewer)}: ${answer.text}`
-            if (reference().isHidden(about, row, viewer)) assert.equal(answer.status, 404, told)
-            else if (!reference().may(about, row, rule, viewer)) refuses(answer, 403, 'FORBIDDEN')
-            // What its steps refuse besides is its own test's matter.
-            else assert.ok([200, 201, 204, 409].includes(answer.status), told)
-            await readAgain()
-          }
     })
 
     test('a thing is deleted by those who may, and by no others', async () => {
