@@ -3,7 +3,7 @@ import { versionPath } from '#base/paths.ts'
 import { type Entity, mayAskField, mayAskRelation } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { entityOf, fieldOf, type Model, typeName } from '#model/model.ts'
-import { partRelations } from '#model/parts.ts'
+import { bulkKinds, partRelations } from '#model/parts.ts'
 import { anonymous, isForAll, judge } from '#model/policy.ts'
 import { resourceOf } from '#model/resource.ts'
 import { inputFields } from '#openapi/schemas.ts'
@@ -160,7 +160,9 @@ export const askingExamples = (model: Model): readonly Example[] => {
       entityOf(model, name).graphql.mutations.includes('create') &&
       partRelations(model, name, 'create').some(({ of }) => of === undefined),
   )
-  const many = Object.keys(entities).find(name => entityOf(model, name).bulk)
+  const many = Object.keys(entities).find(name =>
+    bulkKinds(entityOf(model, name)).includes('create'),
+  )
   const writes = [
     {
       title: 'Rows with their parts',
@@ -172,7 +174,7 @@ export const askingExamples = (model: Model): readonly Example[] => {
     },
     {
       title: 'Many rows at once',
-      text: 'All or none, 1,000 at the most; faults say which row has them.',
+      text: 'All or none, 1,000 at the most; faults say which row has them. `update` or `delete` with `where` writes all rows that fit, and `dryRun` only tries it.',
       ...write(many, '/bulk', ({ body, literal }) => ({
         body: { create: [body] },
         graphql: `mutation { create${typeName(entities[many ?? '']?.plural ?? '')}(inputs: [${literal}]) { count ids } }`,
