@@ -1,6 +1,7 @@
 /** A small content whose rows callers choose by conditions: its rules look at rows, and its rows are known in memory. */
 import fc from 'fast-check'
 import { type RowMemory, type StoredRow, satisfies } from '#check/conditions.ts'
+import { withKept } from '#model/computed.ts'
 import { type Condition, viewer } from '#model/condition.ts'
 import { type Entity, entity, many, one } from '#model/entity.ts'
 import {
@@ -20,6 +21,7 @@ import {
 import { columnName } from '#model/names.ts'
 import { anyone, signedIn } from '#model/policy.ts'
 import { fold } from '#model/values.ts'
+import { fillFolded } from '#serve/store.ts'
 import { comma, join, name, sql, statement } from '#sql/sql.ts'
 import { type Cook, type Kitchen, kitchenOn } from './cooking.ts'
 import { member } from './models.ts'
@@ -40,6 +42,9 @@ const read = (of: string) => {
   const { all = {}, own } = seen[of] ?? {}
   return (own ? [anyone.where(all), signedIn.where(own)] : anyone.where(all)) as never
 }
+
+/** The texts of items that are searched, with what a word in each counts for. */
+export const searchedTexts = { name: 2 } as const
 
 const entities: Record<string, Entity> = {
   member,
@@ -83,6 +88,7 @@ const entities: Record<string, Entity> = {
     },
     // By these the rows behind a relation are found first.
     indexes: [['size'], ['day', 'size']],
+    search: searchedTexts,
     policy: { read: read('item') },
   }),
   note: entity({
@@ -188,6 +194,14 @@ export const world: Readonly<Record<string, readonly StoredRow[]>> = {
 
 const members = ['Ann', 'Boss', 'Cleo', 'Dora', 'Edda'].map(
   (name, at): StoredRow => ({ id: at + 1, name, status: 'active' }),
+)
+
+/** The same model without rules: everybody sees all rows. */
+const open = Object.fromEntries(
+  Object.entries(entities).map(([name, entity]) => [
+    name,
+    name === 'member' ? entity : { ...entity, policy: { ...entity.policy, read: anyone } },
+  ]),
 )
 
 /** The rows that a member sees, in memory. */
@@ -318,8 +332,12 @@ export const conditions = fc.letrec<Record<string, Condition>>(tie => {
 })
 
 /** A service of the rows for five members, as `kitchenOn` gives it. */
-export const askingKitchen = async (on: 'sqlite' | 'postgres'): Promise<Kitchen> => {
-  const kitchen = await kitchenOn(on, entities as never)
+export const askingKitchen = async (
+  on: 'sqlite' | 'postgres',
+  hasRules = true,
+): Promise<Kitchen> => {
+  const served = (hasRules ? entities : open) as never
+  const kitchen = await kitchenOn(on, served)
   const session = await kitchen.store.session('filling')
   const { dialect } = kitchen.store
   for (const entity of ['shelf', 'item', 'note', 'tag', 'mark'])
@@ -333,11 +351,18 @@ export const askingKitchen = async (on: 'sqlite' | 'postgres'): Promise<Kitchen>
       await session.query({ text, values })
     }
   await session.close()
+  await fillFolded(kitchen.store, withKept(served))
   return kitchen
 }
 
-/** The rows of an entity that a member sees and that fit a condition, in memory. */
-export const fitting = (who: Cook, of: string, condition: Condition): readonly StoredRow[] => {
-  const memory = seenBy(who)
+/** The rows of an entity that a member sees and that fit a condition, in memory; all that fit where there are no rules. */
+export const fitting = (
+  who: Cook,
+  of: string,
+  condition: Condition,
+  hasRules = true,
+): readonly StoredRow[] => {
+  const rows = { ...world, member: members }
+  const memory: RowMemory = hasRules ? seenBy(who) : { entities, rows, viewer: who, now: 0 }
   return (memory.rows[of] ?? []).filter(row => satisfies(memory, of, row, condition))
 }

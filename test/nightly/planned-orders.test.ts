@@ -5,5 +5,6 @@ asPlanned([
   'test/generic/check.test.ts',
   'test/generated/asking.test.ts',
   'test/generated/asking-rest.test.ts',
+  'test/generated/both-apis.test.ts',
   'test/generated/many.test.ts',
 ])
