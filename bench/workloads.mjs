@@ -228,6 +228,39 @@ const namesByPostgraphile = ({ offset }) => `{
   }
 }`
 
+// The same list filtered on each level, once across a relation, and ordered by an index.
+const fitting = ({ since }) => `{
+  users(where: { age: { gte: 30, lt: 60 } }, orderBy: [{ name: ASC }], limit: 10) {
+    id name
+    posts(where: { createdAt: { gte: ${JSON.stringify(new Date(since).toISOString())} } }, limit: 5) {
+      title
+      comments(where: { author: { age: { lt: 50 } } }, limit: 4) { text author { name } }
+    }
+  }
+}`
+
+const fittingByPostgraphile = ({ since }) => `{
+  users: allUsers(
+    filter: { age: { greaterThanOrEqualTo: "30", lessThan: "60" } }, orderBy: [NAME_ASC, PRIMARY_KEY_ASC], first: 10
+  ) {
+    nodes {
+      id: rowId name
+      posts: postsByAuthorId(
+        filter: { createdAt: { greaterThanOrEqualTo: "${since}" } }, first: 5, orderBy: PRIMARY_KEY_DESC
+      ) {
+        nodes {
+          title
+          comments: commentsByPostId(
+            filter: { userByAuthorId: { age: { lessThan: "50" } } }, first: 4, orderBy: PRIMARY_KEY_DESC
+          ) {
+            nodes { text author: userByAuthorId { name } }
+          }
+        }
+      }
+    }
+  }
+}`
+
 /**
  * What is asked in the run on PostgreSQL: of Duet by `ask`, of PostGraphile in its own names by `postgraphile`, and
  * of the driver alone by `driver`, whose one row `read` turns into what Duet answers.
@@ -243,6 +276,12 @@ export const postgresWorkloads = [
       values: [offset],
       read: ([text]) => ({ data: JSON.parse(text) }),
     }),
+  },
+  {
+    name: 'graphql-where',
+    title: 'GraphQL 10 users × 5 posts × 4 comments × author, filtered and ordered',
+    ask: facts => graphql(fitting(facts)),
+    postgraphile: facts => graphql(fittingByPostgraphile(facts)),
   },
   {
     name: 'graphql-user',
@@ -272,6 +311,7 @@ const like = (shown, id) => (typeof shown === 'number' ? Number(id) : String(id)
 export const postgresTargets = [
   { workload: 'graphql-tree', beside: 'postgraphile', least: 4.5 },
   { workload: 'graphql-tree', beside: 'statement', least: 1.3 },
+  { workload: 'graphql-where', beside: 'postgraphile', least: 1 },
   { workload: 'graphql-user', beside: 'postgraphile', least: 4 },
   { workload: 'user', beside: 'lookup', least: 0.65 },
 ]

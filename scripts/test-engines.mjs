@@ -10,8 +10,6 @@ export const onSqliteOnly = {
     'backup and restore are for a file; a database has tools of its own',
   'content/test/cli/backups.test.ts':
     'backup and restore are for a file; a database has tools of its own',
-  'test/cli/documents.test.ts':
-    'which documents there are does not depend on the store; contract/stored-documents.test.ts asks for them on both',
   'test/cli/failures.test.ts': 'what commands say of files does not depend on the store',
   'test/cli/formulas.test.ts': 'CSV does not depend on the store',
   'test/cli/full-log.test.ts': 'the log does not depend on the store',
@@ -55,17 +53,15 @@ export const runsOnPostgres = file => onBoth.test(file) && !Object.hasOwn(onSqli
 
 /** Those that take longest, by `npm test -- --slowest`: each has a process of its own, and they begin in this order, so that at the end no processor waits for one. */
 export const longest = [
-  'content/test/postgres/failover.test.ts',
-  'content/test/postgres/processes.test.ts',
-  'content/test/store/serve.test.ts',
   'test/generated/kinds.test.ts',
+  'content/test/store/serve.test.ts',
   'content/test/generated/operations.test.ts',
   'test/generated/models.test.ts',
-  'content/test/postgres/faults.test.ts',
-  'content/test/postgres/replicas.test.ts',
-  'content/test/store/threads.test.ts',
-  'content/test/store/race.test.ts',
   'content/test/field-example.test.ts',
+  'content/test/postgres/processes.test.ts',
+  'content/test/postgres/faults.test.ts',
+  'content/test/store/race.test.ts',
+  'content/test/postgres/replicas.test.ts',
   'content/test/pages/browser.test.ts',
 ]
 

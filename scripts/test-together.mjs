@@ -7,19 +7,15 @@ import { pathToFileURL } from 'node:url'
 import { longest } from './test-engines.mjs'
 import { countFor } from './test-processor.mjs'
 
-/**
- * Whose files share processes, and the most in one: each process compiles the service anew, which costs seconds of processor. They begin in this
- * order: first those that wait most for other programs, so that none of them goes on alone in the end.
- */
+/** Whose files share processes, and the most in one: each process compiles the service anew, which costs seconds of processor. */
 const rooms = [
-  ...['store', 'postgres', 'cli'].map(name => ({
+  { folder: /^(src|content\/(?!test\/))/, most: 80 },
+  // On PostgreSQL they take longer than all others together, so one process would go on alone in the end.
+  { folder: /^content\/test\/contract/, most: 40 },
+  ...['cli', 'postgres', 'store', ''].map(name => ({
     folder: new RegExp(`^(content/)?test/${name}`),
     most: 60,
   })),
-  // On PostgreSQL they take longer than all others together, so one process would go on alone in the end.
-  { folder: /^content\/test\/contract/, most: 40 },
-  { folder: /^(content\/)?test\//, most: 60 },
-  { folder: /^(src|content)\//, most: 80 },
 ]
 
 const roomOf = file => rooms.find(({ folder }) => folder.test(file))
@@ -41,7 +37,7 @@ const first = 4
 /** Groups of files, one for each process to start, in the order in which they begin. */
 export const processesOf = files => {
   const kinds = Map.groupBy(files.filter(canShare), roomOf)
-  const shared = rooms.flatMap(room => inParts(kinds.get(room) ?? [], room.most))
+  const shared = [...kinds].flatMap(([{ most }, some]) => inParts(some, most))
   const single = files.filter(file => !canShare(file)).map(file => [file])
   const early = single.filter(([file]) => longest.slice(0, first).includes(file))
   return [...early, ...shared, ...single.filter(group => !early.includes(group))]

@@ -62,6 +62,14 @@ async function factsOf(client) {
     userId: await middle('users'),
     productId: await middle('products'),
     offset: fullest(users).offset,
+    // Half of the posts are younger.
+    since: Number(
+      (
+        await all(
+          'select created_at from posts order by id offset (select count(*) / 2 from posts) limit 1',
+        )
+      )[0].created_at,
+    ),
     someUsers: await some('users'),
     someProducts: await some('products'),
   }

@@ -1,12 +1,16 @@
-/** Peer: PostGraphile 5 over `node:http`, on the tables made by Duet. Usage: postgraphile.mjs URL */
+/** Peer: PostGraphile 5 with its plugin for filters over `node:http`, on the tables made by Duet. Usage: postgraphile.mjs URL */
 import { createServer } from 'node:http'
 import { postgraphile } from 'postgraphile'
 import { makePgService } from 'postgraphile/adaptors/pg'
 import { grafserv } from 'postgraphile/grafserv/node'
 import { PostGraphileAmberPreset } from 'postgraphile/presets/amber'
+import { PostGraphileConnectionFilterPreset } from 'postgraphile-plugin-connection-filter'
 
 const service = postgraphile({
-  extends: [PostGraphileAmberPreset],
+  extends: [PostGraphileAmberPreset, PostGraphileConnectionFilterPreset],
+  // Filters across relations, and by columns without an index too.
+  disablePlugins: ['PgIndexBehaviorsPlugin'],
+  schema: { connectionFilterRelations: true },
   pgServices: [
     makePgService({
       connectionString: process.argv[2],

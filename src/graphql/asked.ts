@@ -4,8 +4,8 @@ import { ApiError } from '#errors.ts'
 import type { Variables } from '#graphql/arguments.ts'
 import { type Collected, collectFields, type Execution } from '#graphql/execution.ts'
 import { conditionOf, variablesIn, whereFaults, whereOf } from '#graphql/where.ts'
-import { OperandValue, type Predicate } from '#model/condition.ts'
-import { type Asked, resolveAsked } from '#read/asking.ts'
+import { OperandValue, type Predicate, someOf } from '#model/condition.ts'
+import { type Asked, mostSlots, resolveAsked } from '#read/asking.ts'
 import { mostAsked } from '#read/plan.ts'
 import type { ParameterValue, Slot } from '#read/selection.ts'
 
@@ -40,9 +40,14 @@ const resolveOnce = (
   const condition = conditionFor({ sources: {}, coerced: Object.fromEntries(variables) })
   if (condition == null) return undefined
   const asked = resolveAsked(model, entity, condition, schema.words, first + names.size)
-  // One that is compared twice may have a form for each field.
+  if ('faults' in asked) return undefined
+  // One that is compared twice may have a form for each field, and a long list has one slot.
   const isOnce = variables.every(([, { stored }]) => stored.length === 1)
-  return 'faults' in asked || !isOnce ? undefined : { asked, variables }
+  const isLong = someOf(
+    asked.predicate,
+    one => one.kind === 'among' && one.values.length > mostSlots,
+  )
+  return isOnce && !isLong ? { asked, variables } : undefined
 }
 
 /** The values that a request has for such a condition; undefined if they need it to be resolved. */

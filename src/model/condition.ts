@@ -145,6 +145,8 @@ export type Predicate =
       readonly kind: 'among'
       readonly field: string
       readonly values: readonly Operand[]
+      /** Of a caller's condition whose values are one operand, a JSON list: what they are. */
+      readonly list?: Scalar
     })
   | (Placed & {
       readonly kind: 'across'
@@ -421,7 +423,14 @@ export const resolveCondition = (
         const values = given.map((one, at) => operandOf(name, key, one, within(path, at)))
         const isExact = (one: Operand) =>
           one.kind !== 'value' || typeof one.value !== 'number' || Number.isInteger(one.value)
-        return { kind: 'among', field: key, values: values.filter(isExact), ...placed(path) }
+        const list = asking && { list: entities[name]?.fields[key]?.scalar as Scalar }
+        return {
+          kind: 'among',
+          field: key,
+          values: values.filter(isExact),
+          ...list,
+          ...placed(path),
+        }
       }
       case 'contains':
       case 'startsWith': {

@@ -38,9 +38,12 @@ export const resolveAsked = (
   return { predicate, values, shape: JSON.stringify(predicate), comparisons: resolved.comparisons }
 }
 
+/** The most values that have a slot each; SQLite takes 1,000 parameters, and keeps the plans of thousands of statements. */
+export const mostSlots = 8
+
 /**
  * A condition with its values in slots, so that conditions of one shape share their plans. A list of values is as long as the next
- * power of two, its last value said again.
+ * power of two, its last value said again; a long one is in one slot.
  */
 const inSlots = (
   predicate: Predicate,
@@ -64,10 +67,16 @@ const inSlots = (
         return { ...one, to: slotted(one.to) }
       case 'among': {
         const { length } = one.values
+        const texts = one.values.map(to => (to.kind === 'value' ? to.value : undefined))
+        if (one.list && length > mostSlots && !texts.includes(undefined)) {
+          const to = { kind: 'value', value: JSON.stringify(texts) } as const
+          return { ...one, values: [slotted(to)] }
+        }
+        const { list: _, ...each } = one
         const size = length === 0 ? 0 : 2 ** Math.ceil(Math.log2(length))
         const last = one.values.at(-1) as Operand
         const padded = Array.from({ length: size }, (_, at) => one.values[at] ?? last)
-        return { ...one, values: padded.map(slotted) }
+        return { ...each, values: padded.map(slotted) }
       }
       case 'finds':
       case 'has viewer':

@@ -177,9 +177,14 @@ export const predicateSql = (predicate: Predicate, rows: PredicateRows): Sql => 
     case 'compare':
       return compareSql(rows.columnOf(predicate.field), predicate, rows)
     case 'among': {
-      const { field, values } = predicate
+      const { field, values, list } = predicate
       if (values.length === 0) return sql`false`
       const all = values.map(value => operandSql(value, rows.isBound))
+      if (list)
+        return rows.dialect.among(
+          rows.columnOf(field),
+          rows.dialect.valuesIn(join(all, comma), list),
+        )
       return sql`${rows.columnOf(field)} in (${join(all, comma)})`
     }
     case 'across':

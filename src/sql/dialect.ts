@@ -68,8 +68,8 @@ export type Dialect = {
   readonly ordered: (column: Sql, nullable: boolean, descending: boolean, nullLast: boolean) => Sql
   /** The condition that a column has one of the values that a query gives, each looked up in the column's index. */
   readonly among: (column: Sql, query: Sql) => Sql
-  /** A query that gives the ids in a JSON list. */
-  readonly idsIn: (list: Sql) => Sql
+  /** A query that gives the values in a JSON list, ids unless something else is said. */
+  readonly valuesIn: (list: Sql, scalar?: Scalar) => Sql
   /** A bound value whose type nothing else gives. */
   readonly typed: (value: SqlPart, scalar: Scalar) => Sql
   /** The highest id that a table ever gave out, those of deleted rows too; null if it gave none. */

@@ -97,7 +97,7 @@ export const result = (step: string, field = 'id'): Sql =>
 
 /** For a later step: the ids of all rows that the step of that name made, changed or found, as a query that gives them. */
 export const idsOf = ({ dialect }: Pick<Writing, 'dialect'>, step: string): Sql =>
-  dialect.idsIn(parameter({ kind: 'result', step, field: 'id', as: 'list' }))
+  dialect.valuesIn(parameter({ kind: 'result', step, field: 'id', as: 'list' }))
 
 /** What each change of a row raises beside the fields that it is about: its revision, and when it was last changed; nothing for an entity without either. */
 export const raised = (

@@ -310,7 +310,7 @@ const draftOf = (writing: Writing, part: Part, parent: number | undefined): Part
     const table = entityOf(writing.model, link.entity).table
     const isNamed = dialect.among(
       columnsOf(table)(link.of),
-      dialect.idsIn(sql`${JSON.stringify(ids)}`),
+      dialect.valuesIn(sql`${JSON.stringify(ids)}`),
     )
     const fits = does === 'set' ? sql`not (${isNamed})` : isNamed
     // A new row has no links yet.

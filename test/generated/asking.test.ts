@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { type StoredRow, satisfies } from '#check/conditions.ts'
 import type { Condition } from '#model/condition.ts'
 import { rounds } from '../support/rounds.ts'
-import { askingKitchen, conditions, moment, seenBy, world } from './asking.ts'
+import { askingKitchen, conditions, days, moment, seenBy, texts, world } from './asking.ts'
 import { engines } from './compare.ts'
 import type { Cook, Kitchen } from './cooking.ts'
 
@@ -380,6 +380,28 @@ for (const on of engines)
           // A literal that has not the form of its type is a fault of the document.
           assert.equal(brought.codes.length, plain.codes.length, about)
         }
+    })
+
+    test('a long list of values finds what each of them finds', async () => {
+      const lists: Readonly<Record<string, readonly unknown[]>> = {
+        name: texts,
+        size: [-9, -3, -2, -1, 0, 1, 2, 3, 9],
+        price: [0, 0.01, 1, 1.005, 1.01, 2.5, 3, 4, 5, 6],
+        weight: [-1.5, -0.15, 0, 0.1, 0.14, 0.2, 1, 2, 3],
+        madeAt: [-4, -3, -2, -1, 0, 1, 2, 3, 4].map(step => new Date(moment + step).toISOString()),
+        day: [...days, ...Array.from({ length: 9 }, (_, at) => `2025-01-0${at + 1}`)],
+        rare: Array(9).fill(true),
+        ownerId: [1, 2, 4, 5, 6, 7, 8, 9, 10],
+      }
+      const query = 'query ($w: ItemWhere) { items(where: $w, limit: 100) { id } }'
+      for (const [field, values] of Object.entries(lists)) {
+        const each = { or: values.map(eq => ({ [field]: { eq } })) }
+        const found = await ask(3, query, { w: each })
+        assert.deepEqual(found.messages, [])
+        assert.ok(found.data.items.length > 0, field)
+        for (const w of [{ [field]: { in: values } }, { not: { [field]: { notIn: values } } }])
+          assert.deepEqual((await ask(3, query, { w })).data, found.data, field)
+      }
     })
 
     test('faults have their paths', async () => {

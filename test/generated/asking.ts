@@ -131,12 +131,27 @@ const entities: Record<string, Entity> = {
 
 /** A moment that rows are before, at and after. */
 export const moment = Date.UTC(2026, 0, 2)
-const texts = ['', 'a', 'A', 'ä', 'ß', 'SS', 'b%', '_', '\\', "'", 'ﬀ', '𝒳y', 'a b', 'e\u0301']
+export const texts = [
+  '',
+  'a',
+  'A',
+  'ä',
+  'ß',
+  'SS',
+  'b%',
+  '_',
+  '\\',
+  "'",
+  'ﬀ',
+  '𝒳y',
+  'a b',
+  'e\u0301',
+]
 const orNull = <Value>(of: fc.Arbitrary<Value>) => fc.option(of, { nil: null })
 const aText = fc.constantFrom(...texts)
 const anInt = fc.integer({ min: -3, max: 3 })
 const aMoment = fc.constantFrom(...[-1, 0, 1].map(step => new Date(moment + step).toISOString()))
-const days = ['2026-01-02', '2026-01-10', '2026-02-01']
+export const days = ['2026-01-02', '2026-01-10', '2026-02-01']
 const person = fc.constantFrom(1, 3)
 
 const rowsBy = (of: Record<string, fc.Arbitrary<string | number | null>>, count: number) =>

@@ -7,7 +7,7 @@ import { mint } from '#auth/token.ts'
 import { defineContent, modelOf } from '#content.ts'
 import { ddl as postgresDdl } from '#engines/postgres/schema.ts'
 import { postgresStore } from '#engines/postgres/store.ts'
-import { type Migration, machineMigrations } from '#engines/shared/migrations.ts'
+import { machineMigrations } from '#engines/shared/migrations.ts'
 import { definitionsOf } from '#engines/shared/schema.ts'
 import type { Store } from '#engines/shared/store.ts'
 import { ddl as sqliteDdl } from '#engines/sqlite/schema.ts'
@@ -99,19 +99,16 @@ const contentOf = (entities: Entities, versions = libraryVersions) =>
     },
   })
 
-/** A new store of the model on an engine; `template` names one that is copied where several are needed, or what all have in common. */
-const storeFor = async (
-  entities: Entities,
-  on: 'sqlite' | 'postgres',
-  template = 'the machine alone',
-) => {
+/** A new store of the model on an engine; `template` names one that is copied where several are needed. */
+const storeFor = async (entities: Entities, on: 'sqlite' | 'postgres', template?: string) => {
   const migrations = historyFor(on, entities)
   if (on === 'postgres') {
-    const storeAt = (url: string, known: readonly Migration[] = migrations) =>
-      postgresStore({ url, replicas: [], prepare: true, readers: 1, pool: 2, migrations: known })
-    const made = template === 'the machine alone' ? machineMigrations(on) : migrations
-    const migrate = async (url: string) => void (await storeAt(url, made).migrate())
-    const { url, drop } = await freshDatabase({ template: await templateFor(template, migrate) })
+    const storeAt = (url: string) =>
+      postgresStore({ url, replicas: [], prepare: true, readers: 1, pool: 2, migrations })
+    const migrate = async (url: string) => void (await storeAt(url).migrate())
+    const { url, drop } = await freshDatabase(
+      template === undefined ? {} : { template: await templateFor(template, migrate) },
+    )
     return { store: storeAt(url), url, drop }
   }
   const folder = mkdtempSync(join(tmpdir(), 'duet-generated-'))

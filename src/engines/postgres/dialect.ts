@@ -91,7 +91,8 @@ export const dialect: Dialect = {
     return sql`${value}${trusted(nullLast ? ' nulls last' : ' nulls first')}`
   },
   among: (column, query) => sql`${column} = ${keyed(query)}`,
-  idsIn: list => sql`select value::bigint from json_array_elements_text(${list}::json)`,
+  valuesIn: (list, scalar = 'id') =>
+    sql`select value::${trusted(columnType[scalar])} from json_array_elements_text(${list}::json)`,
   typed: (value, scalar) => sql`${value}::${trusted(columnType[scalar])}`,
   highestId: table => sql`pg_sequence_last_value(pg_get_serial_sequence(${table}, 'id')::regclass)`,
   // Lists, which are searched by halves: the planner takes each choice of a long `case` for work that every row costs.

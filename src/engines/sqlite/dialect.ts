@@ -74,7 +74,7 @@ export const dialect: Dialect = {
     return nullable ? sql`${by} is null${trusted(nullLast ? '' : ' desc')}, ${value}` : value
   },
   among: (column, query) => sql`${column} in (${query})`,
-  idsIn: list => sql`select value from json_each(${list})`,
+  valuesIn: list => sql`select value from json_each(${list})`,
   typed: value => sql`${value}`,
   highestId: table => sql`(select seq from sqlite_sequence where name = ${table})`,
   // One choice in the middle of others: a dozen comparisons find the place among thousands.
