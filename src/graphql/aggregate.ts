@@ -12,6 +12,7 @@ import {
   GraphQLScalarType,
   GraphQLString,
 } from 'graphql'
+import { small } from '#graphql/arguments.ts'
 import { direction } from '#graphql/order.ts'
 import { type GroupValue, groupValues, mostGroups } from '#model/aggregate.ts'
 import { type Entity, mayAskField } from '#model/entity.ts'
@@ -92,6 +93,7 @@ export const aggregateOf = (name: string, entity: Entity, leafOf: (field: Field)
   }
   const conditions: GraphQLInputObjectType = new GraphQLInputObjectType({
     name: `${called}Having`,
+    extensions: small,
     fields: () => {
       const several = new GraphQLList(new GraphQLNonNull(conditions))
       return { ...having, and: { type: several }, or: { type: several }, not: { type: conditions } }
@@ -105,6 +107,7 @@ export const aggregateOf = (name: string, entity: Entity, leafOf: (field: Field)
   })
   const orders = new GraphQLInputObjectType({
     name: `${called}Order`,
+    extensions: small,
     isOneOf: true,
     fields: order,
   })

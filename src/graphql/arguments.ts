@@ -25,6 +25,21 @@ const mostFaults = 20
 /** Variables with longer JSON get one fault: graphql-js prints the whole value into each, which takes its time. */
 const printable = 2048
 
+/** What marks the types of conditions and orders, whose values are small. */
+export const small = { isSmall: true } as const
+
+/** The most objects and lists in the value of such a type; graphql-js takes some microseconds for each. */
+const mostParts = 1000
+
+/** Whether a value has more objects and lists in it than that. */
+const isLarge = (value: unknown): boolean => {
+  const parts = [value]
+  for (let at = 0; at < parts.length && parts.length <= mostParts; at++)
+    for (const part of Object.values(parts[at] as object))
+      if (typeof part === 'object' && part !== null) parts.push(part)
+  return parts.length > mostParts
+}
+
 /** CoerceVariableValues (section 6.1.2), by graphql-js. */
 export const coerceVariables = (
   schema: GraphQLSchema,
@@ -32,6 +47,16 @@ export const coerceVariables = (
   values: Params['variables'],
   introspection: boolean,
 ): Variables => {
+  for (const { variable, type } of variableDefinitions) {
+    const { value: name } = variable.name
+    const value = values?.[name]
+    if (typeof value !== 'object' || value === null) continue
+    let inner = type
+    while (inner.kind !== 'NamedType') inner = inner.type
+    if (!schema.getType(inner.name.value)?.extensions.isSmall || !isLarge(value)) continue
+    const message = `Variable "$${name}" has more than ${mostParts} objects and lists in it.`
+    throw new GraphqlErrors('BAD_USER_INPUT', [new GraphQLError(message, { nodes: variable })])
+  }
   const hideSuggestions = !introspection
   const result = getVariableValues(schema, variableDefinitions, values, {
     maxErrors: 1,

@@ -10,7 +10,7 @@ import {
   GraphQLList,
   GraphQLNonNull,
 } from 'graphql'
-import type { Variables } from '#graphql/arguments.ts'
+import { small, type Variables } from '#graphql/arguments.ts'
 import { GraphqlErrors } from '#graphql/errors.ts'
 import { searchArgument } from '#graphql/search.ts'
 import { type Entity, mayAskField, mayAskRelation } from '#model/entity.ts'
@@ -65,7 +65,8 @@ export const orderArguments = (model: Model, marked: (field: Lifetime) => object
       return all
     }
     const description = `One key of an order of ${entity.plural}; the id ends each order.`
-    const type = { name: `${typeName(name)}Order`, isOneOf: true, description, fields }
+    const called = { name: `${typeName(name)}Order`, description }
+    const type = { ...called, isOneOf: true, fields, extensions: small }
     types.set(name, new GraphQLInputObjectType(type))
   }
   return (entity: string) => {

@@ -15,7 +15,7 @@ import {
   type ValueNode,
 } from 'graphql'
 import { mapped } from '#base/object.ts'
-import type { Variables } from '#graphql/arguments.ts'
+import { small, type Variables } from '#graphql/arguments.ts'
 import { GraphqlErrors } from '#graphql/errors.ts'
 import { type AskingWords, operatorsOf } from '#model/condition.ts'
 import { type Entity, mayAskField, mayAskRelation } from '#model/entity.ts'
@@ -95,7 +95,8 @@ export const whereArguments = (
       return { ...all, and: { type: several }, or: { type: several }, not: { type: own } }
     }
     const description = `A condition on ${entity.plural}: all of its members hold.`
-    const own = new GraphQLInputObjectType({ name: `${typeName(name)}Where`, description, fields })
+    const called = { name: `${typeName(name)}Where`, description }
+    const own = new GraphQLInputObjectType({ ...called, fields, extensions: small })
     const match = new GraphQLInputObjectType({
       name: `${typeName(name)}Match`,
       description: `What holds of some of the ${entity.plural}, or of none.`,

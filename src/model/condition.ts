@@ -200,6 +200,8 @@ export type ConditionFault = { readonly path: string; readonly message: string }
 
 /** The most comparisons of a condition. */
 export const mostComparisons = 30
+/** From so many on nobody counts them. */
+const tooMany = 300
 const mostDepth = 6
 const mostValues = 100
 /** The most letters of a text that a caller looks for. */
@@ -353,6 +355,9 @@ export const resolveCondition = (
   const within = (path: string, member: string | number) =>
     path === '' ? String(member) : `${path}.${member}`
   const placed = (path: string) => (asking ? { path } : undefined)
+  /** Whether no more of it is looked at: it may have been sent to take long. */
+  const isEnough = () =>
+    comparisons > (asking ? mostComparisons : tooMany) || (asking && faults.length > tooMany)
   const isObject = (given: unknown): given is Readonly<Record<string, unknown>> =>
     typeof given === 'object' &&
     given !== null &&
@@ -409,7 +414,7 @@ export const resolveCondition = (
       if (typeof given !== 'boolean') return fault(path, 'must be true or false')
       return given ? compared(name, key, 'eq', null, path) : not('eq', null)
     }
-    if (++comparisons > mostComparisons && asking) return none
+    if (++comparisons > mostComparisons && isEnough()) return none
     switch (operator) {
       case 'in':
       case 'hasSome': {
@@ -552,7 +557,7 @@ export const resolveCondition = (
     if (entries.length === 0 && path !== asking?.path) comparisons++
     const parts = entries.map(([key, value]): Predicate => {
       const at = within(path, key)
-      if (comparisons > mostComparisons && asking) return none
+      if (isEnough()) return none
       if (key === 'not') return { kind: 'not', of: resolved(name, value, at, depth + 1) }
       if (key !== 'and' && key !== 'or') return member(name, key, value, at, depth)
       if (!Array.isArray(value)) return fault(at, 'must be a list of conditions')
@@ -566,7 +571,7 @@ export const resolveCondition = (
   const path = asking?.path ?? ''
   const predicate = resolved(entityName, condition, path, 1)
   if (comparisons > mostComparisons) {
-    const count = asking ? 'too many' : comparisons
+    const count = asking || comparisons > tooMany ? 'too many' : comparisons
     fault(path, `has ${count} comparisons, and at most ${mostComparisons} are taken`)
   }
   return { predicate, faults, comparisons }

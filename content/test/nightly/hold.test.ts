@@ -11,6 +11,7 @@ import { freshDatabase, noDatabase } from '#test/postgres/tools/database.ts'
 import { changeIn, postgresOf } from '#test/stores.ts'
 import { longest } from '#test/support/wait.ts'
 import { secret } from '../world.ts'
+import { asking } from './hold/asking.ts'
 import { bodies } from './hold/bodies.ts'
 import { operations } from './hold/documents.ts'
 import { gets } from './hold/heads.ts'
@@ -93,7 +94,7 @@ const send = ({ line, headers, body }: Shape, round: number): Promise<number> =>
 const measure = async () => {
   const found: { readonly name: string; readonly times: readonly number[] }[] = []
   const unexpected: string[] = []
-  for (const shape of [...bodies, ...operations, ...gets]) {
+  for (const shape of [...bodies, ...operations, ...asking, ...gets]) {
     const times: number[] = []
     for (let round = 0; round < rounds; round++) {
       await held()
