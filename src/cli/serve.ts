@@ -6,7 +6,6 @@ import type { Content } from '#content.ts'
 import { prepare } from '#serve/prepare.ts'
 import {
   firstDescriptor,
-  handedOver,
   isOneOfMany,
   serveAsOne,
   serveMany,
@@ -84,9 +83,9 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
     throw new UsageError(`--threads ${asked.fault}, or auto, not ${values.threads}`)
   // Those of several processes get the socket from the first one, for which it was meant.
   const own = isOneOfMany ? process.ppid : process.pid
-  const sockets = config.store.kind === 'sqlite' ? socketsFor(process.env, own) : 0
+  const sockets = socketsFor(process.env, own)
   const threads = threadsFor(config, asked?.value ?? config.values.DUET_THREADS, sockets)
-  const socket = sockets > 0 ? firstDescriptor : handedOver(process.env, own)
+  const socket = sockets > 0 ? firstDescriptor : undefined
   const program = { config, content, socket }
   if (isServingThread) return serveAsThread(program)
   if (isOneOfMany) return serveAsOne(program, endOnSignals)

@@ -128,16 +128,3 @@ export const socketsFor = ({ LISTEN_PID, LISTEN_FDS }: Environment, pid: number)
     `LISTEN_FDS is ${LISTEN_FDS}: hand over one socket, or one for each thread; a unit of systemd has one ListenStream= for each`,
   )
 }
-
-/**
- * The descriptor of the socket that was handed over to the process with that id; undefined if there is none, or it is for another
- * process. Throws ConfigError for more than one.
- */
-export const handedOver = (environment: Environment, pid: number): number | undefined => {
-  const sockets = socketsFor(environment, pid)
-  if (sockets > 1)
-    throw new ConfigError(
-      `LISTEN_FDS is ${sockets}: one process serves one socket, so hand over one; a unit of systemd has one ListenStream=`,
-    )
-  return sockets === 1 ? firstDescriptor : undefined
-}

@@ -55,6 +55,10 @@ export const threadsFor = (
   const most = Math.min(cores - 1, usual.most, Math.floor(memory / usual.memory))
   const spreads = platform === 'linux' && store.kind === 'sqlite'
   const count = asked === 'auto' ? sockets || (spreads ? Math.max(1, most) : 1) : asked
+  if (sockets > 1 && store.kind === 'postgres')
+    throw new ConfigError(
+      `LISTEN_FDS is ${sockets}: one process serves one socket, so hand over one; a unit of systemd has one ListenStream=`,
+    )
   if (count > 1 && store.kind === 'postgres')
     throw new ConfigError(
       'several threads are for SQLite: on PostgreSQL set DUET_THREADS to 1 and use --processes',
@@ -88,21 +92,21 @@ type FromThread =
   | { readonly kind: 'log'; readonly lines: string }
   /** A write left something to do in the outbox. */
   | { readonly kind: 'effect' }
+  /** What is asked is answered in the order in which it was asked. */
   | {
       readonly kind: 'count'
-      readonly id: number
       readonly what: string
       readonly window: number
       readonly seen: ReadonlyMap<string, number>
     }
-  | { readonly kind: 'metrics'; readonly id: number; readonly metrics: ThreadMetrics }
+  | { readonly kind: 'metrics'; readonly metrics: ThreadMetrics }
   | { readonly kind: 'damaged'; readonly message: string }
 
 /** What it is told. */
 type ToThread =
   | { readonly kind: 'listen'; readonly port: number }
-  | { readonly kind: 'counted'; readonly id: number; readonly totals: ReadonlyMap<string, number> }
-  | { readonly kind: 'metrics'; readonly id: number }
+  | { readonly kind: 'counted'; readonly totals: ReadonlyMap<string, number> }
+  | { readonly kind: 'metrics' }
   | { readonly kind: 'damaged' | 'stopped'; readonly message: string }
   | { readonly kind: 'end' }
 
@@ -110,30 +114,12 @@ type ToThread =
 export const isServingThread =
   !isMainThread && (workerData as Partial<ThreadSetup> | null)?.isServingThread === true
 
-/** Questions to another thread that wait for their answers, by number. */
-const createQuestions = <Answer>() => {
-  const waiting = new Map<number, (answer: Answer) => void>()
-  let last = 0
-  return {
-    ask: (send: (id: number) => void): Promise<Answer> => {
-      const { promise, resolve } = Promise.withResolvers<Answer>()
-      waiting.set(++last, resolve)
-      send(last)
-      return promise
-    },
-    answer: (id: number, answer: Answer): void => {
-      waiting.get(id)?.(answer)
-      waiting.delete(id)
-    },
-  }
-}
-
 /** Serves as one of several threads; ends when the main thread says so. */
 export const serveAsThread = async (program: Program): Promise<void> => {
   const { number, share, tallies } = workerData as ThreadSetup
   const main = parentPort as MessagePort
   const tell = (message: FromThread) => main.postMessage(message)
-  const counts = createQuestions<ReadonlyMap<string, number>>()
+  const uncounted: ((totals: ReadonlyMap<string, number>) => void)[] = []
   // The main thread does what is in it.
   const outbox = { wake: () => tell({ kind: 'effect' }), close: async () => {} }
   const thread = {
@@ -142,7 +128,10 @@ export const serveAsThread = async (program: Program): Promise<void> => {
     counts:
       (what: string): RateCounts =>
       (window, seen) =>
-        counts.ask(id => tell({ kind: 'count', id, what, window, seen })),
+        new Promise(resolve => {
+          uncounted.push(resolve)
+          tell({ kind: 'count', what, window, seen })
+        }),
     onDamage: (message: string) => tell({ kind: 'damaged', message }),
   }
   const service = await openService(program, { onFatal: () => process.exit(1), thread })
@@ -158,9 +147,9 @@ export const serveAsThread = async (program: Program): Promise<void> => {
       case 'listen':
         return tell({ kind: 'listening', url: await serving.listen(onLoaded, message.port) })
       case 'counted':
-        return counts.answer(message.id, message.totals)
+        return uncounted.shift()?.(message.totals)
       case 'metrics':
-        return tell({ ...message, metrics: (await metrics?.json()) ?? [] })
+        return tell({ kind: 'metrics', metrics: (await metrics?.json()) ?? [] })
       case 'damaged':
         return engine.tellDamage?.(message.message)
       case 'stopped':
@@ -205,8 +194,9 @@ type KnownThread = {
   readonly worker: Worker
   readonly tell: (message: ToThread) => void
   readonly exited: Promise<unknown>
-  /** What it had counted when it was last asked. */
+  /** What it had counted when it was last asked, and who waits to be told. */
   metrics: ThreadMetrics
+  readonly scrapes: ((metrics: ThreadMetrics) => void)[]
 }
 
 /** Starts `count` threads that serve the prepared store, and starts each that dies again; resolves when all of them listen. */
@@ -230,7 +220,6 @@ export const serveInThreads = async (
   const { engine, log, observe, outbox } = service
   const tallies = createTallies(count)
   const totals = createTotals()
-  const scrapes = createQuestions<ThreadMetrics>()
   /** What threads that ended had counted. */
   let counted: ThreadMetrics = []
   let port: number | undefined
@@ -256,13 +245,12 @@ export const serveInThreads = async (
     const now = performance.now()
     deaths.push(now)
     const lately = deaths.filter(at => now - at < deadly.within).length
-    if (socket !== undefined)
+    const isLost = socket !== undefined
+    if (isLost || lately >= deadly.deaths)
       return service.reportFatal(
-        `a serving thread ended (${why}), and with it the socket that was handed over is closed`,
-      )
-    if (lately >= deadly.deaths)
-      return service.reportFatal(
-        `${lately} serving threads ended within a minute, the last one for this reason: ${why}`,
+        isLost
+          ? `a serving thread ended (${why}), and with it the socket that was handed over is closed`
+          : `${lately} serving threads ended within a minute, the last one for this reason: ${why}`,
       )
     observe({ kind: 'problem', message: `a serving thread ended (${why}); another is started` })
     begin(number)
@@ -279,7 +267,7 @@ export const serveInThreads = async (
     })
     const { promise: exited, resolve: setExited } = Promise.withResolvers<void>()
     const tell = (message: ToThread) => worker.postMessage(message)
-    const known: KnownThread = { worker, tell, exited, metrics: [] }
+    const known: KnownThread = { worker, tell, exited, metrics: [], scrapes: [] }
     threads.set(number, known)
     let why: string | undefined
     worker.on('error', (error: Error) => {
@@ -306,12 +294,12 @@ export const serveInThreads = async (
         case 'effect':
           return outbox.wake()
         case 'count': {
-          const { id, what, window, seen } = message
-          return tell({ kind: 'counted', id, totals: totals(what, window, seen) })
+          const { what, window, seen } = message
+          return tell({ kind: 'counted', totals: totals(what, window, seen) })
         }
         case 'metrics':
           known.metrics = message.metrics
-          return scrapes.answer(message.id, message.metrics)
+          return known.scrapes.shift()?.(message.metrics)
         case 'damaged':
           return engine.tellDamage?.(message.message)
         default:
@@ -323,7 +311,10 @@ export const serveInThreads = async (
   const gather = async (): Promise<readonly ThreadMetrics[]> => {
     const asked = [...threads.values()].map(known =>
       Promise.race([
-        scrapes.ask(id => known.tell({ kind: 'metrics', id })),
+        new Promise<ThreadMetrics>(resolve => {
+          known.scrapes.push(resolve)
+          known.tell({ kind: 'metrics' })
+        }),
         sleep(scrapeWait, undefined, { ref: false }).then(() => known.metrics),
       ]),
     )
