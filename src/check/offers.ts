@@ -291,7 +291,7 @@ export const entityAt = ({ entities }: Model, path: string): string | null => {
 /** Whether many rows of an entity are made at once. */
 const makesMany = (entity: Entity): boolean => bulkKinds(entity).includes('create')
 
-/** All that the newest version of REST and GraphQL offer, but lists, and writes of many rows by a condition. */
+/** All that the newest version of REST and GraphQL offer, but lists and writes of many rows by a condition, which have checks of their own. */
 export const offersOf = async (service: CheckService): Promise<readonly Offer[]> => {
   const { model, view } = service
   const routes = routesOf(model).filter(

@@ -1,10 +1,12 @@
 /** Generated writes through both APIs, each judged by the reference: what is answered, what is stored, and that a refusal changes nothing. */
 import { isDeepStrictEqual } from 'node:util'
+import { inVersion, valuesIfAny } from '#check/bodies.ts'
 import { isHeld, named } from '#check/callers.ts'
 import {
   type Draft,
   type Offer,
   offersOf,
+  outcomeOf,
   type RequestOutcome,
   refusalOf,
   sendOffer,
@@ -19,7 +21,9 @@ import {
 } from '#check/reference.ts'
 import { stored } from '#check/rows.ts'
 import { brief, type CheckService, faultOf, restore, stateOf } from '#check/service.ts'
-import { entityOf, type Model } from '#model/model.ts'
+import { mayAskField } from '#model/entity.ts'
+import { entityOf, type Model, typeName } from '#model/model.ts'
+import { bulkKinds } from '#model/parts.ts'
 import { alternativesOf, isByRow, type Viewer } from '#model/policy.ts'
 
 /** The rows that a create makes, in the order of its body: each after its parent, with ids that nothing has. */
@@ -324,4 +328,85 @@ export const checkWrites = async (
       reference = await service.reference()
     }
   }
+}
+
+/** Changes and deletes of many rows by each caller, through both APIs: all that fit and that it may read are written, or none is. */
+export const checkMany = async (service: CheckService, random: () => number): Promise<void> => {
+  const { model, view, callers } = service
+  const beginning = await service.rows()
+  const reference = referenceOver(model, beginning)
+  for (const [name, entity] of Object.entries(model.entities))
+    for (const kind of bulkKinds(entity)) {
+      // Its rows are chosen by their ids.
+      const isAsked = kind !== 'create' && view.style.isStrict && mayAskField(entity, 'id')
+      if (!isAsked || name === model.viewers.entity) continue
+      const { fields, policy, plural, graphql, before } = entity
+      const rule = policy[kind]
+      for (const viewer of callers)
+        for (const isGraphql of graphql.type ? [false, true] : [false]) {
+          const rows = reference.rowsIn(name).filter(() => random() < 0.3)
+          const seen = rows.filter(row => reference.may(name, row, policy.read, viewer))
+          const version = isGraphql ? undefined : view.version
+          const common = { model, entity: name, version, viewer, reference, n: attempts++ } as const
+          const found = Object.entries(valuesIfAny({ ...common, mode: 'update' }) ?? {})
+          const plain = found.filter(([key]) => {
+            const { references, unique, settableBy } = fields[key] ?? {}
+            return !references && !unique && !isByRow(settableBy)
+          })
+          const values = Object.fromEntries(plain.slice(0, 1))
+          if (kind === 'update' && plain.length === 0) continue
+          const where = { id: { in: rows.map(({ id }) => id) } }
+          const field = `${kind}${typeName(plural)}`
+          const input = inVersion(common, values)
+          const variables = { where, ...(kind === 'update' && { input }) }
+          const heads = [
+            `$where: ${typeName(name)}Where`,
+            ...(kind === 'update' ? [`$input: ${typeName(field)}Input!`] : []),
+          ]
+          const args = Object.keys(variables).map(key => `${key}: $${key}`)
+          const query = `mutation (${heads.join(', ')}) { it: ${field}(${args.join(', ')}) { count } }`
+          const change = kind === 'update' ? { update: input } : { delete: true }
+          const [line, body] = isGraphql
+            ? ['POST /graphql', { query, variables }]
+            : [`POST ${view.prefix}/${plural}/bulk`, { ...change, where }]
+          const answer = await service.ask(line, viewer, body)
+          const is = outcomeOf(answer, isGraphql)
+          const mayAll = seen.every(row => {
+            const { digits } = model.settings.currency
+            const then = plain.slice(0, 1).flatMap(([key, value]) => {
+              const of = fields[key]
+              return of ? [[key, stored(of, value, digits)]] : []
+            })
+            const after = { ...row, ...(kind === 'update' && Object.fromEntries(then)) }
+            return [row, after].every(one => reference.may(name, one, rule, viewer))
+          })
+          const isNamed = verdict(rule, viewer, model) !== 'no'
+          const right: RequestOutcome[] = isNamed && mayAll ? ['done'] : [refusalOf(viewer)]
+          if (isNamed && kind === 'delete' && isHeld(model, name)) right.push('conflict')
+          if (before[kind]) right.push('done', 'invalid', 'conflict')
+          const asked = isGraphql ? `the mutation ${field}` : line
+          const about = `${kind} of many ${plural} by ${named(viewer)}: ${asked} with ${brief(JSON.stringify(isGraphql ? variables : body))}`
+          if (!right.includes(is))
+            throw faultOf(about, right.join(' or '), `${is} ${brief(answer.text)}`)
+          const now = await service.reference()
+          if (is !== 'done' && !isDeepStrictEqual(now.all, reference.all))
+            throw faultOf(about, 'no row changed', `${is}, and rows changed`)
+          if (is === 'done') {
+            const { count } = isGraphql ? answer.json.data.it : answer.json
+            sameOrFault(count, seen.length, `${about}: the count`)
+            const isWritten = ({ id, revision }: ReferenceRow) => {
+              const row = now.byId(name, id)
+              return kind === 'delete' ? !row : !fields.revision || row?.revision !== revision
+            }
+            const written = rows.filter(isWritten).map(({ id }) => id)
+            if (fields.revision || kind === 'delete')
+              sameOrFault(
+                written,
+                seen.map(({ id }) => id),
+                `${about}: the ids of what it wrote`,
+              )
+            await restore(service, beginning)
+          }
+        }
+    }
 }

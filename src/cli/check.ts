@@ -12,7 +12,7 @@ import { checkHandReads, checkReads } from '#check/reads.ts'
 import { checkRules, exposedIn } from '#check/rules.ts'
 import { type CheckService, Fault, restore, serveForCheck } from '#check/service.ts'
 import { checkTogether } from '#check/together.ts'
-import { checkWrites } from '#check/writes.ts'
+import { checkMany, checkWrites } from '#check/writes.ts'
 import { readArgs, UsageError, wholeOption } from '#cli/arguments.ts'
 import { checkDatabase, loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
@@ -145,6 +145,7 @@ const checkOn = async (engine: string, { content, file, seed, seconds }: Turn, u
       if (!isOver(0.5)) await checkReads(service, random)
       if (!isOver(0.5)) await checkLists(service, random)
       await restore(service, beginning)
+      await checkMany(service, random)
     } while (!isOver(0.5))
     const { length } = service.callers
     tell(

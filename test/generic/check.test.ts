@@ -8,7 +8,7 @@ import { viewsOf } from '#check/reference.ts'
 import { checkRules } from '#check/rules.ts'
 import { type CheckService, restore, serveForCheck } from '#check/service.ts'
 import { checkTogether } from '#check/together.ts'
-import { checkWrites } from '#check/writes.ts'
+import { checkMany, checkWrites } from '#check/writes.ts'
 import { errorsFor } from '../asking.ts'
 import { checkTraffic } from '../openapi/traffic.ts'
 import { freshDatabase } from '../postgres/tools/database.ts'
@@ -58,6 +58,7 @@ for (const { name, content } of subjects)
         await checkWrites(inVersion(), random, () => false)
         await checkReads(inVersion(), random)
         await restore(service, beginning)
+        await checkMany(inVersion(), random)
       })
     }
 
