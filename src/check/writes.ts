@@ -24,7 +24,7 @@ import { brief, type CheckService, faultOf, restore, stateOf } from '#check/serv
 import { mayAskField } from '#model/entity.ts'
 import { entityOf, type Model, typeName } from '#model/model.ts'
 import { bulkKinds } from '#model/parts.ts'
-import { alternativesOf, isByRow, type Viewer } from '#model/policy.ts'
+import { alternativesOf, isByRow, type Rule, type Viewer } from '#model/policy.ts'
 
 /** The rows that a create makes, in the order of its body: each after its parent, with ids that nothing has. */
 const rowsMade = (model: Model, { written }: Draft, viewer: Viewer) => {
@@ -62,6 +62,10 @@ const refersToNone = (
     const target = reference.byId(to, row[key])
     return !target || reference.isHidden(to, target, viewer)
   })
+
+/** Whether a rule says what a row must become by a change, beside what it must be. */
+const saysBecoming = (rule: Rule | undefined): boolean =>
+  rule !== undefined && alternativesOf(rule).some(one => 'after' in one && one.after !== undefined)
 
 /** What may become of a write by the reference. */
 const rightOutcomes = (
@@ -127,11 +131,8 @@ const rightOutcomes = (
     const mayThen = reference.may(entity, then, rule, viewer)
     if (isAway) right.add('absent')
     if (!mayThen) right.add(refused)
-    const isBecoming =
-      rule !== undefined &&
-      alternativesOf(rule).some(one => 'after' in one && one.after !== undefined)
-    if (isBecoming) right.add(refused)
-    if (isBecoming || right.size === 0) right.add('done')
+    if (saysBecoming(rule)) right.add(refused)
+    if (saysBecoming(rule) || right.size === 0) right.add('done')
     if (Object.keys(values).some(key => isByRow(fields[key]?.settableBy)))
       right.add('invalid').add(refused)
   } else {
@@ -384,6 +385,7 @@ export const checkMany = async (service: CheckService, random: () => number): Pr
           const right: RequestOutcome[] = isNamed && mayAll ? ['done'] : [refusalOf(viewer)]
           if (isNamed && kind === 'delete' && isHeld(model, name)) right.push('conflict')
           if (before[kind]) right.push('done', 'invalid', 'conflict')
+          if (saysBecoming(rule)) right.push('done', refusalOf(viewer))
           const asked = isGraphql ? `the mutation ${field}` : line
           const about = `${kind} of many ${plural} by ${named(viewer)}: ${asked} with ${brief(JSON.stringify(isGraphql ? variables : body))}`
           if (!right.includes(is))

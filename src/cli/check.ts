@@ -154,7 +154,10 @@ const checkOn = async (engine: string, { content, file, seed, seconds }: Turn, u
     const byHand = await checkHandReads(service)
     if (byHand > 0) tell(`${byHand} routes by hand showed nobody a row that is hidden from him`)
     const tried = await checkRules(service, random, () => isOver(0.7))
-    tell(`${tried.changed} rules that look at rows refused from the moment on that a row changed`)
+    if (tried.changed > 0)
+      tell(
+        `${tried.changed} rules that look at rows refused from the moment on that their row changed`,
+      )
     for (const note of exposedIn(model, await service.reference(), service.callers))
       say(`  note: ${note}`)
     for (const told of tried.untried)
