@@ -61,7 +61,8 @@ export const queryParameters = (
     ...(sort?.style === 'field and order' ? ['order'] : []),
     ...fields,
     ...chosen,
-    ...(isStrict ? ['where'] : []),
+    // A filter of the content may have the name.
+    ...(isStrict && !chosen.includes('where') ? ['where'] : []),
   ]
 }
 

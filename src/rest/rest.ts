@@ -5,6 +5,7 @@ import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { exchange, type HttpContext } from '#http/exchange.ts'
 import { type App, type Http, queryMethod, queryString } from '#http/request.ts'
+import { entityOf } from '#model/model.ts'
 import type { OperationDocs } from '#model/operation-docs.ts'
 import type { Viewer } from '#model/policy.ts'
 import { judge, type Rule } from '#model/policy.ts'
@@ -167,7 +168,16 @@ export const mountRest = (
       }
       mount(method, handlers)
       if (group.some(isQueried)) {
-        const inBody = hasGroups ? ['where', 'having'] : ['where']
+        const filters = group.flatMap(({ derived }) =>
+          derived
+            ? Object.keys(entityOf(core.model, derived.entity).rest.listing.filters ?? {})
+            : [],
+        )
+        // A filter of the content may have the name of the condition.
+        const inBody = [
+          ...(filters.includes('where') ? [] : ['where']),
+          ...(hasGroups ? ['having'] : []),
+        ]
         const queried = [...handlers].flatMap(([version, handle]) =>
           group.some(endpoint => isIn(endpoint, version))
             ? [[version, queriedBy(edge, handle, versions.styleOf(version), inBody)] as const]

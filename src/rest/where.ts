@@ -227,7 +227,7 @@ export const conditionReader = (
       if ('condition' in found) given.push({ name, text, condition: found.condition })
       else query.unknown(name, parameters, nearest(name, others) ?? found.near)
     }
-    const json = query.get('where')
+    const json = Object.hasOwn(resource.filters, 'where') ? undefined : query.get('where')
     if (given.length === 0 && json === undefined) return undefined
     const parts: Asked[] = []
     let next = first
@@ -280,7 +280,8 @@ export const queryTypes = ({ isStrict }: Pick<VersionStyle, 'isStrict'>): readon
 export const parametersOfBody = (text: string, members: readonly string[]): string => {
   const given = Object.entries(parseObject(text))
   const unknown = given.filter(([name]) => !members.includes(name))
-  const there = `there is only ${members.join(' and ')}, and parameters are in the URL`
+  const some = members.length > 0 ? `there is only ${members.join(' and ')}, and ` : ''
+  const there = `${some}parameters are in the URL`
   if (unknown.length > 0)
     throw invalid(unknown.map(([field]) => ({ field, message: `is not a member here; ${there}` })))
   return given.map(([name, one]) => `${name}=${encodeURIComponent(JSON.stringify(one))}`).join('&')

@@ -3,10 +3,15 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
 import type { Condition } from '#model/condition.ts'
+import { type Entity, entity } from '#model/entity.ts'
+import { id, revision, text } from '#model/field.ts'
+import { anyone } from '#model/policy.ts'
 import { rounds } from '../support/rounds.ts'
 import { askingKitchen, comparisons, conditions, fitting } from './asking.ts'
 import { engines } from './compare.ts'
 import type { Cook, Kitchen } from './cooking.ts'
+import { member } from './models.ts'
+import { serveModel } from './serve.ts'
 
 const cooks: readonly Cook[] = [null, 1, 3]
 const list = '/api/v2/items?limit=100&sort=id'
@@ -314,3 +319,39 @@ for (const on of engines)
       assert.deepEqual(await idsOf(1, `QUERY ${list}`, {}), wanted(1, {}))
     })
   })
+
+test('a filter of a content that has the name where is what the parameter is', async () => {
+  const listing = {
+    paging: 'page',
+    limit: 5,
+    filters: { where: { field: 'place', kind: 'equals' } },
+  } as const
+  const find = entity({
+    table: 'finds',
+    plural: 'finds',
+    description: '',
+    fields: { id: id(), place: text({ max: 20 }), revision: revision() },
+    policy: { read: anyone, create: anyone },
+    rest: { list: true, writes: ['create'], listing },
+  }) as unknown as Entity
+  const { ask, close } = await serveModel({ member, find }, 'sqlite')
+  try {
+    for (const place of ['here', '"x"'])
+      await ask({ line: 'POST /api/v2/finds', as: 'anonymous', body: { place } })
+    const idsOf = async (line: string) =>
+      JSON.parse((await ask({ line, as: 'anonymous' })).text).data
+    assert.deepEqual(
+      (await idsOf('GET /api/v2/finds?where=here')).map(({ id }: { id: number }) => id),
+      [1],
+    )
+    assert.equal((await idsOf('GET /api/v2/finds/aggregate?where=here&id[ne]=9'))[0].count, 1)
+    for (const path of ['finds', 'finds/aggregate']) {
+      const line = `QUERY /api/v2/${path}`
+      const { status, text } = await ask({ line, as: 'anonymous', body: { where: { id: 1 } } })
+      assert.equal(status, 422)
+      assert.match(text, /where is not a member here; .*parameters are in the URL/)
+    }
+  } finally {
+    await close()
+  }
+})
