@@ -146,13 +146,18 @@ export const collecting = (): CollectStats => {
 }
 
 /**
- * The header `Server-Timing` (W3C) of an answer: its wait, its run, and the store's part of that with the objects it read, its statements
- * and whether it went among the slow reads.
+ * The header `Server-Timing` (W3C) of an answer: its wait, its run, and the store's part of that with the objects it read, its statements,
+ * whether it went among the slow reads, and the indexes of its statements, as far as they are known.
  */
-export const serverTiming = ({ milliseconds, wait, work }: RequestEvent): string => {
+export const serverTiming = (
+  { milliseconds, wait, work }: RequestEvent,
+  indexesOf: (statements: readonly string[]) => readonly string[] = () => [],
+): string => {
   const times = `wait;dur=${wait.toFixed(2)}, run;dur=${(milliseconds - wait).toFixed(2)}`
   if (!work) return times
   const { store, rows, statements, slow } = work
   const lane = slow > 0 ? 'slow' : 'quick'
-  return `${times}, store;dur=${store.toFixed(2)}, rows;desc=${rows}, statements;desc=${statements.length}, lane;desc=${lane}`
+  const indexes = indexesOf(statements)
+  const through = indexes.length > 0 ? `, index;desc="${indexes.join(', ')}"` : ''
+  return `${times}, store;dur=${store.toFixed(2)}, rows;desc=${rows}, statements;desc=${statements.length}, lane;desc=${lane}${through}`
 }

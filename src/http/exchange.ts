@@ -60,6 +60,8 @@ export type HttpContext = {
   readonly collect?: CollectStats | undefined
   /** Whether each answer says in `Server-Timing` where its time went. */
   readonly sendsTiming?: boolean
+  /** The indexes that these statements use, as far as they are known; absent in production. */
+  readonly indexesOf?: ((statements: readonly string[]) => readonly string[]) | undefined
   /** What is to be said of the position of a request; undefined where all is well. */
   readonly positionStatus?: ((position: string) => string | undefined) | undefined
 }
@@ -382,7 +384,7 @@ const finish = (serving: Serving, exchange: Exchange, made: Reply): Response => 
     work: exchange.stats,
   }
   if (requests.hasSubscribers) Object.assign(facts, event)
-  if (edge.sendsTiming) headers['Server-Timing'] = serverTiming(event)
+  if (edge.sendsTiming) headers['Server-Timing'] = serverTiming(event, edge.indexesOf)
   edge.observe(event)
   return new Response(body, { status, headers })
 }

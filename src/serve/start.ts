@@ -32,6 +32,7 @@ import { logging } from '#serve/log.ts'
 import { addServingGauges, measured, metricsOf, serveMetrics } from '#serve/metrics.ts'
 import type { Program } from '#serve/prepare.ts'
 import { modelFor, storeOf } from '#serve/store.ts'
+import { usedIndexes } from '#serve/used-indexes.ts'
 import { endSettings, usualRateLimit } from '#settings.ts'
 import { queryWith } from '#sql/engine.ts'
 import { type Announced, createUsage, startFlushing } from '#versions/deprecated-use.ts'
@@ -280,6 +281,7 @@ export const serveOn = async ({ config, content, socket }: Program, service: Ope
     publicMaxAge: values.DUET_PUBLIC_MAX_AGE,
     collect: development || values.DUET_SLOW !== undefined ? collecting() : undefined,
     sendsTiming: development,
+    indexesOf: development ? usedIndexes(store, engine.dialect) : undefined,
   }
   const core: Core = {
     model,

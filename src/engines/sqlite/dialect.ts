@@ -55,6 +55,11 @@ export const dialect: Dialect = {
     const first = offset ? sql` and "t"."id" <= ${idAt(offset)}` : sql``
     return sql`${from} and "t"."id" >= coalesce(${last}, 0)${first} where ${where} limit ${budget}`
   },
+  plans: {
+    explain: 'explain query plan',
+    index: /\bUSING (?:COVERING )?INDEX (\w+)/,
+    table: /^SCAN (\w+)$/,
+  },
   interruptCheck: trusted('duet_interrupt_check()'),
   // The index finds candidates by trigrams; `instr` decides.
   contains: (table, folded, needle) => {

@@ -27,6 +27,8 @@ create table recipes (
   updated_at integer not null,
   title_key text not null,
   revision integer not null default 1,
+  title_words text,
+  steps_words text,
   constraint status_values check (status in ('draft', 'published', 'archived'))
 ) strict;
 
@@ -53,6 +55,21 @@ end;
 create trigger recipes_title_key_search_update after update of title_key on recipes begin
   insert into recipes_title_key_search (recipes_title_key_search, rowid, title_key) values ('delete', old.id, old.title_key);
   insert into recipes_title_key_search (rowid, title_key) values (new.id, new.title_key);
+end;
+
+create virtual table recipes_steps_title_words_search using fts5 (steps_words, title_words, content = 'recipes', content_rowid = 'id', columnsize = 0, detail = none, prefix = '1 2', tokenize = 'ascii');
+
+create trigger recipes_steps_title_words_search_insert after insert on recipes begin
+  insert into recipes_steps_title_words_search (rowid, steps_words, title_words) values (new.id, new.steps_words, new.title_words);
+end;
+
+create trigger recipes_steps_title_words_search_delete after delete on recipes begin
+  insert into recipes_steps_title_words_search (recipes_steps_title_words_search, rowid, steps_words, title_words) values ('delete', old.id, old.steps_words, old.title_words);
+end;
+
+create trigger recipes_steps_title_words_search_update after update of steps_words, title_words on recipes begin
+  insert into recipes_steps_title_words_search (recipes_steps_title_words_search, rowid, steps_words, title_words) values ('delete', old.id, old.steps_words, old.title_words);
+  insert into recipes_steps_title_words_search (rowid, steps_words, title_words) values (new.id, new.steps_words, new.title_words);
 end;
 
 create table ingredients (
