@@ -307,6 +307,11 @@ type Dialect = {
     readonly stepwise: (value: Sql, steps: readonly number[], results: readonly number[]) => Sql;
     readonly calendar: (seconds: Sql, part: 'day' | 'month' | 'year') => Sql;
     readonly clock: Sql;
+    readonly plans: {
+        readonly explain: string;
+        readonly index: RegExp;
+        readonly table: RegExp;
+    } | null;
     readonly jsonObject: (members: readonly (readonly [
         key: string,
         value: Sql

@@ -266,6 +266,7 @@ export const serveOn = async ({ config, content, socket }: Program, service: Ope
   const connections = createConnections(queue, { held: size, rest: wait })
   const memory = createMemory({ cached: values.DUET_CACHE }, tally)
   const origins = values.DUET_CORS_ORIGINS
+  const { plans } = engine.dialect
   const edge: HttpContext = {
     authenticate: auth.authenticate,
     observe,
@@ -281,7 +282,7 @@ export const serveOn = async ({ config, content, socket }: Program, service: Ope
     publicMaxAge: values.DUET_PUBLIC_MAX_AGE,
     collect: development || values.DUET_SLOW !== undefined ? collecting() : undefined,
     sendsTiming: development,
-    indexesOf: development ? usedIndexes(store, engine.dialect) : undefined,
+    indexesOf: development && plans ? usedIndexes(store, plans) : undefined,
   }
   const core: Core = {
     model,

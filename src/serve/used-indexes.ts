@@ -7,16 +7,17 @@ import type { Dialect } from '#sql/dialect.ts'
 const mostKnown = 1000
 
 /** Gives the indexes that statements use, as far as they were explained, and has the others explained. Of a table without one it says `scan of …`. */
-export const usedIndexes = ({ session }: Store, { plans }: Dialect) => {
+export const usedIndexes = (
+  { session }: Store,
+  plans: NonNullable<Dialect['plans']>,
+): ((statements: readonly string[]) => readonly string[]) => {
   const known = new Map<string, readonly string[]>()
   let last: Promise<void> = Promise.resolve()
   const explain = async (statement: string): Promise<void> => {
     // A session has no limit of time for its statements to look at.
     const text = `${plans.explain} ${statement.replaceAll('duet_interrupt_check()', '1')}`
-    // Each parameter has to be given a value, and one that is null would leave nothing to plan.
-    const numbers = [...statement.matchAll(/[$?](\d+)/g)].map(([, number]) => Number(number))
-    const values = Array.from({ length: Math.max(0, ...numbers) }, () => '0')
-    const rows = await withOpened(session('reading'), ({ query }) => query({ text, values }))
+    // Its parameters are null, which the plan does not look at.
+    const rows = await withOpened(session('reading'), ({ query }) => query({ text, values: [] }))
     const used = rows.flatMap(row => {
       const line = String(row.at(-1)).trim()
       const [, index] = plans.index.exec(line) ?? []
@@ -33,7 +34,7 @@ export const usedIndexes = ({ session }: Store, { plans }: Dialect) => {
       const isRead = /^\s*(select|with)\b/i.test(statement)
       if (!isRead || known.has(statement) || known.size >= mostKnown) continue
       known.set(statement, [])
-      // What cannot be explained, as by an older server, is left out.
+      // What cannot be explained is left out.
       last = last.then(() => explain(statement)).catch(() => {})
     }
     return [...new Set(statements.flatMap(statement => known.get(statement) ?? []))]

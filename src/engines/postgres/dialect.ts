@@ -72,12 +72,7 @@ export const dialect: Dialect = {
     const paged = offset ? sql`${rows} offset ${offset}` : rows
     return sql`select "t".* from (${keys}) as "k" ("id") cross join lateral (${paged}) as "t" limit ${budget}`
   },
-  // The plan for any values; there since version 16.
-  plans: {
-    explain: 'explain (generic_plan)',
-    index: /\bIndex (?:Only )?Scan(?: Backward)? (?:using|on) (\w+)/,
-    table: /\bSeq Scan on (\w+)/,
-  },
+  plans: null,
   // The server's own statement_timeout.
   interruptCheck: null,
   contains: (_table, folded, needle) => sql`${column('t', folded)} like ${anywhere(needle)}`,
