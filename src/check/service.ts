@@ -167,21 +167,25 @@ export const stateOf = ({ model }: CheckService, before: ReferenceRows, now: Ref
     return [entity, plain.map(one => JSON.stringify(one)).sort()] as const
   })
 
-/** Lets go what keeps rows that are only added, in the check's own store: it brings back what was. */
-const letGo = async (model: Model, { session, dialect }: OpenStore): Promise<void> => {
+/** Lets go what keeps rows that are only added, in the check's own store: it brings back what was. Gives the texts that make it anew. */
+const letGo = async (model: Model, { session, dialect }: OpenStore): Promise<readonly string[]> => {
   const isPostgres = dialect.name === 'postgres'
+  const texts: string[] = []
   for (const { table, appendOnly } of Object.values(model.entities)) {
     if (!appendOnly) continue
     const found = isPostgres
-      ? sql`select tgname from pg_trigger join pg_proc on pg_proc.oid = tgfoid
+      ? sql`select tgname, pg_get_triggerdef(pg_trigger.oid) from pg_trigger
+          join pg_proc on pg_proc.oid = tgfoid
           where tgrelid = ${table}::regclass and prosrc like '%only ever added%'`
-      : sql`select name from sqlite_schema
+      : sql`select name, sql from sqlite_schema
           where type = 'trigger' and tbl_name = ${table} and sql like '%only ever added%'`
-    for (const [trigger] of await session.query(queryOf(found, dialect))) {
+    for (const [trigger, text] of await session.query(queryOf(found, dialect))) {
       const of = isPostgres ? sql` on ${name(table)}` : sql``
       await session.query(queryOf(sql`drop trigger ${name(String(trigger))}${of}`, dialect))
+      texts.push(String(text))
     }
   }
+  return texts
 }
 
 /** Serves a content for a check, on a SQLite file in a temporary folder or on that PostgreSQL database, which must be empty. */
@@ -210,7 +214,7 @@ export const serveForCheck = async (content: Content, database?: string): Promis
   const notes = [...drift, ...(await fill(model, { session, dialect }))]
   // What one caller may create in a minute is no matter of right and wrong.
   const service = await startService({ ...content, creationRates: () => ({}) }, { settings })
-  await letGo(model, { session, dialect })
+  const kept = await letGo(model, { session, dialect })
   const tokens = new Map<string, Promise<string>>()
   const tokenOf = (viewer: Viewer) =>
     tokens.getOrInsertComputed(named(viewer), () => {
@@ -249,6 +253,8 @@ export const serveForCheck = async (content: Content, database?: string): Promis
     if (!isServing) return
     isServing = false
     await service.stop()
+    // The next process that serves the store looks for it.
+    for (const text of kept) await session.query({ text, values: [] })
   }
   const { admin, barred, callers } = callersOf({ content })
   return {
@@ -259,8 +265,8 @@ export const serveForCheck = async (content: Content, database?: string): Promis
     asked: () => asked,
     stopServing,
     close: async () => {
-      await session.close()
       await stopServing()
+      await session.close()
       process.off('exit', remove)
       remove()
     },

@@ -9,6 +9,7 @@ import { checkRules } from '#check/rules.ts'
 import { type CheckService, restore, serveForCheck } from '#check/service.ts'
 import { checkTogether } from '#check/together.ts'
 import { checkMany, checkWrites } from '#check/writes.ts'
+import { startService } from '#serve/temporary.ts'
 import { errorsFor } from '../asking.ts'
 import { checkTraffic } from '../openapi/traffic.ts'
 import { freshDatabase } from '../postgres/tools/database.ts'
@@ -66,5 +67,11 @@ for (const { name, content } of subjects)
       const { all } = await checkRules(service, random, () => true)
       assert.ok(all > 0 || name === 'the example empty')
       await checkTogether(service, random, () => true)
+    })
+
+    test('another process may serve the store of a check afterwards', async () => {
+      await service.stopServing()
+      const next = await startService(content, { settings: service.settings })
+      await next.stop()
     })
   })
