@@ -70,6 +70,8 @@ test('what is deprecated is so in fields, relations, roots, filters, optional in
     'owner: Member @deprecated(reason: "Poems are nobody’s.")',
     'both @deprecated(reason: "Use one of them.")',
     '): [Poem!]! @deprecated(reason: "Use poems(ownerId:).")',
+    // Its connection ends with it.
+    '): PoemConnection! @deprecated(reason: "Use poems(ownerId:).")',
     'title: StringCondition @deprecated(reason: "Use first. Gone from 2027-08-01.")',
     'note: StringCondition @deprecated(reason: "Use title.")',
     'ownerId: IDCondition @deprecated(reason: "Use owner.")',
