@@ -616,15 +616,11 @@ const memberParts = (
   }
 }
 
-/** The rows below a row, as they are found, and the row set of them with given members; `at` is their path. */
+/** The rows below a row, as they are found, and the row set of them with given members. */
 type Below = {
   readonly level: Pick<Children, 'table' | 'where' | 'by' | 'order' | 'isSorted'>
   readonly by: ReadField
-  readonly rowsWith: (
-    items: readonly Item[],
-    at: readonly string[],
-    own: readonly ReadField[],
-  ) => RowSet
+  readonly rowsWith: (items: readonly Item[], own: readonly ReadField[]) => RowSet
 }
 
 /** The text of a list of many rows, or of a connection to them, in parts. */
@@ -645,23 +641,23 @@ const manyParts = (
   const { table, where, by, order } = below.level
   const { page } = item
   const { oldestFirst } = relation
-  const levelOf = (items: readonly Item[], at: readonly string[], keyset?: Keyset): Children => {
+  const levelOf = (items: readonly Item[], keyset?: Keyset): Children => {
     const rank = order ? [rankIn(order, keyset?.backwards)] : []
     const keys = keyset ? (order ?? []).map(({ column }) => column) : []
-    const rows = below.rowsWith(items, at, [...keys, ...rank])
+    const rows = below.rowsWith(items, [...keys, ...rank])
     return { ...rows, ...below.level, kind: 'children of', page, oldestFirst }
   }
-  if (item.kind === 'relation') return [{ kind: 'child', level: levelOf(item.items, path) }]
+  if (item.kind === 'relation') return [{ kind: 'child', level: levelOf(item.items) }]
   const { keyset, members } = item
-  const paged = (items: readonly Item[], at: readonly string[]) =>
-    ({ ...levelOf(items, at, keyset), order: order ?? [], keyset }) satisfies PagedChildren
+  const paged = (items: readonly Item[]) =>
+    ({ ...levelOf(items, keyset), order: order ?? [], keyset }) satisfies PagedChildren
   const edges = members.flatMap(one =>
-    one.kind === 'edges' ? [[one.key, paged(one.items, [...path, one.key])] as const] : [],
+    one.kind === 'edges' ? [[one.key, paged(one.items)] as const] : [],
   )
   const levels = new Map(edges)
   const isTold = members.some(one => one.kind === 'page info')
   // All of them have one page.
-  const first = edges[0]?.[1] ?? (isTold ? paged([], path) : undefined)
+  const first = edges[0]?.[1] ?? (isTold ? paged([]) : undefined)
   const count = (): ChildLevel => {
     const n: ReadField = { name: 'n', scalar: 'int', nullable: false }
     const parts: RowPart[] = [{ kind: 'field', field: 'n', as: 'value' }]
@@ -726,10 +722,10 @@ const belowRows = (
       ...(!isFound && { isSorted: true }),
     },
     by: readField(target, by),
-    rowsWith: (items, at, fields) => {
+    rowsWith: (items, fields) => {
       const made = fields.filter(({ across, rank }) => across || rank)
       const own = fields.flatMap(({ name, across, rank }) => (across || rank ? [] : [name]))
-      return rowSet(below, to, items, at, { where, own: ['id', by, ...own], made })
+      return rowSet(below, to, items, path, { where, own: ['id', by, ...own], made })
     },
   }
 }
@@ -801,17 +797,17 @@ const linkedRows = (
       ...(isSorted && { isSorted }),
     },
     by: readField(link, by),
-    rowsWith: (items, at, keys) => {
+    rowsWith: (items, keys) => {
       // An edge has the row as one of its members; a list has nothing else.
       const members = items.flatMap((one, place): readonly RowPart[] => {
         const key = one.kind === 'row' ? one.keys.at(-1) : one.key
         const label = textPart(`${place === 0 ? '' : ','}${JSON.stringify(key)}:`)
-        if (one.kind === 'row') return [label, rowOf(one.items, [...at, ...one.keys])]
+        if (one.kind === 'row') return [label, rowOf(one.items, [...path, ...one.keys])]
         return [label, one.kind === 'text' ? textPart(one.json) : { kind: 'cursor' }]
       })
       const parts = item.keyset
         ? merged([textPart('{'), ...members, textPart('}')])
-        : [rowOf(items, at)]
+        : [rowOf(items, path)]
       const named = new Map([...fields, ...keys].map(field => [field.name, field]))
       return { table: link.table, where: [], fields: [...named.values()], parts, longText: 0 }
     },

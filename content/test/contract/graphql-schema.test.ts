@@ -45,7 +45,8 @@ const added = new Set([
   'usersConnection',
   'postsConnection',
   ...['UserConnection', 'UserEdge', 'UserOrder'],
-  ...['PostConnection', 'PostEdge', 'PostOrder', 'CommentOrder'],
+  ...['PostConnection', 'PostEdge', 'PostOrder'],
+  ...['commentsConnection', 'CommentConnection', 'CommentEdge', 'CommentOrder'],
   ...['User', 'Post', 'Comment'].flatMap(type => [`${type}Where`, `${type}Match`]),
   ...['ID', 'String', 'Int', 'StringRange', 'StringSearch'].map(type => `${type}Condition`),
   ...['usersAggregate', 'postsAggregate', 'ExactNumber'],
@@ -102,7 +103,7 @@ describe('introspection', () => {
     assert.ok(__schema.types.some(({ name }: { name: string }) => name === 'CreatePostInput'))
     assert.deepEqual(
       __type.fields.map((f: { name: string }) => f.name),
-      ['id', 'name', 'email', 'age', 'revision', 'posts'],
+      ['id', 'name', 'email', 'age', 'revision', 'posts', 'postsConnection'],
     )
     const hint = await world.gql('{ usrs { id } }')
     assert.match(errorOf(hint).message, /Did you mean "users"/)
