@@ -19,7 +19,7 @@ import type { WriteFacts } from '#http/reply.ts'
 import { entityOf, notFound, typeName } from '#model/model.ts'
 import { partRelations } from '#model/parts.ts'
 import { resolveAsked } from '#read/asking.ts'
-import { plan } from '#read/plan.ts'
+import { type Asks, plan } from '#read/plan.ts'
 import { oneRow, VIEWER } from '#read/selection.ts'
 import { actionCommand, actionPrecheck } from '#write/action.ts'
 import { type Command, commandOf, permit } from '#write/command.ts'
@@ -142,6 +142,7 @@ const planMutation = (
 ): readonly (WriteField | { readonly key: string; readonly json: string })[] => {
   const { core, schema, operation, variables, viewer } = execution
   const collected = collectFields([operation.node.selectionSet], operation, variables)
+  const asks: Asks = { comparisons: 0 }
   return [...collected].map(([key, nodes]) => {
     const node = nodes[0] as FieldNode
     const root = schema.roots.get(node.name.value)
@@ -157,7 +158,7 @@ const planMutation = (
         const right = kind.replace('Many', '') as 'create' | 'update' | 'delete'
         permit(writingFor(core, viewer), policy[right], `${right} ${plural}`)
         if (kind === 'updateMany' || kind === 'deleteMany')
-          rows = rowsOf(execution, root, definition, node)
+          rows = rowsOf(execution, root, definition, node, asks)
       }
     } catch (error) {
       throw error instanceof ApiError ? error.locatedAt(location) : error
@@ -181,7 +182,7 @@ const planMutation = (
     const written = kind === 'create' ? 'created' : 'changed'
     const selected = { ...row, written, key, ...startOf(node) } as const
     const reading = {
-      plan: plan({ encoding: 'graphql', roots: [selected] }, core.model, viewer.role),
+      plan: plan({ encoding: 'graphql', roots: [selected] }, core.model, viewer.role, asks),
       values: [viewer.subject ?? viewer.id, ...values, ...slots.valuesOf(variables, viewer)],
     }
     return { key, root, args, reading, location }
@@ -194,6 +195,7 @@ const rowsOf = (
   { entity }: RootField,
   definition: GraphQLField<unknown, unknown> | undefined,
   node: FieldNode,
+  asks: Asks,
 ): ManyWrite['rows'] => {
   const condition = definition && conditionOf(definition, node)(variables)
   const asked =
@@ -202,7 +204,7 @@ const rowsOf = (
       : resolveAsked(core.model, entity, condition, schema.words, firstWritten)
   if (asked && 'faults' in asked) throw whereFaults(node, asked.faults)
   const { all } = definition ? getArgumentValues(definition, node, variables) : {}
-  return rowsAsked(writingFor(core, viewer), entity, asked, all === true)
+  return rowsAsked(writingFor(core, viewer), entity, asked, all === true, asks)
 }
 
 /** Runs the field's command, and stores its response if the request has a key; deleting a row that is not there is `false`. */

@@ -273,8 +273,9 @@ type Context = {
   /** The field of the rows that refers to the row above them, if they belong to it. */
   readonly above?: string | undefined
   readonly encoding: Encoding
-  /** What is found on the way: whether a rule looked at rows, and how many comparisons callers ask for. */
-  readonly facts: { isByRow: boolean; comparisons: number }
+  /** What is found on the way: whether a rule looked at rows, and how many comparisons the caller asks for. */
+  readonly facts: { isByRow: boolean }
+  readonly asks: Asks
 }
 
 const locationOf = (path: readonly string[], at: Location | undefined): ErrorLocation => ({
@@ -320,6 +321,9 @@ const listedRows = (context: Context, name: string, location: ErrorLocation): Pr
 /** The most comparisons in the conditions of one request. */
 export const mostAsked = 100
 
+/** How many comparisons a request asks for: one with several plans or writes counts them together. */
+export type Asks = { comparisons: number }
+
 /** Throws if the caller may not read a field in every row: its values in other rows would be known by the rows that are found. */
 const readInEveryRow = (
   context: Context,
@@ -345,7 +349,7 @@ const askedRows = (
   predicate: Predicate,
   location: ErrorLocation,
 ): Predicate => {
-  const { model, ownRole, facts } = context
+  const { model, ownRole, asks } = context
   const entity = entityOf(model, name)
   switch (predicate.kind) {
     case 'and':
@@ -359,7 +363,7 @@ const askedRows = (
     case 'among': {
       const { field, path = field } = predicate
       readInEveryRow(context, entity, field, `filter or sort ${entity.plural} by ${path}`, location)
-      if (++facts.comparisons > mostAsked)
+      if (++asks.comparisons > mostAsked)
         throw new ApiError(
           'QUERY_TOO_COMPLEX',
           `The conditions have more than ${mostAsked} comparisons together: ask for less at once`,
@@ -394,10 +398,11 @@ export const writtenRows = (
   role: Role,
   name: string,
   asked: Predicate,
-  location: ErrorLocation = { path: [] },
+  asks: Asks = { comparisons: 0 },
 ): Predicate => {
-  const facts = { isByRow: false, comparisons: 0 }
-  const context: Context = { model, role, ownRole: role, encoding: 'graphql', facts }
+  const facts = { isByRow: false }
+  const location = { path: [] }
+  const context: Context = { model, role, ownRole: role, encoding: 'graphql', facts, asks }
   return allOf([
     ...listedRows(context, name, location),
     ...partsOfAll(askedRows(context, name, asked, location)),
@@ -1041,11 +1046,16 @@ const planRoot = (viewers: Context, root: Root): PlannedRoot => {
  * The plan of a selection for viewers of one role.
  * Throws `UNAUTHENTICATED` or `FORBIDDEN` for entities and fields that they may not read; a rule about whose rows they may read becomes a condition.
  */
-export const plan = (selection: Selection, model: Model, role: Role): ReadPlan => {
+export const plan = (
+  selection: Selection,
+  model: Model,
+  role: Role,
+  asks: Asks = { comparisons: 0 },
+): ReadPlan => {
   if (selection.roots.length === 0) throw new ApiError('INTERNAL', 'The operation asks for nothing')
   const { encoding, roots } = selection
-  const facts = { isByRow: false, comparisons: 0 }
-  const context = { model, role, ownRole: role, encoding, facts }
+  const facts = { isByRow: false }
+  const context = { model, role, ownRole: role, encoding, facts, asks }
   const planned = roots.map(root => planRoot(context, root))
   return { encoding, roots: planned, ...(facts.isByRow && { isByRow: true }) }
 }

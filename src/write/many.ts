@@ -7,12 +7,13 @@ import type { Entity } from '#model/entity.ts'
 import { entityOf } from '#model/model.ts'
 import { refusal } from '#model/policy.ts'
 import type { Asked } from '#read/asking.ts'
-import { writtenRows } from '#read/plan.ts'
+import { type Asks, writtenRows } from '#read/plan.ts'
 import { columnsOf, predicateSql } from '#read/predicate.ts'
 import { VIEWER } from '#read/selection.ts'
 import type { Rows } from '#sql/engine.ts'
 import {
   and,
+  column,
   comma,
   join,
   name,
@@ -150,19 +151,25 @@ export const rowsAsked = (
   entity: string,
   asked: Pick<Asked, 'predicate' | 'values'> | undefined,
   isAll: boolean,
-  location?: Parameters<typeof writtenRows>[4],
+  asks?: Asks,
 ): ManyWrite['rows'] => {
   const { predicate = { kind: 'and', of: [] } as const, values = [] } = asked ?? {}
   const compares = ({ kind }: Predicate) => !['and', 'or', 'not'].includes(kind)
   if (!isAll && !someOf(predicate, compares))
     throw invalid([{ field: 'where', message: 'compares nothing: say all: true to mean all rows' }])
-  return { predicate: writtenRows(model, viewer.role, entity, predicate, location), values }
+  return { predicate: writtenRows(model, viewer.role, entity, predicate, asks), values }
 }
 
-/** The condition of the rows, with its values. */
-const fittingSql = ({ dialect, model, viewer, now }: Writing, { entity, rows }: ManyWrite): Sql => {
-  const columnOf = columnsOf(entityOf(model, entity).table)
-  const condition = predicateSql(rows.predicate, { dialect, columnOf, others: 'by key' })
+/** The condition of the rows, with its values; `isIndexed`: of rows with the alias `t`, which indexes of trigrams find. */
+const fittingSql = (
+  { dialect, model, viewer, now }: Writing,
+  { entity, rows }: ManyWrite,
+  isIndexed = false,
+): Sql => {
+  const { table } = entityOf(model, entity)
+  const columnOf = columnsOf(isIndexed ? 't' : table)
+  const indexed = isIndexed ? table : undefined
+  const condition = predicateSql(rows.predicate, { dialect, columnOf, others: 'by key', indexed })
   return withParameters(condition, one => {
     if (one.kind === 'now') return { kind: 'value', value: now }
     if (one.kind !== 'slot') return one
@@ -176,8 +183,8 @@ const fittingSql = ({ dialect, model, viewer, now }: Writing, { entity, rows }: 
 const findSql = (writing: Writing, write: ManyWrite): Sql => {
   const { dialect, model } = writing
   const check = dialect.interruptCheck ? [dialect.interruptCheck] : []
-  return sql`select id from ${name(entityOf(model, write.entity).table)}
-    where ${and([...check, fittingSql(writing, write)])} limit ${number(mostRows + 1)}`
+  return sql`select ${column('t', 'id')} from ${name(entityOf(model, write.entity).table)} as "t"
+    where ${and([...check, fittingSql(writing, write, true)])} limit ${number(mostRows + 1)}`
 }
 
 /** Other rows fit than those that the hooks before the write were called for. */

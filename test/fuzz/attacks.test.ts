@@ -72,13 +72,15 @@ const entities: Entities = {
     policy: {
       read: [anyone.where({ open: true }), signedIn.where({ owner: viewer })],
       create: signedIn,
+      update: signedIn.where({ owner: viewer }),
+      delete: signedIn.where({ owner: viewer }),
     },
     rest: {
       ...usual.rest,
       ...writes,
       listing: { ...listing, filters: { title: { kind: 'contains', field: 'titleKey' } } },
     },
-    graphql: { paged: true, mutations: ['create'] },
+    graphql: { paged: true, mutations: ['create', 'update', 'delete'] },
   }),
   line: entity({
     ...usual,
@@ -455,7 +457,49 @@ const written: readonly Attack[] = [
   }),
 ]
 
-const attacks = [...conditions, ...texts, ...sums, ...lists, ...addresses, ...written]
+/** A trial of a change of all rows that fit a condition, by both APIs. */
+const tries = (what: string, bound: string, codes: string, where: unknown): readonly Attack[] => [
+  {
+    what: `a change of ${what}`,
+    bound,
+    line: 'POST /api/v2/books/bulk',
+    body: { update: { pages: 7 }, where, dryRun: true },
+  },
+  gql(
+    `a change of ${what}`,
+    codes,
+    'mutation ($w: BookWhere) { updateBooks(where: $w, input: { pages: 7 }, dryRun: true) { count ids } }',
+    { w: where },
+  ),
+]
+
+const fits30 = { or: times(30, at => ({ title: { contains: `zz${at}` } })) }
+
+const changed: readonly Attack[] = [
+  ...tries('rows by a field of others’ rows', '403 FORBIDDEN', unreadable, { margin: { gt: 9 } }),
+  ...tries('the hidden row', answered, answered, { price: { gt: 500 } }),
+  ...tries('all rows but the hidden one', '403 FORBIDDEN', unreadable, {
+    not: { price: { gt: 500 } },
+  }),
+  ...tries('rows by a hidden one', answered, answered, {
+    and: [{ not: { shelf: { label: { eq: 'kept aaa' } } } }, { id: { eq: 4 } }],
+  }),
+  ...tries('no row, 30 times', answered, answered, fits30),
+  gql(
+    'the prices of writes',
+    '200 QUERY_TOO_COMPLEX',
+    `mutation ($w: BookWhere) { ${times(20, at => `a${at}: updateBooks(where: $w, input: { pages: 7 }, dryRun: true) { count }`).join(' ')} }`,
+    { w: fits30 },
+  ),
+  gql(
+    'the prices of what writes are answered with',
+    '200 QUERY_TOO_COMPLEX',
+    `mutation ($w: BookWhere) { ${times(20, at => `a${at}: updateBook(id: 1, input: {}) { shelf { books(where: $w) { id } } }`).join(' ')} }`,
+    { w: fits30 },
+  ),
+]
+
+const attacks = [...conditions, ...texts, ...sums, ...lists, ...addresses, ...written, ...changed]
 
 for (const on of engines)
   describe(`attacks on ${on}`, () => {
