@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createAuthenticator } from '#auth/authenticate.ts'
 import { mint } from '#auth/token.ts'
 import { defineContent, modelOf } from '#content.ts'
+import type { Core } from '#core.ts'
 import { ddl as postgresDdl } from '#engines/postgres/schema.ts'
 import { postgresStore } from '#engines/postgres/store.ts'
 import { machineMigrations } from '#engines/shared/migrations.ts'
@@ -57,6 +58,7 @@ export type Service = {
   /** The database, on PostgreSQL. */
   readonly url: string | undefined
   readonly bugs: unknown[]
+  readonly core: Core
   readonly ask: (request: Request) => Promise<Response>
   /** Lets the next row of a table have that id: a refused insert uses one up on PostgreSQL, and none on SQLite. */
   readonly align: (table: string, next: number) => Promise<void>
@@ -152,22 +154,23 @@ export const serveModel = async (
   const mail = createMail({ now: () => clock.now, observe, delivery: { kind: 'shown' } })
   const content = contentOf(entities, versions)
   const memory = createMemory()
+  const core: Core = {
+    model: modelOf(content, settings),
+    actions: content.actions,
+    dialect: engine.dialect,
+    reader: cachedReader(engine, engine.changes, memory.cached),
+    writer: engine,
+    limits,
+    cursorKey: Buffer.alloc(32, 'cursor'),
+    services: { mail, key: Buffer.alloc(32, 'mail'), publicUrl: () => '', now: () => clock.now },
+    wakeOutbox: () => {},
+    usage: createUsage({ writer: engine, dialect: engine.dialect, now: () => clock.now }),
+    now: () => clock.now,
+  }
   const { app } = createApp({
     content,
     served: await content.served(),
-    core: {
-      model: modelOf(content, settings),
-      actions: content.actions,
-      dialect: engine.dialect,
-      reader: cachedReader(engine, engine.changes, memory.cached),
-      writer: engine,
-      limits,
-      cursorKey: Buffer.alloc(32, 'cursor'),
-      services: { mail, key: Buffer.alloc(32, 'mail'), publicUrl: () => '', now: () => clock.now },
-      wakeOutbox: () => {},
-      usage: createUsage({ writer: engine, dialect: engine.dialect, now: () => clock.now }),
-      now: () => clock.now,
-    },
+    core,
     edge: {
       authenticate: createAuthenticator({ secret }, content.viewers, () => now),
       observe,
@@ -209,7 +212,7 @@ export const serveModel = async (
     await engine.close()
     await drop()
   }
-  return { store, url, bugs, ask, align, close }
+  return { store, url, bugs, core, ask, align, close }
 }
 
 /** Serves the entities, the member among them, from a store that has members of these names. */

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
 import { fillWith } from '#check/rows.ts'
-import type { Query, QueryScript } from '#sql/engine.ts'
 import { documentOf, drawing, numbers, type Shape } from '#test/operations.ts'
 import { library } from '#test/support/library/index.ts'
 import { rounds } from '#test/support/rounds.ts'
+import { type Asked, watchReader } from '#test/support/watched-reader.ts'
 import { createWorld, modelAsUsual, onPostgres, type World, type WorldOptions } from '../world.ts'
 import {
   expectedOf,
@@ -18,44 +18,6 @@ import {
   small,
   usual,
 } from './answered-operations.ts'
-
-/** What a store is asked. */
-type Asked = { reads: number; texts: string[] }
-
-/** The world's reader, which records how often it is called and with which statements. */
-const watch = (world: World): (() => Asked) => {
-  let seen: Asked = { reads: 0, texts: [] }
-  // The plain one would be asked in its place.
-  const { plain: _, ...others } = world.core.reader
-  const { query, snapshot } = others
-  const counted = function* <R>(work: QueryScript<R>): QueryScript<R> {
-    let step = work.next()
-    while (!step.done) {
-      const query: Query = step.value
-      seen.texts.push(query.text)
-      step = work.next(yield query)
-    }
-    return step.value
-  }
-  const reader: typeof world.core.reader = {
-    ...others,
-    query: (asked, options) => {
-      seen.reads++
-      seen.texts.push(asked.text)
-      return query(asked, options)
-    },
-    snapshot: (begin, options) => {
-      seen.reads++
-      return snapshot(() => counted(begin()), options)
-    },
-  }
-  Object.assign(world.core, { reader })
-  return () => {
-    const last = seen
-    seen = { reads: 0, texts: [] }
-    return last
-  }
-}
 
 /** The levels that an answer shows: distinct paths, without indexes, of objects and of lists, empty ones too. */
 const levelsOf = (data: Record<string, unknown>): Set<string> => {
@@ -93,7 +55,7 @@ const answeredAlike = (
     before(async () => {
       world = await createWorld({ ...roomy, ...options })
       root = await resolversOf(world)
-      look = watch(world)
+      look = watchReader(world.core)
     })
     after(() => world.close())
     test(`${runs} generated operations are answered to the letter as by graphql-js`, async t => {
@@ -142,7 +104,7 @@ test('ten users, their posts, comments and authors are a statement a level, or o
   // Run as a whole in another thread, its statements would not be seen.
   const { runInThread: _, ...here } = world.core.reader
   Object.assign(world.core, { reader: here })
-  const look = watch(world)
+  const look = watchReader(world.core)
   const query = '{ users { name posts { title comments { text author { name } } } } }'
   const { json } = await world.gql(query, { as: 2 })
   assert.equal(json.data.users.length, 10)
