@@ -92,14 +92,17 @@ export const resolveGroups = (
   const keyNames = all.filter(name => values.get(name)?.kind === 'key')
   if (groupBy.length > mostKeys)
     fault(called.groupBy, `has ${groupBy.length} keys, and at most ${mostKeys} are taken`)
-  const keys = [...new Set(groupBy)].flatMap(name => known(called.groupBy, name, keyNames) ?? [])
+  const asked = [...new Set(groupBy)].slice(0, mostKeys)
+  const keys = asked.flatMap(name => known(called.groupBy, name, keyNames) ?? [])
   if (!isTimeZone(timeZone))
     fault(called.timeZone, 'must be a time zone of the IANA database, such as Europe/Berlin')
 
-  const ordering = all.filter(name => groupBy.includes(name) || values.get(name)?.kind !== 'key')
+  const ordering = all.filter(name => asked.includes(name) || values.get(name)?.kind !== 'key')
   const terms = new Map(orderBy.map(({ name, descending }) => [name, descending] as const))
-  const order = [...terms].flatMap(([name, descending]) => {
-    if (keyNames.includes(name) && !groupBy.includes(name)) {
+  // Of one more than there are, one is unknown.
+  const ordered = [...terms].slice(0, all.length + 1)
+  const order = ordered.flatMap(([name, descending]) => {
+    if (keyNames.includes(name) && !asked.includes(name)) {
       fault(
         called.orderBy,
         `names ${name}, by which nothing is grouped: add it to ${called.groupBy}`,

@@ -15,7 +15,7 @@ import { comparing, type ParameterValue, type Slot, type Where } from '#read/sel
 import type { Mount } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
 import type { RestHandler } from '#versions/negotiation.ts'
-import { invalid } from '#write/input.ts'
+import { invalid, mostFaults } from '#write/input.ts'
 
 /** The names of all the members of a resource's object, in their order. */
 export const memberNames = ({ members }: Resource): readonly string[] =>
@@ -94,16 +94,22 @@ export const parseQuery = (text: string) => {
   /** The names that are not among these. */
   const beside = (known: readonly string[]): readonly string[] =>
     [...new Set(parameters.keys())].filter(name => !known.includes(name))
-  /** Makes a parameter that is not among these a fault; another name may be near to it. */
-  const unknown = (name: string, known: readonly string[], other?: string) => {
-    const near = nearest(name, known) ?? other
+  /** Makes a parameter that is not among these a fault; another name may be near to it. Those that are not told need no hint, which takes long to find. */
+  const unknown = (
+    name: string,
+    known: readonly string[],
+    nearOther: () => string | undefined = () => undefined,
+  ) => {
+    if (faults.length >= mostFaults) return fault(name, 'is not a parameter here')
+    const near = nearest(name, known) ?? nearOther()
     const there = known.length === 1 ? `is only ${known[0]}` : `are ${known.join(', ')}`
     const hint = near === undefined ? `there ${there}` : `did you mean ${near}?`
     fault(name, `is not a parameter here; ${hint}`)
   }
   /** Makes every parameter that is not among these a fault; it does not list `others`, which are many. */
   const only = (known: readonly string[], others: readonly string[] = []) => {
-    for (const name of beside([...known, ...others])) unknown(name, known, nearest(name, others))
+    for (const name of beside([...known, ...others]))
+      unknown(name, known, () => nearest(name, others))
   }
   /** The parameters that do not say which page, for links to other pages. */
   const others = (): string => {

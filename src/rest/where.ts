@@ -116,11 +116,11 @@ const parameterForm = /^([^[\]]+)(?:\[([^[\]]*)\])?$/
 
 /** The parameters of an entity's lists that are conditions. */
 const conditionsOf = (model: Model, resource: Resource) => {
-  /** The condition of a parameter, or the name that was probably meant; undefined if it is near to none. */
+  /** The condition of a parameter, or what finds the name that was probably meant; undefined if it is near to none. */
   const read = (
     name: string,
     text: string,
-  ): { condition: unknown } | { near: string | undefined } => {
+  ): { condition: unknown } | { near: () => string | undefined } => {
     const [, path = '', operator] = parameterForm.exec(name) ?? []
     const segments = path.split('.')
     const bracketed = operator === undefined ? '' : `[${operator}]`
@@ -132,20 +132,25 @@ const conditionsOf = (model: Model, resource: Resource) => {
       const relation = key === undefined ? undefined : at.entity.relations[key]
       const isLast = index === segments.length - 1
       if (key === undefined || (relation === undefined) !== isLast) {
-        const others = [...members].flatMap(([one, of]) =>
-          (at.entity.relations[of] === undefined) === isLast ? [one] : [],
-        )
-        const near = key === undefined ? nearest(segment, others) : undefined
-        const before = segments.slice(0, index)
-        const rest = segments.slice(index + 1)
-        return { near: near && `${[...before, near, ...rest].join('.')}${bracketed}` }
+        const { relations } = at.entity
+        const near = () => {
+          const others = [...members].flatMap(([one, of]) =>
+            (relations[of] === undefined) === isLast ? [one] : [],
+          )
+          const near = key === undefined ? nearest(segment, others) : undefined
+          return near && `${segments.with(index, near).join('.')}${bracketed}`
+        }
+        return { near }
       }
       if (!relation) {
         const operators = operatorsOf(at.entity, key)
         const is = operator ?? 'eq'
         if (!operators.includes(is)) {
-          const near = nearest(is, operators) ?? operators.at(-1)
-          return { near: near && `${path}[${near}]` }
+          const near = () => {
+            const near = nearest(is, operators) ?? operators.at(-1)
+            return near && `${path}[${near}]`
+          }
+          return { near }
         }
         const condition = { [segment]: { [is]: operandOf(is, text) } }
         return { condition: steps.reduceRight<unknown>((of, step) => wrapped(step, of), condition) }
@@ -153,7 +158,7 @@ const conditionsOf = (model: Model, resource: Resource) => {
       steps.push(relation.kind === 'one' ? segment : `${segment}.some`)
       at = resourceOf(model, relation.to, resource.version)
     }
-    return { near: undefined }
+    return { near: () => undefined }
   }
   return read
 }
@@ -225,7 +230,7 @@ export const conditionReader = (
       const text = query.get(name) ?? ''
       const found = read(name, text)
       if ('condition' in found) given.push({ name, text, condition: found.condition })
-      else query.unknown(name, parameters, nearest(name, others) ?? found.near)
+      else query.unknown(name, parameters, () => nearest(name, others) ?? found.near())
     }
     const json = Object.hasOwn(resource.filters, 'where') ? undefined : query.get('where')
     if (given.length === 0 && json === undefined) return undefined

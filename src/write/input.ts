@@ -57,7 +57,7 @@ export type InputContext = {
 }
 
 /** How many faults are reported; one more says how many follow. */
-const mostFaults = 20
+export const mostFaults = 20
 
 /** The highest id that a row may bring: the table's later ones are above it, and below 2^53. */
 const highestBrought = 2 ** 52

@@ -109,6 +109,13 @@ const addresses: readonly Shape[] = [
   ),
   get('an order by what has no index', 'products?sort=-stock,createdAt,name&limit=100'),
   get('one condition 200 times', `products?${times(200, n => `stock%5Bgte%5D=${n}`, '&')}`, 422),
+  {
+    name: 'asking: 500 names near those of conditions on groups',
+    line: 'QUERY /api/v2/products/aggregate',
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+    body: round => times(500, n => `having[max][pricea${n + round}][gte]=`, '&'),
+    status: 422,
+  },
   get('30 conditions', `products?${times(10, n => `price%5Bne%5D=${n}`, '&')}`, 422),
 ]
 
