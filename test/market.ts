@@ -5,7 +5,6 @@ import type { EngineName } from '#engines/shared/migrations.ts'
 import { commandsOf } from './commands.ts'
 import * as anyProgram from './duet.ts'
 import { historyFor as anyHistory } from './history.ts'
-import { postgresOf as anyPostgres } from './stores.ts'
 import market from './support/market/duet.config.ts'
 import { rows } from './support/market/rows.ts'
 import * as anyWorld from './world.ts'
@@ -31,24 +30,14 @@ export const folderOf = (name: string) => anyProgram.folderOf(name, market)
 
 type Settings = anyProgram.Settings
 
-export const start: typeof anyProgram.start = (args, ...rest) =>
-  anyProgram.start([...args, ...config], ...rest)
-
 export const duet = (args: readonly string[], settings?: Settings, file?: string) =>
   anyProgram.duet(file === undefined ? [...args, ...config] : args, settings, file)
 
 export const serve = (settings: Settings, ...args: readonly string[]) =>
   anyProgram.serve(settings, ...args, ...config)
 
-export const serveOn: typeof anyProgram.serveOn = (socket, settings, ...args) =>
-  anyProgram.serveOn(socket, settings, ...args, ...config)
-
 export const historyFor = (engine: EngineName, content: Content = market) =>
   anyHistory(engine, content)
-
-/** Its store in a database. */
-export const postgresOf = (url: string, content: Content = market, pool?: number) =>
-  anyPostgres(url, content, pool)
 
 /** The model of the market, with its usual settings. */
 export const usualModel = anyWorld.modelAsUsual(market)
