@@ -10,3 +10,13 @@ export const randomFrom = (seed: number): (() => number) => {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
   }
 }
+
+/** One of some items, drawn; undefined if there are none. */
+export const oneOf = <Item>(items: readonly Item[], random: () => number): Item | undefined =>
+  items[Math.floor(random() * items.length)]
+
+/** All items, from a drawn one on. */
+export const turned = <Item>(items: readonly Item[], random: () => number): readonly Item[] => {
+  const first = Math.floor(random() * items.length)
+  return [...items.slice(first), ...items.slice(0, first)]
+}

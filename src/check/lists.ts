@@ -1,4 +1,5 @@
 /** Lists as callers may ask for them: conditions, orders, searches, pages by cursors and sums by groups, through both APIs. */
+import { oneOf } from '#base/random.ts'
 import { named, pathOf } from '#check/callers.ts'
 import { type StoredRow, satisfies } from '#check/conditions.ts'
 import { sameOrFault } from '#check/reads.ts'
@@ -34,9 +35,6 @@ type Asker = {
   readonly version: Version | undefined
   readonly random: () => number
 }
-
-const oneOf = <Item>(items: readonly Item[], random: () => number): Item | undefined =>
-  items[Math.floor(random() * items.length)]
 
 /** The fields of an entity that the caller may compare. */
 const fieldsFor = ({ model, viewer, version }: Asker, entity: Entity): readonly string[] =>

@@ -1,14 +1,20 @@
 /** What each caller reads, through both APIs, judged by the reference: each row, each plain list, and routes by hand that show rows. */
 import { isDeepStrictEqual } from 'node:util'
+import { turned } from '#base/random.ts'
 import { named, pathOf } from '#check/callers.ts'
 import { entityAt, outcomeOf, type RequestOutcome, refusalOf } from '#check/offers.ts'
-import { memberName, type ReferenceRow, type RowsReference, verdict } from '#check/reference.ts'
+import {
+  memberName,
+  nobodysRow,
+  type ReferenceRow,
+  type RowsReference,
+  verdict,
+} from '#check/reference.ts'
 import { brief, type CheckService, faultOf, restore } from '#check/service.ts'
 import { columnName, entityOf } from '#model/model.ts'
 import { isByRow, type Viewer } from '#model/policy.ts'
 import { isIn } from '#model/version.ts'
 import { routesOf } from '#rest/routes.ts'
-import { queryOf } from '#sql/engine.ts'
 import { comma, join, name, sql } from '#sql/sql.ts'
 
 export const sameOrFault = (told: unknown, right: unknown, about: string): void => {
@@ -67,16 +73,10 @@ const graphqlObject = (
 }
 
 /** Some of the rows from a random one on, and one that is not there. */
-const someOf = (
-  reference: RowsReference,
-  entity: string,
-  random: () => number,
-  most: number,
-): readonly ReferenceRow[] => {
-  const all = reference.rowsIn(entity)
-  const first = Math.floor(random() * all.length)
-  return [...[...all.slice(first), ...all.slice(0, first)].slice(0, most), { id: 999_999 }]
-}
+const someOf = (rows: readonly ReferenceRow[], random: () => number, most: number) => [
+  ...turned(rows, random).slice(0, most),
+  nobodysRow,
+]
 
 const readsOfRest = async (
   service: CheckService,
@@ -91,7 +91,7 @@ const readsOfRest = async (
     const { policy, rest } = entityOf(model, entity)
     const rule = policy.enter ?? policy.read
     const isList = kind === 'list'
-    const some = someOf(reference, below && isList ? below.entity : entity, random, most)
+    const some = someOf(reference.rowsIn(below && isList ? below.entity : entity), random, most)
     const asked = isList && !below ? some.slice(0, 1) : some
     for (const [viewer, row] of callers.flatMap(viewer =>
       asked.map(row => [viewer, row] as const),
@@ -137,7 +137,7 @@ const readsOfGraphql = async (
     if (!graphql.type || !graphql.roots) continue
     const rule = policy.enter ?? policy.read
     for (const viewer of callers) {
-      const [row, ...others] = someOf(reference, entity, random, most)
+      const [row, ...others] = someOf(reference.rowsIn(entity), random, most)
       if (!row || others.length === 0) continue
       const object = (one: ReferenceRow) => graphqlObject(service, reference, entity, one, viewer)
       const keys = Object.keys(object(row))
@@ -185,7 +185,7 @@ const markOf = (entity: string, key: string, id: number) => `hidden ${entity} ${
 
 /** Routes by hand that read, called by each caller while the texts of all rows that its rules hide are marked: no answer may have a mark. Gives how many routes there were. */
 export const checkHandReads = async (service: CheckService): Promise<number> => {
-  const { content, model, view, callers, session, dialect, ask } = service
+  const { content, model, view, callers, ask } = service
   const { routes } = await content.served()
   const reading = routes.filter(route => route.method === 'GET' && isIn(route, view.version))
   if (reading.length === 0) return 0
@@ -206,8 +206,7 @@ export const checkHandReads = async (service: CheckService): Promise<number> => 
         const set = all.map(({ key, mark }) => sql`${name(columnName(key))} = ${mark}`)
         const piece = sql`update ${name(table)} set ${join(set, comma)} where id = ${row.id}`
         // A row that takes no other texts has none that could be marked.
-        const isSet = await session.query(queryOf(piece, dialect)).then(Boolean, () => false)
-        if (isSet) marks.push(...all)
+        if (await service.change(piece).then(Boolean, () => false)) marks.push(...all)
       }
     }
     const now = await service.reference()

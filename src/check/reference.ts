@@ -14,6 +14,9 @@ import type { SqlValue } from '#sql/sql.ts'
 /** A stored row, by field. */
 export type ReferenceRow = Readonly<Record<string, SqlValue>> & { readonly id: number }
 
+/** A row that is not there. */
+export const nobodysRow: ReferenceRow = { id: 999_999 }
+
 export type ReferenceRows = ReadonlyMap<string, readonly ReferenceRow[]>
 
 const plainValue = (scalar: string, value: SqlValue): SqlValue =>

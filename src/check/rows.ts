@@ -42,7 +42,7 @@ const referredId = (name: string, key: string, entity: Entity, n: number): numbe
 }
 
 /** The n-th row of an entity, by field. */
-export const rowOf = (model: Model, name: string, n: number): Map<string, SqlValue> => {
+const rowOf = (model: Model, name: string, n: number): Map<string, SqlValue> => {
   const entity = entityOf(model, name)
   const { digits } = model.settings.currency
   const row = new Map<string, SqlValue>()
@@ -73,15 +73,20 @@ export const rowOf = (model: Model, name: string, n: number): Map<string, SqlVal
   return row
 }
 
-/** Puts rows of all entities into an empty store. */
-export const fillWith =
-  (model: Model) =>
-  async (store: OpenStore): Promise<void> => {
-    const entities = dependenciesFirst(model.entities)
-    for (const [name, entity] of entities)
-      await manyInserter(
-        store,
-        entity,
-      )(Array.from({ length: rowCount }, (_, n) => rowOf(model, name, n)))
-    await store.session.settleIds(entities.map(([, { table }]) => table))
+/** Puts generated rows of each entity into an empty store; gives a sentence for each entity of which some could not be made. */
+export const fillWith = async (model: Model, store: OpenStore): Promise<readonly string[]> => {
+  const notes: string[] = []
+  const entities = dependenciesFirst(model.entities).filter(([, { view }]) => !view)
+  for (const [name, entity] of entities) {
+    const put = manyInserter(store, entity)
+    const faults: string[] = []
+    for (let n = 0; n < rowCount; n++)
+      await put([rowOf(model, name, n)]).catch(error => faults.push(error.message))
+    if (faults.length > 0)
+      notes.push(`${faults.length} of ${rowCount} rows of ${name} could not be made: ${faults[0]}`)
   }
+  await store.session.transaction(() =>
+    store.session.settleIds(entities.map(([, { table }]) => table)),
+  )
+  return notes
+}

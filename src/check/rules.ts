@@ -1,4 +1,5 @@
 /** Every rule by row, while the row changes that it looks at: who passed is refused from then on. */
+import { turned } from '#base/random.ts'
 import { named } from '#check/callers.ts'
 import { offersOf, refusalOf, sendOffer } from '#check/offers.ts'
 import {
@@ -11,7 +12,6 @@ import { brief, type CheckService, faultOf, restore } from '#check/service.ts'
 import { isDerived } from '#model/field.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
 import { isByRow, type Rule, type Viewer } from '#model/policy.ts'
-import { queryOf } from '#sql/engine.ts'
 import { name, type SqlValue, sql } from '#sql/sql.ts'
 
 /** A change of one value of a row, by which a rule says no. */
@@ -89,7 +89,7 @@ export const checkRules = async (
   random: () => number,
   isOver: () => boolean,
 ): Promise<RulesTried> => {
-  const { model, callers, session, dialect } = service
+  const { model, callers } = service
   const before = await service.rows()
   const reference = referenceOver(model, before)
   const offers = (await offersOf(service)).filter(
@@ -112,10 +112,8 @@ export const checkRules = async (
       return sent && { ...sent, isNo: sent.is === 'absent' || sent.is === refusalOf(viewer) }
     }
     const pairs = callers.flatMap(viewer => reference.rowsIn(entity).map(row => ({ viewer, row })))
-    const from = Math.floor(random() * pairs.length)
-    const turned = [...pairs.slice(from), ...pairs.slice(0, from)]
     // A superuser passes whatever the row is.
-    const mine = turned.filter(
+    const mine = turned(pairs, random).filter(
       ({ viewer, row }) =>
         viewer.role !== model.viewers.roles.superuser &&
         !reference.isHidden(entity, row, viewer) &&
@@ -126,10 +124,7 @@ export const checkRules = async (
         const { table } = entityOf(model, flip.entity)
         const piece = sql`update ${name(table)} set ${name(columnName(flip.key))} = ${flip.value} where id = ${flip.id}`
         const meanwhile = send(viewer, row, reference)
-        const isChanged = await session.query(queryOf(piece, dialect)).then(
-          () => true,
-          () => false,
-        )
+        const isChanged = await service.change(piece).then(Boolean, () => false)
         const passed = await meanwhile
         const now = await service.reference()
         const target = now.byId(entity, row.id)

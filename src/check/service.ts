@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join as joinPath } from 'node:path'
-import { isDeepStrictEqual } from 'node:util'
 import { anonymous, callersOf, named } from '#check/callers.ts'
 import {
   type ReferenceRows,
@@ -13,7 +12,7 @@ import {
   type View,
   viewsOf,
 } from '#check/reference.ts'
-import { rowCount, rowOf, subjectFor } from '#check/rows.ts'
+import { fillWith, subjectFor } from '#check/rows.ts'
 import { learnFrom } from '#check/values.ts'
 import { loadConfig } from '#config.ts'
 import type { Content, OpenStore } from '#content.ts'
@@ -21,12 +20,10 @@ import { isDerived } from '#model/field.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
 import type { Viewer } from '#model/policy.ts'
 import { dependenciesFirst } from '#model/references.ts'
-import { manyInserter } from '#serve/insert.ts'
 import { checkSchema, migrateStore, modelFor, storeOf } from '#serve/store.ts'
 import { startService } from '#serve/temporary.ts'
-import type { Dialect } from '#sql/dialect.ts'
 import { queryOf, type Session } from '#sql/engine.ts'
-import { comma, join, name, type Sql, type SqlValue, sql } from '#sql/sql.ts'
+import { comma, join, name, type Sql, sql } from '#sql/sql.ts'
 
 /** What a check found: a sentence about the content. */
 export class Fault extends Error {
@@ -57,7 +54,6 @@ export type CheckService = {
   /** The newest version of the REST API. */
   readonly view: View
   readonly callers: readonly Viewer[]
-  readonly admin: Viewer
   /** One who may write nothing; undefined where the content bars nobody. */
   readonly barred: Viewer | undefined
   /** Those of the store, for another process that serves it. */
@@ -70,7 +66,7 @@ export type CheckService = {
   readonly reference: () => Promise<RowsReference>
   /** A session beside the service, for changes that no API offers. */
   readonly session: Session
-  readonly dialect: Dialect
+  readonly change: (piece: Sql) => Promise<unknown>
   /** How many requests were sent. */
   readonly asked: () => number
   /** What is worth a line: drift that does not stop a start, rows that could not be made. */
@@ -83,68 +79,36 @@ export type CheckService = {
 /** A whole answer may be long. */
 export const brief = (text: string): string => (text.length > 300 ? `${text.slice(0, 300)}…` : text)
 
-/** Puts generated rows of each entity into a new store; gives a sentence for each entity of which some could not be made. */
-const fill = async (model: Model, store: OpenStore) => {
-  const notes: string[] = []
-  const entities = dependenciesFirst(model.entities).filter(([, { view }]) => !view)
-  for (const [name, entity] of entities) {
-    const put = manyInserter(store, entity)
-    const faults: string[] = []
-    for (let n = 0; n < rowCount; n++)
-      try {
-        await put([rowOf(model, name, n)])
-      } catch (error) {
-        faults.push((error as Error).message)
-      }
-    if (faults.length > 0)
-      notes.push(`${faults.length} of ${rowCount} rows of ${name} could not be made: ${faults[0]}`)
-  }
-  await store.session.transaction(() =>
-    store.session.settleIds(entities.map(([, { table }]) => table)),
-  )
-  return notes
-}
-
 /** Brings the rows back to what they were, past the service. */
 export const restore = async (service: CheckService, before: ReferenceRows): Promise<void> => {
-  const { model, session, dialect } = service
+  const { model, session, change } = service
   const now = await service.rows()
   const entities = dependenciesFirst(model.entities).filter(([, { view }]) => !view)
-  const run = (piece: Sql) => session.query(queryOf(piece, dialect))
   const idsIn = (rows: ReferenceRows, entity: string) =>
     new Map((rows.get(entity) ?? []).map(row => [row.id, row]))
   await session.transaction(async () => {
     for (const [entity, { table }] of entities.toReversed()) {
       const kept = idsIn(before, entity)
       for (const id of idsIn(now, entity).keys())
-        if (!kept.has(id)) await run(sql`delete from ${name(table)} where id = ${id}`)
+        if (!kept.has(id)) await change(sql`delete from ${name(table)} where id = ${id}`)
     }
     for (const [entity, { table, fields }] of entities) {
       const there = idsIn(now, entity)
-      const keys = Object.keys(fields).filter(key => {
-        const field = fields[key]
-        return field && (!isDerived(field) || field.foldedFrom !== undefined)
-      })
+      const keys = Object.entries(fields).flatMap(([key, field]) =>
+        !isDerived(field) || field.foldedFrom !== undefined ? [key] : [],
+      )
       for (const row of before.get(entity) ?? []) {
         const found = there.get(row.id)
-        const columns = keys.map(key => name(columnName(key)))
-        const values = keys.map((key): SqlValue => row[key] ?? null)
-        if (!found)
-          await run(
-            sql`insert into ${name(table)} (${join(columns, comma)}) values (${join(
-              values.map(value => sql`${value}`),
-              comma,
-            )})`,
-          )
-        else if (!isDeepStrictEqual(found, row)) {
-          const changed = keys.flatMap((key, index) =>
-            found[key] === row[key]
-              ? []
-              : [sql`${columns[index] as Sql} = ${values[index] ?? null}`],
-          )
-          if (changed.length > 0)
-            await run(sql`update ${name(table)} set ${join(changed, comma)} where id = ${row.id}`)
-        }
+        const changed = keys.filter(key => !found || found[key] !== row[key])
+        if (changed.length === 0) continue
+        const columns = changed.map(key => name(columnName(key)))
+        const values = changed.map(key => sql`${row[key] ?? null}`)
+        const sets = columns.map((column, index) => sql`${column} = ${values[index] as Sql}`)
+        await change(
+          found
+            ? sql`update ${name(table)} set ${join(sets, comma)} where id = ${row.id}`
+            : sql`insert into ${name(table)} (${join(columns, comma)}) values (${join(values, comma)})`,
+        )
       }
     }
   })
@@ -211,7 +175,7 @@ export const serveForCheck = async (content: Content, database?: string): Promis
   const drift = await checkSchema(store, content.entities)
   const { dialect } = store
   const session = await store.session('filling')
-  const notes = [...drift, ...(await fill(model, { session, dialect }))]
+  const notes = [...drift, ...(await fillWith(model, { session, dialect }))]
   // What one caller may create in a minute is no matter of right and wrong.
   const service = await startService({ ...content, creationRates: () => ({}) }, { settings })
   const kept = await letGo(model, { session, dialect })
@@ -256,10 +220,11 @@ export const serveForCheck = async (content: Content, database?: string): Promis
     // The next process that serves the store looks for it.
     for (const text of kept) await session.query({ text, values: [] })
   }
-  const { admin, barred, callers } = callersOf({ content })
+  const { barred, callers } = callersOf({ content })
   return {
-    ...{ content, model, view, callers, admin, barred, settings, session, dialect, notes },
+    ...{ content, model, view, callers, barred, settings, session, notes },
     ...{ ask, rows },
+    change: piece => session.query(queryOf(piece, dialect)),
     gql: (query, viewer, variables = {}) => ask('POST /graphql', viewer, { query, variables }),
     reference: async () => referenceOver(model, await rows()),
     asked: () => asked,

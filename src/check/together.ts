@@ -1,5 +1,6 @@
 /** Actions and routes by hand that are called at once must do what they do one after another. */
 import { isDeepStrictEqual } from 'node:util'
+import { oneOf, turned } from '#base/random.ts'
 import { type Draft, type Offer, offersOf, sendOffer } from '#check/offers.ts'
 import { type ReferenceRow, type ReferenceRows, referenceOver, verdict } from '#check/reference.ts'
 import { brief, type CheckService, faultOf, restore, stateOf } from '#check/service.ts'
@@ -63,15 +64,13 @@ const callsDone = async (
     const draft = offer.draft({ viewer, row, reference, n })
     return draft ? [{ ...draft, viewer }] : []
   }
-  const first = Math.floor(random() * tries.length)
-  for (let n = 0; n < Math.min(tries.length, 16); n++) {
-    const { viewer, row } = tries[(first + n) % tries.length] as (typeof tries)[number]
+  for (const [n, { viewer, row }] of turned(tries, random).slice(0, 16).entries()) {
     const [call] = callOf(viewer, row, n)
     if (!call) continue
     await restore(service, before)
     if ((await sendOffer(service, offer, call, viewer)).is !== 'done') continue
     const others = service.callers.filter(other => mayCall(other, row))
-    const other = others[Math.floor(random() * others.length)] ?? viewer
+    const other = oneOf(others, random) ?? viewer
     return [call, ...callOf(other, row, n + 2), call]
   }
   return undefined

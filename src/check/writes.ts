@@ -1,5 +1,6 @@
 /** Generated writes through both APIs, each judged by the reference: what is answered, what is stored, and that a refusal changes nothing. */
 import { isDeepStrictEqual } from 'node:util'
+import { oneOf, turned } from '#base/random.ts'
 import { inVersion, valuesIfAny } from '#check/bodies.ts'
 import { isHeld, named } from '#check/callers.ts'
 import {
@@ -14,6 +15,7 @@ import {
 import { comparable, sameOrFault } from '#check/reads.ts'
 import {
   memberName,
+  nobodysRow,
   type ReferenceRow,
   type RowsReference,
   referenceOver,
@@ -280,9 +282,6 @@ let attempts = 0
 
 const wantedOutcomes = ['made', 'refused', 'absent'] as const
 
-/** A row that is not there. */
-const nobodysRow: ReferenceRow = { id: 999_999 }
-
 const inTurn: readonly Offer['operation'][] = ['create', 'update', 'delete', 'call']
 
 /** Each write and action by each caller, to rows that its rule gives to it, to others and to none; some tries of each where the time is over. */
@@ -306,11 +305,7 @@ export const checkWrites = async (
     // Whether a route by hand lets write who is barred is its own matter.
     const asking = barred && operation !== 'call' ? [...callers, barred] : callers
     const tries = asking.flatMap(viewer => wishes.map(wanted => ({ viewer, wanted })))
-    const first = Math.floor(random() * tries.length)
-    for (const [at, { viewer, wanted }] of [
-      ...tries.slice(first),
-      ...tries.slice(0, first),
-    ].entries()) {
+    for (const [at, { viewer, wanted }] of turned(tries, random).entries()) {
       if (at > 2 && isOver()) break
       const rows = isMaking
         ? []
@@ -320,7 +315,7 @@ export const checkWrites = async (
               // Callers go on asking.
               !(operation === 'delete' && entity === model.viewers.entity && isCaller(row.id)),
           )
-      const row = wanted === 'no row' ? nobodysRow : rows[Math.floor(random() * rows.length)]
+      const row = wanted === 'no row' ? nobodysRow : oneOf(rows, random)
       if (!isMaking && !row) continue
       const before = reference
       reference = await attempt(service, offer, viewer, row, before, attempts++)

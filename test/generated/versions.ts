@@ -158,7 +158,7 @@ const keptBy = async (twin: Filled) =>
 const sameKeys =
   (model: Model) =>
   async (line: OpenStore): Promise<void> => {
-    await fillWith(model)(line)
+    assert.deepEqual(await fillWith(model, line), [])
     await line.session.query({
       text: `update secrets set value = ${line.dialect.placeholder(1)} where name = 'cursor'`,
       values: [Buffer.alloc(32, 'cursor')],

@@ -1,8 +1,10 @@
 /** A world of any content with rows of all its entities, and who asks in it. */
 
+import assert from 'node:assert/strict'
 import { anonymous, callersOf, isHeld, named, pathOf } from '#check/callers.ts'
 import { type ReferenceRow, type RowsReference, referenceOver, rowsOf } from '#check/reference.ts'
 import { fillWith } from '#check/rows.ts'
+import type { OpenStore } from '#content.ts'
 import type { Model } from '#model/model.ts'
 import type { Rule, Viewer } from '#model/policy.ts'
 import { type Route, routesOf } from '#rest/routes.ts'
@@ -23,7 +25,8 @@ export type Filled = {
 /** The content served over rows of all entities. */
 export const filled = async ({ content }: Subject, options: WorldOptions = {}): Promise<Filled> => {
   const model = options.model ?? modelAsUsual(content)
-  const world = await createWorld({ content, model, rows: {}, also: fillWith(model), ...options })
+  const also = async (store: OpenStore) => assert.deepEqual(await fillWith(model, store), [])
+  const world = await createWorld({ content, model, rows: {}, also, ...options })
   return {
     world,
     model,

@@ -131,6 +131,11 @@ answeredAlike(
   'another content',
   rounds(100, 1500),
   { ids: 12, levels: 4, width: 4, whole: true },
-  { content: library, model: other.model, rows: {}, also: fillWith(other.model) },
+  {
+    content: library,
+    model: other.model,
+    rows: {},
+    also: async store => assert.deepEqual(await fillWith(other.model, store), []),
+  },
   other,
 )
