@@ -1,13 +1,7 @@
 /** Bodies that create and change things of any model. */
 
-import {
-  memberName,
-  type ReferenceRow,
-  type RowsReference,
-  verdict,
-  written,
-} from '#check/reference.ts'
-import { rowCount, stored } from '#check/rows.ts'
+import { memberName, type RowsReference, verdict, written } from '#check/reference.ts'
+import { rowCount } from '#check/rows.ts'
 import { validValue } from '#check/values.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import type { Viewer } from '#model/policy.ts'
@@ -81,19 +75,11 @@ const outcomeOf = (
   { model, entity, reference, viewer }: Purpose,
   values: Record<string, unknown>,
 ): BodyOutcome => {
-  const { fields, policy } = entityOf(model, entity)
-  const { digits } = model.settings.currency
-  const columns = Object.entries(fields).map(([key, field]) => {
-    const { initial } = field
-    const own = typeof initial === 'object' && 'value' in initial ? initial.value : null
-    return [key, key in values ? stored(field, values[key], digits) : own] as const
-  })
-  const row: ReferenceRow = { ...Object.fromEntries(columns), id: 0 }
-  for (const [key, { references }] of Object.entries(fields)) {
-    const target = references && reference.byId(references.entity, row[key])
-    if (target && reference.isHidden(references.entity, target, viewer)) return 'absent'
-  }
-  return reference.may(entity, row, policy.create, viewer) ? 'made' : 'refused'
+  const row = reference.made(entity, values, viewer)
+  if (reference.refersToNone(entity, row, Object.keys(values), viewer)) return 'absent'
+  return reference.may(entity, row, entityOf(model, entity).policy.create, viewer)
+    ? 'made'
+    : 'refused'
 }
 
 /** Values of all the fields that the viewer may give, none of which the entity has together already; undefined if there are none. */

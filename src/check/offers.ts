@@ -134,8 +134,14 @@ const bodyOf = (model: Model, purpose: Purpose, hasParts: boolean, isOwn = false
 /** How far the second row of a request is from the first: no other request has it. */
 const apart = 50_000
 
-const withBody = (line: string, body: unknown): string =>
-  body === undefined ? line : `${line} with ${brief(JSON.stringify(body))}`
+const withBody = (line: string, body: unknown): string => {
+  const shown = body instanceof Uint8Array ? 'bytes' : JSON.stringify(body)
+  return shown === undefined ? line : `${line} with ${brief(shown)}`
+}
+
+const draftOf = (line: string, body: unknown, written: Draft['written'] = []): Draft => ({
+  ...{ line, body, told: withBody(line, body), written },
+})
 
 const ofRest = (service: CheckService, route: Route): Offer => {
   const { model, view } = service
@@ -144,10 +150,8 @@ const ofRest = (service: CheckService, route: Route): Offer => {
   const [right] = operations
   const { policy } = entityOf(model, entity)
   const isLink = kind === 'link' || kind === 'unlink'
-  const sent = (ids: object, body: unknown, written: readonly Written[]): Draft => {
-    const line = `${method} ${pathOf(route, view.prefix, ids)}`
-    return { line, body, told: withBody(line, body), written }
-  }
+  const sent = (ids: object, body?: unknown, written?: Draft['written']) =>
+    draftOf(`${method} ${pathOf(route, view.prefix, ids)}`, body, written)
   const draft: Offer['draft'] = ({ viewer, row, reference, n, wanted, isOwn }) => {
     const parents = below ? reference.rowsIn(below.entity) : []
     const parent = parents.length > 0 ? parents[n % parents.length] : undefined
@@ -161,7 +165,7 @@ const ofRest = (service: CheckService, route: Route): Offer => {
       return sent({ parentId: values[field], id: values[of] }, undefined, [{ entity, values }])
     }
     const ids = { id: row?.id, parentId: row ? row[field] : parent?.id }
-    if (kind === 'one' || kind === 'delete') return sent(ids, undefined, [])
+    if (kind === 'one' || kind === 'delete') return sent(ids)
     if (below && !row && !parent) return undefined
     const mode = kind === 'update' || kind === 'replace' ? kind : 'create'
     const given = !row && parent ? { [field]: parent.id } : {}
@@ -202,6 +206,30 @@ const mutation = (
   const query = `mutation ${head && `(${head})`} { it: ${field}${given && `(${given})`} ${selection} }`
   const told = withBody(`the mutation ${field}`, variables)
   return { line: 'POST /graphql', body: { query, variables }, told, written }
+}
+
+/** A change of the rows with some ids by these values, or their end if there are none. */
+export const draftOfMany = (
+  { model, view }: CheckService,
+  entity: string,
+  ids: readonly number[],
+  values: Readonly<Record<string, unknown>> | undefined,
+  isGraphql: boolean,
+): Draft => {
+  const { plural } = entityOf(model, entity)
+  const where = { id: { in: ids } }
+  const version = isGraphql ? undefined : view.version
+  const input = values && inVersion({ model, entity, version }, values)
+  if (!isGraphql) {
+    const change = input ? { update: input } : { delete: true }
+    return draftOf(`POST ${view.prefix}/${plural}/bulk`, { ...change, where })
+  }
+  const field = `${input ? 'update' : 'delete'}${typeName(plural)}`
+  const args = {
+    where: [`${typeName(entity)}Where`, where] as const,
+    ...(input && { input: [`${typeName(field)}Input!`, input] as const }),
+  }
+  return mutation(field, args, '{ count }')
 }
 
 const ofGraphql = (
@@ -246,13 +274,7 @@ const calls = async ({ content, model, view }: CheckService): Promise<readonly O
     const draft: Offer['draft'] = ({ row, n }) => {
       const members = action.input ? input(action, n) : method === 'DELETE' ? undefined : {}
       const body = bytes === undefined ? members : new Uint8Array(Math.min(bytes, 64)).fill(n)
-      const to = line(method, path, row)
-      return {
-        line: to,
-        body,
-        told: withBody(to, bytes === undefined ? body : 'bytes'),
-        written: [],
-      }
+      return draftOf(line(method, path, row), body)
     }
     const own: Offer = { ...common, told, entity, rule, draft, hasSteps: !!action.steps }
     if (!action.graphql) return [own]
@@ -272,10 +294,8 @@ const calls = async ({ content, model, view }: CheckService): Promise<readonly O
     const { method, path, described } = route
     if (method === 'GET' || !isIn(route, view.version)) return []
     const entity = entityAt(model, path)
-    const draft: Offer['draft'] = ({ row }) => {
-      const to = line(method, path, row)
-      return { line: to, body: method === 'DELETE' ? undefined : {}, told: to, written: [] }
-    }
+    const draft: Offer['draft'] = ({ row }) =>
+      draftOf(line(method, path, row), method === 'DELETE' ? undefined : {})
     return [{ ...common, told: `${method} ${path}`, entity, rule: described.rule, draft }]
   })
   return [...ofActions, ...byHand]
@@ -310,13 +330,16 @@ export const offersOf = async (service: CheckService): Promise<readonly Offer[]>
   return [...routes.map(route => ofRest(service, route)), ...mutations, ...(await calls(service))]
 }
 
+/** What came back, and what became of the request by it. */
+export type Sent = { readonly answer: CheckAnswer; readonly is: RequestOutcome }
+
 /** Sends what an offer drafts. */
 export const sendOffer = async (
   { ask }: CheckService,
-  { isGraphql }: Offer,
+  { isGraphql }: Pick<Offer, 'isGraphql'>,
   { line, body }: Draft,
   viewer: Viewer,
-): Promise<{ readonly answer: CheckAnswer; readonly is: RequestOutcome }> => {
+): Promise<Sent> => {
   const answer = await ask(line, viewer, body)
   return { answer, is: outcomeOf(answer, isGraphql) }
 }

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { turned } from '#base/random.ts'
 import { named, pathOf } from '#check/callers.ts'
-import { entityAt, outcomeOf, type RequestOutcome, refusalOf } from '#check/offers.ts'
+import { entityAt, outcomeOf, type RequestOutcome, refusalOf, type Sent } from '#check/offers.ts'
 import {
   memberName,
   nobodysRow,
@@ -21,6 +21,18 @@ export const sameOrFault = (told: unknown, right: unknown, about: string): void 
   if (isDeepStrictEqual(told, right)) return
   const [is = '', was = ''] = [told, right].map(one => brief(JSON.stringify(one) ?? 'nothing'))
   throw faultOf(about, was, is)
+}
+
+/** Throws a Fault for a request of which became what is not among what is right. */
+export const outcomeOrFault = (
+  { answer, is }: Sent,
+  right: readonly RequestOutcome[],
+  about: string,
+  remedy?: string,
+): void => {
+  if (right.includes(is)) return
+  const expected = `${[...new Set(right)].join(' or ')}, as its rule says`
+  throw faultOf(about, expected, `${is} ${brief(answer.text)}`.trim(), remedy)
 }
 
 /** The fields of an entity that a caller may read in some rows at least. */
@@ -109,8 +121,7 @@ const readsOfRest = async (
         (isList && !below) ||
         (reference.byId(of, row.id) !== undefined && reference.may(of, row, by, viewer))
       const right = !isOpen ? refusalOf(viewer) : isThere ? 'done' : 'absent'
-      const is = outcomeOf(answer)
-      if (is !== right) throw faultOf(about, right, `${is} ${brief(answer.text)}`)
+      outcomeOrFault({ answer, is: outcomeOf(answer) }, [right], about)
       if (right !== 'done') continue
       const object = (one: ReferenceRow) =>
         comparable(service, entity, viewer, reference.objectOf(entity, one, view, viewer), false)
@@ -152,9 +163,8 @@ const readsOfGraphql = async (
         const isThere =
           isOpen && reference.byId(entity, one.id) && reference.may(entity, one, rule, viewer)
         const right: RequestOutcome = !isOpen ? refusalOf(viewer) : isThere ? 'done' : 'absent'
-        const is = outcomeOf(answer, true)
         const told = `${entity} ${one.id} ${about}`
-        if (is !== right) throw faultOf(told, right, `${is} ${brief(answer.text)}`)
+        outcomeOrFault({ answer, is: outcomeOf(answer, true) }, [right], told)
         if (right === 'done') sameOrFault(answer.json.data.it, object(one), told)
       }
       const rows = reference.seen(entity, rule, viewer)

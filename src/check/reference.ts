@@ -1,6 +1,8 @@
 /** What a service owes for any model, worked out over plain rows in memory: rules, lists, objects. */
 
+import { mapped } from '#base/object.ts'
 import { type RowMemory, type StoredRow, satisfies } from '#check/conditions.ts'
+import { stored } from '#check/rows.ts'
 import type { Content } from '#content.ts'
 import { type Entity, type Link, pathFields } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
@@ -132,8 +134,8 @@ const withKept = ({ entities }: Model, all: ReferenceRows): ReferenceRows =>
   )
 
 /** The reference over some rows. */
-export const referenceOver = (model: Model, stored: ReferenceRows) => {
-  const all = withKept(model, stored)
+export const referenceOver = (model: Model, given: ReferenceRows) => {
+  const all = withKept(model, given)
   const { entities } = model
   const rows = Object.fromEntries(all) as Readonly<Record<string, readonly StoredRow[]>>
   const rowsIn = (name: string) => all.get(name) ?? []
@@ -172,6 +174,44 @@ export const referenceOver = (model: Model, stored: ReferenceRows) => {
     const { read } = entityOf(model, name).policy
     return isByRow(read) && !may(name, row, read, viewer)
   }
+
+  /** Values of a body as they are stored, by field. */
+  const storedValues = (name: string, values: Readonly<Record<string, unknown>>) => {
+    const { fields } = entityOf(model, name)
+    return Object.fromEntries(
+      Object.entries(values).flatMap(([key, value]) =>
+        fields[key] ? [[key, stored(fields[key], value, model.settings.currency.digits)]] : [],
+      ),
+    )
+  }
+
+  /** The row that the viewer makes with values. */
+  const made = (
+    name: string,
+    values: Readonly<Record<string, unknown>>,
+    viewer: Viewer,
+    id = 0,
+  ): ReferenceRow => {
+    const initial = mapped(entityOf(model, name).fields, ({ initial }) => {
+      if (initial === 'viewer') return viewer.id
+      return typeof initial === 'object' && 'value' in initial ? initial.value : null
+    })
+    return { ...initial, ...storedValues(name, values), id } as ReferenceRow
+  }
+
+  /** Whether one of these fields of a row refers to what is not there, or hidden from the viewer. */
+  const refersToNone = (
+    name: string,
+    row: ReferenceRow,
+    keys: readonly string[],
+    viewer: Viewer,
+  ): boolean =>
+    keys.some(key => {
+      const to = entityOf(model, name).fields[key]?.references?.entity
+      if (to === undefined || row[key] === null) return false
+      const target = byId(to, row[key])
+      return !target || isHidden(to, target, viewer)
+    })
 
   const seen = (name: string, rule: Rule | undefined, viewer: Viewer): readonly ReferenceRow[] =>
     rowsIn(name).filter(row => may(name, row, rule, viewer))
@@ -272,7 +312,10 @@ export const referenceOver = (model: Model, stored: ReferenceRows) => {
     ) as RowMemory['rows'],
   })
 
-  return { all, rowsIn, byId, memoryOf, may, isHidden, isMine, seen, shown, objectOf, listed }
+  return {
+    ...{ all, rowsIn, byId, memoryOf, may, isHidden, isMine, seen, shown, objectOf, listed },
+    ...{ storedValues, made, refersToNone },
+  }
 }
 
 export type RowsReference = ReturnType<typeof referenceOver>

@@ -85,8 +85,6 @@ export const fillWith = async (model: Model, store: OpenStore): Promise<readonly
     if (faults.length > 0)
       notes.push(`${faults.length} of ${rowCount} rows of ${name} could not be made: ${faults[0]}`)
   }
-  await store.session.transaction(() =>
-    store.session.settleIds(entities.map(([, { table }]) => table)),
-  )
+  await store.session.settleIds(entities.map(([, { table }]) => table))
   return notes
 }

@@ -1,18 +1,18 @@
 /** Generated writes through both APIs, each judged by the reference: what is answered, what is stored, and that a refusal changes nothing. */
 import { isDeepStrictEqual } from 'node:util'
 import { oneOf, turned } from '#base/random.ts'
-import { inVersion, valuesIfAny } from '#check/bodies.ts'
+import { valuesIfAny } from '#check/bodies.ts'
 import { isHeld, named } from '#check/callers.ts'
 import {
   type Draft,
+  draftOfMany,
   type Offer,
   offersOf,
-  outcomeOf,
   type RequestOutcome,
   refusalOf,
   sendOffer,
 } from '#check/offers.ts'
-import { comparable, sameOrFault } from '#check/reads.ts'
+import { comparable, outcomeOrFault, sameOrFault } from '#check/reads.ts'
 import {
   memberName,
   nobodysRow,
@@ -24,46 +24,9 @@ import {
 import { stored } from '#check/rows.ts'
 import { brief, type CheckService, faultOf, restore, stateOf } from '#check/service.ts'
 import { mayAskField } from '#model/entity.ts'
-import { entityOf, type Model, typeName } from '#model/model.ts'
+import { entityOf } from '#model/model.ts'
 import { bulkKinds } from '#model/parts.ts'
 import { alternativesOf, isByRow, type Rule, type Viewer } from '#model/policy.ts'
-
-/** The rows that a create makes, in the order of its body: each after its parent, with ids that nothing has. */
-const rowsMade = (model: Model, { written }: Draft, viewer: Viewer) => {
-  const { digits } = model.settings.currency
-  let parent = 0
-  return written.map(({ entity, values, below }, at) => {
-    const { fields } = entityOf(model, entity)
-    const columns = Object.entries(fields).map(([key, field]) => {
-      const { initial } = field
-      if (key in values) return [key, stored(field, values[key], digits)]
-      if (initial === 'viewer') return [key, viewer.id]
-      return [key, typeof initial === 'object' && 'value' in initial ? initial.value : null]
-    })
-    const id = -1 - at
-    if (below === undefined) parent = id
-    const row = {
-      ...Object.fromEntries(columns),
-      ...(below !== undefined && { [below]: parent }),
-      id,
-    }
-    return { entity, row: row as ReferenceRow, given: Object.keys(values) }
-  })
-}
-
-/** Whether what a write refers to is not there, or hidden from its caller. */
-const refersToNone = (
-  model: Model,
-  reference: RowsReference,
-  { entity, row, given }: ReturnType<typeof rowsMade>[number],
-  viewer: Viewer,
-): boolean =>
-  given.some(key => {
-    const to = entityOf(model, entity).fields[key]?.references?.entity
-    if (to === undefined || row[key] === null) return false
-    const target = reference.byId(to, row[key])
-    return !target || reference.isHidden(to, target, viewer)
-  })
 
 /** Whether a rule says what a row must become by a change, beside what it must be. */
 const saysBecoming = (rule: Rule | undefined): boolean =>
@@ -73,78 +36,77 @@ const saysBecoming = (rule: Rule | undefined): boolean =>
 const rightOutcomes = (
   service: CheckService,
   reference: RowsReference,
-  { operation, entity: entityName, rule, route, isLink }: Offer,
+  { operation, entity: about, rule, route, isLink, hasSteps }: Offer,
   viewer: Viewer,
   row: ReferenceRow | undefined,
   draft: Draft,
-): ReadonlySet<RequestOutcome> => {
-  const { model } = service
-  const entity = entityName ?? ''
+): readonly RequestOutcome[] => {
+  const { model, barred } = service
+  const entity = about ?? ''
   const refused = refusalOf(viewer)
+  if (viewer === barred) return ['refused', 'absent']
+  const isNamed = verdict(rule, viewer, model) !== 'no'
   const isHidden =
     row === nobodysRow || (row !== undefined && reference.isHidden(entity, row, viewer))
-  if (verdict(rule, viewer, model) === 'no') return new Set([refused])
-  if (isHidden) {
-    // To end a hidden link is to end none.
-    const lenient: RequestOutcome[] = isLink ? ['done'] : []
-    return new Set(['absent', ...(viewer.id === null ? [refused] : []), ...lenient])
-  }
-  const { policy, fields, before } = entityOf(model, entity)
-  const right = new Set<RequestOutcome>()
+  const may = isNamed && !isHidden && (!row || reference.may(entity, row, rule, viewer))
+  // What a route or a command by hand does where its rule lets it is told by no rule.
+  if (operation === 'call' && !hasSteps) return may ? anyOutcome : [refused, 'absent']
+  if (operation === 'call' && may) return ['done', 'conflict', 'absent', 'invalid']
+  if (!isNamed) return [refused]
+  if (isHidden && operation === 'call') return ['absent']
+  // To end a hidden link is to end none.
+  if (isHidden)
+    return [
+      'absent',
+      ...(viewer.id === null ? [refused] : []),
+      ...(isLink ? (['done'] as const) : []),
+    ]
+  if (operation !== 'create' && !may) return [refused]
+  const { fields, before } = entityOf(model, entity)
+  const right: RequestOutcome[] = []
   if (operation === 'create') {
-    const made = rowsMade(model, draft, viewer)
-    const parents = made.filter((_, at) => draft.written[at]?.below === undefined)
-    const rows = new Map(reference.all)
-    for (const { entity, row } of parents) rows.set(entity, [...(rows.get(entity) ?? []), row])
-    const then = referenceOver(model, rows)
-    const away = made.filter(one => refersToNone(model, reference, one, viewer))
-    // A row is not there yet when its own rule looks at others.
-    const closed = made.filter(({ entity, row }, at) => {
-      const over = draft.written[at]?.below === undefined ? reference : then
-      return !over.may(entity, row, entityOf(model, entity).policy.create, viewer)
+    // The rows that it makes, in the order of its body: each after its parent, with ids that nothing has.
+    let parent = 0
+    const made = draft.written.map(({ entity, values, below }, at) => {
+      const row = reference.made(entity, values, viewer, -1 - at)
+      if (below === undefined) parent = row.id
+      const whole: ReferenceRow = below === undefined ? row : { ...row, [below]: parent }
+      return { entity, row: whole, keys: Object.keys(values), isPart: below !== undefined }
     })
-    if (away.length > 0) right.add('absent')
-    if (closed.length > 0) right.add(refused)
+    const rows = new Map(reference.all)
+    for (const { entity, row, isPart } of made)
+      if (!isPart) rows.set(entity, [...(rows.get(entity) ?? []), row])
+    const then = referenceOver(model, rows)
+    if (made.some(({ entity, row, keys }) => reference.refersToNone(entity, row, keys, viewer)))
+      right.push('absent')
+    // A row is not there yet when its own rule looks at others.
+    const isClosed = ({ entity, row, isPart }: (typeof made)[number]) =>
+      !(isPart ? then : reference).may(entity, row, entityOf(model, entity).policy.create, viewer)
+    if (made.some(isClosed)) right.push(refused)
     // A link that is there stays as it is.
-    const [link] = isLink ? made : []
-    const isThere = ({ row }: (typeof made)[number]) =>
-      reference
-        .rowsIn(entity)
-        .some(one =>
-          draft.written.every(({ values }) =>
-            Object.keys(values).every(key => one[key] === row[key]),
-          ),
-        )
-    if (right.size === 0 || (link && isThere(link))) right.add('done')
-  } else if (row && !reference.may(entity, row, rule, viewer)) return new Set([refused])
-  else if (operation === 'update' && row) {
-    const [values = {}] = draft.written.map(({ values }) => values)
-    const { digits } = model.settings.currency
-    const given = Object.entries(values).flatMap(([key, value]) =>
-      fields[key] ? [[key, stored(fields[key], value, digits)]] : [],
-    )
-    const then = { ...row, ...Object.fromEntries(given) } as ReferenceRow
-    const isAway = refersToNone(
-      model,
-      reference,
-      { entity, row: then, given: Object.keys(values) },
-      viewer,
-    )
-    const mayThen = reference.may(entity, then, rule, viewer)
-    if (isAway) right.add('absent')
-    if (!mayThen) right.add(refused)
-    if (saysBecoming(rule)) right.add(refused)
-    if (saysBecoming(rule) || right.size === 0) right.add('done')
-    if (Object.keys(values).some(key => isByRow(fields[key]?.settableBy)))
-      right.add('invalid').add(refused)
+    const isThere =
+      isLink &&
+      made.every(({ entity, row, keys }) =>
+        reference.rowsIn(entity).some(one => keys.every(key => one[key] === row[key])),
+      )
+    if (right.length === 0 || isThere) right.push('done')
+  } else if (operation === 'update' && row) {
+    const values = draft.written[0]?.values ?? {}
+    const then = { ...row, ...reference.storedValues(entity, values) }
+    const keys = Object.keys(values)
+    if (reference.refersToNone(entity, then, keys, viewer)) right.push('absent')
+    if (!reference.may(entity, then, rule, viewer)) right.push(refused)
+    if (right.length === 0) right.push('done')
+    if (saysBecoming(rule)) right.push(refused, 'done')
+    if (keys.some(key => isByRow(fields[key]?.settableBy))) right.push('invalid', refused)
   } else {
-    right.add('done')
-    if (isHeld(model, entity)) right.add('conflict')
+    right.push('done')
+    if (isHeld(model, entity)) right.push('conflict')
   }
   // A hook refuses in words of its own; a path leads through what its caller may not see.
   if (operation !== 'call' && operation !== 'read' && before[operation])
-    for (const one of ['invalid', 'conflict', refused, 'absent'] as const) right.add(one)
-  if (route?.below && policy) right.add('absent')
+    right.push('invalid', 'conflict', refused, 'absent')
+  if (route?.below) right.push('absent')
   return right
 }
 
@@ -207,55 +169,27 @@ const attempt = async (
   before: RowsReference,
   n: number,
 ): Promise<RowsReference> => {
-  const { model, view } = service
-  const { operation, isGraphql, told, rule } = offer
+  const { view } = service
+  const { operation, isGraphql, told } = offer
   const entity = offer.entity ?? ''
   const wanted = operation === 'create' ? wantedOutcomes[n % 3] : undefined
   const draft = offer.draft({ viewer, row, reference: before, n, wanted })
   if (!draft) return before
-  const { answer, is } = await sendOffer(service, offer, draft, viewer)
+  const sent = await sendOffer(service, offer, draft, viewer)
+  const { answer, is } = sent
   const about = `${told}${row && entity ? ` ${row.id}` : ''} by ${named(viewer)}: ${draft.told}`
   const now = await service.reference()
-  const isChanged = () =>
-    !isDeepStrictEqual(before.all, now.all) &&
-    !isDeepStrictEqual(
-      stateOf(service, before.all, now.all),
-      stateOf(service, before.all, before.all),
-    )
-  if (operation === 'call') {
-    const isNamed = verdict(rule, viewer, model) !== 'no'
-    const isAway = row === nobodysRow || (row && before.isHidden(entity, row, viewer))
-    const may = isNamed && !isAway && (!row || before.may(entity, row, rule, viewer))
-    const refusal = refusalOf(viewer)
-    const right: readonly RequestOutcome[] = may
-      ? ['done', 'conflict', 'absent', 'invalid']
-      : offer.hasSteps
-        ? [isNamed && isAway ? 'absent' : refusal]
-        : [refusal, 'absent']
-    // Beside its rule, what it does is told by no rule.
-    if (!right.includes(is) && !(may && !offer.hasSteps))
-      throw faultOf(
-        about,
-        may
-          ? 'not refused, as its rule lets it through'
-          : `${right.join(' or ')}, as its rule says`,
-        `${is} ${brief(answer.text)}`.trim(),
-        'write it with steps, which ask for the rule, or let its command ask',
-      )
-    if (may) return now
-    if (isChanged()) throw faultOf(about, 'no row changed', `${is}, and rows changed`)
-    return now
-  }
-  const right =
-    viewer === service.barred
-      ? new Set<RequestOutcome>(['refused', 'absent'])
-      : rightOutcomes(service, before, offer, viewer, row, draft)
-  if (!right.has(is))
-    throw faultOf(about, [...right].join(' or '), `${is} ${brief(answer.text)}`.trim())
+  const right = rightOutcomes(service, before, offer, viewer, row, draft)
+  const isCall = operation === 'call'
+  const remedy = 'write it with steps, which ask for the rule, or let its command ask'
+  outcomeOrFault(sent, right, about, isCall ? remedy : undefined)
+  if (isCall && right.includes('done')) return now
   if (is !== 'done') {
     if (is === 'absent' && isGraphql && operation === 'delete')
       sameOrFault(answer.json, { data: { it: false } }, about)
-    if (isChanged()) throw faultOf(about, 'no row changed', `${is}, and rows changed`)
+    const state = (rows: RowsReference) => stateOf(service, before.all, rows.all)
+    if (!isDeepStrictEqual(before.all, now.all) && !isDeepStrictEqual(state(before), state(now)))
+      throw faultOf(about, 'no row changed', `${is}, and rows changed`)
     return now
   }
   if (operation === 'delete') {
@@ -264,7 +198,7 @@ const attempt = async (
     return now
   }
   const kept = compareStored(service, [before, now], offer, viewer, row, draft, about)
-  const { policy } = entityOf(model, entity)
+  const { policy } = entityOf(service.model, entity)
   const isShown = !isGraphql && offer.route?.kind !== 'bulk' && !offer.isLink
   if (isShown && kept && viewer.id !== null && now.may(entity, kept, policy.read, viewer)) {
     const right = now.objectOf(entity, kept, view, viewer)
@@ -279,6 +213,10 @@ const attempt = async (
 
 /** The writes that were attempted by now: bodies are told apart by it. */
 let attempts = 0
+
+const anyOutcome: readonly RequestOutcome[] = [
+  ...(['done', 'unauthenticated', 'refused', 'absent', 'conflict', 'invalid'] as const),
+]
 
 const wantedOutcomes = ['made', 'refused', 'absent'] as const
 
@@ -336,7 +274,7 @@ export const checkMany = async (service: CheckService, random: () => number): Pr
       // Its rows are chosen by their ids.
       const isAsked = kind !== 'create' && view.style.isStrict && mayAskField(entity, 'id')
       if (!isAsked || name === model.viewers.entity) continue
-      const { fields, policy, plural, graphql, before } = entity
+      const { fields, policy, graphql, before } = entity
       const rule = policy[kind]
       for (const viewer of callers)
         for (const isGraphql of graphql.type ? [false, true] : [false]) {
@@ -345,65 +283,41 @@ export const checkMany = async (service: CheckService, random: () => number): Pr
           const version = isGraphql ? undefined : view.version
           const common = { model, entity: name, version, viewer, reference, n: attempts++ } as const
           const found = Object.entries(valuesIfAny({ ...common, mode: 'update' }) ?? {})
-          const plain = found.filter(([key]) => {
+          const plain = found.find(([key]) => {
             const { references, unique, settableBy } = fields[key] ?? {}
             return !references && !unique && !isByRow(settableBy)
           })
-          const values = Object.fromEntries(plain.slice(0, 1))
-          if (kind === 'update' && plain.length === 0) continue
-          const where = { id: { in: rows.map(({ id }) => id) } }
-          const field = `${kind}${typeName(plural)}`
-          const input = inVersion(common, values)
-          const variables = { where, ...(kind === 'update' && { input }) }
-          const heads = [
-            `$where: ${typeName(name)}Where`,
-            ...(kind === 'update' ? [`$input: ${typeName(field)}Input!`] : []),
-          ]
-          const args = Object.keys(variables).map(key => `${key}: $${key}`)
-          const query = `mutation (${heads.join(', ')}) { it: ${field}(${args.join(', ')}) { count } }`
-          const change = kind === 'update' ? { update: input } : { delete: true }
-          const [line, body] = isGraphql
-            ? ['POST /graphql', { query, variables }]
-            : [`POST ${view.prefix}/${plural}/bulk`, { ...change, where }]
-          const answer = await service.ask(line, viewer, body)
-          const is = outcomeOf(answer, isGraphql)
-          const mayAll = seen.every(row => {
-            const { digits } = model.settings.currency
-            const then = plain.slice(0, 1).flatMap(([key, value]) => {
-              const of = fields[key]
-              return of ? [[key, stored(of, value, digits)]] : []
-            })
-            const after = { ...row, ...(kind === 'update' && Object.fromEntries(then)) }
-            return [row, after].every(one => reference.may(name, one, rule, viewer))
-          })
+          if (kind === 'update' && !plain) continue
+          const values = kind === 'update' && plain ? Object.fromEntries([plain]) : undefined
+          const ids = rows.map(({ id }) => id)
+          const draft = draftOfMany(service, name, ids, values, isGraphql)
+          const sent = await sendOffer(service, { isGraphql }, draft, viewer)
+          const { answer, is } = sent
+          const mayAll = seen.every(row =>
+            [row, { ...row, ...reference.storedValues(name, values ?? {}) }].every(one =>
+              reference.may(name, one, rule, viewer),
+            ),
+          )
           const isNamed = verdict(rule, viewer, model) !== 'no'
           const right: RequestOutcome[] = isNamed && mayAll ? ['done'] : [refusalOf(viewer)]
           if (isNamed && kind === 'delete' && isHeld(model, name)) right.push('conflict')
           if (before[kind]) right.push('done', 'invalid', 'conflict')
           if (saysBecoming(rule)) right.push('done', refusalOf(viewer))
-          const asked = isGraphql ? `the mutation ${field}` : line
-          const about = `${kind} of many ${plural} by ${named(viewer)}: ${asked} with ${brief(JSON.stringify(isGraphql ? variables : body))}`
-          if (!right.includes(is))
-            throw faultOf(about, right.join(' or '), `${is} ${brief(answer.text)}`)
+          const about = `${kind} of many ${name} by ${named(viewer)}: ${draft.told}`
+          outcomeOrFault(sent, right, about)
           const now = await service.reference()
           if (is !== 'done' && !isDeepStrictEqual(now.all, reference.all))
             throw faultOf(about, 'no row changed', `${is}, and rows changed`)
-          if (is === 'done') {
-            const { count } = isGraphql ? answer.json.data.it : answer.json
-            sameOrFault(count, seen.length, `${about}: the count`)
-            const isWritten = ({ id, revision }: ReferenceRow) => {
-              const row = now.byId(name, id)
-              return kind === 'delete' ? !row : !fields.revision || row?.revision !== revision
-            }
-            const written = rows.filter(isWritten).map(({ id }) => id)
-            if (fields.revision || kind === 'delete')
-              sameOrFault(
-                written,
-                seen.map(({ id }) => id),
-                `${about}: the ids of what it wrote`,
-              )
-            await restore(service, beginning)
+          if (is !== 'done') continue
+          const { count } = isGraphql ? answer.json.data.it : answer.json
+          sameOrFault(count, seen.length, `${about}: the count`)
+          const isWritten = ({ id, revision }: ReferenceRow) => {
+            const row = now.byId(name, id)
+            return values === undefined ? !row : !fields.revision || row?.revision !== revision
           }
+          if (fields.revision || kind === 'delete')
+            sameOrFault(rows.filter(isWritten), seen, `${about}: what it wrote`)
+          await restore(service, beginning)
         }
     }
 }
