@@ -437,7 +437,6 @@ holds(
   smallFaults(
     written.filter(({ path }) => path.startsWith('src/')),
     mostSmall,
-    [[/^src\/base\/random\.ts$/, 'tests draw by it too']],
   ),
 )
 
