@@ -43,6 +43,8 @@ export type PredicateRows = {
   readonly isBound?: boolean
   /** How many queries this one is within, for their aliases: two of them may be of one table. */
   readonly hop?: number
+  /** Whether rows may be found without it: it is one of several to choose from, or what is not to hold. */
+  readonly isChoice?: boolean
 }
 
 const signs = { eq: sql`=`, lt: sql`<`, lte: sql`<=`, gt: sql`>`, gte: sql`>=` }
@@ -130,6 +132,7 @@ const pathSql = (
 const acrossSql = (predicate: Predicate & { kind: 'across' }, rows: PredicateRows): Sql => {
   const { rows: which, table, by, where, found } = predicate
   const { dialect, columnOf, others, hop = 1 } = rows
+  const other = { ...rows, indexed: undefined, isChoice: false, hop: hop + 1 }
   const isOne = which === 'one'
   const isViewers = isOfViewer(where)
   if (others === 'by key' && which !== 'none' && (found || isViewers)) {
@@ -140,17 +143,20 @@ const acrossSql = (predicate: Predicate & { kind: 'across' }, rows: PredicateRow
     const key = isOne ? inner('id') : inner(by)
     const left = columnOf(isOne ? by : 'id')
     const query = sql`select ${key} from ${from}
-    where ${predicateSql(where, { ...rows, columnOf: inner, indexed: undefined, hop: hop + 1 })}`
+    where ${predicateSql(where, { ...other, columnOf: inner })}`
     // The index of the reference then gives the rows in their order.
     if (isOne && found === 'one') return sql`${left} = (${query})`
-    return isViewers ? sql`${left} in (${query})` : dialect.among(left, query)
+    // Of a comparison PostgreSQL knows how many rows it finds, so it may choose to join; of a list, or of a choice, it does not.
+    const hasList = (where.kind === 'and' ? where.of : [where]).some(({ kind }) => kind === 'among')
+    const mayJoin = isViewers || !(hasList || rows.isChoice)
+    return mayJoin ? sql`${left} in (${query})` : dialect.among(left, query)
   }
   if (others !== 'locked' && isPath(predicate)) return pathSql(predicate, rows)
   const to = `t${hop}`
   const link = isOne
     ? sql`${column(to, 'id')} = ${columnOf(by)}`
     : sql`${column(to, columnName(by))} = ${columnOf('id')}`
-  const inner = { ...rows, columnOf: columnsOf(to), indexed: undefined, hop: hop + 1 }
+  const inner = { ...other, columnOf: columnsOf(to) }
   const fits = predicateSql(where, inner)
   const lock = others === 'locked' ? dialect.shareClause : sql``
   // The one row is kept as it is also where it does not fit, since that may be what lets a write through.
@@ -168,12 +174,13 @@ export const predicateSql = (predicate: Predicate, rows: PredicateRows): Sql => 
     case 'and':
     case 'or': {
       const { kind, of } = predicate
-      const parts = of.map(part => predicateSql(part, rows))
+      const within = kind === 'or' ? { ...rows, isChoice: true } : rows
+      const parts = of.map(part => predicateSql(part, within))
       if (parts.length === 0) return kind === 'and' ? sql`true` : sql`false`
       return sql`(${join(parts, kind === 'and' ? sql` and ` : sql` or `)})`
     }
     case 'not':
-      return sql`(${predicateSql(predicate.of, rows)}) is not true`
+      return sql`(${predicateSql(predicate.of, { ...rows, isChoice: true })}) is not true`
     case 'compare':
       return compareSql(rows.columnOf(predicate.field), predicate, rows)
     case 'among': {
