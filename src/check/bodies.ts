@@ -106,11 +106,3 @@ export const bodyIfAny = (purpose: Purpose): Record<string, unknown> | undefined
   const values = valuesIfAny(purpose)
   return values && inVersion(purpose, values)
 }
-
-/** The same where there has to be one. */
-export const bodyFor = (purpose: Purpose): Record<string, unknown> => {
-  const body = bodyIfAny(purpose)
-  if (body) return body
-  const { entity } = purpose
-  throw new Error(`no values are left for the sets of ${entity}`)
-}

@@ -1,4 +1,5 @@
 /** Lists as callers may ask for them: conditions, orders, searches, pages by cursors and sums by groups, through both APIs. */
+import { type JsonObject, mapped } from '#base/object.ts'
 import { oneOf } from '#base/random.ts'
 import { named, pathOf } from '#check/callers.ts'
 import { type StoredRow, satisfies } from '#check/conditions.ts'
@@ -231,17 +232,19 @@ const groupingFor = (asker: Asker, entity: Entity): Grouping => {
   return { key: of('key'), number: of('sum'), ranged: of('max') }
 }
 
-/** The groups that rows make, by the names that both APIs have for their values; ids are texts. */
+/** The groups that rows make, as the answers of both APIs have them, by the names of the API. */
 const rightGroups = (
   { model, reference, version }: Asker,
   name: string,
   rows: readonly ReferenceRow[],
   { key, number, ranged }: Grouping,
+  nameOf: (key: string) => string,
 ) => {
   const entity = entityOf(model, name)
   const shown = (field: string, value: ReferenceRow[string]) => {
     const plain = reference.shown(entity, field, value)
-    return version === undefined ? plain : written(entity.fields[field], plain, version)
+    if (version !== undefined) return written(entity.fields[field], plain, version)
+    return plain !== null && entity.fields[field]?.scalar === 'id' ? String(plain) : plain
   }
   const by = Map.groupBy(rows, row => (key === undefined ? null : (row[key] ?? null)))
   if (key === undefined && rows.length === 0) by.set(null, [])
@@ -253,42 +256,39 @@ const rightGroups = (
     const field = number === undefined ? undefined : entity.fields[number]
     const digits = field ? digitsOf(field, model.settings.currency.digits) : 0
     const mean = Math.sign(sum) * Math.round((Math.abs(sum) * 10_000) / numbers.length)
+    const exact = (total: number, decimals: number) =>
+      numbers.length === 0 ? null : Number((total / 10 ** decimals).toFixed(decimals))
     const sorted = own
       .flatMap(row => (ranged === undefined ? [] : (row[ranged] ?? [])))
       .toSorted((a, b) => compareNullsLast(a, b, false))
     const [least = null] = sorted
     return {
-      ...(key !== undefined && { key: shown(key, value) }),
+      ...(key !== undefined && { [nameOf(key)]: shown(key, value) }),
       count: own.length,
       ...(number !== undefined && {
-        sum: numbers.length === 0 ? null : Number((sum / 10 ** digits).toFixed(digits)),
-        avg: numbers.length === 0 ? null : Number((mean / 10 ** (digits + 4)).toFixed(digits + 4)),
+        sum: { [nameOf(number)]: exact(sum, digits) },
+        avg: { [nameOf(number)]: exact(mean, digits + 4) },
       }),
       ...(ranged !== undefined && {
-        min: shown(ranged, least),
-        max: shown(ranged, sorted.at(-1) ?? null),
+        min: { [nameOf(ranged)]: shown(ranged, least) },
+        max: { [nameOf(ranged)]: shown(ranged, sorted.at(-1) ?? null) },
       }),
     }
   })
 }
 
-/** The groups of an answer in the same form. */
-const groupsIn = (
-  // biome-ignore lint/suspicious/noExplicitAny: an answer may be anything; it is compared with what is right.
-  groups: readonly any[],
-  { key, number, ranged }: Grouping,
-  isId: boolean,
-) => {
+/** Groups with numbers for sums and means, which an answer may give as texts, in the order of their keys. */
+const inOrder = (groups: readonly Record<string, unknown>[], key = '') => {
   const exact = (value: unknown) => (value === null ? null : Number(value))
-  return groups.map(group => ({
-    ...(key !== undefined && { key: isId ? exact(group[key]) : group[key] }),
-    count: group.count,
-    ...(number !== undefined && { sum: exact(group.sum[number]), avg: exact(group.avg[number]) }),
-    ...(ranged !== undefined && { min: group.min[ranged], max: group.max[ranged] }),
-  }))
+  const plain = groups.map(group =>
+    mapped(group, (value, part) =>
+      part === 'sum' || part === 'avg' ? mapped(value as JsonObject, exact) : value,
+    ),
+  )
+  return plain.toSorted((a, b) =>
+    JSON.stringify(a[key] ?? null) < JSON.stringify(b[key] ?? null) ? -1 : 1,
+  )
 }
-
-const unordered = (groups: readonly object[]) => groups.map(one => JSON.stringify(one)).toSorted()
 
 /** The rows that a page has; few, so that there are several. */
 const pageSize = 3
@@ -356,8 +356,11 @@ const askGraphql = async ({ gql }: CheckService, asker: Asker, name: string): Pr
   if (answer.json.errors) throw faultOf(`groups of ${about}`, 'an answer', brief(answer.text))
   const rows = rightRows(asker, name, listed, { ...question, search: undefined })
   sameOrFault(
-    unordered(groupsIn(answer.json.data.it, grouping, entity.fields[key ?? '']?.scalar === 'id')),
-    unordered(rightGroups(asker, name, rows, grouping)),
+    inOrder(answer.json.data.it, key),
+    inOrder(
+      rightGroups(asker, name, rows, grouping, own => own),
+      key,
+    ),
     `groups of ${about}${key ? ` by ${key}` : ''}`,
   )
 }
@@ -387,10 +390,10 @@ const askRest = async (
     faultOf(`${line} by ${named(viewer)}`, 'an answer', brief(text))
   if (kind === 'aggregate') {
     const grouping = groupingFor(asker, entity)
-    const names = Object.fromEntries(
-      Object.entries(grouping).map(([part, key]) => [part, key && member(entity, key)]),
-    ) as Grouping
-    const { key, number, ranged } = names
+    const nameOf = (key: string) => member(entity, key)
+    const [key, number, ranged] = [grouping.key, grouping.number, grouping.ranged].map(
+      one => one && nameOf(one),
+    )
     if (key) query.set('group', key)
     for (const part of number ? ['sum', 'avg'] : []) query.set(part, number ?? '')
     for (const part of ranged ? ['min', 'max'] : []) query.set(part, ranged ?? '')
@@ -398,8 +401,11 @@ const askRest = async (
     const answer = await ask(line, viewer)
     if (answer.status !== 200) throw refused(line, answer.text)
     sameOrFault(
-      unordered(groupsIn(answer.json.data, names, false)),
-      unordered(rightGroups(asker, name, rightRows(asker, name, listed, question), grouping)),
+      inOrder(answer.json.data, key),
+      inOrder(
+        rightGroups(asker, name, rightRows(asker, name, listed, question), grouping, nameOf),
+        key,
+      ),
       `${line} by ${named(viewer)}`,
     )
     return

@@ -76,19 +76,12 @@ const flipsOf = function* (
       }
 }
 
-/** What the check of rules found. */
-export type RulesTried = {
-  readonly all: number
-  readonly changed: number
-  readonly untried: readonly string[]
-}
-
-/** Tries each rule by row; throws a Fault for one that does not decide as it says. */
+/** Tries each rule by row; gives how many there are, how many changed their answer, and those of which none was found that does. Throws a Fault for one that does not decide as it says. */
 export const checkRules = async (
   service: CheckService,
   random: () => number,
   isOver: () => boolean,
-): Promise<RulesTried> => {
+) => {
   const { model, callers } = service
   const before = await service.rows()
   const reference = referenceOver(model, before)
