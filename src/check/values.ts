@@ -13,6 +13,10 @@ const hour = 3_600_000
 /** Texts that are hard to compare, to search and to write. */
 const hard = ['Éclair', 'éclair', '100%', 'a_b', '"\\', '日本', '😀', '<b>', 'zoo', 'Zoo']
 
+/** Three letters: what is told by them, such as a currency, is well-formed. */
+const letters = (n: number): string =>
+  [676, 26, 1].map(place => String.fromCharCode(65 + (Math.floor(n / place) % 26))).join('')
+
 const candidates = {
   id: n => [n + 1],
   text: n => [
@@ -22,6 +26,7 @@ const candidates = {
     `name.${n}@example.org`,
     `https://example.org/${n}`,
     `97801402${10_000 + n}`,
+    letters(n),
     String(100 + n),
   ],
   // Twice the same and then another: a sort has ties.

@@ -2,7 +2,7 @@
 import { entityOf, fieldOf, type Model, typeName } from '#model/model.ts'
 import { withArticle } from '#model/names.ts'
 import type { JsonSchema, MediaType } from '#model/operation-docs.ts'
-import { anonymous, judge, mayBeDoneBy, nobody, type Rule } from '#model/policy.ts'
+import { anonymous, isForAll, judge, mayBeDoneBy, nobody, type Rule } from '#model/policy.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
 import type { Lifetime } from '#model/version.ts'
 import { inputExample } from '#openapi/examples.ts'
@@ -30,6 +30,7 @@ import {
   rightsOf,
   ruleOfRoute,
 } from '#rest/routes.ts'
+import { askableMembers } from '#rest/where.ts'
 import { type Action, guardedBy } from '#write/action.ts'
 
 /** An operation at its path, `/things/{id}`. */
@@ -78,6 +79,19 @@ const readRules = (model: Model, { entity, members }: Resource): readonly Rule[]
     return [entityOf(model, entity.relations[member.name]?.to ?? '').policy.read ?? nobody]
   }),
 ]
+
+/** Whether conditions may name a member that some callers may not read, of these rows or of those that relations lead to. */
+const mayAskClosed = (model: Model, resource: Resource, seen = new Set<string>()): boolean => {
+  if (seen.has(resource.name)) return false
+  seen.add(resource.name)
+  return [...askableMembers(model, resource).values()].some(key => {
+    const relation = resource.entity.relations[key]
+    if (!relation) return !isForAll(fieldOf(resource.entity, key).readableBy)
+    const { policy } = entityOf(model, relation.to)
+    if (!isForAll(policy.enter ?? policy.read ?? nobody)) return true
+    return mayAskClosed(model, resourceOf(model, relation.to, resource.version), seen)
+  })
+}
 
 const words = (name: string): string => name.replace(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`)
 
@@ -257,6 +271,7 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
   const { operations } = rightsOf(model, route)
   const hasHook = !isLink && operations.some(operation => hooks[operation])
   const hookErrors = hasHook ? errors.map(({ code }) => code) : []
+  const isAsked = kind === 'list' || kind === 'aggregate'
   const rule = ruleOfRoute(model, route)
   const rules = rule ? [rule] : readRules(model, resource)
   return operationOf(parts, {
@@ -288,6 +303,7 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
       ...hookErrors,
       ...(refers ? ['NOT_FOUND'] : []),
       ...(queried.length > 0 ? ['VALIDATION_ERROR'] : []),
+      ...(isAsked && mayAskClosed(model, resource) ? ['FORBIDDEN'] : []),
     ],
   })
 }

@@ -19,14 +19,14 @@ import { emailOf, names, odd as oddValue } from '../support/drawn-values.ts'
 import { type Asked, callerBy } from './rest.ts'
 import { bodyText, type Fuzz, type Json } from './values.ts'
 
-/** A value for an input of the schema. */
-const inputBy = (draw: Fuzz, type: GraphQLInputType, name: string): unknown => {
+/** A value for an input of the schema, of at most so many objects in each other. */
+const inputBy = (draw: Fuzz, type: GraphQLInputType, name: string, levels = 4): unknown => {
   const { of, upTo, chance, odd } = draw
   if (odd(4)) return oddValue(draw)
-  if (isNonNullType(type)) return inputBy(draw, type.ofType, name)
+  if (isNonNullType(type)) return inputBy(draw, type.ofType, name, levels)
   if (chance(8)) return null
-  if (isListType(type)) return [inputBy(draw, type.ofType, name)]
-  if (isInputObjectType(type)) return inputObjectBy(draw, type)
+  if (isListType(type)) return levels > 0 ? [inputBy(draw, type.ofType, name, levels)] : []
+  if (isInputObjectType(type)) return levels > 0 ? inputObjectBy(draw, type, levels - 1) : {}
   if (isEnumType(type)) return of(...type.getValues().map(value => value.name))
   switch (type.name) {
     case 'ID':
@@ -42,11 +42,15 @@ const inputBy = (draw: Fuzz, type: GraphQLInputType, name: string): unknown => {
   }
 }
 
-const inputObjectBy = (draw: Fuzz, type: GraphQLInputType & { getFields: () => Json }): object => {
+const inputObjectBy = (
+  draw: Fuzz,
+  type: GraphQLInputType & { getFields: () => Json },
+  levels: number,
+): object => {
   const fields = Object.values<Json>(type.getFields()).filter(field =>
     isNonNullType(field.type) ? !draw.odd(5) : draw.chance(45),
   )
-  const entries = fields.map(({ name, type }) => [name, inputBy(draw, type, name)])
+  const entries = fields.map(({ name, type }) => [name, inputBy(draw, type, name, levels)])
   if (draw.odd(5)) entries.push([draw.of('unknown', '__proto__', 'id'), oddValue(draw)])
   return Object.fromEntries(entries)
 }

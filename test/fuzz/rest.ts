@@ -112,12 +112,13 @@ const queryBy = (
 ): string => {
   const { of, chance, odd } = draw
   const some = parameters.filter(parameter => parameter.in === 'query' && chance(22))
-  const pairs = some.map(({ name, schema }): [string, string] => [
-    name,
-    name === 'cursor' && chance(60) && known.cursors.length > 0
-      ? of(...known.cursors)
-      : parameterText(draw, schema, resolve),
-  ])
+  const pairs = some.map(({ name, schema, style }): [string, string] => {
+    if (name === 'cursor' && chance(60) && known.cursors.length > 0)
+      return [name, of(...known.cursors)]
+    if (style !== 'deepObject') return [name, parameterText(draw, schema, resolve)]
+    const [operator, operand] = of(...Object.entries<Json>(resolve(schema).properties))
+    return [`${name}[${operator}]`, parameterText(draw, operand, resolve)]
+  })
   if (odd(6))
     pairs.push([of('unknown', '', '__proto__', 'limit', 'offset', 'version'), numberText(draw)])
   if (odd(5)) pairs.push(...pairs)

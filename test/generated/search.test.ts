@@ -220,8 +220,12 @@ for (const on of engines)
     await send('PATCH /api/recipes/1', { method: 'Melt' })
     assert.deepEqual(await listed('/api/v2/recipes?search=burn&sort=-relevance'), [2])
     const { text } = await service.ask({ line: 'GET /api/v2/openapi.json', as: 'user' })
-    const { parameters } = JSON.parse(text).paths['/recipes'].get
-    const named = (name: string) => parameters.find((one: { name?: string }) => one.name === name)
+    const { paths, components } = JSON.parse(text)
+    const parameters: readonly { name?: string; $ref?: string }[] = paths['/recipes'].get.parameters
+    const told = parameters.map(
+      one => components.parameters[one.$ref?.split('/').at(-1) ?? ''] ?? one,
+    )
+    const named = (name: string) => told.find(one => one.name === name)
     assert.match(named('search').description, /all these words in method, title, whatever/)
     assert.ok(named('sort').schema.items.enum.includes('-relevance'))
     const wrong: readonly (readonly [query: string, field: string, message: string])[] = [

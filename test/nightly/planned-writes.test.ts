@@ -1,0 +1,3 @@
+import { asPlanned } from './planned.ts'
+
+asPlanned(['test/store/writer.test.ts', 'test/store/group-commit.test.ts'])
