@@ -153,7 +153,9 @@ const sortParameter = (
       const sunset = entity.fields[resource.fieldNamed(member) ?? '']?.sunset
       return [member, `-${member}`].map(name => [name, sunset] as const)
     })
-    const about = `What to sort by, at most ${mostKeys} with commas between, the first one first; - descends. Null comes last, but first where a declared sort descends (${names.join(', ') || 'there is none'}). Ties are in the order of their ids.`
+    const declared =
+      names.length > 0 ? `, but first where a declared sort descends (${names.join(', ')})` : ''
+    const about = `What to sort by, at most ${mostKeys}, the first one first; - descends. Null comes last${declared}. Ties are in the order of their ids.`
     return wordsParameter('sort', about, { ...Object.fromEntries(members), ...words })
   }
   if (style === 'signed list') {
@@ -204,7 +206,7 @@ const groupsParameters = (resource: Resource): readonly JsonSchema[] => {
   const sorted = values.flatMap(([name, value]) =>
     [name, `-${name}`].map(term => [term, sunsetOf(value)] as const),
   )
-  const shared = `What the rows of a group share, at most ${mostGroupKeys} with commas between; without it all rows are one group.`
+  const shared = `What the rows of a group share, at most ${mostGroupKeys}; without it all rows are one group.`
   const having = havingOf(resource).map(({ scalar, parameter }) =>
     deepParameter(parameter, comparedName(scalar)),
   )
@@ -220,7 +222,7 @@ const groupsParameters = (resource: Resource): readonly JsonSchema[] => {
     ...having,
     wordsParameter(
       'sort',
-      'What to sort groups by, with commas between, the first one first; - descends. Null comes last. Ties are in the order of what groups share.',
+      'What to sort groups by, the first one first; - descends. Null comes last. Ties are in the order of what groups share.',
       Object.fromEntries(sorted),
     ),
     query('limit', `How many groups at the most; without it more than ${mostGroups} are refused.`, {
