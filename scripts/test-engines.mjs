@@ -21,6 +21,7 @@ export const onSqliteOnly = {
   'test/cli/explain.test.ts': 'names both engines by itself, and opens no store',
   'test/cli/init.test.ts':
     'what is in a project does not depend on the store; test/generic has the examples on both',
+  'test/cli/documents.test.ts': 'documents of a folder do not depend on the store',
   'content/test/cli/mail.test.ts': 'mail does not depend on the store',
   'content/test/cli/move.test.ts': 'goes from one engine to the other by itself',
   'test/cli/move-own-kind.test.ts': 'goes from one engine to the other by itself',
@@ -46,6 +47,11 @@ export const onSqliteOnly = {
   'test/store/shared-log.test.ts': 'the log of a SQLite file',
   'content/test/store/threads.test.ts': 'threads serve a SQLite file',
   'test/store/writer.test.ts': 'the writer thread of SQLite',
+}
+
+/** Those whose run on PostgreSQL does all that their run on SQLite does, with the reason: they run on SQLite only where there is no PostgreSQL. */
+export const wholeOnPostgres = {
+  'test/cli/tutorial.test.ts': 'the tutorial begins on SQLite, and ends on PostgreSQL',
 }
 
 /** Whether a test file is run again on PostgreSQL. */

@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util'
 import { ableNode, handOver } from './hand-over.mjs'
 import { recentEnough } from './pinned-node.mjs'
 import { noteFigures } from './reliability.mjs'
-import { longFirst, runsOnPostgres } from './test-engines.mjs'
+import { longFirst, runsOnPostgres, wholeOnPostgres } from './test-engines.mjs'
 import { ownFolder } from './test-folder.mjs'
 import { testServer } from './test-postgres.mjs'
 import { countedIn, keepTimes, usedBy } from './test-processor.mjs'
@@ -29,7 +29,7 @@ const suites = {
   usual: {
     files: ['src/**/*.test.ts', 'content/!(test)/**/*.test.ts', 'content/*.test.ts', ...usualTests],
     onPostgres: files => files.filter(runsOnPostgres),
-    secondsPerFile: 600 * patience,
+    secondsPerFile: 1200 * patience,
     // Many of them wait for programs to start and to end: with fewer, a quarter of two processors is idle.
     atOnce: Math.max(9, availableParallelism() - 1),
   },
@@ -121,8 +121,9 @@ function runsOf({ DUET_TEST_STORE: only, DUET_TEST_NO_POSTGRES: noPostgres }) {
   if (only) return [{ engine: only, files }]
   // Each run has a report of its own, and the first takes the branches of both engines.
   const again = noPostgres || hasCoverage ? [] : suite.onPostgres(files)
+  const isWhole = file => Object.hasOwn(wholeOnPostgres, file) && again.includes(file)
   const runs = [
-    { engine: 'sqlite', files },
+    { engine: 'sqlite', files: files.filter(file => !isWhole(file)) },
     { engine: 'postgres', files: again },
   ]
   return runs.filter(run => run.files.length > 0)

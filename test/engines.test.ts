@@ -6,9 +6,10 @@ import { test } from 'node:test'
 type Engines = {
   readonly onSqliteOnly: Readonly<Record<string, string>>
   readonly longest: readonly string[]
+  readonly wholeOnPostgres: Readonly<Record<string, string>>
   readonly runsOnPostgres: (file: string) => boolean
 }
-const { longest, onSqliteOnly, runsOnPostgres }: Engines = await import(
+const { longest, onSqliteOnly, runsOnPostgres, wholeOnPostgres }: Engines = await import(
   new URL('../scripts/test-engines.mjs', import.meta.url).href
 )
 
@@ -31,13 +32,18 @@ test('every contract test runs on PostgreSQL too, a new one as well', () => {
 })
 
 test('each exception, and each file that begins first, is a test file that is there', () => {
+  const known = [onSqliteOnly, wholeOnPostgres, alone].flatMap(Object.keys)
   assert.deepEqual(
-    [...Object.keys(onSqliteOnly), ...Object.keys(alone), ...longest].filter(
+    [...known, ...longest].filter(
       // Those of a content go with it.
       file => !existsSync(new URL(file, root)) && existsSync(new URL('./', new URL(file, root))),
     ),
     [],
   )
+})
+
+test('what runs on SQLite as a part of its run on PostgreSQL runs on PostgreSQL', () => {
+  assert.ok(Object.keys(wholeOnPostgres).every(runsOnPostgres))
 })
 
 const isInTest = (file: string) => /^(content\/)?test\//.test(file)

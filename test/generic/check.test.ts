@@ -45,7 +45,8 @@ for (const { name, content } of subjects)
     })
     after(() => service.close())
 
-    for (const view of viewsOf(content)) {
+    // What versions call a member does not depend on the store: on PostgreSQL the newest one, the last, stands for all.
+    for (const view of onPostgres ? viewsOf(content).slice(-1) : viewsOf(content)) {
       const inVersion = () => ({ ...service, view })
       test(`each row and list of version ${view.version} is as the rules and the rows say`, async t => {
         t.diagnostic(`DUET_SEED=${seed}`)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** The longest that a test waits for anything, in milliseconds; a slow machine has it raised by DUET_TEST_PATIENCE. */
-export const longest = 60_000 * Number(process.env.DUET_TEST_PATIENCE ?? 1)
+export const longest = 120_000 * Number(process.env.DUET_TEST_PATIENCE ?? 1)
 
 /** Waits until `isSo`; fails at the deadline, saying what was waited for. */
 export const until = async (
