@@ -4,9 +4,9 @@ import {
   type ContractDifference,
   type DiffContext,
   type Differences,
-  found,
   noticeOf,
-  removal,
+  tell,
+  tellRemoval,
 } from '#contract/difference.ts'
 import { diffGraphql } from '#contract/graphql.ts'
 import { diffOpenApi } from '#contract/openapi.ts'
@@ -66,16 +66,22 @@ const placeOf = ({ name }: ContractFile, today: string): DiffContext => ({
   path: name,
   member: name,
   today,
+  found: [],
 })
 
 /** The difference that a new file is. */
-export const fileAdded = (file: ContractFile, today: string): Differences =>
-  found(placeOf(file, today), 'document-added', `${file.name} is new`)
+export const fileAdded = (file: ContractFile, today: string): Differences => {
+  const at = placeOf(file, today)
+  tell(at, 'document-added', `${file.name} is new`)
+  return at.found
+}
 
 /** The difference that a file which is gone is: allowed on the day that its `info` announced, or later. */
 export const fileRemoved = (file: ContractFile, today: string): Differences => {
+  const at = placeOf(file, today)
   const notice = noticeOf(kindOf(file.name) === 'json' ? openApiOf(file).info : undefined)
-  return removal(notice, placeOf(file, today), 'document-removed', `${file.name} is gone`)
+  tellRemoval(notice, at, 'document-removed', `${file.name} is gone`)
+  return at.found
 }
 
 /** The paths of one operation that differ in the status alone as one path, with all the statuses in it. */
@@ -89,7 +95,7 @@ const merged = (paths: readonly string[]): readonly string[] => {
   })
 }
 
-/** Every difference with its places, by class with the worst first; empty where there is none. */
+/** Every difference with its places, by class with the worst first; empty if there is none. */
 export const report = (differences: Differences): string =>
   classes
     .flatMap(name => {

@@ -31,6 +31,8 @@ export type DiffContext = {
   readonly member: string
   /** The day that the comparison is made on. */
   readonly today: string
+  /** What the whole comparison has found so far. */
+  readonly found: ContractDifference[]
 }
 
 export const hits = {
@@ -39,39 +41,27 @@ export const hits = {
   either: 'callers who send or read it',
 } as const satisfies Record<DiffDirection, string>
 
-/** The worse of two classes. */
-const worse = (one: DifferenceClass, other: DifferenceClass): DifferenceClass =>
-  classes.indexOf(one) < classes.indexOf(other) ? one : other
-
-const classOf = (rule: ContractRule, way: DiffDirection): DifferenceClass => {
-  const { sent, read } = rules[rule]
-  return way === 'either' ? worse(sent, read) : rules[rule][way]
-}
-
-/** One difference at a place, by a rule. */
-export const found = (
-  at: DiffContext,
+/** Adds a difference at a place, by a rule; if no operation says which way the value goes, the worse of its classes counts. */
+export const tell = (
+  { way, path, member, found }: DiffContext,
   rule: ContractRule,
   message: string,
-  names: readonly string[] = [at.member],
-): Differences => [
-  { class: classOf(rule, at.way), rule, path: at.path, message, hits: hits[at.way], names },
-]
+  names: readonly string[] = [member],
+): void => {
+  const { sent, read } = rules[rule]
+  const worse = classes.indexOf(sent) < classes.indexOf(read) ? sent : read
+  const level = way === 'either' ? worse : rules[rule][way]
+  found.push({ class: level, rule, path, message, hits: hits[way], names })
+}
+
+const keyOf = ({ class: level, rule, message, path, hits }: ContractDifference): string =>
+  [classes.indexOf(level), rule, message, path, hits].join('\n')
 
 /** The differences with the worst first, and always in the same order. */
 export const sorted = (differences: Differences): Differences =>
   [...Map.groupBy(differences, keyOf)]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([, same]) => same)
-
-const keyOf = (difference: ContractDifference): string =>
-  [
-    classes.indexOf(difference.class),
-    difference.rule,
-    difference.message,
-    difference.path,
-    difference.hits,
-  ].join('\n')
 
 /** What an element announces: that it goes, and from which day. */
 export type Notice = { readonly deprecated: boolean; readonly sunset: string | undefined }
@@ -85,71 +75,55 @@ export const noticeOf = (part: unknown): Notice => {
   }
 }
 
-const firstSunset = (sunset: string, at: DiffContext): Differences => {
+const firstSunset = (sunset: string, at: DiffContext): void => {
+  const { member, today } = at
+  const soonest = soonestEnd(today)
   if (!isDay(sunset))
-    return found(
-      at,
-      'sunset-unreadable',
-      `the sunset of ${at.member} must be YYYY-MM-DD, not ${sunset}`,
-    )
-  const soonest = soonestEnd(at.today)
-  return sunset < soonest
-    ? found(
-        at,
-        'sunset-too-soon',
-        `the sunset of ${at.member} is ${sunset}: announced on ${at.today}, it must be ${soonest} or later`,
-      )
-    : found(at, 'sunset-set', `${at.member} may be gone from ${sunset} on`)
+    tell(at, 'sunset-unreadable', `the sunset of ${member} must be YYYY-MM-DD, not ${sunset}`)
+  else if (sunset < soonest) {
+    const remedy = `announced on ${today}, it must be ${soonest} or later`
+    tell(at, 'sunset-too-soon', `the sunset of ${member} is ${sunset}: ${remedy}`)
+  } else tell(at, 'sunset-set', `${member} may be gone from ${sunset} on`)
 }
 
-const sunsetChanges = (
-  before: string | undefined,
-  after: string | undefined,
-  at: DiffContext,
-): Differences => {
-  if (before === after) return []
-  if (after === undefined)
-    return found(at, 'sunset-withdrawn', `the sunset of ${at.member}, ${before}, is taken back`)
-  if (before === undefined || !isDay(before) || !isDay(after)) return firstSunset(after, at)
-  const rule = after < before ? 'sunset-earlier' : 'sunset-later'
-  return found(at, rule, `the sunset of ${at.member} is ${after} instead of ${before}`)
+/** Compares two announcements. */
+export const compareNotices = (before: Notice, after: Notice, at: DiffContext): void => {
+  const { member } = at
+  const [was, is] = [before.sunset, after.sunset]
+  if (!before.deprecated && after.deprecated) tell(at, 'deprecated', `${member} is deprecated`)
+  if (before.deprecated && !after.deprecated)
+    tell(at, 'deprecation-withdrawn', `${member} is no longer deprecated`)
+  if (was === is) return
+  if (is === undefined)
+    tell(at, 'sunset-withdrawn', `the sunset of ${member}, ${was}, is taken back`)
+  else if (was === undefined || !isDay(was) || !isDay(is)) firstSunset(is, at)
+  else {
+    const rule = is < was ? 'sunset-earlier' : 'sunset-later'
+    tell(at, rule, `the sunset of ${member} is ${is} instead of ${was}`)
+  }
 }
 
-/** What has changed in an announcement. */
-export const noticeChanges = (before: Notice, after: Notice, at: DiffContext): Differences => [
-  ...(!before.deprecated && after.deprecated
-    ? found(at, 'deprecated', `${at.member} is deprecated`)
-    : []),
-  ...(before.deprecated && !after.deprecated
-    ? found(at, 'deprecation-withdrawn', `${at.member} is no longer deprecated`)
-    : []),
-  ...sunsetChanges(before.sunset, after.sunset, at),
-]
-
-/** A removal: by its own rule, or by one of the announcement where there was any. */
-export const removal = (
-  notice: Notice,
+/** Adds a removal: by its own rule, or by one of the announcement if there was any. */
+export const tellRemoval = (
+  { deprecated, sunset }: Notice,
   at: DiffContext,
   rule: ContractRule,
   message: string,
-): Differences => {
-  const { deprecated, sunset } = notice
-  if (!deprecated && sunset === undefined) return found(at, rule, message)
-  if (sunset === undefined || !isDay(sunset))
-    return found(at, 'removed-without-sunset', `${message}, and no sunset was announced`)
-  return at.today >= sunset
-    ? found(at, 'removed-after-sunset', `${message}, as announced for ${sunset}`)
-    : found(at, 'removed-before-sunset', `${message}, before its sunset on ${sunset}`)
+): void => {
+  if (!deprecated && sunset === undefined) tell(at, rule, message)
+  else if (sunset === undefined || !isDay(sunset))
+    tell(at, 'removed-without-sunset', `${message}, and no sunset was announced`)
+  else if (at.today >= sunset)
+    tell(at, 'removed-after-sunset', `${message}, as announced for ${sunset}`)
+  else tell(at, 'removed-before-sunset', `${message}, before its sunset on ${sunset}`)
 }
 
-/** The announcements within something new: their sunsets count from today too. */
-export const newNotices = (added: unknown, at: DiffContext): Differences => {
-  if (Array.isArray(added)) return added.flatMap(part => newNotices(part, at))
-  if (!isObject(added)) return []
-  const { sunset } = noticeOf(added)
+/** Adds the announcements within something new: their sunsets count from today too. */
+export const tellNewNotices = (added: unknown, at: DiffContext): void => {
+  if (Array.isArray(added)) for (const part of added) tellNewNotices(part, at)
+  if (!isObject(added)) return
   const ofValues = isObject(added['x-sunsets']) ? Object.values(added['x-sunsets']) : []
-  return [
-    ...[sunset, ...ofValues].flatMap(day => (typeof day === 'string' ? firstSunset(day, at) : [])),
-    ...Object.values(added).flatMap(part => newNotices(part, at)),
-  ]
+  for (const day of [noticeOf(added).sunset, ...ofValues])
+    if (typeof day === 'string') firstSunset(day, at)
+  for (const part of Object.values(added)) tellNewNotices(part, at)
 }

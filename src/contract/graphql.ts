@@ -23,15 +23,16 @@ import {
   type SchemaChange,
 } from 'graphql'
 import {
+  type ContractDifference,
+  compareNotices,
   type DiffContext,
   type DiffDirection,
   type Differences,
-  found,
   hits,
   type Notice,
-  noticeChanges,
-  removal,
   sorted,
+  tell,
+  tellRemoval,
 } from '#contract/difference.ts'
 import type { DifferenceClass } from '#contract/rules.ts'
 
@@ -99,44 +100,33 @@ const noticeOfReason = (reason: string | null | undefined): Notice => ({
   sunset: reason?.match(/\d{4}-\d{2}-\d{2}/g)?.at(-1),
 })
 
-const marksOf = (part: SchemaPart): string =>
-  [part.astNode, ...('extensionASTNodes' in part ? part.extensionASTNodes : [])]
-    .flatMap(node => node?.directives ?? [])
-    .filter(({ name }) => name.value !== 'deprecated')
-    .map(print)
-    .sort()
-    .join(' ')
-
-const elementOf = (part: SchemaPart): SchemaElement => ({
-  coordinate: isSchema(part) ? 'schema' : String(part),
-  notice: noticeOfReason('deprecationReason' in part ? part.deprecationReason : undefined),
-  marks: marksOf(part),
-  leadsTo: 'type' in part ? getNamedType(part.type).name : undefined,
-})
-
-const partsOf = (type: GraphQLNamedType): readonly SchemaPart[] => {
-  if (isEnumType(type)) return type.getValues()
-  if (isInputObjectType(type)) return Object.values(type.getFields())
-  if (!isObjectType(type) && !isInterfaceType(type)) return []
-  return Object.values(type.getFields()).flatMap(field => [field, ...field.args])
-}
-
-/** All parts of a schema. */
-const elementsOf = (schema: GraphQLSchema): readonly SchemaElement[] =>
-  [
-    schema,
-    ...Object.values(schema.getTypeMap())
-      .filter(type => !isIntrospectionType(type) && !isSpecifiedScalarType(type))
-      .flatMap(type => [type, ...partsOf(type)]),
-    ...schema.getDirectives().flatMap(({ args }) => args),
-  ].map(elementOf)
-
-/** Whether callers must give it. */
-const isNeeded = (coordinate: string, schema: GraphQLSchema): boolean => {
-  const found = resolveSchemaCoordinate(schema, coordinate)
-  if (found?.kind === 'InputField') return isRequiredInputField(found.inputField)
-  if (found?.kind === 'FieldArgument') return isRequiredArgument(found.fieldArgument)
-  return found?.kind === 'DirectiveArgument' && isRequiredArgument(found.directiveArgument)
+/** All parts of a schema, by their coordinates. */
+const elementsOf = (schema: GraphQLSchema): ReadonlyMap<string, SchemaElement> => {
+  const types = Object.values(schema.getTypeMap()).filter(
+    type => !isIntrospectionType(type) && !isSpecifiedScalarType(type),
+  )
+  const membersOf = (type: GraphQLNamedType): readonly SchemaPart[] => {
+    if (isEnumType(type)) return type.getValues()
+    if (isInputObjectType(type)) return Object.values(type.getFields())
+    if (!isObjectType(type) && !isInterfaceType(type)) return []
+    return Object.values(type.getFields()).flatMap(field => [field, ...field.args])
+  }
+  const elementOf = (part: SchemaPart): readonly [string, SchemaElement] => {
+    const coordinate = isSchema(part) ? 'schema' : String(part)
+    const nodes = [part.astNode, ...('extensionASTNodes' in part ? part.extensionASTNodes : [])]
+    const marks = nodes
+      .flatMap(node => node?.directives ?? [])
+      .filter(({ name }) => name.value !== 'deprecated')
+      .map(print)
+      .sort()
+      .join(' ')
+    const notice = noticeOfReason('deprecationReason' in part ? part.deprecationReason : undefined)
+    const leadsTo = 'type' in part ? getNamedType(part.type).name : undefined
+    return [coordinate, { coordinate, notice, marks, leadsTo }]
+  }
+  const parts = types.flatMap(type => [type, ...membersOf(type)])
+  const ofDirectives = schema.getDirectives().flatMap(({ args }) => args)
+  return new Map([...parts, ...ofDirectives, schema].map(elementOf))
 }
 
 /** The interfaces of a type that the other schema has too: fields of their types may give it. */
@@ -150,13 +140,6 @@ const interfacesLeft = (
   return type.getInterfaces().flatMap(({ name }) => (other.getType(name) ? [name] : []))
 }
 
-/** What a change is about, as a coordinate: the description begins with it, or ends where a type is the context. */
-const coordinateOf = ({ description }: SchemaChange): string =>
-  /(?:union type|implemented by) (\w+)/.exec(description)?.[1] ??
-  /\w+\.\w+(?:\(\w+:\))?|@\w+(?:\(\w+:\))?/.exec(description)?.[0] ??
-  /\w+/.exec(description)?.[0] ??
-  ''
-
 const ways: Readonly<Record<string, DiffDirection>> = {
   FieldArgument: 'sent',
   DirectiveArgument: 'sent',
@@ -164,127 +147,103 @@ const ways: Readonly<Record<string, DiffDirection>> = {
   Field: 'read',
 }
 
-const wayOf = (coordinate: string, schemas: readonly GraphQLSchema[]): DiffDirection => {
-  const [element] = schemas.flatMap(schema => resolveSchemaCoordinate(schema, coordinate) ?? [])
-  return (element && ways[element.kind]) ?? 'either'
-}
+const removals = ['FIELD_REMOVED', 'ARG_REMOVED', 'VALUE_REMOVED_FROM_ENUM']
 
-const isRemoval = ({ type }: SchemaChange): boolean =>
-  ['FIELD_REMOVED', 'ARG_REMOVED', 'VALUE_REMOVED_FROM_ENUM'].includes(type)
-
-/** The types that go because everything announced to go was all that led to them. */
-const goneWith = (
-  removed: readonly SchemaElement[],
-  all: readonly SchemaElement[],
-): ReadonlySet<string> => {
-  const gone = new Set(removed.flatMap(({ leadsTo }) => leadsTo ?? []))
-  // A set goes on with what is added to it meanwhile.
-  for (const type of gone)
-    for (const { coordinate, leadsTo } of all)
-      if (leadsTo !== undefined && coordinate.startsWith(`${type}.`)) gone.add(leadsTo)
-  return gone
-}
-
-const isAnnounced = ({ notice: { sunset = '9' } }: SchemaElement, today: string) => today >= sunset
-
-const changesFound = (before: GraphQLSchema, after: GraphQLSchema, today: string): Differences => {
-  const elements = elementsOf(before)
-  const changes = findSchemaChanges(before, after).map(change => {
-    const coordinate = coordinateOf(change)
-    const element = elements.find(element => element.coordinate === coordinate)
-    return { change, coordinate, element }
-  })
-  const removed = changes.flatMap(({ change, element }) =>
-    element && isRemoval(change) && isAnnounced(element, today) ? [element] : [],
-  )
-  const gone = goneWith(removed, elements)
-  return changes.flatMap(({ change, coordinate, element }) => {
-    const at: DiffContext = {
-      ...placeOf(coordinate, today),
-      way: wayOf(coordinate, [before, after]),
-    }
-    const message = change.description.replace(/\.$/, '')
-    if (element && isRemoval(change) && element.notice.deprecated)
-      return removal(element.notice, at, 'member-removed', message)
-    // A standard scalar goes with its last use, which is a change of its own.
-    if (message.startsWith('Standard scalar')) return []
-    const isGone = gone.has(coordinate) && interfacesLeft(coordinate, before, after).length === 0
-    if (change.type === 'TYPE_REMOVED' && isGone)
-      return found(at, 'removed-after-sunset', `${message}, with all that led to it`)
-    // Without its default value an argument that is not null cannot be left out.
-    if (/DEFAULT_VALUE_CHANGE$/.test(change.type) && isNeeded(coordinate, after))
-      return found(at, 'member-required', `${message}, so ${coordinate} must be given`)
-    return [...changed(change, message, at), ...givenAnew(change, before, after, at)]
-  })
-}
-
-/** The interfaces whose fields may give a type that is new. */
-const givenAnew = (
-  { type }: SchemaChange,
-  before: GraphQLSchema,
-  after: GraphQLSchema,
-  at: DiffContext,
-): Differences => {
-  if (type !== 'TYPE_ADDED') return []
-  const change = 'IMPLEMENTED_INTERFACE_ADDED'
-  return interfacesLeft(at.path, after, before).flatMap(name =>
-    changed({ type: change }, `${at.path} is a new type of the interface ${name}`, at),
-  )
-}
-
-const placeOf = (coordinate: string, today: string): DiffContext => ({
-  way: 'either',
-  path: coordinate,
-  member: /\w+(?=\W*$)/.exec(coordinate)?.[0] ?? coordinate,
-  today,
-})
-
-const changed = (
-  { type }: Pick<SchemaChange, 'type'>,
+const tellChange = (
+  type: SchemaChange['type'],
   message: string,
-  at: DiffContext,
-): Differences => {
+  { path, way, member, found }: DiffContext,
+): void => {
   const level = graphqlRules[type]
-  if (level === undefined) return []
-  const { path, way, member } = at
-  return [{ class: level, rule: ruleOf(type), path, message, hits: hits[way], names: [member] }]
-}
-
-/** What graphql-js does not compare: announcements, and the directives that stand at an element. */
-const marksChanged = (before: GraphQLSchema, after: GraphQLSchema, today: string): Differences => {
-  const olds = new Map(elementsOf(before).map(element => [element.coordinate, element]))
-  return elementsOf(after).flatMap(({ coordinate, notice, marks }) => {
-    const at: DiffContext = { ...placeOf(coordinate, today), way: wayOf(coordinate, [after]) }
-    const old = olds.get(coordinate)
-    const changes = noticeChanges(old?.notice ?? noticeOfReason(undefined), notice, at)
-    if (!old || old.marks === marks) return changes
-    const message = `${coordinate} has ${marks || 'no directive'} instead of ${old.marks || 'none'}`
-    return [...changes, ...found(at, 'unknown', message)]
-  })
-}
-
-const rootsOf = (schema: GraphQLSchema) => [
-  schema.getQueryType(),
-  schema.getMutationType(),
-  schema.getSubscriptionType(),
-]
-
-const rootsChanged = (before: GraphQLSchema, after: GraphQLSchema, today: string): Differences => {
-  const [were, are] = [rootsOf(before), rootsOf(after)]
-  // A schema has always queries; mutations and subscriptions may come.
-  const isKept = were.every(
-    (root, index) => (index > 0 && !root) || root?.name === are[index]?.name,
-  )
-  const message = `the roots are ${are.join(', ')} instead of ${were.join(', ')}`
-  return isKept ? [] : found(placeOf('schema', today), 'unknown', message)
+  if (level !== undefined)
+    found.push({
+      class: level,
+      rule: ruleOf(type),
+      path,
+      message,
+      hits: hits[way],
+      names: [member],
+    })
 }
 
 /** The differences between two schemas for callers of the first, on a day (YYYY-MM-DD); throws GraphQLError for what is no SDL. */
 export const diffGraphql = (beforeSdl: string, afterSdl: string, today: string): Differences => {
   const [before, after] = [buildSchema(beforeSdl), buildSchema(afterSdl)]
-  return sorted([
-    ...changesFound(before, after, today),
-    ...marksChanged(before, after, today),
-    ...rootsChanged(before, after, today),
+  const olds = elementsOf(before)
+  const found: ContractDifference[] = []
+  const placeOf = (coordinate: string, schemas: readonly GraphQLSchema[]): DiffContext => {
+    const [element] = schemas.flatMap(schema => resolveSchemaCoordinate(schema, coordinate) ?? [])
+    const way = (element && ways[element.kind]) ?? 'either'
+    const member = /\w+(?=\W*$)/.exec(coordinate)?.[0] ?? coordinate
+    return { way, path: coordinate, member, today, found }
+  }
+
+  const changes = findSchemaChanges(before, after).map(({ type, description }) => {
+    // The description begins with what it is about, or ends with it if a type is the context.
+    const coordinate =
+      /(?:union type|implemented by) (\w+)/.exec(description)?.[1] ??
+      /\w+\.\w+(?:\(\w+:\))?|@\w+(?:\(\w+:\))?/.exec(description)?.[0] ??
+      /\w+/.exec(description)?.[0] ??
+      ''
+    const element = removals.includes(type) ? olds.get(coordinate) : undefined
+    return { type, message: description.replace(/\.$/, ''), coordinate, removed: element }
+  })
+  // The types that go because everything announced to go was all that led to them.
+  const gone = new Set(
+    changes.flatMap(({ removed: { notice, leadsTo } = {} }) =>
+      notice && today >= (notice.sunset ?? '9') ? (leadsTo ?? []) : [],
+    ),
+  )
+  // A set goes on with what is added to it meanwhile.
+  for (const type of gone)
+    for (const { coordinate, leadsTo } of olds.values())
+      if (leadsTo !== undefined && coordinate.startsWith(`${type}.`)) gone.add(leadsTo)
+  /** Whether callers must give it. */
+  const isNeeded = (coordinate: string): boolean => {
+    const part = resolveSchemaCoordinate(after, coordinate)
+    if (part?.kind === 'InputField') return isRequiredInputField(part.inputField)
+    if (part?.kind === 'FieldArgument') return isRequiredArgument(part.fieldArgument)
+    return part?.kind === 'DirectiveArgument' && isRequiredArgument(part.directiveArgument)
+  }
+  for (const { type, message, coordinate, removed } of changes) {
+    const at = placeOf(coordinate, [before, after])
+    const isGone = gone.has(coordinate) && interfacesLeft(coordinate, before, after).length === 0
+    if (removed?.notice.deprecated) tellRemoval(removed.notice, at, 'member-removed', message)
+    // A standard scalar goes with its last use, which is a change of its own.
+    else if (message.startsWith('Standard scalar')) continue
+    else if (type === 'TYPE_REMOVED' && isGone)
+      tell(at, 'removed-after-sunset', `${message}, with all that led to it`)
+    // Without its default value an argument that is not null cannot be left out.
+    else if (/DEFAULT_VALUE_CHANGE$/.test(type) && isNeeded(coordinate))
+      tell(at, 'member-required', `${message}, so ${coordinate} must be given`)
+    else {
+      tellChange(type, message, at)
+      // The fields of its interfaces may give a type that is new.
+      for (const name of type === 'TYPE_ADDED' ? interfacesLeft(coordinate, after, before) : []) {
+        const given = `${coordinate} is a new type of the interface ${name}`
+        tellChange('IMPLEMENTED_INTERFACE_ADDED', given, at)
+      }
+    }
+  }
+
+  // What graphql-js does not compare: announcements, and the directives that stand at an element.
+  for (const { coordinate, notice, marks } of elementsOf(after).values()) {
+    const at = placeOf(coordinate, [after])
+    const old = olds.get(coordinate)
+    compareNotices(old?.notice ?? noticeOfReason(undefined), notice, at)
+    const message = `${coordinate} has ${marks || 'no directive'} instead of ${old?.marks || 'none'}`
+    if (old && old.marks !== marks) tell(at, 'unknown', message)
+  }
+
+  const [were, are] = [before, after].map(schema => [
+    schema.getQueryType(),
+    schema.getMutationType(),
+    schema.getSubscriptionType(),
   ])
+  // A schema has always queries; mutations and subscriptions may come.
+  if (were?.some((root, index) => (index === 0 || root) && root?.name !== are?.[index]?.name)) {
+    const message = `the roots are ${are?.join(', ')} instead of ${were.join(', ')}`
+    tell(placeOf('schema', []), 'unknown', message)
+  }
+  return sorted(found)
 }

@@ -2,11 +2,11 @@
 import { isObject, type JsonObject, own } from '#base/object.ts'
 import {
   type Differences,
-  found,
-  newNotices,
   noticeOf,
-  removal,
   sorted,
+  tell,
+  tellNewNotices,
+  tellRemoval,
 } from '#contract/difference.ts'
 import {
   compareBody,
@@ -18,7 +18,6 @@ import {
 import {
   annotation,
   byPlace,
-  type Compare,
   compareKeys,
   followed,
   free,
@@ -40,6 +39,7 @@ type PathOperation = {
   readonly label: string
   readonly keys: JsonObject
   readonly parameters: JsonObject
+  /** The ways to be let in, each as text; `{}` lets everybody in. */
   readonly access: readonly string[]
 }
 
@@ -49,76 +49,57 @@ const canonical = (value: unknown): string =>
     isObject(part) ? Object.fromEntries(Object.entries(part).toSorted()) : part,
   )
 
-/** Whether those who are let in by one way are let in by the other too: it asks for no other scheme or scope. */
-const isMetBy = (other: string, way: string): boolean => {
-  const [asked, given] = [other, way].map(text => JSON.parse(text) as JsonObject)
-  return Object.entries(asked ?? {}).every(([scheme, scopes]) => {
-    const had = own(given ?? {}, scheme)
-    return Array.isArray(scopes) && Array.isArray(had) && scopes.every(scope => had.includes(scope))
-  })
-}
-
-/** The ways to be let in, each as text; an empty list lets everybody in, as `{}` does. */
-const accessOf = (security: unknown): readonly string[] =>
-  Array.isArray(security) && security.length > 0 ? security.map(canonical) : ['{}']
-
-const operationOf = (
-  document: JsonObject,
-  path: string,
-  item: JsonObject,
-  method: string,
-): PathOperation => {
-  const keys = own(item, method) as JsonObject
-  return {
-    path,
-    label: `${method.toUpperCase()} ${path}`,
-    keys,
-    parameters: parametersOf(document, [item.parameters, keys.parameters], path),
-    access: accessOf(keys.security ?? document.security),
-  }
-}
-
 /** All operations of a document by method and path, whatever is in its braces. */
 const operationsOf = (document: JsonObject): Readonly<Record<string, PathOperation>> =>
   Object.fromEntries(
     Object.entries(isObject(document.paths) ? document.paths : {}).flatMap(([path, part]) => {
       const item = followed(document, part)
       if (!isObject(item)) return []
-      return methods
-        .filter(method => isObject(own(item, method)))
-        .map(method => operationOf(document, path, item, method))
-        .map(operation => [operation.label.replace(/\{[^}]*\}/g, '{}'), operation] as const)
+      return methods.flatMap(method => {
+        const keys = own(item, method)
+        if (!isObject(keys)) return []
+        const label = `${method.toUpperCase()} ${path}`
+        const security = keys.security ?? document.security
+        const isRestricted = Array.isArray(security) && security.length > 0
+        const operation = {
+          path,
+          label,
+          keys,
+          parameters: parametersOf(document, [item.parameters, keys.parameters], path),
+          access: isRestricted ? security.map(canonical) : ['{}'],
+        }
+        return [[label.replace(/\{[^}]*\}/g, '{}'), operation] as const]
+      })
     }),
   )
 
-const accessChanges = (before: PathOperation, after: PathOperation, at: Place): Differences => {
+const compareAccess = (before: PathOperation, after: PathOperation, at: Place): void => {
   const inWords = (way: string) => (way === '{}' ? 'no token' : way)
-  const ruleOf = (way: string) =>
-    after.access.some(other => isMetBy(other, way)) ? 'access-eased' : 'access-closed'
-  return [
-    ...missing(before.access, after.access).flatMap(way =>
-      found(at, ruleOf(way), `it no longer lets in with ${inWords(way)}`),
-    ),
-    ...missing(after.access, before.access).flatMap(way =>
-      found(at, 'access-opened', `it lets in with ${inWords(way)}`),
-    ),
-  ]
+  /** Whether those who are let in by one way are let in by the other too: it asks for no other scheme or scope. */
+  const isMetBy = (other: string, way: string): boolean => {
+    const [asked, given]: readonly JsonObject[] = [other, way].map(text => JSON.parse(text))
+    return Object.entries(asked ?? {}).every(([scheme, scopes]) => {
+      const had = own(given ?? {}, scheme)
+      return Array.isArray(scopes) && Array.isArray(had) && scopes.every(one => had.includes(one))
+    })
+  }
+  for (const way of missing(before.access, after.access)) {
+    const isEased = after.access.some(other => isMetBy(other, way))
+    const rule = isEased ? 'access-eased' : 'access-closed'
+    tell(at, rule, `it no longer lets in with ${inWords(way)}`)
+  }
+  for (const way of missing(after.access, before.access))
+    tell(at, 'access-opened', `it lets in with ${inWords(way)}`)
 }
-
-const compareName: Compare = (before, after, at) =>
-  before === after
-    ? []
-    : found(
-        at,
-        'operation-renamed',
-        `its operationId is ${after ?? 'gone'} instead of ${before ?? 'none'}`,
-        [String(after ?? before)],
-      )
 
 const compareOperation = compareKeys({
   tags: annotation('tags'),
   externalDocs: annotation('link to documents'),
-  operationId: compareName,
+  operationId: (before, after, at) => {
+    if (before === after) return
+    const message = `its operationId is ${after ?? 'gone'} instead of ${before ?? 'none'}`
+    tell(at, 'operation-renamed', message, [String(after ?? before)])
+  },
   requestBody: compareBody,
   responses: compareResponses,
   // Compared with what the path and the document say.
@@ -126,28 +107,27 @@ const compareOperation = compareKeys({
   security: free,
 })
 
-const compareAllOperations = (at: Place): Differences =>
-  pairs(operationsOf(at.run.before), operationsOf(at.run.after)).flatMap(([, was, is]) => {
+const compareAllOperations = (at: Place): void => {
+  for (const [, was, is] of pairs(operationsOf(at.run.before), operationsOf(at.run.after))) {
     const { label = '', path = '' } = is ?? was ?? {}
     const there = { ...inside(at, label, label), visited: nothing() }
-    if (!was)
-      return [...found(there, 'operation-added', `${label} is new`), ...newNotices(is?.keys, there)]
-    if (!is) return removal(noticeOf(was.keys), there, 'operation-removed', `${label} is gone`)
-    return [
-      ...(was.path === path
-        ? []
-        : found(there, 'path-parameter-renamed', `its path is ${path} instead of ${was.path}`, [
-            path,
-          ])),
-      ...compareParameters(was.parameters, is.parameters, there),
-      ...accessChanges(was, is, there),
-      ...compareOperation(was.keys, is.keys, there),
-    ]
-  })
+    if (was && is) {
+      const renamed = `its path is ${path} instead of ${was.path}`
+      if (was.path !== path) tell(there, 'path-parameter-renamed', renamed, [path])
+      compareParameters(was.parameters, is.parameters, there)
+      compareAccess(was, is, there)
+      compareOperation(was.keys, is.keys, there)
+    } else if (was) tellRemoval(noticeOf(was.keys), there, 'operation-removed', `${label} is gone`)
+    else {
+      tell(there, 'operation-added', `${label} is new`)
+      tellNewNotices(is?.keys, there)
+    }
+  }
+}
 
 /** Whether what is compared elsewhere is there at all. */
-const aMap = objects(() => [])
-const aList = lists(() => [])
+const aMap = objects(() => {})
+const aList = lists(() => {})
 
 const comparePath = compareKeys({
   ...Object.fromEntries(methods.map(method => [method, aMap])),
@@ -155,23 +135,19 @@ const comparePath = compareKeys({
 })
 
 /** All that a path has besides its operations and their parameters; a path without operations promises nothing. */
-const comparePaths = maps(([path, was, is], at) => {
+const comparePaths = maps((path, was, is, at) => {
   const isOneSided =
     [was, is].some(side => side == null) && [was, is].every(side => isObject(side ?? {}))
-  return isOneSided ? [] : comparePath(was, is, inside(at, path, path))
+  if (!isOneSided) comparePath(was, is, inside(at, path, path))
 })
 
-const minor = (version: unknown) => String(version).split('.').slice(0, 2).join('.')
-
-const compareDialect: Compare = (before, after, at) =>
-  minor(before) === minor(after)
-    ? annotation('version of OpenAPI')(before, after, at)
-    : found(at, 'openapi-changed', `it is written in OpenAPI ${after} instead of ${before}`, [
-        String(after),
-      ])
-
 const compareDocuments = compareKeys({
-  openapi: compareDialect,
+  openapi: (before, after, at) => {
+    const [was, is] = [before, after].map(text => String(text).split('.').slice(0, 2).join('.'))
+    const message = `it is written in OpenAPI ${after} instead of ${before}`
+    if (was === is) annotation('version of OpenAPI')(before, after, at)
+    else tell(at, 'openapi-changed', message, [String(after)])
+  },
   // The notice of a whole version stands here too.
   info: compareKeys({
     title: annotation('title'),
@@ -193,20 +169,18 @@ export const diffOpenApi = (before: JsonObject, after: JsonObject, today: string
   const at: Place = {
     run: { before, after, followed: new Set() },
     visited: nothing(),
+    found: [],
     today,
     way: 'either',
     path: '',
     member: 'the document',
   }
+  compareDocuments(before, after, at)
+  compareAllOperations(at)
+  // After the operations: what none of them led to is compared here.
   const components = inside(at, 'components', 'components')
-  const differences = [
-    ...compareDocuments(before, after, at),
-    ...compareAllOperations(at),
-    // After the operations: what none of them led to is compared here.
-    ...compareComponents(before.components, after.components, components),
-  ]
-  return sorted(differences.map(difference => ({ ...difference, path: tidy(difference.path) })))
+  compareComponents(before.components, after.components, components)
+  // A path without what joins a step to nothing.
+  const tidy = (path: string) => path.replace(/ → $/, '').replaceAll(' → .', ' → ')
+  return sorted(at.found.map(difference => ({ ...difference, path: tidy(difference.path) })))
 }
-
-/** A path without what joins a step to nothing. */
-const tidy = (path: string): string => path.replace(/ → $/, '').replaceAll(' → .', ' → ')

@@ -1,6 +1,6 @@
 /** Compares what an operation takes and answers: parameters, bodies, statuses and headers; and what documents keep of these by name. */
 import { isObject, type JsonObject, own } from '#base/object.ts'
-import { type DiffDirection, type Differences, found, newNotices } from '#contract/difference.ts'
+import { type DiffDirection, tell, tellNewNotices } from '#contract/difference.ts'
 import { compareSchemas } from '#contract/schema.ts'
 import {
   type Compare,
@@ -17,7 +17,7 @@ import {
   type Place,
   pairOf,
   pairs,
-  removed,
+  tellRemoved,
   throughRefs,
   unknown,
 } from '#contract/walk.ts'
@@ -25,11 +25,11 @@ import {
 const compareMediaType = compareKeys({ schema: compareSchemas })
 
 /** Compares bodies by their media types. */
-const compareContents = maps(([type, was, is], at) => {
+const compareContents = maps((type, was, is, at) => {
   const there = type === 'application/json' ? at : inside(at, ` (${type})`)
-  if (was === undefined) return found(there, 'media-type-added', `${type} is new`, [type])
-  if (is === undefined) return found(there, 'media-type-removed', `${type} is gone`, [type])
-  return compareMediaType(was, is, inside(there, ' → '))
+  if (was === undefined) tell(there, 'media-type-added', `${type} is new`, [type])
+  else if (is === undefined) tell(there, 'media-type-removed', `${type} is gone`, [type])
+  else compareMediaType(was, is, inside(there, ' → '))
 })
 
 /** Compares what has its value either plain, by a schema, or in a media type, with the other keys of its kind. */
@@ -37,9 +37,8 @@ const valued = (keys: KeyComparisons): Compare => {
   const compare = compareKeys({ ...keys, schema: compareSchemas, content: compareContents })
   return throughRefs((before, after, at) => {
     const [was, is] = [before, after].map(part => isObject(part) && Object.hasOwn(part, 'content'))
-    return was === is
-      ? compare(before, after, at)
-      : found(at, 'format-changed', `${at.member} is ${is ? '' : 'no longer '}in a media type`)
+    if (was === is) compare(before, after, at)
+    else tell(at, 'format-changed', `${at.member} is ${is ? '' : 'no longer '}in a media type`)
   })
 }
 
@@ -73,10 +72,6 @@ const asSent = (before: unknown, after: unknown): readonly [unknown, unknown] =>
   return [list ? text(before, list) : before, text(after, is)]
 }
 
-const compareParameter: Compare = throughRefs((before, after, at) =>
-  compareSent(...asSent(before, after), at),
-)
-
 const compareSent = valued({
   // It was found by them.
   name: free,
@@ -86,19 +81,20 @@ const compareSent = valued({
   ),
 })
 
-/** The places in braces of a path, in order. */
-const holes = (path: string): readonly string[] =>
-  [...path.matchAll(/\{([^}]*)\}/g)].map(([, name = '']) => name)
+const compareParameter = throughRefs((before, after, at) =>
+  compareSent(...asSent(before, after), at),
+)
 
 const labelOf = (parameter: unknown) => {
   const { name, in: where }: JsonObject = isObject(parameter) ? parameter : {}
   return { where, name: String(name) }
 }
 
-/** What tells a parameter from the others: of one in the path its place, of a header its name in any case. */
+/** What tells a parameter from the others: of one in the path its place there, of a header its name in any case. */
 const keyOf = (parameter: unknown, path: string): string => {
   const { name, where } = labelOf(parameter)
-  const place = where === 'path' ? holes(path).indexOf(name) : -1
+  const holes = [...path.matchAll(/\{([^}]*)\}/g)].map(([, hole]) => hole)
+  const place = where === 'path' ? holes.indexOf(name) : -1
   if (place >= 0) return `{${place}}`
   return `${where} ${where === 'header' ? name.toLowerCase() : name}`
 }
@@ -116,27 +112,19 @@ export const parametersOf = (
       .map(parameter => [keyOf(followed(document, parameter), path), parameter]),
   )
 
-const parameterAdded = (parameter: unknown, at: Place): Differences => {
-  const there = followed(at.run.after, parameter)
-  const isNeeded = isObject(there) && there.required === true
-  return [
-    ...(isNeeded
-      ? found(at, 'required-parameter-added', `the parameter ${at.member} is new, and must be sent`)
-      : found(at, 'parameter-added', `the parameter ${at.member} is new`)),
-    ...newNotices(there, at),
-  ]
-}
-
 /** Compares the parameters of an operation, by their keys. */
-export const compareParameters = maps(([, was, is], at) => {
-  const { where, name } = labelOf(
-    is === undefined ? followed(at.run.before, was) : followed(at.run.after, is),
-  )
-  const place: Place = { ...inside(at, ` → ${where} ${name}`, name), way: 'sent' }
-  if (was === undefined) return parameterAdded(is, place)
-  return is === undefined
-    ? removed(was, place, 'parameter-removed', `the parameter ${name} is gone`)
-    : compareParameter(was, is, place)
+export const compareParameters = maps((_, was, is, outer) => {
+  const { run } = outer
+  const there = is === undefined ? followed(run.before, was) : followed(run.after, is)
+  const { where, name } = labelOf(there)
+  const at: Place = { ...inside(outer, ` → ${where} ${name}`, name), way: 'sent' }
+  if (is === undefined)
+    return tellRemoved(was, at, 'parameter-removed', `the parameter ${name} is gone`)
+  if (was !== undefined) return compareParameter(was, is, at)
+  if (isObject(there) && there.required === true)
+    tell(at, 'required-parameter-added', `the parameter ${name} is new, and must be sent`)
+  else tell(at, 'parameter-added', `the parameter ${name} is new`)
+  tellNewNotices(there, at)
 })
 
 const compareBodies = throughRefs(
@@ -151,12 +139,12 @@ const compareBodies = throughRefs(
 /** Compares the bodies that an operation takes. */
 export const compareBody: Compare = (before, after, outer) => {
   const at: Place = { ...inside(outer, ' → body'), way: 'sent' }
-  if (after === undefined) return found(at, 'body-removed', 'it takes no body any more')
+  if (after === undefined) return tell(at, 'body-removed', 'it takes no body any more')
   if (before !== undefined) return compareBodies(before, after, at)
   const body = followed(at.run.after, after)
-  return isObject(body) && body.required === true
-    ? found(at, 'required-body-added', 'a body must be sent')
-    : found(at, 'body-added', 'a body may be sent')
+  if (isObject(body) && body.required === true)
+    tell(at, 'required-body-added', 'a body must be sent')
+  else tell(at, 'body-added', 'a body may be sent')
 }
 
 const compareHeader = valued({
@@ -171,66 +159,61 @@ const folded = (headers: JsonObject) =>
     Object.entries(headers).map(([name, header]) => [name.toLowerCase(), { name, header }]),
   )
 
-const compareHeaders = objects((before, after, at) =>
-  pairs(folded(after), folded(before)).flatMap(([, is, was]) => {
+const compareHeaders = objects((before, after, at) => {
+  for (const [, is, was] of pairs(folded(after), folded(before))) {
     const { name = '' } = was ?? is ?? {}
     const there = inside(at, ` → header ${name}`, name)
-    if (!was)
-      return [
-        ...found(there, 'header-added', `the header ${name} is new`),
-        ...newNotices(is?.header, there),
-      ]
-    return is
-      ? compareHeader(was.header, is.header, there)
-      : removed(was.header, there, 'header-removed', `the header ${name} is gone`)
-  }),
-)
+    if (was && is) compareHeader(was.header, is.header, there)
+    else if (was) tellRemoved(was.header, there, 'header-removed', `the header ${name} is gone`)
+    else {
+      tell(there, 'header-added', `the header ${name} is new`)
+      tellNewNotices(is?.header, there)
+    }
+  }
+})
 
 /** The codes of errors that a response may have. */
-const compareCodes = lists((before, after, at) => [
-  ...before
-    .filter(code => !after.includes(code))
-    .map(String)
-    .flatMap(code => found(at, 'value-removed', `its code is never ${code}`, [code])),
-  ...after
-    .filter(code => !before.includes(code))
-    .map(String)
-    .flatMap(code => found(at, 'value-added', `its code may be ${code}`, [code])),
-])
+const compareCodes = lists((before, after, at) => {
+  for (const code of before)
+    if (!after.includes(code))
+      tell(at, 'value-removed', `its code is never ${code}`, [String(code)])
+  for (const code of after)
+    if (!before.includes(code)) tell(at, 'value-added', `its code may be ${code}`, [String(code)])
+})
 
 const compareResponse = throughRefs(
   compareKeys({ headers: compareHeaders, content: compareContents, 'x-codes': compareCodes }),
 )
 
-/** Whether a status is none of success: `default` is what is left, so of success where no other is. */
-const isRefusalIn = (responses: JsonObject, status: string): boolean =>
-  status === 'default'
-    ? Object.keys(responses).some(other => /^[123]/.test(other))
-    : /^[45]/.test(status)
-
 /** Compares the responses of an operation by their statuses. */
-export const compareResponses = objects((before, after, at) =>
-  pairs(before, after).flatMap(([status, was, is]) => {
+export const compareResponses = objects((before, after, at) => {
+  for (const [status, was, is] of pairs(before, after)) {
     const there: Place = { ...inside(at, ` → ${status}`), visited: nothing(), way: 'read' }
+    // What `default` leaves to others is success only if no other status is.
+    const isRefusal =
+      status === 'default'
+        ? Object.keys(before).some(other => /^[123]/.test(other))
+        : /^[45]/.test(status)
     if (was === undefined)
-      return found(there, 'status-added', `it may be answered with ${status}`, [status])
-    if (is !== undefined) return compareResponse(was, is, there)
-    const rule = isRefusalIn(before, status) ? 'refusal-removed' : 'status-removed'
-    return found(there, rule, `it is never answered with ${status}`, [status])
-  }),
-)
+      tell(there, 'status-added', `it may be answered with ${status}`, [status])
+    else if (is !== undefined) compareResponse(was, is, there)
+    else {
+      const rule = isRefusal ? 'refusal-removed' : 'status-removed'
+      tell(there, rule, `it is never answered with ${status}`, [status])
+    }
+  }
+})
 
 /** Compares the components of a kind by their names, and those that no operation led to by what they are. */
 const named = (kind: string, way: DiffDirection, compare: Compare): Compare =>
-  maps(([name, was, is], at) => {
+  maps((name, was, is, at) => {
     const there: Place = { ...inside(at, `.${name}`, name), visited: nothing() }
     const ref = `#/components/${kind}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
-    if (was === undefined) return found(there, 'component-added', `the name ${name} is new`)
-    if (is === undefined) {
+    if (was === undefined) tell(there, 'component-added', `the name ${name} is new`)
+    else if (is === undefined) {
       const rule = kind === 'schemas' ? 'component-removed' : 'shared-part-removed'
-      return found(there, rule, `the name ${name} is gone`)
-    }
-    return at.run.followed.has(pairOf(ref, ref)) ? [] : compare(was, is, { ...there, way })
+      tell(there, rule, `the name ${name} is gone`)
+    } else if (!at.run.followed.has(pairOf(ref, ref))) compare(was, is, { ...there, way })
   })
 
 const kinds: KeyComparisons = {
@@ -244,6 +227,6 @@ const kinds: KeyComparisons = {
 }
 
 /** Compares the components of two documents, once the operations are compared; a kind that is not known is unknown. */
-export const compareComponents = maps(([kind, was, is], at) =>
+export const compareComponents = maps((kind, was, is, at) =>
   (own(kinds, kind) ?? unknown)(was, is, inside(at, `.${kind}`, kind)),
 )

@@ -1,15 +1,15 @@
 /** Compares two JSON Schemas (draft 2020-12, as OpenAPI 3.1 has them), as sets of the values that they allow. */
 import { isDeepStrictEqual } from 'node:util'
 import { isObject, type JsonObject, own } from '#base/object.ts'
-import { type Differences, found, newNotices } from '#contract/difference.ts'
+import { tell, tellNewNotices } from '#contract/difference.ts'
 import {
   compareLists,
   compareSteps,
   compareTypes,
   format,
   limit,
-  nullAdded,
-  nullRemoved,
+  tellNullAdded,
+  tellNullRemoved,
 } from '#contract/values.ts'
 import {
   annotation,
@@ -25,7 +25,7 @@ import {
   missing,
   objects,
   type Place,
-  removed,
+  tellRemoved,
   throughRefs,
   unknown,
 } from '#contract/walk.ts'
@@ -111,7 +111,7 @@ export const compareSchemas: Compare = (before = {}, after = {}, at) =>
 const compareFollowed = throughRefs((before, after, at) => {
   const [was, is] = [plain(before), plain(after)]
   if (formsOf(was) || formsOf(is)) return compareForms(was, is, at)
-  return [compareKeywords, compareLists, compareMembers].flatMap(compare => compare(was, is, at))
+  for (const compare of [compareKeywords, compareLists, compareMembers]) compare(was, is, at)
 })
 
 /** A schema as an object, with a constant as the list of one value that it is. */
@@ -124,106 +124,78 @@ const plain = (schema: unknown): unknown => {
   return { ...rest, enum: [value] }
 }
 
-const formAdded = (form: unknown, at: Place): Differences => {
-  if (isNull(form)) return nullAdded(at)
-  const values = valuesOf(followed(at.run.after, form))?.map(String)
-  return [
-    ...(values
-      ? found(at, 'value-added', `${at.member} may be ${values.join(', ')}`, [at.member, ...values])
-      : found(at, 'alternative-added', `${at.member} has one more form`)),
-    ...newNotices(form, at),
-  ]
-}
-
-const formRemoved = (form: unknown, at: Place): Differences => {
-  if (isNull(form)) return nullRemoved(at)
-  const values = valuesOf(followed(at.run.before, form))?.map(String)
-  return values
-    ? removed(form, at, 'value-removed', `${at.member} is never ${values.join(', ')}`)
-    : removed(form, at, 'alternative-removed', `${at.member} has one form less`)
-}
-
 /** Compares two choices of forms; a plain schema is a choice of one. */
 const compareForms: Compare = (before, after, at) => {
+  const { member, run } = at
   const { all, lost, gained } = paired(
     formsOf(before) ?? plainForms(before),
     formsOf(after) ?? plainForms(after),
   )
   const [was, is] = [unionOf(before), unionOf(after)]
-  return [
-    ...(was !== undefined && is !== undefined ? unknown(was, is, at) : []),
-    ...all.flatMap(([one, other]) => compareSchemas(one, other, at)),
-    ...lost.flatMap(form => formRemoved(form, at)),
-    ...gained.flatMap(form => formAdded(form, at)),
-  ]
+  if (was !== undefined && is !== undefined) unknown(was, is, at)
+  for (const [one, other] of all) compareSchemas(one, other, at)
+  for (const form of lost) {
+    const values = valuesOf(followed(run.before, form))?.map(String).join(', ')
+    if (isNull(form)) tellNullRemoved(at)
+    else if (values !== undefined)
+      tellRemoved(form, at, 'value-removed', `${member} is never ${values}`)
+    else tellRemoved(form, at, 'alternative-removed', `${member} has one form less`)
+  }
+  for (const form of gained) {
+    const values = valuesOf(followed(run.after, form))?.map(String)
+    if (isNull(form)) tellNullAdded(at)
+    else {
+      if (values)
+        tell(at, 'value-added', `${member} may be ${values.join(', ')}`, [member, ...values])
+      else tell(at, 'alternative-added', `${member} has one more form`)
+      tellNewNotices(form, at)
+    }
+  }
 }
 
 /** The named members of a schema, and which of them are always there. */
 type Members = {
   readonly schemas: JsonObject
   readonly required: readonly unknown[]
-  /** The schema of the members that are not named, where it says what they are. */
+  /** The schema of the members that are not named, if it says what they are. */
   readonly others: unknown
 }
 
-const memberAdded = (schema: unknown, isRequired: boolean, at: Place): Differences => [
-  ...(isRequired
-    ? found(at, 'required-member-added', `${at.member} is new, and always there`)
-    : found(at, 'member-added', `${at.member} is new`)),
-  ...newNotices(schema, at),
-]
-
-/** The only new name, where a single member went and a single one like it came. */
-const newName = (before: JsonObject, after: JsonObject): string | undefined => {
-  const [names, newNames] = [Object.keys(before), Object.keys(after)]
+const compareNamed = (before: Members, after: Members, at: Place): void => {
+  const [names, newNames] = [Object.keys(before.schemas), Object.keys(after.schemas)]
   const [from, ...gone] = missing(names, newNames)
   const [to, ...come] = missing(newNames, names)
-  if (from === undefined || to === undefined || gone.length + come.length > 0) return undefined
-  return isDeepStrictEqual(before[from], after[to]) ? to : undefined
-}
-
-const memberRemoved = (before: Members, after: Members, at: Place): Differences => {
-  const schema = own(before.schemas, at.member)
-  const renamed = newName(before.schemas, after.schemas)
-  return renamed === undefined
-    ? removed(schema, at, 'member-removed', `${at.member} is gone`)
-    : removed(schema, at, 'member-renamed', `${at.member} is now called ${renamed}`)
-}
-
-const requirementChanges = (before: boolean, after: boolean, at: Place): Differences => {
-  if (before === after) return []
-  return after
-    ? found(at, 'member-required', `${at.member} is always there`)
-    : found(at, 'member-optional', `${at.member} may be left out`)
-}
-
-/** What a member was before it was named: as the others are, where they are told; nothing where it was not there. */
-const unnamed = ({ others }: Members, isNew: boolean): unknown =>
-  isObject(others) ? others : isNew ? undefined : {}
-
-const compareNamed = (before: Members, after: Members, at: Place): Differences => {
-  const names = new Set(
-    [before.schemas, after.schemas]
-      .flatMap(Object.keys)
-      .concat([...before.required, ...after.required].map(String)),
-  )
-  return [...names].flatMap(name => {
+  // A single member that went, and a single one like it that came, are one with a new name.
+  const isRenamed =
+    from !== undefined &&
+    to !== undefined &&
+    gone.length + come.length === 0 &&
+    isDeepStrictEqual(before.schemas[from], after.schemas[to])
+  const all = [...names, ...newNames, ...[...before.required, ...after.required].map(String)]
+  for (const name of new Set(all)) {
     const there = inside(at, `.${name}`, name)
     const [was, is] = [own(before.schemas, name), own(after.schemas, name)]
-    if (was !== undefined && is === undefined) return memberRemoved(before, after, there)
+    if (was !== undefined && is === undefined) {
+      if (isRenamed) tellRemoved(was, there, 'member-renamed', `${name} is now called ${to}`)
+      else tellRemoved(was, there, 'member-removed', `${name} is gone`)
+      continue
+    }
     const wasRequired = before.required.includes(name)
     const isRequired = after.required.includes(name)
     // It was there without a schema, and may now be left out.
     const isLess = wasRequired && !isRequired
     const isNew = was === undefined && is !== undefined && !isLess
-    const known = was === undefined ? unnamed(before, isNew) : was
-    return [
-      ...(isNew
-        ? memberAdded(is, isRequired, there)
-        : requirementChanges(wasRequired, isRequired, there)),
-      ...(known === undefined || is === undefined ? [] : compareSchemas(known, is, there)),
-    ]
-  })
+    if (isNew) {
+      if (isRequired) tell(there, 'required-member-added', `${name} is new, and always there`)
+      else tell(there, 'member-added', `${name} is new`)
+      tellNewNotices(is, there)
+    } else if (isLess) tell(there, 'member-optional', `${name} may be left out`)
+    else if (isRequired && !wasRequired) tell(there, 'member-required', `${name} is always there`)
+    // What it was before it was named: as the others are, if they are told; nothing if it was not there.
+    const unnamed = isObject(before.others) ? before.others : isNew ? undefined : {}
+    const known = was === undefined ? unnamed : was
+    if (known !== undefined && is !== undefined) compareSchemas(known, is, there)
+  }
 }
 
 /** Compares `properties` and `required` together. */
@@ -244,29 +216,21 @@ const compareMembers: Compare = (before, after, at) => {
 
 /** Compares `additionalProperties`: members that are not named. */
 const compareOthers: Compare = (before = true, after = true, at) => {
-  if (isDeepStrictEqual(before, after) && !isObject(before)) return []
+  if (isDeepStrictEqual(before, after) && !isObject(before)) return
   const there = inside(at, '.*')
   // A map has named none of its members, and they go all the same.
   if (isObject(before) && after === false)
-    return found(there, 'member-removed', `${at.member} has no members of any name any more`)
-  if (after === false)
-    return found(there, 'others-refused', `${at.member} has no members but those named`)
-  if (before === false)
-    return found(there, 'others-allowed', `${at.member} has members of any name`)
-  return compareSchemas(before, after, there)
+    tell(there, 'member-removed', `${at.member} has no members of any name any more`)
+  else if (after === false)
+    tell(there, 'others-refused', `${at.member} has no members but those named`)
+  else if (before === false) tell(there, 'others-allowed', `${at.member} has members of any name`)
+  else compareSchemas(before, after, there)
 }
 
 const compareUnions: Compare = (before, after, at) =>
   Array.isArray(before) && Array.isArray(after)
     ? compareForms({ anyOf: before }, { anyOf: after }, at)
     : unknown(before, after, at)
-
-const compareDefaults: Compare = (before, after, at) => {
-  const [was, is] = [before, after].map(value => JSON.stringify(value) ?? 'nothing')
-  return was === is
-    ? []
-    : found(at, 'default-changed', `${at.member} is ${is} instead of ${was} where it is left out`)
-}
 
 const compareKeywords = compareKeys({
   title: annotation('title'),
@@ -304,5 +268,9 @@ const compareKeywords = compareKeys({
   format: format('format'),
   contentEncoding: format('contentEncoding'),
   contentMediaType: format('contentMediaType'),
-  default: compareDefaults,
+  default: (before, after, at) => {
+    const [was, is] = [before, after].map(value => JSON.stringify(value) ?? 'nothing')
+    const message = `${at.member} is ${is} instead of ${was} where it is left out`
+    if (was !== is) tell(at, 'default-changed', message)
+  },
 })

@@ -1,14 +1,12 @@
 /** Compares the keywords of JSON Schema that say which plain values are allowed: types, limits, formats, and fixed lists of values with the days on which some of them end. */
 import { isObject, type JsonObject } from '#base/object.ts'
 import {
+  compareNotices,
   type DiffContext,
-  type Differences,
-  found,
   type Notice,
-  noticeChanges,
-  removal,
+  tell,
+  tellRemoval,
 } from '#contract/difference.ts'
-import type { ContractRule } from '#contract/rules.ts'
 import { type Compare, fixed, missing, type Place, pairs, unknown } from '#contract/walk.ts'
 
 const anyType = ['array', 'boolean', 'null', 'number', 'object', 'string'] as const
@@ -27,39 +25,29 @@ const inWords = (types: readonly string[]): string =>
 const typesWithout = (types: readonly string[], other: readonly string[]): readonly string[] =>
   types.filter(type => !other.includes(type) && !(type === 'integer' && other.includes('number')))
 
-/** A value may be null, and was not. */
-export const nullAdded = (at: DiffContext): Differences =>
-  found(at, 'null-added', `${at.member} may be null`, [at.member, 'null'])
+/** Adds that a value may be null, and was not. */
+export const tellNullAdded = (at: DiffContext): void =>
+  tell(at, 'null-added', `${at.member} may be null`, [at.member, 'null'])
 
-/** A value is not null, and was. */
-export const nullRemoved = (at: DiffContext): Differences =>
-  found(at, 'null-removed', `${at.member} is never null`)
-
-const notNull = (types: readonly string[]): readonly string[] =>
-  types.filter(type => type !== 'null')
-
-const ruleOfTypes = (
-  before: readonly string[],
-  after: readonly string[],
-): ContractRule | undefined => {
-  const [from, to] = [notNull(before), notNull(after)]
-  const [lost, gained] = [typesWithout(from, to).length > 0, typesWithout(to, from).length > 0]
-  if (!lost && !gained) return undefined
-  if ((lost && gained) || from.length === 0 || to.length === 0) return 'type-changed'
-  return lost ? 'type-narrower' : 'type-wider'
-}
+/** Adds that a value is never null, and was. */
+export const tellNullRemoved = (at: DiffContext): void =>
+  tell(at, 'null-removed', `${at.member} is never null`)
 
 /** Compares the keyword `type`; that a value may be null is a difference of its own. */
 export const compareTypes: Compare = (before, after, at) => {
   const [from, to] = [typesOf(before), typesOf(after)]
   if (!from || !to) return unknown(before, after, at)
   const [wasNull, isNull] = [from.includes('null'), to.includes('null')]
-  const rule = ruleOfTypes(from, to)
-  return [
-    ...(isNull && !wasNull ? nullAdded(at) : []),
-    ...(wasNull && !isNull ? nullRemoved(at) : []),
-    ...(rule ? found(at, rule, `${at.member} is ${inWords(to)} instead of ${inWords(from)}`) : []),
-  ]
+  if (isNull && !wasNull) tellNullAdded(at)
+  if (wasNull && !isNull) tellNullRemoved(at)
+  const [were, are] = [from, to].map(types => types.filter(type => type !== 'null'))
+  if (!were || !are) return
+  const isLess = typesWithout(were, are).length > 0
+  const isMore = typesWithout(are, were).length > 0
+  if (!isLess && !isMore) return
+  const isOther = (isLess && isMore) || were.length === 0 || are.length === 0
+  const rule = isOther ? 'type-changed' : isLess ? 'type-narrower' : 'type-wider'
+  tell(at, rule, `${at.member} is ${inWords(to)} instead of ${inWords(from)}`)
 }
 
 /** What a keyword is, in a sentence. */
@@ -70,49 +58,47 @@ const isInstead = (key: string, member: string, before: unknown, after: unknown)
 export const limit =
   (key: string, kind: 'upper' | 'lower'): Compare =>
   (before, after, at) => {
-    if (before === after) return []
+    if (before === after) return
     // Nothing has fewer than no characters, elements or members.
     const least = /^min(Length|Items|Properties)$/.test(key) ? 0 : -Infinity
     const open = kind === 'upper' ? Infinity : least
     const [from, to] = [before ?? open, after ?? open]
     if (typeof from !== 'number' || typeof to !== 'number') return unknown(before, after, at)
-    const message = isInstead(key, at.member, before, after)
-    if (from === to) return found(at, 'limit-same', message)
     const isTighter = kind === 'upper' ? to < from : to > from
-    return found(at, isTighter ? 'limit-tighter' : 'limit-looser', message)
+    const rule = from === to ? 'limit-same' : isTighter ? 'limit-tighter' : 'limit-looser'
+    tell(at, rule, isInstead(key, at.member, before, after))
   }
 
 /** Compares the keyword `multipleOf`. */
 export const compareSteps: Compare = (before, after, at) => {
-  if (before === after) return []
+  if (before === after) return
   if (before === undefined || after === undefined)
     return limit('multipleOf', 'lower')(before, after, at)
   const isWhole = (of: unknown, by: unknown) => Number.isInteger(Number(of) / Number(by))
-  const message = `${at.member} is a multiple of ${after} instead of ${before}`
-  if (isWhole(after, before)) return found(at, 'limit-tighter', message)
-  return found(at, isWhole(before, after) ? 'limit-looser' : 'format-changed', message)
-}
-
-const ruleOfFormats = (before: unknown, after: unknown): ContractRule => {
-  if (before === undefined) return 'format-added'
-  return after === undefined ? 'format-removed' : 'format-changed'
+  const isLooser = isWhole(before, after)
+  const rule = isWhole(after, before)
+    ? 'limit-tighter'
+    : isLooser
+      ? 'limit-looser'
+      : 'format-changed'
+  tell(at, rule, `${at.member} is a multiple of ${after} instead of ${before}`)
 }
 
 /** Compares a keyword that says how a value is written. */
 export const format =
   (key: string): Compare =>
-  (before, after, at) =>
-    fixed(ruleOfFormats(before, after), ({ member }) => isInstead(key, member, before, after))(
-      before,
-      after,
-      at,
-    )
+  (before, after, at) => {
+    const isChanged = before !== undefined && after !== undefined
+    const rule = isChanged
+      ? 'format-changed'
+      : after === undefined
+        ? 'format-removed'
+        : 'format-added'
+    fixed(rule, ({ member }) => isInstead(key, member, before, after))(before, after, at)
+  }
 
-/** A list of values; `several` of them may stand in a text, with commas between. */
-type List = { readonly values: readonly unknown[]; readonly several: boolean }
-
-/** A pattern that is nothing but words to choose from, such as `^(id|name)(,(id|name))*$`. */
-const listInPattern = (pattern: unknown): List | undefined => {
+/** A pattern that is nothing but words to choose from, such as `^(id|name)(,(id|name))*$`; `several` may stand in a text. */
+const listInPattern = (pattern: unknown) => {
   const [, words, several] = /^\^\(([\w.|-]+)\)(\(,\(\1\)\)\*)?\$$/.exec(String(pattern)) ?? []
   return words === undefined
     ? undefined
@@ -135,71 +121,55 @@ const noticeOfDay = (sunset: string | undefined): Notice => ({
   sunset,
 })
 
-const listChanges = (
+const compareValues = (
   before: readonly unknown[],
   after: readonly unknown[],
   sunsets: Sunsets,
   at: Place,
-): Differences => {
+): void => {
+  const { member } = at
   const lost = missing(before, after).map(written)
   const gained = missing(after, before).map(written)
-  const announced = lost.filter(value => Object.hasOwn(sunsets, value))
-  const others = missing(lost, announced)
-  return [
-    ...announced.flatMap(value =>
-      removal(noticeOfDay(sunsets[value]), at, 'value-removed', `${at.member} is never ${value}`),
-    ),
-    ...(others.length > 0
-      ? found(at, 'value-removed', `${at.member} is never ${others.join(', ')}`)
-      : []),
-    ...(gained.length > 0
-      ? found(at, 'value-added', `${at.member} may be ${gained.join(', ')}`, [at.member, ...gained])
-      : []),
-  ]
-}
-
-const enumChanges = (before: unknown, after: unknown, sunsets: Sunsets, at: Place) => {
-  const { member } = at
-  const inWords = (values: readonly unknown[]) => values.map(written).join(', ')
-  if (Array.isArray(before) && Array.isArray(after)) return listChanges(before, after, sunsets, at)
-  if (before === undefined && Array.isArray(after))
-    return found(at, 'values-closed', `${member} is one of ${inWords(after)}`)
-  if (after === undefined && Array.isArray(before))
-    return found(at, 'values-opened', `${member} is any value, not one of ${inWords(before)}`)
-  return unknown(before, after, at)
-}
-
-const patternChanges = (before: unknown, after: unknown, sunsets: Sunsets, at: Place) => {
-  const [from, to] = [listInPattern(before), listInPattern(after)]
-  return from && to && from.several === to.several
-    ? listChanges(from.values, to.values, sunsets, at)
-    : format('pattern')(before, after, at)
-}
-
-/** What was announced for values; one that is gone is reported as gone. */
-const sunsetChanges = (before: Sunsets, after: Sunsets, schema: JsonObject, at: Place) => {
-  const list = Array.isArray(schema.enum) ? schema.enum : listInPattern(schema.pattern)?.values
-  const there = (list ?? []).map(written)
-  return pairs(before, after)
-    .filter(([value, , is]) => there.includes(value) || is !== undefined)
-    .flatMap(([value, was, is]) =>
-      noticeChanges(noticeOfDay(was), noticeOfDay(is), {
-        ...at,
-        member: `${value} of ${at.member}`,
-      }),
-    )
+  const [announced = [], others = []] = [true, false].map(isAnnounced =>
+    lost.filter(value => Object.hasOwn(sunsets, value) === isAnnounced),
+  )
+  for (const value of announced) {
+    const notice = noticeOfDay(sunsets[value])
+    tellRemoval(notice, at, 'value-removed', `${member} is never ${value}`)
+  }
+  if (others.length > 0) tell(at, 'value-removed', `${member} is never ${others.join(', ')}`)
+  if (gained.length > 0)
+    tell(at, 'value-added', `${member} may be ${gained.join(', ')}`, [member, ...gained])
 }
 
 /** Compares `enum`, `pattern` and `x-sunsets` of two schemas together. */
 export const compareLists: Compare = (before, after, at) => {
-  if (!isObject(before) || !isObject(after)) return []
+  if (!isObject(before) || !isObject(after)) return
+  const { member } = at
   const [was, is] = [sunsetsOf(before), sunsetsOf(after)]
   const sunsets = was ?? {}
-  return [
-    ...(was && is
-      ? sunsetChanges(was, is, after, at)
-      : unknown(before['x-sunsets'], after['x-sunsets'], at)),
-    ...enumChanges(before.enum, after.enum, sunsets, at),
-    ...patternChanges(before.pattern, after.pattern, sunsets, at),
-  ]
+  const [oldList, newList] = [listInPattern(before.pattern), listInPattern(after.pattern)]
+  if (was && is) {
+    const list = Array.isArray(after.enum) ? after.enum : newList?.values
+    const there = (list ?? []).map(written)
+    // One that is gone is told as gone.
+    for (const [value, old, now] of pairs(was, is))
+      if (there.includes(value) || now !== undefined) {
+        const place = { ...at, member: `${value} of ${member}` }
+        compareNotices(noticeOfDay(old), noticeOfDay(now), place)
+      }
+  } else unknown(before['x-sunsets'], after['x-sunsets'], at)
+
+  const [from, to] = [before.enum, after.enum]
+  const inWords = (values: readonly unknown[]) => values.map(written).join(', ')
+  if (Array.isArray(from) && Array.isArray(to)) compareValues(from, to, sunsets, at)
+  else if (from === undefined && Array.isArray(to))
+    tell(at, 'values-closed', `${member} is one of ${inWords(to)}`)
+  else if (to === undefined && Array.isArray(from))
+    tell(at, 'values-opened', `${member} is any value, not one of ${inWords(from)}`)
+  else unknown(from, to, at)
+
+  if (oldList && newList && oldList.several === newList.several)
+    compareValues(oldList.values, newList.values, sunsets, at)
+  else format('pattern')(before.pattern, after.pattern, at)
 }

@@ -2,12 +2,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isObject, type JsonObject, own } from '#base/object.ts'
 import {
+  compareNotices,
   type DiffContext,
-  type Differences,
-  found,
-  noticeChanges,
   noticeOf,
-  removal,
+  tell,
+  tellRemoval,
 } from '#contract/difference.ts'
 import type { ContractRule } from '#contract/rules.ts'
 
@@ -24,7 +23,8 @@ type Visited = { readonly open: Set<string>; readonly done: Set<string> }
 
 export type Place = DiffContext & { readonly run: DocumentPair; readonly visited: Visited }
 
-export type Compare = (before: unknown, after: unknown, at: Place) => Differences
+/** Adds the differences of two values to what was found. */
+export type Compare = (before: unknown, after: unknown, at: Place) => void
 
 /** What each key of an object means; a key that is not there is unknown. */
 export type KeyComparisons = Readonly<Record<string, Compare>>
@@ -43,23 +43,21 @@ export const inside = (at: Place, step: string, member = at.member): Place => ({
 export const missing = <Value>(values: readonly Value[], other: readonly Value[]) =>
   values.filter(value => !other.some(another => isDeepStrictEqual(another, value)))
 
-/** Compares values of which any change is a difference of one rule. */
+/** Compares values whose every change is a difference of one rule. */
 export const fixed =
   (rule: ContractRule, about: (at: Place, before: unknown, after: unknown) => string): Compare =>
-  (before, after, at) =>
-    isDeepStrictEqual(before, after) ? [] : found(at, rule, about(at, before, after))
+  (before, after, at) => {
+    if (!isDeepStrictEqual(before, after)) tell(at, rule, about(at, before, after))
+  }
+
+const unknownPart = (part: string): Compare =>
+  fixed('unknown', ({ member }) => `${part}${member} has changed in a way that no rule knows`)
 
 /** Whatever no rule knows: any change of it is breaking. */
-export const unknown = fixed(
-  'unknown',
-  ({ member }) => `${member} has changed in a way that no rule knows`,
-)
-
-const unknownKey = (key: string): Compare =>
-  fixed('unknown', ({ member }) => `${key} of ${member} has changed in a way that no rule knows`)
+export const unknown = unknownPart('')
 
 /** For texts that promise nothing, and for keys that are compared with another. */
-export const free: Compare = () => []
+export const free: Compare = () => {}
 
 /** For what people read and generators print, and no request depends on. */
 export const annotation = (key: string): Compare =>
@@ -76,41 +74,29 @@ export const commonKeys: KeyComparisons = {
   'x-sunset': free,
 }
 
-const noticeParts = ({ deprecated = false, 'x-sunset': sunset = '' }: JsonObject) => ({
-  deprecated,
-  sunset,
-})
-
-const compareNotices = (before: JsonObject, after: JsonObject, at: Place) => {
-  const parts = [noticeParts(before), noticeParts(after)] as const
-  return parts.every(
-    ({ deprecated, sunset }) => typeof deprecated === 'boolean' && typeof sunset === 'string',
-  )
-    ? noticeChanges(noticeOf(before), noticeOf(after), at)
-    : unknown(...parts, at)
-}
-
 /** Compares each key of two objects as the table says, and those that all objects have. */
 export const compareKeys = (keys: KeyComparisons): Compare => {
   const known = { ...commonKeys, ...keys }
   return (before, after, at) => {
     if (!isObject(before) || !isObject(after)) return unknown(before, after, at)
-    return [
-      ...compareNotices(before, after, at),
-      ...pairs(before, after).flatMap(([key, was, is]) =>
-        (own(known, key) ?? unknownKey(key))(was, is, at),
-      ),
-    ]
+    const announced = [before, after].map(
+      ({ deprecated = false, 'x-sunset': sunset = '' }: JsonObject) => ({ deprecated, sunset }),
+    )
+    const isReadable = announced.every(
+      ({ deprecated, sunset }) => typeof deprecated === 'boolean' && typeof sunset === 'string',
+    )
+    if (isReadable) compareNotices(noticeOf(before), noticeOf(after), at)
+    else unknown(announced[0], announced[1], at)
+    for (const [key, was, is] of pairs(before, after))
+      (own(known, key) ?? unknownPart(`${key} of `))(was, is, at)
   }
 }
-
-type Pair<Value> = readonly [name: string, before: Value | undefined, after: Value | undefined]
 
 /** The names of either object, each with what it has there before and after. */
 export const pairs = <Value>(
   before: Readonly<Record<string, Value>>,
   after: Readonly<Record<string, Value>>,
-): readonly Pair<Value>[] =>
+): readonly (readonly [name: string, before: Value | undefined, after: Value | undefined])[] =>
   [...new Set([...Object.keys(before), ...Object.keys(after)])].map(name => [
     name,
     own(before, name),
@@ -119,19 +105,21 @@ export const pairs = <Value>(
 
 /** Compares two objects; one that is left out is empty. */
 export const objects =
-  (compare: (before: JsonObject, after: JsonObject, at: Place) => Differences): Compare =>
+  (compare: (before: JsonObject, after: JsonObject, at: Place) => void): Compare =>
   (before = {}, after = {}, at) =>
     isObject(before) && isObject(after) ? compare(before, after, at) : unknown(before, after, at)
 
 /** Compares two maps name by name; a map that is left out is empty. */
-export const maps = (compare: (pair: Pair<unknown>, at: Place) => Differences): Compare =>
-  objects((before, after, at) => pairs(before, after).flatMap(pair => compare(pair, at)))
+export const maps = (
+  compare: (name: string, before: unknown, after: unknown, at: Place) => void,
+): Compare =>
+  objects((before, after, at) => {
+    for (const [name, was, is] of pairs(before, after)) compare(name, was, is, at)
+  })
 
 /** Compares two lists; a list that is left out is empty. */
 export const lists =
-  (
-    compare: (before: readonly unknown[], after: readonly unknown[], at: Place) => Differences,
-  ): Compare =>
+  (compare: (before: readonly unknown[], after: readonly unknown[], at: Place) => void): Compare =>
   (before = [], after = [], at) =>
     Array.isArray(before) && Array.isArray(after)
       ? compare(before, after, at)
@@ -139,18 +127,17 @@ export const lists =
 
 /** Compares two lists of equal length, each item with the one in its place. */
 export const byPlace = (compare: Compare): Compare =>
-  lists((before, after, at) =>
-    before.length === after.length
-      ? before.flatMap((item, index) => compare(item, after[index], at))
-      : unknown(before, after, at),
-  )
+  lists((before, after, at) => {
+    if (before.length !== after.length) unknown(before, after, at)
+    else for (const [index, item] of before.entries()) compare(item, after[index], at)
+  })
 
-/** Compares a flag that is false where it is left out. */
+/** Compares a flag that is false if it is left out. */
 export const flag =
   (on: ContractRule, off: ContractRule, about: (at: Place, isOn: boolean) => string): Compare =>
   (before = false, after = false, at) => {
-    if (typeof before !== 'boolean' || typeof after !== 'boolean') return unknown(before, after, at)
-    return before === after ? [] : found(at, after ? on : off, about(at, after))
+    if (typeof before !== 'boolean' || typeof after !== 'boolean') unknown(before, after, at)
+    else if (before !== after) tell(at, after ? on : off, about(at, after))
   }
 
 const refOf = (part: unknown): string | undefined => {
@@ -158,7 +145,7 @@ const refOf = (part: unknown): string | undefined => {
   return typeof ref === 'string' ? ref : undefined
 }
 
-/** A step without its percent escapes; as it is where they are none. */
+/** A step without its percent escapes; as it is if they are none. */
 const unescaped = (step: string): string => {
   try {
     return decodeURIComponent(step)
@@ -167,7 +154,7 @@ const unescaped = (step: string): string => {
   }
 }
 
-/** The part of a document that a reference leads to; undefined where it leads nowhere in it. */
+/** The part of a document that a reference leads to; undefined if it leads nowhere in it. */
 const target = (document: JsonObject, ref: string): unknown =>
   ref.startsWith('#/')
     ? ref
@@ -198,7 +185,7 @@ const joined = (there: unknown, beside: unknown): unknown =>
       }
     : beside
 
-/** What holds where a reference has keys beside it: in a schema both do, and of what is told the nearer wins. */
+/** What holds if a reference has keys beside it: in a schema both do, and of notes the nearer wins. */
 const together = (there: JsonObject, beside: JsonObject): JsonObject => {
   const clashes = Object.keys(beside).filter(
     key => Object.hasOwn(there, key) && !isNote(key) && !isDeepStrictEqual(there[key], beside[key]),
@@ -230,9 +217,9 @@ export const followed = (document: JsonObject, part: unknown, depth = 0): unknow
   return isObject(resolved) ? together(resolved, beside) : resolved
 }
 
-/** The removal of a part of the first document, by what it or its reference announced. */
-export const removed = (part: unknown, at: Place, rule: ContractRule, message: string) =>
-  removal(noticeOf(followed(at.run.before, part)), at, rule, message)
+/** Adds the removal of a part of the first document, by what it or its reference announced. */
+export const tellRemoved = (part: unknown, at: Place, rule: ContractRule, message: string): void =>
+  tellRemoval(noticeOf(followed(at.run.before, part)), at, rule, message)
 
 /** The name of a pair of references. */
 export const pairOf = (before: string, after: string): string => `${before} ${after}`
@@ -251,12 +238,11 @@ export const throughRefs =
     const pair = JSON.stringify([at.way, before, after])
     const named = `${at.member} ${pair}`
     // A schema that contains itself ends here; and where many lead to many, the ways to a difference are countless.
-    if (open.has(pair) || done.has(named)) return []
+    if (open.has(pair) || done.has(named)) return
     open.add(pair)
     done.add(named)
-    const differences = compareHere()
+    compareHere()
     open.delete(pair)
-    return differences
   }
 
 /** Whether a part is a reference with nothing beside it but texts. */
