@@ -92,7 +92,7 @@ export type TransferKind = {
 export type CliCommand = {
   /** The text of `duet NAME --help`. */
   readonly help: string | ((content: Content) => string | Promise<string>)
-  /** `file` is that of the content, undefined where the program brings its own. */
+  /** `file` is that of the content, undefined if the program brings its own. */
   readonly run: (args: readonly string[], content: Content, file?: string) => Promise<void>
 }
 

@@ -2,7 +2,7 @@
 
 const form = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#@]*)(.*)$/is
 
-/** A URL for each server, in the order of the URL; the URL itself where it has another form. */
+/** A URL for each server, in the order of the URL; the URL itself if it has another form. */
 export const serversIn = (url: string): readonly string[] => {
   const [, before, hosts, after] = form.exec(url) ?? []
   return hosts === undefined ? [url] : hosts.split(',').map(host => `${before}${host}${after}`)
@@ -11,7 +11,7 @@ export const serversIn = (url: string): readonly string[] => {
 /** A name before an empty host: the server is reached by a Unix socket, whose folder is a parameter. */
 const bySocket = /^(\w+:\/\/[^/?#]*@)(\/[^/?#]+\?(?:.*&)?host=(?:\/|%2F))/i
 
-/** The parts of a URL of one server; undefined where it is none. */
+/** The parts of a URL of one server; undefined if it is none. */
 const partsOf = (one: string): URL | undefined =>
   URL.parse(one.replace(bySocket, '$1localhost$2')) ?? undefined
 
@@ -22,7 +22,7 @@ export const placeIn = (url: string): string => {
   return `postgres://${hosts.join()}${parts?.pathname ?? ''}`
 }
 
-/** The name of the database of a URL; undefined where it has none. */
+/** The name of the database of a URL; undefined if it has none. */
 export const databaseIn = (url: string): string | undefined => {
   const name = partsOf(serversIn(url)[0] ?? '')?.pathname.slice(1)
   try {
@@ -33,11 +33,11 @@ export const databaseIn = (url: string): string | undefined => {
   }
 }
 
-/** Its `target_session_attrs`; undefined where it has none. */
+/** Its `target_session_attrs`; undefined if it has none. */
 export const targetIn = (url: string): string | undefined =>
   partsOf(serversIn(url)[0] ?? '')?.searchParams.get('target_session_attrs') ?? undefined
 
-/** Whether the primary must be looked for: among several servers, or where the URL asks for a session that may write. */
+/** Whether the primary must be looked for: among several servers, or if the URL asks for a session that may write. */
 export const seeksPrimary = (url: string): boolean =>
   serversIn(url).length > 1 || targetIn(url) !== undefined
 

@@ -12,7 +12,7 @@ export type Shape =
   | 'function'
   /** One of a closed set. */
   | { readonly words: readonly string[] }
-  /** An object with these keys only, and what to call it where something else is given. */
+  /** An object with these keys only, and what to call it if something else is given. */
   | { readonly keys: Readonly<Record<string, Shape | Needed>>; readonly called?: string }
   /** An object whose keys the declaration chooses. */
   | { readonly named: Shape }

@@ -4,7 +4,7 @@ import { isDay, soonestEnd } from '#base/dates.ts'
 import { isObject, type JsonObject } from '#base/object.ts'
 import { type ContractRule, classes, type DifferenceClass, rules } from '#contract/rules.ts'
 
-/** Which way a value goes: callers send it, callers read it, or either where no operation says so. */
+/** Which way a value goes: callers send it, callers read it, or either if no operation says so. */
 export type DiffDirection = 'sent' | 'read' | 'either'
 
 /** A difference, with the rule that it falls under. */
@@ -16,7 +16,7 @@ export type ContractDifference = {
   readonly message: string
   /** Who notices it. */
   readonly hits: string
-  /** What a line about it names: the member, and the value where there is a new one. */
+  /** What a line about it names: the member, and the value if there is a new one. */
   readonly names: readonly string[]
 }
 

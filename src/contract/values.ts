@@ -11,7 +11,7 @@ import { type Compare, fixed, missing, type Place, pairs, unknown } from '#contr
 
 const anyType = ['array', 'boolean', 'null', 'number', 'object', 'string'] as const
 
-/** The types that a keyword `type` names; undefined where it is none. */
+/** The types that a keyword `type` names; undefined if it is none. */
 const typesOf = (type: unknown): readonly string[] | undefined => {
   if (type === undefined) return anyType
   const types = Array.isArray(type) ? type : [type]

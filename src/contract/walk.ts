@@ -237,7 +237,7 @@ export const throughRefs =
     const { open, done } = at.visited
     const pair = JSON.stringify([at.way, before, after])
     const named = `${at.member} ${pair}`
-    // A schema that contains itself ends here; and where many lead to many, the ways to a difference are countless.
+    // A schema that contains itself ends here; and if many lead to many, the ways to a difference are countless.
     if (open.has(pair) || done.has(named)) return
     open.add(pair)
     done.add(named)

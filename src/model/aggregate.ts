@@ -26,7 +26,7 @@ export type GroupValue =
   | { readonly kind: 'count' }
   | { readonly kind: GroupMeasure; readonly field: string }
 
-/** The kind of a value of a group; `exact`: it is calculated, and written as text where a number would not hold it. */
+/** The kind of a value of a group; `exact`: it is calculated, and written as text if a number would not hold it. */
 export type GroupType = {
   readonly scalar: Scalar
   readonly scale: number

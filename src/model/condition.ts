@@ -115,7 +115,7 @@ type Comparison =
 /** Where a part of a caller's condition stands in it, such as `where.or.1.rating.gte`. */
 type Placed = { readonly path?: string }
 
-/** A comparison of one field; with the stored value null `eq` holds where the field is null. */
+/** A comparison of one field; with the stored value null `eq` holds if the field is null. */
 export type FieldComparison = Placed & {
   readonly kind: 'compare'
   readonly field: string
@@ -127,13 +127,13 @@ export type FieldComparison = Placed & {
  * A condition resolved against the model. It is plain data that can be sent to another thread, and this is its whole form:
  *
  * - `and` and `or` hold of all or of some of their parts: without parts `and` holds, and `or` does not;
- * - `not` holds where its part does not;
+ * - `not` holds if its part does not;
  * - `compare` and `among` look at a field of the row, by its name in the model, and never hold of a null but by `eq` to null;
  * - `across` looks at other rows: `one`, the row of `table` whose id is in field `by` of this one, which must exist and fit;
  *   `some` and `none`, the rows of `table` whose field `by` has the id of this one. `found` says that an index finds those that
  *   fit: one at the most, or few;
  * - `finds` holds of rows that have all of some words, as an index of words finds them;
- * - `has viewer` holds where the caller's token speaks for a row.
+ * - `has viewer` holds if the caller's token speaks for a row.
  *
  * Operands are stored values (times in milliseconds, money in minor units, flags as 0 and 1), slots, the viewer and the time.
  */

@@ -47,7 +47,7 @@ export type Viewer = {
   /** The digest of the subject of a token, if that is no id. */
   readonly service?: string
   readonly role: Role
-  /** The subject by which the row of the token is found, where the content says so; reads have it in the slot of the viewer. */
+  /** The subject by which the row of the token is found, if the content says so; reads have it in the slot of the viewer. */
   readonly subject?: string
   /** The values of the claims from which that row is made, by field. */
   readonly claims?: Readonly<Record<string, unknown>>

@@ -19,7 +19,7 @@ export type Query = {
   /** Whether it is of the quick lane, so that it may share a connection with others. */
   readonly isQuick?: boolean
   /**
-   * Where it looks one row up by its first value: the text of the same query for a list of keys; the first column of
+   * If it looks one row up by its first value: the text of the same query for a list of keys; the first column of
    * each row is its key.
    */
   readonly forMany?: string

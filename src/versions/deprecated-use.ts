@@ -146,7 +146,7 @@ const isEnding = ({ last, deprecated }: Lifetime): boolean =>
   last !== undefined || deprecated !== undefined
 
 /** What a version of an entity has that is ending, by the names that requests have for it, each with the member that is counted. */
-const endingOf = (resource: Resource) => {
+const namesEnding = (resource: Resource) => {
   const { name, entity, nameOf } = resource
   const lifetimes = entity.rest.listing.sort?.lifetimes ?? {}
   const endsAt = (field: string) => isEnding(entity.fields[field] ?? {})
@@ -168,6 +168,11 @@ const endingOf = (resource: Resource) => {
     else if (isEnding(filter)) filters.set(parameter, `${name}?${parameter}`)
   return { members, sorts, filters }
 }
+
+const known = new WeakMap<Resource, ReturnType<typeof namesEnding>>()
+
+/** The same, found once for each resource: a condition asks for each member that it names. */
+const endingOf = (resource: Resource) => known.getOrInsertComputed(resource, namesEnding)
 
 /** How deep a condition is looked into: deeper ones are refused. */
 const mostDepth = 20

@@ -27,7 +27,7 @@ export type ServerRole = 'primary' | 'standby'
 
 /** A client that knows the role of its server: PostgreSQL says it at the beginning of a session, and when it changes. */
 export class ServerClient extends pg.Client {
-  /** Undefined where the server does not say it, as behind some poolers. */
+  /** Undefined if the server does not say it, as behind some poolers. */
   role: ServerRole | undefined
 
   constructor(config: pg.ClientConfig) {
@@ -61,7 +61,7 @@ export const processOf = (client: pg.ClientBase): number =>
 /** Closes the socket of a client at once. */
 export const destroy = (client: pg.ClientBase): void => void insideOf(client).stream.destroy()
 
-/** Ends clients in good order; closes their sockets where that takes too long. */
+/** Ends clients in good order; closes their sockets if that takes too long. */
 export const endAll = async (clients: Iterable<pg.ClientBase>, end: () => Promise<void>) => {
   const ended = end().catch(() => {})
   if (!(await endsWithin(endTimeout, ended))) for (const client of clients) destroy(client)

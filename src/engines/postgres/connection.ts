@@ -91,7 +91,7 @@ export const connectionOf = (
         waiting--
         lastAnswer = performance.now()
         if (!error) return resolve()
-        // Prepared statements that are no longer valid are prepared again on a new connection; and where a server takes
+        // Prepared statements that are no longer valid are prepared again on a new connection; and if a server takes
         // no writes, a new connection may lead to the one that does.
         if (isStale(error) || isReadOnly(error)) cut()
         reject(translated(error))

@@ -46,7 +46,7 @@ export const openPostgres = (options: PostgresServing): Engine => {
   const cluster = createCluster({ finder, primary, source, write: writer.query })
   const reader = createReader(primary, cluster)
   const lane = createSlowLane({
-    // Where the replicas are still to be found there is one at least.
+    // If the replicas are still to be found, there is one at least.
     concurrency: options.pool * (1 + ('patroni' in replicas ? 1 : replicas.length)),
     waiting: usualWaiting,
     longestWait: options.readTimeout,
@@ -62,7 +62,7 @@ export const openPostgres = (options: PostgresServing): Engine => {
       }
       return work({ ...asked, onGone })
     }, asked)
-  /** With the errors for callers where a server is unavailable, or where a read lost to conflicts on every try. */
+  /** With the errors for callers if a server is unavailable, or if a read lost to conflicts on every try. */
   const withCallerErrors = async <Result>(result: Result | Promise<Result>): Promise<Result> => {
     try {
       return await result

@@ -44,7 +44,7 @@ const temporary: Readonly<
   '53200': noSpace,
 }
 
-/** The SQLSTATE of an error or of its cause; the driver has none for a server that asks for a password where none was given. */
+/** The SQLSTATE of an error or of its cause; the driver has none for a server that asks for a password if none was given. */
 export const codeOf = (error: unknown): string => {
   if (!(error instanceof Error)) return ''
   if (error.message.startsWith('SASL:')) return '28P01'

@@ -107,7 +107,7 @@ const apply = async (connection: PostgresConnection, migration: Migration): Prom
             statement,
           ) ?? []
         if (!isWhole && index && table) await dropBroken(connection, index, table)
-        // Extensions first, each by itself: where one cannot be made a person must act, and the error says how.
+        // Extensions first, each by itself: if one cannot be made, a person must act, and the error says how.
         if (!isWhole || extension)
           await run(statement).catch(cause => {
             const refusal = extension && extensionRefusals[codeOf(cause)]
@@ -129,7 +129,7 @@ const apply = async (connection: PostgresConnection, migration: Migration): Prom
     }
 }
 
-/** Throws where a move into this database was not finished: it has only a part of the store. */
+/** Throws if a move into this database was not finished: it has only a part of the store. */
 export const checkNoUnfinishedMove = async ({
   query,
 }: Pick<PostgresConnection, 'query'>): Promise<void> => {
@@ -196,7 +196,7 @@ export const migratePostgres = (
     })
   })
 
-/** The names of the missing migrations. Throws NewerStoreError, or where a move into it is unfinished. */
+/** The names of the missing migrations. Throws NewerStoreError, or if a move into it is unfinished. */
 export const pendingOn = (
   options: ConnectionOptions,
   migrations: readonly Migration[],
@@ -207,6 +207,6 @@ export const pendingOn = (
     return missingOf(migrations, applied).map(({ name }) => name)
   })
 
-/** A key of the store; throws where it was never migrated. */
+/** A key of the store; throws if it was never migrated. */
 export const secretOn = (options: ConnectionOptions, name: Secret): Promise<Uint8Array> =>
   withOpened(connect(options), ({ query }) => driveBy(secretIn(dialect, name), query))

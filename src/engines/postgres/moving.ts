@@ -47,8 +47,8 @@ export const openTarget = async (options: ConnectionOptions, migrations: readonl
     dialect,
     query,
     /**
-     * Begins a move of the store with an identity or resumes an unfinished one, whose rows are deleted first where it
-     * restarts; the tables are in an order in which they can be filled. Throws where the database has content of its own.
+     * Begins a move of the store with an identity or resumes an unfinished one, whose rows are deleted first if it
+     * restarts; the tables are in an order in which they can be filled. Throws if the database has content of its own.
      */
     begin: ({
       source,
@@ -99,7 +99,7 @@ export const openTarget = async (options: ConnectionOptions, migrations: readonl
     },
     /**
      * Puts in the rows after the key `after`, without references to later rows of the same table, and records the key of the
-     * last one. False, with nothing put in, where the move is no longer at `after`: a batch that a killed run sent may be
+     * last one. False, with nothing put in, if the move is no longer at `after`: a batch that a killed run sent may be
      * committed after the next run has started.
      */
     put: async (table: MovedTable, after: RowKey | null, rows: Rows): Promise<boolean> => {

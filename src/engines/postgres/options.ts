@@ -21,7 +21,7 @@ export const usualWriteWait = 5000
 
 export type PostgresOptions = {
   readonly url: string
-  /** The addresses of its replicas, or that they are looked for, by Patroni's REST endpoints where there are any. */
+  /** The addresses of its replicas, or that they are looked for, by Patroni's REST endpoints if there are any. */
   readonly replicas: readonly string[] | { readonly patroni: readonly string[] }
   /** Whether statements are prepared by name. */
   readonly prepare: boolean
@@ -45,7 +45,7 @@ export type SessionOptions = {
   /** Milliseconds that a statement may take, and that it may wait for a lock; 0: no limit. */
   readonly statementTimeout: number
   readonly lockTimeout: number
-  /** Whether queries must use an index, even where the planner thinks a table small or does not know its size. */
+  /** Whether queries must use an index, even if the planner thinks a table small or does not know its size. */
   readonly byIndex?: boolean
   /** Only reads are sent over it. */
   readonly readOnly?: boolean
@@ -80,7 +80,7 @@ export const clientConfig = (url: string, options: SessionOptions): pg.ClientCon
   const settings = [
     // A stricter isolation of single statements would fail on a standby, and lose to other transactions on the primary.
     String.raw`default_transaction_isolation=read\ committed`,
-    // The best plan of quick statements hardly depends on the values, and planning costs more than running them. A long read's does where
+    // The best plan of quick statements hardly depends on the values, and planning costs more than running them. A long read's does if
     // it has a range: PostgreSQL takes any for a part of the table, and goes through it all for one that finds nothing (36 ms, not 0.4).
     `plan_cache_mode=${options.readOnly && !options.byIndex ? 'auto' : 'force_generic_plan'}`,
     // JIT compilation and parallel workers pay only for statements that take seconds.

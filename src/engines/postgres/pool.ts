@@ -239,13 +239,13 @@ export const createPipelinedPool = (
     }
   }
   return {
-    /** The rows of a query. Throws a LostError where its connection was lost; it does not try again. */
+    /** The rows of a query. Throws a LostError if its connection was lost; it does not try again. */
     query: async (query: Query): Promise<Rows> =>
       (leastBusy() ?? (await waitForConnection())).query(query),
     /** The number of queries without an answer yet. */
     waiting: () => leastBusy()?.waiting() ?? 0,
     isUp: () => leastBusy() !== undefined,
-    /** Settles with the first connection; rejects with the reason where there is none. */
+    /** Settles with the first connection; rejects with the reason if there is none. */
     ready: async () => void (await waitForConnection()),
     /** Seconds until the next try to connect, at least 1. */
     nextTry: () => Math.max(1, Math.ceil(Math.min(...slots.map(slot => slot.wait())) / 1000)),

@@ -69,7 +69,7 @@ export const connect = async (options: ConnectionOptions): Promise<PostgresConne
   if (found) return connectTo(found.url, options)
   const refusal = errors.find(isLasting)
   if (refusal === undefined) throw noPrimary(url)
-  // That the user or the database is refused lasts only where every server says so: one may be a standby with rules of its own.
+  // That the user or the database is refused lasts only if every server says so: one may be a standby with rules of its own.
   const isEvery = errors.length === serversIn(url).length && errors.every(isLasting)
   throw isEvery ? refusal : new UnreachableError((refusal as Error).message)
 }

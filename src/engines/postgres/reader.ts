@@ -1,6 +1,6 @@
 /**
- * Reads of a PostgreSQL store: which server answers each, by how far the primary and its replicas have come, for which they
- * are asked each second; and where a read whose server was lost is tried again. Nothing else tries again.
+ * Reads of a PostgreSQL store: which server answers each, by how far the primary and its replicas have come, which they are asked
+ * each second. A read whose server was lost is tried again here, and nowhere else.
  */
 import { endsWithin } from '#base/retry.ts'
 import { isConflict, isLockTimeout, LostError, UnreachableError } from '#engines/postgres/errors.ts'
@@ -19,7 +19,7 @@ const newerWait = 1500
 type ClusterOptions = {
   readonly finder: ServerFinder
   readonly primary: Server
-  /** Where the replicas are; undefined where there are none. */
+  /** Where the replicas are; undefined if there are none. */
   readonly source: ReplicaSource | undefined
   /** Writes to the primary. */
   readonly write: (query: Query) => Promise<Rows>
@@ -55,7 +55,7 @@ export const createCluster = ({ finder, primary, source, write }: ClusterOptions
     await finder.find(newerWait).catch(() => {})
   }
   return {
-    /** The replica for a read; undefined where the primary must answer. Throws `MALFORMED_REQUEST` for what is no position. */
+    /** The replica for a read; undefined if the primary must answer. Throws `MALFORMED_REQUEST` for what is no position. */
     choose: (after: Position | undefined): Promise<Server | undefined> | Server | undefined => {
       if (after === undefined) return replicas?.choose(undefined)
       const wanted = logPositionOf(after)
@@ -66,7 +66,7 @@ export const createCluster = ({ finder, primary, source, write }: ClusterOptions
         ? replicas?.choose(timelines.isEarlier(wanted) ? undefined : wanted)
         : undefined
     },
-    /** What is to be said of a position: its write may be lost, or nobody knows; undefined where all is well. */
+    /** What is to be said of a position: its write may be lost, or nobody knows; undefined if all is well. */
     positionStatus: (after: Position): 'lost' | 'unknown' | undefined => {
       try {
         const status = timelines.positionStatus(logPositionOf(after))
@@ -89,7 +89,7 @@ export type Cluster = ReturnType<typeof createCluster>
 /** The most tries on the primary, and the milliseconds within which the last one may begin. */
 const tries = { most: 3, within: 1000 }
 
-/** A reader that tries a suitable replica once; without one, or where that fails, the primary, at most three times. */
+/** A reader that tries a suitable replica once; without one, or if that fails, the primary, at most three times. */
 export const createReader = (primary: Server, { choose }: Pick<Cluster, 'choose'>): Reader => {
   const read = async <Result>(
     run: (server: Server) => Promise<Result>,

@@ -31,7 +31,7 @@ type DiscoveryOptions = {
 
 /**
  * Gives the URLs of the replicas: of Patroni's members that follow the leader and take reads; or the servers in the URL besides
- * the primary; or those that stream from the primary, on its port. Throws where none of them answers.
+ * the primary; or those that stream from the primary, on its port. Throws if none of them answers.
  */
 export const discoverReplicas = async (
   { url, patroni }: DiscoveryOptions,
@@ -108,7 +108,7 @@ const createReplica = (options: ServerOptions) => {
     server,
     known: () => known,
     refresh,
-    /** Waits a moment for it to reach an LSN; false where it does not, or is lost. */
+    /** Waits a moment for it to reach an LSN; false if it does not, or is lost. */
     reaches: async (lsn: bigint): Promise<boolean> => {
       const last = performance.now() + replayWait
       try {
@@ -162,7 +162,7 @@ export const createReplicas = (
     return chosen
   }
   return {
-    /** The replica for a read that must see a position, or any state; undefined where the primary must answer. */
+    /** The replica for a read that must see a position, or any state; undefined if the primary must answer. */
     choose: (wanted: LogPosition | undefined): Promise<Server | undefined> | Server | undefined => {
       const replica = best()
       if (!replica || !wanted || replica.known().lsn >= wanted.lsn) return replica?.server

@@ -45,7 +45,7 @@ const addition = (table: string, rows: string): string =>
 /** Words and variables of the language in which the functions of triggers are written. */
 const ofFunctions = /^(begin|by|declare|execute|found|new|old|strict|tg_.*)$/
 
-/** A column of a row in the function of a trigger, with quotes where the language would take its name for a word of its own. */
+/** A column of a row in the function of a trigger, with quotes if the language would take its name for a word of its own. */
 const columnOf = (row: 'old' | 'new' | 'changed', column: string): string => {
   if (ofFunctions.test(column)) return `${row}."${column}"`
   return row === 'changed' ? column : `${row}.${column}`
@@ -247,7 +247,7 @@ const madeBy: Drafting['madeBy'] = migrations => {
     form: RegExp,
     act: (first: string, second: string, text: string) => void,
   ])[]
-  /** Acts by the first form that matches; false where none does. */
+  /** Acts by the first form that matches; false if none does. */
   const actOn = (forms: Forms, plain: string, text: string): boolean =>
     forms.some(([form, act]) => {
       const found = form.exec(plain)

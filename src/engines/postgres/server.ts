@@ -84,7 +84,7 @@ const grace = 1000
 /** Milliseconds between two requests to cancel the same work. */
 const cancelAgain = 50
 
-/** Opens connections to a server. It does not try again: what it is asked throws a LostError where a connection was lost. */
+/** Opens connections to a server. It does not try again: what it is asked throws a LostError if a connection was lost. */
 export const createServer = (options: ServerOptions) => {
   const { finder, prepare, readers, onChange } = options
   const session: SessionOptions = {

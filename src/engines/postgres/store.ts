@@ -46,7 +46,7 @@ const frames = {
   },
 } as const
 
-/** The query that makes a table's next id larger than `least` and all ids given out before; no effect where `least` is null. */
+/** The query that makes a table's next id larger than `least` and all ids given out before; no effect if `least` is null. */
 export const raiseIds = (table: string, least: Sql): Query =>
   queryOf(
     sql`select setval(s, greatest(m, coalesce(pg_sequence_last_value(s::regclass), 0)))::text

@@ -29,7 +29,7 @@ export const logPositionOf = (position: Position): LogPosition => {
   }
 }
 
-/** The LSN of a text of the server; 0 where it has none. */
+/** The LSN of a text of the server; 0 if it has none. */
 export const lsnOf = (text: unknown): bigint =>
   text == null ? 0n : logPositionOf(String(text)).lsn
 
@@ -55,7 +55,7 @@ export const replayed = queryWith(
 /** What became of the write of a position: the primary's log has it, was cut off before it, or nobody knows. */
 type PositionStatus = 'held' | 'lost' | 'unknown'
 
-/** A timeline that the store has recorded; `began` is an LSN of the one before, and null where nobody knows. */
+/** A timeline that the store has recorded; `began` is an LSN of the one before, and null if nobody knows. */
 export type Timeline = {
   readonly system: string
   readonly number: number
@@ -79,7 +79,7 @@ export const positionStatusOf = (
   if (current === undefined || timeline > current.number) return 'unknown'
   const isOurs = ({ system, number }: Timeline) =>
     system === current.system || number <= current.earlier
-  // Two systems count from 1 where nobody said which came first: a position may be on either.
+  // Two systems count from 1 if nobody said which came first: a position may be on either.
   if (recorded.some(one => one.number === timeline && !isOurs(one))) return 'unknown'
   if (timeline === current.number) return 'held'
   // An LSN means something on the timelines after its own, up to the first of another system.

@@ -61,7 +61,7 @@ export const createTurns = () => {
       for (const name of names) {
         const ahead = last.get(name)
         if (ahead) before.push(ahead)
-        // Where this one does not wait to the end, those behind it still do.
+        // If this one does not wait to the end, those behind it still do.
         const tail = ahead ? Promise.all([ahead, over]) : over
         last.set(name, tail)
         tail.then(() => last.get(name) === tail && last.delete(name))

@@ -46,7 +46,7 @@ const unknown = (cause: unknown) =>
     { cause, retryAfter: 2 },
   )
 
-/** The end of the log; read after a commit it is past that commit, even where commits do not wait for the disk. */
+/** The end of the log; read after a commit it is past that commit, even if commits do not wait for the disk. */
 const logEnd = queryWith(`select ${timelineAt('l')}, l::text from pg_current_wal_insert_lsn() as l`)
 
 // Without a time limit: the server answers a cancelled wait for its synchronous standbys as if it were over, and shows the
@@ -74,7 +74,7 @@ const pipelining = (
   const results: Rows[] = []
   const sent: { readonly query: Query; readonly rows: Promise<Rows> }[] = []
   let next = 0
-  // With an idempotency key, no step is sent before the answers to the first queries, which take the key. Where the key
+  // With an idempotency key, no step is sent before the answers to the first queries, which take the key. If the key
   // was used already none is ever sent ahead: it would have its effect again.
   let awaited = keyQueriesOf(job)
   let isUsed = false
@@ -87,7 +87,7 @@ const pipelining = (
       if (!statement || !isReady) break
       const ahead = boundQuery(statement, results)
       const rows = ask(ahead)
-      // Where one fails the work ends, and the later ones are not awaited.
+      // If one fails, the work ends, and the later ones are not awaited.
       rows.catch(() => {})
       sent.push({ query: ahead, rows })
     }
@@ -218,7 +218,7 @@ export const createWriter = (options: PostgresServing, finder: ServerFinder) => 
     // A setting of a database holds for new sessions only.
     pool.renew()
   }
-  /** Notes where writes fail because the database is read-only; that it no longer is shows only in the next look. */
+  /** Notes that the database is read-only if a write fails for that; only the next look finds that it no longer is. */
   const noticing = async <Result>(work: Promise<Result>): Promise<Result> => {
     try {
       return await work
@@ -228,7 +228,7 @@ export const createWriter = (options: PostgresServing, finder: ServerFinder) => 
     }
   }
   let isLooking = false
-  /** Asks where no write has told lately; a connection that may not write is closed, so that the next look has a new one. */
+  /** Asks whether writes are taken, if none has shown it lately; a connection that may not write is closed, so that the next look has a new one. */
   const look = async () => {
     const isKnown = readOnly === null && performance.now() - committedAt < lookEvery
     if (isKnown || isLooking || waiting() > 0) return
@@ -240,7 +240,7 @@ export const createWriter = (options: PostgresServing, finder: ServerFinder) => 
         if (readOnly !== null) connection.cut()
       })
     } catch {
-      // Where it cannot be asked, nobody knows.
+      // If it cannot be asked, nobody knows.
     }
     isLooking = false
   }
@@ -258,7 +258,7 @@ export const createWriter = (options: PostgresServing, finder: ServerFinder) => 
     /** Runs one statement as a transaction of its own. */
     query: (query: Query) => noticing(pool.use(connection => connection.query(query))),
     waiting,
-    /** Why nothing can be written now; null where it can. */
+    /** Why nothing can be written now; null if it can. */
     readOnly: () => readOnly,
     close: async () => {
       clearInterval(looking)

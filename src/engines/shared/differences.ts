@@ -105,7 +105,7 @@ const columnDifferences = function* (
     isLocked: appendOnly,
   })
   const type = typeOf(ddl, field)
-  // PostgreSQL shows no type of a view's column where a draft has only the text that makes it.
+  // PostgreSQL shows no type of a view's column, and a draft has only the text that makes it.
   if (there.type !== '' && there.type.split(' ')[0] !== type.split(' ')[0])
     yield {
       text: `${of}.${key} is stored as ${type}, and its column is ${there.type}: take its former kind back, or add a field of this kind under another name, fill it and drop the old one, as CONTRIBUTING.md shows under "Change the store"`,

@@ -59,7 +59,7 @@ const opaqueKind = (field: Field | undefined): Scalar | undefined =>
 /** PostgreSQL refuses an index entry with more bytes than this. */
 const mostBytes = 2600
 
-/** The most bytes that a value may have in UTF-8. Folding can make a letter six bytes long, and twelve where it parts it from its accents. */
+/** The most bytes that a value may have in UTF-8. Folding can make a letter six bytes long, and twelve if it separates its accents. */
 const bytesOf = (self: Entity, key: string): number => {
   const { scalar, range, foldedFrom, accents } = own(self.fields, key) as Field
   if (foldedFrom !== undefined)

@@ -196,7 +196,7 @@ export const policyFaults = function* (checked: CheckedEntity): Faults {
   yield* conditionFaults(checked)
 }
 
-/** The faults of rules and values that name a viewer: a path must lead to the id of one, where there are any. */
+/** The faults of rules and values that name a viewer: a path must lead to the id of one, if there are any. */
 export const viewerFaults = function* (
   entities: CheckedEntity['entities'],
   viewer: string | undefined,
