@@ -221,6 +221,9 @@ export const machineErrors = defineErrors({
 
 export type ErrorCode = keyof typeof machineErrors
 
+/** How many faults of an input are told; one more says how many follow. */
+export const mostFaults = 20
+
 /** One field at fault: its path in dots (`items.0.name`) and what is wrong with it. */
 export type FieldFault = { readonly field: string; readonly message: string }
 

@@ -8,6 +8,7 @@ import {
   isNonNullType,
   type OperationDefinitionNode,
 } from 'graphql'
+import { mostFaults } from '#errors.ts'
 import { GraphqlErrors } from '#graphql/errors.ts'
 import type { Params } from '#graphql/over-http.ts'
 import type { Entity } from '#model/entity.ts'
@@ -19,11 +20,8 @@ import { type Page, type ParameterValue, pageSize, type Slot } from '#read/selec
 /** The coerced variables of a request, as graphql-js makes them. */
 export type Variables = ReturnType<typeof getVariableValues>['variableValues'] & {}
 
-/** How many faults of variables are reported; one more says how many follow. */
-const mostFaults = 20
-
 /** Variables with longer JSON get one fault: graphql-js prints the whole value into each, which takes its time. */
-const printable = 2048
+const printable = 1024
 
 /** What marks the types of conditions and orders, whose values are small. */
 export const small = { isSmall: true } as const

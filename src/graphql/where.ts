@@ -15,6 +15,7 @@ import {
   type ValueNode,
 } from 'graphql'
 import { mapped } from '#base/object.ts'
+import { mostFaults } from '#errors.ts'
 import { small, type Variables } from '#graphql/arguments.ts'
 import { GraphqlErrors } from '#graphql/errors.ts'
 import { type AskingWords, operatorsOf } from '#model/condition.ts'
@@ -112,9 +113,6 @@ export const whereArguments = (
     return { where: { type, description: 'Only those that fit.', extensions: { asks: entity } } }
   }
 }
-
-/** The most faults that are told of one condition. */
-const mostFaults = 20
 
 /** The faults of the argument `where` of a node, each of which has its path. */
 export const whereFaults = (

@@ -2,6 +2,7 @@
 import { isDay } from '#base/dates.ts'
 import { own } from '#base/object.ts'
 import { nearest } from '#base/text.ts'
+import { mostFaults } from '#errors.ts'
 import { digitsOf, parseMinor } from '#model/money.ts'
 import { linkOf } from '#model/names.ts'
 import {
@@ -348,8 +349,11 @@ export const resolveCondition = (
   const faults: ConditionFault[] = []
   let comparisons = 0
   const none: Predicate = { kind: 'or', of: [] }
-  const fault = (path: string, message: string): Predicate => {
-    faults.push({ path, message })
+  /** Adds a fault; a message that takes long to find is a function, called for the first faults alone. */
+  const fault = (path: string, message: string | (() => string)): Predicate => {
+    const isTold = faults.length < mostFaults
+    const found = typeof message === 'string' ? message : isTold ? message() : 'is unknown here'
+    faults.push({ path, message: found })
     return none
   }
   const within = (path: string, member: string | number) =>
@@ -514,13 +518,15 @@ export const resolveCondition = (
       const where = across('one', relation.to, link.of, of, at, depth)
       return { kind: 'across', rows, table, by: link.by, where, ...placed(at) }
     }
-    if (!field) {
-      const known = asking
-        ? [...asking.membersOf(name).keys()]
-        : [...Object.keys(entity.fields), ...Object.keys(entity.relations)]
-      const hint = meant(written, [...known, 'and', 'or', 'not'], `name one of ${known.join(', ')}`)
-      return fault(path, `is not a field or relation of ${name}: ${hint}`)
-    }
+    if (!field)
+      return fault(path, () => {
+        const known = asking
+          ? [...asking.membersOf(name).keys()]
+          : [...Object.keys(entity.fields), ...Object.keys(entity.relations)]
+        const all = [...known, 'and', 'or', 'not']
+        const hint = meant(written, all, `name one of ${known.join(', ')}`)
+        return `is not a field or relation of ${name}: ${hint}`
+      })
     if (given === undefined) return fault(path, 'is undefined: give it a value')
     const operators = operatorsOf(entity, key)
     if (operators.length === 0) return fault(path, 'cannot be compared: leave it out')
@@ -543,8 +549,10 @@ export const resolveCondition = (
           at,
           `needs a folded copy: add one to ${name}, such as ${key}Key: folded('${key}')`,
         )
-      const hint = meant(operator, operators, `take one of ${operators.join(', ')}`)
-      return fault(at, `is not an operator of ${written}: ${hint}`)
+      return fault(at, () => {
+        const hint = meant(operator, operators, `take one of ${operators.join(', ')}`)
+        return `is not an operator of ${written}: ${hint}`
+      })
     })
     return allOf(parts)
   }

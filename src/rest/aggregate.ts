@@ -134,9 +134,12 @@ const requestReader = ({ core, style }: Mount, route: Route, resource: Resource)
     const items = listed(query, measure).flatMap((key): readonly GroupItem[] => {
       const value = values.get(`${measure}.${key}`)
       if (value) return [{ kind: 'value', key, value, form: formIn(resource, value) }]
-      const near = nearest(key, known)
-      const hint = near === undefined ? `name some of ${known.join(', ')}` : `did you mean ${near}?`
-      query.fault(measure, `names ${key || 'nothing'}; ${hint}`)
+      query.fault(measure, () => {
+        const near = nearest(key, known)
+        const hint =
+          near === undefined ? `name some of ${known.join(', ')}` : `did you mean ${near}?`
+        return `names ${key || 'nothing'}; ${hint}`
+      })
       return []
     })
     return items.length > 0 ? [{ kind: 'object', key: measure, items }] : []

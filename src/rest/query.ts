@@ -1,7 +1,7 @@
 /** The query parameters of reads: their names, how they are parsed, and the members, order and filters that they ask for. All faults are named at once. */
 import { after } from '#base/after.ts'
 import { nearest, parametersIn } from '#base/text.ts'
-import type { FieldFault } from '#errors.ts'
+import { type FieldFault, mostFaults } from '#errors.ts'
 import { parametersOf } from '#http/request.ts'
 import { groupParameters } from '#model/aggregate.ts'
 import type { Filter } from '#model/entity.ts'
@@ -15,7 +15,7 @@ import { comparing, type ParameterValue, type Slot, type Where } from '#read/sel
 import type { Mount } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
 import type { RestHandler } from '#versions/negotiation.ts'
-import { invalid, mostFaults } from '#write/input.ts'
+import { invalid } from '#write/input.ts'
 
 /** The names of all the members of a resource's object, in their order. */
 export const memberNames = ({ members }: Resource): readonly string[] =>
@@ -72,17 +72,23 @@ const wholeForm = /^[+-]?\d+$/
 export const parseQuery = (text: string) => {
   const parameters = parametersIn(text)
   const faults: FieldFault[] = []
-  const fault = (field: string, message: string) => void faults.push({ field, message })
+  const given = Map.groupBy(parameters, ([name]) => name)
+  const isTold = () => faults.length < mostFaults
+  /** Adds a fault; a message that takes long to find is a function, called if the fault is told. */
+  const fault = (field: string, message: string | (() => string)) => {
+    const found = typeof message === 'string' ? message : isTold() ? message() : 'is not told'
+    faults.push({ field, message: found })
+  }
   /** Its value; undefined if none is given, or one that no database takes. */
   const get = (name: string): string | undefined => {
-    const values = parameters.getAll(name)
+    const values = given.get(name) ?? []
     if (values.length > 1) fault(name, 'must be given once')
-    const [value] = values
+    const [[, value] = []] = values
     if (value === undefined || isStorable(value)) return value
     fault(name, 'must not contain NUL or lone surrogates')
     return undefined
   }
-  const has = (name: string): boolean => parameters.has(name)
+  const has = (name: string): boolean => given.has(name)
   /** A whole number; undefined if none is given. */
   const whole = (name: string): number | undefined => {
     const value = get(name)
@@ -93,19 +99,19 @@ export const parseQuery = (text: string) => {
   }
   /** The names that are not among these. */
   const beside = (known: readonly string[]): readonly string[] =>
-    [...new Set(parameters.keys())].filter(name => !known.includes(name))
-  /** Makes a parameter that is not among these a fault; another name may be near to it. Those that are not told need no hint, which takes long to find. */
+    [...given.keys()].filter(name => !known.includes(name))
+  /** Makes a parameter that is not among these a fault; another name may be near to it. */
   const unknown = (
     name: string,
     known: readonly string[],
     nearOther: () => string | undefined = () => undefined,
-  ) => {
-    if (faults.length >= mostFaults) return fault(name, 'is not a parameter here')
-    const near = nearest(name, known) ?? nearOther()
-    const there = known.length === 1 ? `is only ${known[0]}` : `are ${known.join(', ')}`
-    const hint = near === undefined ? `there ${there}` : `did you mean ${near}?`
-    fault(name, `is not a parameter here; ${hint}`)
-  }
+  ) =>
+    fault(name, () => {
+      const near = nearest(name, known) ?? nearOther()
+      const there = known.length === 1 ? `is only ${known[0]}` : `are ${known.join(', ')}`
+      const hint = near === undefined ? `there ${there}` : `did you mean ${near}?`
+      return `is not a parameter here; ${hint}`
+    })
   /** Makes every parameter that is not among these a fault; it does not list `others`, which are many. */
   const only = (known: readonly string[], others: readonly string[] = []) => {
     for (const name of beside([...known, ...others]))

@@ -3,7 +3,7 @@
 import type { Check } from '#base/check.ts'
 import { type JsonObject, own } from '#base/object.ts'
 import { clipped, nearest } from '#base/text.ts'
-import { ApiError, type FieldFault } from '#errors.ts'
+import { ApiError, type FieldFault, mostFaults } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
 import { type Field, isDerived, madeSlug, mostCharacters } from '#model/field.ts'
 import { fieldOf, type Model } from '#model/model.ts'
@@ -55,9 +55,6 @@ export type InputContext = {
   /** Whether the service itself gives the values, of any field. */
   readonly isService?: boolean
 }
-
-/** How many faults are reported; one more says how many follow. */
-export const mostFaults = 20
 
 /** The highest id that a row may bring: the table's later ones are above it, and below 2^53. */
 const highestBrought = 2 ** 52
