@@ -309,9 +309,8 @@ type Dialect = {
     readonly clock: Sql;
     readonly plans: {
         readonly explain: string;
-        readonly index: RegExp;
-        readonly table: RegExp;
-    } | null;
+        readonly usesOf: (rows: readonly (readonly unknown[])[], statement: string) => readonly string[];
+    };
     readonly jsonObject: (members: readonly (readonly [
         key: string,
         value: Sql

@@ -40,6 +40,7 @@ export const onSqliteOnly = {
   'test/store/group-commit.test.ts': 'the group commit of SQLite',
   'content/test/store/migrate.test.ts':
     'migrations of a file; content/test/postgres/migrate.test.ts has the others',
+  'test/store/used-indexes.test.ts': 'explains on both engines by itself',
   'content/test/store/serve.test.ts':
     'the lock of a SQLite file, and kills that its log has to survive',
   'content/test/store/migration-safety.test.ts': 'reads the migrations of both engines by itself',

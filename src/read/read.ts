@@ -11,8 +11,8 @@ import {
   type QueryScript,
   type Reader,
   type ReadOptions,
-  type Rows,
   TooLong,
+  watched,
 } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
@@ -162,25 +162,13 @@ const publish = <Result>(
   const texts: string[] = []
   let count = 0
   // One that is begun again counts anew.
-  const counted = function* (): QueryScript<Result> {
+  const counted = (): QueryScript<Result> => {
     texts.length = 0
     count = 0
-    const script = begin()
-    let step = script.next()
-    while (!step.done) {
-      const query: Query = step.value
-      texts.push(query.text)
-      let rows: Rows
-      try {
-        rows = yield query
-      } catch (error) {
-        step = script.throw(error)
-        continue
-      }
+    const see = ({ text }: Query) => void texts.push(text)
+    return watched(begin(), see, rows => {
       count += rows.length
-      step = script.next(rows)
-    }
-    return step.value
+    })
   }
   return traced(
     reads,

@@ -266,7 +266,7 @@ export const serveOn = async ({ config, content, socket }: Program, service: Ope
   const connections = createConnections(queue, { held: size, rest: wait })
   const memory = createMemory({ cached: values.DUET_CACHE }, tally)
   const origins = values.DUET_CORS_ORIGINS
-  const { plans } = engine.dialect
+  const explained = development ? usedIndexes(engine, engine.dialect.plans) : undefined
   const edge: HttpContext = {
     authenticate: auth.authenticate,
     observe,
@@ -282,13 +282,13 @@ export const serveOn = async ({ config, content, socket }: Program, service: Ope
     publicMaxAge: values.DUET_PUBLIC_MAX_AGE,
     collect: development || values.DUET_SLOW !== undefined ? collecting() : undefined,
     sendsTiming: development,
-    indexesOf: development && plans ? usedIndexes(store, plans) : undefined,
+    indexesOf: explained?.indexesOf,
   }
   const core: Core = {
     model,
     actions: content.actions,
     dialect: engine.dialect,
-    reader: cachedReader(publishing(engine), engine.changes, memory.cached),
+    reader: cachedReader(publishing(explained?.reader ?? engine), engine.changes, memory.cached),
     writer: engine,
     limits,
     cursorKey: await store.secret('cursor'),

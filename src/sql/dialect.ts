@@ -80,12 +80,11 @@ export type Dialect = {
   readonly calendar: (seconds: Sql, part: 'day' | 'month' | 'year') => Sql
   /** The time of the database's own clock, milliseconds since 1970. */
   readonly clock: Sql
-  /** How the plan of a statement is asked for, and what a line of it goes through: an index, or a whole table; null if nobody asks. */
+  /** How the plan of a statement is asked for, and what its rows say: the indexes that it uses, and `scan of` a table that it goes through whole. */
   readonly plans: {
     readonly explain: string
-    readonly index: RegExp
-    readonly table: RegExp
-  } | null
+    readonly usesOf: (rows: readonly (readonly unknown[])[], statement: string) => readonly string[]
+  }
   /** A JSON object as text, with these members. */
   readonly jsonObject: (members: readonly (readonly [key: string, value: Sql])[]) => Sql
   /** Appended to a read in a writing transaction, so that its rows cannot change before the commit. */

@@ -119,6 +119,28 @@ export class ConstraintError extends Error {
   }
 }
 
+/** The same script, each of whose queries is seen before it is asked, and its rows after that. */
+export const watched = function* <Result>(
+  script: QueryScript<Result>,
+  see: (query: Query) => void,
+  seeRows?: (rows: Rows) => void,
+): QueryScript<Result> {
+  let step = script.next()
+  while (!step.done) {
+    see(step.value)
+    let rows: Rows
+    try {
+      rows = yield step.value
+    } catch (error) {
+      step = script.throw(error)
+      continue
+    }
+    seeRows?.(rows)
+    step = script.next(rows)
+  }
+  return step.value
+}
+
 /** Runs a script to its end on a driver that answers at once. */
 export const drive = <Result>(
   script: QueryScript<Result>,

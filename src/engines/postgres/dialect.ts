@@ -33,6 +33,20 @@ export const wordsVector = (columns: readonly Sql[]): Sql => {
   return sql`array_to_tsvector(array_remove(string_to_array(${join(filled, sql` || ' ' || `)}, ' '), ''))`
 }
 
+/** A node of a plan, as `explain` writes it. */
+type PlanNode = {
+  readonly 'Node Type': string
+  readonly 'Index Name'?: string
+  readonly 'Relation Name'?: string
+  readonly Plans?: readonly PlanNode[]
+}
+
+const usesIn = (node: PlanNode): readonly string[] => {
+  const { 'Index Name': index, 'Relation Name': table, Plans: below = [] } = node
+  const own = node['Node Type'] === 'Seq Scan' ? `scan of ${table}` : index
+  return [...(own === undefined ? [] : [own]), ...below.flatMap(usesIn)]
+}
+
 const dateForms = { day: "'YYYY-MM-DD'", month: "'YYYY-MM'", year: "'YYYY'" }
 
 export const dialect: Dialect = {
@@ -72,7 +86,10 @@ export const dialect: Dialect = {
     const paged = offset ? sql`${rows} offset ${offset}` : rows
     return sql`select "t".* from (${keys}) as "k" ("id") cross join lateral (${paged}) as "t" limit ${budget}`
   },
-  plans: null,
+  plans: {
+    explain: 'explain (format json)',
+    usesOf: ([row]) => usesIn(JSON.parse(String(row?.[0]))[0].Plan),
+  },
   // The server's own statement_timeout.
   interruptCheck: null,
   contains: (_table, folded, needle) => sql`${column('t', folded)} like ${anywhere(needle)}`,

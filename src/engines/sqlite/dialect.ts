@@ -57,8 +57,16 @@ export const dialect: Dialect = {
   },
   plans: {
     explain: 'explain query plan',
-    index: /\bUSING (?:COVERING )?INDEX (\w+)/,
-    table: /^SCAN (\w+)$/,
+    usesOf: (rows, statement) =>
+      rows.flatMap(row => {
+        const line = String(row.at(-1)).trim()
+        const [, index] = /\bUSING (?:COVERING )?INDEX (\w+)/.exec(line) ?? []
+        if (index !== undefined) return [index]
+        const [, scanned] = /^SCAN (\w+)$/.exec(line) ?? []
+        // It may be an alias.
+        const [, table = scanned] = new RegExp(`"(\\w+)" as "${scanned}"`).exec(statement) ?? []
+        return scanned === undefined ? [] : [`scan of ${table}`]
+      }),
   },
   interruptCheck: trusted('duet_interrupt_check()'),
   // The index finds candidates by trigrams; `instr` decides.
