@@ -1,5 +1,6 @@
 /** Conditional requests: ETags made and compared (RFC 9110, sections 8.8.3 and 13). */
 import { hash } from 'node:crypto'
+import { ApiError } from '#errors.ts'
 import type { Reply } from '#http/reply.ts'
 import { type Http, header } from '#http/request.ts'
 import { tableForm } from '#model/names.ts'
@@ -105,6 +106,32 @@ export const mismatchOf = (
   if (tags.some(({ weak, tag }) => !weak && mayBeOf(tag))) return undefined
   return `If-Match has the ETag of another resource; read the ${what}, and send the ETag that it has`
 }
+
+/** Throws `PRECONDITION_FAILED` if a request has such a header and there is no ETag to compare it with: a precondition is never passed over (RFC 9110, section 13.2.1). */
+export const refusePreconditions = (
+  c: Http,
+  names: readonly ('If-Match' | 'If-None-Match')[],
+  what: string,
+  remedy = 'leave the header out',
+): void => {
+  for (const name of names)
+    if (header(c, name.toLowerCase()) !== undefined)
+      throw new ApiError(
+        'PRECONDITION_FAILED',
+        `${name} needs an ETag to be compared with, and ${what} has none: ${remedy}`,
+      )
+}
+
+/** What a request demands of a thing that has no revision: that it is there, or not; no tag can be compared. */
+export const presenceOf = (
+  ifMatch: string | undefined,
+  ifNoneMatch: string | undefined,
+  what: string,
+) => ({
+  revisions: ifMatch === undefined || allowedTags(ifMatch) === 'any' ? undefined : [],
+  mismatch: `If-Match needs a revision to be compared with, and no ${what} has one: leave the header out, or send *`,
+  excluded: excludedTags(ifNoneMatch) === 'any' ? ('any' as const) : undefined,
+})
 
 /** What a request demands of a thing: the revisions that `If-Match` allows, why they are none that there ever was, and those that `If-None-Match` excludes. */
 export const preconditionOf = (

@@ -301,6 +301,8 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
     ofBody: input ? [...ofBodies, ...uniqueCodes, ...setCodes] : kind === 'link' ? ofBodies : [],
     errors: [
       ...hookErrors,
+      // Where no ETag is compared, a header that asks for it is refused.
+      ...(isRead || kind === 'create' ? [] : ['PRECONDITION_FAILED']),
       ...(refers ? ['NOT_FOUND'] : []),
       ...(queried.length > 0 ? ['VALIDATION_ERROR'] : []),
       ...(isAsked && mayAskClosed(model, resource) ? ['FORBIDDEN'] : []),

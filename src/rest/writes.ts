@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '#base/object.ts'
 import { writingFor } from '#core.ts'
 import { ApiError, type FieldFault } from '#errors.ts'
 import { jsonBody, noBody, plainBytes } from '#http/body.ts'
-import { preconditionOf } from '#http/conditional.ts'
+import { preconditionOf, presenceOf, refusePreconditions } from '#http/conditional.ts'
 import { type Reply, writeHeaders } from '#http/reply.ts'
 import { type Http, header, queryString } from '#http/request.ts'
 import { entityOf } from '#model/model.ts'
@@ -203,8 +203,9 @@ const targetOf = (
   const parent = below && { field: below.field, id: pathId(c, 'parentId', below.entity) }
   const { table, fields } = entityOf(core.model, entity)
   const [ifMatch, ifNoneMatch] = [header(c, 'if-match'), header(c, 'if-none-match')]
-  const precondition =
-    fields.revision && preconditionOf(ifMatch, ifNoneMatch, entity, { table, id })
+  const precondition = fields.revision
+    ? preconditionOf(ifMatch, ifNoneMatch, entity, { table, id })
+    : presenceOf(ifMatch, ifNoneMatch, entity)
   return { entity, id, ...(parent && { below: parent }), ...precondition }
 }
 
@@ -314,6 +315,8 @@ export const serveBulk = (mount: Mount, route: Route): RestHandler => {
       const write = { does: kind, entity: what, rows, given: values, path: kind } as const
       return { idempotency, write, isDry: dryRun === true }
     })
+    const remedy = 'leave the header out, or write each row under its own'
+    refusePreconditions(c, ['If-Match'], 'a write of many rows', remedy)
     for (const { parts } of inputs ?? [])
       for (const made of [what, ...madeBy(parts)])
         await edge.limiter?.countCreation(c, viewer, made)
@@ -353,6 +356,7 @@ export const serveLink = (mount: Mount, { kind, entity: other, below }: Route): 
     if (does === 'add') await edge.limiter?.countCreation(c, writing.viewer, entity)
     if (does === 'add') noMembers(await jsonBody(c, edge.bodyLimit, bodyTypes, true))
     refuseParameters(queryString(c), style)
+    refusePreconditions(c, ['If-Match', 'If-None-Match'], 'a link')
     const draft = linkChange(writing, target, { entity, by, of }, to, does)
     return empty(named, await commit(core, commandOf(writing, draft), null, { version }))
   }

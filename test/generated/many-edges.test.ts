@@ -30,8 +30,8 @@ const entities = {
     table: 'shelves',
     plural: 'shelves',
     fields: { id: id(), moves: int({ min: 0, max: 9999, initial: { value: 0 } }) },
-    policy: { read: anyone, create: signedIn },
-    rest: { list: true, one: true, writes: ['create'], listing },
+    policy: { read: anyone, create: signedIn, delete: signedIn },
+    rest: { list: true, one: true, writes: ['create', 'delete'], listing },
   }),
   jar: entity({
     description: '',
@@ -102,6 +102,11 @@ for (const on of engines)
     }
     const one = async (id: number, as: Cook = 2) =>
       (await kitchen.say(as, `GET /api/v2/recipes/${id}`)).json
+    const unmatched = async (answer: Promise<Answer>, said: RegExp) => {
+      const { status, json, text } = await answer
+      assert.deepEqual([status, json.code], [412, 'PRECONDITION_FAILED'], text)
+      assert.match(json.detail, said)
+    }
     const faultsOf = ({ json }: Answer) =>
       (json.errors ?? json.error?.details)?.map(({ field }: { field: string }) => field)
     const refused = async (answer: Promise<Answer>, status: number, ...fields: string[]) => {
@@ -111,6 +116,29 @@ for (const on of engines)
       return answered
     }
     const query = (text: string) => changeIn(kitchen.store)(text)
+
+    test('a precondition that no ETag can be compared with is refused, after the right and the faults', async () => {
+      const [id = 0] = await recipes(1)
+      const etag = {
+        'If-Match': String((await kitchen.say(1, `GET /api/v2/recipes/${id}`)).headers.get('etag')),
+      }
+      const where = { id }
+      for (const [body, headers] of [
+        [{ update: { servings: 9 }, where }, etag],
+        [{ update: { servings: 9 }, where, dryRun: true }, { 'If-Match': '*' }],
+        [{ delete: true, where }, etag],
+        [{ create: [{ title: `e${n++}` }] }, { 'If-Match': '' }],
+      ] as const)
+        await unmatched(
+          change(1, body, headers),
+          /^If-Match needs an ETag .* each row under its own$/,
+        )
+      assert.equal((await one(id)).servings, 2)
+      await refused(change(null, { delete: true, where }, etag), 401)
+      await refused(change(1, { delete: true, where: { x: 1 } }, etag), 422, 'where.x')
+      const fits = { 'If-None-Match': `*` }
+      assert.equal((await change(1, { update: { servings: 9 }, where }, fits)).status, 200)
+    })
 
     test('a thousand rows are changed at once, and one more is refused with nothing changed', async () => {
       const servings = 61
@@ -440,5 +468,22 @@ for (const on of engines)
         `recipes.${second}`,
       )
       assert.equal((await one(first)).status, 'published')
+    })
+
+    test('of a thing without a revision a precondition asks whether it is there, and a tag is refused', async () => {
+      const made = await kitchen.say(1, 'POST /api/v2/shelves', {})
+      const at = `/api/v2/shelves/${made.json.id}`
+      const end = (headers: Readonly<Record<string, string>>, line = `DELETE ${at}`) =>
+        kitchen.say(1, line, undefined, headers)
+      const etag = String((await kitchen.say(1, `GET ${at}`)).headers.get('etag'))
+      const revised = `"shelves-${made.json.id}-1-${'x'.repeat(16)}"`
+      for (const tag of [etag, revised, `W/${etag}`, 'none'])
+        await unmatched(
+          end({ 'If-Match': tag }),
+          /^If-Match needs a revision .*leave the header out, or send \*$/,
+        )
+      await unmatched(end({ 'If-None-Match': '*' }), /^If-None-Match is \*/)
+      await refused(end({ 'If-Match': etag }, 'DELETE /api/v2/shelves/999'), 404)
+      assert.equal((await end({ 'If-Match': '*', 'If-None-Match': etag })).status, 204)
     })
   })

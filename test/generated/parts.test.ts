@@ -313,6 +313,13 @@ for (const on of engines)
       await refused(link(1, 'PUT', tags[3]), 403)
       assert.equal((await link(5, 'PUT', tags[3])).status, 204)
       await refused(link(1, 'DELETE', tags[3]), 403)
+      for (const method of ['PUT', 'DELETE'] as const)
+        for (const header of ['If-Match', 'If-None-Match']) {
+          const line = `${method} /api/v2/recipes/${of}/tags/${tags[1]}`
+          const { status, json } = await kitchen.say(1, line, undefined, { [header]: '*' })
+          assert.deepEqual([status, json.code], [412, 'PRECONDITION_FAILED'])
+          assert.match(json.detail, new RegExp(`^${header} needs an ETag .*, and a link has none`))
+        }
       assert.deepEqual(await linked(), tags.slice(1))
       assert.equal((await kitchen.say(1, `GET /api/v2/recipes/${of}/tags/${tags[1]}`)).status, 405)
     })
