@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import type { StoredRow } from '#check/conditions.ts'
 import { searchedIn } from '#check/reference.ts'
 import type { Condition } from '#model/condition.ts'
-import { rounds } from '../support/rounds.ts'
+import { rounds, seed } from '../support/rounds.ts'
 import { askingKitchen, conditions, fitting, searchedTexts } from './asking.ts'
 import { engines } from './compare.ts'
 import type { Cook, Kitchen } from './cooking.ts'
@@ -142,7 +142,7 @@ for (const hasRules of [true, false])
 
     test('each is answered alike by both APIs and engines, as it is in memory', async () => {
       const drawn = fc.sample(asked, {
-        seed: Number(process.env.DUET_TEST_SEED ?? 29),
+        seed: seed(29),
         numRuns: rounds(500, 20_000) / 2,
       })
       const counts = { numbers: 0, cursors: 0, groups: 0, refused: 0 }

@@ -6,3 +6,6 @@ export const isPlanned = process.env.DUET_TEST_PLANNED !== undefined
 /** How often: a few times in the usual run, and as often as was planned, or DUET_TEST_ROUNDS, at night. */
 export const rounds = (usual: number, planned: number): number =>
   isPlanned ? Number(process.env.DUET_TEST_ROUNDS ?? planned) : usual
+
+/** What is drawn by chance: the same each time, unless DUET_TEST_SEED says otherwise. */
+export const seed = (usual: number): number => Number(process.env.DUET_TEST_SEED ?? usual)
