@@ -168,6 +168,8 @@ const nested = (levels: number, around: (inner: unknown) => unknown, inner: unkn
 const refused = '200 BAD_USER_INPUT'
 const unreadable = '200 FORBIDDEN'
 const answered = '200'
+/** A field that GraphQL alone shows. */
+const unknownInRest = '422 VALIDATION_ERROR'
 
 /** By a document, with variables where they are needed. */
 const gql = (what: string, bound: string, query: string, variables?: unknown): Attack => ({
@@ -177,14 +179,37 @@ const gql = (what: string, bound: string, query: string, variables?: unknown): A
   body: { query, variables },
 })
 
-/** By the condition of a list, in a variable. */
-const asks = (what: string, bound: string, where: unknown): Attack =>
+/** The most bytes of a QUERY. */
+const mostQueried = 16_384
+
+/** What REST answers to a condition that GraphQL answers so. */
+const inRest: Readonly<Record<string, string>> = {
+  [refused]: '422 VALIDATION_ERROR',
+  [unreadable]: '403 FORBIDDEN',
+}
+
+/** By the condition of a list, in a variable and in the body of a QUERY of rows and of groups. */
+const asks = (
+  what: string,
+  bound: string,
+  where: unknown,
+  rest = JSON.stringify({ where }).length > mostQueried
+    ? '413 PAYLOAD_TOO_LARGE'
+    : (inRest[bound] ?? bound),
+): readonly Attack[] => [
   gql(
     what,
     bound,
     'query ($w: BookWhere) { books(where: $w) { id } booksAggregate(where: $w) { count } }',
     { w: where },
-  )
+  ),
+  ...['books', 'books/aggregate'].map(list => ({
+    what: `${what}, in a QUERY of ${list}`,
+    bound: rest,
+    line: `QUERY /api/v2/${list}`,
+    body: { where },
+  })),
+]
 
 /** By a path of the REST API. */
 const get = (what: string, bound: string, path: string): Attack => ({
@@ -198,36 +223,44 @@ const groups = (given: string, members = 'count') =>
   `{ booksAggregate${given === '' ? '' : `(${given})`} { ${members} } }`
 
 const conditions: readonly Attack[] = [
-  asks(
+  ...asks(
     'a condition 7 deep',
     refused,
     nested(6, not => ({ not }), { pages: { eq: 1 } }),
   ),
-  asks(
+  ...asks(
     'a condition 2,000 deep',
     '400 MALFORMED_REQUEST',
     nested(2000, not => ({ not }), {}),
   ),
-  asks('a wide or', refused, { or: times(31, at => ({ pages: { eq: at } })) }),
-  asks('an or of 9,000 empty parts', refused, { or: times(9000, () => ({})) }),
-  asks('an in of 101 values', refused, { pages: { in: times(101, at => at) } }),
-  asks('an in of 100,000 values', refused, { pages: { in: times(100_000, at => at) } }),
-  asks('30 lists of 100 values', answered, {
+  ...asks('a wide or', refused, { or: times(31, at => ({ pages: { eq: at } })) }),
+  ...asks('an or of 9,000 empty parts', refused, { or: times(9000, () => ({})) }),
+  ...asks('an in of 101 values', refused, { pages: { in: times(101, at => at) } }),
+  ...asks('an in of 100,000 values', refused, { pages: { in: times(100_000, at => at) } }),
+  ...asks('30 short lists of 100 values', answered, {
+    or: times(30, () => ({ pages: { in: times(100, value => value) } })),
+  }),
+  ...asks('30 lists of 100 values', answered, {
     or: times(30, at => ({ pages: { in: times(100, value => at * 1000 + value) } })),
   }),
-  asks('relations there and back', refused, {
+  ...asks('relations there and back', refused, {
     shelf: { books: { some: { shelf: { books: { some: { shelf: { books: { none: {} } } } } } } } },
   }),
-  asks('no member by its prototype', refused, JSON.parse('{"__proto__":{"eq":1}}')),
-  asks('no member that all objects have', refused, { constructor: { eq: 1 } }),
-  asks('no operator that all objects have', refused, { pages: { toString: 1 } }),
-  asks('a field of others’ rows', unreadable, { margin: { gte: 0 } }),
-  asks('a field of admins', unreadable, { not: { code: { eq: 'aaa' } } }),
-  asks('a field of admins below a relation', unreadable, {
-    shelf: { books: { some: { code: { ne: 'b' } } } },
-  }),
-  asks('whether a hidden row is there', answered, { not: { shelf: { id: { isNull: false } } } }),
-  asks('whether a hidden row fits', answered, {
+  ...asks('no member by its prototype', refused, JSON.parse('{"__proto__":{"eq":1}}')),
+  ...asks('no member that all objects have', refused, { constructor: { eq: 1 } }),
+  ...asks('no operator that all objects have', refused, { pages: { toString: 1 } }),
+  ...asks('a field of others’ rows', unreadable, { margin: { gte: 0 } }),
+  ...asks('a field of admins', unreadable, { not: { code: { eq: 'aaa' } } }, unknownInRest),
+  ...asks(
+    'a field of admins below a relation',
+    unreadable,
+    {
+      shelf: { books: { some: { code: { ne: 'b' } } } },
+    },
+    unknownInRest,
+  ),
+  ...asks('whether a hidden row is there', answered, { not: { shelf: { id: { isNull: false } } } }),
+  ...asks('whether a hidden row fits', answered, {
     or: [{ shelf: { label: { eq: 'kept aaa' } } }, { not: { shelf: { label: { ne: '' } } } }],
   }),
   gql(
@@ -268,19 +301,23 @@ const conditions: readonly Attack[] = [
 
 const texts: readonly Attack[] = [
   ...['contains', 'startsWith'].flatMap(operator => [
-    asks(`${operator}: 200 wildcards`, answered, { title: { [operator]: '%'.repeat(200) } }),
-    asks(`${operator}: wildcards in turns`, answered, { title: { [operator]: '%_'.repeat(99) } }),
-    asks(`${operator}: 201 letters`, refused, { title: { [operator]: 'a'.repeat(201) } }),
-    asks(`${operator}: letters that stand for 18 each`, answered, {
+    ...asks(`${operator}: 200 wildcards`, answered, { title: { [operator]: '%'.repeat(200) } }),
+    ...asks(`${operator}: wildcards in turns`, answered, {
+      title: { [operator]: '%_'.repeat(99) },
+    }),
+    ...asks(`${operator}: 201 letters`, refused, { title: { [operator]: 'a'.repeat(201) } }),
+    ...asks(`${operator}: letters that stand for 18 each`, answered, {
       title: { [operator]: '\ufdfa'.repeat(200) },
     }),
-    asks(`${operator}: half a character`, refused, { title: { [operator]: '\ud83d' } }),
-    asks(`${operator}: NUL`, refused, { title: { [operator]: 'a\u0000b' } }),
-    asks(`${operator}: half a million letters`, refused, {
+    ...asks(`${operator}: half a character`, refused, { title: { [operator]: '\ud83d' } }),
+    ...asks(`${operator}: NUL`, refused, { title: { [operator]: 'a\u0000b' } }),
+    ...asks(`${operator}: half a million letters`, refused, {
       title: { [operator]: 'a'.repeat(500_000) },
     }),
-    asks(`${operator}: letters composed of two`, answered, { title: { [operator]: 'E\u0301lan' } }),
-    asks(`${operator}: an escape at the end`, answered, { title: { [operator]: '\\' } }),
+    ...asks(`${operator}: letters composed of two`, answered, {
+      title: { [operator]: 'E\u0301lan' },
+    }),
+    ...asks(`${operator}: an escape at the end`, answered, { title: { [operator]: '\\' } }),
   ]),
   ...(
     [
@@ -571,7 +608,28 @@ for (const on of engines)
       ]
       for (const [as, query] of forged)
         assert.equal((await world.run(as, query)).code, 'BAD_USER_INPUT', `${as} ${query}`)
-      const rest = await world.say(1, `GET /api/v2/books?sort=price&cursor=${cursor}`)
-      assert.equal(rest.status, 422)
+      const rest = (as: 1 | 2 | 3 | null, list: string, from: string) =>
+        world.say(as, `GET /api/v2/${list}&limit=1&cursor=${from}`)
+      assert.equal((await rest(1, 'books?sort=price', cursor)).status, 422)
+      const { nextCursor } = (await rest(1, 'books?sort=price', '')).json.pagination
+      assert.equal((await rest(1, 'books?sort=price', nextCursor)).status, 200)
+      const end = nextCursor.endsWith('A') ? 'B' : 'A'
+      for (const [as, list, from] of [
+        [1, 'books?sort=-price', nextCursor],
+        [1, 'books?sort=pages', nextCursor],
+        [1, 'books?sort=price,pages', nextCursor],
+        [1, 'books?sort=id', nextCursor],
+        [1, 'books?sort=price&price[gte]=0', nextCursor],
+        [1, 'books?sort=price&where={}', nextCursor],
+        [1, 'books?sort=price&search=o', nextCursor],
+        [1, 'lines?sort=id', nextCursor],
+        [2, 'books?sort=price', nextCursor],
+        [3, 'books?sort=price', nextCursor],
+        [null, 'books?sort=price', nextCursor],
+        [1, 'books?sort=price', `${nextCursor.slice(0, -1)}${end}`],
+        [1, 'books?sort=price', `${nextCursor}${nextCursor}`],
+        [1, 'books?sort=price', Buffer.from('[10,1]').toString('base64url')],
+      ] as const)
+        assert.equal((await rest(as, list, from)).status, 422, `${as} ${list}`)
     })
   })

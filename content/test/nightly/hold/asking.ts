@@ -33,6 +33,8 @@ const conditions: readonly Shape[] = [
     round => `{"or":[${times(9998, () => '{"id":{}}')},{"id":{"eq":"${round}"}}]}`,
   ),
   where('a text of a megabyte', round => `{"title":{"eq":"${round}${'\\u0001'.repeat(160_000)}"}}`),
+  where('250 unknown members', round => `{${times(250, n => `"n${n}":${round}`)}}`),
+  where('110 unknown members, which are told', round => `{${times(110, n => `"n${n}":${round}`)}}`),
   where(
     '30 times whether others wrote below',
     round =>
@@ -114,6 +116,37 @@ const addresses: readonly Shape[] = [
     line: 'QUERY /api/v2/products/aggregate',
     headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
     body: round => times(500, n => `having[max][pricea${n + round}][gte]=`, '&'),
+    status: 422,
+  },
+  {
+    name: 'asking: 2,500 unknown parameters',
+    line: 'QUERY /api/v2/products',
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+    body: round => times(2500, n => `n${n}${round}=`, '&'),
+    status: 422,
+  },
+  {
+    name: 'asking: 990 unknown members of a condition',
+    line: 'QUERY /api/v2/products',
+    headers: json,
+    body: round => `{"where":{${times(990, n => `"naem${n}":${round}`)}}}`,
+    status: 422,
+  },
+  {
+    name: 'asking: 990 unknown members of a condition on groups',
+    line: 'QUERY /api/v2/products/aggregate',
+    headers: json,
+    body: round => `{"having":{${times(990, n => `"cuont${n}":${round}`)}}}`,
+    status: 422,
+  },
+  {
+    name: 'asking: 2,500 unknown names of measures and keys',
+    line: 'QUERY /api/v2/products/aggregate',
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+    body: round =>
+      ['sum', 'avg', 'min', 'group', 'sort']
+        .map(name => `${name}=${times(500, n => `prce${n}${round}`)}`)
+        .join('&'),
     status: 422,
   },
   get('30 conditions', `products?${times(10, n => `price%5Bne%5D=${n}`, '&')}`, 422),
