@@ -27,7 +27,7 @@ import { createUsage } from '#versions/deprecated-use.ts'
 import { freshDatabase, templateFor } from '../postgres/tools/database.ts'
 import { versions as libraryVersions } from '../support/library/versions.ts'
 import { roles } from '../support/roles.ts'
-import { until } from '../support/wait.ts'
+import { longest, until } from '../support/wait.ts'
 import { documentLimits, isCached, secret } from '../world.ts'
 
 /** The moment of all writes. */
@@ -106,7 +106,15 @@ const storeFor = async (entities: Entities, on: 'sqlite' | 'postgres', template?
   const migrations = historyFor(on, entities)
   if (on === 'postgres') {
     const storeAt = (url: string) =>
-      postgresStore({ url, replicas: [], prepare: true, readers: 1, pool: 2, migrations })
+      postgresStore({
+        url,
+        replicas: [],
+        prepare: true,
+        readers: 1,
+        pool: 2,
+        poolWait: longest,
+        migrations,
+      })
     const migrate = async (url: string) => void (await storeAt(url).migrate())
     const { url, drop } = await freshDatabase(
       template === undefined ? {} : { template: await templateFor(template, migrate) },
