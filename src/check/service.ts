@@ -30,6 +30,11 @@ export class Fault extends Error {
   override readonly name = 'Fault'
 }
 
+/** What the machine did not do in time: no fault of the content, and no proof that it has none. */
+export class TooSlow extends Error {
+  override readonly name = 'TooSlow'
+}
+
 /** The fault of a request: what was asked, what should have come, what came, and what its author can do. */
 export const faultOf = (
   asked: string,
@@ -58,7 +63,7 @@ export type CheckService = {
   readonly barred: Viewer | undefined
   /** Those of the store, for another process that serves it. */
   readonly settings: Readonly<Record<string, string>>
-  /** Sends a request such as `GET /api/things`; an answer of 500 is a fault. `url`: to another process. */
+  /** Sends a request such as `GET /api/things`; an answer of 500 is a fault, and one for want of time is TooSlow. `url`: to another process. */
   readonly ask: (line: string, viewer: Viewer, body?: unknown, url?: string) => Promise<CheckAnswer>
   readonly gql: (query: string, viewer: Viewer, variables?: object) => Promise<CheckAnswer>
   /** All rows that are there now, and what the reference says of them. */
@@ -160,8 +165,9 @@ export const serveForCheck = async (content: Content, database?: string): Promis
   const settings = {
     DUET_DATABASE_URL: database ?? `sqlite:${joinPath(folder, 'duet.db')}`,
     DUET_AUTH_SECRET: randomBytes(32).toString('base64url'),
-    // On a busy machine no request is refused for that.
+    // A busy machine is given time.
     DUET_QUEUE_WAIT: '60000',
+    DUET_READ_TIMEOUT: '60000',
     DUET_WRITE_WAIT: '60s',
     DUET_THREADS: '1',
     // Mails would be shown.
@@ -198,6 +204,8 @@ export const serveForCheck = async (content: Content, database?: string): Promis
     const sent = body === undefined ? {} : { body: isBytes ? body : JSON.stringify(body) }
     const response = await fetch(url + path, { method, headers, ...sent })
     const text = await response.text()
+    if (/"code":"(OVERLOADED|TIMEOUT)"/.test(text))
+      throw new TooSlow(`${line} by ${named(viewer)} was answered ${brief(text)}`)
     if (response.status === 500 || text.includes('"code":"INTERNAL'))
       throw faultOf(
         `${line} by ${named(viewer)}${body === undefined ? '' : ` with ${brief(JSON.stringify(body))}`}`,

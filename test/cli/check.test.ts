@@ -1,6 +1,6 @@
 /** `duet check`: passes on a content that is right, and finds faults that are planted. */
 import assert from 'node:assert/strict'
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { type Action, commandOf, sql } from 'duet/actions'
@@ -17,10 +17,11 @@ import type { Content } from '#content.ts'
 import blog from '../../examples/blog/duet.config.ts'
 import { own } from '../../examples/blog/entities/post.ts'
 import shop from '../../examples/shop/duet.config.ts'
-import { duet, folderOf } from '../duet.ts'
+import { duet, folderOf, start } from '../duet.ts'
 import { freshDatabase } from '../postgres/tools/database.ts'
 import { onPostgres } from '../stores.ts'
 import { projectIn } from '../support/project.ts'
+import { inTime, until } from '../support/wait.ts'
 
 const { folder } = folderOf('check')
 
@@ -29,15 +30,51 @@ test('the blog passes, and neither its folder nor its settings are touched', asy
   const before = readdirSync(project)
   const args = ['check', '--seconds', onPostgres ? '2' : '1', '--seed', '1', ...config]
   const settings = onPostgres ? { DUET_CHECK_DATABASE_URL: (await freshDatabase()).url } : {}
-  const { code, stdout, stderr } = await duet(args, settings)
-  assert.deepEqual([code, stderr], [0, ''], stdout)
-  assert.match(stdout, /^who may do what:\n {2}author: read by anybody\n/m)
-  for (const engine of ['SQLite', ...(onPostgres ? ['PostgreSQL'] : [])]) {
-    assert.match(stdout, new RegExp(`^${engine}: \\d{3,} requests of 4 callers`, 'm'))
-    assert.match(stdout, new RegExp(`^${engine}: \\d+ acknowledged writes were there`, 'm'))
-  }
-  assert.match(stdout, /^all is well \(seed 1\)\n$/m)
+  const { stdout, stderr, closed } = start(args, settings)
+  let isClosed = false
+  closed.then(() => {
+    isClosed = true
+  })
+  // Each part has the time of a test: a slow machine is slow in all of them.
+  const tells = (what: string) =>
+    until(`it tells ${what}`, () => isClosed || new RegExp(`^${what}`, 'm').test(stdout()))
+  await tells('who may do what:\n {2}author: read by anybody\n')
+  for (const engine of ['SQLite', ...(onPostgres ? ['PostgreSQL'] : [])])
+    for (const part of [
+      'the migrations make',
+      '\\d{3,} requests of 4 callers',
+      '\\d+ rules that look at rows refused',
+      'actions, three at once',
+      '\\d+ acknowledged writes were there',
+    ])
+      await tells(`${engine}: ${part}`)
+  const [code] = await inTime('it ends', closed)
+  assert.deepEqual([code, stderr()], [0, ''], stdout())
+  assert.match(stdout(), /^all is well \(seed 1\)\n$/m)
   assert.deepEqual(readdirSync(project), before)
+})
+
+test('a machine that is too slow is told, and is no fault', async () => {
+  const { project, config } = await projectIn(folder, 'empty', 'late')
+  const file = join(project, 'duet.config.ts')
+  const late = `{
+  method: 'GET',
+  path: '/late',
+  described: { operationId: 'late', summary: 'Late', rule: anyone, success: { 200: 'Never.' } },
+  serve: () => async () => ({ status: 503, headers: {}, body: '{"code":"TIMEOUT"}' }),
+}`
+  const text = readFileSync(file, 'utf8').replace(
+    'defineContent({',
+    `defineContent({\n  served: async () => ({ routes: [${late}], pages: [] }),`,
+  )
+  writeFileSync(file, `import { anyone } from 'duet/model'\n${text}`)
+  const { code, stdout, stderr } = await duet(['check', '--seconds', '1', '--seed', '1', ...config])
+  assert.deepEqual([code, stderr], [0, ''], stdout)
+  assert.match(
+    stdout,
+    /^SQLite: stopped, as .* too slow: GET \/api\/late by anonymous was answered/m,
+  )
+  assert.match(stdout, /^nothing wrong was found, but not everything was tried: .*\(seed 1\)\n$/m)
 })
 
 test('what is wrong with a command line, a folder or a server is told with its remedy', async () => {
