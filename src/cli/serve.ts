@@ -92,7 +92,8 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   // Of `duet dev`, which starts the next one while the last is still served.
   const dev = values.reloads === true ? await import('#cli/dev.ts') : undefined
   await dev?.untilTurn(program)
-  const release = await prepare(program, values.migrate === true)
+  const tell = (line: string): void => void process.stderr.write(`duet: ${line}\n`)
+  const release = await prepare(program, values.migrate === true, tell)
   const onFatal = () => process.exit(1)
   const several = () =>
     threads > 1 ? serveInThreads(program, threads, onFatal) : start(program, onFatal)

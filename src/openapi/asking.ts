@@ -263,7 +263,7 @@ export const askingExamples = (model: Model): readonly Example[] => {
         ],
         '/aggregate',
       ),
-      graphql: `{ ${plural}Aggregate(${group ? `groupBy: [${group}], ` : ''}limit: 10) { ${group ?? ''} count ${summed ? `avg { ${summed.key} }` : ''} } }`,
+      graphql: `{ ${plural}Aggregate(${group ? `groupBy: [${group}], ` : ''}limit: 10) { ${group ? `${group} ` : ''}count${summed ? ` avg { ${summed.key} }` : ''} } }`,
     },
   ]
   return [...reads, ...writes].filter(({ rest, graphql }) => rest ?? graphql)

@@ -54,18 +54,18 @@ export const fillEmpty = async (store: ContentStore, rows: RowsByEntity): Promis
   })
 }
 
-const report = (what: 'applied' | 'filled', done: readonly string[]): void => {
-  if (done.length > 0) process.stderr.write(`duet: ${what} ${done.join(', ')}\n`)
-}
-
 /**
  * Takes the store, brings it up to date, and puts demo content into an empty one in development; gives the function that
- * releases it. A database that others may be serving is migrated only if the operator says so.
+ * releases it. A database that others may be serving is migrated only if the operator says so. `tell` gets what operators should read.
  */
 export const prepare = async (
   { config, content }: Program,
   migrates: boolean,
+  tell: (line: string) => void,
 ): Promise<() => void> => {
+  const report = (what: 'applied' | 'filled', done: readonly string[]): void => {
+    if (done.length > 0) tell(`${what} ${done.join(', ')}`)
+  }
   // Wrong settings are reported before the store is touched.
   authOf(config, content.viewers)
   const model = modelFor(config, content)
@@ -76,11 +76,10 @@ export const prepare = async (
   const isOurs = migrates || config.store.kind === 'sqlite'
   if (isOurs) report('applied', await migrateStore(store, content.entities))
   else await checkCurrent(store, 'run duet migrate first, or duet serve --migrate')
-  for (const note of await checkSchema(store, content.entities))
-    process.stderr.write(`duet: ${note}\n`)
+  for (const note of await checkSchema(store, content.entities)) tell(note)
   if (isOurs) report('filled', await fillFolded(store, content.entities))
   const note = await noteOnWords(store, content.entities)
-  if (note) process.stderr.write(`duet: ${note}\n`)
+  if (note) tell(note)
   await withOpened(store.session('filling'), async session => {
     const open = { session, dialect: store.dialect, model }
     await checkCurrency(open, true)

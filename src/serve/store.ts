@@ -123,7 +123,10 @@ export const checkSchema = async (store: Store, entities: Entities): Promise<rea
   const more = differences.flatMap(({ isAdded, text }) => (isAdded ? [] : [text]))
   return more.length === 0
     ? lacks
-    : [...lacks, `the store has more than the model: ${more.join(', ')}`]
+    : [
+        ...lacks,
+        `the store has more than the model, which a migration may drop: ${more.join(', ')}`,
+      ]
 }
 
 /** Applies the missing migrations; where rows break one, the error says how many do, and which is the first. */

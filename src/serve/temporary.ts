@@ -10,7 +10,6 @@ import type { Content, RowsByEntity } from '#content.ts'
 import { partiesFor } from '#serve/auth.ts'
 import { prepare } from '#serve/prepare.ts'
 import { start } from '#serve/start.ts'
-import { migrateStore, storeOf } from '#serve/store.ts'
 
 type ServiceOptions = {
   /** What an empty store begins with, as a demo has it; rows are numbered from 1. */
@@ -59,9 +58,7 @@ export const startService = async (
   )
   const program = { config, content: { ...content, demo: async () => rows } }
   const ended = (): never => process.exit(1)
-  // Before `prepare`, which tells operators what it applies.
-  await migrateStore(await storeOf(config, content.migrations), content.entities)
-  const release = await prepare(program, true)
+  const release = await prepare(program, true, () => {})
   const running = await start(program, ended)
   const { viewers } = content
   return {

@@ -443,7 +443,7 @@ describe('a store', () => {
     const [note = '', ...others] = await checkSchema(store, own)
     assert.deepEqual(others, [])
     const [begin, list = ''] = note.split(': ')
-    assert.equal(begin, 'the store has more than the model')
+    assert.equal(begin, 'the store has more than the model, which a migration may drop')
     assert.deepEqual(list.split(', ').sort(), [
       'the column stars of recipes',
       'the index quick of recipes',
@@ -472,7 +472,7 @@ describe('a store', () => {
     assert.ok(others.every(({ text }) => !text.includes('people')))
     assert.deepEqual(await checkSchema(store, view), [
       `recipes lacks the index recipes_by_cook_id: ${draft}`,
-      'the store has more than the model: the table cooks',
+      'the store has more than the model, which a migration may drop: the table cooks',
     ])
     await assert.rejects(
       checkSchema(store, { ...view, cook: { ...(view.cook as Entity), table: 'nobody' } }),

@@ -58,7 +58,7 @@ test('an empty store in development begins with the demo in any currency, its pr
   ] as const) {
     const { settings, rows } = await freshStore()
     const config = loadConfig({ ...settings, DUET_CURRENCY }, content.settings)
-    const release = await prepare({ config, content }, true)
+    const release = await prepare({ config, content }, true, () => {})
     release()
     const stored = await rows('select price from products order by id')
     assert.deepEqual(
