@@ -1,7 +1,7 @@
 /** The read core and the write core as the APIs use them: one model on one database. */
 import type { Model } from '#model/model.ts'
 import type { Role, Viewer } from '#model/policy.ts'
-import { plan } from '#read/plan.ts'
+import { plan } from '#read/planner.ts'
 import { type PlanReader, type Prepared, prepare } from '#read/read.ts'
 import type { Selection } from '#read/selection.ts'
 import type { Limits } from '#read/stitch.ts'

@@ -5,8 +5,8 @@ import type { Variables } from '#graphql/arguments.ts'
 import { type Collected, collectFields, type Execution } from '#graphql/execution.ts'
 import { conditionOf, variablesIn, whereFaults, whereOf } from '#graphql/where.ts'
 import { OperandValue, type Predicate, someOf } from '#model/condition.ts'
+import { mostAsked } from '#read/access.ts'
 import { type Asked, mostSlots, resolveAsked } from '#read/asking.ts'
-import { mostAsked } from '#read/plan.ts'
 import type { ParameterValue, Slot } from '#read/selection.ts'
 
 /** A field of a document with a condition on the rows of an entity. */

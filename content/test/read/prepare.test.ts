@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Role } from '#model/policy.ts'
-import { plan } from '#read/plan.ts'
+import { plan } from '#read/planner.ts'
 import { laneOf } from '#read/prepare.ts'
 import { comparing, type Item, type Root } from '#read/selection.ts'
 import type { SqlValue } from '#sql/sql.ts'
