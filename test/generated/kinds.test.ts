@@ -161,13 +161,21 @@ const all = Object.keys(kinds).flatMap((kind, k) =>
   }),
 )
 
+/** The kinds of an option that are served, or those that are refused if these are fewer. */
+const servedFor = (option: string): string => {
+  const cells = all.filter(cell => cell.option === option)
+  const [refused, served] = [true, false].map(isRefused =>
+    cells.filter(({ faults }) => faults.length > 0 === isRefused).map(({ kind }) => kind),
+  ) as [string[], string[]]
+  return served.length < refused.length
+    ? `only ${served.join(', ')}`
+    : `all but ${refused.join(', ')}`
+}
+
 const table = [
-  `| Option | ${Object.keys(kinds).join(' | ')} |`,
-  `| --- |${' --- |'.repeat(Object.keys(kinds).length)}`,
-  ...Object.keys(options).map(option => {
-    const row = all.filter(cell => cell.option === option)
-    return `| ${option} | ${row.map(({ faults }) => (faults.length > 0 ? 'refused' : 'yes')).join(' | ')} |`
-  }),
+  '| Option | Served for |',
+  '| --- | --- |',
+  ...Object.keys(options).map(option => `| ${option} | ${servedFor(option)} |`),
 ].join('\n')
 
 test('docs/model.md says of each kind and option whether it is served or refused', () => {
