@@ -55,13 +55,14 @@ function settingsTable() {
   return table(['Setting', 'Unless set', 'What it is'], rows)
 }
 
-/** Each code with an example, as the page about errors shows them. */
 function errorsTable() {
   return table(
-    ['Code', 'Status', 'What it says', 'For example'],
-    [...mergeErrors(machineErrors, content.errors).values()].map(
-      ({ code: name, status, title, example = title }) => [code(name), status, title, example],
-    ),
+    ['Code', 'Status', 'What it says'],
+    [...mergeErrors(machineErrors, content.errors).values()].map(({ code: name, status, title }) => [
+      code(name),
+      status,
+      title,
+    ]),
   )
 }
 
