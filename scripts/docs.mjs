@@ -125,10 +125,7 @@ async function routes() {
   const order = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
   const methodsOf = path =>
     order.filter(method => all.some(route => route.path === path && route.method === method))
-  return table(
-    ['Path', 'Methods'],
-    paths.map(path => [code(path), methodsOf(path).join(', ')]),
-  )
+  return paths.map(path => `* ${code(path)}: ${methodsOf(path).join(', ')}`).join('\n')
 }
 
 const names = links => Object.keys(links).map(code).join(', ')
