@@ -56,14 +56,9 @@ function settingsTable() {
 }
 
 function errorsTable() {
-  return table(
-    ['Code', 'Status', 'What it says'],
-    [...mergeErrors(machineErrors, content.errors).values()].map(({ code: name, status, title }) => [
-      code(name),
-      status,
-      title,
-    ]),
-  )
+  return [...mergeErrors(machineErrors, content.errors).values()]
+    .map(({ code: name, status, title }) => `* ${code(name)} (${status}): ${title}`)
+    .join('\n')
 }
 
 function operations() {
@@ -159,8 +154,8 @@ function rulesByClass() {
     ['Sent', 'Read', 'Rules'],
     pairs.flatMap(pair => {
       const own = groups.get(pair) ?? []
-      const told = own.map(([name, { about }]) => `${code(name)}: ${about}`)
-      return own.length === 0 ? [] : [[...pair.split(' | '), told.join('<br>')]]
+      const names = own.map(([name]) => code(name)).join(', ')
+      return own.length === 0 ? [] : [[...pair.split(' | '), names]]
     }),
   )
 }
