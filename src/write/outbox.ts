@@ -92,6 +92,9 @@ export const startOutbox = (options: OutboxOptions): Outbox => {
 
   // By the store's clock alone: those of the machines that share a store may differ.
   const isDue = sql`due_at <= ${dialect.clock}`
+  // One whose process ended in its last try; at 0 it is due once more, as an operator wants it.
+  const giveUp = sql`update outbox set due_at = null
+    where ${isDue} and due_at > 0 and tries >= ${mostTries} returning id, effect, payload`
   // Of two services that find the same row the later one sees that it is due no more.
   const claim = (
     most: number,
@@ -100,10 +103,15 @@ export const startOutbox = (options: OutboxOptions): Outbox => {
     returning id, effect, payload, tries`
   const look = queryOf(sql`select 1 from outbox where ${isDue} limit 1`, dialect)
 
-  const runOne = async ([id = null, label, payload, tries]: Rows[number]): Promise<void> => {
-    const effect = String(label)
-    const [entity = '', occasion] = effect.split(' ')
+  const effectOf = ([, label, payload]: Rows[number]) => {
     const row = JSON.parse(String(payload)) as { readonly id: number }
+    return { effect: String(label), row }
+  }
+
+  const runOne = async (claimed: Rows[number]): Promise<void> => {
+    const [id = null, , , tries] = claimed
+    const { effect, row } = effectOf(claimed)
+    const [entity = '', occasion] = effect.split(' ')
     const signal = AbortSignal.any([end.signal, AbortSignal.timeout(longest)])
     // One that does not look at its signal is left to itself.
     const ended = Promise.withResolvers<never>()
@@ -138,7 +146,12 @@ export const startOutbox = (options: OutboxOptions): Outbox => {
   const begin = async (): Promise<boolean> => {
     const free = atOnce - running.size
     if (free === 0 || end.signal.aborted || (await reader.query(look)).length === 0) return false
-    const [claimed = []] = await writePieces(options, claim(free))
+    const [spent = [], claimed = []] = await writePieces(options, giveUp, claim(free))
+    for (const one of spent) {
+      const { effect, row } = effectOf(one)
+      const reason = 'its process ended in the last try'
+      observe({ kind: 'effect failed', effect, row: row.id, reason, again: false })
+    }
     for (const row of claimed) {
       // A store that cannot be written leaves the row as it is: it is due again when the lease ends.
       const one: Promise<void> = runOne(row)

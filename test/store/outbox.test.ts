@@ -157,3 +157,30 @@ test('what a killed service had begun is done by another once its lease has ende
   await until('the other took it', async () => runs === 3 && (await left(world)) === 0)
   await other.close(0)
 })
+
+test('what ends its process in each try is given up too, said so once, and tried once more if an operator wants it', async t => {
+  let runs = 0
+  const world = await worldWith(t, async () => {
+    if (++runs <= 2) await new Promise<never>(() => {})
+  })
+  await signUp(world, 'Deadly')
+  await until('it is begun', () => runs === 1)
+  const endLease = (tries: number) =>
+    world.change(`update outbox set due_at = due_at - 60001, tries = ${tries}`)
+  await endLease(19)
+  await until('its last try is begun', () => runs === 2)
+  await endLease(20)
+  await until('it is given up', async () => {
+    const [row] = await world.rows('select due_at from outbox')
+    return row?.[0] === null
+  })
+  assert.equal(runs, 2)
+  const failures = () => world.events.filter(event => event.kind === 'effect failed')
+  await until('it is said', () => failures().length > 0)
+  assert.deepEqual(
+    failures().map(({ again, reason }) => [again, reason]),
+    [[false, 'its process ended in the last try']],
+  )
+  await world.change('update outbox set due_at = 0')
+  await until('it is done', async () => runs === 3 && (await left(world)) === 0)
+})
