@@ -10,7 +10,7 @@ import { test } from 'node:test'
 import { loadConfig } from '#config.ts'
 import { listen } from '#serve/listen.ts'
 import { versions } from '../../test/support/library/versions.ts'
-import { inTime, standStill, until } from '../../test/support/wait.ts'
+import { inTime, longest, pause, standStill, until } from '../../test/support/wait.ts'
 
 test('a request that came while a draining process stood still is answered, however long its connection was idle', async () => {
   const app = { fetch: () => new Response('answered') }
@@ -26,6 +26,34 @@ test('a request that came while a draining process stood still is answered, howe
   socket.write(request)
   standStill(300)
   assert.match(await text(socket), /^HTTP\/1\.1 200 .+connection: close.+answered$/is)
+  await closed
+})
+
+test('a client that connects before the end and sends its first request later is answered', async () => {
+  const app = { fetch: () => new Response('answered') }
+  const state = { isDraining: false }
+  const server = await listen(app, loadConfig({ DUET_PORT: '0' }), { versions, state })
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+  await once(socket, 'connect')
+  state.isDraining = true
+  const closed = server.close(10 * longest)
+  // Longer than an idle connection is kept.
+  await pause(500)
+  socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+  assert.match(await text(socket), /^HTTP\/1\.1 200 .+connection: close.+answered$/is)
+  await closed
+})
+
+test('a client that connects and sends nothing does not keep a service from its end', async () => {
+  const app = { fetch: () => new Response('answered') }
+  const server = await listen(app, loadConfig({ DUET_PORT: '0' }), {
+    versions,
+    state: { isDraining: true },
+  })
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+  await once(socket, 'connect')
+  const closed = server.close(2000)
+  assert.equal(await text(socket), '')
   await closed
 })
 

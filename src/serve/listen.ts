@@ -15,7 +15,7 @@ import {
   type Socket,
   Server as TcpServer,
 } from 'node:net'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { getRequestListener, RequestError } from '@hono/node-server'
 import type { Tally } from '#base/tallies.ts'
 import type { Config } from '#config.ts'
@@ -122,6 +122,12 @@ export const listen = async (
     connections.receive(incoming, outgoing, answer, endsConnection(incoming))
   })
   server.on('connection', queue.giveWay)
+  const unheard = new Set<Socket>()
+  server.on('connection', connection => {
+    unheard.add(connection)
+    connection.once('close', () => unheard.delete(connection))
+  })
+  server.on('request', ({ socket: heard }) => void unheard.delete(heard))
   // Node starts the time anew, without a word, where the client has taken something since it last looked.
   server.on('timeout', socket => {
     if (socket.timeout === look && !isOver(socket)) socket.setTimeout(look)
@@ -141,7 +147,10 @@ export const listen = async (
     })
   }
   const address = await listenOn(server, config, socket, tally !== undefined)
-  return { url: urlOf(address, config, socket), close: limit => closeGently(server, limit) }
+  return {
+    url: urlOf(address, config, socket),
+    close: limit => closeGently(server, unheard, limit),
+  }
 }
 
 /** Finds out whether the port of the settings is free, as threads that share one would take it beside another program; gives its number. */
@@ -197,30 +206,42 @@ const listenOn = async (
 /** How long a connection may be idle while the service is draining until it is closed, in milliseconds. */
 const lastRequest = 200
 
+/** The part of the time to end in which the first request of a connection is waited for, and how often it is looked for, in milliseconds. */
+const firstRequest = { part: 1 / 5, look: 20 }
+
 /**
  * Takes no new connections, and ends when the others have. A client that is about to send a request on an idle connection
- * gets the time to: it is answered, and told that this was the last answer.
+ * gets the time to: it is answered, and told that this was the last answer. More time has one of the `unheard`, of which no request
+ * has come yet: its client would not send the request again, as clients do if a connection that they keep is closed.
  */
-const closeGently = async (server: Server, limit: number): Promise<void> => {
+const closeGently = async (
+  server: Server,
+  unheard: ReadonlySet<Socket>,
+  limit: number,
+): Promise<void> => {
+  const begun = performance.now()
   const forced = setTimeout(() => server.closeAllConnections(), limit)
-  // What arrived while the process stood still is read before any connection is taken for idle.
-  const close = () => void nextTurn().then(() => server.closeIdleConnections())
-  const idle = setTimeout(close, lastRequest)
   // The sockets are read once more first: a connection or a request that has arrived is still answered. A turn takes one connection, and
   // those that wait when the socket is closed would be cut off.
   let accepted = true
   server.on('connection', () => {
     accepted = true
   })
-  for (const until = performance.now() + lastRequest; accepted && performance.now() < until; ) {
+  while (accepted && performance.now() < begun + lastRequest) {
     accepted = false
     await nextTurn()
     await nextTurn()
   }
   // The method of an HTTP server would close the idle connections at once.
-  await new Promise(resolve => TcpServer.prototype.close.call(server, resolve))
+  const closed = new Promise(resolve => TcpServer.prototype.close.call(server, resolve))
+  await Promise.race([closed, sleep(lastRequest)])
+  while (unheard.size > 0 && performance.now() < begun + limit * firstRequest.part)
+    await Promise.race([closed, sleep(firstRequest.look)])
+  // What arrived while the process stood still is read before any connection is taken for idle.
+  await nextTurn()
+  server.closeIdleConnections()
+  await closed
   clearTimeout(forced)
-  clearTimeout(idle)
 }
 
 /** How often a client is looked at until its patience is over. */

@@ -58,6 +58,7 @@ export const handedOverRounds = async (
     DUET_STORE_WAIT: '1h',
     // A busy machine needs longer than usual for what waits.
     DUET_SHUTDOWN_TIMEOUT: String(longest),
+    DUET_WRITE_WAIT: '10m',
   }
   const socket = boundSocket(testThreads)
   let service = await serveOn(socket, settings)
