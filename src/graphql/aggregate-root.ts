@@ -1,7 +1,7 @@
 /** What a field of groups asks for in the GraphQL API, as a root of a read. */
-import { coerceInputLiteral, type FieldNode, GraphQLError, type GraphQLField } from 'graphql'
+import { type FieldNode, GraphQLError } from 'graphql'
 import { askedFields } from '#graphql/aggregate.ts'
-import { argumentOf, type Variables } from '#graphql/arguments.ts'
+import { argumentFaults, argumentOf, decidingArgument } from '#graphql/arguments.ts'
 import type { WriteConnection } from '#graphql/connection.ts'
 import { GraphqlErrors } from '#graphql/errors.ts'
 import { askedOf, collectFields, queryField, type Selecting, startOf } from '#graphql/execution.ts'
@@ -26,7 +26,7 @@ export const aggregateRoot = (
   const node = nodes[0] as FieldNode
   const entity = entityOf(core.model, entityName)
   const field = queryField(schema, node.name.value)
-  const given = (name: string) => argumentIn(field, node, name, variables)
+  const given = (name: string) => decidingArgument(field, node, name, variables)
   const orderBy = ((given('orderBy') ?? []) as readonly OrderInput[]).map(term => {
     const [[name = '', by = ''] = []] = Object.entries(term)
     if (typeof by === 'string') return { name, descending: by === 'DESC' }
@@ -44,14 +44,10 @@ export const aggregateRoot = (
   const called = { groupBy: 'groupBy', having: 'having', orderBy: 'orderBy', timeZone: 'timeZone' }
   const fields = askedFields(entity)
   const resolved = resolveGroups(core.model, entityName, fields, asked, called)
-  const refuse = (messages: readonly string[]) =>
-    new GraphqlErrors(
-      'BAD_USER_INPUT',
-      messages.map(message => new GraphQLError(message, { nodes: node })),
-    )
-  if ('faults' in resolved)
-    throw refuse(resolved.faults.map(({ path, message }) => `${path} ${message}.`))
+  if ('faults' in resolved) throw argumentFaults(node, resolved.faults)
 
+  const refusal = (message: string) =>
+    new GraphqlErrors('BAD_USER_INPUT', [new GraphQLError(message, { nodes: node })])
   const values = groupValues(entity, fields)
   const keys = new Set(resolved.keys.map(nameOf))
   const itemsOf = (nodes: readonly FieldNode[], above: string): readonly GroupItem[] => {
@@ -68,7 +64,7 @@ export const aggregateRoot = (
         if (isMeasure) return { kind: 'object', key, items: itemsOf(nodes, name) }
         const value = values.get(above === '' ? name : `${above}.${name}`) as GroupValue
         if (value.kind === 'key' && !keys.has(nameOf(value)))
-          throw refuse([`${name} is selected, and nothing is grouped by it: add it to groupBy.`])
+          throw refusal(`${name} is selected, and nothing is grouped by it: add it to groupBy.`)
         return { kind: 'value', key, value, ...startOf(node) }
       },
     )
@@ -82,7 +78,7 @@ export const aggregateRoot = (
   return {
     write: answers => {
       const { text = '[]', more = false } = answers[place] ?? {}
-      if (more && !isLimited) throw refuse([`${key} ${tooManyGroups}`])
+      if (more && !isLimited) throw refusal(`${key} ${tooManyGroups}`)
       return text
     },
     root: {
@@ -100,22 +96,4 @@ export const aggregateRoot = (
       ...startOf(node),
     },
   }
-}
-
-/** An argument whose variables decide the plan; throws for one that has no value. */
-const argumentIn = (
-  { args }: GraphQLField<unknown, unknown>,
-  node: FieldNode,
-  name: string,
-  variables: Variables,
-): unknown => {
-  const argument = args.find(argument => argument.name === name)
-  const given = node.arguments?.find(argument => argument.name.value === name)?.value
-  if (!argument || !given) return undefined
-  const value = coerceInputLiteral(given, argument.type, variables)
-  if (value === undefined && given.kind !== 'Variable')
-    throw new GraphqlErrors('BAD_USER_INPUT', [
-      new GraphQLError(`Argument "${name}" has a variable without a value.`, { nodes: given }),
-    ])
-  return value
 }

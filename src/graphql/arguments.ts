@@ -1,5 +1,6 @@
 /** Variables and arguments: coerced as the GraphQL specification says, and read into the slots of a plan. */
 import {
+  coerceInputLiteral,
   type FieldNode,
   GraphQLError,
   type GraphQLField,
@@ -7,6 +8,7 @@ import {
   getVariableValues,
   isNonNullType,
   type OperationDefinitionNode,
+  type ValueNode,
 } from 'graphql'
 import { mostFaults } from '#errors.ts'
 import { GraphqlErrors } from '#graphql/errors.ts'
@@ -72,6 +74,42 @@ export const coerceVariables = (
   throw new GraphqlErrors('BAD_USER_INPUT', reported)
 }
 
+/** The value that a node has for an argument. */
+export const givenFor = (node: FieldNode, name: string): ValueNode | undefined =>
+  node.arguments?.find(argument => argument.name.value === name)?.value
+
+/** The first faults of arguments, by their paths, each told where its argument stands. */
+export const argumentFaults = (
+  node: FieldNode,
+  faults: readonly { readonly path: string; readonly message: string }[],
+): GraphqlErrors => {
+  const errors = faults.slice(0, mostFaults).map(({ path, message }) => {
+    const nodes = givenFor(node, path.split('.')[0] ?? '') ?? node
+    return new GraphQLError(`Argument "${path}" ${message}.`, { nodes })
+  })
+  return new GraphqlErrors('BAD_USER_INPUT', errors)
+}
+
+/** The fault of an argument. */
+export const argumentFault = (node: FieldNode, path: string, message: string): GraphqlErrors =>
+  argumentFaults(node, [{ path, message }])
+
+/** The value of an argument whose variables decide the plan; throws for one in it that has no value. */
+export const decidingArgument = (
+  { args }: AnyField,
+  node: FieldNode,
+  name: string,
+  variables: Variables,
+): unknown => {
+  const argument = args.find(argument => argument.name === name)
+  const given = givenFor(node, name)
+  if (!argument || !given) return undefined
+  const value = coerceInputLiteral(given, argument.type, variables)
+  if (value === undefined && given.kind !== 'Variable')
+    throw argumentFault(node, name, 'has a variable without a value')
+  return value
+}
+
 /** The value of an argument that is an id; 0, which no row has, if it is none. */
 export const idArgument = (value: unknown): number => parseId(String(value)) ?? 0
 
@@ -103,7 +141,7 @@ export const argumentOf = (
   name: string,
 ): ((variables: Variables) => unknown) => {
   const argument = field.args.find(argument => argument.name === name)
-  const value = node.arguments?.find(({ name: given }) => given.value === name)?.value
+  const value = givenFor(node, name)
   if (!argument || !value) return () => undefined
   if (value.kind !== 'Variable') {
     const literal = 'value' in value ? value.value : null
@@ -113,8 +151,7 @@ export const argumentOf = (
   if (!isNonNullType(argument.type)) return ({ coerced }) => coerced[variable]
   return ({ coerced }) => {
     if (coerced[variable] != null) return coerced[variable]
-    const message = `Argument "${name}" of non-null type "${argument.type}" must not be null.`
-    throw new GraphqlErrors('BAD_USER_INPUT', [new GraphQLError(message, { nodes: value })])
+    throw argumentFault(node, name, `of non-null type "${argument.type}" must not be null`)
   }
 }
 
@@ -128,8 +165,7 @@ export const pageOf = (
   node: FieldNode,
   defaultLimit: number | null,
 ): Page => {
-  const isGiven = (argument: string) =>
-    node.arguments?.some(({ name }) => name.value === argument) ?? false
+  const isGiven = (argument: string) => givenFor(node, argument) !== undefined
   if (defaultLimit === null && !isGiven('limit') && !isGiven('offset')) return null
   const limit = argumentOf(field, node, 'limit')
   const offset = argumentOf(field, node, 'offset')
@@ -157,8 +193,5 @@ export const filterValue = (
   const text = String(field.scalar === 'int' ? Number(given) : given)
   const compared = comparedWith(field, text, model.settings.currency.digits)
   if ('value' in compared) return compared.value
-  const argument = node.arguments?.find(argument => argument.name.value === name)
-  throw new GraphqlErrors('BAD_USER_INPUT', [
-    new GraphQLError(`Argument "${name}" ${compared.fault}.`, { nodes: argument?.value }),
-  ])
+  throw argumentFault(node, name, compared.fault)
 }

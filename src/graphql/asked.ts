@@ -1,9 +1,9 @@
 /** The conditions of an operation: found in its document once, and resolved for the variables of each request. */
 import { type FieldNode, type GraphQLObjectType, getNamedType, isObjectType } from 'graphql'
 import { ApiError } from '#errors.ts'
-import type { Variables } from '#graphql/arguments.ts'
+import { argumentFaults, givenFor, type Variables } from '#graphql/arguments.ts'
 import { type Collected, collectFields, type Execution } from '#graphql/execution.ts'
-import { conditionOf, variablesIn, whereFaults, whereOf } from '#graphql/where.ts'
+import { conditionOf, variablesIn } from '#graphql/where.ts'
 import { OperandValue, type Predicate, someOf } from '#model/condition.ts'
 import { mostAsked } from '#read/access.ts'
 import { type Asked, mostSlots, resolveAsked } from '#read/asking.ts'
@@ -32,7 +32,7 @@ const resolveOnce = (
   { node, entity, conditionFor }: Omit<Asking, 'resolvedFrom'>,
   first: Slot,
 ): ResolvedOnce | undefined => {
-  const where = whereOf(node)
+  const where = givenFor(node, 'where')
   const names = new Set(where ? variablesIn(where).map(({ name }) => name) : [])
   const variables = [...names].map(
     (name, at) => [name, new OperandValue({ kind: 'slot', slot: first + at })] as const,
@@ -82,7 +82,7 @@ export const askingIn = (
       const target = field && getNamedType(field.type)
       if (!isObjectType(target)) continue
       const entity = field?.args.find(({ name }) => name === 'where')?.extensions.asks
-      if (field && entity && whereOf(node)) {
+      if (field && entity && givenFor(node, 'where')) {
         const asking = { node, entity: String(entity), conditionFor: conditionOf(field, node) }
         const made = new Map<Slot, ResolvedOnce | undefined>()
         const resolvedFrom = (first: Slot) =>
@@ -132,7 +132,7 @@ export const askedFor = (
     const condition = conditionFor(variables)
     if (condition == null) return '-'
     const found = resolveAsked(model, entity, condition, schema.words, first + values.length)
-    if ('faults' in found) throw whereFaults(node, found.faults)
+    if ('faults' in found) throw argumentFaults(node, found.faults)
     asked.set(node, found.predicate)
     values.push(...found.values)
     return found.shape

@@ -1,7 +1,6 @@
 /** Connections, as Relay's Cursor Connections specification has them: of the roots of a read, and of the relations of a row. */
-import { type FieldNode, GraphQLError, type GraphQLField, type GraphQLObjectType } from 'graphql'
-import { argumentOf, type Variables } from '#graphql/arguments.ts'
-import { GraphqlErrors } from '#graphql/errors.ts'
+import type { FieldNode, GraphQLField, GraphQLObjectType } from 'graphql'
+import { argumentFault, argumentOf, type Variables } from '#graphql/arguments.ts'
 import {
   askedOf,
   type Collected,
@@ -66,11 +65,7 @@ const pagingOf = (
     readonly more?: number
   },
 ) => {
-  const fault = (name: string, message: string) => {
-    const given = node.arguments?.find(argument => argument.name.value === name)
-    const error = new GraphQLError(`Argument "${name}" ${message}.`, { nodes: given?.value })
-    return new GraphqlErrors('BAD_USER_INPUT', [error])
-  }
+  const fault = (name: string, message: string) => argumentFault(node, name, message)
   const order = orderIn(field, node, variables)
   const searched = searchIn(slots, field, node, variables, order)
   const { sort = usual } = searched

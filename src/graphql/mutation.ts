@@ -8,13 +8,13 @@ import {
 import type { JsonObject } from '#base/object.ts'
 import { writingFor } from '#core.ts'
 import { ApiError, type ErrorLocation } from '#errors.ts'
-import { createSlots, idArgument } from '#graphql/arguments.ts'
+import { argumentFaults, createSlots, idArgument } from '#graphql/arguments.ts'
 import { askedFor, askingIn } from '#graphql/asked.ts'
 import { collectFields, type Execution, locationOf, startOf } from '#graphql/execution.ts'
 import { withIds } from '#graphql/parts.ts'
 import type { RootField } from '#graphql/schema.ts'
 import { itemsOf } from '#graphql/selection.ts'
-import { conditionOf, whereFaults } from '#graphql/where.ts'
+import { conditionOf } from '#graphql/where.ts'
 import type { WriteFacts } from '#http/reply.ts'
 import { entityOf, notFound, typeName } from '#model/model.ts'
 import { partRelations } from '#model/parts.ts'
@@ -203,7 +203,7 @@ const rowsOf = (
     condition == null
       ? undefined
       : resolveAsked(core.model, entity, condition, schema.words, firstWritten)
-  if (asked && 'faults' in asked) throw whereFaults(node, asked.faults)
+  if (asked && 'faults' in asked) throw argumentFaults(node, asked.faults)
   const { all } = definition ? getArgumentValues(definition, node, variables) : {}
   return rowsAsked(writingFor(core, viewer), entity, asked, all === true, asks)
 }

@@ -1,17 +1,14 @@
 /** Orders of the GraphQL API: the inputs of `orderBy`, and what they ask for. */
 import {
-  coerceInputLiteral,
   type FieldNode,
   GraphQLEnumType,
-  GraphQLError,
   type GraphQLField,
   type GraphQLInputFieldConfigMap,
   GraphQLInputObjectType,
   GraphQLList,
   GraphQLNonNull,
 } from 'graphql'
-import { small, type Variables } from '#graphql/arguments.ts'
-import { GraphqlErrors } from '#graphql/errors.ts'
+import { argumentFault, decidingArgument, small, type Variables } from '#graphql/arguments.ts'
 import { searchArgument } from '#graphql/search.ts'
 import { type Entity, mayAskField, mayAskRelation } from '#model/entity.ts'
 import { isOrdering } from '#model/field.ts'
@@ -86,23 +83,16 @@ type OrderInput = { readonly [member: string]: string | OrderInput }
 
 /** The order that a list is asked for; undefined if it is asked for none. The variables in it decide the plan. */
 export const orderIn = (
-  { args }: GraphQLField<unknown, unknown>,
+  field: GraphQLField<unknown, unknown>,
   node: FieldNode,
   variables: Variables,
 ): readonly Sort[] | undefined => {
-  const argument = args.find(({ name }) => name === 'orderBy')
-  const given = node.arguments?.find(({ name }) => name.value === 'orderBy')?.value
-  if (!argument || !given) return undefined
-  const value = coerceInputLiteral(given, argument.type, variables)
-  const fault = (message: string) =>
-    new GraphqlErrors('BAD_USER_INPUT', [new GraphQLError(message, { nodes: given })])
-  // A variable in it that has no value.
-  if (value === undefined && given.kind !== 'Variable')
-    throw fault('Argument "orderBy" has a variable without a value.')
+  const value = decidingArgument(field, node, 'orderBy', variables)
+  const fault = (message: string) => argumentFault(node, 'orderBy', message)
   const keys = (value ?? []) as readonly OrderInput[]
   if (keys.length === 0) return undefined
   if (keys.length > mostKeys)
-    throw fault(`Argument "orderBy" has ${keys.length} keys, at most ${mostKeys} are allowed.`)
+    throw fault(`has ${keys.length} keys, at most ${mostKeys} are allowed`)
   return keys.map(key => {
     const members: string[] = []
     let direction: string | OrderInput | undefined = key
@@ -112,8 +102,7 @@ export const orderIn = (
       direction = direction[member]
     }
     const path = members.slice(0, -1)
-    if (path.length > mostHops)
-      throw fault(`Argument "orderBy" goes across more than ${mostHops} relations.`)
+    if (path.length > mostHops) throw fault(`goes across more than ${mostHops} relations`)
     const field = members.at(-1) ?? ''
     const descending = direction === 'DESC'
     return { path, field, descending, nullsLast: true, member: members.join('.') }

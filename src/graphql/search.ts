@@ -1,7 +1,12 @@
 /** Search in the GraphQL API: the argument of lists, and their order by relevance. */
-import { type FieldNode, GraphQLError, type GraphQLField, GraphQLString } from 'graphql'
-import { type ArgumentSlots, argumentOf, type Variables } from '#graphql/arguments.ts'
-import { GraphqlErrors } from '#graphql/errors.ts'
+import { type FieldNode, type GraphQLField, GraphQLString } from 'graphql'
+import {
+  type ArgumentSlots,
+  argumentFault,
+  argumentOf,
+  givenFor,
+  type Variables,
+} from '#graphql/arguments.ts'
 import type { Entity } from '#model/entity.ts'
 import { searchedWords } from '#model/words.ts'
 import type { Slot, Sort } from '#read/selection.ts'
@@ -26,10 +31,7 @@ const wordsIn = (field: GraphQLField<unknown, unknown>, node: FieldNode) => {
   return (variables: Variables): string => {
     const words = searchedWords(String(given(variables) ?? ''))
     if ('value' in words) return words.value
-    const argument = node.arguments?.find(({ name }) => name.value === 'search')
-    throw new GraphqlErrors('BAD_USER_INPUT', [
-      new GraphQLError(`Argument "search" ${words.fault}.`, { nodes: argument?.value }),
-    ])
+    throw argumentFault(node, 'search', words.fault)
   }
 }
 
@@ -45,11 +47,8 @@ export const searchIn = (
   const words = wordsIn(field, node)
   const search = words(variables) === '' ? undefined : slots.take(words)
   const isRelevance = ({ field, path = [] }: Sort) => field === 'relevance' && path.length === 0
-  const isAsked = node.arguments?.some(({ name }) => name.value === 'search')
-  if (order?.some(isRelevance) && !isAsked) {
-    const message = 'Argument "orderBy" names relevance, and there is no argument "search".'
-    throw new GraphqlErrors('BAD_USER_INPUT', [new GraphQLError(message, { nodes: node })])
-  }
+  if (order?.some(isRelevance) && !givenFor(node, 'search'))
+    throw argumentFault(node, 'orderBy', 'names relevance, and there is no argument "search"')
   // Without words all rows fit alike, and the id decides.
   const byId = { field: 'id', descending: false }
   const sort = order?.map(key => {

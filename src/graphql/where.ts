@@ -4,7 +4,6 @@ import {
   type FieldNode,
   GraphQLBoolean,
   type GraphQLEnumType,
-  GraphQLError,
   type GraphQLField,
   type GraphQLInputFieldConfigMap,
   GraphQLInputObjectType,
@@ -15,9 +14,13 @@ import {
   type ValueNode,
 } from 'graphql'
 import { mapped } from '#base/object.ts'
-import { mostFaults } from '#errors.ts'
-import { small, type Variables } from '#graphql/arguments.ts'
-import { GraphqlErrors } from '#graphql/errors.ts'
+import {
+  argumentFault,
+  argumentFaults,
+  givenFor,
+  small,
+  type Variables,
+} from '#graphql/arguments.ts'
 import { type AskingWords, operatorsOf } from '#model/condition.ts'
 import { type Entity, mayAskField, mayAskRelation } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
@@ -114,18 +117,6 @@ export const whereArguments = (
   }
 }
 
-/** The faults of the argument `where` of a node, each of which has its path. */
-export const whereFaults = (
-  node: FieldNode,
-  faults: readonly { readonly path: string; readonly message: string }[],
-): GraphqlErrors => {
-  const nodes = whereOf(node)
-  const errors = faults
-    .slice(0, mostFaults)
-    .map(({ path, message }) => new GraphQLError(`Argument "${path}" ${message}.`, { nodes }))
-  return new GraphqlErrors('BAD_USER_INPUT', errors)
-}
-
 /** The variables of a value, by the paths at which they stand. */
 export const variablesIn = (
   value: ValueNode,
@@ -143,17 +134,13 @@ export const variablesIn = (
   }
 }
 
-/** The value of the argument `where` of a node. */
-export const whereOf = (node: FieldNode): ValueNode | undefined =>
-  node.arguments?.find(({ name }) => name.value === 'where')?.value
-
 /** The condition that a list is asked for, for some variables; null or undefined if it is asked for none. */
 export const conditionOf = (
   { args }: GraphQLField<unknown, unknown>,
   node: FieldNode,
 ): ((variables: Variables) => unknown) => {
   const argument = args.find(({ name }) => name === 'where')
-  const given = whereOf(node)
+  const given = givenFor(node, 'where')
   if (!argument || !given) return () => undefined
   if (given.kind === 'Variable') return ({ coerced }) => coerced[given.name.value]
   const names = variablesIn(given)
@@ -162,13 +149,13 @@ export const conditionOf = (
     const unset = names.filter(({ name }) => variables.coerced[name] === undefined)
     if (unset.length > 0) {
       const message = 'has a variable without a value'
-      throw whereFaults(
+      throw argumentFaults(
         node,
         unset.map(({ path }) => ({ path, message })),
       )
     }
     const condition = coerceInputLiteral(given, argument.type, variables)
     if (condition !== undefined) return condition
-    throw whereFaults(node, [{ path: 'where', message: 'has a variable of no fitting value' }])
+    throw argumentFault(node, 'where', 'has a variable of no fitting value')
   }
 }

@@ -1,7 +1,7 @@
 /** POST, PUT, PATCH and DELETE of plain resources, and the actions: checked, written, and answered with the resulting object. */
 import { isObject, type JsonObject } from '#base/object.ts'
 import { writingFor } from '#core.ts'
-import { ApiError, type FieldFault } from '#errors.ts'
+import { ApiError } from '#errors.ts'
 import { jsonBody, noBody, plainBytes } from '#http/body.ts'
 import { preconditionOf, presenceOf, refusePreconditions } from '#http/conditional.ts'
 import { type Reply, writeHeaders } from '#http/reply.ts'
@@ -32,7 +32,7 @@ import {
   update,
 } from '#write/entity-commands.ts'
 import { idempotencyOf, keyedRequest } from '#write/idempotency.ts'
-import { inputValues, invalid, noMembers } from '#write/input.ts'
+import { inputValues, invalid, noMembers, unknownMembers } from '#write/input.ts'
 import type { Idempotency } from '#write/job.ts'
 import {
   createMany,
@@ -289,15 +289,14 @@ export const serveBulk = (mount: Mount, route: Route): RestHandler => {
       }
       does = kind
       permit(writing, policy[kind], `${kind} ${plural}`)
-      const { [kind]: given, where, all = false, dryRun = false, ...others } = body
+      const { [kind]: given, where, all = false, dryRun = false } = body
+      const known = kind === 'create' ? [kind] : [kind, 'where', 'all', 'dryRun']
+      const faults = [...unknownMembers(body, known)]
       if (kind === 'create') {
-        const { create, ...others } = body
-        noMembers(others)
-        const inputs = await inputsWithParts(what, create, 'create', { ...context, mode: 'create' })
+        if (faults.length > 0) throw invalid(faults)
+        const inputs = await inputsWithParts(what, given, kind, { ...context, mode: kind })
         return { idempotency, inputs }
       }
-      noMembers(others)
-      const faults: FieldFault[] = []
       for (const [field, flag] of Object.entries({ all, dryRun }))
         if (typeof flag !== 'boolean') faults.push({ field, message: 'must be true or false' })
       if (kind === 'delete' && given !== true) faults.push({ field: kind, message: 'must be true' })

@@ -373,6 +373,19 @@ export const noMembers = (body: Readonly<Record<string, unknown>>): void => {
   if (faults.length > 0) throw invalid(faults)
 }
 
+/** The faults of the members of a body that are not among these. */
+export const unknownMembers = (
+  body: Readonly<Record<string, unknown>>,
+  known: readonly string[],
+): readonly FieldFault[] =>
+  Object.keys(body)
+    .filter(field => !known.includes(field))
+    .map(field => {
+      const near = nearest(field, known)
+      const hint = near === undefined ? `there are ${known.join(', ')}` : `did you mean ${near}?`
+      return { field, message: `is not a member here; ${hint}` }
+    })
+
 /** The fields that a change of this one takes back, with the values that they then have; a folded copy follows its field. */
 export const fieldsToReset = (entity: Entity, by: string): Values => {
   const values = new Map<string, SqlValue>()

@@ -502,15 +502,15 @@ for (const engine of engines)
       for (const [asked, message] of [
         [
           'groupBy: [word, kind, day, dayMonth, dayYear]',
-          /groupBy has 5 keys, and at most 4 are taken/,
+          /"groupBy" has 5 keys, and at most 4 are taken/,
         ],
-        ['timeZone: "Mars/Olympus"', /timeZone must be a time zone/],
+        ['timeZone: "Mars/Olympus"', /"timeZone" must be a time zone/],
         [
           'having: { avg: { price: { gt: 1e15 } } }',
-          /having compares with a number that has more digits/,
+          /"having" compares with a number that has more digits/,
         ],
-        ['orderBy: [{ kind: ASC }]', /orderBy names kind, by which nothing is grouped/],
-        [`having: { or: [${'{ count: { eq: 1 } } '.repeat(31)}] }`, /having has 31 comparisons/],
+        ['orderBy: [{ kind: ASC }]', /"orderBy" names kind, by which nothing is grouped/],
+        [`having: { or: [${'{ count: { eq: 1 } } '.repeat(31)}] }`, /"having" has 31 comparisons/],
       ] as const) {
         const { errors } = await ask(`{ salesAggregate(${asked}) { count } }`)
         assert.match(errors[0].message, message)

@@ -470,6 +470,24 @@ for (const on of engines)
       assert.equal((await one(first)).status, 'published')
     })
 
+    test('unknown members of a body are told beside its other faults, with the names that were meant', async () => {
+      const where = { servngs: 1 }
+      const answered = await change(1, { update: { servings: 9 }, where, dryrun: true, x: 1 })
+      assert.equal(answered.status, 422)
+      assert.deepEqual(
+        answered.json.errors.map(({ field, message }: Record<string, string>) => [
+          field,
+          message?.replace(/name one of .*/, ''),
+        ]),
+        [
+          ['dryrun', 'is not a member here; did you mean dryRun?'],
+          ['x', 'is not a member here; there are update, where, all, dryRun'],
+          ['where.servngs', 'is not a field or relation of recipe: did you mean servings?'],
+        ],
+      )
+      await refused(change(1, { create: [], where: {} }), 422, 'where')
+    })
+
     test('of a thing without a revision a precondition asks whether it is there, and a tag is refused', async () => {
       const made = await kitchen.say(1, 'POST /api/v2/shelves', {})
       const at = `/api/v2/shelves/${made.json.id}`
