@@ -21,7 +21,7 @@ import {
   small,
   type Variables,
 } from '#graphql/arguments.ts'
-import { type AskingWords, operatorsOf } from '#model/condition.ts'
+import { type AskingWords, operandOf, operatorsOf } from '#model/condition.ts'
 import { type Entity, mayAskField, mayAskRelation } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { entityOf, fieldOf, type Model, typeName } from '#model/model.ts'
@@ -72,13 +72,14 @@ export const whereArguments = (
     // Times may be strings, which are not compared so.
     else if (type === GraphQLString && operators.includes('lt')) called = 'Range'
     const list = new GraphQLList(new GraphQLNonNull(type))
-    const typeOf = (operator: string) => {
-      if (['in', 'notIn', 'hasSome'].includes(operator)) return list
-      if (operator === 'isNull') return GraphQLBoolean
-      return ['contains', 'startsWith'].includes(operator) ? GraphQLString : type
+    const taken = {
+      ...{ value: type, 'value or null': type, values: list, text: GraphQLString },
+      flag: GraphQLBoolean,
     }
     const name = `${type.name}${called}Condition`
-    const fields = Object.fromEntries(operators.map(each => [each, { type: typeOf(each) }]))
+    const fields = Object.fromEntries(
+      operators.map(each => [each, { type: taken[operandOf(each)] }]),
+    )
     return compared.getOrInsertComputed(name, () => new GraphQLInputObjectType({ name, fields }))
   }
   const types = new Map<string, GraphQLInputObjectType>()

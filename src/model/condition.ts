@@ -175,6 +175,17 @@ export const partsOf = (predicate: Predicate): readonly Predicate[] => {
   return predicate.kind === 'and' || predicate.kind === 'or' ? predicate.of : []
 }
 
+/** The same predicate with others in the place of those directly within it. */
+export const mappedParts = (
+  predicate: Predicate,
+  change: (part: Predicate) => Predicate,
+): Predicate => {
+  if (predicate.kind === 'across') return { ...predicate, where: change(predicate.where) }
+  if (predicate.kind === 'not') return { kind: 'not', of: change(predicate.of) }
+  if (predicate.kind !== 'and' && predicate.kind !== 'or') return predicate
+  return { kind: predicate.kind, of: predicate.of.map(change) }
+}
+
 /** Whether a predicate or one within it is so. */
 export const someOf = (predicate: Predicate, isSo: (one: Predicate) => boolean): boolean =>
   isSo(predicate) || partsOf(predicate).some(part => someOf(part, isSo))
@@ -211,6 +222,16 @@ const mostLetters = 200
 const ranges = ['lt', 'lte', 'gt', 'gte']
 const always = ['eq', 'ne', 'in', 'notIn', 'isNull']
 const searches = ['contains', 'startsWith']
+
+type Taken = 'value' | 'value or null' | 'values' | 'text' | 'flag'
+
+const taken: Readonly<Record<string, Taken>> = {
+  ...{ eq: 'value or null', ne: 'value or null', in: 'values', notIn: 'values' },
+  ...{ hasSome: 'values', isNull: 'flag', contains: 'text', startsWith: 'text' },
+}
+
+/** What an operator takes: a value of the field's kind, one or null, some of them, a text to look for, or true or false. */
+export const operandOf = (operator: string): Taken => own(taken, operator) ?? 'value'
 
 /** A field, as far as a condition looks at it. */
 type ComparedField = {

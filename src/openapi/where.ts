@@ -1,5 +1,5 @@
 /** What documents say of the conditions of callers: a parameter for each member with its operators, and the schema of `where`. */
-import { operatorsOf } from '#model/condition.ts'
+import { operandOf, operatorsOf } from '#model/condition.ts'
 import { fieldOf, type Model, typeName } from '#model/model.ts'
 import type { JsonSchema } from '#model/operation-docs.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
@@ -28,12 +28,11 @@ type Comparison = ReturnType<typeof comparisonOf>
 const operatorsSchema = ({ value, operators }: Comparison, isParameter: boolean): JsonSchema => {
   const orNull = isParameter ? value : { ...value, type: [value.type, 'null'] }
   const many = isParameter ? { type: 'string' } : { type: 'array', maxItems: 100, items: value }
-  const schemaOf = (operator: string): JsonSchema => {
-    if (operator === 'isNull') return { type: 'boolean' }
-    if (operator === 'eq' || operator === 'ne') return orNull
-    return ['in', 'notIn', 'hasSome'].includes(operator) ? many : value
+  const taken = {
+    ...{ value, 'value or null': orNull, values: many, text: value },
+    flag: { type: 'boolean' },
   }
-  return objectOf(Object.fromEntries(operators.map(one => [one, schemaOf(one)])), [])
+  return objectOf(Object.fromEntries(operators.map(one => [one, taken[operandOf(one)]])), [])
 }
 
 /** The members of a resource that are compared, with how they are. */

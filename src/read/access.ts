@@ -1,6 +1,6 @@
 /** What a role may read, as conditions and orders of a plan: rules become conditions on rows, and what may not be read is refused. */
 import { ApiError, type ErrorLocation } from '#errors.ts'
-import { allOf, anyOf, type Predicate } from '#model/condition.ts'
+import { allOf, anyOf, mappedParts, type Predicate } from '#model/condition.ts'
 import type { Entity } from '#model/entity.ts'
 import { foundIn } from '#model/indexes.ts'
 import type { Model } from '#model/model.ts'
@@ -127,13 +127,6 @@ const withHidden = (
   const { model, asks } = access
   const entity = entityOf(model, name)
   switch (predicate.kind) {
-    case 'and':
-    case 'or': {
-      const of = predicate.of.map(one => withHidden(access, name, one, location))
-      return { kind: predicate.kind, of }
-    }
-    case 'not':
-      return { kind: 'not', of: withHidden(access, name, predicate.of, location) }
     case 'compare':
     case 'among': {
       const { field, path = field } = predicate
@@ -157,11 +150,8 @@ const withHidden = (
       const seen = visible(below, to, location)
       return { ...predicate, where: allOf([asked, ...seen]), found: foundIn(target, asked) }
     }
-    case 'finds':
-    case 'has viewer':
-      return predicate
     default:
-      return predicate satisfies never
+      return mappedParts(predicate, one => withHidden(access, name, one, location))
   }
 }
 

@@ -2,6 +2,7 @@
 import {
   type AskingWords,
   type ConditionFault,
+  mappedParts,
   type Operand,
   type Predicate,
   resolveCondition,
@@ -56,13 +57,6 @@ const inSlots = (
       : to
   const moved = (one: Predicate): Predicate => {
     switch (one.kind) {
-      case 'and':
-      case 'or':
-        return { ...one, of: one.of.map(moved) }
-      case 'not':
-        return { ...one, of: moved(one.of) }
-      case 'across':
-        return { ...one, where: moved(one.where) }
       case 'compare':
         return { ...one, to: slotted(one.to) }
       case 'among': {
@@ -78,11 +72,8 @@ const inSlots = (
         const padded = Array.from({ length: size }, (_, at) => one.values[at] ?? last)
         return { ...each, values: padded.map(slotted) }
       }
-      case 'finds':
-      case 'has viewer':
-        return one
       default:
-        return one satisfies never
+        return mappedParts(one, moved)
     }
   }
   return { predicate: moved(predicate), values }

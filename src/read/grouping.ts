@@ -13,7 +13,13 @@ import {
   typeOf,
 } from '#model/aggregate.ts'
 import { meanDigits } from '#model/computed.ts'
-import { type ConditionFault, type Predicate, partsOf, resolveCondition } from '#model/condition.ts'
+import {
+  type ConditionFault,
+  mappedParts,
+  type Predicate,
+  partsOf,
+  resolveCondition,
+} from '#model/condition.ts'
 import { entityOf, fieldOf, type Model } from '#model/model.ts'
 import { digitsOf } from '#model/money.ts'
 import type { Aggregate } from '#read/selection.ts'
@@ -41,13 +47,10 @@ const flat = (having: unknown): unknown => {
 }
 
 /** The same predicate with other names of fields. */
-const renamed = (predicate: Predicate, nameFor: (name: string) => string): Predicate => {
-  const { kind } = predicate
-  if (kind === 'and' || kind === 'or')
-    return { ...predicate, of: predicate.of.map(one => renamed(one, nameFor)) }
-  if (kind === 'not') return { ...predicate, of: renamed(predicate.of, nameFor) }
-  return 'field' in predicate ? { ...predicate, field: nameFor(predicate.field) } : predicate
-}
+const renamed = (predicate: Predicate, nameFor: (name: string) => string): Predicate =>
+  'field' in predicate
+    ? { ...predicate, field: nameFor(predicate.field) }
+    : mappedParts(predicate, part => renamed(part, nameFor))
 
 /** The numbers that a predicate compares with. */
 const numbersIn = (predicate: Predicate): readonly number[] => {

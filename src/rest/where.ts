@@ -5,6 +5,7 @@ import { parseJson, parseObject } from '#http/body.ts'
 import { formType } from '#http/request.ts'
 import {
   mostComparisons,
+  operandOf,
   operatorsOf,
   type Predicate,
   partsOf,
@@ -103,13 +104,11 @@ export const valueOfJson = (
     : new ValueFault('must be a whole number of seconds')
 }
 
-const lists: readonly string[] = ['in', 'notIn', 'hasSome']
-
-/** The value of an operator that a text stands for, before the kind of the field is looked at. */
-const operandOf = (operator: string, text: string): unknown => {
-  if (lists.includes(operator)) return text.split(',')
-  if (operator !== 'isNull') return text
-  return text === 'true' ? true : text === 'false' ? false : text
+/** What a text stands for as the operand of an operator, before the kind of the field is looked at. */
+const operandIn = (operator: string, text: string): unknown => {
+  const takes = operandOf(operator)
+  if (takes === 'values') return text.split(',')
+  return takes === 'flag' && (text === 'true' || text === 'false') ? text === 'true' : text
 }
 
 const parameterForm = /^([^[\]]+)(?:\[([^[\]]*)\])?$/
@@ -152,7 +151,7 @@ const conditionsOf = (model: Model, resource: Resource) => {
           }
           return { near }
         }
-        const condition = { [segment]: { [is]: operandOf(is, text) } }
+        const condition = { [segment]: { [is]: operandIn(is, text) } }
         return { condition: steps.reduceRight<unknown>((of, step) => wrapped(step, of), condition) }
       }
       steps.push(relation.kind === 'one' ? segment : `${segment}.some`)
