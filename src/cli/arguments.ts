@@ -8,6 +8,19 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
+/** The fault of a word that names none of these, with the one that was probably meant, or with all. */
+export const unknownWord = (
+  what: string,
+  word: string,
+  known: readonly string[],
+  all = `: name one of ${known.join(', ')}`,
+): UsageError => {
+  const near = nearest(word, known)
+  return new UsageError(
+    `there is no ${what} ${word}${near === undefined ? all : `; did you mean ${near}?`}`,
+  )
+}
+
 /** The names that other programs have for some settings. */
 const aliases: Readonly<Record<string, string>> = { p: 'port', db: 'database', verbose: 'log' }
 

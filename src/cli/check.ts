@@ -14,16 +14,13 @@ import { type CheckService, Fault, restore, serveForCheck, TooSlow } from '#chec
 import { checkTogether } from '#check/together.ts'
 import { checkMany, checkWrites } from '#check/writes.ts'
 import { readArgs, UsageError, wholeOption } from '#cli/arguments.ts'
-import { checkDatabase, loadConfig } from '#config.ts'
+import { documentsOf } from '#cli/documents.ts'
+import { checkDatabase } from '#config.ts'
 import type { Content } from '#content.ts'
 import { diffFiles, report } from '#contract/contract.ts'
 import { refused, withRight } from '#engines/postgres/errors.ts'
 import { contentMigrations } from '#engines/shared/migrations.ts'
-import { deriveSchema, schemaText } from '#graphql/schema.ts'
 import { inWords, nobody, rightsInWords } from '#model/policy.ts'
-import { openApiOf } from '#openapi/openapi.ts'
-import { printed } from '#openapi/print.ts'
-import { modelFor } from '#serve/store.ts'
 
 export const help = `Usage: duet check [--seconds N] [--seed N]
 
@@ -68,27 +65,19 @@ const checkRights = (content: Content, kept: string): void => {
 const checkContract = async (content: Content, file: string | undefined): Promise<number> => {
   const folder = file === undefined ? '' : join(dirname(file), 'contract')
   if (folder === '' || !existsSync(folder)) return 0
-  const model = modelFor(loadConfig({}, content.settings), content)
-  const texts = new Map([
-    ['schema.graphql', async () => schemaText(deriveSchema(model, content.actions))],
-  ])
-  for (const number of content.versions.all)
-    texts.set(`v${number}.openapi.json`, async () =>
-      printed(await openApiOf(content, number, model)),
-    )
   let count = 0
   const rights = join(folder, rightsFile)
   if (existsSync(rights)) {
     checkRights(content, rights)
     count += 1
   }
-  for (const [name, textOf] of texts) {
+  for (const { name, text } of await documentsOf(content, {})) {
     const before = join(folder, name)
     if (!existsSync(before)) continue
     count += 1
     const today = new Date().toISOString().slice(0, 10)
     const was = { name, text: readFileSync(before, 'utf8') }
-    const differences = diffFiles(was, { name, text: await textOf() }, today)
+    const differences = diffFiles(was, { name, text }, today)
     const breaking = differences.filter(({ class: kind }) => kind === 'breaking')
     if (breaking.length > 0)
       throw new Fault(`the callers of contract/${name} would break: ${report(breaking).trim()}`)

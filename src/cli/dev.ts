@@ -21,6 +21,7 @@ import { parseEnv } from 'node:util'
 import { mapped } from '#base/object.ts'
 import { readArgs } from '#cli/arguments.ts'
 import { openDoor } from '#cli/dev-door.ts'
+import { draftings } from '#cli/migrate.ts'
 import { endingSignals, nowHandled } from '#cli/terminal.ts'
 import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
@@ -71,9 +72,7 @@ const untilMigrated = async (
   { config, content }: Program,
   answer: () => Promise<ToService>,
 ): Promise<void> => {
-  const { postgresDrafting } = await import('#engines/postgres/schema.ts')
-  const { sqliteDrafting } = await import('#engines/sqlite/schema.ts')
-  const draftings = [sqliteDrafting, postgresDrafting]
+  const engines = await draftings()
   let renamed: Renamed = {}
   for (;;) {
     const entities: Entities = mapped(content.entities, (entity, name) => ({
@@ -84,7 +83,7 @@ const untilMigrated = async (
       }),
     }))
     try {
-      const lacks = draftings.map(drafting => {
+      const lacks = engines.map(drafting => {
         const history = historyOf(drafting.engine, content.migrations)
         const { inside, outside } = lackOf(drafting, entities, history)
         return { engine: drafting.engine, statements: [...inside, ...outside] }
@@ -107,7 +106,7 @@ const untilMigrated = async (
     const told = await answer()
     if (told.kind === 'renamed') renamed = { ...renamed, ...told.renamed }
     if (told.kind !== 'draft') continue
-    const files = draftMigrations(draftings, entities, told.name, content.migrations)
+    const files = draftMigrations(engines, entities, told.name, content.migrations)
     tell({ kind: 'drafted', files: files.map(file => relative('', file)) })
     // Its starter ends it: the next one finds the files.
     await answer()

@@ -5,6 +5,21 @@ import { loadConfig } from '#config.ts'
 import type { CliCommand, Content } from '#content.ts'
 import { modelFor } from '#serve/store.ts'
 
+/** What describes both APIs, by the names that files of `contract/` have, with the command that prints it. */
+export const documentsOf = async (content: Content, environment: NodeJS.ProcessEnv) => {
+  const { openApiOf } = await import('#openapi/openapi.ts')
+  const { printed } = await import('#openapi/print.ts')
+  const { deriveSchema, schemaText } = await import('#graphql/schema.ts')
+  const model = modelFor(loadConfig(environment, content.settings), content)
+  const documents = content.versions.all.map(async number => ({
+    name: `v${number}.openapi.json`,
+    command: ['openapi', '--version', String(number)],
+    text: printed(await openApiOf(content, number, model)),
+  }))
+  const text = schemaText(deriveSchema(model, content.actions))
+  return [...(await Promise.all(documents)), { name: 'schema.graphql', command: ['schema'], text }]
+}
+
 /** The document of the version of `--version`, the first unless given; throws UsageError for another. */
 const documentNamed = async (args: readonly string[], content: Content) => {
   const { values } = readArgs(args, { version: { type: 'string' } }, 0)

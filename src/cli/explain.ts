@@ -1,7 +1,7 @@
 /** `duet explain`: prints what follows from an entity: its rules, fields, routes, GraphQL, tables, and what each read costs. */
 import { own } from '#base/object.ts'
-import { nearest } from '#base/text.ts'
-import { readArgs, UsageError } from '#cli/arguments.ts'
+import { readArgs, UsageError, unknownWord } from '#cli/arguments.ts'
+import { aligned } from '#cli/terminal.ts'
 import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
 import { definitionsOf } from '#engines/shared/schema.ts'
@@ -205,17 +205,6 @@ const costsOf = (model: Model, name: string, dialect: Dialect): readonly Line[] 
   return [...(rest.one ? line('one', oneRow(name, items), ['id']) : []), ...lists]
 }
 
-/** Lines of a table, its columns aligned. */
-const aligned = (lines: readonly Line[]): string => {
-  const heads = Object.keys(lines[0] ?? {})
-  const widths = heads.map(head =>
-    Math.max(head.length, ...lines.map(line => (line[head] ?? '').length)),
-  )
-  const row = (cells: readonly string[]) =>
-    `  ${cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ')}`.trimEnd()
-  return [row(heads), ...lines.map(line => row(heads.map(head => line[head] ?? '')))].join('\n')
-}
-
 export const run = async (args: readonly string[], content: Content): Promise<void> => {
   const { values, positionals } = readArgs(args, { json: { type: 'boolean' } }, 1)
   const names = Object.keys(content.entities)
@@ -224,12 +213,7 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   const config = loadConfig(process.env, content.settings)
   const model = modelFor(config, content)
   const entity = own(model.entities, name)
-  if (!entity) {
-    const near = nearest(name, names)
-    throw new UsageError(
-      `there is no entity ${name}${near === undefined ? `: name one of ${names.join(', ')}` : `; did you mean ${near}?`}`,
-    )
-  }
+  if (!entity) throw unknownWord('entity', name, names)
   const { ddl, dialect } = await storeOf(config, content.migrations)
   const { types, roots } = await graphqlOf(content, model, name)
   const definitions = definitionsOf(ddl, model.entities).filter(
@@ -249,12 +233,15 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
     return void process.stdout.write(`${JSON.stringify(explained, null, 2)}\n`)
   const parts = Object.entries(explained).flatMap(([part, told]) => {
     if (typeof told === 'string' || told.length === 0) return []
-    const lines = told as readonly (Line | string)[]
-    const text =
-      typeof lines[0] === 'string'
-        ? lines.map(line => `  ${String(line).replaceAll('\n', '\n  ')}`).join('\n')
-        : aligned(lines as readonly Line[])
-    return [`${part}\n${text}`]
+    const heads = Object.keys(told[0] ?? {})
+    const lines =
+      typeof told[0] === 'string'
+        ? told.map(line => String(line).replaceAll('\n', '\n  '))
+        : aligned([
+            heads,
+            ...(told as readonly Line[]).map(line => heads.map(head => line[head] ?? '')),
+          ])
+    return [[part, ...lines].join('\n  ')]
   })
   process.stdout.write(`${name}: ${entity.description}\n\n${parts.join('\n\n')}\n`)
 }

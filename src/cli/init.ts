@@ -12,8 +12,7 @@ import {
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { own } from '#base/object.ts'
-import { nearest } from '#base/text.ts'
-import { readArgs, UsageError } from '#cli/arguments.ts'
+import { readArgs, UsageError, unknownWord } from '#cli/arguments.ts'
 import { version } from '#config.ts'
 
 /** What the README of a project says of an example, and requests that it answers. */
@@ -124,13 +123,7 @@ export const run = async (args: readonly string[]): Promise<void> => {
   if (path === undefined) throw new UsageError('name the project, such as duet init my-blog')
   const chosen = values.example ?? 'blog'
   const example = own(examples, chosen)
-  if (!example) {
-    const known = Object.keys(examples)
-    const near = nearest(chosen, known)
-    throw new UsageError(
-      `there is no example ${chosen}${near === undefined ? `: name one of ${known.join(', ')}` : `; did you mean ${near}?`}`,
-    )
-  }
+  if (!example) throw unknownWord('example', chosen, Object.keys(examples))
   const target = resolve(path)
   const name = basename(target)
   checkFolder(target)

@@ -11,13 +11,16 @@ Applies the migrations that the store lacks; refuses a store of a newer program.
 --draft NAME writes the next migration, a file for each engine, from what the model
 has and the migrations do not make, for a person to read. It changes no store.`
 
-const draft = async (name: string, content: Content): Promise<void> => {
-  // Loaded only here: a plain migration starts faster without them.
-  const { draftMigrations } = await import('#engines/shared/draft.ts')
+/** Both engines' parts of a draft; loaded only for one, so that a plain migration starts faster. */
+export const draftings = async () => {
   const { postgresDrafting } = await import('#engines/postgres/schema.ts')
   const { sqliteDrafting } = await import('#engines/sqlite/schema.ts')
-  const draftings = [sqliteDrafting, postgresDrafting]
-  const files = draftMigrations(draftings, content.entities, name, content.migrations)
+  return [sqliteDrafting, postgresDrafting]
+}
+
+const draft = async (name: string, content: Content): Promise<void> => {
+  const { draftMigrations } = await import('#engines/shared/draft.ts')
+  const files = draftMigrations(await draftings(), content.entities, name, content.migrations)
   process.stdout.write(
     files.length === 0
       ? 'the migrations make all that the model has\n'

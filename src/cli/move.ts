@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { isPostgres } from '#base/database-url.ts'
 import { withOpened } from '#base/with-opened.ts'
 import { readArgs, UsageError } from '#cli/arguments.ts'
-import { progress } from '#cli/terminal.ts'
+import { aligned, progress } from '#cli/terminal.ts'
 import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
 import { UnreachableError } from '#engines/postgres/errors.ts'
@@ -181,15 +181,7 @@ const tableText = (compared: readonly ComparedTable[]): string => {
       : `differs: ${sum(table.target).join(' rows, ')} in the target`
     return [table.name, ...sum(table.source), verdict]
   })
-  const lines = [['table', 'rows', 'checksum', ''], ...rows]
-  const width = (column: number) => Math.max(...lines.map(line => line[column]?.length ?? 0))
-  const [first, second] = [width(0), width(1)]
-  return lines
-    .map(([name = '', rows = '', checksum = '', verdict = '']) =>
-      `${name.padEnd(first)}  ${rows.padStart(second)}  ${checksum.padEnd(12)}  ${verdict}`.trimEnd(),
-    )
-    .map(line => `${line}\n`)
-    .join('')
+  return `${aligned([['table', 'rows', 'checksum', ''], ...rows], 1).join('\n')}\n`
 }
 
 export const run = async (args: readonly string[], content: Content): Promise<void> => {

@@ -1,7 +1,6 @@
 /** The `duet` command line: finds the command, runs it, and reports what went wrong in one line. */
 import { own } from '#base/object.ts'
-import { nearest } from '#base/text.ts'
-import { UsageError } from '#cli/arguments.ts'
+import { UsageError, unknownWord } from '#cli/arguments.ts'
 import { endUnlessHandled, explain } from '#cli/terminal.ts'
 import { version } from '#config.ts'
 import type { Content, ListedCommand } from '#content.ts'
@@ -73,11 +72,7 @@ content is the duet.config.ts of this folder, or that of --config FILE.
     return
   }
   const found = own(all, name)
-  if (!found) {
-    const near = nearest(name, Object.keys(all))
-    const hint = near === undefined ? '; duet --help lists them' : `; did you mean ${near}?`
-    throw new UsageError(`there is no command ${name}${hint}`)
-  }
+  if (!found) throw unknownWord('command', name, Object.keys(all), '; duet --help lists them')
   if (content === undefined && file === undefined && name !== 'init')
     throw new Error(
       `there is no duet.config.ts in ${process.cwd()}: go to the folder of a content, name its file with --config FILE, or make one with duet init`,

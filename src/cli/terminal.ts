@@ -31,6 +31,19 @@ export const progress = (label: string, total?: number) => {
   }
 }
 
+/** The lines of a table with aligned columns; numbers are to the right in the column that is named. */
+export const aligned = (
+  lines: readonly (readonly string[])[],
+  numbers?: number,
+): readonly string[] => {
+  const widths = (lines[0] ?? []).map((_, at) =>
+    Math.max(...lines.map(line => (line[at] ?? '').length)),
+  )
+  const cell = (text: string, at: number) =>
+    at === numbers ? text.padStart(widths[at] ?? 0) : text.padEnd(widths[at] ?? 0)
+  return lines.map(line => line.map(cell).join('  ').trimEnd())
+}
+
 type SystemError = NodeJS.ErrnoException & {
   readonly port?: number
   readonly address?: string

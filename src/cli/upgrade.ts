@@ -7,13 +7,15 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { readArgs, UsageError } from '#cli/arguments.ts'
+import { documentsOf } from '#cli/documents.ts'
+import { draftings } from '#cli/migrate.ts'
 import { loadConfig, version } from '#config.ts'
 import type { Content } from '#content.ts'
 import { counts, diffFiles, fileAdded, report } from '#contract/contract.ts'
 import type { Differences } from '#contract/difference.ts'
 import { draftMigrations } from '#engines/shared/draft.ts'
 import { machineMigrations } from '#engines/shared/migrations.ts'
-import { modelFor, storeOf } from '#serve/store.ts'
+import { storeOf } from '#serve/store.ts'
 import { settings } from '#settings.ts'
 
 export const help = `Usage: npx --package=./duet-NEW.tgz duet upgrade --check
@@ -75,30 +77,19 @@ const compared = (name: string, was: string | undefined, is: string): Difference
 
 /** The documents of both APIs, by this version and by the one that is installed. */
 const contractChanges = async (old: Installed, content: Content): Promise<Differences> => {
-  const { openApiOf } = await import('#openapi/openapi.ts')
-  const { printed } = await import('#openapi/print.ts')
-  const { deriveSchema, schemaText } = await import('#graphql/schema.ts')
-  const model = modelFor(loadConfig(process.env, content.settings), content)
   const all: Differences[] = []
-  for (const number of content.versions.all) {
-    const was = await printedBy(old, 'openapi', '--version', String(number))
-    const is = printed(await openApiOf(content, number, model))
-    all.push(compared(`v${number}.openapi.json`, was, is))
-  }
-  const schema = schemaText(deriveSchema(model, content.actions))
-  all.push(compared('schema.graphql', await printedBy(old, 'schema'), schema))
+  for (const { name, command, text } of await documentsOf(content, process.env))
+    all.push(compared(name, await printedBy(old, ...command), text))
   return all.flat()
 }
 
 /** The files that a draft would write for what this version derives from the model, tried on a copy of the migrations. */
 const draftFor = async ({ entities, migrations }: Content): Promise<readonly string[]> => {
-  const { postgresDrafting } = await import('#engines/postgres/schema.ts')
-  const { sqliteDrafting } = await import('#engines/sqlite/schema.ts')
   const folder = mkdtempSync(join(tmpdir(), 'duet-upgrade-'))
   try {
     cpSync(migrations, folder, { recursive: true })
     const copy = pathToFileURL(`${folder}/`)
-    return draftMigrations([sqliteDrafting, postgresDrafting], entities, 'upgrade', copy)
+    return draftMigrations(await draftings(), entities, 'upgrade', copy)
   } finally {
     rmSync(folder, { recursive: true })
   }
