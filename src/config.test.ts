@@ -119,7 +119,7 @@ test('an unknown name is told with the setting it was meant for', () => {
 test('what Kubernetes makes of a Service is told with the way to be without it', () => {
   for (const name of ['DUET_SERVICE_HOST', 'DUET_SERVICE_PORT_HTTP', 'DUET_PORT_80_TCP_ADDR'])
     assert.deepEqual(faultsOf({ [name]: '10.0.0.1' }), [
-      `${name} is not a setting; where Kubernetes made it of a Service, set enableServiceLinks: false`,
+      `${name} is not a setting; if Kubernetes made it from a Service, set enableServiceLinks: false`,
     ])
 })
 
@@ -150,10 +150,10 @@ test('one kind of key is chosen and not several', () => {
 
 test('a mail server needs a sender, and in production the address that links lead to', () => {
   const server = { DUET_SMTP_URL: 'smtp://user:p%40ss@mail.example.org:587' }
-  assert.deepEqual(faultsOf(server), ['DUET_MAIL_FROM is needed where DUET_SMTP_URL is set'])
+  assert.deepEqual(faultsOf(server), ['DUET_MAIL_FROM is needed if DUET_SMTP_URL is set'])
   assert.deepEqual(faultsOf({ ...server, DUET_ENV: 'production' }), [
-    'DUET_MAIL_FROM is needed where DUET_SMTP_URL is set',
-    'DUET_PUBLIC_URL is needed where DUET_SMTP_URL is set',
+    'DUET_MAIL_FROM is needed if DUET_SMTP_URL is set',
+    'DUET_PUBLIC_URL is needed if DUET_SMTP_URL is set',
   ])
   const whole = {
     ...server,

@@ -45,7 +45,7 @@ const ofService = /_SERVICE_(HOST|PORT)|_PORT_\d+_(TCP|UDP|SCTP)/
 
 const unknown = (name: string, names: readonly string[]): string => {
   if (ofService.test(name))
-    return `${name} is not a setting; where Kubernetes made it of a Service, set enableServiceLinks: false`
+    return `${name} is not a setting; if Kubernetes made it from a Service, set enableServiceLinks: false`
   const meant = settingMeant(name, names)
   return meant === undefined
     ? `${name} is not a setting; docs/settings.md lists them all`
@@ -95,7 +95,7 @@ const contradictions = (values: Raw, environment: ConfigEnvironment): readonly s
     const isProduction = values.DUET_ENV === 'production'
     const needed = isProduction ? ['DUET_MAIL_FROM', 'DUET_PUBLIC_URL'] : ['DUET_MAIL_FROM']
     for (const name of needed)
-      if (!environment[name]) faults.push(`${name} is needed where DUET_SMTP_URL is set`)
+      if (!environment[name]) faults.push(`${name} is needed if DUET_SMTP_URL is set`)
   }
   if (values.DUET_REPLICA_URLS !== undefined && !isPostgres(String(values.DUET_DATABASE_URL)))
     faults.push('DUET_REPLICA_URLS is for PostgreSQL: DUET_DATABASE_URL must be a postgres:// URL')

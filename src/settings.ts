@@ -153,7 +153,7 @@ export const settings = {
   DUET_PORT: setting(
     port,
     '',
-    'Port to listen on; 0 takes a free one. PORT counts where this is unset; 3000 without either',
+    'Port to listen on; 0 takes a free one. If it is unset PORT counts, and without either 3000',
   ),
   DUET_DATABASE_URL: setting(
     textWhere(
@@ -192,7 +192,7 @@ export const settings = {
   DUET_PATRONI_URLS: setting(
     listOf(isWebAddress, 'must be http or https URLs with commas between them'),
     '',
-    'REST endpoints of Patroni, with commas between, that know the replicas where DUET_REPLICA_URLS is `auto`',
+    'REST endpoints of Patroni, with commas between, that know the replicas if DUET_REPLICA_URLS is `auto`',
   ),
   DUET_PG_PREPARE: setting(
     onOff,
@@ -364,7 +364,7 @@ export const settings = {
   DUET_NOTICE: setting(
     oneOf(['told', 'kept'], 'must be told or kept'),
     'told',
-    'What holds where callers were told of the end for less than six months: with told the end, and the log warns; with kept the six months, and the version ends later',
+    'What happens if callers were told of the end for less than six months: with told the version ends all the same, and the log warns; with kept it ends later, after the six months',
   ),
   DUET_LOG: setting(
     oneOf(['info', 'warn', 'error', 'silent'], 'must be info, warn, error or silent'),
@@ -374,7 +374,7 @@ export const settings = {
   DUET_SLOW: setting(
     time('1h'),
     '',
-    'From which time on a request has a second line in the log that says where it went, such as 250ms; 0ms is each request',
+    'Requests that take at least this long, such as 250ms, have a second line in the log that says where the time went; 0ms is every request',
   ),
   DUET_METRICS_PORT: setting(
     port,

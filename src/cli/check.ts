@@ -31,7 +31,7 @@ a reference in memory; routes by hand, which may show no hidden row; every rule,
 a row changes; actions called at once; and kills while it writes. Prints who may do what,
 to be read; --rights prints that alone. Your store and settings are not used.
 With ${checkDatabase}=postgres://… also on PostgreSQL, in a database that it
-makes there and drops. --seed N repeats a run. Exit code 1 where something is wrong; a
+makes there and drops. --seed N repeats a run. Exit code 1 if something is wrong; a
 machine that is too slow is no fault, and what was not tried is said.`
 
 const rightsFile = 'rights.txt'

@@ -10,9 +10,9 @@ import { usesSince } from '#versions/deprecated-use.ts'
 export const help = `Usage: duet contract diff OLD NEW [--json]
        duet contract usage [--since DAY] [--json]
 
-diff says what NEW means for callers of OLD: two OpenAPI 3.1 documents (.json), two GraphQL
+diff says how callers of OLD would find NEW: two OpenAPI 3.1 documents (.json), two GraphQL
 schemas (.graphql), or the signatures of two packages (.d.ts). Each difference is breaking, risky or compatible: docs/contract.md.
-Exit code 0 where nothing is breaking, 1 where something is, 2 for a wrong command line.
+Exit code 0 if nothing is breaking, 1 if something is, 2 for a wrong command line.
 usage says who still uses what is deprecated in the store of the settings: a version, or a
 member that will end, by the id that the callers' tokens name, of the last 13 months or
 since a day such as 2027-01-31. --json prints either as a list of objects.`

@@ -19,12 +19,12 @@ export const help = `Usage: duet restore FILE [--force]
        duet restore --check FILE
 
 Puts the backup FILE in the place of the store that DUET_DATABASE_URL names, after it
-was checked: whole, undamaged, as FILE.sha256 tells, and of no newer Duet. Stop the server
-first. A store that has content is replaced only with --force; what it has is then lost.
+was checked to be whole, undamaged (by FILE.sha256) and of no newer Duet. Stop the server
+first. A store that has content is replaced only with --force; its content is then lost.
 FILE stays as it is.
 
 --check restores FILE into a temporary folder (TMPDIR names its place), brings it up to date
-there, and says what it has: the rows of each entity and the newest moment. Exit code 1 says
+there, and shows its content: the rows of each entity and the newest moment. Exit code 1 says
 that it cannot be restored. The present store is not touched.
 For a store in PostgreSQL use its own tools: ${tool}`
 

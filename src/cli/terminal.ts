@@ -51,7 +51,7 @@ type SystemError = NodeJS.ErrnoException & {
 }
 
 const unknownHost = ({ hostname }: SystemError) =>
-  `no address of ${hostname} is known; set DUET_HOST, or DUET_METRICS_HOST where that names it, to a name or an address of this machine`
+  `no address of ${hostname} is known; set DUET_HOST, or DUET_METRICS_HOST if that names it, to a name or an address of this machine`
 
 const another = 'name another path, that of the store in DUET_DATABASE_URL'
 const elsewhere = `${another}; or give this user the right to it`
@@ -65,7 +65,7 @@ const remedies: Readonly<Record<string, (error: SystemError) => string>> = {
   EAI_AGAIN: unknownHost,
   ENOENT: ({ path }) => `there is no such file: ${path}`,
   ENOTDIR: ({ path }) =>
-    `${path} leads through a file or is one, where a folder is needed; ${another}`,
+    `${path} leads through a file or is one, but a folder is needed; ${another}`,
   EROFS: ({ path }) => `${path} is on a disk that cannot be written; ${elsewhere}`,
   EACCES: ({ path, port }) =>
     path === undefined

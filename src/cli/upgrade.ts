@@ -23,8 +23,8 @@ export const help = `Usage: npx --package=./duet-NEW.tgz duet upgrade --check
 Run by the new version in the folder of a project that has an older one. Says what the new
 one would change there, and changes nothing: the signatures that the content is written
 with, the contract of both APIs, the migrations that the store and the model need, and the
-settings. Exit code 0 where nothing breaks, 1 where something must be done first. Where the
-new version refuses the content, its sentence says why.`
+settings. Exit code 0 if nothing breaks, 1 if something must be done first or the new version refuses
+the content, in a sentence that says why.`
 
 /** Has a content import this version, whichever one its project has installed. */
 export const importThisDuet = (): void => {

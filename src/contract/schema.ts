@@ -270,7 +270,7 @@ const compareKeywords = compareKeys({
   contentMediaType: format('contentMediaType'),
   default: (before, after, at) => {
     const [was, is] = [before, after].map(value => JSON.stringify(value) ?? 'nothing')
-    const message = `${at.member} is ${is} instead of ${was} where it is left out`
+    const message = `${at.member} is ${is} instead of ${was} if it is left out`
     if (was !== is) tell(at, 'default-changed', message)
   },
 })

@@ -87,19 +87,19 @@ export const termType = (fields: Fields, term: Term): TermType => {
   const made = boundsBy[by](by === 'concat' ? types.map(lengthOf) : types)
   if (by === 'concat') {
     if (!types.every(({ kind, scale }) => kind !== 'money' && kind !== 'time' && scale === 0))
-      throw new Error('joins what is no text, whole number or day')
+      throw new Error('joins something that is no text, whole number or day')
     return { kind: 'text', scale: 0, min: 0, max: made.max, nullable }
   }
   if (by === 'coalesce') {
     if (!alike) throw new Error('takes the first of values of several kinds')
     return { ...first, ...made, scale, nullable: types.every(({ nullable }) => nullable) }
   }
-  if (!types.every(isNumber)) throw new Error('calculates with what is no number')
+  if (!types.every(isNumber)) throw new Error('calculates with something that is no number')
   if (by === 'mean') return { ...first, scale: scale + meanDigits, nullable: true }
   const amounts = types.filter(({ kind }) => kind === 'money')
   if (by === 'times') {
     if (amounts.length > 1 || (amounts.length > 0 && scale > 0))
-      throw new Error('multiplies an amount of money by what is no whole number')
+      throw new Error('multiplies an amount of money by something that is no whole number')
     const all = types.reduce((sum, { scale }) => sum + scale, 0)
     return exact({ kind: amounts.length > 0 ? 'money' : 'number', ...made, scale: all, nullable })
   }

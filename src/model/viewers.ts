@@ -132,7 +132,7 @@ const faultsOf = function* (
   if (barred && self && !field)
     yield `viewers are barred by ${barred.field}, which is not a field of ${entity}: name one of ${Object.keys(self.fields).join(', ')}`
   if (barred && !field?.values?.includes(barred.value))
-    yield `viewers are barred where ${entity}.${barred.field} is ${barred.value}, which is not one of its values: make it a choice that has it`
+    yield `viewers are barred if ${entity}.${barred.field} is ${barred.value}, which is not one of its values: make it a choice that has it`
   for (const [name, { fields }] of Object.entries(entities))
     for (const [key, { initial }] of Object.entries(fields))
       if (initial === 'subject' && name !== entity)

@@ -60,7 +60,7 @@ export const addServingGauges = (
   })
   gauge({
     name: 'duet_memory_budget_bytes',
-    help: 'The most of these bytes; above it requests are refused, or what is cached is dropped.',
+    help: 'Most of these bytes; above that requests are refused, or cached answers are dropped.',
     label: 'purpose',
     read: perPurpose(purpose => memory[purpose].budget / threads),
   })

@@ -38,7 +38,7 @@ test('a file of a command that cannot be reached or written is not taken for the
   const inTheWay = join(folder, 'a-file')
   writeFileSync(inTheWay, '')
   const message =
-    /a-file.* leads through a file or is one, where a folder is needed; name another path, that of the store/
+    /a-file.* leads through a file or is one, but a folder is needed; name another path, that of the store/
   await oneLine(
     [
       ['import', ['import', 'users', join(inTheWay, 'users.csv')], 1, message],

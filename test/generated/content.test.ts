@@ -36,7 +36,7 @@ const wrongViewers: readonly (readonly [string, Entity, Viewers, string])[] = [
     'viewers barred by a value that there is not',
     thing,
     { ...viewers, barred: { field: 'status', value: 'gone' } },
-    'viewers are barred where member.status is gone, which is not one of its values: make it a choice that has it',
+    'viewers are barred if member.status is gone, which is not one of its values: make it a choice that has it',
   ],
   [
     'a rule by what is not the id of a viewer',

@@ -531,7 +531,7 @@ describe('a store', () => {
     const wrong = withFields({ servings: null, portions: { ...portions, renamed: 'serving' } })
     assert.throws(() => draftedFor(wrong, known), {
       message:
-        'recipe.portions was renamed from serving, of which recipes has no column: name one of servings, or leave renamed out',
+        'recipe.portions was renamed from serving, but recipes has no such column: name one of servings, or leave renamed out',
     })
     const isNew = withFields({ servings: null, portions: { ...portions, renamed: false } })
     const [{ text: drafted } = { text: '' }] = draftedFor(isNew, known)

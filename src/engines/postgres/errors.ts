@@ -147,7 +147,7 @@ export const refused = (error: unknown, url: string): UnreachableError => {
     : (refusals[codeOf(error)] ?? tlsFaults[code] ?? unreachable)
   // So ends the message of a server to one whom it would let in only with TLS, or not at all.
   const more = message.endsWith('no encryption')
-    ? '; where it asks for TLS, add sslmode=verify-full to the URL'
+    ? '; if it asks for TLS, add sslmode=verify-full to the URL'
     : ''
   // No address of the host answered; each has an error of its own.
   const reason = error instanceof AggregateError ? code : message

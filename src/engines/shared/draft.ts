@@ -92,7 +92,7 @@ const renamesOf = (
       const former = columnName(renamed)
       if (!stored.columns.has(former))
         throw new Error(
-          `${name}.${key} was renamed from ${renamed}, of which ${table} has no column: name one of ${leftOver(entity, stored).join(', ') || 'those that it has'}, or leave renamed out`,
+          `${name}.${key} was renamed from ${renamed}, but ${table} has no such column: name one of ${leftOver(entity, stored).join(', ') || 'those that it has'}, or leave renamed out`,
         )
       const isAbout = new RegExp(`\\b${former}\\b`)
       const search = `${table}_${former}_search`

@@ -162,7 +162,7 @@ areTold([
   ],
   [
     'a first link that may be absent',
-    'the first link of book, editor, leads nowhere where its field is null: put one first that is always there, such as self',
+    'the first link of book, editor, leads nowhere if its field is null: put one first that is always there, such as self',
     linked({ editor: { href: '/authors/{editorId}' } }),
   ],
   [

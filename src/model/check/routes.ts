@@ -238,7 +238,7 @@ const linkFaults = function* (name: string, self: Entity, { by, cases }: Links):
       }
     const [first] = Object.entries(named)
     if (first && pathFields(first[1]).some(key => own(self.fields, key)?.nullable))
-      yield `the first link of ${name}, ${first[0]}, leads nowhere where its field is null: put one first that is always there, such as self`
+      yield `the first link of ${name}, ${first[0]}, leads nowhere if its field is null: put one first that is always there, such as self`
   }
 }
 
@@ -263,7 +263,7 @@ export const routeFaults = function* (checked: CheckedEntity): Faults {
       if (!own(self.fields, key))
         yield `after.${occasion} of ${name} wants ${key}, which is not a field: name one of ${Object.keys(self.fields).join(', ')}`
       else if (own(self.fields, key)?.scalar === 'bytes')
-        yield `after.${occasion} of ${name} wants ${key}, which are bytes: leave them out, and read them where they are wanted`
+        yield `after.${occasion} of ${name} wants ${key}, which are bytes: leave them out, and read them when they are wanted`
 }
 
 /** A rule, and the beginning of a sentence about it. */
