@@ -1,4 +1,4 @@
-/** The form of an `Authorization` header, and what is refused of a token before its key is asked. */
+/** The form of an `Authorization` header, and the tokens that are refused before a key is asked. */
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

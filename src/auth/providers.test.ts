@@ -1,4 +1,4 @@
-/** Tokens as identity providers make them, with their key sets: whom they name and which role they give, and those that must not. */
+/** Tokens as identity providers make them, with their key sets: whom they name, which role they give, and tokens that must do neither. */
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { describe, test } from 'node:test'
@@ -10,11 +10,11 @@ import { mint, type TokenViewers } from './token.ts'
 
 const { fileOf } = keyFiles()
 
-/** The shape of a provider's access tokens, and what a content and an operator say of them. */
+/** The shape of a provider's access tokens, with the settings of a content and an operator for them. */
 type Provider = {
   readonly alg: 'RS256' | 'ES256'
   readonly header?: Json
-  /** The member of the key set, where it lacks something or has more. */
+  /** The member of the key set, if it lacks something or has more. */
   readonly jwk?: Json
   readonly issuer: string
   readonly audience: string

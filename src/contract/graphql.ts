@@ -166,7 +166,7 @@ const tellChange = (
     })
 }
 
-/** The differences between two schemas for callers of the first, on a day (YYYY-MM-DD); throws GraphQLError for what is no SDL. */
+/** The differences between two schemas for callers of the first, on a day (YYYY-MM-DD); throws GraphQLError for a text that is no SDL. */
 export const diffGraphql = (beforeSdl: string, afterSdl: string, today: string): Differences => {
   const [before, after] = [buildSchema(beforeSdl), buildSchema(afterSdl)]
   const olds = elementsOf(before)
@@ -194,7 +194,7 @@ export const diffGraphql = (beforeSdl: string, afterSdl: string, today: string):
       notice && today >= (notice.sunset ?? '9') ? (leadsTo ?? []) : [],
     ),
   )
-  // A set goes on with what is added to it meanwhile.
+  // The iteration of a set includes elements added meanwhile.
   for (const type of gone)
     for (const { coordinate, leadsTo } of olds.values())
       if (leadsTo !== undefined && coordinate.startsWith(`${type}.`)) gone.add(leadsTo)

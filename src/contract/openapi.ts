@@ -125,7 +125,7 @@ const compareAllOperations = (at: Place): void => {
   }
 }
 
-/** Whether what is compared elsewhere is there at all. */
+/** Whether a part that is compared elsewhere is there at all. */
 const aMap = objects(() => {})
 const aList = lists(() => {})
 

@@ -204,7 +204,7 @@ export const compareResponses = objects((before, after, at) => {
   }
 })
 
-/** Compares the components of a kind by their names, and those that no operation led to by what they are. */
+/** Compares the components of a kind by their names; those that no operation led to are compared in full. */
 const named = (kind: string, way: DiffDirection, compare: Compare): Compare =>
   maps((name, was, is, at) => {
     const there: Place = { ...inside(at, `.${name}`, name), visited: nothing() }

@@ -8,7 +8,7 @@ export type DifferenceClass = (typeof classes)[number]
 const breaking = { sent: 'breaking', read: 'breaking' } as const
 const risky = { sent: 'risky', read: 'risky' } as const
 const compatible = { sent: 'compatible', read: 'compatible' } as const
-/** What refuses more of what is sent promises more of what is read; and the other way round. */
+/** A rule that refuses more from senders promises more to readers, and the other way round. */
 const tighter = { sent: 'breaking', read: 'compatible' } as const
 const looser = { sent: 'compatible', read: 'breaking' } as const
 /** The lists of the versioning policy allow it, and a program may yet stumble over it. */

@@ -82,7 +82,7 @@ const isOpen = (form: unknown): boolean => !isNull(form) && !valuesOf(form)
 
 const isList = (form: unknown): boolean => isObject(form) && Array.isArray(form.enum)
 
-/** The forms of both sides in pairs, and those that have no partner. */
+/** The forms of both sides in pairs, and the forms without a partner. */
 const paired = (before: readonly unknown[], after: readonly unknown[]) => {
   const all: (readonly [unknown, unknown])[] = []
   const [lost, gained] = [[...before], [...after]]
@@ -104,7 +104,7 @@ const paired = (before: readonly unknown[], after: readonly unknown[]) => {
   return { all, lost, gained }
 }
 
-/** Compares two schemas, of which one that is left out allows anything: what is allowed less breaks those who send, what is allowed more those who read. */
+/** Compares two schemas; a missing one allows anything. To allow less breaks callers who send, to allow more those who read. */
 export const compareSchemas: Compare = (before = {}, after = {}, at) =>
   compareFollowed(before, after, at)
 

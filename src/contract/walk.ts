@@ -18,12 +18,12 @@ type DocumentPair = {
   readonly followed: Set<string>
 }
 
-/** The pairs of references of one request or response: those that are being compared, and those that were. */
+/** The pairs of references of one request or response that are being compared, and the pairs already compared. */
 type Visited = { readonly open: Set<string>; readonly done: Set<string> }
 
 export type Place = DiffContext & { readonly run: DocumentPair; readonly visited: Visited }
 
-/** Adds the differences of two values to what was found. */
+/** Adds the differences of two values to those found. */
 export type Compare = (before: unknown, after: unknown, at: Place) => void
 
 /** What each key of an object means; a key that is not there is unknown. */
@@ -74,7 +74,7 @@ export const commonKeys: KeyComparisons = {
   'x-sunset': free,
 }
 
-/** Compares each key of two objects as the table says, and those that all objects have. */
+/** Compares each key of two objects as the table says, and the keys that all objects have. */
 export const compareKeys = (keys: KeyComparisons): Compare => {
   const known = { ...commonKeys, ...keys }
   return (before, after, at) => {

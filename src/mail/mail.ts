@@ -1,4 +1,4 @@
-/** Mail: letters that are composed when they are sent, over SMTP, and only so many to one person. */
+/** Mail: letters that are composed when they are sent, over SMTP, with a limit for each person. */
 import { lru } from '#base/cache.ts'
 import { type Deliver, type Message, reasonOf, smtp, type Waits } from '#mail/smtp.ts'
 import type { Observe } from '#observe.ts'

@@ -177,7 +177,7 @@ const endingOf = (resource: Resource) => known.getOrInsertComputed(resource, nam
 /** How deep a condition is looked into: deeper ones are refused. */
 const mostDepth = 20
 
-/** The members that conditions as parameters name, and those in the JSON of `where`. */
+/** The members that conditions name, in parameters and in the JSON of `where`. */
 const conditionsIn = (parameters: URLSearchParams): readonly unknown[] => {
   const named = [...parameters.keys()].map(name =>
     name
