@@ -50,7 +50,7 @@ before(async () => {
   writeFileSync(join(folder, 'duet.d.ts'), typesOf((await document.json()) as OpenApi))
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-  for (const name of ['rest.ts', 'graphql.ts'])
+  for (const name of ['patient.ts', 'rest.ts', 'graphql.ts'])
     writeFileSync(join(folder, name), partOf(name).program)
 })
 
