@@ -112,7 +112,9 @@ export const listen = async (
       return new Response(body, reply)
     },
   })
+  const unheard = new Set<Socket>()
   const server = createServer(options, (incoming, outgoing) => {
+    unheard.delete(incoming.socket)
     const { url = '' } = incoming
     // A scheme has no case (RFC 3986, section 3.1; the adapter knows it in lower case), and `*`, which is the server as a whole
     // (RFC 9110, section 9.3.7), becomes a path.
@@ -122,12 +124,10 @@ export const listen = async (
     connections.receive(incoming, outgoing, answer, endsConnection(incoming))
   })
   server.on('connection', queue.giveWay)
-  const unheard = new Set<Socket>()
   server.on('connection', connection => {
     unheard.add(connection)
     connection.once('close', () => unheard.delete(connection))
   })
-  server.on('request', ({ socket: heard }) => void unheard.delete(heard))
   // Node starts the time anew, without a word, where the client has taken something since it last looked.
   server.on('timeout', socket => {
     if (socket.timeout === look && !isOver(socket)) socket.setTimeout(look)
