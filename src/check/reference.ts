@@ -213,6 +213,17 @@ export const referenceOver = (model: Model, given: ReferenceRows) => {
       return !target || isHidden(to, target, viewer)
     })
 
+  /** Whether another row has what only one may have, alone or together. */
+  const isTaken = (name: string, row: ReferenceRow): boolean => {
+    const { fields, sets } = entityOf(model, name)
+    const alone = Object.keys(fields).filter(key => fields[key]?.unique)
+    return [...alone.map(key => [key]), ...sets.map(({ fields }) => fields)].some(
+      keys =>
+        keys.every(key => row[key] !== null) &&
+        rowsIn(name).some(one => one.id !== row.id && keys.every(key => one[key] === row[key])),
+    )
+  }
+
   const seen = (name: string, rule: Rule | undefined, viewer: Viewer): readonly ReferenceRow[] =>
     rowsIn(name).filter(row => may(name, row, rule, viewer))
 
@@ -314,7 +325,7 @@ export const referenceOver = (model: Model, given: ReferenceRows) => {
 
   return {
     ...{ all, rowsIn, byId, memoryOf, may, isHidden, isMine, seen, shown, objectOf, listed },
-    ...{ storedValues, made, refersToNone },
+    ...{ storedValues, made, refersToNone, isTaken },
   }
 }
 

@@ -89,14 +89,19 @@ const rightOutcomes = (
       made.every(({ entity, row, keys }) =>
         reference.rowsIn(entity).some(one => keys.every(key => one[key] === row[key])),
       )
-    if (right.length === 0 || isThere) right.push('done')
+    const all = new Map(reference.all)
+    for (const { entity, row } of made) all.set(entity, [...(all.get(entity) ?? []), row])
+    const written = referenceOver(model, all)
+    const isTaken = made.some(({ entity, row }) => written.isTaken(entity, row))
+    if (isThere) right.push('done')
+    else if (right.length === 0) right.push(isTaken ? 'conflict' : 'done')
   } else if (operation === 'update' && row) {
     const values = draft.written[0]?.values ?? {}
     const then = { ...row, ...reference.storedValues(entity, values) }
     const keys = Object.keys(values)
     if (reference.refersToNone(entity, then, keys, viewer)) right.push('absent')
     if (!reference.may(entity, then, rule, viewer)) right.push(refused)
-    if (right.length === 0) right.push('done')
+    if (right.length === 0) right.push(reference.isTaken(entity, then) ? 'conflict' : 'done')
     if (saysBecoming(rule)) right.push(refused, 'done')
     if (keys.some(key => isByRow(fields[key]?.settableBy))) right.push('invalid', refused)
   } else {
@@ -274,7 +279,7 @@ export const checkMany = async (service: CheckService, random: () => number): Pr
       // Its rows are chosen by their ids.
       const isAsked = kind !== 'create' && view.style.isStrict && mayAskField(entity, 'id')
       if (!isAsked || name === model.viewers.entity) continue
-      const { fields, policy, graphql, before } = entity
+      const { fields, sets, policy, graphql, before } = entity
       const rule = policy[kind]
       for (const viewer of callers)
         for (const isGraphql of graphql.type ? [false, true] : [false]) {
@@ -285,7 +290,8 @@ export const checkMany = async (service: CheckService, random: () => number): Pr
           const found = Object.entries(valuesIfAny({ ...common, mode: 'update' }) ?? {})
           const plain = found.find(([key]) => {
             const { references, unique, settableBy } = fields[key] ?? {}
-            return !references && !unique && !isByRow(settableBy)
+            const isOfSet = sets.some(({ fields }) => fields.includes(key))
+            return !references && !unique && !isOfSet && !isByRow(settableBy)
           })
           if (kind === 'update' && !plain) continue
           const values = kind === 'update' && plain ? Object.fromEntries([plain]) : undefined

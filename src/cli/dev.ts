@@ -221,6 +221,8 @@ export const run = async (args: readonly string[], _content: Content, file = '')
   let round = 0
   let isFirst = true
   let question = new AbortController()
+  /** While a service writes migrations, its files are no change: it is ended when all are there. */
+  let isDrafting = false
 
   const report = (fault: string): void => {
     const text = fault.trim().replace(/^duet: /gm, '')
@@ -280,6 +282,10 @@ export const run = async (args: readonly string[], _content: Content, file = '')
     const send = (message: ToService): void => {
       if (service.child.connected) service.child.send(message)
     }
+    const draft = (name: string): void => {
+      isDrafting = true
+      send({ kind: 'draft', name })
+    }
     service.child.on('message', async (message: FromService) => {
       if (isOver()) return
       switch (message.kind) {
@@ -302,13 +308,13 @@ export const run = async (args: readonly string[], _content: Content, file = '')
           return undefined
         case 'lacks': {
           const { statements, name } = message
-          if (values.yes) return send({ kind: 'draft', name })
+          if (values.yes) return draft(name)
           const what = `the migrations do not make all that the model has:\n\n${statements}\n\n`
           report(`${what}Run: npx duet migrate --draft ${name}`)
           if (!isAsked) return
           const answer = await ask(`Write and apply it as ${name}? [Y, n, or another name] `)
           if (answer === undefined || isOver() || /^no?$/i.test(answer)) return
-          return send({ kind: 'draft', name: /^(y|yes)?$/i.test(answer) ? name : answer })
+          return draft(/^(y|yes)?$/i.test(answer) ? name : answer)
         }
         case 'asks': {
           const { what, former, text } = message
@@ -321,12 +327,14 @@ export const run = async (args: readonly string[], _content: Content, file = '')
         }
         case 'drafted':
           say(`wrote ${message.files.join(', ')}; read what they say before you commit them\n`)
+          isDrafting = false
           return void begin()
         default:
           message satisfies never
       }
     })
     await service.gone
+    if (!isOver()) isDrafting = false
     if (next === service) next = undefined
     const hasServed = current === service
     if (hasServed) current = undefined
@@ -337,7 +345,9 @@ export const run = async (args: readonly string[], _content: Content, file = '')
   let timer: NodeJS.Timeout | undefined
   watchFolder(folder, () => {
     clearTimeout(timer)
-    timer = setTimeout(() => void begin(), together)
+    timer = setTimeout(() => {
+      if (!isDrafting) void begin()
+    }, together)
   })
   for (const signal of endingSignals)
     process.once(signal, async () => {

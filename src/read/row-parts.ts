@@ -30,7 +30,7 @@ import {
   type RowPart,
   type RowSet,
 } from '#read/plan.ts'
-import type { ConnectionMember, Item, Keyset, Related } from '#read/selection.ts'
+import type { ConnectionMember, Item, Keyset, Related, Sort } from '#read/selection.ts'
 
 /** The fields that a part needs. */
 const fieldsOf = (part: RowPart): readonly string[] => {
@@ -343,10 +343,13 @@ const manyParts = (
   })
 }
 
+/** The order in which rows were made. */
+const oldest: readonly Sort[] = [{ field: 'id', descending: false }]
+
 /** The rows of another entity that refer to a row. */
 const belowRows = (
   access: Access,
-  { by, to }: Relation,
+  { by, to, oldestFirst }: Relation,
   item: Related & { readonly keyset?: Keyset },
   path: readonly string[],
 ): Below => {
@@ -354,7 +357,9 @@ const belowRows = (
   // They are as new as the row, if that is new.
   const below: Access = { ...access, above: by }
   const target = entityOf(access.model, to)
-  const { page, asked, sort, search, keyset } = item
+  const { page, asked, search, keyset } = item
+  // Pages are newest first unless they have an order.
+  const sort = item.sort ?? (oldestFirst && page ? oldest : undefined)
   const where = [
     ...visible(below, to, location),
     // Whom a reference names is known by the list that a row is in, too.
@@ -362,7 +367,7 @@ const belowRows = (
     ...findsIn(target, search),
     ...askedRows(below, to, asked, location),
   ]
-  const order = sort && orderOf(below, to, item, location)
+  const order = sort && orderOf(below, to, { ...item, sort }, location)
   const isFound =
     (!sort || page === null || isIndexed(target, [by], sort)) &&
     !passesEqual(keyset, order) &&
@@ -431,7 +436,8 @@ const linkedRows = (
   // In the order of the rows that they lead to, or their own.
   const hop = { table: target.table, by: of, where: seen }
   const own = { column: readField(link, 'id'), descending: !oldestFirst, nullsLast: false }
-  const order = sort ? orderOf(below, to, item, location, [hop]) : keyset && [own]
+  const isOwn = keyset || (oldestFirst && page)
+  const order = sort ? orderOf(below, to, item, location, [hop]) : isOwn ? [own] : undefined
   const fields = ['id', by, of].map(key => readField(link, key))
   const rowOf = (items: readonly Item[], at: readonly string[]): readonly RowPart[] => {
     const rows = rowSet(below, to, items, at, { where: seen, own: ['id'] })

@@ -1,10 +1,11 @@
 /** `duet check`: passes on a content that is right, and finds faults that are planted. */
 import assert from 'node:assert/strict'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import { type Action, commandOf, sql } from 'duet/actions'
-import { anyone, signedIn } from 'duet/model'
+import { anyone, int, signedIn } from 'duet/model'
 import { type ExtraRoute, queryOf } from 'duet/routes'
 import { randomFrom } from '#base/random.ts'
 import { checkHandReads } from '#check/reads.ts'
@@ -13,7 +14,11 @@ import { type CheckService, Fault, serveForCheck } from '#check/service.ts'
 import { checkTogether } from '#check/together.ts'
 import { checkWrites } from '#check/writes.ts'
 import { run } from '#cli/check.ts'
+import { draftings } from '#cli/migrate.ts'
 import type { Content } from '#content.ts'
+import { draftMigrations } from '#engines/shared/draft.ts'
+import type { Entity } from '#model/entity.ts'
+import type { Entities } from '#model/model.ts'
 import blog from '../../examples/blog/duet.config.ts'
 import { own } from '../../examples/blog/entities/post.ts'
 import shop from '../../examples/shop/duet.config.ts'
@@ -201,6 +206,22 @@ test('an action whose command skips its rule is found', async () => {
     await faultOf(content, service => checkWrites(service, random, () => false, ['call'])),
     /^shout posts \d+ by author \d: POST \/api\/posts\/\d+\/shout with \{\}\n {2}expected: refused or absent, as its rule says\n {2}got: done\n {2}remedy: write it with steps, which ask for the rule, or let its command ask$/,
   )
+})
+
+test('places in an order that are unique together with their post are no fault where a change would take one twice', async () => {
+  const { comment } = blog.entities as { comment: Entity }
+  const places: Entity = {
+    ...comment,
+    fields: { ...comment.fields, place: int({ min: 1, max: 3, nullable: true }) },
+    sets: [{ fields: ['postId', 'place'], error: 'CONFLICT' }],
+  }
+  const entities = { ...blog.entities, comment: places }
+  const migrations = pathToFileURL(join(folder, 'places/'))
+  cpSync(blog.migrations, migrations, { recursive: true })
+  draftMigrations(await draftings(), entities as Entities, 'places', migrations)
+  const content: Content = { ...blog, entities, migrations }
+  const all = (service: CheckService) => checkWrites(service, random, () => false)
+  assert.equal(await faultOf(content, all), 'no fault')
 })
 
 /** A content with a route by hand. */

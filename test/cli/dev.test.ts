@@ -238,7 +238,10 @@ test('in a terminal it asks before it writes, and about renames', {
     shown += text
   })
   const sees = (what: string | RegExp) =>
-    until(`the terminal shows ${what}: ${shown}`, () => shown.search(what) >= 0)
+    until(
+      () => `the terminal shows ${what}: ${shown}`,
+      () => shown.search(what) >= 0,
+    )
   await sees(/listens on/)
   const url = urlIn(shown) as string
   const headers = { 'Content-Type': 'application/json' }

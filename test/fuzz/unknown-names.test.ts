@@ -61,7 +61,7 @@ test('of a condition with 2,500 unknown members or operators those that are told
   assert.equal(looks, mostFaults)
   const operators = faultsOf({ size: Object.fromEntries(names.map(name => [name, 1])) })
   assert.match(String(operators[0]?.message), /^is not an operator of size: take one of eq, /)
-  assert.equal(operators[mostFaults]?.message, 'is unknown here')
+  assert.equal(operators[mostFaults]?.message, 'is not told')
 })
 
 test('variables are printed into their faults only if they are short', () => {

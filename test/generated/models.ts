@@ -173,7 +173,11 @@ const relate = (draw: Draw, drafts: readonly Drafted[]) => {
         : draw.of('cascade', 'restrict')
       fields[key] = reference(target.name, { nullable, onDelete, immutable: draw.chance(50) })
       if (draw.chance(80)) relations[`${target.name}${n}`] = one(target.name, key)
-      if (draw.chance(80)) target.relations[`${name}s${n}`] = many(name, key)
+      if (draw.chance(80)) {
+        // Lists of REST may go by cursors, which are newest first.
+        const oldest = { oldestFirst: true, rest: false } as const
+        target.relations[`${name}s${n}`] = many(name, key, draw.chance(25) ? oldest : {})
+      }
     }
     if (draw.chance(40)) fields.createdAt = created()
     if (draw.chance(30)) fields.updatedAt = updatedAt()

@@ -5,15 +5,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /** The longest that a test waits for anything, in milliseconds; a slow machine has it raised by DUET_TEST_PATIENCE. */
 export const longest = 120_000 * Number(process.env.DUET_TEST_PATIENCE ?? 1)
 
-/** Waits until `isSo`; fails at the deadline, saying what was waited for. */
+/** Waits until `isSo`; fails at the deadline, saying what was waited for, as it is then where that is a function. */
 export const until = async (
-  what: string,
+  what: string | (() => string),
   isSo: () => boolean | Promise<boolean>,
 ): Promise<void> => {
   const begun = performance.now()
   while (!(await isSo())) {
     const waited = performance.now() - begun
-    assert.ok(waited < longest, `waited ${longest / 1000} s in vain until ${what}`)
+    if (waited >= longest)
+      assert.fail(
+        `waited ${longest / 1000} s in vain until ${typeof what === 'string' ? what : what()}`,
+      )
     // To look takes the processor from what is waited for: less often, the longer it takes.
     await sleep(Math.min(10 + waited / 20, 100))
   }

@@ -48,7 +48,11 @@ export const recipe = entity({
   },
   relations: {
     cook: one('cook', 'cookId', { description: 'Who wrote it.' }),
-    ingredients: many('ingredient', 'recipeId', { description: 'Its parts.', parts: true }),
+    ingredients: many('ingredient', 'recipeId', {
+      description: 'Its parts, as they were added.',
+      oldestFirst: true,
+      parts: true,
+    }),
     tags: many('tag', {
       through: 'recipeTag',
       description: 'Words that it is found by.',
@@ -111,6 +115,7 @@ export const ingredient = entity({
   },
   relations: { recipe: ofRecipe },
   policy: { ...part, update: ofCook },
-  rest: below,
+  // All parts of a recipe, in their order.
+  rest: { ...below, listing: { paging: 'page', limit: 100 } },
   graphql: { mutations: ['create', 'update', 'delete'] },
 })

@@ -118,8 +118,8 @@ areTold([
     { note: changed(closed, { rest: { list: false, one: false }, graphql: { roots: false } }) },
   ],
   [
-    'a list with pages that is oldest first',
-    'shelf.notes is oldest first and a list with pages, which are newest first: make it graphql: false and rest: false',
+    'a list by cursors that is oldest first',
+    "shelf.notes is oldest first, and the lists of notes go by cursors, newest first: choose paging: 'page' for them, or make it rest: false",
     {},
     {
       shelf: changed(author, {
@@ -130,6 +130,7 @@ areTold([
       note: changed(closed, {
         policy: { read: anyone },
         fields: { ...author.fields, shelfId: reference('shelf') },
+        rest: { list: true, listing: { paging: 'cursor', limit: 10 } },
       }),
     },
   ],

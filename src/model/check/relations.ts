@@ -60,8 +60,8 @@ const targetFault = (
 /** The fault of showing a relation whose key and target exist. */
 const shownFault = (self: Entity, relation: Relation, target: Entity): string | undefined => {
   const shown = relation.graphql && target.graphql.type && self.graphql.type
-  if (relation.oldestFirst && (shown || relation.rest))
-    return 'is oldest first and a list with pages, which are newest first: make it graphql: false and rest: false'
+  if (relation.oldestFirst && relation.rest && target.rest.listing.paging === 'cursor')
+    return `is oldest first, and the lists of ${target.plural} go by cursors, newest first: choose paging: 'page' for them, or make it rest: false`
   if ((shown || relation.rest) && target.policy.read === undefined)
     return `leads to ${target.plural}, which nobody may read: give them a read rule, or make it graphql: false and rest: false`
   if (relation.rest && self.policy.read === undefined)
