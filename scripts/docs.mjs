@@ -30,7 +30,7 @@ const table = (head, rows) =>
 export const parts = {
   'docs/scaling.md': { sizing, rounds },
   'docs/settings.md': { settings: settingsTable },
-  'docs/errors.md': { errors: errorsTable },
+  'docs/errors.md': { errors: errorList },
   'docs/policy.md': { operations, fields, actions: actionsTable },
   'docs/rest.md': { routes, members, lists },
   'docs/contract.md': { rules: rulesByClass, graphql: graphqlRulesTable },
@@ -55,7 +55,7 @@ function settingsTable() {
   return table(['Setting', 'Unless set', 'What it is'], rows)
 }
 
-function errorsTable() {
+function errorList() {
   return [...mergeErrors(machineErrors, content.errors).values()]
     .map(({ code: name, status, title }) => `* ${code(name)} (${status}): ${title}`)
     .join('\n')

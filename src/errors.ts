@@ -224,6 +224,15 @@ export type ErrorCode = keyof typeof machineErrors
 /** How many faults of an input are told; one more says how many follow. */
 export const mostFaults = 20
 
+/** What is wrong; one that takes long to find is a function. */
+export type FaultMessage = string | (() => string)
+
+/** The message of a fault that others come before: it is found only if it is told. */
+export const messageOf = (message: FaultMessage, before: number): string => {
+  if (typeof message === 'string') return message
+  return before < mostFaults ? message() : 'is not told'
+}
+
 /** One field at fault: its path in dots (`items.0.name`) and what is wrong with it. */
 export type FieldFault = { readonly field: string; readonly message: string }
 

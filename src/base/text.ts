@@ -38,6 +38,16 @@ export const nearest = (name: string, known: readonly string[]): string | undefi
   return near?.text
 }
 
+/** The end of a sentence about an unknown name: the one that was probably meant, or else what to do. */
+export const hintFor = (
+  name: string,
+  known: readonly string[],
+  otherwise = `name one of ${known.join(', ')}`,
+): string => {
+  const near = nearest(name, known)
+  return near === undefined ? otherwise : `did you mean ${near}?`
+}
+
 /** A number for a text (FNV-1a); another text may have the same. */
 export const hashOf = (text: string): number => {
   let hash = 0x811c9dc5

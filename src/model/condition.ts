@@ -1,8 +1,8 @@
 /** Conditions on rows: as authors write them, and resolved against the model as plain data that both cores and their threads understand. */
 import { isDay } from '#base/dates.ts'
 import { own } from '#base/object.ts'
-import { nearest } from '#base/text.ts'
-import { mostFaults } from '#errors.ts'
+import { hintFor, nearest } from '#base/text.ts'
+import { type FaultMessage, messageOf } from '#errors.ts'
 import { digitsOf, parseMinor } from '#model/money.ts'
 import { linkOf } from '#model/names.ts'
 import {
@@ -270,12 +270,6 @@ export const operatorsOf = (entity: ComparedEntity, key: string): readonly strin
   return scalar === 'id' || scalar === 'flag' ? always : [...always, ...ranges]
 }
 
-/** The end of a sentence about an unknown word: the one that was probably meant, or else what to do. */
-const meant = (word: string, known: readonly string[], otherwise: string): string => {
-  const near = nearest(word, known)
-  return near === undefined ? otherwise : `did you mean ${near}?`
-}
-
 type StoredOperand = { readonly value: string | number } | { readonly fault: string }
 
 /** The stored form of a value that an author compares a field with; an amount may lie between two minor units. */
@@ -370,11 +364,8 @@ export const resolveCondition = (
   const faults: ConditionFault[] = []
   let comparisons = 0
   const none: Predicate = { kind: 'or', of: [] }
-  /** Adds a fault; a message that takes long to find is a function, called for the first faults alone. */
-  const fault = (path: string, message: string | (() => string)): Predicate => {
-    const isTold = faults.length < mostFaults
-    const found = typeof message === 'string' ? message : isTold ? message() : 'is unknown here'
-    faults.push({ path, message: found })
+  const fault = (path: string, message: FaultMessage): Predicate => {
+    faults.push({ path, message: messageOf(message, faults.length) })
     return none
   }
   const within = (path: string, member: string | number) =>
@@ -545,7 +536,7 @@ export const resolveCondition = (
           ? [...asking.membersOf(name).keys()]
           : [...Object.keys(entity.fields), ...Object.keys(entity.relations)]
         const all = [...known, 'and', 'or', 'not']
-        const hint = meant(written, all, `name one of ${known.join(', ')}`)
+        const hint = hintFor(written, all, `name one of ${known.join(', ')}`)
         return `is not a field or relation of ${name}: ${hint}`
       })
     if (given === undefined) return fault(path, 'is undefined: give it a value')
@@ -571,7 +562,7 @@ export const resolveCondition = (
           `needs a folded copy: add one to ${name}, such as ${key}Key: folded('${key}')`,
         )
       return fault(at, () => {
-        const hint = meant(operator, operators, `take one of ${operators.join(', ')}`)
+        const hint = hintFor(operator, operators, `take one of ${operators.join(', ')}`)
         return `is not an operator of ${written}: ${hint}`
       })
     })

@@ -150,8 +150,15 @@ const withHidden = (
       const seen = visible(below, to, location)
       return { ...predicate, where: allOf([asked, ...seen]), found: foundIn(target, asked) }
     }
-    default:
+    case 'and':
+    case 'or':
+    case 'not':
       return mappedParts(predicate, one => withHidden(access, name, one, location))
+    case 'finds':
+    case 'has viewer':
+      return predicate
+    default:
+      return predicate satisfies never
   }
 }
 

@@ -1,7 +1,7 @@
 /** What a caller asks of groups of rows, by the names that it writes, resolved for a plan. */
 
 import { isObject } from '#base/object.ts'
-import { nearest } from '#base/text.ts'
+import { hintFor } from '#base/text.ts'
 import { isTimeZone } from '#base/time-zones.ts'
 import {
   type GroupValue,
@@ -85,9 +85,7 @@ export const resolveGroups = (
   const fault = (path: string, message: string) => void faults.push({ path, message })
   const known = (path: string, name: string, among: readonly string[]): GroupValue | undefined => {
     if (among.includes(name)) return values.get(name)
-    const near = nearest(name, among)
-    const hint = near === undefined ? `name one of ${among.join(', ')}` : `did you mean ${near}?`
-    fault(path, `names ${JSON.stringify(name)}, which is unknown here: ${hint}`)
+    fault(path, `names ${JSON.stringify(name)}, which is unknown here: ${hintFor(name, among)}`)
     return undefined
   }
 

@@ -2,7 +2,7 @@
 import { after } from '#base/after.ts'
 import { lru } from '#base/cache.ts'
 import { isObject, mapped } from '#base/object.ts'
-import { nearest } from '#base/text.ts'
+import { hintFor } from '#base/text.ts'
 import { prepareFor } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { parseJson } from '#http/body.ts'
@@ -135,9 +135,7 @@ const requestReader = ({ core, style }: Mount, route: Route, resource: Resource)
       const value = values.get(`${measure}.${key}`)
       if (value) return [{ kind: 'value', key, value, form: formIn(resource, value) }]
       query.fault(measure, () => {
-        const near = nearest(key, known)
-        const hint =
-          near === undefined ? `name some of ${known.join(', ')}` : `did you mean ${near}?`
+        const hint = hintFor(key, known, `name some of ${known.join(', ')}`)
         return `names ${key || 'nothing'}; ${hint}`
       })
       return []

@@ -1,7 +1,7 @@
 /** The query parameters of reads: their names, how they are parsed, and the members, order and filters that they ask for. All faults are named at once. */
 import { after } from '#base/after.ts'
 import { nearest, parametersIn } from '#base/text.ts'
-import { type FieldFault, mostFaults } from '#errors.ts'
+import { type FaultMessage, type FieldFault, messageOf } from '#errors.ts'
 import { parametersOf } from '#http/request.ts'
 import { groupParameters } from '#model/aggregate.ts'
 import type { Filter } from '#model/entity.ts'
@@ -73,12 +73,8 @@ export const parseQuery = (text: string) => {
   const parameters = parametersIn(text)
   const faults: FieldFault[] = []
   const given = Map.groupBy(parameters, ([name]) => name)
-  const isTold = () => faults.length < mostFaults
-  /** Adds a fault; a message that takes long to find is a function, called if the fault is told. */
-  const fault = (field: string, message: string | (() => string)) => {
-    const found = typeof message === 'string' ? message : isTold() ? message() : 'is not told'
-    faults.push({ field, message: found })
-  }
+  const fault = (field: string, message: FaultMessage) =>
+    void faults.push({ field, message: messageOf(message, faults.length) })
   /** Its value; undefined if none is given, or one that no database takes. */
   const get = (name: string): string | undefined => {
     const values = given.get(name) ?? []

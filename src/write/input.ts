@@ -2,7 +2,7 @@
 
 import type { Check } from '#base/check.ts'
 import { type JsonObject, own } from '#base/object.ts'
-import { clipped, nearest } from '#base/text.ts'
+import { clipped, hintFor, nearest } from '#base/text.ts'
 import { ApiError, type FieldFault, mostFaults } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
 import { type Field, isDerived, madeSlug, mostCharacters } from '#model/field.ts'
@@ -381,8 +381,7 @@ export const unknownMembers = (
   Object.keys(body)
     .filter(field => !known.includes(field))
     .map(field => {
-      const near = nearest(field, known)
-      const hint = near === undefined ? `there are ${known.join(', ')}` : `did you mean ${near}?`
+      const hint = hintFor(field, known, `there are ${known.join(', ')}`)
       return { field, message: `is not a member here; ${hint}` }
     })
 
