@@ -80,8 +80,8 @@ export async function benchThreads(options, { duet, log }) {
       }
       const kind = cached ? 'cached' : 'fresh'
       const memory = () => counts.map(count => privateMemory(served.get(count).pid) / 1e6)
-      // Until GraphQL is open.
-      await sleep(3000)
+      // Until all is loaded, and what that took is given back.
+      await sleep(25_000)
       const rest = memory()
       for (const name of ['user', 'graphql-tree']) {
         const { title, ask } = workloads.find(workload => workload.name === name)

@@ -32,7 +32,7 @@ import { tellOnStart } from '#pages/start.ts'
 import { authOf } from '#serve/auth.ts'
 import { checkedGraphql } from '#serve/graphql.ts'
 import type { Program } from '#serve/prepare.ts'
-import type { Running } from '#serve/start.ts'
+import type { Running } from '#serve/service.ts'
 import { checkSchema, migrateStore, modelFor, storeOf } from '#serve/store.ts'
 import { ConfigError } from '#settings.ts'
 

@@ -11,8 +11,7 @@ import {
   serveMany,
   socketsFor,
 } from '#serve/processes.ts'
-import { start } from '#serve/start.ts'
-import { isServingThread, serveAsThread, serveInThreads, threadsFor } from '#serve/threads.ts'
+import { isServingThread, serveInThreads, threadsFor } from '#serve/threads.ts'
 import { ConfigError, threadCount } from '#settings.ts'
 
 export const help = `Usage: duet serve [--migrate] [--threads N] [--processes N]
@@ -87,7 +86,8 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   const threads = threadsFor(config, asked?.value ?? config.values.DUET_THREADS, sockets)
   const socket = sockets > 0 ? firstDescriptor : undefined
   const program = { config, content, socket }
-  if (isServingThread) return serveAsThread(program)
+  // What serves is loaded by those that do, and not by a thread or a process that only watches others.
+  if (isServingThread) return (await import('#serve/serving-thread.ts')).serveAsThread(program)
   if (isOneOfMany) return serveAsOne(program, endOnSignals)
   // Of `duet dev`, which starts the next one while the last is still served.
   const dev = values.reloads === true ? await import('#cli/dev.ts') : undefined
@@ -95,12 +95,14 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   const tell = (line: string): void => void process.stderr.write(`duet: ${line}\n`)
   const release = await prepare(program, values.migrate === true, tell)
   const onFatal = () => process.exit(1)
-  const several = () =>
-    threads > 1 ? serveInThreads(program, threads, onFatal) : start(program, onFatal)
+  const here = async () =>
+    threads > 1
+      ? serveInThreads(program, threads, onFatal)
+      : (await import('#serve/start.ts')).start(program, onFatal)
   const running =
     count > 1
       ? await serveMany(count, config.values.DUET_METRICS_PORT, socket !== undefined)
-      : await several()
+      : await here()
   endOnSignals(async () => {
     await running.stop()
     release()

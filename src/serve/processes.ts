@@ -2,7 +2,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import type { Program } from '#serve/prepare.ts'
-import { start } from '#serve/start.ts'
+
 import { ConfigError } from '#settings.ts'
 
 /** Whether `serveMany` started this process. */
@@ -21,6 +21,7 @@ export const serveAsOne = async (
   program: Program,
   endOnSignals: (stop: () => Promise<void>) => void,
 ): Promise<void> => {
+  const { start } = await import('#serve/start.ts')
   const running = await start(program, () => process.exit(1))
   const { worker } = cluster
   let isEnding = false

@@ -1,27 +1,19 @@
 /** Several threads that serve one store on one port: how many, started together, started again when one dies, ended together. */
 
-import { flushCompileCache } from 'node:module'
 import { availableParallelism, totalmem } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isMainThread, type MessagePort, parentPort, Worker, workerData } from 'node:worker_threads'
-import type { RateCounts } from '#base/rate-counts.ts'
-import { createTallies, forget, numbersOf, type Tallies } from '#base/tallies.ts'
+import { isMainThread, Worker, workerData } from 'node:worker_threads'
+import { createTallies, forget, numbersOf } from '#base/tallies.ts'
 import type { Config } from '#config.ts'
 import type { EngineShare } from '#engines/shared/store.ts'
 import type { ThreadMetrics } from '#metrics/metrics.ts'
 import { authOf } from '#serve/auth.ts'
+import { halveYoung, keepHeapSmall } from '#serve/heap.ts'
 import { freePort } from '#serve/listen.ts'
 import { serveMetrics } from '#serve/metrics.ts'
 import type { Program } from '#serve/prepare.ts'
-import { firstDescriptor } from '#serve/processes.ts'
-import {
-  greetingOf,
-  keepHeapSmall,
-  lastCounts,
-  openService,
-  type Running,
-  serveOn,
-} from '#serve/start.ts'
+import { greetingOf, lastCounts, openService, type Running } from '#serve/service.ts'
+import type { FromThread, ThreadSetup, ToThread } from '#serve/serving-thread.ts'
 import { ConfigError } from '#settings.ts'
 
 /** The most threads unless an operator asks for more, and the memory that each is given, in bytes. */
@@ -74,98 +66,9 @@ export const threadsFor = (
   return count
 }
 
-/** What a serving thread is started with. */
-type ThreadSetup = {
-  readonly isServingThread: true
-  readonly number: number
-  readonly share: EngineShare
-  readonly tallies: Tallies
-}
-
-/** What a serving thread tells the main thread. */
-type FromThread =
-  /** It could listen now. */
-  | { readonly kind: 'ready' }
-  | { readonly kind: 'listening'; readonly url: string }
-  /** It has loaded all, also what it loads after it listens. */
-  | { readonly kind: 'loaded' }
-  | { readonly kind: 'log'; readonly lines: string }
-  /** A write left something to do in the outbox. */
-  | { readonly kind: 'effect' }
-  /** What is asked is answered in the order in which it was asked. */
-  | {
-      readonly kind: 'count'
-      readonly what: string
-      readonly window: number
-      readonly seen: ReadonlyMap<string, number>
-    }
-  | { readonly kind: 'metrics'; readonly metrics: ThreadMetrics }
-  | { readonly kind: 'damaged'; readonly message: string }
-
-/** What it is told. */
-type ToThread =
-  | { readonly kind: 'listen'; readonly port: number }
-  | { readonly kind: 'counted'; readonly totals: ReadonlyMap<string, number> }
-  | { readonly kind: 'metrics' }
-  | { readonly kind: 'damaged' | 'stopped'; readonly message: string }
-  | { readonly kind: 'end' }
-
 /** Whether this is a thread that `serveInThreads` started. */
 export const isServingThread =
   !isMainThread && (workerData as Partial<ThreadSetup> | null)?.isServingThread === true
-
-/** Serves as one of several threads; ends when the main thread says so. */
-export const serveAsThread = async (program: Program): Promise<void> => {
-  const { number, share, tallies } = workerData as ThreadSetup
-  const main = parentPort as MessagePort
-  const tell = (message: FromThread) => main.postMessage(message)
-  const uncounted: ((totals: ReadonlyMap<string, number>) => void)[] = []
-  // The main thread does what is in it.
-  const outbox = { wake: () => tell({ kind: 'effect' }), close: async () => {} }
-  const thread = {
-    ...{ number, share, tallies, outbox },
-    log: (lines: string) => tell({ kind: 'log', lines }),
-    counts:
-      (what: string): RateCounts =>
-      (window, seen) =>
-        new Promise(resolve => {
-          uncounted.push(resolve)
-          tell({ kind: 'count', what, window, seen })
-        }),
-    onDamage: (message: string) => tell({ kind: 'damaged', message }),
-  }
-  const service = await openService(program, { onFatal: () => process.exit(1), thread })
-  const socket = program.socket && firstDescriptor + number - 1
-  const serving = await serveOn({ ...program, socket }, service)
-  const onLoaded = () => {
-    flushCompileCache()
-    tell({ kind: 'loaded' })
-  }
-  const { engine, metrics } = service
-  main.on('message', async (message: ToThread) => {
-    switch (message.kind) {
-      case 'listen':
-        return tell({ kind: 'listening', url: await serving.listen(onLoaded, message.port) })
-      case 'counted':
-        return uncounted.shift()?.(message.totals)
-      case 'metrics':
-        return tell({ kind: 'metrics', metrics: (await metrics?.json()) ?? [] })
-      case 'damaged':
-        return engine.tellDamage?.(message.message)
-      case 'stopped':
-        return engine.stopWriting?.(message.message)
-      case 'end':
-        await serving.stop()
-        await service.close()
-        return process.exit(0)
-      default:
-        return message satisfies never
-    }
-  })
-  // Before that the writer does not know that it reads.
-  await engine.ready()
-  tell({ kind: 'ready' })
-}
 
 /** The counts of all threads: of things of a kind, in a window of time, by caller. */
 const createTotals = () => {
@@ -340,6 +243,7 @@ export const serveInThreads = async (
   })
   const forPrometheus =
     service.metrics && (await serveMetrics(service.metrics, config, { engine, others: gather }))
+  halveYoung()
   for (let number = 1; number <= count; number++) begin(number)
   try {
     await allListen

@@ -1,0 +1,34 @@
+/** The memory of V8 in a service. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+/** Fills the room for young objects with ones that live for a while; tells the most MiB that it was. */
+const fill = `
+  const { getHeapSpaceStatistics } = require('node:v8')
+  let most = 0
+  const kept = Array.from({ length: 200 })
+  for (let n = 0; n < 60_000; n++) {
+    kept[n % kept.length] = Array.from({ length: 500 }, () => ({ n }))
+    if (n % 100 > 0) continue
+    const young = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space')
+    most = Math.max(most, young.space_size / 2 ** 20)
+  }
+  require('node:worker_threads').parentPort.postMessage(most)`
+
+const program = `
+  import { Worker } from 'node:worker_threads'
+  import { halveYoung } from ${JSON.stringify(new URL('./heap.ts', import.meta.url).href)}
+  halveYoung()
+  new Worker(${JSON.stringify(fill)}, { eval: true, execArgv: [] }).on('message', most => console.log(most))`
+
+test('of several threads each has half the room for young objects that the options of Node ask for', async () => {
+  const args = ['--max-semi-space-size=8', '--input-type=module', '--eval', program]
+  const { stdout } = await run(process.execPath, args)
+  // What is young is kept twice.
+  assert.ok(Number(stdout) > 4, `${stdout} MiB`)
+  assert.ok(Number(stdout) < 12, `${stdout} MiB`)
+})

@@ -1,0 +1,204 @@
+/** What a process has once, whether its main thread serves or several others do: the prepared store, opened, with the log, the outbox and the metrics. */
+import { dayNumber, dayNumbered } from '#base/dates.ts'
+import { graphqlPath, versionPath } from '#base/paths.ts'
+import type { ThreadCounts } from '#base/rate-counts.ts'
+import { withOpened } from '#base/with-opened.ts'
+import { type Config, version } from '#config.ts'
+import type { ServingThread, Store } from '#engines/shared/store.ts'
+import { createMail, type Delivery } from '#mail/mail.ts'
+import type { Versions } from '#model/version.ts'
+import type { Observe } from '#observe.ts'
+import { listed } from '#pages/page.ts'
+import { tokenCommand } from '#pages/start.ts'
+import { logging } from '#serve/log.ts'
+import { measured, metricsOf } from '#serve/metrics.ts'
+import type { Program } from '#serve/prepare.ts'
+import { modelFor, storeOf } from '#serve/store.ts'
+import { endSettings } from '#settings.ts'
+import { queryWith } from '#sql/engine.ts'
+import { type Announced, createUsage } from '#versions/deprecated-use.ts'
+import { type DeprecationDays, shortNotice } from '#versions/deprecation.ts'
+import { startPurging } from '#write/idempotency.ts'
+import { type Outbox, startOutbox } from '#write/outbox.ts'
+
+export type Running = {
+  readonly url: string
+  /** The greeting for the person who started it. */
+  readonly hello: string
+  /** Finishes running requests, and closes everything. */
+  readonly stop: () => Promise<void>
+}
+
+/** How long a service whose store stopped still answers, in milliseconds. */
+const lastAnswers = 300
+
+/** How long the last counts may take to be written at the end, in milliseconds. */
+export const lastCounts = 3000
+
+/** How long effects that are due are still run at the end, in milliseconds. */
+const lastEffects = 3000
+
+/** Mail goes over SMTP if that is set up; otherwise development shows it and production has none. */
+const deliveryOf = ({ values, development }: Config): Delivery => {
+  const { DUET_SMTP_URL: url, DUET_MAIL_FROM: from } = values
+  if (url !== undefined && from !== undefined) return { kind: 'smtp', url, from }
+  return { kind: development ? 'shown' : 'none' }
+}
+
+/** The deprecation of the oldest version that the settings say; undefined if they say none. */
+const deprecationOf = (
+  { values, content }: Config,
+  { oldest: version }: Versions,
+): DeprecationDays | undefined => {
+  const [from, sunset] = endSettings(version).map(name => content[name] as string | undefined)
+  if (from === undefined) return undefined
+  const { DUET_DEPRECATION: header, DUET_NOTICE: notice } = values
+  return { version, from, sunset, header, holds: notice === 'kept' ? 'notice' : 'sunset' }
+}
+
+/** Since when the deprecations of versions are announced, as the store remembers it. */
+export const announcedIn = async (store: Store): Promise<Announced> => {
+  const query = queryWith('select version, first_day from version_notices')
+  const rows = await withOpened(store.session('reading'), session => session.query(query))
+  return new Map(rows.map(([version, day]) => [Number(version), String(day)]))
+}
+
+/** What an address that stands for all of them means. */
+const anyAddress: Readonly<Record<string, string>> = {
+  '0.0.0.0': 'all other IPv4 addresses',
+  '::': 'all other addresses',
+}
+
+/** Says where it listens; with a token also how others are made, and a line for each API that can be pasted into a shell. */
+export const greetingOf = (
+  { config, content }: Program,
+  url: string,
+  metrics: string | undefined,
+  token: string | null,
+  threads = 1,
+): string => {
+  const everywhere = anyAddress[config.host]
+  const where = everywhere === undefined ? url : `${url} and ${everywhere}`
+  const many = threads === 1 ? '' : ` in ${threads} threads`
+  const listens = `Duet ${version} listens on ${where}${metrics === undefined ? '' : ` with metrics on ${metrics}`}${many}`
+  if (token === null) return listens
+  const { graphql, rest } = content.examples.withToken
+  const address = `${url}${versionPath(content.versions.newest)}${rest}`
+  // Shells look for files by some of its letters.
+  const asked = /[?&*;]/.test(address) ? `'${address}'` : address
+  // In another terminal `token` would sign with the key of other settings.
+  const decide = ['DUET_DATABASE_URL', 'DUET_AUTH_SECRET', 'DUET_AUTH_ISSUER', 'DUET_AUTH_AUDIENCE']
+  const needed = decide.filter(name => process.env[name])
+  const same = needed.length === 0 ? '' : ` with the same ${listed(needed)}`
+  return `${listens}
+
+  Tokens   ${tokenCommand(content.viewers)}, in ${process.cwd()}${same}
+
+  GraphQL  curl -s ${url}${graphqlPath} -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '${JSON.stringify({ query: graphql })}' -w '\\n'
+
+  REST     curl -s ${asked} -H 'Authorization: Bearer ${token}' -w '\\n'
+`
+}
+
+/** What one of several threads that serve has of the main thread, which has no app itself. */
+type ThreadContext = ServingThread & {
+  /** Adds lines to the log of the process. */
+  readonly log: (lines: string) => void
+  readonly outbox: Outbox
+  readonly counts: ThreadCounts
+  readonly onDamage: (message: string) => void
+}
+
+type Opening = {
+  /** Called when the process can serve no more. */
+  readonly onFatal: () => void
+  /** The thread is one of several that serve, or, as `host`, the main thread of them. */
+  readonly thread?: ThreadContext | 'host'
+  /** Called with what SQLite says of a damaged page. */
+  readonly onDamage?: (message: string) => void
+  /** Called when nothing can be written any more. */
+  readonly onStop?: (message: string) => void
+}
+
+/** What is there once in a thread, whether or not it serves: the store, its log and its metrics. */
+export const openService = async (
+  { config, content }: Program,
+  { onFatal, onDamage, onStop, thread }: Opening,
+) => {
+  const { values } = config
+  const own = thread === 'host' ? undefined : thread
+  const model = modelFor(config, content)
+  const limits = { objects: values.DUET_MAX_OBJECTS, bytes: values.DUET_MAX_RESPONSE }
+  const state = { isDraining: false, url: '' }
+  const store = await storeOf(config, content.migrations)
+  const log = logging(values.DUET_LOG, values.DUET_SLOW, own?.log)
+  const metrics = await metricsOf(config, own?.number)
+  const observe: Observe = metrics
+    ? event => {
+        log.observe(event)
+        metrics.observe(event)
+      }
+    : log.observe
+  /** Before the end, callers that wait are told that the outcome is unknown. */
+  const reportFatal = (message: string): void => {
+    log.observe({ kind: 'fatal', message })
+    process.stderr.write(`duet: ${message}; the service ends, start it again\n`)
+    setTimeout(() => {
+      log.flush()
+      onFatal()
+    }, lastAnswers)
+  }
+  const engine = store.open({
+    digits: model.settings.currency.digits,
+    limits,
+    readTimeout: values.DUET_READ_TIMEOUT,
+    queue: values.DUET_WRITE_QUEUE,
+    writeWait: values.DUET_WRITE_WAIT,
+    isWatched: values.DUET_CACHE > 0,
+    isHost: thread === 'host',
+    ...(own && { thread: own }),
+    ...(metrics && { onCommit: metrics.committed }),
+    onProblem: message => observe({ kind: 'problem', message }),
+    onNotice: message => observe({ kind: 'notice', message }),
+    onDamage: own?.onDamage ?? onDamage ?? (() => {}),
+    onFatal: message => {
+      state.isDraining = true
+      onStop?.(message)
+      // The main thread has the same reason to end the process.
+      if (!own) reportFatal(message)
+    },
+  })
+  const ofStore = { writer: engine, dialect: engine.dialect, now: Date.now }
+  const services = {
+    mail: createMail({ now: Date.now, observe, delivery: deliveryOf(config) }),
+    key: await store.secret('mail'),
+    publicUrl: () => values.DUET_PUBLIC_URL ?? state.url,
+    now: Date.now,
+  }
+  const { entities } = model
+  const outbox =
+    own?.outbox ?? startOutbox({ ...ofStore, reader: engine, entities, services, observe })
+  // Who uses what is deprecated, and since when callers are told.
+  const deprecation = deprecationOf(config, model.versions)
+  const announced = deprecation && (await announcedIn(store))
+  const usage = measured(createUsage({ ...ofStore, ...(announced && { announced }) }), metrics)
+  if (deprecation && !own) {
+    const today = dayNumbered(dayNumber(Date.now()))
+    const message = shortNotice(deprecation, today, usage.firstAnnounced(deprecation.version))
+    if (message !== undefined) observe({ kind: 'notice', message })
+  }
+  const endPurging = own ? () => {} : startPurging(ofStore)
+  return {
+    ...{ thread: own, model, limits, state, store, log, metrics, observe, reportFatal },
+    ...{ engine, services, outbox, deprecation, usage, endPurging },
+    /** Ends what it has, after what serves on it. */
+    close: async () => {
+      endPurging()
+      await outbox.close(lastEffects)
+      await engine.close()
+      log.flush()
+    },
+  }
+}
+
+export type OpenedService = Awaited<ReturnType<typeof openService>>
