@@ -124,6 +124,14 @@ function copyExamples(dist) {
   }
 }
 
+/** The README of the package is a document, whose links begin in the folder above it then, and which names its tarball. */
+function moveReadme(dist, tarball) {
+  const text = fs.readFileSync(join(dist, 'docs/package.md'), 'utf8')
+  const moved = text.replace(/\]\((?![a-z]+:)([^)\s]+)\)/g, (_, path) => `](${join('docs', path)})`)
+  fs.writeFileSync(join(dist, 'README.md'), moved.replaceAll('NAME-VERSION.tgz', tarball))
+  fs.rmSync(join(dist, 'docs/package.md'))
+}
+
 /** In documents, links to what is in the checkout and not in the package become their words. */
 function unlinkMissing(dist) {
   for (const name of fs.globSync('**/*.md', { cwd: dist })) {
@@ -151,16 +159,9 @@ export function build(dist) {
   completeCode(dist)
   copyVendored(dist)
   copyExamples(dist)
-  for (const name of [
-    'bin',
-    'contract',
-    'docs',
-    'README.md',
-    'LICENSE',
-    'CHANGELOG.md',
-    'CONTRIBUTING.md',
-  ])
+  for (const name of ['bin', 'contract', 'docs', 'LICENSE', 'CHANGELOG.md', 'CONTRIBUTING.md'])
     fs.cpSync(join(root, name), join(dist, name), { recursive: true })
+  moveReadme(dist, `${packageName}-${readJson('package.json').version}.tgz`)
   for (const name of ['pinned-node.mjs', 'hand-over.mjs'])
     fs.cpSync(join(root, 'scripts', name), join(dist, 'scripts', name))
   unlinkMissing(dist)

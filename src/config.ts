@@ -1,7 +1,8 @@
 /** The environment as a Config, checked once; one error names all faults. */
 
 import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { isPostgres, targetIn } from '#base/database-url.ts'
 import { noticeMonths, soonestEnd } from '#base/dates.ts'
 import { nearest } from '#base/text.ts'
@@ -40,6 +41,9 @@ export const settingMeant = (
   return names.find(known => withoutPrefix(known) === meant)
 }
 
+/** The folder of the documents as a path from the working directory: of this checkout, or of the installed package. */
+export const documents = relative('', fileURLToPath(new URL('../docs', import.meta.url)))
+
 /** Variables that Kubernetes makes of a Service. */
 const ofService = /_SERVICE_(HOST|PORT)|_PORT_\d+_(TCP|UDP|SCTP)/
 
@@ -48,7 +52,7 @@ const unknown = (name: string, names: readonly string[]): string => {
     return `${name} is not a setting; if Kubernetes made it from a Service, set enableServiceLinks: false`
   const meant = settingMeant(name, names)
   return meant === undefined
-    ? `${name} is not a setting; docs/settings.md lists them all`
+    ? `${name} is not a setting; ${documents}/settings.md lists them all`
     : `${name} is not a setting; did you mean ${meant}?`
 }
 

@@ -66,12 +66,15 @@ const memory = {
   MALLOC_TRIM_THRESHOLD_: 131_072,
 } as const
 
+/** A signal to npm is one to the program behind it, and not to a shell between them. Windows has no `exec`. */
+const execute = process.platform === 'win32' ? '' : 'exec '
+
 /** What `npm start` runs, as in Duet's own checkout. Windows has neither `env` nor these settings. */
 const start =
   process.platform === 'win32'
     ? 'duet serve'
     : [
-        'exec env',
+        `${execute}env`,
         ...Object.entries(memory).map(([name, usual]) => `${name}=\${${name}:-${usual}}`),
         'NODE_OPTIONS="--max-semi-space-size=16 $NODE_OPTIONS" duet serve',
       ].join(' ')
@@ -152,7 +155,7 @@ export const run = async (args: readonly string[]): Promise<void> => {
     version: '0.1.0',
     private: true,
     type: 'module',
-    scripts: { start, dev: 'duet dev', test: 'duet check' },
+    scripts: { start, dev: `${execute}duet dev`, test: 'duet check' },
     dependencies: { duet: from },
     devDependencies: { '@types/node': '26' },
     // A Node that is too old has one beside it, of which npm takes that of its platform.

@@ -2,7 +2,7 @@
 import { own } from '#base/object.ts'
 import { UsageError, unknownWord } from '#cli/arguments.ts'
 import { endUnlessHandled, explain } from '#cli/terminal.ts'
-import { version } from '#config.ts'
+import { documents, version } from '#config.ts'
 import type { Content, ListedCommand } from '#content.ts'
 
 /** What loads no content itself: it runs in any folder, or whatever is wrong with the content. */
@@ -65,8 +65,9 @@ const dispatch = async (
 
 ${list.join('\n')}
 
-duet COMMAND --help tells more. Settings come from the environment: docs/settings.md. The
-content is the duet.config.ts of this folder, or that of --config FILE.
+duet COMMAND --help tells more. The documents are in ${documents}/: settings, which
+come from the environment, in settings.md. The content is the duet.config.ts of this folder,
+or that of --config FILE.
 `)
     if (name === undefined) process.exitCode = 2
     return

@@ -96,17 +96,16 @@ export const parseQuery = (text: string) => {
   /** The names that are not among these. */
   const beside = (known: readonly string[]): readonly string[] =>
     [...given.keys()].filter(name => !known.includes(name))
-  /** Makes a parameter that is not among these a fault; another name may be near to it. */
+  /** Makes a parameter that is not among these a fault; another name may be near to it, or something else can be said. */
   const unknown = (
     name: string,
     known: readonly string[],
     nearOther: () => string | undefined = () => undefined,
+    otherwise = () => `there ${known.length === 1 ? 'is only' : 'are'} ${known.join(', ')}`,
   ) =>
     fault(name, () => {
       const near = nearest(name, known) ?? nearOther()
-      const there = known.length === 1 ? `is only ${known[0]}` : `are ${known.join(', ')}`
-      const hint = near === undefined ? `there ${there}` : `did you mean ${near}?`
-      return `is not a parameter here; ${hint}`
+      return `is not a parameter here; ${near === undefined ? otherwise() : `did you mean ${near}?`}`
     })
   /** Makes every parameter that is not among these a fault; it does not list `others`, which are many. */
   const only = (known: readonly string[], others: readonly string[] = []) => {

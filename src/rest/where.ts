@@ -113,13 +113,13 @@ const operandIn = (operator: string, text: string): unknown => {
 
 const parameterForm = /^([^[\]]+)(?:\[([^[\]]*)\])?$/
 
-/** The parameters of an entity's lists that are conditions. */
-const conditionsOf = (model: Model, resource: Resource) => {
-  /** The condition of a parameter, or what finds the name that was probably meant; undefined if it is near to none. */
+/** The parameters of an entity's lists that are conditions, beside others. */
+const conditionsOf = (model: Model, resource: Resource, parameters: readonly string[]) => {
+  /** The condition of a parameter, or what finds the name that was probably meant, undefined if it is near to none, and what there is. */
   const read = (
     name: string,
     text: string,
-  ): { condition: unknown } | { near: () => string | undefined } => {
+  ): { condition: unknown } | { near: () => string | undefined; there: () => string } => {
     const [, path = '', operator] = parameterForm.exec(name) ?? []
     const segments = path.split('.')
     const bracketed = operator === undefined ? '' : `[${operator}]`
@@ -132,24 +132,34 @@ const conditionsOf = (model: Model, resource: Resource) => {
       const isLast = index === segments.length - 1
       if (key === undefined || (relation === undefined) !== isLast) {
         const { relations } = at.entity
-        const near = () => {
-          const others = [...members].flatMap(([one, of]) =>
+        const others = () =>
+          [...members].flatMap(([one, of]) =>
             (relations[of] === undefined) === isLast ? [one] : [],
           )
-          const near = key === undefined ? nearest(segment, others) : undefined
+        const near = () => {
+          const near = key === undefined ? nearest(segment, others()) : undefined
           return near && `${segments.with(index, near).join('.')}${bracketed}`
         }
-        return { near }
+        const whole = segments.slice(0, index + 1).join('.')
+        const there = () => {
+          if (relation) return `go on to a member of ${whole}, as in ${whole}.id`
+          if (key !== undefined) return `${whole} has no members`
+          const all = others().join(', ')
+          return index > 0
+            ? `${segments.slice(0, index).join('.')} has ${all}`
+            : `there are ${parameters.join(', ')}, and conditions on ${all}`
+        }
+        return { near, there }
       }
       if (!relation) {
         const operators = operatorsOf(at.entity, key)
         const is = operator ?? 'eq'
         if (!operators.includes(is)) {
           const near = () => {
-            const near = nearest(is, operators) ?? operators.at(-1)
+            const near = nearest(is, operators)
             return near && `${path}[${near}]`
           }
-          return { near }
+          return { near, there: () => `${path} takes ${operators.join(', ')}` }
         }
         const condition = { [segment]: { [is]: operandIn(is, text) } }
         return { condition: steps.reduceRight<unknown>((of, step) => wrapped(step, of), condition) }
@@ -157,7 +167,7 @@ const conditionsOf = (model: Model, resource: Resource) => {
       steps.push(relation.kind === 'one' ? segment : `${segment}.some`)
       at = resourceOf(model, relation.to, resource.version)
     }
-    return { near: () => undefined }
+    return { near: () => undefined, there: () => 'write a condition as in id[gte]' }
   }
   return read
 }
@@ -206,7 +216,7 @@ export const conditionReader = (
   parameters: readonly string[],
   others: readonly string[] = [],
 ) => {
-  const read = conditionsOf(model, resource)
+  const read = conditionsOf(model, resource, parameters)
   const { entity, version } = resource
   const { digits } = model.settings.currency
   const membersOf = (name: string) => askableMembers(model, resourceOf(model, name, version))
@@ -229,7 +239,10 @@ export const conditionReader = (
       const text = query.get(name) ?? ''
       const found = read(name, text)
       if ('condition' in found) given.push({ name, text, condition: found.condition })
-      else query.unknown(name, parameters, () => nearest(name, others) ?? found.near())
+      else {
+        const near = () => nearest(name, others) ?? found.near()
+        query.unknown(name, parameters, near, found.there)
+      }
     }
     const json = Object.hasOwn(resource.filters, 'where') ? undefined : query.get('where')
     if (given.length === 0 && json === undefined) return undefined

@@ -158,7 +158,8 @@ export const checkWithParts = (
     if (!Object.hasOwn(input, key)) continue
     delete plain[key]
     const given = input[key]
-    if (!isObject(given)) fault(key, `must be an object of ${words.join(', ')}`)
+    if (!isObject(given))
+      fault(key, `must be an object of ${words.join(', ')}, such as {"${words[0]}":[]}`)
     else if (depth >= mostDepth) fault(key, `is more than ${mostDepth} levels deep`)
     else {
       for (const word of Object.keys(given))
