@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import '#base/older-node.ts'
 import { optionsOf } from '#base/shape.ts'
+import { nearest } from '#base/text.ts'
 import { runCommand } from '#cli/run.ts'
 import type { Content } from '#content.ts'
 
@@ -24,14 +25,23 @@ const configOf = (argv: readonly string[]) => {
   return { file: resolve(file), argv: argv.toSpliced(at, isApart ? 2 : 1) }
 }
 
+/** The end of a sentence about an export of Duet that there is not: the one that was probably meant. */
+const exportMeant = async (message: string): Promise<string> => {
+  const [, entry, name] =
+    /'(duet[/\w]*)' does not provide an export named '(\w+)'/.exec(message) ?? []
+  const near = entry && name && nearest(name, Object.keys(await import(entry)))
+  return near ? `: did you mean ${near}?` : ''
+}
+
 /** The content of a file; throws a plain error for a file that has none. */
 const contentOf = async (file: string): Promise<Content> => {
-  const { default: content } = await import(pathToFileURL(file).href).catch(error => {
+  const { default: content } = await import(pathToFileURL(file).href).catch(async error => {
     // Node shows the line and its own stack, of which the place and the sentence say enough.
     const place = error instanceof ReferenceError ? /\b(file:\S+):(\d+):\d+/ : /^(file:\S+):(\d+)\n/
     const [, url = '', line] = place.exec(error?.stack ?? '') ?? []
     if (!/^(Syntax|Reference)Error$/.test(error?.name) || line === undefined) throw error
-    throw new Error(`${fileURLToPath(url)}:${line} ${error.message}`)
+    const meant = await exportMeant(error.message)
+    throw new Error(`${fileURLToPath(url)}:${line} ${error.message}${meant}`)
   })
   if (content === undefined)
     throw new Error(`${file} exports no content: let it say export default defineContent({ … })`)

@@ -58,7 +58,7 @@ for (const example of ['blog', 'shop', 'recipes', 'empty'])
       assert.equal(manifest.name, example)
       assert.deepEqual(manifest.scripts, {
         start: start.replace('node bin/duet', 'duet'),
-        dev: 'duet dev',
+        dev: 'exec duet dev',
         test: 'duet check',
       })
       assert.ok(manifest.dependencies.duet.startsWith('file:'), manifest.dependencies.duet)
@@ -152,6 +152,11 @@ export default defineContent({
       'what Duet does not export',
       `import { entity } from 'duet'\nexport default entity\n`,
       /^duet: \S*duet\.config\.ts:1 .*does not provide an export named 'entity'\n$/,
+    ],
+    [
+      'which export was probably meant',
+      `import { decmal } from 'duet/model'\nexport default decmal\n`,
+      /^duet: \S*duet\.config\.ts:1 .*does not provide an export named 'decmal': did you mean decimal\?\n$/,
     ],
     [
       'which line is no TypeScript',
