@@ -46,8 +46,11 @@ export const aggregateRoot = (
   const resolved = resolveGroups(core.model, entityName, fields, asked, called)
   if ('faults' in resolved) throw argumentFaults(node, resolved.faults)
 
-  const refusal = (message: string) =>
-    new GraphqlErrors('BAD_USER_INPUT', [new GraphQLError(message, { nodes: node })])
+  const refusal = (field: string, message: string) => {
+    const extensions = { fault: { field, message } }
+    const fault = new GraphQLError(`${field} ${message}`, { nodes: node, extensions })
+    return new GraphqlErrors('BAD_USER_INPUT', [fault])
+  }
   const values = groupValues(entity, fields)
   const keys = new Set(resolved.keys.map(nameOf))
   const itemsOf = (nodes: readonly FieldNode[], above: string): readonly GroupItem[] => {
@@ -64,7 +67,7 @@ export const aggregateRoot = (
         if (isMeasure) return { kind: 'object', key, items: itemsOf(nodes, name) }
         const value = values.get(above === '' ? name : `${above}.${name}`) as GroupValue
         if (value.kind === 'key' && !keys.has(nameOf(value)))
-          throw refusal(`${name} is selected, and nothing is grouped by it: add it to groupBy.`)
+          throw refusal(name, 'is selected, and nothing is grouped by it: add it to groupBy.')
         return { kind: 'value', key, value, ...startOf(node) }
       },
     )
@@ -78,7 +81,7 @@ export const aggregateRoot = (
   return {
     write: answers => {
       const { text = '[]', more = false } = answers[place] ?? {}
-      if (more && !isLimited) throw refusal(`${key} ${tooManyGroups}`)
+      if (more && !isLimited) throw refusal(key, tooManyGroups)
       return text
     },
     root: {

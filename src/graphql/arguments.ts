@@ -85,7 +85,8 @@ export const argumentFaults = (
 ): GraphqlErrors => {
   const errors = faults.slice(0, mostFaults).map(({ path, message }) => {
     const nodes = givenFor(node, path.split('.')[0] ?? '') ?? node
-    return new GraphQLError(`Argument "${path}" ${message}.`, { nodes })
+    const extensions = { fault: { field: path, message } }
+    return new GraphQLError(`Argument "${path}" ${message}.`, { nodes, extensions })
   })
   return new GraphqlErrors('BAD_USER_INPUT', errors)
 }

@@ -86,7 +86,10 @@ const pagingOf = (
       opened.getOrInsertComputed(variables, () => {
         const values = openCursor(sealFor(variables, viewer), String(given(variables)))
         if (values) return values
-        throw fault(name, 'must be a cursor of this connection, in this order, for this caller')
+        throw fault(
+          name,
+          'must be a cursor of this connection, with the same conditions and order, given to this caller',
+        )
       })
     return Array.from({ length: keys }, (_, at) =>
       slots.take((variables, viewer) => valuesOf(variables, viewer)[at] ?? null),

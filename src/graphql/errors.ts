@@ -1,7 +1,7 @@
 /** Errors of the GraphQL API, and how it prints them: message, locations, path and `extensions.code`. */
 import type { GraphQLError } from 'graphql'
 import { clipped } from '#base/text.ts'
-import type { ApiError, ErrorLocation } from '#errors.ts'
+import type { ApiError, ErrorLocation, FieldFault } from '#errors.ts'
 
 /** The faults of a document or of its variables, as graphql-js reports them, under one code. */
 export class GraphqlErrors extends Error {
@@ -31,13 +31,23 @@ const allMessages = 7000
 /** The most places in the document that one fault names. */
 const mostLocations = 15
 
+/** The input at fault: of an argument as it is told, of a variable as graphql-js writes it (`Variable "$input" has invalid value at .age: …`). */
+const detailOf = ({ message, extensions }: GraphQLError): FieldFault => {
+  if (extensions.fault) return extensions.fault as FieldFault
+  const [, name, path = '', own] =
+    /^Variable "\$(\w+)" has invalid value(?: at ([^:]*))?: (.*)$/s.exec(message) ?? []
+  if (name !== undefined && own !== undefined)
+    return { field: name + path.replace(/\[(\d+)\]/g, '.$1'), message: own }
+  return { field: /"\$?([\w.]+)"/.exec(message)?.[1] ?? 'variables', message }
+}
+
 const entriesOfFaults = ({ code, errors }: GraphqlErrors): readonly ErrorEntry[] => {
   const longest = Math.min(longestMessage, Math.floor(allMessages / errors.length))
   return errors.map(fault => {
     const message = clipped(fault.message, longest)
     const locations = fault.locations?.slice(0, mostLocations)
-    const variable = /"\$?([\w.[\]]+)"/.exec(fault.message)?.[1] ?? 'variables'
-    const details = [{ field: clipped(variable, 100), message }]
+    const told = detailOf(fault)
+    const details = [{ field: clipped(told.field, 100), message: clipped(told.message, longest) }]
     return {
       message,
       ...(locations && { locations: locations.map(({ line, column }) => ({ line, column })) }),

@@ -11,6 +11,7 @@ import {
   isComparable,
   isMoment,
   isStorable,
+  notATime,
   type Scalar,
 } from '#model/values.ts'
 import { foldedAs, type SearchIndex } from '#model/words.ts'
@@ -394,6 +395,7 @@ export const resolveCondition = (
       const value = asking ? asking.valueOf(name, key, given) : given
       if (value instanceof ValueFault) return { fault: value.message }
       const found = storedOperand(field, value, digits)
+      if (asking && field.scalar === 'time' && 'fault' in found) return { fault: notATime }
       if (!asking || !('value' in found) || typeof found.value !== 'number') return found
       // No row has a number beyond those that are exact.
       const most = Number.MAX_SAFE_INTEGER

@@ -84,8 +84,10 @@ export const slugOf = (text: string, max: number): string => {
 }
 
 /** Ids as callers write them: positive integers below 2^53, in one spelling. */
-
 const idForm = /^[1-9]\d{0,15}$/
+
+/** The fault of a text that is no id. */
+export const notAnId = 'must be an id, a whole number from 1 on'
 
 /** The id that a text is; undefined for any other text (`abc`, `0`, `-1`, `1.5`, `007`, 2^53). */
 export const parseId = (text: string): number | undefined => {
@@ -95,6 +97,9 @@ export const parseId = (text: string): number | undefined => {
 }
 
 const momentForm = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?Z$/
+
+/** The fault of a text that is no moment. */
+export const notATime = 'must be an ISO 8601 time in UTC, such as 2026-01-31T09:30:00.000Z'
 
 /** Whether a text is a moment in UTC with seconds, such as `2026-01-31T09:30:00.000Z` (RFC 3339, `date-time`). */
 export const isMoment = (text: string): boolean => momentForm.test(text) && isDay(text.slice(0, 10))
@@ -123,10 +128,7 @@ const parsers = {
   money: amount,
   decimal: amount,
   date: text => (isDay(text) ? { value: text } : { fault: 'must be a day, such as 2026-01-31' }),
-  time: text =>
-    isMoment(text)
-      ? { value: Date.parse(text) }
-      : { fault: 'must be an ISO 8601 time in UTC, such as 2026-01-31T09:30:00.000Z' },
+  time: text => (isMoment(text) ? { value: Date.parse(text) } : { fault: notATime }),
   flag: text =>
     text === 'true' || text === 'false'
       ? { value: text === 'true' ? 1 : 0 }

@@ -60,7 +60,7 @@ export const afterOf = (query: QueryParameters, key: Uint8Array, list: string): 
   if (id === undefined)
     query.fault(
       'cursor',
-      'must be a nextCursor of this list, unchanged; leave it out for the first page',
+      'must be a nextCursor of this list with the same filters, unchanged; leave it out for the first page',
     )
   return id ?? 0
 }
@@ -84,7 +84,7 @@ export const orderedPage = (query: QueryParameters, seal: string, keys: number):
   if (!values)
     query.fault(
       'cursor',
-      'must be a cursor of this list in this order, given to this caller, unchanged; leave it empty for the first page',
+      'must be a cursor of this list with the same filters and order, given to this caller, unchanged; leave it empty for the first page',
     )
   return { seal, from: values?.slice(0, keys), backwards: (values?.length ?? 0) > keys }
 }

@@ -8,7 +8,14 @@ import type { Filter } from '#model/entity.ts'
 import { fieldOf } from '#model/model.ts'
 import { digitsOf, parseMinor } from '#model/money.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
-import { codePoints, comparedWith, indexedFrom, isStorable } from '#model/values.ts'
+import {
+  codePoints,
+  comparedWith,
+  indexedFrom,
+  isStorable,
+  notAnId,
+  parseId,
+} from '#model/values.ts'
 import { decoded, type VersionStyle } from '#model/version.ts'
 import { foldedAs, searchedWords } from '#model/words.ts'
 import { comparing, type ParameterValue, type Slot, type Where } from '#read/selection.ts'
@@ -220,7 +227,8 @@ export const filtersOf = (
     const { scalar, values } = compared
     /** The stored value that the text stands for. */
     const storedValue = (): ParameterValue => {
-      const found = comparedWith(compared, text, digits)
+      const isNoId = isStrict && scalar === 'id' && parseId(text) === undefined
+      const found = isNoId ? { fault: notAnId } : comparedWith(compared, text, digits)
       if ('value' in found) return found.value
       query.fault(member, found.fault)
       return null

@@ -15,7 +15,7 @@ import { type Entity, mayAskField, mayAskRelation, type Relation } from '#model/
 import { fieldOf, type Model } from '#model/model.ts'
 import { digitsOf, parseMinor } from '#model/money.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
-import { comparedWith } from '#model/values.ts'
+import { comparedWith, notAnId, parseId } from '#model/values.ts'
 import {
   decoded,
   type Form,
@@ -74,6 +74,7 @@ const valueOfText = (
   }
   if (values && typeof form === 'object') return valueOfWord(form, text, values)
   if (scalar === 'text' || scalar === 'date') return text
+  if (scalar === 'id') return parseId(text) ?? new ValueFault(notAnId)
   const compared = comparedWith(field, text, digits)
   if ('fault' in compared) return new ValueFault(compared.fault)
   if (scalar === 'time') return new Date(Number(compared.value))

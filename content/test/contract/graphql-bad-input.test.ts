@@ -50,6 +50,34 @@ check(
   false,
 )
 
+test('details name the member at fault by its path, and say what is wrong with it alone', async () => {
+  const detailsOf = async (query: string, variables?: object) => {
+    const { json } = await world.gql(query, { as: 1, ...(variables && { variables }) })
+    return json.errors.flatMap(
+      (error: { extensions: { details: object } }) => error.extensions.details,
+    )
+  }
+  const one = 'mutation($input: CreateUserInput!) { createUser(input: $input) { id } }'
+  assert.deepEqual(
+    await detailsOf(one, { input: { name: 'Ada', email: 'ada@example.org', age: 'x' } }),
+    [{ field: 'input.age', message: 'Int cannot represent non-integer value: "x"' }],
+  )
+  const users = 'query($w: UserWhere) { users(where: $w) { id } }'
+  assert.deepEqual(await detailsOf(users, { w: { or: [{}, { age: { gte: 'x' } }] } }), [
+    { field: 'w.or.1.age.gte', message: 'Int cannot represent non-integer value: "x"' },
+  ])
+  const posts = '{ posts(where: { createdAt: { gte: "now" } }) { id } }'
+  assert.deepEqual(await detailsOf(posts), [
+    {
+      field: 'where.createdAt.gte',
+      message: 'must be an ISO 8601 time in UTC, such as 2026-01-31T09:30:00.000Z',
+    },
+  ])
+  assert.deepEqual(await detailsOf('{ usersAggregate { age } }'), [
+    { field: 'age', message: 'is selected, and nothing is grouped by it: add it to groupBy.' },
+  ])
+})
+
 test('the table has no row twice', () => {
   const rows = [...refused, ...failed, ...forbidden].map(row => JSON.stringify(row))
   assert.equal(new Set(rows).size, rows.length)

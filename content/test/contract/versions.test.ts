@@ -488,6 +488,24 @@ test('version 2 refuses words that a filter does not have, which no row has in v
     assert.ok((await ask(`GET /api/v2/${query}`, {}, 1)).json.data.length > 0, query)
 })
 
+test('version 2 refuses what is no id, which no row has in version 1', async () => {
+  for (const value of ['abc', '1.5', '0', '007', '99999999999999999999'])
+    for (const [path, field] of [
+      ['/api/v2/orders', 'customerId'],
+      ['/api/v2/posts', 'id'],
+      ['/api/v2/posts', 'authorId[ne]'],
+      ['/api/v2/posts', 'comments.authorId[in]'],
+    ] as const) {
+      const answer = await ask(`GET ${path}?${field}=${value}`, {}, 1)
+      refuses(answer, 422, 'VALIDATION_ERROR', [field])
+      assert.match(answer.json.errors[0].message, /must be an id, a whole number from 1 on/)
+    }
+  refuses(await ask('GET /api/v2/posts?id[notIn]=1,abc', {}, 1), 422, 'VALIDATION_ERROR', [
+    'id[notIn]',
+  ])
+  assert.deepEqual((await ask('GET /api/orders?customerId=abc', {}, 1)).json.data, [])
+})
+
 test('links lead to the version that the request came in with', async () => {
   const { _links } = (await get('/api/v2/posts/1')).json
   assert.deepEqual(_links.self, { href: '/api/v2/posts/1' })
