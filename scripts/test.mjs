@@ -31,7 +31,7 @@ const suites = {
     onPostgres: files => files.filter(runsOnPostgres),
     secondsPerFile: 1200 * patience,
     // Many of them wait for programs to start and to end: with fewer, a quarter of two processors is idle.
-    atOnce: Math.max(9, availableParallelism() - 1),
+    atOnce: Math.max(5, availableParallelism() - 1),
   },
   // Some of these measure.
   nightly: {
