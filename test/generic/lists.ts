@@ -6,6 +6,7 @@ import type { Entity, Filter, Listing } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { entityOf } from '#model/model.ts'
 import { resourceOf } from '#model/resource.ts'
+import { parseId } from '#model/values.ts'
 import { isIn, type Version } from '#model/version.ts'
 import { foldedAs } from '#model/words.ts'
 import { queryParameters } from '#rest/query.ts'
@@ -15,7 +16,7 @@ import { refuses } from '../rest.ts'
 import { type Reading, refusedTo } from './reading.ts'
 import { named, nameOf, pathOf } from './subject.ts'
 
-/** Whether the text of a filter is none of the words that it has, where it has words. */
+/** Whether the text of a filter is none of the words that it has, where it has words, or no id where it has ids. */
 export const isNoWord = (
   field: Field | undefined,
   { kind }: Filter,
@@ -23,9 +24,10 @@ export const isNoWord = (
   version: Version,
 ): boolean => {
   if (kind === 'above zero') return !['', 'true', 'false'].includes(text)
-  const { values } = field ?? {}
-  if (kind !== 'equals' || !values || text === '') return false
-  return !values.some(value => written(field, value, version) === text)
+  const { scalar, values } = field ?? {}
+  if (kind !== 'equals' || text === '') return false
+  if (scalar === 'id') return parseId(text) === undefined
+  return values !== undefined && !values.some(value => written(field, value, version) === text)
 }
 
 /** The filters that a version has, by their parameters. */
