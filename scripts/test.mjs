@@ -61,8 +61,11 @@ const { values: options, positionals: named } = parseArgs({
 })
 const here = name => fileURLToPath(new URL(name, import.meta.url))
 const suite = options.nightly ? suites.nightly : suites.usual
-/** With fewer rounds than usual, what the nightly tests find is not kept. */
-const isWholeNight = options.nightly && !process.env.DUET_TEST_ROUNDS && !process.env.DUET_TEST_RUNS
+/** Of nights that are shorter than usual, or of another kind, what they find is not kept. */
+const isUsual = ['ROUNDS', 'RUNS', 'ABUSE_MINUTES', 'THREADS'].every(
+  name => !process.env[`DUET_TEST_${name}`],
+)
+const isWholeNight = options.nightly && isUsual
 /** Only a whole run of the usual tests says what they take. */
 const isWholeRun =
   !options.nightly && named.length === 0 && !options['test-name-pattern'] && !options['test-only']
