@@ -30,7 +30,7 @@ const suites = {
     files: ['src/**/*.test.ts', 'content/!(test)/**/*.test.ts', 'content/*.test.ts', ...usualTests],
     onPostgres: files => files.filter(runsOnPostgres),
     secondsPerFile: 1200 * patience,
-    // Many of them wait for programs to start and to end: with fewer, a quarter of two processors is idle.
+    // Many of them wait for programs to start and to end, so more than there are processors; nine take a tenth more of two than five.
     atOnce: Math.max(5, availableParallelism() - 1),
   },
   // Some of these measure.

@@ -1,6 +1,6 @@
 /** What declarations may have, as data: their keys and words; and the sentence about one that has others. */
 import { isObject } from '#base/object.ts'
-import { nearest } from '#base/text.ts'
+import { hintFor } from '#base/text.ts'
 
 /** What a value of a declaration may be. */
 export type Shape =
@@ -88,8 +88,8 @@ const lettersOf = (word: string): string =>
 
 /** The end of a sentence about an unknown word: the one that was probably meant, or all that there are. */
 export const remedy = (word: string, known: readonly string[]): string => {
-  const meant = known.find(one => lettersOf(one) === lettersOf(word)) ?? nearest(word, known)
-  return meant === undefined ? `name one of ${known.join(', ')}` : `did you mean ${meant}?`
+  const same = known.find(one => lettersOf(one) === lettersOf(word))
+  return same === undefined ? hintFor(word, known) : `did you mean ${same}?`
 }
 
 /** The first fault of a value that stands at a place such as `things.rest.listing`, in one sentence; undefined if there is none. */

@@ -89,12 +89,14 @@ const rightOutcomes = (
       made.every(({ entity, row, keys }) =>
         reference.rowsIn(entity).some(one => keys.every(key => one[key] === row[key])),
       )
-    const all = new Map(reference.all)
-    for (const { entity, row } of made) all.set(entity, [...(all.get(entity) ?? []), row])
-    const written = referenceOver(model, all)
-    const isTaken = made.some(({ entity, row }) => written.isTaken(entity, row))
     if (isThere) right.push('done')
-    else if (right.length === 0) right.push(isTaken ? 'conflict' : 'done')
+    else if (right.length === 0) {
+      for (const { entity, row, isPart } of made)
+        if (isPart) rows.set(entity, [...(rows.get(entity) ?? []), row])
+      const written = referenceOver(model, rows)
+      const isTaken = made.some(({ entity, row }) => written.isTaken(entity, row))
+      right.push(isTaken ? 'conflict' : 'done')
+    }
   } else if (operation === 'update' && row) {
     const values = draft.written[0]?.values ?? {}
     const then = { ...row, ...reference.storedValues(entity, values) }

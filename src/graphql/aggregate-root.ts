@@ -1,7 +1,7 @@
 /** What a field of groups asks for in the GraphQL API, as a root of a read. */
-import { type FieldNode, GraphQLError } from 'graphql'
+import type { FieldNode } from 'graphql'
 import { askedFields } from '#graphql/aggregate.ts'
-import { argumentFaults, argumentOf, decidingArgument } from '#graphql/arguments.ts'
+import { argumentFaults, argumentOf, decidingArgument, inputFault } from '#graphql/arguments.ts'
 import type { WriteConnection } from '#graphql/connection.ts'
 import { GraphqlErrors } from '#graphql/errors.ts'
 import { askedOf, collectFields, queryField, type Selecting, startOf } from '#graphql/execution.ts'
@@ -46,11 +46,10 @@ export const aggregateRoot = (
   const resolved = resolveGroups(core.model, entityName, fields, asked, called)
   if ('faults' in resolved) throw argumentFaults(node, resolved.faults)
 
-  const refusal = (field: string, message: string) => {
-    const extensions = { fault: { field, message } }
-    const fault = new GraphQLError(`${field} ${message}`, { nodes: node, extensions })
-    return new GraphqlErrors('BAD_USER_INPUT', [fault])
-  }
+  const refusal = (field: string, message: string) =>
+    new GraphqlErrors('BAD_USER_INPUT', [
+      inputFault(node, { field, message }, `${field} ${message}`),
+    ])
   const values = groupValues(entity, fields)
   const keys = new Set(resolved.keys.map(nameOf))
   const itemsOf = (nodes: readonly FieldNode[], above: string): readonly GroupItem[] => {

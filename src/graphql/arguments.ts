@@ -1,5 +1,6 @@
 /** Variables and arguments: coerced as the GraphQL specification says, and read into the slots of a plan. */
 import {
+  type ASTNode,
   coerceInputLiteral,
   type FieldNode,
   GraphQLError,
@@ -10,7 +11,7 @@ import {
   type OperationDefinitionNode,
   type ValueNode,
 } from 'graphql'
-import { mostFaults } from '#errors.ts'
+import { type FieldFault, mostFaults } from '#errors.ts'
 import { GraphqlErrors } from '#graphql/errors.ts'
 import type { Params } from '#graphql/over-http.ts'
 import type { Entity } from '#model/entity.ts'
@@ -78,6 +79,10 @@ export const coerceVariables = (
 export const givenFor = (node: FieldNode, name: string): ValueNode | undefined =>
   node.arguments?.find(argument => argument.name.value === name)?.value
 
+/** The fault of an input, told where a node stands: `details` have the input with its own message, without the sentence around it. */
+export const inputFault = (nodes: ASTNode, fault: FieldFault, sentence: string): GraphQLError =>
+  new GraphQLError(sentence, { nodes, extensions: { fault } })
+
 /** The first faults of arguments, by their paths, each told where its argument stands. */
 export const argumentFaults = (
   node: FieldNode,
@@ -85,8 +90,7 @@ export const argumentFaults = (
 ): GraphqlErrors => {
   const errors = faults.slice(0, mostFaults).map(({ path, message }) => {
     const nodes = givenFor(node, path.split('.')[0] ?? '') ?? node
-    const extensions = { fault: { field: path, message } }
-    return new GraphQLError(`Argument "${path}" ${message}.`, { nodes, extensions })
+    return inputFault(nodes, { field: path, message }, `Argument "${path}" ${message}.`)
   })
   return new GraphqlErrors('BAD_USER_INPUT', errors)
 }
