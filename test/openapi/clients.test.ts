@@ -1,7 +1,7 @@
 /** Typed clients of the REST API: what a front end asks the recipes of examples/ compiles, and no typo in it does. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -10,7 +10,8 @@ import { typesOf } from '#openapi/print.ts'
 import recipes from '../../examples/recipes/duet.config.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-const cache = join(root, 'node_modules/.cache')
+// The compiler names files by where they really are, and the packages of a copy of the checkout may be a link.
+const cache = join(realpathSync(join(root, 'node_modules')), '.cache')
 mkdirSync(cache, { recursive: true })
 // Below the packages, so that the compiler finds openapi-fetch.
 const folder = mkdtempSync(join(cache, 'clients-'))
