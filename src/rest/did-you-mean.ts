@@ -3,7 +3,7 @@
 import { restPath } from '#base/paths.ts'
 import { nearest } from '#base/text.ts'
 import type { Http } from '#http/request.ts'
-import type { Astray } from '#http/unrouted.ts'
+import type { Astray } from '#http/routes.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import { isIn } from '#model/version.ts'
 import { noSuchPath } from '#rest/fail.ts'

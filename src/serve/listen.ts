@@ -25,7 +25,7 @@ import type { HttpContext } from '#http/exchange.ts'
 import { noQueue } from '#http/queue.ts'
 import { notAPage, type Reply } from '#http/reply.ts'
 import { type App, endsConnection } from '#http/request.ts'
-import { wholeServer } from '#http/unrouted.ts'
+import { wholeServer } from '#http/routes.ts'
 import type { Versions } from '#model/version.ts'
 import { failIn } from '#rest/fail.ts'
 

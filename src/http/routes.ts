@@ -1,9 +1,39 @@
-/** Requests that no route takes: 404, 405 with `Allow`, and OPTIONS. */
+/** Which route takes a request, and what is answered where none does: 404, 405 with `Allow`, and OPTIONS. */
+import type { Result, Router } from 'hono/router'
+import { RegExpRouter } from 'hono/router/reg-exp-router'
+import { SmartRouter } from 'hono/router/smart-router'
+import { TrieRouter } from 'hono/router/trie-router'
 import { ApiError } from '#errors.ts'
 import { exchange, type Fail, type Handle, type HttpContext } from '#http/exchange.ts'
 import { preflightHeaders } from '#http/reply.ts'
 import type { Http } from '#http/request.ts'
 import { anonymous } from '#model/policy.ts'
+
+/**
+ * Routes a path that is written out before one with parameters: `/posts/aggregate` before `/posts/:id`. Hono's fast router, one regular
+ * expression for all, refuses such a pair, and all routes together would fall back to the slow one. There is no middleware: throws for a
+ * route of all methods, or with a wildcard, since a path that is written out has its own handlers alone.
+ */
+export const createRouter = <T>(): Router<T> => {
+  const exact = new Map<string, Map<string, Result<T>>>()
+  const patterns = new SmartRouter<T>({ routers: [new RegExpRouter(), new TrieRouter()] })
+  return {
+    /** Once a request was routed, it names the router of Hono that serves. */
+    get name() {
+      return patterns.name
+    },
+    add(method, path, handler) {
+      if (method === 'ALL' || path.includes('*'))
+        throw new TypeError(`${method} ${path}: a route has one method, and no wildcard`)
+      if (path.includes(':')) return patterns.add(method, path, handler)
+      const paths = exact.get(method) ?? new Map<string, Result<T>>()
+      exact.set(method, paths)
+      // As with a pattern, the first of two handlers answers.
+      if (!paths.has(path)) paths.set(path, [[[handler, {}]], []])
+    },
+    match: (method, path) => exact.get(method)?.get(path) ?? patterns.match(method, path),
+  }
+}
 
 /** The path that stands for the server as a whole: the `*` of `OPTIONS *`, which has all methods (RFC 9110, section 9.3.7). */
 export const wholeServer = '/*'
