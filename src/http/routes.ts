@@ -10,7 +10,7 @@ import type { Http } from '#http/request.ts'
 import { anonymous } from '#model/policy.ts'
 
 /**
- * Routes a path that is written out before one with parameters: `/posts/aggregate` before `/posts/:id`. Hono's fast router, one regular
+ * Routes a path that is written out before one with parameters: `/things/aggregate` before `/things/:id`. Hono's fast router, one regular
  * expression for all, refuses such a pair, and all routes together would fall back to the slow one. There is no middleware: throws for a
  * route of all methods, or with a wildcard, since a path that is written out has its own handlers alone.
  */
