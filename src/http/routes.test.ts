@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createRouter } from './routes.ts'
+import { ExactFirst } from './routes.ts'
 
 const routed = (routes: readonly (readonly [string, string])[]) => {
-  const router = createRouter<string>()
+  const router = new ExactFirst<string>()
   for (const [method, path] of routes) router.add(method, path, `${method} ${path}`)
   const handlersOf = (method: string, path: string) => {
     const [handlers] = router.match(method, path)
@@ -33,6 +33,19 @@ test('paths written out beside parameters leave the fast router to all routes', 
   ])
   handlersOf('GET', '/things/1')
   assert.equal(router.name, 'SmartRouter + RegExpRouter')
+})
+
+test('the slower router, where a name beside a parameter needs it, has the same order, and no route comes late', () => {
+  const { router, handlersOf } = routed([
+    ['GET', '/things/:id'],
+    ['GET', '/things/by/:name'],
+    ['GET', '/things/aggregate'],
+  ])
+  assert.equal(handlersOf('GET', '/things/aggregate')[0], 'GET /things/aggregate')
+  assert.deepEqual(handlersOf('GET', '/things/by/me'), ['GET /things/by/:name'])
+  assert.equal(router.name, 'SmartRouter + TrieRouter')
+  for (const path of ['/others', '/others/:id'])
+    assert.throws(() => router.add('GET', path, ''), /matcher is already built/)
 })
 
 test('a route for all methods, or with a wildcard, which would pass by the others, is refused', () => {

@@ -9,29 +9,48 @@ import { preflightHeaders } from '#http/reply.ts'
 import type { Http } from '#http/request.ts'
 import { anonymous } from '#model/policy.ts'
 
+/** Hono's router of one regular expression, which refuses a path that is written out beside one with parameters: here it has those in its table alone. */
+class FastRouter<T> extends RegExpRouter<T> {
+  readonly #exact = new Map<string, Record<string, Result<T>>>()
+  override add(method: string, path: string, handler: T) {
+    if (path.includes(':')) return super.add(method, path, handler)
+    const paths = this.#exact.get(method) ?? {}
+    this.#exact.set(method, paths)
+    // As with a pattern, the first of two handlers answers.
+    paths[path] ??= [[[handler, {}]], []]
+  }
+  protected override buildAllMatchers() {
+    const matchers = super.buildAllMatchers()
+    for (const [method, paths] of this.#exact) {
+      const [pattern, handlers] = matchers[method] ?? [/^$/, []]
+      matchers[method] = [pattern, handlers, paths]
+    }
+    return matchers
+  }
+}
+
 /**
- * Routes a path that is written out before one with parameters: `/things/aggregate` before `/things/:id`. Hono's fast router, one regular
- * expression for all, refuses such a pair, and all routes together would fall back to the slow one. There is no middleware: throws for a
- * route of all methods, or with a wildcard, since a path that is written out has its own handlers alone.
+ * Routes a path that is written out before one with parameters: `/things/aggregate` before `/things/:id`, whichever is added first; by
+ * the fast router, or by a slower one for all routes where a segment is a name in one path and a parameter in another, and more follows.
+ * There is no middleware: throws for a route of all methods, or with a wildcard, since a path that is written out has its own handlers alone.
  */
-export const createRouter = <T>(): Router<T> => {
-  const exact = new Map<string, Map<string, Result<T>>>()
-  const patterns = new SmartRouter<T>({ routers: [new RegExpRouter(), new TrieRouter()] })
-  return {
-    /** Once a request was routed, it names the router of Hono that serves. */
-    get name() {
-      return patterns.name
-    },
-    add(method, path, handler) {
-      if (method === 'ALL' || path.includes('*'))
-        throw new TypeError(`${method} ${path}: a route has one method, and no wildcard`)
-      if (path.includes(':')) return patterns.add(method, path, handler)
-      const paths = exact.get(method) ?? new Map<string, Result<T>>()
-      exact.set(method, paths)
-      // As with a pattern, the first of two handlers answers.
-      if (!paths.has(path)) paths.set(path, [[[handler, {}]], []])
-    },
-    match: (method, path) => exact.get(method)?.get(path) ?? patterns.match(method, path),
+export class ExactFirst<T> extends SmartRouter<T> {
+  /** Undefined once requests are routed, after which there are no more routes. */
+  #patterns: Parameters<Router<T>['add']>[] | undefined = []
+  constructor() {
+    super({ routers: [new FastRouter<T>(), new TrieRouter<T>()] })
+  }
+  override add(method: string, path: string, handler: T) {
+    if (method === 'ALL' || path.includes('*'))
+      throw new TypeError(`${method} ${path}: a route has one method, and no wildcard`)
+    if (this.#patterns && path.includes(':')) this.#patterns.push([method, path, handler])
+    else super.add(method, path, handler)
+  }
+  /** Runs once, as the router that it finds takes its place. */
+  override match(method: string, path: string) {
+    for (const route of this.#patterns ?? []) super.add(...route)
+    this.#patterns = undefined
+    return super.match(method, path)
   }
 }
 

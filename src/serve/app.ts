@@ -12,7 +12,7 @@ import { createMemory } from '#http/memory.ts'
 import { noQueue } from '#http/queue.ts'
 import { retryAfterHeader } from '#http/reply.ts'
 import { type App, acceptQuery, type Http, queryMethod, routedPath } from '#http/request.ts'
-import { allowing, createRouter, unrouted, wholeServer } from '#http/routes.ts'
+import { allowing, ExactFirst, unrouted, wholeServer } from '#http/routes.ts'
 import { anonymous } from '#model/policy.ts'
 import type { Version, Versions } from '#model/version.ts'
 import { askingExamples } from '#openapi/asking.ts'
@@ -167,7 +167,7 @@ export const createApp = (
   const { core, content, notices } = options
   const edge: HttpContext = { ...options.edge, positionStatus: core.reader.positionStatus }
   const { versions } = core.model
-  const app: App = new Hono({ getPath: routedPath, router: createRouter() })
+  const app: App = new Hono({ getPath: routedPath, router: new ExactFirst() })
   const { actions } = content
   const { development, served } = options
   mountRest(app, core, edge, { actions, extras: served.routes, notices, development })
