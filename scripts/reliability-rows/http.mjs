@@ -209,7 +209,7 @@ export const http = [
       'test/fuzz/fuzz.test.ts: data is held against the schema and the selection, whatever stands under a directive',
       'content/test/generated/operations.test.ts: … generated operations are answered to the letter as by graphql-js',
       'test/generated/versions.ts: say the same to … generated requests, but for what is declared',
-      'content/test/postgres/equal/rounds.ts: … generated requests have the same answers, to the letter',
+      'test/generated/compare.ts: the generated model … is served alike by the engines and the reference',
     ],
   ],
   [

@@ -160,7 +160,7 @@ export const checkTraffic = async (
   line: string,
   got: Got,
 ): Promise<void> => {
-  // Both engines give the same answers: content/test/postgres/equal/rounds.ts.
+  // Both engines give the same answers: test/generated/compare.ts.
   if (onPostgres) return
   const version = content.versions.all.find(
     version => String(version) === got.headers.get('api-version'),

@@ -1,4 +1,4 @@
-/** What generated requests are made of: who asks, ids, texts that stores have trouble with, numbers at limits. */
+/** What generated requests are made of: ids, texts that stores have trouble with, numbers at limits. */
 import type { Draw } from '../operations.ts'
 
 /** Texts of one line: scripts, case with and without a partner, accents in both forms, signs that `like` knows. */
@@ -176,17 +176,6 @@ export const numberText = ({ of, upTo, chance }: Draw): string =>
         ...['2147483647', '2147483648', '9007199254740991', '9007199254740992'],
         ...['9223372036854775807', '9223372036854775808', '-9223372036854775809', '9'.repeat(40)],
       )
-
-/** Who asks. `1` is an admin, `4` and `9` are suspended, `7` is gone, `6` asks with an admin's token; 999 never was. */
-export type Viewer = 'anonymous' | 'forged' | number
-
-export const viewerOf = ({ of, upTo }: Draw): Viewer => {
-  const kind = upTo(99)
-  if (kind < 12) return 'anonymous'
-  if (kind < 45) return 1
-  if (kind < 90) return upTo(40, 2)
-  return of<Viewer>(4, 9, 6, 7, 999, 'forged')
-}
 
 /** A value in place of the right one: of another type, or at a limit. */
 export const odd = ({ of }: Draw): unknown =>

@@ -55,6 +55,38 @@ describe('the figures of random data', () => {
           const bound = (text: string | undefined) => (text ? Date.parse(text) : undefined)
           assert.equal(text, recount(data, type, by, bound(from), bound(to)))
         })
+  test('the figures are by the calendar of today, in the first year and in the last', async () => {
+    const times = [
+      '0001-01-01',
+      '0001-12-31',
+      '1582-10-04',
+      '1582-10-15',
+      '2024-02-29',
+      '9999-12-30',
+    ]
+    const user = times.map((time, n) => {
+      const email = `r${n}@example.org`
+      return { name: 'n', email, emailKey: email, createdAt: Date.parse(time) + n }
+    })
+    const old = await createWorld({ rows: {} as never })
+    await put(old, { user })
+    for (const [from, to] of [
+      ['0001-01-01', '0002-01-01'],
+      ['1582-10-01', '1582-11-01'],
+      ['2024-02-01', '2024-03-01'],
+      ['9999-01-01', '9999-12-31'],
+    ] as const)
+      for (const by of ['day', 'month'] as const) {
+        const { text } = await generate(
+          { type: 'users', by, from, to },
+          { Accept: 'text/csv' },
+          old,
+        )
+        const right = recount({ ...data, user }, 'users', by, Date.parse(from), Date.parse(to))
+        assert.equal(text, right)
+      }
+    await old.close()
+  })
   test('the figures of random data are the same as JSON, digit for digit, and add up to the totals', async () => {
     const csv = await generate({ type: 'sales' }, { Accept: 'text/csv' }, full)
     const { text } = await generate({ type: 'sales' }, {}, full)

@@ -46,7 +46,7 @@ const answeredAlike = (
   side = usual,
 ) =>
   describe(name, () => {
-    // The statements are others there, plan and stitch are the same; content/test/postgres/equal.test.ts asks more.
+    // The statements are others there, plan and stitch are the same.
     const runs = onPostgres ? Math.ceil(most / 7) : most
     const kept: (Asked & { readonly levels: number | undefined })[] = []
     let world: World

@@ -6,7 +6,7 @@ import { html, type Message, type Services } from 'duet/actions'
 export type Recipient = { readonly id: number; readonly name: string; readonly email: string }
 
 /** How long a token is valid, in milliseconds. */
-export const life = 24 * 3_600_000
+const life = 24 * 3_600_000
 
 /** The user and address in a token, or the fault of the token. */
 type ProvenAddress =
@@ -19,7 +19,7 @@ const signature = (key: Uint8Array, claims: string): string =>
   createHmac('sha256', key).update(`duet verify-email 1\n${claims}`).digest('base64url')
 
 /** A token for this person's current address. */
-export const sealToken = (key: Uint8Array, { id, email }: Recipient, now: number): string => {
+const sealToken = (key: Uint8Array, { id, email }: Recipient, now: number): string => {
   const claims = Buffer.from(JSON.stringify([id, now + life, email])).toString('base64url')
   return `${claims}.${signature(key, claims)}`
 }
