@@ -247,7 +247,10 @@ const bulkWrite = new GraphQLObjectType({
 })
 
 const ofMany = {
-  all: { type: GraphQLBoolean, description: 'All rows are meant, if `where` compares nothing.' },
+  all: {
+    type: GraphQLBoolean,
+    description: 'All rows are meant, if `where` compares nothing or holds for every row.',
+  },
   dryRun: { type: GraphQLBoolean, description: 'Nothing is changed; the answer is the same.' },
 }
 

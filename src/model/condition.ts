@@ -201,6 +201,66 @@ export const isOfViewer = (predicate: Predicate): boolean => {
   return kind === 'has viewer'
 }
 
+/** An entity, as far as the form of a condition on its rows depends on it. */
+type FormedEntity = {
+  readonly table: string
+  readonly fields: Readonly<
+    Record<string, { readonly nullable: boolean; readonly foldedFrom?: string | undefined }>
+  >
+}
+
+/**
+ * What a predicate says of all rows of an entity by its form alone, whatever they have: that it holds for each, or for none, as what is
+ * compared with an empty list does; undefined if that depends on the row. `given` gives what an operand is.
+ */
+export const sameForAll = (
+  entities: Readonly<Record<string, FormedEntity>>,
+  entity: FormedEntity | undefined,
+  predicate: Predicate,
+  given: (operand: Operand) => unknown,
+): boolean | undefined => {
+  const within = (part: Predicate) => sameForAll(entities, entity, part, given)
+  const isFull = (key: string) => {
+    const field = entity?.fields[key]
+    const source = field?.foldedFrom === undefined ? field : entity?.fields[field.foldedFrom]
+    return source?.nullable === false
+  }
+  switch (predicate.kind) {
+    case 'and':
+    case 'or': {
+      const decides = predicate.kind === 'or'
+      const parts = predicate.of.map(within)
+      if (parts.includes(decides)) return decides
+      return parts.includes(undefined) ? undefined : !decides
+    }
+    case 'not': {
+      const isSo = within(predicate.of)
+      return isSo === undefined ? undefined : !isSo
+    }
+    case 'compare': {
+      const { field, is } = predicate
+      const to = given(predicate.to)
+      if (is === 'eq' && to === null && isFull(field)) return false
+      const isText = is === 'contains' || is === 'contains short' || is === 'startsWith'
+      return isText && to === '' && isFull(field) ? true : undefined
+    }
+    case 'among':
+      return predicate.values.length === 0 ? false : undefined
+    case 'across': {
+      const { rows, table, by, where } = predicate
+      const other = Object.values(entities).find(one => one.table === table)
+      const isSo = sameForAll(entities, other, where, given)
+      if (isSo === false) return rows === 'none'
+      return isSo && rows === 'one' && isFull(by) ? true : undefined
+    }
+    case 'finds':
+    case 'has viewer':
+      return undefined
+    default:
+      return predicate satisfies never
+  }
+}
+
 /** Whether a condition names the viewer anywhere. */
 export const namesViewer = (condition: unknown): boolean =>
   condition === viewer ||

@@ -291,7 +291,10 @@ export const bulkSchema = (model: Model, resource: Resource, where: JsonSchema):
   }
   const rows = {
     where,
-    all: { type: 'boolean', description: 'All rows are meant, if `where` compares nothing.' },
+    all: {
+      type: 'boolean',
+      description: 'All rows are meant, if `where` compares nothing or holds for every row.',
+    },
     dryRun: { type: 'boolean', description: 'Nothing is changed; the answer is the same.' },
   }
   return {

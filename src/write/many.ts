@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isObject, type JsonObject } from '#base/object.ts'
 import { ApiError, type FieldFault } from '#errors.ts'
-import { type Predicate, someOf } from '#model/condition.ts'
+import { type Operand, type Predicate, sameForAll, someOf } from '#model/condition.ts'
 import type { Entity } from '#model/entity.ts'
 import { entityOf } from '#model/model.ts'
 import { refusal } from '#model/policy.ts'
@@ -145,7 +145,7 @@ export const inputAt = (
 /** The first slot for the values of a condition on rows to write. */
 export const firstWritten = VIEWER + 1
 
-/** The rows that a caller may read and that fit its condition; throws `VALIDATION_ERROR` for one that compares nothing, unless all are meant. */
+/** The rows that a caller may read and that fit its condition; throws `VALIDATION_ERROR` for one that by its form holds for each, or compares nothing, unless all are meant. */
 export const rowsAsked = (
   { model, viewer }: Writing,
   entity: string,
@@ -154,9 +154,15 @@ export const rowsAsked = (
   asks?: Asks,
 ): ManyWrite['rows'] => {
   const { predicate = { kind: 'and', of: [] } as const, values = [] } = asked ?? {}
+  const operandValue = (to: Operand) =>
+    to.kind === 'slot' ? values[to.slot - firstWritten] : to.kind === 'value' ? to.value : undefined
   const compares = ({ kind }: Predicate) => !['and', 'or', 'not'].includes(kind)
-  if (!isAll && !someOf(predicate, compares))
-    throw invalid([{ field: 'where', message: 'compares nothing: say all: true to mean all rows' }])
+  const isForAll =
+    sameForAll(model.entities, entityOf(model, entity), predicate, operandValue) === true
+  if (!isAll && (isForAll || !someOf(predicate, compares))) {
+    const does = isForAll ? 'holds for every row, whatever it has' : 'compares nothing'
+    throw invalid([{ field: 'where', message: `${does}: say all: true to mean all rows` }])
+  }
   return { predicate: writtenRows(model, viewer.role, entity, predicate, asks), values }
 }
 

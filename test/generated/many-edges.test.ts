@@ -221,6 +221,60 @@ for (const on of engines)
       )
     })
 
+    test('a condition that holds for every row by its form needs all: true, however deep, in both APIs', async () => {
+      const [id = 0] = await recipes(1)
+      const nobody = { title: { in: [] } }
+      const forAll = [
+        { id: { notIn: [] } },
+        { not: { id: { in: [] } } },
+        { and: [{ id: { notIn: [] } }, { not: { title: { in: [] } } }] },
+        { or: [{ title: { eq: 'x' } }, { id: { notIn: [] } }] },
+        { or: [{ title: { eq: 'x' } }, {}] },
+        { not: { and: [{ title: { eq: 'x' } }, nobody] } },
+        { not: { or: [] } },
+        { id: { isNull: false } },
+        { title: { ne: null } },
+        { owner: {} },
+        { owner: { id: { notIn: [] } } },
+        { ingredients: { none: { name: { in: [] } } } },
+        { ingredients: { none: { recipe: { ingredients: { some: { id: { in: [] } } } } } } },
+      ]
+      const notForAll = [
+        { id: { notIn: [id] } },
+        { and: [{ id: { notIn: [] } }, { title: { eq: 'x' } }] },
+        nobody,
+        { or: [nobody] },
+        { not: { id: { isNull: false } } },
+        { base: { title: { eq: null } } },
+        { base: { id: { notIn: [] } } },
+        { ingredients: { none: {} } },
+        { ingredients: { some: { name: { notIn: [] } } } },
+      ]
+      const query = `mutation ($where: RecipeWhere, $all: Boolean) {
+        deleteRecipes(where: $where, all: $all, dryRun: true) { count } }`
+      const asked = async (where: object, all?: boolean) => {
+        const rest = await change(2, { delete: true, where, dryRun: true, ...(all && { all }) })
+        const variables = { where, all }
+        const { json } = await kitchen.say(2, 'POST /graphql', { query, variables })
+        const { count } = json.data?.deleteRecipes ?? {}
+        const details = json.errors?.[0].extensions.details
+        return {
+          rest: rest.json.count ?? faultsOf(rest),
+          graphql: count ?? details?.map(({ field }: { field: string }) => field) ?? json,
+        }
+      }
+      for (const where of forAll) {
+        const refusal = { rest: ['where'], graphql: ['where'] }
+        assert.deepEqual(await asked(where), refusal, JSON.stringify(where))
+        assert.equal(typeof (await asked(where, true)).rest, 'number', JSON.stringify(where))
+      }
+      for (const where of notForAll) {
+        const { rest, graphql } = await asked(where)
+        assert.equal(typeof rest, 'number', JSON.stringify([where, rest]))
+        assert.deepEqual(graphql, rest, JSON.stringify(where))
+      }
+    })
+
     test('a field that the caller may not read in every row is no way to its values', async () => {
       await refused(bulk(1, 'jars', { delete: true, where: { secret: 'x' }, dryRun: true }), 403)
       await refused(
