@@ -173,8 +173,9 @@ export const machineErrors = defineErrors({
     title: 'A dependency is unavailable',
     example: 'This service sends no mail: its operator has set none up',
   },
-  // The first of these two is the code after which clients that know Apollo's protocol send the text.
+  // After one of the first two, clients that know Apollo's protocol send the text; after the second they send no ids any more.
   PERSISTED_QUERY_NOT_FOUND: { status: 400, title: 'No document is stored under this id' },
+  PERSISTED_QUERY_NOT_SUPPORTED: { status: 400, title: 'No documents are stored' },
   PERSISTED_QUERY_ONLY: {
     status: 400,
     title: 'Only stored documents are served',

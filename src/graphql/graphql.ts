@@ -16,7 +16,7 @@ import { runQuery } from '#graphql/query.ts'
 import { type DerivedSchema, deriveSchema, schemaText } from '#graphql/schema.ts'
 import { type Documents, documentsWith, type StoredDocuments } from '#graphql/stored.ts'
 import { preferred } from '#http/accept.ts'
-import { bodyTag, unlessKnown } from '#http/conditional.ts'
+import { bodyTag, cacheControl, unlessKnown } from '#http/conditional.ts'
 import type { EncodedBody } from '#http/encode-body.ts'
 import { asApiError, exchange, type Fail, type Handle, type HttpContext } from '#http/exchange.ts'
 import { createMemory, type Memory } from '#http/memory.ts'
@@ -83,7 +83,10 @@ const answering =
     return after(paramsOf(c, edge.bodyLimit), params => {
       let keyed: KeyedRequest | undefined
       if (method === 'POST') {
-        const request = { method, path, body: params }
+        const { query, documentId, operationName, variables } = params
+        // By what is asked, wherever the id stands.
+        const body = { query, documentId, operationName, variables }
+        const request = { method, path, body }
         const { roles } = core.model.viewers
         keyed = keyedRequest(header(c, 'idempotency-key'), viewer, request, roles)
         // In a scope of this API: the REST API knows the same key as another one.
@@ -116,8 +119,8 @@ const answering =
         if (tag === undefined)
           return { ...reply, headers: { ...headers, 'Cache-Control': 'no-store' } }
         // An answer without errors to a GET or QUERY may be cached.
-        const audience = viewer.role === anonymous.role && !whole?.isByRow ? 'public' : 'private'
-        const cached = { ...headers, ETag: tag, 'Cache-Control': `${audience}, no-cache` }
+        const isPublic = viewer.role === anonymous.role && !whole?.isByRow
+        const cached = { ...headers, ETag: tag, 'Cache-Control': cacheControl(edge, isPublic) }
         return unlessKnown(c, { ...reply, headers: cached }, tag)
       })
     })

@@ -13,7 +13,12 @@ export type Params = {
   readonly variables: JsonObject
 } & (
   | { readonly query: string; readonly documentId?: undefined }
-  | { readonly query?: undefined; readonly documentId: string }
+  | {
+      readonly query?: undefined
+      readonly documentId: string
+      /** Whether the id stands where the clients of Apollo and urql send it: those compare the message of a miss. */
+      readonly isPersistedQuery: boolean
+    }
 )
 
 /** The media types of bodies. */
@@ -70,8 +75,10 @@ export const paramsOf = (c: Http, bodyLimit: number): Params | Promise<Params> =
     if (variables != null && !isObject(variables)) throw malformed('`variables` must be an object')
     if (extensions != null && !isObject(extensions))
       throw malformed('`extensions` must be an object')
-    const source = id == null ? { query: query as string } : { documentId: id }
-    // In the order by which requests under an Idempotency-Key are compared.
+    const source =
+      id == null
+        ? { query: query as string }
+        : { documentId: id, isPersistedQuery: documentId == null }
     return { ...source, operationName: operationName ?? undefined, variables: variables ?? {} }
   })
 }

@@ -55,18 +55,25 @@ export const documentsWith = (
   }
   if (faults.length > 0) throw new Error(faults.join('\n'))
   const intoFolder = 'into the folder that DUET_DOCUMENTS names'
+  const unknown = (id: string, isPersistedQuery: boolean): ApiError => {
+    const otherwise = only ? 'have' : 'send its text as `query`, or have'
+    const message = `Document ${clipped(id, 100)} not found: ${otherwise} the operator put it ${intoFolder}`
+    // Clients that are told that there are none send texts from then on, and not each query twice.
+    const [code, phrase] =
+      documents.length > 0
+        ? (['PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound'] as const)
+        : (['PERSISTED_QUERY_NOT_SUPPORTED', 'PersistedQueryNotSupported'] as const)
+    if (!isPersistedQuery) return new ApiError(code, message)
+    const field = 'extensions.persistedQuery.sha256Hash'
+    return new ApiError(code, phrase, { details: [{ field, message }] })
+  }
   return {
-    /** The document of a request; throws its faults, and `PERSISTED_QUERY_NOT_FOUND` or `PERSISTED_QUERY_ONLY`. */
-    find: ({ query, documentId }: Params, readNew: ReadNew): Document => {
+    /** The document of a request; throws its faults, and `PERSISTED_QUERY_NOT_FOUND`, `PERSISTED_QUERY_NOT_SUPPORTED` or `PERSISTED_QUERY_ONLY`. */
+    find: (params: Params, readNew: ReadNew): Document => {
+      const { query, documentId } = params
       const known = documentId === undefined ? byText.get(query) : byId.get(documentId)
       if (known) return known.document
-      if (documentId !== undefined) {
-        const otherwise = only ? 'have' : 'send its text as `query`, or have'
-        throw new ApiError(
-          'PERSISTED_QUERY_NOT_FOUND',
-          `Document ${clipped(documentId, 100)} not found: ${otherwise} the operator put it ${intoFolder}`,
-        )
-      }
+      if (documentId !== undefined) throw unknown(documentId, params.isPersistedQuery)
       if (!only) return read(query, readNew)
       throw new ApiError(
         'PERSISTED_QUERY_ONLY',

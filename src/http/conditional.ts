@@ -13,6 +13,15 @@ export const tagOfDigest = (digest: string): string => `"${digest.slice(0, diges
 /** The strong ETag of a representation that has no revision of its own: a list, a GraphQL answer. */
 export const bodyTag = (text: string): string => tagOfDigest(hash('sha1', text, 'base64url'))
 
+/** The `Cache-Control` of a representation with an ETag: for how many seconds shared caches may keep one that anonymous may read. */
+export const cacheControl = (
+  { publicMaxAge }: { readonly publicMaxAge: number },
+  isPublic: boolean,
+): string => {
+  if (!isPublic) return 'private, no-cache'
+  return publicMaxAge > 0 ? `public, max-age=${publicMaxAge}` : 'public, no-cache'
+}
+
 /** The thing that an ETag is of: row 7 of a table at revision 3. */
 export type Mark = { readonly table: string; readonly id: number; readonly revision: number }
 

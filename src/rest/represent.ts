@@ -1,6 +1,6 @@
 /** What the handlers of the REST API share: their context, the id in a path, and the reply to a GET with its validators, or 304 with the same. */
 import type { Core } from '#core.ts'
-import { bodyTag, revisionTag, unlessKnown } from '#http/conditional.ts'
+import { bodyTag, cacheControl, revisionTag, unlessKnown } from '#http/conditional.ts'
 import type { HttpContext } from '#http/exchange.ts'
 import type { Reply } from '#http/reply.ts'
 import type { Http } from '#http/request.ts'
@@ -69,11 +69,10 @@ export const represent = (
   body: Reply['body'],
   { named, isPublic, link, queriedBy, type, tag = textTag(String(body), named) }: ReplyFacts,
 ): Reply => {
-  const fresh = edge.publicMaxAge > 0 ? `public, max-age=${edge.publicMaxAge}` : 'public, no-cache'
   const headers: Record<string, string> = {
     'Content-Type': type ?? named.contentType,
     ETag: tag,
-    'Cache-Control': isPublic ? fresh : 'private, no-cache',
+    'Cache-Control': cacheControl(edge, isPublic),
     Vary: isPublic ? 'Accept, API-Version' : 'Accept, API-Version, Authorization',
     'API-Version': String(named.version),
   }

@@ -68,6 +68,15 @@ describe('GET', () => {
     assert.equal(answered.headers.get('cache-control'), 'public, no-cache')
     assert.match(answered.headers.get('vary') ?? '', /Accept, Authorization/)
   })
+  test('DUET_PUBLIC_MAX_AGE lets caches keep what anonymous asked for, and nothing else', async () => {
+    const other = await createWorld({ edge: { publicMaxAge: 60 } })
+    const cacheControl = async (line: string, as?: number) =>
+      (await other.ask(line, as === undefined ? {} : { as })).headers.get('cache-control')
+    assert.equal(await cacheControl('GET /graphql?query={posts{id}}'), 'public, max-age=60')
+    assert.equal(await cacheControl('GET /graphql?query={posts{id}}', 2), 'private, no-cache')
+    assert.equal(await cacheControl('GET /graphql?query={users{id}}'), 'no-store')
+    await other.close()
+  })
   test('GET with an error is not cached and has no ETag', async () => {
     const answered = await world.ask('GET /graphql?query={users{id}}')
     assert.equal(answered.headers.get('cache-control'), 'no-store')

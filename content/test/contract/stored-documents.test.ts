@@ -145,6 +145,44 @@ describe('an id that names nothing', () => {
         assert.equal(answered.headers.get('cache-control'), 'no-store')
       }
     })
+  const asPersisted = (id: string) => ({
+    extensions: { persistedQuery: { version: 1, sha256Hash: id } },
+  })
+  test('an unknown id where Apollo and urql send it has the message that they compare, and the remedy in details', async () => {
+    for (const [on, remedy] of [
+      [world, 'send its text as `query`, or have'],
+      [closed, 'have'],
+    ] as const) {
+      const { json } = await post(asPersisted(digest('{ nothing }')), {}, 2, on)
+      const message = `Document ${digest('{ nothing }')} not found: ${remedy} the operator put it into the folder that DUET_DOCUMENTS names`
+      assert.deepEqual(json.errors, [
+        {
+          message: 'PersistedQueryNotFound',
+          extensions: {
+            code: 'PERSISTED_QUERY_NOT_FOUND',
+            details: [{ field: 'extensions.persistedQuery.sha256Hash', message }],
+          },
+        },
+      ])
+    }
+    const extensions = JSON.stringify(asPersisted('x').extensions)
+    const { json } = await get({ extensions })
+    assert.equal(json.errors[0].message, 'PersistedQueryNotFound')
+  })
+  test('where nothing is stored, clients are told to send texts from then on', async () => {
+    const bare = await createWorld()
+    const persisted = await post(asPersisted(digest('{ nothing }')), {}, 2, bare)
+    assert.equal(persisted.json.errors[0].message, 'PersistedQueryNotSupported')
+    const named = await post({ documentId: unknown }, {}, 2, bare)
+    assert.match(named.json.errors[0].message, /^Document sha256:.* not found: send its text/)
+    for (const answered of [persisted, named])
+      assert.equal(codeOf(answered), 'PERSISTED_QUERY_NOT_SUPPORTED')
+    // The text that they send then, beside the id.
+    const query = '{ __typename }'
+    const sent = await post({ query, ...asPersisted(digest(query)) }, {}, 2, bare)
+    assert.deepEqual(sent.json, { data: { __typename: 'Query' } })
+    await bare.close()
+  })
   test('an id with a digest in capitals, of other bytes or far too long names nothing', async () => {
     const long = 'x'.repeat(100_000)
     for (const documentId of [idOf(newest).toUpperCase(), idOf(newest.trim()), 'toString', long]) {
