@@ -1,4 +1,4 @@
-// Finds the Node that can run Duet, and the TypeScript of this checkout or of a project. Plain JavaScript, for Node 18 and up.
+// Finds the Node that can run Duet, and the TypeScript of this checkout or of a project. Plain JavaScript, for Node 20 and up.
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'

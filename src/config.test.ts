@@ -42,6 +42,12 @@ const bad: readonly (readonly [string, string, RegExp])[] = [
   ['DUET_CORS_ORIGINS', 'example.org', /^must be \* or origins such as https:\/\/example\.org/],
   ['DUET_CORS_ORIGINS', 'https://example.org/', /^must be \* or origins/],
   ['DUET_CORS_ORIGINS', 'https://a.example, *', /^must be \* or origins/],
+  [
+    'DUET_CORS_HEADERS',
+    'sentry-trace, a b',
+    /^must be \* or names of headers such as sentry-trace/,
+  ],
+  ['DUET_CORS_HEADERS', 'x-a,', /^must be \* or names of headers/],
   ['DUET_PUBLIC_MAX_AGE', '-1', /^must be a whole number from 0 to 31536000$/],
   ['DUET_PUBLIC_MAX_AGE', '1h', /^must be a whole number from 0 to 31536000$/],
   ['DUET_MAX_BODY', '1023', /^must be a whole number from 1024 to 104857600$/],

@@ -245,10 +245,18 @@ export const settings = {
     '*',
     'Origins whose pages may read answers, with commas between, or *',
   ),
+  DUET_CORS_HEADERS: setting(
+    listOf(
+      given => /^(?:\*|[\w!#$%&'*+.^`|~-]+)$/.test(given),
+      'must be * or names of headers such as sentry-trace, with commas between',
+    ),
+    'apollographql-client-name, apollographql-client-version, apollo-require-preflight, x-apollo-operation-name, x-apollo-operation-id, graphql-require-preflight, traceparent, tracestate, baggage, sentry-trace, x-requested-with',
+    'Headers of tools that those pages may send beside the API’s own, with commas between, or * for all',
+  ),
   DUET_PUBLIC_MAX_AGE: setting(
     whole(0, 31_536_000),
     '0',
-    'Seconds for which caches may keep what anonymous may read',
+    'Seconds for which caches may keep what anonymous may read: GETs of REST and of GraphQL',
   ),
   DUET_MAX_BODY: setting(whole(1024, 104_857_600), '1048576', 'Largest JSON body, in bytes'),
   DUET_MAX_CONNECTIONS: setting(

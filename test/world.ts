@@ -25,6 +25,7 @@ import { cachedReader, publishing } from '#read/read.ts'
 import { createApp } from '#serve/app.ts'
 import { putRows } from '#serve/insert.ts'
 import { announcedIn } from '#serve/service.ts'
+import { settings } from '#settings.ts'
 import { createUsage } from '#versions/deprecated-use.ts'
 import { createNotices, type DeprecationDays } from '#versions/deprecation.ts'
 import { type OutboxOptions, startOutbox } from '#write/outbox.ts'
@@ -209,6 +210,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     memory,
     active: new Map<string, number>(),
     origins: '*',
+    corsHeaders: settings.DUET_CORS_HEADERS.usual.split(', '),
     bodyLimit: 1_048_576,
     urlLimit: 4096,
     publicMaxAge: 0,

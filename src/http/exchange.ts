@@ -50,6 +50,8 @@ export type HttpContext = {
   /** How many requests are being answered, by method. */
   readonly active: Map<string, number>
   readonly origins: Origins
+  /** Names of headers that web pages may send beside those of the APIs. */
+  readonly corsHeaders: readonly string[]
   /** The largest JSON body, in bytes. */
   readonly bodyLimit: number
   /** The longest URL, in characters. */

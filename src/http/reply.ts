@@ -66,9 +66,13 @@ export const corsHeaders = (
   }
 }
 
-/** The headers of a preflight response beside the allowed methods. */
-export const preflightHeaders = {
-  'Access-Control-Allow-Headers':
-    'Authorization, Content-Type, Accept, API-Version, If-Match, If-None-Match, Idempotency-Key, X-Request-Id, Duet-Position, traceparent, tracestate',
+/** The headers that requests of the APIs may have. */
+const known =
+  'Authorization, Content-Type, Accept, API-Version, If-Match, If-None-Match, Idempotency-Key, X-Request-Id, Duet-Position'
+
+/** The headers of a preflight response beside the allowed methods; `others` are the names of headers that tools of web pages send. */
+export const preflightHeaders = (others: readonly string[]) => ({
+  // A `*` does not stand for Authorization (Fetch standard, section 4.8).
+  'Access-Control-Allow-Headers': [known, ...others].join(', '),
   'Access-Control-Max-Age': '7200',
-}
+})

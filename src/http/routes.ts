@@ -98,7 +98,7 @@ export const unrouted = (
     if (method === 'OPTIONS')
       return {
         status: 204,
-        headers: { ...methods, ...preflightHeaders, ...headersFor(c, allow) },
+        headers: { ...methods, ...preflightHeaders(edge.corsHeaders), ...headersFor(c, allow) },
         body: null,
       }
     throw new ApiError(

@@ -74,6 +74,7 @@ export const serveOn = async ({ config, content, socket }: Program, service: Ope
     connections,
     active: new Map(),
     origins: origins === '*' ? origins : origins.split(',').map(origin => origin.trim()),
+    corsHeaders: values.DUET_CORS_HEADERS,
     bodyLimit: values.DUET_MAX_BODY,
     urlLimit: values.DUET_MAX_URL,
     publicMaxAge: values.DUET_PUBLIC_MAX_AGE,

@@ -23,6 +23,7 @@ import type { Versions } from '#model/version.ts'
 import type { Event } from '#observe.ts'
 import { cachedReader } from '#read/read.ts'
 import { createApp } from '#serve/app.ts'
+import { settings as known } from '#settings.ts'
 import { createUsage } from '#versions/deprecated-use.ts'
 import { freshDatabase, templateFor } from '../postgres/tools/database.ts'
 import { versions as libraryVersions } from '../support/library/versions.ts'
@@ -187,6 +188,7 @@ export const serveModel = async (
       memory,
       active: new Map<string, number>(),
       origins: '*',
+      corsHeaders: known.DUET_CORS_HEADERS.usual.split(', '),
       bodyLimit: 1_048_576,
       urlLimit: 4096,
       publicMaxAge: 0,

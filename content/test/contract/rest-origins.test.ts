@@ -25,6 +25,9 @@ test('every origin may read by default, without credentials, and sees the header
     }
 })
 
+const allowedHeaders = (headers: Headers): readonly string[] =>
+  (headers.get('access-control-allow-headers') ?? '').split(', ')
+
 test('a preflight request is answered without a token', async () => {
   const { status, headers, text } = await world.ask('OPTIONS /api/users/2', {
     headers: {
@@ -46,8 +49,26 @@ test('a preflight request is answered without a token', async () => {
     'Idempotency-Key',
     'traceparent',
     'tracestate',
+    'baggage',
+    'sentry-trace',
+    'apollographql-client-name',
+    'apollographql-client-version',
   ])
-    assert.ok(headers.get('access-control-allow-headers')?.includes(name), name)
+    assert.ok(allowedHeaders(headers).includes(name), name)
+})
+
+test('other headers are allowed by the setting, those of the API as ever, in both APIs', async () => {
+  for (const given of [['x-datadog-trace-id'], ['*']]) {
+    const other = await createWorld({ edge: { corsHeaders: given } })
+    for (const path of ['/api/v2/users/2', '/graphql']) {
+      const { headers } = await other.ask(`OPTIONS ${path}`)
+      const allowed = allowedHeaders(headers)
+      for (const name of ['Authorization', 'Idempotency-Key', ...given])
+        assert.ok(allowed.includes(name), `${path} ${name}`)
+      assert.ok(!allowed.includes('sentry-trace'))
+    }
+    await other.close()
+  }
 })
 
 const listed = ['https://app.example.org', 'http://localhost:5173']
