@@ -1,16 +1,26 @@
 /** A request's document: parsed, validated, within the limits, and cached; bad documents never displace good ones. */
 import {
+  type ArgumentNode,
+  type ASTNode,
+  type ASTVisitFn,
+  type EnumValueNode,
+  type FloatValueNode,
   GraphQLError,
   type GraphQLSchema,
+  getNamedType,
+  type IntValueNode,
   NoSchemaIntrospectionCustomRule,
   type OperationDefinitionNode,
   parse,
   specifiedRules,
+  type ValidationRule,
   validate,
   visit,
 } from 'graphql'
 import { lru } from '#base/cache.ts'
+import { isReadBack, notReadBack } from '#base/number.ts'
 import { ApiError } from '#errors.ts'
+import { inputFault } from '#graphql/arguments.ts'
 import { placing } from '#graphql/connection-type.ts'
 import { GraphqlErrors } from '#graphql/errors.ts'
 import {
@@ -77,6 +87,36 @@ const parsed = (source: string, limits: DocumentLimits) => {
   }
 }
 
+/** Types whose own rules see to their numbers: an Int that is too large is refused, and an ID is a text. */
+const exactTypes = ['Int', 'ID']
+
+/** The input that a value within an argument is, such as `input.price`. */
+const inputOf = (ancestors: readonly (ASTNode | readonly ASTNode[] | undefined)[]): string =>
+  ancestors
+    .flatMap(one =>
+      one && 'kind' in one && /^(Argument|ObjectField)$/.test(one.kind) ? [one] : [],
+    )
+    .map(one => (one as ArgumentNode).name.value)
+    .join('.')
+
+/** No number of a document is another one when it is read (RFC 7493, section 2.2), and no enum value becomes a text of JSON. */
+const ExactValuesRule: ValidationRule = context => {
+  // TypeInfo knows no type within JSON.
+  const typeName = () => getNamedType(context.getInputType())?.name ?? 'JSON'
+  const number: ASTVisitFn<IntValueNode | FloatValueNode> = (node, _, parent, __, ancestors) => {
+    if (isReadBack(node.value) || exactTypes.includes(typeName())) return
+    const fault = { field: inputOf([...ancestors, parent]), message: notReadBack(node.value) }
+    context.reportError(inputFault(node, fault, `The number ${fault.message}.`))
+  }
+  const word: ASTVisitFn<EnumValueNode> = (node, _, parent, __, ancestors) => {
+    if (typeName() !== 'JSON') return
+    const message = `has the enum value ${node.value}, and JSON has none: write "${node.value}"`
+    const fault = { field: inputOf([...ancestors, parent]), message }
+    context.reportError(inputFault(node, fault, `The JSON ${message}.`))
+  }
+  return { IntValue: number, FloatValue: number, EnumValue: word }
+}
+
 const mostGood = 1000
 const mostBad = 100
 
@@ -112,8 +152,8 @@ export const documentCache = (
   const bad = lru<Error>(mostBad, partOf(account, shares.faults))
   const derivations = lru<unknown>(10 * mostGood, partOf(account, shares.derived))
   const rules = introspection
-    ? specifiedRules
-    : [...specifiedRules, NoSchemaIntrospectionCustomRule]
+    ? [...specifiedRules, ExactValuesRule]
+    : [...specifiedRules, ExactValuesRule, NoSchemaIntrospectionCustomRule]
   let operationCount = 0
   const read = (source: string): Document => {
     const node = orTooDeep('parsed', () => parsed(source, limits))
@@ -122,7 +162,9 @@ export const documentCache = (
     // Whether fields may be merged is compared pair by pair; graphql-js gives up above half a million.
     if (faults.at(-1)?.message === 'Validation aborted.')
       throw tooComplex('The document selects too many fields under one name')
-    if (faults.length > 0) throw new GraphqlErrors('GRAPHQL_VALIDATION_FAILED', faults)
+    const isInput = faults.every(({ extensions }) => extensions.fault)
+    if (faults.length > 0)
+      throw new GraphqlErrors(isInput ? 'BAD_USER_INPUT' : 'GRAPHQL_VALIDATION_FAILED', faults)
     checkDocument(node, limits)
     const fragments = fragmentsOf(node)
     const conditions = new Set<string>()

@@ -1,9 +1,10 @@
 /** Request bodies as JSON objects, read more strictly than JSON.parse does. */
 
 import { after } from '#base/after.ts'
+import { isReadBack, notReadBack } from '#base/number.ts'
 import { isObject, type JsonObject } from '#base/object.ts'
 import { clipped } from '#base/text.ts'
-import { ApiError } from '#errors.ts'
+import { ApiError, type FieldFault, mostFaults } from '#errors.ts'
 import { acceptQuery, type Http, header, hungUp, isQuery } from '#http/request.ts'
 
 /** How deep a body may nest; the outermost object is level 1. */
@@ -60,18 +61,25 @@ const endOfString = (json: string, start: number): number => {
 const marks = {
   quote: 34,
   comma: 44,
+  minus: 45,
+  zero: 48,
+  nine: 57,
   list: 91,
   endOfList: 93,
   object: 123,
   endOfObject: 125,
 } as const
 
+const numberAt = /-?\d[\d.eE+-]*/y
+
 /**
  * Throws where JSON nests too deep or gives a member twice, which JSON.parse lets pass: two readers of such a body
  * could see two different requests (RFC 8259, section 4). Throws `VALIDATION_ERROR` where an object, a list or the whole is too
- * large: all that reads it later takes some time for each member, JSON.parse too.
+ * large: all that reads it later takes some time for each member, JSON.parse too. Gives a fault for each number that JSON.parse would
+ * change (RFC 7493, section 2.2).
  */
-const checkStructure = (json: string, named: string): void => {
+const checkStructure = (json: string, named: string): readonly FieldFault[] => {
+  const changed: FieldFault[] = []
   const scopes: Scope[] = []
   let scope: Scope | undefined
   let isKeyNext = false
@@ -117,23 +125,37 @@ const checkStructure = (json: string, named: string): void => {
           throw tooLarge(named, `has more than ${mostMembers} members`, scopes)
       }
       isKeyNext = false
+    } else if (mark === marks.minus || (mark >= marks.zero && mark <= marks.nine)) {
+      numberAt.lastIndex = place
+      const [number = ''] = numberAt.exec(json) ?? []
+      if (number.length > 1) place += number.length - 1
+      if (!isReadBack(number) && changed.length < mostFaults)
+        changed.push({
+          field: clipped(scopes.map(({ at }) => at).join('.'), 100),
+          message: notReadBack(number),
+        })
     }
     if (inAll > mostInAll)
       throw tooLarge(named, `has more than ${mostInAll} members and elements in all`)
   }
+  return changed
 }
 
 /**
  * The value of a JSON text, which errors name so; throws `MALFORMED_REQUEST` where it is none, `VALIDATION_ERROR` where a part is too
- * large.
+ * large or a number would be another one.
  */
 export const parseJson = (text: string, named: string): unknown => {
-  checkStructure(text, named)
+  const changed = checkStructure(text, named)
+  let value: unknown
   try {
-    return JSON.parse(text)
+    value = JSON.parse(text)
   } catch (cause) {
     throw malformed(`${named} is not JSON: ${(cause as Error).message}`, cause)
   }
+  if (changed.length === 0) return value
+  const sentences = changed.map(({ field, message }) => `${field || named} ${message}`)
+  throw new ApiError('VALIDATION_ERROR', sentences.join('; '), { details: changed })
 }
 
 /** The object of a body's JSON text; throws what `parseJson` throws, and `MALFORMED_REQUEST` for another value. */

@@ -1,10 +1,10 @@
 /** GET of what rows of a list have in common: their number, sums, means, least and most, by groups, as a Selection and its values. */
 import { after } from '#base/after.ts'
 import { lru } from '#base/cache.ts'
+import { isReadBack, notReadBack } from '#base/number.ts'
 import { isObject, mapped } from '#base/object.ts'
 import { hintFor } from '#base/text.ts'
 import { prepareFor } from '#core.ts'
-import { ApiError } from '#errors.ts'
 import { parseJson } from '#http/body.ts'
 import { type EncodedBody, encodeBody } from '#http/encode-body.ts'
 import { header, parametersOf, readOptionsOf } from '#http/request.ts'
@@ -38,7 +38,13 @@ import {
 import { inVersion, isPublic, type Mount, represent } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
 import { isSortable } from '#rest/sort.ts'
-import { conditionReader, type ListCondition, queryTypes, valueOfJson } from '#rest/where.ts'
+import {
+  conditionReader,
+  jsonFault,
+  type ListCondition,
+  queryTypes,
+  valueOfJson,
+} from '#rest/where.ts'
 import type { RestHandler } from '#versions/negotiation.ts'
 import { invalid } from '#write/input.ts'
 
@@ -192,8 +198,8 @@ const requestReader = ({ core, style }: Mount, route: Route, resource: Resource)
       try {
         return inValues(parseJson(json, 'having'), 'having', '', query)
       } catch (error) {
-        if (!(error instanceof ApiError)) throw error
-        query.fault('having', 'must be a condition as JSON, such as {"count":{"gte":2}}')
+        const example = 'must be a condition as JSON, such as {"count":{"gte":2}}'
+        jsonFault(query, 'having', error, example)
         return undefined
       }
     }
@@ -202,6 +208,9 @@ const requestReader = ({ core, style }: Mount, route: Route, resource: Resource)
       if (text === undefined) return []
       const form = formIn(resource, value)
       let given: unknown = numbers.includes(scalar) ? numberIn(text) : text
+      const written = text.replace(/^\+/, '')
+      if (typeof given === 'number' && !isReadBack(written))
+        query.fault(called, notReadBack(written))
       if (typeof form === 'object' && 'field' in value) {
         const own = decoded(form, text, fieldOf(entity, value.field).values)
         if ('fault' in own) query.fault(called, own.fault)

@@ -1,4 +1,5 @@
 /** What callers of strict versions ask of the rows of a list: parameters such as `rating[gte]` and `tags.slug`, and the JSON of `where`. */
+import { isReadBack } from '#base/number.ts'
 import { nearest } from '#base/text.ts'
 import { ApiError } from '#errors.ts'
 import { parseJson, parseObject } from '#http/body.ts'
@@ -13,7 +14,7 @@ import {
 } from '#model/condition.ts'
 import { type Entity, mayAskField, mayAskRelation, type Relation } from '#model/entity.ts'
 import { fieldOf, type Model } from '#model/model.ts'
-import { digitsOf, parseMinor } from '#model/money.ts'
+import { digitsOf, formatMinor, parseMinor } from '#model/money.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
 import { comparedWith, notAnId, parseId } from '#model/values.ts'
 import {
@@ -68,10 +69,8 @@ const valueOfText = (
   const whole = fieldOf(entity, key)
   const field = whole.scalar === 'list' && whole.items ? whole.items : whole
   const { scalar, values } = field
-  if (scalar === 'money' || scalar === 'decimal') {
-    const isNumber = parseMinor(text, digitsOf(field, digits)) !== undefined
-    return isNumber ? Number(text) : new ValueFault('must be a number')
-  }
+  if (scalar === 'money' || scalar === 'decimal')
+    return valueOfNumber(text, digitsOf(field, digits)) ?? new ValueFault('must be a number')
   if (values && typeof form === 'object') return valueOfWord(form, text, values)
   if (scalar === 'text' || scalar === 'date') return text
   if (scalar === 'id') return parseId(text) ?? new ValueFault(notAnId)
@@ -79,6 +78,16 @@ const valueOfText = (
   if ('fault' in compared) return new ValueFault(compared.fault)
   if (scalar === 'time') return new Date(Number(compared.value))
   return scalar === 'flag' ? compared.value === 1 : compared.value
+}
+
+/** The number of a text as conditions have it, which is on the same side of each amount; undefined if the text is none. */
+const valueOfNumber = (text: string, digits: number): number | undefined => {
+  const parsed = parseMinor(text, digits)
+  if (!parsed?.rest || isReadBack(text)) return parsed && Number(text)
+  // Read as a double, 1e-400 would be 0, and 19.9900000000000000001 would be 19.99.
+  const sign = text.startsWith('-') ? '-' : ''
+  const [whole, fraction = ''] = formatMinor(parsed.minor, digits).replace('-', '').split('.')
+  return Number(`${sign}${whole}.${fraction.padEnd(digits, '0')}5`)
 }
 
 /** The value of a condition that a version's word stands for. */
@@ -179,6 +188,19 @@ const wrapped = (step: string, of: unknown) => {
   return { [name]: some ? { some: of } : of }
 }
 
+/** Names what is wrong with the JSON of a parameter; what parses it has thrown the error. */
+export const jsonFault = (
+  query: QueryParameters,
+  name: string,
+  error: unknown,
+  message: string,
+): void => {
+  if (!(error instanceof ApiError)) throw error
+  const faults = error.code === 'VALIDATION_ERROR' ? error.details : undefined
+  for (const fault of faults ?? [{ field: '', message }])
+    query.fault(fault.field === '' ? name : `${name}.${fault.field}`, fault.message)
+}
+
 /** A caller's condition with the fields of the list's own rows in it, null for one that crosses relations; and its own words. */
 export type ListCondition = Omit<Asked, 'comparisons'> & {
   readonly fields: readonly string[] | null
@@ -268,8 +290,7 @@ export const conditionReader = (
       try {
         condition = parseJson(json, 'where')
       } catch (error) {
-        if (!(error instanceof ApiError)) throw error
-        query.fault('where', 'must be a condition as JSON, such as {"id":1}')
+        jsonFault(query, 'where', error, 'must be a condition as JSON, such as {"id":1}')
         return undefined
       }
       add(ofJson, condition, path => path)

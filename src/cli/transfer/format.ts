@@ -3,9 +3,11 @@
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { CsvError, parse as parseCsv } from 'csv-parse'
+import { isReadBack, notReadBack } from '#base/number.ts'
 import { isObject } from '#base/object.ts'
 import { type Format, nameOf } from '#cli/transfer/kinds.ts'
 import type { InputRow, TransferKind } from '#content.ts'
+import { ApiError } from '#errors.ts'
 import { parseJson } from '#http/body.ts'
 import type { Entity } from '#model/entity.ts'
 import { isDerived } from '#model/field.ts'
@@ -83,13 +85,26 @@ const fromNdjson = async function* (file: string): AsyncGenerator<FileRow> {
   }
 }
 
-const number = (text: string): unknown => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text)
+/** The fault of a cell: the rest of a sentence about it. */
+class CellFault {
+  readonly message: string
+  constructor(message: string) {
+    this.message = message
+  }
+}
+
+const number = (text: string): unknown => {
+  if (!/^-?\d+(\.\d+)?$/.test(text)) return text
+  return isReadBack(text) ? Number(text) : new CellFault(notReadBack(text))
+}
+
 /** A list or an object is one cell of JSON; other text stays as it is, and the row's check refuses it. */
 const jsonIn = (text: string): unknown => {
   try {
-    return JSON.parse(text)
-  } catch {
-    return text
+    return parseJson(text, 'it')
+  } catch (error) {
+    const isJson = error instanceof ApiError && error.code === 'VALIDATION_ERROR'
+    return isJson ? new CellFault(`has a value: ${error.message}`) : text
   }
 }
 
@@ -200,7 +215,11 @@ const fromCsv = async function* (
         column.name,
         readCell(column, record[index] ?? quotedEmpty),
       ])
-      yield { line, row: Object.fromEntries(members.filter(([, value]) => value !== undefined)) }
+      const faults = members.flatMap(([name, value]) =>
+        value instanceof CellFault ? [`${name} ${value.message}`] : [],
+      )
+      const row = Object.fromEntries(members.filter(([, value]) => value !== undefined))
+      yield faults.length > 0 ? { line, fault: faults.join('; ') } : { line, row }
     } else yield { line, fault: `has ${record.length} values, the header names ${header.length}` }
   }
 }
