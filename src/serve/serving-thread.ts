@@ -1,8 +1,8 @@
 /** One of several threads that serve, and what it and the main thread tell each other. */
 
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import type { RateCounts } from '#base/rate-counts.ts'
-import type { Tallies } from '#base/tallies.ts'
+import type { OnTotals, ThreadCounts } from '#base/rate-counts.ts'
+import { type Tallies, talliesOf } from '#base/tallies.ts'
 import type { EngineShare } from '#engines/shared/store.ts'
 import type { ThreadMetrics } from '#metrics/metrics.ts'
 import { shrinkAtRest } from '#serve/heap.ts'
@@ -33,6 +33,7 @@ export type FromThread =
   | {
       readonly kind: 'count'
       readonly what: string
+      readonly limit: number
       readonly window: number
       readonly seen: ReadonlyMap<string, number>
     }
@@ -43,6 +44,13 @@ export type FromThread =
 export type ToThread =
   | { readonly kind: 'listen'; readonly port: number }
   | { readonly kind: 'counted'; readonly totals: ReadonlyMap<string, number> }
+  /** What another thread's counts made of totals that are not small. */
+  | {
+      readonly kind: 'totals'
+      readonly what: string
+      readonly window: number
+      readonly totals: ReadonlyMap<string, number>
+    }
   | { readonly kind: 'metrics' }
   | { readonly kind: 'damaged' | 'stopped'; readonly message: string }
   | { readonly kind: 'end' }
@@ -52,19 +60,24 @@ export const serveAsThread = async (program: Program): Promise<void> => {
   const { number, share, tallies } = workerData as ThreadSetup
   const main = parentPort as MessagePort
   const tell = (message: FromThread) => main.postMessage(message)
+  const learning = new Map<string, OnTotals>()
   const uncounted: ((totals: ReadonlyMap<string, number>) => void)[] = []
   // The main thread does what is in it.
   const outbox = { wake: () => tell({ kind: 'effect' }), close: async () => {} }
   const thread = {
     ...{ number, share, tallies, outbox },
     log: (lines: string) => tell({ kind: 'log', lines }),
-    counts:
-      (what: string): RateCounts =>
-      (window, seen) =>
-        new Promise(resolve => {
-          uncounted.push(resolve)
-          tell({ kind: 'count', what, window, seen })
-        }),
+    counts: {
+      threads: talliesOf(tallies, number - 1)('connections').threads,
+      of: (what, limit, onTotals) => {
+        learning.set(what, onTotals)
+        return (window, seen) =>
+          new Promise(resolve => {
+            uncounted.push(resolve)
+            tell({ kind: 'count', what, limit, window, seen })
+          })
+      },
+    } satisfies ThreadCounts,
     onDamage: (message: string) => tell({ kind: 'damaged', message }),
   }
   const service = await openService(program, { onFatal: () => process.exit(1), thread })
@@ -81,6 +94,8 @@ export const serveAsThread = async (program: Program): Promise<void> => {
         return tell({ kind: 'listening', url: await serving.listen(onLoaded, message.port) })
       case 'counted':
         return uncounted.shift()?.(message.totals)
+      case 'totals':
+        return learning.get(message.what)?.(message.window, message.totals)
       case 'metrics':
         return tell({ kind: 'metrics', metrics: (await metrics?.json()) ?? [] })
       case 'damaged':

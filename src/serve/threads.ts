@@ -6,6 +6,7 @@ import { isMainThread, Worker, workerData } from 'node:worker_threads'
 import { createTallies, forget, numbersOf } from '#base/tallies.ts'
 import type { Config } from '#config.ts'
 import type { EngineShare } from '#engines/shared/store.ts'
+import { createTotals } from '#http/limit/counts.ts'
 import type { ThreadMetrics } from '#metrics/metrics.ts'
 import { authOf } from '#serve/auth.ts'
 import { halveYoung, keepHeapSmall } from '#serve/heap.ts'
@@ -69,19 +70,6 @@ export const threadsFor = (
 /** Whether this is a thread that `serveInThreads` started. */
 export const isServingThread =
   !isMainThread && (workerData as Partial<ThreadSetup> | null)?.isServingThread === true
-
-/** The counts of all threads: of things of a kind, in a window of time, by caller. */
-const createTotals = () => {
-  const kinds = new Map<string, Map<number, Map<string, number>>>()
-  return (kind: string, window: number, seen: ReadonlyMap<string, number>) => {
-    const windows = kinds.getOrInsertComputed(kind, () => new Map())
-    const totals = windows.getOrInsertComputed(window, () => new Map<string, number>())
-    // What is late may be of the window before; those before that are over.
-    for (const old of windows.keys()) if (old < window - 1) windows.delete(old)
-    for (const [key, n] of seen) totals.set(key, (totals.get(key) ?? 0) + n)
-    return new Map([...seen.keys()].map(key => [key, totals.get(key) ?? 0]))
-  }
-}
 
 /** So many deaths within so many milliseconds end the process: whatever it is, another thread does not help. */
 const deadly = { deaths: 3, within: 60_000 }
@@ -197,8 +185,12 @@ export const serveInThreads = async (
         case 'effect':
           return outbox.wake()
         case 'count': {
-          const { what, window, seen } = message
-          return tell({ kind: 'counted', totals: totals(what, window, seen) })
+          const { what, limit, window, seen } = message
+          const { counted, told } = totals(what, limit, window, seen)
+          tell({ kind: 'counted', totals: counted })
+          for (const other of told.size > 0 ? threads.values() : [])
+            if (other !== known) other.tell({ kind: 'totals', what, window, totals: told })
+          return
         }
         case 'metrics':
           known.metrics = message.metrics

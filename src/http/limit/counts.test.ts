@@ -2,7 +2,11 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, mock, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { createCounts, type Report } from './counts.ts'
+import { Hono } from 'hono'
+import type { OnTotals } from '#base/rate-counts.ts'
+import type { Http } from '#http/request.ts'
+import { createCounts, createTotals, type Report } from './counts.ts'
+import { createLimiter } from './limiter.ts'
 
 // A mocked clock: time passes when the tests say so, however busy the machine is.
 beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }))
@@ -35,7 +39,7 @@ const paused = (ms: number) => new Promise<void>(resolve => void setTimeout(reso
 const reported = 300
 
 /** Shared counts, as a store has them; `batches` are the reports so far. */
-const createTotals = (delay = 1) => {
+const createStore = (delay = 1) => {
   const totals = new Map<string, number>()
   const batches: ReadonlyMap<string, number>[] = []
   const tally: Report = async seen => {
@@ -77,7 +81,7 @@ test('where many callers have counts, new addresses are counted by provider and 
 })
 
 test('far from the limit no request waits, and counts are reported once in a while', async () => {
-  const { tally, batches } = createTotals()
+  const { tally, batches } = createStore()
   const { count } = createCounts({ limit: 6000, report: tally })
   assert.deepEqual(
     times(80, () => count('viewer 1')),
@@ -103,7 +107,7 @@ test('far from the limit no request waits, and counts are reported once in a whi
 })
 
 test('a fast caller is reported at once, and each 120th of its requests waits for its number', async () => {
-  const { tally, batches } = createTotals()
+  const { tally, batches } = createStore()
   const { count } = createCounts({ limit: 6000, report: tally })
   assert.ok(times(119, () => count('viewer 1')).every(n => typeof n === 'number'))
   await passes(20)
@@ -114,7 +118,7 @@ test('a fast caller is reported at once, and each 120th of its requests waits fo
 })
 
 test('near the limit all processes together allow exactly the limit', async () => {
-  const { tally } = createTotals()
+  const { tally } = createStore()
   const processes = times(4, () => createCounts({ limit: 100, report: tally }))
   const ask = (n: number) => processes.flatMap(({ count }) => times(n, () => count('viewer 1')))
   const numbers: number[] = []
@@ -126,7 +130,7 @@ test('near the limit all processes together allow exactly the limit', async () =
 })
 
 test('requests that wait in one turn of the event loop are reported together', async () => {
-  const { tally, batches } = createTotals()
+  const { tally, batches } = createStore()
   const { count } = createCounts({ limit: 10, report: tally })
   times(8, () => count('viewer 1'))
   const waiting = times(5, () => count('viewer 1'))
@@ -145,7 +149,7 @@ test('requests that wait in one turn of the event loop are reported together', a
 })
 
 test('a request that comes while a batch is on its way gets its number with the next', async () => {
-  const { tally, batches } = createTotals(20)
+  const { tally, batches } = createStore(20)
   const { count } = createCounts({ limit: 10, report: tally })
   times(8, () => count('viewer 1'))
   const first = count('viewer 1')
@@ -159,7 +163,7 @@ test('a request that comes while a batch is on its way gets its number with the 
 })
 
 test('of a burst at several processes exactly a small limit is allowed', async () => {
-  const { tally } = createTotals(5)
+  const { tally } = createStore(5)
   const processes = times(3, () => createCounts({ limit: 50, report: tally }))
   const waiting: (number | Promise<number>)[] = []
   for (let round = 0; round < 20; round++) {
@@ -171,7 +175,7 @@ test('of a burst at several processes exactly a small limit is allowed', async (
 })
 
 test('one process after the other, they allow exactly a small limit', async () => {
-  const { tally } = createTotals()
+  const { tally } = createStore()
   let allowed = 0
   for (const { count } of times(2, () => createCounts({ limit: 20, report: tally })))
     for (let n = 0; n < 15; n++) {
@@ -182,7 +186,7 @@ test('one process after the other, they allow exactly a small limit', async () =
 })
 
 test('a caller that is known to be above the limit is refused without the store', async () => {
-  const { tally, totals, batches } = createTotals()
+  const { tally, totals, batches } = createStore()
   totals.set('viewer 1', 99)
   const { count } = createCounts({ limit: 10, report: tally })
   assert.equal(await given(count('viewer 1')), 100)
@@ -193,7 +197,7 @@ test('a caller that is known to be above the limit is refused without the store'
 })
 
 test('while the store cannot be reached, the own count decides, and is reported later', async () => {
-  const { tally, totals } = createTotals()
+  const { tally, totals } = createStore()
   let isAway = true
   const { count } = createCounts({
     limit: 10,
@@ -217,7 +221,7 @@ test('a store that does not answer is not waited for long', async () => {
 })
 
 test('a request that waits when the window ends still gets its number from the store', async () => {
-  const { tally, totals } = createTotals()
+  const { tally, totals } = createStore()
   totals.set('viewer 1', 1)
   const { count, end } = createCounts({ limit: 10, report: tally })
   times(8, () => count('viewer 1'))
@@ -225,3 +229,193 @@ test('a request that waits when the window ends still gets its number from the s
   end()
   assert.equal(await given(last), 10)
 })
+
+/** A main thread, which may fall silent, and two threads that serve: what they tell each other takes a millisecond. */
+const createThreads = async (limit: number) => {
+  const contexts: Http[] = []
+  const app = new Hono().all('*', c => {
+    contexts.push(c as never)
+    return c.body(null)
+  })
+  await app.request('/api/posts')
+  const totals = createTotals()
+  const clock = { now: 0 }
+  const learning: OnTotals[] = []
+  let isSilent = false
+  let held: (() => void)[] = []
+  /** What the main thread does with a message, now or when it is back. */
+  const atMain = (work: () => void) => void (isSilent ? held.push(work) : work())
+  const threads = times(2, () => {
+    const at = learning.length
+    return createLimiter({
+      limit,
+      now: () => clock.now,
+      threadCounts: {
+        threads: 2,
+        of: (kind, most, onTotals) => {
+          learning.push(onTotals)
+          return (window, seen) =>
+            new Promise(resolve =>
+              setTimeout(
+                () =>
+                  atMain(() => {
+                    const { counted, told } = totals(kind, most, window, seen)
+                    setTimeout(() => resolve(counted), 1)
+                    for (const [other, learn] of learning.entries())
+                      if (other !== at) setTimeout(() => learn(window, told), 1)
+                  }),
+                1,
+              ),
+            )
+        },
+      },
+    })
+  })
+  const [context] = contexts
+  let served = 0
+  let refused = 0
+  const ask = async (thread: number, n = 1) => {
+    const one = async () => {
+      try {
+        await threads[thread]?.count(context as Http, { id: 1, role: 'user' })
+        served++
+      } catch {
+        refused++
+      }
+    }
+    await Promise.all(times(n, one))
+  }
+  return {
+    /** Asks so often on a thread; the requests wait as others do. */
+    ask: (thread: number, n?: number) => void ask(thread, n),
+    clock,
+    silence: (isSo: boolean) => {
+      isSilent = isSo
+      if (isSo) return
+      for (const work of held) work()
+      held = []
+    },
+    end: async () => {
+      await passes(1200)
+      for (const { close } of threads) close()
+      return { served, refused }
+    },
+  }
+}
+
+type Threads = Awaited<ReturnType<typeof createThreads>>
+
+/** How 300 requests come at two threads, where 200 are served; and how few may be while the main thread says nothing. */
+const shapes: readonly (readonly [
+  name: string,
+  send: (threads: Threads) => unknown,
+  least?: number,
+  most?: number,
+])[] = [
+  [
+    'all at once',
+    ({ ask }) => {
+      ask(0, 150)
+      ask(1, 150)
+    },
+  ],
+  ['all at one thread', ({ ask }) => ask(0, 300)],
+  [
+    'one after another, by turns',
+    async ({ ask }) => {
+      for (let n = 0; n < 300; n++) {
+        ask(n % 2)
+        await passes(1)
+      }
+    },
+  ],
+  [
+    'in waves',
+    async ({ ask }) => {
+      for (let n = 0; n < 10; n++) {
+        ask(0, 10)
+        ask(1, 20)
+        await passes(30)
+      }
+    },
+  ],
+  [
+    'one thread late by 700 ms: its own time is up when it reads the answer',
+    async ({ ask }) => {
+      ask(0, 150)
+      ask(1, 150)
+      await turn()
+      mock.timers.tick(700)
+    },
+  ],
+  [
+    'the main thread silent from the start',
+    async ({ ask, silence }) => {
+      silence(true)
+      ask(0, 150)
+      ask(1, 150)
+      await passes(1500)
+      ask(0, 50)
+      silence(false)
+    },
+  ],
+  [
+    'the main thread silent when one thread has had half',
+    async ({ ask, silence }) => {
+      ask(0, 100)
+      await passes(20)
+      silence(true)
+      ask(0, 100)
+      ask(1, 100)
+      await passes(1500)
+      silence(false)
+    },
+  ],
+  [
+    'the main thread silent when one thread has had all',
+    async ({ ask, silence }) => {
+      ask(0, 200)
+      await passes(20)
+      silence(true)
+      ask(1, 100)
+      await passes(1500)
+      silence(false)
+    },
+  ],
+  [
+    'the main thread silent for a while, at one thread alone',
+    async ({ ask, silence }) => {
+      silence(true)
+      ask(0, 150)
+      await passes(1500)
+      silence(false)
+      await passes(20)
+      ask(0, 150)
+    },
+    190,
+    200,
+  ],
+  [
+    'across the change of a minute',
+    async ({ ask, clock, silence }) => {
+      ask(0, 150)
+      ask(1, 150)
+      silence(true)
+      clock.now += 60_000
+      ask(0, 150)
+      ask(1, 150)
+      await passes(20)
+      silence(false)
+    },
+    390,
+    420,
+  ],
+]
+
+for (const [name, send, least = 190, most = 210] of shapes)
+  test(`of 300 requests at two threads a limit of 200 serves 200, to within a twentieth: ${name}`, async () => {
+    const threads = await createThreads(200)
+    await send(threads)
+    const { served, refused } = await threads.end()
+    assert.ok(served >= least && served <= most, `${served} served, ${refused} refused`)
+  })

@@ -7,6 +7,8 @@ type CountsOptions = {
   readonly limit: number
   /** Reports the counts of this window to the store; absent where this process counts by itself. */
   readonly report?: Report | undefined
+  /** How many report, where all are known: while no totals come, each has its share of what was left by the last one. */
+  readonly threads?: number
   /** How many callers have a count of their own; later addresses share those of their providers. */
   readonly most?: number
 }
@@ -39,20 +41,39 @@ const emptyBatch = () => ({
   isAwaited: false,
 })
 
+/** Totals above this part of a limit are told to all threads: where the main thread falls silent, each knows what is left to be shared. */
+const toldFrom = 0.05
+
 const addTo = (counts: Map<string, number>, key: string, n: number): number => {
   const sum = (counts.get(key) ?? 0) + n
   counts.set(key, sum)
   return sum
 }
 
+/** The counts of all threads, as their main thread adds them up: of things of a kind, in a window of time, by caller. */
+export const createTotals = () => {
+  const kinds = new Map<string, Map<number, Map<string, number>>>()
+  /** Adds what one thread has seen; gives the totals of those callers, and those of them that the other threads are told. */
+  return (kind: string, limit: number, window: number, seen: ReadonlyMap<string, number>) => {
+    const windows = kinds.getOrInsertComputed(kind, () => new Map())
+    const totals = windows.getOrInsertComputed(window, () => new Map<string, number>())
+    // What is late may be of the window before; those before that are over.
+    for (const old of windows.keys()) if (old < window - 1) windows.delete(old)
+    const counted = new Map<string, number>()
+    for (const [key, n] of seen) counted.set(key, addTo(totals, key, n))
+    return { counted, told: new Map([...counted].filter(([, n]) => n > limit * toldFrom)) }
+  }
+}
+
 /** Counts that begin at zero. Where several processes share them, each reports to the store in batches, and takes the totals back. */
-export const createCounts = ({ limit, report, most = usualMost }: CountsOptions) => {
+export const createCounts = ({ limit, report, threads = 1, most = usualMost }: CountsOptions) => {
   /** By caller, the last total from the store and the requests here since. */
   const counted = new Map<string, number>()
   const near = Math.floor(limit * exactFrom)
   const batchSize = Math.ceil(limit * batchPart)
   let filling = emptyBatch()
-  let isSending = false
+  /** The batch that is reported now. */
+  let sent: typeof filling | undefined
   /** The last report failed or took too long: requests do not wait for the next. */
   let isUnavailable = false
   let timer: NodeJS.Timeout | undefined
@@ -73,37 +94,51 @@ export const createCounts = ({ limit, report, most = usualMost }: CountsOptions)
     if (!isDue) setImmediate(flush)
     isDue = true
   }
+  /** The requests of a caller whose total has not come yet. */
+  const unreported = (key: string): number =>
+    (sent?.counts.get(key) ?? 0) + (filling.counts.get(key) ?? 0)
+  /** The number of a request where no total comes, the n-th since the last one: each thread may have as many, and together they stay within the limit. */
+  const alone = (key: string, nth: number): number =>
+    (counted.get(key) ?? 0) - unreported(key) + threads * nth
+  /** Notes a total, unless a later one was known already. */
+  const note = (key: string, total: number, own: number): void => {
+    const known = (counted.get(key) ?? 0) - unreported(key)
+    counted.set(key, Math.max(known, total) + own)
+  }
   /** Reports the batch that was filled. One at a time: requests that come meanwhile are in the next. */
   const flush = async () => {
     clearTimeout(timer)
     timer = undefined
     isDue = false
-    if (!report || isSending || filling.counts.size === 0) return
-    isSending = true
-    const sent = filling
+    if (!report || sent || filling.counts.size === 0) return
+    const batch = filling
+    sent = batch
     filling = emptyBatch()
     /** Answers all that wait by what is known here; the counts may be sent later all the same. */
     const giveUp = () => {
       isUnavailable = true
-      for (const batch of [sent, filling]) {
-        batch.totals.resolve(new Map())
-        batch.totals = Promise.withResolvers()
-        batch.isAwaited = false
+      for (const one of [batch, filling]) {
+        one.totals.resolve(new Map())
+        one.totals = Promise.withResolvers()
+        one.isAwaited = false
       }
     }
-    const timeout = setTimeout(giveUp, reportTimeout).unref()
+    // Where this thread itself was held up, the answer is there, and is read in this turn.
+    const late = () => setImmediate(() => sent === batch && giveUp())
+    const timeout = setTimeout(late, reportTimeout).unref()
     try {
-      const totals = await report(sent.counts)
+      const totals = await report(batch.counts)
       isUnavailable = false
-      for (const [key, total] of totals) counted.set(key, total + (filling.counts.get(key) ?? 0))
-      sent.totals.resolve(totals)
+      for (const [key, total] of totals) note(key, total, filling.counts.get(key) ?? 0)
+      sent = undefined
+      batch.totals.resolve(totals)
     } catch {
       // The engine reports its own faults; this batch is sent again with the next.
-      for (const [key, n] of sent.counts) addTo(filling.counts, key, n)
+      sent = undefined
+      for (const [key, n] of batch.counts) addTo(filling.counts, key, n)
       giveUp()
     }
     clearTimeout(timeout)
-    isSending = false
     if (filling.isAwaited) soon()
     else if (filling.counts.size > 0) later()
   }
@@ -113,25 +148,39 @@ export const createCounts = ({ limit, report, most = usualMost }: CountsOptions)
     const key = keyOf(caller)
     const n = (counted.get(key) ?? 0) + work
     if (n > limit) return n
+    const since = unreported(key) + work
+    const silent = isUnavailable ? alone(key, since) : n
+    if (silent > limit) return silent
     counted.set(key, n)
     if (!report) return n
     const batch = filling
     const nth = addTo(batch.counts, key, work)
     if (isUnavailable || (n <= near && nth < batchSize)) {
       later()
-      return n
+      return silent
     }
     soon()
     batch.isAwaited = true
     // The batch has the last numbers up to the total of the store.
     return batch.totals.promise.then(totals => {
       const total = totals.get(key)
-      return total === undefined ? n : total - (batch.counts.get(key) ?? 0) + nth
+      if (total !== undefined) return total - (batch.counts.get(key) ?? 0) + nth
+      const number = alone(key, since)
+      if (number <= limit) return number
+      // It may be on its way to the store, so it is taken back there.
+      addTo(counted, key, -work)
+      addTo(filling.counts, key, -work)
+      later()
+      return number
     })
   }
 
   return {
     count,
+    /** Notes totals that others told, of which none was asked for. */
+    learn: (totals: ReadonlyMap<string, number>): void => {
+      for (const [key, total] of totals) note(key, total, unreported(key))
+    },
     /** Whether the next request of the caller will be refused, as far as is known here. */
     isUsedUp: (caller: string): boolean => (counted.get(keyOf(caller)) ?? 0) >= limit,
     /** The window is over: counts that no request waits for are not reported any more. */

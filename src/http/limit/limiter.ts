@@ -2,7 +2,7 @@
 import { after } from '#base/after.ts'
 import { lru } from '#base/cache.ts'
 import { graphqlPath, restPath } from '#base/paths.ts'
-import type { RateCounts, ThreadCounts } from '#base/rate-counts.ts'
+import type { OnTotals, RateCounts, ThreadCounts } from '#base/rate-counts.ts'
 import { ApiError } from '#errors.ts'
 import { callersBehind } from '#http/limit/address.ts'
 import { type Counts, createCounts } from '#http/limit/counts.ts'
@@ -34,28 +34,35 @@ const isCounted = (method: string, path: string): boolean =>
   method !== 'OPTIONS' && apiPath.test(path)
 
 /** The counts of the present minute; those of the one before end when the next begins. */
-const createWindows = ({ limit, now, rateCounts }: LimiterOptions) => {
+const createWindows = (
+  kind: string,
+  { limit, now, threadCounts, ...options }: Omit<LimiterOptions, 'creations'>,
+) => {
   let present: { readonly window: number; readonly counts: Counts } | undefined
   const end = () => present?.counts.end()
-  return {
-    present: () => {
-      const window = Math.floor(now() / minute)
-      if (present?.window === window) return present
-      end()
-      const report = rateCounts && ((seen: ReadonlyMap<string, number>) => rateCounts(window, seen))
-      present = { window, counts: createCounts({ limit, report }) }
-      return present
-    },
-    end,
+  const windowNow = () => Math.floor(now() / minute)
+  const ofNow = () => {
+    const window = windowNow()
+    if (present?.window === window) return present
+    end()
+    const report = rateCounts && ((seen: ReadonlyMap<string, number>) => rateCounts(window, seen))
+    present = { window, counts: createCounts({ limit, report, threads }) }
+    return present
   }
+  const learn: OnTotals = (window, totals) => {
+    if (window === windowNow()) ofNow().counts.learn(totals)
+  }
+  const { rateCounts = threadCounts?.of(kind, limit, learn) } = options
+  const { threads = 1 } = threadCounts ?? {}
+  return { present: ofNow, end }
 }
 
 /** A limiter; close it in the end. */
 export const createLimiter = (options: LimiterOptions) => {
   const { limit, now, proxies, superuser } = options
   const countedFor = callersBehind(proxies)
-  const { threadCounts, rateCounts = threadCounts?.('requests') } = options
-  const { present, end } = createWindows({ limit, now, rateCounts })
+  const { threadCounts } = options
+  const { present, end } = createWindows('requests', options)
   const secondsLeft = (window: number) =>
     Math.max(1, Math.ceil(((window + 1) * minute - now()) / 1000))
   const policy = `"default";q=${limit};w=60`
@@ -76,7 +83,7 @@ export const createLimiter = (options: LimiterOptions) => {
   const creations = new Map(
     Object.entries(options.creations ?? {}).map(([entity, most]) => [
       entity,
-      { most, windows: createWindows({ limit: most, now, rateCounts: threadCounts?.(entity) }) },
+      { most, windows: createWindows(entity, { limit: most, now, threadCounts }) },
     ]),
   )
   /** Counts the creation of a row, at once unless it must wait for other threads; throws `RATE_LIMITED` above the limit of its entity. */
