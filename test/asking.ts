@@ -89,6 +89,7 @@ export const askingOf = ({
       status: response.status,
       headers: response.headers,
       text,
+      isAnonymous: !new Headers(headers).has('authorization'),
     })
     const isJson = /json/.test(response.headers.get('content-type') ?? '')
     return {

@@ -1,8 +1,17 @@
 /** The operations of a document: of the routes that the model gives, and of actions and separate routes, which describe themselves. */
+import { ApiError } from '#errors.ts'
 import { entityOf, fieldOf, type Model, typeName } from '#model/model.ts'
 import { withArticle } from '#model/names.ts'
 import type { JsonSchema, MediaType } from '#model/operation-docs.ts'
-import { anonymous, isForAll, judge, mayBeDoneBy, nobody, type Rule } from '#model/policy.ts'
+import {
+  anonymous,
+  isForAll,
+  judge,
+  mayBeDoneBy,
+  nobody,
+  type Role,
+  type Rule,
+} from '#model/policy.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
 import type { Lifetime } from '#model/version.ts'
 import { inputExample } from '#openapi/examples.ts'
@@ -16,6 +25,9 @@ import {
   shareAs,
 } from '#openapi/responses.ts'
 import { describedBy, inputFields, marksOf, refTo } from '#openapi/schemas.ts'
+import { plan } from '#read/planner.ts'
+import { comparing, oneRow, type Root } from '#read/selection.ts'
+import { itemsOf } from '#rest/one.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
 import {
   answerNameOf,
@@ -70,15 +82,41 @@ const ofLists: readonly HeaderName[] = ['Link', 'Accept-Query']
 const ofForms: readonly HeaderName[] = ['Content-Security-Policy', 'Referrer-Policy']
 const writeHeaders: readonly HeaderName[] = ['Cache-Control', 'Duet-Position']
 
-/** The rules that a read of an entity passes: its own, and the rules of the members it shows. */
-const readRules = (model: Model, { entity, members }: Resource): readonly Rule[] => [
-  entity.policy.enter ?? entity.policy.read ?? nobody,
-  ...members.flatMap(member => {
-    if (member.kind === 'field') return [fieldOf(entity, member.field).readableBy]
-    if (member.kind === 'links') return []
-    return [entityOf(model, entity.relations[member.name]?.to ?? '').policy.read ?? nobody]
-  }),
-]
+/** Whether a role may read what an operation answers with, in some rows at least: all members of them, or those that are chosen. */
+const mayRead = (
+  model: Model,
+  resource: Resource,
+  role: Role,
+  chosen: readonly string[] | null,
+  more: Partial<Root> = {},
+): boolean => {
+  const root = { ...oneRow(resource.name, itemsOf(model, resource, '', chosen)), ...more }
+  try {
+    plan({ encoding: 'rest', roots: [root] }, model, role)
+    return true
+  } catch (error) {
+    if (error instanceof ApiError) return false
+    throw error
+  }
+}
+
+/** Whether a role may read at a route, all members or those that are chosen. */
+const mayReadAt = (
+  model: Model,
+  resource: Resource,
+  { kind, below }: Pick<Route, 'kind' | 'below'>,
+  role: Role,
+  chosen: readonly string[] | null,
+): boolean =>
+  mayRead(model, resource, role, kind === 'aggregate' ? [] : chosen, {
+    where: below && !below.through ? [comparing(below.field, 'eq', 3)] : [],
+    ...(below?.through && { linked: { ...below.through, by: below.field, slot: 3 } }),
+    exists: below ? [{ entity: below.entity, slot: 3 }] : [],
+  })
+
+/** Whether a rule lets a role through, for some rows at least. */
+const letsIn = (model: Model, rule: Rule | undefined, role: Role): boolean =>
+  judge(rule ?? nobody, { id: null, role }, model) !== 'no'
 
 /** Whether conditions may name a member that some callers may not read, of these rows or of those that relations lead to. */
 const mayAskClosed = (model: Model, resource: Resource, seen = new Set<string>()): boolean => {
@@ -153,8 +191,9 @@ type ToldOperation = {
   readonly operationId: string
   readonly summary: string
   readonly description: string
-  /** The rules that it passes, its own first. */
-  readonly rules: readonly Rule[]
+  /** Whether some requests need no token, and whether a token may lack the right by itself, whatever is stored. */
+  readonly isOpen: boolean
+  readonly mayForbid: boolean
   readonly isRead: boolean
   /** Whether it compares `If-Match` with an ETag. */
   readonly isGuarded: boolean
@@ -169,12 +208,7 @@ type ToldOperation = {
 }
 
 const operationOf = (parts: DocumentParts, told: ToldOperation): DocumentOperation => {
-  const { model, style } = parts
-  const { method, path, lifetime, rules, isRead, isGuarded, requestBody } = told
-  const isOpen = rules.every(rule => judge(rule, anonymous, model) === 'yes')
-  // A token may lack the right by itself, whatever is stored.
-  const plain = { id: null, role: model.viewers.roles.default }
-  const mayForbid = isRead && rules.some(rule => judge(rule, plain, model) === 'no')
+  const { method, path, lifetime, isOpen, mayForbid, isRead, isGuarded, requestBody } = told
   const codes = [
     ...everywhere,
     ...(isRead ? ofReads : ofWrites),
@@ -183,7 +217,7 @@ const operationOf = (parts: DocumentParts, told: ToldOperation): DocumentOperati
     ...told.ofBody,
     ...(method === 'POST' && !isRead ? ofKeys : []),
     ...(isGuarded ? ['PRECONDITION_FAILED'] : []),
-    ...(style.isStrict ? ['VALIDATION_ERROR'] : []),
+    ...(parts.style.isStrict ? ['VALIDATION_ERROR'] : []),
     ...told.errors,
   ]
   return {
@@ -273,15 +307,24 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
   const hookErrors = hasHook ? errors.map(({ code }) => code) : []
   const isAsked = kind === 'list' || kind === 'aggregate'
   const rule = ruleOfRoute(model, route)
-  const rules = rule ? [rule] : readRules(model, resource)
+  const { policy } = entity
+  const answers = kind === 'create' || kind === 'replace' || kind === 'update'
+  const isOpen = rule
+    ? letsIn(model, rule, anonymous.role) &&
+      (!answers ||
+        mayRead(model, resource, anonymous.role, null, {
+          written: kind === 'create' ? 'created' : 'changed',
+        }))
+    : mayReadAt(model, resource, route, anonymous.role, entity.rest.selectable ? [] : null)
   return operationOf(parts, {
     method,
     path,
     lifetime,
     operationId: operationIdOf(model, route),
     summary,
-    description: mayBeDoneBy(rules[0], model),
-    rules,
+    description: mayBeDoneBy(rule ?? policy.enter ?? policy.read, model),
+    isOpen,
+    mayForbid: isRead && !mayReadAt(model, resource, route, model.viewers.roles.default, null),
     isRead,
     isGuarded:
       !isRead &&
@@ -377,7 +420,13 @@ export const describedOperation = (
     operationId,
     summary: described.summary,
     description: [described.description ?? '', mayBeDoneBy(rule, model)].join(' ').trim(),
-    rules: [rule ?? nobody],
+    isOpen:
+      letsIn(model, rule, anonymous.role) &&
+      (answers === null ||
+        mayRead(model, resourceOf(model, answers, parts.version), anonymous.role, null, {
+          written: 'changed',
+        })),
+    mayForbid: !action && !letsIn(model, rule, model.viewers.roles.default),
     isRead: !action,
     isGuarded:
       action !== undefined && (action.ownTag === true || guardedBy(action, model) !== null),

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { randomFrom } from '#base/random.ts'
+import { anonymous } from '#check/callers.ts'
 import { checkLists } from '#check/lists.ts'
 import { checkHandReads, checkReads } from '#check/reads.ts'
 import { viewsOf } from '#check/reference.ts'
@@ -34,7 +35,8 @@ for (const { name, content } of subjects)
         // These are the connection's own.
         for (const name of ['connection', 'keep-alive', 'transfer-encoding', 'date'])
           headers.delete(name)
-        await checkTraffic(content, served.model, line, { ...answer, headers })
+        const isAnonymous = viewer.role === anonymous.role
+        await checkTraffic(content, served.model, line, { ...answer, headers, isAnonymous })
         if (answer.status < 400 || line.includes('/graphql')) return answer
         const told = { ...answer, errors: errorsFor(content, answer.headers) }
         const { code } = told.errors === 'error' ? answer.json.error : answer.json

@@ -8,7 +8,13 @@ import { type OpenApi, openApiOf } from '#openapi/openapi.ts'
 import { onPostgres } from '../stores.ts'
 
 /** An answer as the tests have it. */
-type Got = { readonly status: number; readonly headers: Headers; readonly text: string }
+type Got = {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** Whether the request had no token. */
+  readonly isAnonymous?: boolean
+}
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is walked as it comes.
 type Json = any
@@ -137,6 +143,9 @@ export const checkerOf = (
     const response = resolved(operation?.responses[String(got.status)])
     if (!operation) return undefined
     if (!response) return `the status ${got.status} is not declared: ${got.text}`
+    // Where a request without a token succeeds, the document must not ask for one.
+    const isOpen = operation.security.some((one: object) => Object.keys(one).length === 0)
+    if (got.isAnonymous && got.status < 400 && !isOpen) return 'no token was needed'
     const isPart = new URLSearchParams(query).has('fields')
     return headerFault(response, got) ?? bodyFault(response, got, isPart)
   }

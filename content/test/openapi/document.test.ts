@@ -74,3 +74,29 @@ test('the example of a new user may be sent as it is to a store with the demo', 
   const { example: body } = json.paths['/users'].post.requestBody.content['application/json']
   assert.equal((await other.ask('POST /api/v2/users', { body })).status, 201)
 })
+
+test('a token is asked for where each request needs one, and not where a rule by row lets anybody in', async () => {
+  const { paths } = await openApiOf(recipes, 1)
+  const isOpen = (method: string, path: string) => {
+    const operation = paths[path]?.[method]
+    const { security } = operation as unknown as { security: readonly object[] }
+    assert.deepEqual(security.at(-1), { bearer: [] })
+    return security.some(one => Object.keys(one).length === 0)
+  }
+  // Published recipes are anybody's, and so are their ingredients.
+  for (const path of [
+    '/recipes',
+    '/recipes/aggregate',
+    '/recipes/{id}',
+    '/recipes/{id}/ingredients',
+  ])
+    assert.ok(isOpen('get', path), path)
+  for (const [method, path] of [
+    ['post', '/recipes'],
+    ['patch', '/recipes/{id}'],
+    ['post', '/recipes/bulk'],
+    ['put', '/recipes/{recipeId}/tags/{id}'],
+    ['post', '/recipes/{id}/publish'],
+  ] as const)
+    assert.ok(!isOpen(method, path), path)
+})

@@ -66,11 +66,17 @@ const cases: readonly (readonly [string, string, RegExp, Parameters<typeof witho
     /the code NOT_FOUND is not declared/,
     ({ components }) => components.responses.NotFound['x-codes'].pop(),
   ],
+  [
+    'that no token is needed',
+    'GET /api/v2/products/1',
+    /no token was needed/,
+    ({ paths }) => paths['/products/{id}'].get.security.shift(),
+  ],
 ]
 
 for (const [what, line, fault, take] of cases)
   test(`a document that lacks ${what} does not hold for ${line}`, async () => {
-    const got = await world.ask(line)
+    const got = { ...(await world.ask(line)), isAnonymous: true }
     assert.equal((await without(() => {}))(line, got), undefined)
     assert.match((await without(take))(line, got) ?? '', fault)
   })
