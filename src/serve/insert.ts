@@ -8,7 +8,7 @@ import { anonymous } from '#model/policy.ts'
 import { hasRows } from '#serve/store.ts'
 import { queryOf } from '#sql/engine.ts'
 import { comma, join, name, type SqlValue, sql, statement } from '#sql/sql.ts'
-import { rememberSubject } from '#write/command.ts'
+import { madeSlugs, rememberSubject, slugApart } from '#write/command.ts'
 import { type InputContext, inputValues, type Values } from '#write/input.ts'
 
 /** The texts of inserts into an entity's table, each made once: for a number of rows with values for these fields. */
@@ -65,11 +65,17 @@ export const manyInserter = (store: OpenStore, entity: Entity) => {
  * with ids of their own the caller settles the session's ids; rows without one that follow here get higher ids anyway.
  */
 export const inserter = (store: OpenStore, entity: Entity) => {
-  const { session } = store
+  const { session, dialect } = store
   const textFor = insertTexts(store, entity)
   const remember = remembering(store, entity)
   let isUnsettled = false
-  return async (row: Values): Promise<number> => {
+  return async (given: Values): Promise<number> => {
+    const row = new Map(given)
+    for (const { key, text } of madeSlugs(entity, given)) {
+      const apart = slugApart(store, { table: entity.table, key, text })
+      const [[slug = text] = []] = await session.query(queryOf(sql`select ${apart}`, dialect))
+      row.set(key, slug)
+    }
     if (row.has('id')) isUnsettled = true
     else if (isUnsettled) {
       isUnsettled = false

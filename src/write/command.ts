@@ -2,6 +2,7 @@
 import { ApiError } from '#errors.ts'
 import type { Mailer } from '#mail/mail.ts'
 import { anyOf, type Predicate, someOf } from '#model/condition.ts'
+import type { Entity } from '#model/entity.ts'
 import { madeSlug } from '#model/field.ts'
 import { columnName, entityOf, fieldOf, type Model } from '#model/model.ts'
 import { judge, type Rule, refusal, rowRights, type Viewer } from '#model/policy.ts'
@@ -67,7 +68,7 @@ export type Command = {
 }
 
 /** One statement of a command, and the error when its expectation fails. */
-export type GuardedStep = Partial<Pick<Step, 'expect' | 'checksViewer' | 'path'>> & {
+export type GuardedStep = Partial<Pick<Step, 'expect' | 'checksViewer' | 'path' | 'slugs'>> & {
   /** Whether it puts something into the outbox. */
   readonly isEffect?: true
   /** The name by which later steps and the answer refer to its row. */
@@ -112,6 +113,37 @@ export const raised = (
   return found
 }
 
+/** The slugs among the values of a new row that are as its texts make them, so that nobody asked for that one. */
+export const madeSlugs = (
+  entity: Entity,
+  values: ReadonlyMap<string, SqlPart>,
+): readonly { readonly key: string; readonly text: string; readonly target: string }[] => {
+  const made: { key: string; text: string; target: string }[] = []
+  for (const [key, text] of values) {
+    const field = fieldOf(entity, key)
+    const { initial } = field
+    const source =
+      typeof initial === 'object' && 'slugOf' in initial ? values.get(initial.slugOf) : null
+    if (typeof source === 'string' && typeof text === 'string' && madeSlug(source, field) === text)
+      made.push({ key, text, target: `${entity.table}.${columnName(key)}` })
+  }
+  return made
+}
+
+/** A made slug, told apart from those that other rows have by the id that comes next, or the first number after it that is free. */
+export const slugApart = (
+  { dialect }: Pick<Writing, 'dialect'>,
+  { table, key, text }: { readonly table: string; readonly key: string; readonly text: string },
+): Sql => {
+  const [rows, of] = [name(table), name(columnName(key))]
+  const slug = dialect.typed(text, 'text')
+  const isTaken = (one: Sql) => sql`exists (select 1 from ${rows} where ${of} = ${one})`
+  return sql`case when ${isTaken(slug)} then (
+    with recursive "tries" ("n") as (select coalesce(max(id), 0) + 1 from ${rows}
+      union all select "n" + 1 from "tries" where ${isTaken(sql`${slug} || '-' || "n"`)})
+    select ${slug} || '-' || max("n") from "tries") else ${slug} end`
+}
+
 /** What an insert puts into the fields of these values. */
 export const insertedValues = (
   { model, dialect }: Pick<Writing, 'model' | 'dialect'>,
@@ -119,20 +151,11 @@ export const insertedValues = (
   values: ReadonlyMap<string, SqlPart>,
 ): ReadonlyMap<string, Sql> => {
   const entity = entityOf(model, entityName)
-  const table = name(entity.table)
   const inserted = new Map<string, Sql>()
-  for (const [key, value] of values) {
-    const field = fieldOf(entity, key)
-    const { initial } = field
-    const typed = dialect.typed(value, field.scalar)
-    const source =
-      typeof initial === 'object' && 'slugOf' in initial ? values.get(initial.slugOf) : null
-    const isMade = typeof source === 'string' && madeSlug(source, field) === value
-    // One that was made of a text, and that another row has, is told apart by the id that comes next.
-    const apart = sql`case when exists (select 1 from ${table} where ${name(columnName(key))} = ${typed})
-      then ${typed} || '-' || (select coalesce(max(id), 0) + 1 from ${table}) else ${typed} end`
-    inserted.set(key, isMade ? apart : typed)
-  }
+  for (const [key, value] of values)
+    inserted.set(key, dialect.typed(value, fieldOf(entity, key).scalar))
+  for (const { key, text } of madeSlugs(entity, values))
+    inserted.set(key, slugApart({ dialect }, { table: entity.table, key, text }))
   return inserted
 }
 
@@ -299,13 +322,23 @@ export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
   const made: Step[] = []
   let hasEffect = false
   for (const one of steps) {
-    const { name, sql, expect = 'row', explain, checksViewer = false, isEffect, path } = one
+    const {
+      name,
+      sql,
+      expect = 'row',
+      explain,
+      checksViewer = false,
+      isEffect,
+      path,
+      slugs = [],
+    } = one
     made.push({
       statement: statementOf(sql),
       expect,
       ...(explain && { explain: statementOf(explain) }),
       checksViewer,
       ...(path !== undefined && { path }),
+      ...(slugs.length > 0 && { slugs }),
     })
     // A step comes after those that it refers to; of two of one name the first is meant.
     if (name !== undefined && !numbers.has(name)) numbers.set(name, made.length - 1)

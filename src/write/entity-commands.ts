@@ -31,6 +31,7 @@ import {
   insertInto,
   lockedSql,
   looksAt,
+  madeSlugs,
   permit,
   rememberSubject,
   result,
@@ -177,7 +178,7 @@ export const create = (
     isolated: hook?.isolated,
     steps: [
       ...steps,
-      { name: 'insert', sql: insert, ...guard },
+      { name: 'insert', sql: insert, slugs: madeSlugs(entity, values), ...guard },
       ...remember,
       ...effectSteps(writing, entityName, 'create', result('insert')),
     ],

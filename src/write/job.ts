@@ -47,7 +47,15 @@ export type Step<Statement = JobStatement> = {
   readonly checksViewer?: boolean
   /** The path of the part of the input that it is about, for its error. */
   readonly path?: string | undefined
+  /** The slugs that it makes of texts, each with the unique column that it is for: nobody is told of one that another job takes meanwhile. */
+  readonly slugs?: readonly { readonly target: string; readonly text: string }[]
 }
+
+/** Whether a job only lost a race for a slug that it makes, so that it gets another one when it runs again. */
+export const lostSlug = ({ steps }: Pick<Job, 'steps'>, outcome: Outcome): boolean =>
+  outcome.kind === 'violation' &&
+  outcome.constraint === 'unique' &&
+  steps[outcome.step]?.slugs?.some(({ target }) => target === outcome.target) === true
 
 /** The status of an answer: always the same, or by whether a step returned a row. */
 export type Status =

@@ -4,6 +4,7 @@
  */
 import { ApiError, type ErrorKind, type machineErrors } from '#errors.ts'
 import { namesViewer, now, OperandValue, resolveCondition, viewer } from '#model/condition.ts'
+import { madeSlug } from '#model/field.ts'
 import { columnName, entityOf, fieldOf, notFound } from '#model/model.ts'
 import { digitsOf } from '#model/money.ts'
 import { judge, type Rule, refusal, resolvingIn, rowRights, type Viewer } from '#model/policy.ts'
@@ -20,6 +21,7 @@ import {
   insertInto,
   lockedSql,
   looksAt,
+  madeSlugs,
   result,
   type Writing,
 } from '#write/command.ts'
@@ -438,7 +440,8 @@ export const statedSteps = (
           asSelf = true
         const given = insertedValues(writing, entityName, values)
         const into = sql`${insertInto(entity.table, given)} where true`
-        if (!once) steps.push({ ...named, sql: sql`${into} returning ${returned}` })
+        const slugs = madeSlugs(entity, values)
+        if (!once) steps.push({ ...named, sql: sql`${into} returning ${returned}`, slugs })
         else {
           const sole = sql`${into} on conflict do nothing returning id`
           steps.push({ name: put, sql: sole, expect: 'any' })
@@ -548,5 +551,13 @@ export const hookBefore = (
   if (!own) return { values, ...stated }
   const step = { does: 'change', entity: entityName, values: own as StepValues } as const
   const all = new Map([...values, ...valuesOf(writing, step)])
+  // A slug that nobody gave follows the text that it is made of.
+  for (const { key } of madeSlugs(entity, values)) {
+    const field = fieldOf(entity, key)
+    const { initial } = field
+    const source = typeof initial === 'object' && 'slugOf' in initial && all.get(initial.slugOf)
+    if (typeof source === 'string' && !Object.hasOwn(own, key))
+      all.set(key, madeSlug(source, field) || (values.get(key) ?? null))
+  }
   return { values: all as ReadonlyMap<string, SqlPart>, ...stated }
 }

@@ -20,7 +20,7 @@ import type { Version } from '#model/version.ts'
 import type { ReadPlan } from '#read/plan.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import type { Command } from '#write/command.ts'
-import type { Idempotency, Job, Outcome, Writer } from '#write/job.ts'
+import { type Idempotency, type Job, lostSlug, type Outcome, type Writer } from '#write/job.ts'
 
 export type Done = Extract<Outcome, { kind: 'done' | 'tried' }>
 
@@ -83,10 +83,11 @@ export const commit = async (
 
 const errorOf = (
   model: Model,
-  { name, viewer, deletes, refused }: Command,
+  command: Command,
   outcome: Exclude<Outcome, Done>,
   version: Version | undefined,
 ): Error => {
+  const { name, viewer, deletes, refused } = command
   switch (outcome.kind) {
     case 'refused':
       return refused(outcome.step, outcome.rows)
@@ -101,6 +102,12 @@ const errorOf = (
     }
     case 'violation': {
       const { constraint, target, text } = outcome
+      if (lostSlug(command, outcome))
+        return new ApiError(
+          'OVERLOADED',
+          `Too many try to ${name} of the same name at this moment; try again soon`,
+          { retryAfter: 1 },
+        )
       const taken = constraint === 'unique' ? takenError(model, target, version) : undefined
       if (taken) return taken
       const isReference = constraint === 'reference'

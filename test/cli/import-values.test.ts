@@ -43,3 +43,12 @@ test('a number that would be read as another one is a fault of its row, in NDJSO
   ])
   assert.deepEqual([csv.code, csv.rows], [1, []])
 })
+
+test('rows without a slug get one each, whichever the rows before them have', async () => {
+  const { code, said, rows } = await importing(
+    'name,slug\nSoup,\nSoup!,\nTea,soup-4\nsoup,\n',
+    'slug',
+  )
+  assert.equal(code, 0, said.join())
+  assert.deepEqual(rows.flat(), ['soup', 'soup-2', 'soup-4', 'soup-5'])
+})

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { notebook } from '#test/support/notebook.ts'
-import { createWorld, type World } from '#test/world.ts'
+import { until } from '#test/support/wait.ts'
+import { createWorld, filling, onPostgres, type World } from '#test/world.ts'
 
 let world: World
 before(async () => {
@@ -112,5 +113,60 @@ describe('a number of JSON that would be read as another one', () => {
       'mutation { createNote(input: { name: "a", meta: { a: "RED", b: true, c: null } }) { meta } }',
     )
     assert.deepEqual(json.data.createNote.meta, { a: 'RED', b: true, c: null })
+  })
+})
+
+describe('a slug that nobody gave', () => {
+  test('is another one for each of many rows that are made at once, in both APIs', async () => {
+    const names = ['Soup!', 'Soup?', 'soup', 'SOUP.', 'Soup…', 'Söup', '(soup)', 'soup;']
+    const answers = await Promise.all(
+      names.flatMap(name => [
+        note({ name }).then(({ slug }) => slug),
+        world
+          .gql('mutation ($name: String!) { createNote(input: { name: $name }) { slug } }', {
+            variables: { name },
+          })
+          .then(({ json, text }) => json.data?.createNote.slug ?? text),
+      ]),
+    )
+    assert.equal(new Set(answers).size, 2 * names.length, answers.join())
+    for (const slug of answers) assert.match(slug, /^soup(-\d+)?$/)
+  })
+
+  test('is another one where that with the id is taken, and the numbers after it too', async () => {
+    const { id } = await note({ name: 'Stew' })
+    for (const more of [4, 5, 7]) await note({ slug: `stew-${id + more}` })
+    const slugs: string[] = []
+    for (let more = 4; more < 7; more++) slugs.push((await note({ name: 'Stew' })).slug)
+    assert.deepEqual(slugs, [`stew-${id + 6}`, `stew-${id + 8}`, `stew-${id + 9}`])
+    assert.equal((await note({ name: `Stew ${id + 4}` })).slug, `stew-${id + 4}-${id + 7}`)
+    const many = await world.ask('POST /api/notes/bulk', {
+      body: { create: [{ name: 'Stew' }, { name: 'Stew' }, { name: 'Stew' }] },
+    })
+    assert.equal(many.json.count, 3, many.text)
+    const given = await world.ask('POST /api/notes', { body: { name: 'Own', slug: 'stew' } })
+    assert.deepEqual([given.status, given.json.errors[0].field], [409, 'slug'])
+  })
+
+  test('is another one where another process takes it first', {
+    skip: !onPostgres && 'only one process writes to SQLite at a time',
+  }, async () => {
+    const { create } = await filling(world.store, async ({ session }) => {
+      await session.query({
+        text: `insert into notes (name, name_key, name_words, slug, ranks, kind, is_done, created_at, revision)
+            values ('x', 'x', 'x', 'broth', '[]', 'plain', 0, 0, 1)`,
+        values: [],
+      })
+      const create = note({ name: 'Broth' })
+      await until('the create waits for the other one', async () => {
+        const waiting = await world.rows(
+          `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+        )
+        return waiting.length > 0
+      })
+      // In an object: a promise that is given back would be awaited before the commit.
+      return { create }
+    })
+    assert.match((await create).slug, /^broth-\d+$/)
   })
 })

@@ -64,6 +64,10 @@ const note = entity({
     revision: revision(),
   },
   search: { name: 1 },
+  before: {
+    create: ({ input }) =>
+      input.name === 'Rename me' ? { values: { name: 'Renamed' } } : undefined,
+  },
   policy: { read: anyone, create: anyone, update: anyone, delete: anyone },
   bulk: true,
 })

@@ -28,12 +28,14 @@ const changedRow = (text: string): ChangedRow | null => {
 }
 
 /**
- * The rows that a job is known to change before it has begun. Any other costs no more than a connection while the
+ * The rows that a job is known to change before it has begun, and the slugs that it makes. Any other costs no more than a connection while the
  * job waits for it in the database.
  */
 export const rowsOf = ({ steps }: Pick<Job, 'steps'>): readonly string[] => {
   const rows = new Set<string>()
-  for (const { statement } of steps) {
+  for (const { statement, slugs = [] } of steps) {
+    // Jobs that make one slug would all make the same one, and each but the first would have to run again.
+    for (const { target, text } of slugs) rows.add(`${target} ${text}`)
     const { text, values } = statement
     const known = changedRows.get(text)
     const row = known === undefined ? changedRows.set(text, changedRow(text)) : known

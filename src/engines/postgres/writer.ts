@@ -21,7 +21,14 @@ import { ApiError } from '#errors.ts'
 import type { ReadPlan } from '#read/plan.ts'
 import { type Prepared, prepare } from '#read/read.ts'
 import { driveBy, type Position, type Query, queryWith, type Rows } from '#sql/engine.ts'
-import { isResult, type Job, keyQueriesOf, type Outcome, type Writer } from '#write/job.ts'
+import {
+  isResult,
+  type Job,
+  keyQueriesOf,
+  lostSlug,
+  type Outcome,
+  type Writer,
+} from '#write/job.ts'
 import { boundQuery, perform } from '#write/perform.ts'
 
 /** Milliseconds between two looks whether the database takes writes. */
@@ -199,8 +206,8 @@ export const createWriter = (options: PostgresServing, finder: ServerFinder) => 
           }
         }, wait)
         // A guard failed because of a transaction committed in between, which the next try sees.
-        const hasLostRace = outcome.kind === 'violation' && outcome.constraint === 'reference'
-        if (!hasLostRace || isLast()) return outcome
+        const isLate = outcome.kind === 'violation' && outcome.constraint === 'reference'
+        if ((!isLate && !lostSlug(job, outcome)) || isLast()) return outcome
       } catch (error) {
         const mayPass = isRetryable(error) || (finder.role === 'primary' && isReadOnly(error))
         if (!mayPass || isLast()) throw error
