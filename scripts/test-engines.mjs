@@ -28,6 +28,8 @@ export const onSqliteOnly = {
   'test/cli/start.test.ts': 'settings and ports do not depend on the store',
   'test/cli/token.test.ts': 'tokens do not depend on the store',
   'content/test/cli/usage.test.ts': 'usage does not depend on the store',
+  'test/generic/rest.test.ts':
+    'methods, headers and faults of bodies do not depend on the store; check.test.ts writes on both',
   'test/model/drafts.test.ts':
     'SQLite drafts; content/test/postgres/migrate.test.ts has those of PostgreSQL',
   'test/model/field.test.ts':

@@ -122,7 +122,7 @@ export const orders = [
     'One change overwrites another',
     [
       'content/test/contract/rest-preconditions.test.ts: of twenty writers of … with one ETag exactly one wins',
-      'test/generic/writes.test.ts: a change asks for the revision that its caller saw, where he says so',
+      'test/generic/rest.test.ts: a change asks for the revision that its caller saw, and one of nothing changes nothing',
     ],
     'At night a thousand times for each path.',
   ],

@@ -3,6 +3,7 @@ import { type JsonObject, mapped } from '#base/object.ts'
 import { oneOf } from '#base/random.ts'
 import { named, pathOf } from '#check/callers.ts'
 import { type StoredRow, satisfies } from '#check/conditions.ts'
+import { askDeclared } from '#check/declared.ts'
 import { sameOrFault } from '#check/reads.ts'
 import {
   compareNullsLast,
@@ -440,8 +441,7 @@ export const checkLists = async (service: CheckService, random: () => number): P
   const reference = await service.reference()
   const lists = routesOf(model).filter(
     ({ kind, lifetime, entity }) =>
-      view.style.isStrict &&
-      (kind === 'list' || kind === 'aggregate') &&
+      (kind === 'list' || (kind === 'aggregate' && view.style.isStrict)) &&
       isIn(lifetime, view.version) &&
       entityOf(model, entity).fields.id?.rest,
   )
@@ -460,7 +460,10 @@ export const checkLists = async (service: CheckService, random: () => number): P
       const parents = below ? reference.seen(below.entity, above, viewer) : []
       const parent = oneOf(parents, random)
       if (!isOpen(entity) || (below && !parent)) continue
-      await askRest(service, { ...common, version: view.version }, route, parent?.id)
+      if (view.style.isStrict)
+        await askRest(service, { ...common, version: view.version }, route, parent?.id)
+      if (route.kind === 'list')
+        await askDeclared(service, reference, route, parent?.id, viewer, random)
     }
   }
 }

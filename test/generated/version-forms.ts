@@ -1,11 +1,11 @@
 /** What one version says as the other would say it, by the declaration. */
 
+import type { callersOf } from '#check/callers.ts'
 import { memberName, type RowsReference, written } from '#check/reference.ts'
 import type { Field } from '#model/field.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import type { Viewer } from '#model/policy.ts'
 import { isIn } from '#model/version.ts'
-import type { callersOf } from '../generic/subject.ts'
 import type { Draw } from '../operations.ts'
 import type { Answered } from '../world.ts'
 

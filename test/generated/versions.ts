@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { bodyIfAny } from '#check/bodies.ts'
+import { callersOf } from '#check/callers.ts'
+import { filtersIn, sortsOf } from '#check/declared.ts'
 import { memberName, rowsOf, written } from '#check/reference.ts'
 import { fillWith } from '#check/rows.ts'
 import type { OpenStore } from '#content.ts'
@@ -9,11 +11,11 @@ import type { Filter } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import type { Viewer } from '#model/policy.ts'
+import { parseId } from '#model/values.ts'
 import { isIn } from '#model/version.ts'
 import type { Route } from '#rest/routes.ts'
 import { type Subject, subjects } from '../generic/contents.ts'
-import { filtersIn, isNoWord, sortsOf } from '../generic/lists.ts'
-import { asOf, callersOf, type Filled, filled } from '../generic/subject.ts'
+import { asOf, type Filled, filled } from '../support/filled.ts'
 import { type Answered, modelAsUsual } from '../world.ts'
 import { drawn } from './compare.ts'
 import {
@@ -48,6 +50,14 @@ const inQuery = (parameters: readonly (readonly [name: Pair, value: Pair])[]): P
     new URLSearchParams(parameters.map(([name, value]) => [name[at], value[at]]) as []).toString(),
   ) as unknown as Pair
 
+/** Whether the newer version takes the text of a filter for none of the words that it has, or for no id. */
+const isNoWord = ({ scalar, values }: Field, { kind }: Filter, text: string): boolean => {
+  if (kind === 'above zero') return !['', 'true', 'false'].includes(text)
+  if (kind !== 'equals' || text === '') return false
+  if (scalar === 'id') return parseId(text) === undefined
+  return values !== undefined && !values.includes(text)
+}
+
 /** The parameters of a list: filters, an order, members and a page. */
 const listParameters = (source: Source, route: Route, path: string) => {
   const { draw, model, cursors } = source
@@ -63,10 +73,10 @@ const listParameters = (source: Source, route: Route, path: string) => {
     if (!same || !field || !chance(25)) continue
     const texts = filterText(source, route.entity, filter, field)
     found.push([[name, same[0]], texts])
-    if (isNoWord(field, filter, texts[1], 2)) isRefused = true
+    if (isNoWord(field, filter, texts[1])) isRefused = true
   }
-  const sorts = sortsOf(entity, listing, 2).flatMap(({ query, signed }) => {
-    const first = sortsOf(entity, listing, 1).find(other => other.signed === signed)
+  const sorts = sortsOf(entity, 2).flatMap(({ query, signed }) => {
+    const first = sortsOf(entity, 1).find(other => other.signed === signed)
     return first ? [[new URLSearchParams(first.query), new URLSearchParams(query)] as const] : []
   })
   const isUnknown = chance(8)
