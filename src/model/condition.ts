@@ -16,7 +16,7 @@ import {
 } from '#model/values.ts'
 import { foldedAs, type SearchIndex } from '#model/words.ts'
 
-/** The row that the caller's token speaks for; it is never null: a rule that names it lets nobody through without one. */
+/** The row that the caller's token speaks for. No row of others is compared with one that is not there: it is nobody's. */
 export const viewer: unique symbol = Symbol.for('duet.viewer')
 /** The time of the request. */
 export const now: unique symbol = Symbol.for('duet.now')
@@ -69,7 +69,7 @@ export type MembersOf<C> = C extends readonly (infer One)[]
       [Member in keyof C]: Member extends 'and' | 'or' | 'not' ? MembersOf<C[Member]> : Member
     }[keyof C]
 
-/** Where the row of the viewer is found by a subject, which its slot then has in place of its id. */
+/** Where the row of the viewer is found: by its id, or by a subject, which its slot then has in place of the id. */
 export type ViewersTable = { readonly table: string; readonly by: string }
 
 /** What a field is compared with: a stored value, a parameter of a read, the viewer's id, the time of the request, or a result of an earlier step of the write. */
@@ -135,7 +135,7 @@ export type FieldComparison = Placed & {
  *   `some` and `none`, the rows of `table` whose field `by` has the id of this one. `found` says that an index finds those that
  *   fit: one at the most, or few;
  * - `finds` holds of rows that have all of some words, as an index of words finds them;
- * - `has viewer` holds if the caller's token speaks for a row.
+ * - `has viewer` holds if the caller's token speaks for a row: one that is looked up if `from` says where, else one that it has the id of.
  *
  * Operands are stored values (times in milliseconds, money in minor units, flags as 0 and 1), slots, the viewer and the time.
  */
@@ -200,6 +200,23 @@ export const isOfViewer = (predicate: Predicate): boolean => {
   if (kind === 'across') return predicate.rows !== 'none' && isOfViewer(predicate.where)
   return kind === 'has viewer'
 }
+
+/** The values that a predicate itself compares its field with. */
+export const operandsIn = (predicate: Predicate): readonly Operand[] => {
+  if (predicate.kind === 'among') return predicate.values
+  return predicate.kind === 'compare' ? [predicate.to] : []
+}
+
+const namesViewerIn = (predicate: Predicate): boolean =>
+  someOf(predicate, one => operandsIn(one).some(({ kind }) => kind === 'viewer'))
+
+/** Whether the viewer is named below a negation: such a predicate may hold of any row if the viewer has none. */
+export const isViewerNegated = (predicate: Predicate): boolean =>
+  someOf(
+    predicate,
+    one =>
+      (one.kind === 'not' || (one.kind === 'across' && one.rows === 'none')) && namesViewerIn(one),
+  )
 
 /** An entity, as far as the form of a condition on its rows depends on it. */
 type FormedEntity = {

@@ -8,6 +8,7 @@ import {
   type Condition,
   conditionInWords,
   isOfViewer,
+  isViewerNegated,
   namesViewer,
   type Predicate,
   resolveCondition,
@@ -314,7 +315,7 @@ type RuledModel = Conditions & {
 export const resolvingIn = ({ entities, viewers: { entity, by }, settings }: RuledModel) => {
   const table = entity === undefined ? undefined : entities[entity]?.table
   const from = table !== undefined && by !== undefined ? { table, by } : undefined
-  return { entities, digits: settings.currency.digits, from }
+  return { entities, digits: settings.currency.digits, from, table }
 }
 
 /** What a rule demands of a row before and after a change, for callers of one kind. */
@@ -337,15 +338,17 @@ export const rowRights = (
     .map(one =>
       known.getOrInsertComputed(one, () => {
         const context = resolvingIn(model)
-        const { from } = context
+        const { table, from } = context
         const resolved = (condition: Condition): Predicate => {
           const { predicate, faults } = resolveCondition(context, entityName, condition)
           const [fault] = faults
           if (fault) wrong(`a rule of ${entityName} has ${fault.path}, which ${fault.message}`)
-          // Where the condition may hold of rows of others, a caller without a row is kept from them.
-          return one.byViewer && !isOfViewer(predicate)
-            ? allOf([predicate, { kind: 'has viewer', ...(from && { from }) }])
-            : predicate
+          if (!one.byViewer || isOfViewer(predicate)) return predicate
+          // Where the condition may hold of rows of others, a caller without a row is kept from them; a token may outlive its row,
+          // and then a negation holds of what was its own.
+          const byId = table !== undefined && isViewerNegated(predicate) && { table, by: 'id' }
+          const found = from ?? (byId || undefined)
+          return allOf([predicate, { kind: 'has viewer', ...(found && { from: found }) }])
         }
         const before = resolved(one.before ?? {})
         return { before, after: one.after === undefined ? before : resolved(one.after) }

@@ -1,7 +1,7 @@
 /** Responses made of answers, cached as long as the rows that these came from are as they were. */
 import { after } from '#base/after.ts'
 import { hashOf } from '#base/text.ts'
-import { type Predicate, partsOf } from '#model/condition.ts'
+import { operandsIn, type Predicate, partsOf } from '#model/condition.ts'
 import { columnName } from '#model/names.ts'
 import {
   indexOf,
@@ -22,10 +22,8 @@ const mostVersions = 500
 
 /** Where the viewer's row is looked up for a predicate by itself. */
 const viewersIn = (predicate: Predicate): readonly string[] => {
-  const { kind } = predicate
-  if (kind === 'has viewer') return predicate.from ? [predicate.from.table] : []
-  const operands = kind === 'compare' ? [predicate.to] : kind === 'among' ? predicate.values : []
-  return operands.flatMap(to => (to.kind === 'viewer' && to.from ? [to.from.table] : []))
+  const named = predicate.kind === 'has viewer' ? [predicate] : operandsIn(predicate)
+  return named.flatMap(one => ('from' in one && one.from ? [one.from.table] : []))
 }
 
 const tablesAcross = (predicate: Predicate): readonly string[] => [

@@ -1,5 +1,5 @@
 /** The query of one level of a plan; making it cannot fail because of the caller. */
-import { type Predicate, someOf } from '#model/condition.ts'
+import { operandsIn, type Predicate, someOf } from '#model/condition.ts'
 import { columnName } from '#model/names.ts'
 import { groupsSql } from '#read/aggregate.ts'
 import { betweenSql, orderSql, selectedSql } from '#read/order.ts'
@@ -173,9 +173,8 @@ export const levelSql = (
 const isBySubject = (rules: readonly Predicate[]): boolean =>
   rules.some(rule =>
     someOf(rule, one => {
-      if (one.kind === 'has viewer') return one.from !== undefined
-      const operands = one.kind === 'among' ? one.values : one.kind === 'compare' ? [one.to] : []
-      return operands.some(to => to.kind === 'viewer' && to.from !== undefined)
+      const viewers = one.kind === 'has viewer' ? [one] : operandsIn(one)
+      return viewers.some(to => 'from' in to && to.from !== undefined && to.from.by !== 'id')
     }),
   )
 

@@ -165,8 +165,54 @@ const sheet = entity({
   rest: { ...allRoutes, writes: ['create'], listing },
 })
 
+/** The ways to name the viewer below a negation; each wall has one of them. */
+const negations = {
+  ne: { byId: { ne: viewer } },
+  notIn: { byId: { notIn: [viewer] } },
+  not: { not: { by: viewer } },
+  none: { strikes: { none: { who: viewer } } },
+  across: { by: { strikes: { none: { whoId: viewer } } } },
+  some: { strikes: { some: { whoId: { ne: viewer } } } },
+  twice: { not: { not: { or: [{ by: viewer }, { form: 'twice' }] } } },
+} as const
+const negated = Object.keys(negations) as (keyof typeof negations)[]
+
+/** Strikes are of a wall, or of a member. */
+const strike = entity({
+  table: 'strikes',
+  plural: 'strikes',
+  description: 'Who is kept from a wall.',
+  fields: {
+    id: id(),
+    wallId: reference('wall', { nullable: true }),
+    ofId: reference('member', { nullable: true }),
+    whoId: reference('member'),
+  },
+  relations: { who: one('member', 'whoId') },
+  policy: { read: role('admin') },
+  rest: { list: true, one: true, listing, writes: [] },
+})
+
+const wall = entity({
+  table: 'walls',
+  plural: 'walls',
+  description: 'A wall, which its rule keeps some from.',
+  fields: {
+    id: id(),
+    form: choice(negated),
+    byId: reference('member'),
+    note: text({ max: 20, readableBy: signedIn.where({ byId: { ne: viewer } }) }),
+  },
+  relations: { by: one('member', 'byId'), strikes: many('strike', 'wallId') },
+  policy: { read: negated.map(form => signedIn.where({ form, ...negations[form] })) as never },
+  rest: { list: true, one: true, listing, writes: [] },
+  graphql: { paged: true },
+})
+
 const entities: Record<string, Entity> = {
-  member,
+  member: { ...member, relations: { strikes: many('strike', 'ofId') } } as Entity,
+  strike,
+  wall,
   dish,
   cook,
   step,
@@ -696,6 +742,36 @@ for (const on of engines)
         for (const { body } of await Promise.all(reads))
           if (body.data && body.pagination) assert.equal(body.data.length, body.pagination.total)
       }
+    })
+
+    test('a rule that names the viewer below a negation lets nobody in whose row is gone', async () => {
+      for (const form of negated)
+        await sql(`insert into walls (form, by_id, note) values ('${form}', 3, 'hello')`)
+      await sql("insert into strikes (wall_id, who_id) select id, 2 from walls where form = 'some'")
+      const known = async () => {
+        const walls = await seen('GET /api/walls', 'user')
+        const one = await seen('GET /api/walls/1', 'user')
+        const { data } = await gql('{ walls { form note } wall(id: 1) { form } }', 'user')
+        const forms = walls.body.data.map(({ form }: { form: string }) => form)
+        assert.deepEqual(
+          data.walls.map(({ form }: { form: string }) => form),
+          forms,
+        )
+        assert.equal(data.wall !== null, one.status === 200)
+        assert.ok(walls.body.data.every(({ note }: { note: string }) => note === 'hello'))
+        return forms
+      }
+      assert.deepEqual(await known(), negated)
+      // Whom a strike keeps out sees the walls no more, also once its row is deleted.
+      await sql("insert into strikes (wall_id, who_id) select id, 1 from walls where form = 'none'")
+      await sql('insert into strikes (of_id, who_id) values (3, 1)')
+      assert.deepEqual(
+        await known(),
+        negated.filter(form => form !== 'none' && form !== 'across'),
+      )
+      await sql('delete from steps')
+      await sql('delete from members where id = 1')
+      assert.deepEqual(await known(), [])
     })
 
     test('no bug was met', () => assert.deepEqual(service.bugs, []))
