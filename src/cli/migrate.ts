@@ -1,15 +1,19 @@
 /** `duet migrate`: brings the store to what this program needs, or drafts the next migration from the model. */
+import { existsSync } from 'node:fs'
 import { relative } from 'node:path'
 import { readArgs } from '#cli/arguments.ts'
-import { loadConfig } from '#config.ts'
+import { type Config, loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
+import type { MadeObjects } from '#engines/shared/catalogue.ts'
 import { checkSchema, fillFolded, hold, migrateStore, storeOf } from '#serve/store.ts'
 
 export const help = `Usage: duet migrate [--draft NAME]
 
 Applies the migrations that the store lacks; refuses a store of a newer program.
 --draft NAME writes the next migration, a file for each engine, from what the model
-has and the migrations do not make, for a person to read. It changes no store.`
+has and the migrations do not make, for a person to read. If they make it all, and the
+store was changed by hand, it writes what makes that one as it should be. It changes no
+store.`
 
 /** Both engines' parts of a draft; loaded only for one, so that a plain migration starts faster. */
 export const draftings = async () => {
@@ -18,9 +22,29 @@ export const draftings = async () => {
   return [sqliteDrafting, postgresDrafting]
 }
 
+/** What the store of the settings has, if it has all migrations; undefined if there is none, or it does not answer, which is said. */
+const madeIn = async (config: Config, content: Content): Promise<MadeObjects | undefined> => {
+  if (config.store.kind === 'sqlite' && !existsSync(config.store.file)) return undefined
+  const store = await storeOf(config, content.migrations)
+  try {
+    return (await store.pending()).length === 0 ? await store.made() : undefined
+  } catch (error) {
+    process.stderr.write(`duet: ${store.label} was not looked at: ${(error as Error).message}\n`)
+    return undefined
+  }
+}
+
 const draft = async (name: string, content: Content): Promise<void> => {
   const { draftMigrations } = await import('#engines/shared/draft.ts')
-  const files = draftMigrations(await draftings(), content.entities, name, content.migrations)
+  const engines = await draftings()
+  const { entities, migrations } = content
+  let files = draftMigrations(engines, entities, name, migrations)
+  if (files.length === 0) {
+    const config = loadConfig(process.env, content.settings)
+    const own = engines.filter(({ engine }) => engine === config.store.kind)
+    const made = await madeIn(config, content)
+    if (made) files = draftMigrations(own, entities, name, migrations, made)
+  }
   process.stdout.write(
     files.length === 0
       ? 'the migrations make all that the model has\n'

@@ -3,6 +3,7 @@
 import { withOpened } from '#base/with-opened.ts'
 import { type Config, loadConfig } from '#config.ts'
 import { type Content, type ContentStore, modelOf, type OpenStore } from '#content.ts'
+import { catalogueOf } from '#engines/shared/catalogue.ts'
 import { differencesIn } from '#engines/shared/differences.ts'
 import { contentMigrations, historyOf } from '#engines/shared/migrations.ts'
 import type { Store } from '#engines/shared/store.ts'
@@ -116,7 +117,7 @@ export const withStore = async <Result>(
 
 /** Throws a sentence with the remedy for each difference between a migrated store and its model; gives what else the store has. */
 export const checkSchema = async (store: Store, entities: Entities): Promise<readonly string[]> => {
-  const differences = differencesIn(store.ddl, entities, await store.catalogue())
+  const differences = differencesIn(store.ddl, entities, catalogueOf(await store.made()))
   const stopping = differences.filter(({ isServed }) => !isServed)
   if (stopping.length > 0) throw new Error(stopping.map(({ text }) => text).join('\n'))
   const lacks = differences.flatMap(({ isAdded, text }) => (isAdded ? [text] : []))
@@ -139,7 +140,7 @@ export const migrateStore = async (
   } catch (cause) {
     const { message } = cause as Error
     if (!/constraint|null value|could not create unique/i.test(message)) throw cause
-    const differences = differencesIn(store.ddl, entities, await store.catalogue(true))
+    const differences = differencesIn(store.ddl, entities, catalogueOf(await store.made(true)))
     const faults = await withOpened(store.session('reading'), async session => {
       const told: string[] = []
       for (const { broken } of differences) {

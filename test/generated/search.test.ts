@@ -7,6 +7,7 @@ import { pagesOf } from '#cli/transfer/rows-out.ts'
 import { commandConnection } from '#engines/postgres/migrate.ts'
 import { openTarget } from '#engines/postgres/moving.ts'
 import { postgresDrafting } from '#engines/postgres/schema.ts'
+import { catalogueOf } from '#engines/shared/catalogue.ts'
 import { differencesIn } from '#engines/shared/differences.ts'
 import { lackOf } from '#engines/shared/draft.ts'
 import { sqliteDrafting } from '#engines/sqlite/schema.ts'
@@ -80,7 +81,7 @@ test('a draft makes what a search needs, and later what another one needs', asyn
       made = [...made, { name: `000${made.length}`, text: `${statements.join(';\n')};` }]
       assert.deepEqual(lackOf(drafting, searching(search), made), { inside: [], outside: [] })
       const differencesNow = async () =>
-        differencesIn(drafting.ddl, searching(search), await store.catalogue())
+        differencesIn(drafting.ddl, searching(search), catalogueOf(await store.made()))
       assert.deepEqual(
         (await differencesNow()).filter(({ isServed }) => !isServed),
         [],

@@ -6,6 +6,7 @@ import { compare, contentTables, copyTables, isSame } from '#cli/move.ts'
 import { commandConnection } from '#engines/postgres/migrate.ts'
 import { openTarget } from '#engines/postgres/moving.ts'
 import { postgresDrafting } from '#engines/postgres/schema.ts'
+import { catalogueOf } from '#engines/shared/catalogue.ts'
 import { differencesIn } from '#engines/shared/differences.ts'
 import { lackOf } from '#engines/shared/draft.ts'
 import { sqliteDrafting } from '#engines/sqlite/schema.ts'
@@ -223,7 +224,7 @@ test('a value that is computed or kept later is that of the rows which are there
     assert.deepEqual(lackOf(drafting, later, made).inside, [])
     // What the database itself says of them is the same.
     const stopping = async (model: Entities) =>
-      differencesIn(drafting.ddl, model, await store.catalogue())
+      differencesIn(drafting.ddl, model, catalogueOf(await store.made()))
         .filter(({ isServed }) => !isServed)
         .map(({ text }) => text)
     assert.deepEqual(await stopping(later), [])

@@ -124,6 +124,9 @@ const unknown = (what: string, name: string, drop = 'drop it in a migration') =>
 const otherKind = (column: string, kind: string) =>
   `and its column is ${column}: take its former kind back, or add a field of ${kind} under another name, fill it and drop the old one, as CONTRIBUTING.md shows under "Change the store"`
 
+const other = (what: string, name: string) =>
+  `recipes has another ${what} ${name} than the model: ${draft}`
+
 const rows = `insert into cooks (name) values ('Ada'), ('Bob');
   insert into recipes (title, servings, mood, slug, cook_id, created_at) values ('Soup', 4, 'wild', 'soup', 1, 1);
   insert into recipes (title, servings, mood, slug, cook_id, created_at) values (null, null, 'calm', 'tea', 2, 1)`
@@ -201,6 +204,8 @@ const cases: readonly Case[] = [
       `recipe.air is in the model, and no migration makes its column: ${draft}`,
       `the set of air, slug of recipe is unique in the model, and not in recipes: ${draft}`,
       `recipes lacks the trigger recipes_count_air: ${draft}`,
+      other('trigger', 'recipes_count_insert'),
+      other('trigger', 'recipes_count_delete'),
       unknown('trigger', 'recipes_count_mood', draft),
       unknown('unique index', 'recipes_by_mood_slug', draft),
     ],
@@ -360,6 +365,57 @@ const cases: readonly Case[] = [
     ],
   },
   {
+    what: 'a trigger of its name that does nothing',
+    from: withFields({}, { counted: ['mood'] }),
+    to: withFields({}, { counted: ['mood'] }),
+    by: {
+      sqlite:
+        'drop trigger recipes_count_insert; create trigger recipes_count_insert after insert on recipes begin select 1; end',
+      postgres:
+        'create or replace function recipes_count_insert() returns trigger language plpgsql as $$ begin return null; end $$',
+    },
+    told: [other('trigger', 'recipes_count_insert')],
+    isDrafted: true,
+  },
+  {
+    what: 'a trigger of its name for something else',
+    from: withFields({}, { counted: ['mood'] }),
+    to: withFields({}, { counted: ['mood'] }),
+    by: {
+      sqlite:
+        'drop trigger recipes_count_mood; create trigger recipes_count_mood after update of title on recipes begin select 1; end',
+      postgres:
+        'drop trigger recipes_count_mood on recipes; create trigger recipes_count_mood after update of mood on recipes for each row execute function recipes_count_mood()',
+    },
+    told: [other('trigger', 'recipes_count_mood')],
+    isDrafted: true,
+  },
+  {
+    what: 'a trigger without its function',
+    from: withFields({}, { counted: ['mood'] }),
+    to: withFields({}, { counted: ['mood'] }),
+    by: {
+      sqlite: 'drop trigger recipes_count_delete',
+      postgres: 'drop function recipes_count_delete() cascade',
+    },
+    told: [`recipes lacks the trigger recipes_count_delete: ${draft}`],
+    isDrafted: true,
+  },
+  ...[
+    ['a part of the rows', "(slug) where slug <> 'tea'"],
+    ['an expression', '(lower(slug))'],
+    ['another column', '(title)'],
+  ].map(
+    ([what, on]): Case => ({
+      what: `a unique index of its name on ${what}`,
+      from: withFields({ slug: text({ max: 40, unique: 'CONFLICT' }) }),
+      to: withFields({ slug: text({ max: 40, unique: 'CONFLICT' }) }),
+      by: `drop index recipes_by_slug; create unique index recipes_by_slug on recipes ${on}`,
+      told: [`the field slug of recipe is unique in the model, and not in recipes: ${draft}`],
+      isDrafted: true,
+    }),
+  ),
+  {
     what: 'a table that is a view',
     from: withFields({ cookId: int({ min: 1, max: 1000 }) }),
     to: withFields({ cookId: int({ min: 1, max: 1000 }) }),
@@ -368,6 +424,110 @@ const cases: readonly Case[] = [
     isDrafted: false,
   },
 ]
+
+const anew = 'no statement changes that: export its rows, and import them into a new store'
+const counted = withFields({}, { counted: ['mood'] })
+const disabled = (name: string) => `recipes has disabled its trigger ${name}: ${draft}`
+
+/** What only one engine has; each is repaired by a draft, or takes a new store. */
+const ofEngine: Readonly<
+  Record<EngineName, readonly (readonly [what: string, by: string, told: readonly string[]])[]>
+> = {
+  sqlite: [
+    [
+      'a table that is not strict',
+      'create table old (id integer primary key autoincrement, name text not null); insert into old select id, name from cooks; pragma defer_foreign_keys = on; pragma legacy_alter_table = on; drop table cooks; alter table old rename to cooks; pragma legacy_alter_table = off',
+      [`cooks is not strict, so that it takes values of any kind: ${anew}`],
+    ],
+    [
+      'a table that gives ids again',
+      'create table old (id integer primary key, name text not null) strict; insert into old select id, name from cooks; pragma defer_foreign_keys = on; pragma legacy_alter_table = on; drop table cooks; alter table old rename to cooks; pragma legacy_alter_table = off',
+      [`cook.id is not autoincrement in cooks: ${anew}`],
+    ],
+    [
+      'a search of its name with another tokenizer',
+      "drop table recipes_title_key_search; create virtual table recipes_title_key_search using fts5 (title_key, content = 'recipes', content_rowid = 'id')",
+      [`recipes has another search recipes_title_key_search than the model: ${draft}`],
+    ],
+  ],
+  postgres: [
+    [
+      'a trigger that is disabled',
+      'alter table recipes disable trigger recipes_count_insert',
+      [disabled('recipes_count_insert')],
+    ],
+    [
+      'triggers that are disabled for users',
+      'alter table recipes disable trigger user',
+      ['insert', 'delete', 'mood'].map(name => disabled(`recipes_count_${name}`)),
+    ],
+    [
+      'all triggers disabled',
+      'alter table recipes disable trigger all',
+      [
+        ...['insert', 'delete', 'mood'].map(name => disabled(`recipes_count_${name}`)),
+        `recipes has disabled the triggers that check its references: ${draft}`,
+      ],
+    ],
+    [
+      'a trigger that runs on replicas alone',
+      'alter table recipes enable replica trigger recipes_count_mood',
+      [disabled('recipes_count_mood')],
+    ],
+    [
+      'a rule that writes nothing',
+      'create rule quiet as on delete to recipes do instead nothing',
+      [unknown('rule', 'quiet')],
+    ],
+    [
+      'a constraint that excludes rows',
+      'alter table recipes add constraint apart exclude using btree (slug with =)',
+      [unknown('constraint', 'apart')],
+    ],
+    [
+      'an id that nobody gives',
+      'alter table recipes alter column id drop identity',
+      [`recipe.id is not generated by default as identity in recipes: ${draft}`],
+    ],
+    [
+      'an id that nobody may give',
+      'alter table recipes alter column id set generated always',
+      [`recipe.id is not generated by default as identity in recipes: ${draft}`],
+    ],
+    [
+      'an id of a sequence by hand',
+      "alter table recipes alter column id drop identity; create sequence hand; alter table recipes alter column id set default nextval('hand')",
+      [`recipe.id is not generated by default as identity in recipes: ${draft}`],
+    ],
+    [
+      'an id that is not the key',
+      'alter table recipes drop constraint recipes_pkey',
+      [`recipe.id is not primary key in recipes: ${draft}`],
+    ],
+    [
+      'a table without a log',
+      'alter table recipes set unlogged',
+      [`recipes is unlogged: a crash empties it, and replicas have none of it: ${draft}`],
+    ],
+    [
+      'a check that was never compared with its rows',
+      "alter table recipes drop constraint mood_values; alter table recipes add constraint mood_values check (mood in ('calm', 'wild')) not valid",
+      [`recipes has the constraint mood_values, which was never compared with its rows: ${draft}`],
+    ],
+    [
+      'a reference that is checked late',
+      'alter table recipes drop constraint recipes_cook_id_fkey; alter table recipes add constraint recipes_cook_id_fkey foreign key (cook_id) references cooks (id) on delete cascade deferrable initially deferred',
+      [
+        `recipe.cookId refers to cooks on delete cascade in the model, and its column to cooks on delete cascade deferrable: ${draft}`,
+      ],
+    ],
+    [
+      'a table that inherits',
+      'create table older (id bigint not null, slug text); alter table older alter column id drop not null; alter table older alter column slug type text collate "C"; alter table recipes inherit older',
+      [`recipes inherits from older, which has its rows too: ${draft}`],
+    ],
+  ],
+}
 
 const textFor = (text: ForEach): string => (typeof text === 'string' ? text : text[engine])
 
@@ -386,8 +546,10 @@ const made = async (from: Entities, by?: ForEach, filled = rows) => {
   return { at, known, store }
 }
 
+const drafting = onPostgres ? postgresDrafting : sqliteDrafting
+
 const draftedFor = (to: Entities, known: readonly Migration[]) =>
-  migrationsFor(lackOf(onPostgres ? postgresDrafting : sqliteDrafting, to, known), 4, 'draft')
+  migrationsFor(lackOf(drafting, to, known), 4, 'draft')
 
 describe('a store', () => {
   test('is what its model says', async () => {
@@ -429,6 +591,84 @@ describe('a store', () => {
       if (look) assert.deepEqual(await changeIn(next)(look[0]), look[1])
     })
 
+  for (const [what, by, told] of ofEngine[engine])
+    test(`has ${what}, which a draft says and repairs, whether a migration made it or a hand`, async () => {
+      const { at, store, known } = await made(counted, by)
+      const says = ({ message }: Error) => {
+        assert.deepEqual(message.split('\n').sort(), told.toSorted())
+        return true
+      }
+      await assert.rejects(checkSchema(store, counted), says)
+      // As if it had been done past the migrations.
+      const byHand = await store.made()
+      for (const lack of [
+        () => lackOf(drafting, counted, known),
+        () => lackOf(drafting, counted, [], byHand),
+      ]) {
+        if (told.some(one => !one.includes(draft))) {
+          assert.throws(lack, says)
+          continue
+        }
+        const drafted = migrationsFor(lack(), 4, 'draft')
+        assert.ok(drafted.length > 0)
+        if (lack().inside.length + lack().outside.length === 0) continue
+        const next = [...known, ...drafted]
+        assert.deepEqual(draftedFor(counted, next), [])
+      }
+      if (told.some(one => !one.includes(draft))) return
+      const drafted = migrationsFor(lackOf(drafting, counted, [], byHand), 4, 'draft')
+      const next = at([...known, ...drafted])
+      await migrateStore(next, counted)
+      const notes = await checkSchema(next, counted)
+      assert.ok(
+        notes.every(note => note.startsWith('the store has more')),
+        notes.join('\n'),
+      )
+      await changeIn(next)(
+        "insert into recipes (title, servings, mood, slug, cook_id, created_at) values ('Ice', 4, 'wild', 'ice', 1, 1)",
+      )
+      const [row] = await changeIn(next)('select max(id), count(*) from recipes')
+      assert.deepEqual(row?.map(Number), [3, 3])
+    })
+
+  // SQLite has no users.
+  test('hides rows from the user of the service', { skip: !onPostgres }, async () => {
+    const { store } = await made(base)
+    const change = changeIn(store)
+    const user = `duet_short_${process.pid}`
+    await change(`create role ${user} login password 'plain'`)
+    await change(`grant select on all tables in schema public to ${user}`)
+    await change('alter table recipes enable row level security')
+    try {
+      // Its owner sees all rows.
+      assert.deepEqual(await checkSchema(store, base), [])
+      const [row] = await change('select current_database()')
+      const url = new URL(process.env.DUET_TEST_POSTGRES_URL ?? '')
+      const at = Object.assign(url, { pathname: row?.[0], username: user, password: 'plain' }).href
+      const migrations = historyFor(engine, base)
+      const options = { replicas: [], prepare: true, readers: 1, pool: 2, migrations }
+      await assert.rejects(checkSchema(postgresStore({ url: at, ...options }), base), {
+        message: `recipes has row level security, which hides rows from this user of the database: ${draft}`,
+      })
+    } finally {
+      await change(`drop owned by ${user}`)
+      await change(`drop role ${user}`)
+    }
+  })
+
+  test('has an index of its name on something else, which is only slow, and drafted anew', async () => {
+    const { at, store, known } = await made(
+      base,
+      'drop index recipes_by_slug; create index recipes_by_slug on recipes (title)',
+    )
+    assert.deepEqual(await checkSchema(store, base), [other('index', 'recipes_by_slug')])
+    const byHand = migrationsFor(lackOf(drafting, base, [], await store.made()), 4, 'draft')
+    assert.deepEqual(draftedFor(base, known), byHand)
+    const next = at([...known, ...byHand])
+    await next.migrate()
+    assert.deepEqual(await checkSchema(next, base), [])
+  })
+
   test('serves what its entity lists in own, and says what else it has', async () => {
     const own = withFields({}, { own: ['few', 'tidy', 'recipes_stars_check'] })
     const { store, known } = await made(
@@ -465,7 +705,7 @@ describe('a store', () => {
     } as never) as Entities
     const { store, known } = await made(
       withFields({ cookId: int({ min: 1, max: 9 }) }),
-      'create view people as select id, name from cooks; drop index recipes_by_slug; create index recipes_by_slug on recipes (slug)',
+      'create view people as select id, name from cooks',
     )
     const [first, ...others] = draftedFor(view, known)
     assert.match(first?.text ?? '', /recipes_by_cook_id/)

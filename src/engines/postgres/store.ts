@@ -13,7 +13,7 @@ import {
 } from '#engines/postgres/migrate.ts'
 import type { ConnectionOptions, PostgresOptions } from '#engines/postgres/options.ts'
 import { connect, primaryWithin } from '#engines/postgres/primary.ts'
-import { catalogueIn, ddl } from '#engines/postgres/schema.ts'
+import { ddl, objectsIn } from '#engines/postgres/schema.ts'
 import { type Store, transactionsOf } from '#engines/shared/store.ts'
 import { type Query, queryOf, type Session } from '#sql/engine.ts'
 import { name, type Sql, sql } from '#sql/sql.ts'
@@ -96,8 +96,8 @@ export const postgresStore = (options: PostgresOptions): Store => {
     label: placeIn(options.url),
     dialect,
     ddl,
-    catalogue: validated =>
-      withOpened(openSession(connection, 'reading'), ({ query }) => catalogueIn(query, validated)),
+    made: validated =>
+      withOpened(openSession(connection, 'reading'), ({ query }) => objectsIn(query, validated)),
     // Any number of processes may serve it, as soon as there is a primary.
     hold: async (wait, onWait) => {
       await primaryWithin(connection, wait, onWait)

@@ -1,9 +1,14 @@
 /** What a store has, in one form for both engines: read from the catalogue of a database, or from the text of statements that make it. */
 
 /** Something that statements have made: its text, and the table that it belongs to; empty for a table itself. */
-export type MadeObject = { readonly text: string; readonly of: string }
+export type MadeObject = {
+  readonly text: string
+  readonly of: string
+  /** The statement that mends it; only for a flaw, of which the text says what is wrong. */
+  readonly mend?: string
+}
 
-/** What statements have made, by name: a column is `table.column`, a constraint of a table `table#name`. */
+/** What statements have made, by name: a column is `table.column`, a constraint `table#name`, a rule `table?name`, a flaw of a table `table!what`. */
 export type MadeObjects = ReadonlyMap<string, MadeObject>
 
 export type StoredColumn = {
@@ -14,22 +19,43 @@ export type StoredColumn = {
   readonly hasValue: boolean
   /** The formula of one that the database computes; empty for any other. */
   readonly formula: string
+  /** Its definition in small letters, without what is in brackets. */
+  readonly text: string
 }
 
 type StoredCheck = { readonly name: string; readonly text: string }
 
+/** What is wrong with a table as a whole or with a part of it, and the statement that mends it, if one does. */
+type Flaw = { readonly what: string; readonly text: string; readonly mend: string | undefined }
+
 export type StoredTable = {
   readonly isView: boolean
+  readonly text: string
   readonly columns: Map<string, StoredColumn>
   readonly references: {
+    readonly name: string
     readonly column: string
     readonly table: string
     readonly onDelete: string
   }[]
   /** Each with what it is on, such as `category, price desc`. */
-  readonly indexes: { readonly name: string; readonly terms: string; readonly isUnique: boolean }[]
+  readonly indexes: {
+    readonly name: string
+    readonly terms: string
+    readonly isUnique: boolean
+    readonly text: string
+  }[]
   readonly checks: StoredCheck[]
-  readonly triggers: string[]
+  /** Each with its text, and that of the function that it calls, if it calls one. */
+  readonly triggers: {
+    readonly name: string
+    readonly text: string
+    readonly calls: string | undefined
+  }[]
+  /** The names of rules that rewrite statements, and of constraints that exclude rows. */
+  readonly rules: string[]
+  readonly exclusions: string[]
+  readonly flaws: Flaw[]
 }
 
 /** The tables and views of a store by their names. */
@@ -120,12 +146,16 @@ export const catalogueOf = (objects: MadeObjects): Catalogue => {
   for (const [name, { text, of }] of objects) {
     const [, kind] = /^create (?:\w+ )*?(table|view) /i.exec(text) ?? []
     const parts = { references: [], indexes: [], checks: [], triggers: [] }
+    const more = { rules: [], exclusions: [], flaws: [] }
     if (of === '' && kind !== undefined)
-      tables.set(name, { isView: /view/i.test(kind), columns: new Map(), ...parts })
+      tables.set(name, { isView: /view/i.test(kind), text, columns: new Map(), ...parts, ...more })
   }
-  for (const [name, { text, of }] of objects) {
+  for (const [name, { text, of, mend }] of objects) {
     const table = tables.get(of)
     if (!table) continue
+    const within = name.slice(of.length + 1)
+    if (name.startsWith(`${of}!`)) table.flaws.push({ what: within, text, mend })
+    if (name.startsWith(`${of}?`)) table.rules.push(within)
     const [, isUnique, terms = '', rest = ''] =
       /^create (unique )?index [^(]*\(([\s\S]*)\)([^)]*)$/i.exec(text) ?? []
     const isPart = /\bwhere\b/i.test(terms + rest)
@@ -134,13 +164,23 @@ export const catalogueOf = (objects: MadeObjects): Catalogue => {
         name: name.replace(/^.*\./, ''),
         terms: terms.replace(/\s+/g, ' ') + (isPart ? ' where …' : ''),
         isUnique: isUnique !== undefined,
+        text,
       })
+    const [, called = ''] = /\bexecute (?:function|procedure) (\w+\(\))/i.exec(text) ?? []
     // PostgreSQL has triggers of one name on several tables.
-    if (/^create (?:\w+ )*?trigger /i.test(text)) table.triggers.push(name.replace(/^.* /, ''))
+    if (/^create (?:\w+ )*?trigger /i.test(text))
+      table.triggers.push({
+        name: name.replace(/^.* /, ''),
+        text,
+        calls: objects.get(called)?.text,
+      })
     const isColumn = name.startsWith(`${of}.`)
     if (terms || !(isColumn || name.startsWith(`${of}#`))) continue
 
-    const column = isColumn ? name.slice(of.length + 1) : ''
+    // A constraint that is not enforced is none.
+    if (/\bnot enforced\b/i.test(text)) continue
+    if (/^(?:constraint \w+ )?exclude\b/i.test(text)) table.exclusions.push(within)
+    const column = isColumn ? within : ''
     for (const check of checksIn(text))
       table.checks.push({ ...check, name: check.name || checkName(of, column) })
     const bare = withoutBrackets(text).replace(/\s+/g, ' ').trim().toLowerCase()
@@ -149,12 +189,25 @@ export const catalogueOf = (objects: MadeObjects): Catalogue => {
     const [, target] = /\breferences (\w+)/.exec(bare) ?? []
     const [, onDelete = 'no action'] =
       /\bon delete (cascade|restrict|set null|set default)/.exec(bare) ?? []
-    if (target !== undefined) table.references.push({ column: columns, table: target, onDelete })
+    const isLate = /(?<!\bnot )\bdeferrable\b/.test(bare)
+    if (target !== undefined)
+      table.references.push({
+        name: within,
+        column: columns,
+        table: target,
+        onDelete: isLate ? `${onDelete} deferrable` : onDelete,
+      })
     if (/\bunique\b/.test(bare)) {
       const [, named] = /\bconstraint (\w+) unique\b/.exec(bare) ?? []
       const usual = `${of}_${columns.replaceAll(', ', '_')}_key`
-      table.indexes.push({ name: named ?? usual, terms: columns, isUnique: true })
+      const index = named ?? usual
+      const made = `create unique index ${index} on ${of} (${columns})`
+      table.indexes.push({ name: index, terms: columns, isUnique: true, text: made })
     }
+    const [, key = ''] = /\bprimary key\s*\((\w+)\)/i.exec(text) ?? []
+    const keyed = table.columns.get(key)
+    if (keyed)
+      table.columns.set(key, { ...keyed, text: `${keyed.text} primary key`, isRequired: true })
     const [, , type = ''] = typeForm.exec(bare) ?? []
     if (isColumn)
       table.columns.set(column, {
@@ -162,6 +215,7 @@ export const catalogueOf = (objects: MadeObjects): Catalogue => {
         isRequired: /\b(?:not null|primary key)\b/.test(bare),
         hasValue: /\b(?:default|generated|primary key)\b/.test(bare),
         formula: generatedForm.exec(text)?.[1] ?? '',
+        text: bare,
       })
   }
   return tables
@@ -180,6 +234,34 @@ export const plainFormula = (formula: string): string => {
     .replace(/'(-?\d+)'/g, '$1')
   const words = bare.match(/'(?:[^']|'')*'|\w+|[^\s\w()]+/g) ?? []
   return words.join(' ').toLowerCase()
+}
+
+/** The events of a trigger of PostgreSQL. */
+const eventsForm = new RegExp(
+  '(?<=^trigger (?:before|after) )EVENT(?: or EVENT)*'.replaceAll(
+    'EVENT',
+    '(?:insert|delete|truncate|update(?: of \\w+(?:, \\w+)*)?)',
+  ),
+  'i',
+)
+
+/** The text of an index, a trigger, a function or a search in the form that is compared: without its name, and how it was made. */
+export const shapeOf = (text: string): string => {
+  const plain = text
+    .replace(/\s+|"/g, space => (space === '"' ? '' : ' '))
+    .replace(
+      /^create (?:or replace )?(unique )?(index|trigger|function|virtual table) (?:concurrently )?(?:if not exists )?\w+/i,
+      (_, unique: string | undefined, kind: string) => `${unique ?? ''}${kind}`.toLowerCase(),
+    )
+  // PostgreSQL prints what it has understood: with casts, brackets, and what is usual.
+  if (!/^(?:unique )?index\b|^trigger\b.* execute (?:function|procedure) /i.test(plain))
+    return plain
+  const usual = / using btree\b| with \([^()]*\)$|(?<= )\w+\.(?=gin_trgm_ops\b)/gi
+  const alike = plain
+    .replace(usual, '')
+    .replace(' execute procedure ', ' execute function ')
+    .replace(eventsForm, events => events.toLowerCase().split(' or ').sort().join(' or '))
+  return plainFormula(alike)
 }
 
 /** What a check is about, the same for each way to write it: its names, numbers and texts, without casts and words that only join them. */

@@ -6,6 +6,7 @@ import {
   plainFormula,
   type StoredColumn,
   type StoredTable,
+  shapeOf,
   textsIn,
 } from '#engines/shared/catalogue.ts'
 import {
@@ -22,6 +23,7 @@ import type { Entity } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { indexesOf } from '#model/indexes.ts'
 import { columnName, type Entities } from '#model/model.ts'
+import { dependenciesFirst } from '#model/references.ts'
 import { and, comma, join, name as quotedName, type Sql, sql } from '#sql/sql.ts'
 
 /** What a draft can change in a table that is there, beside adding what is missing; `name` is that of a column, an index or a trigger. */
@@ -29,6 +31,8 @@ export type Change = { readonly table: string; readonly name: string } & (
   | { readonly kind: 'nullable' | 'index' | 'trigger' }
   /** An index, a function or a trigger that is missing, or has another text. */
   | { readonly kind: 'new' | 'other'; readonly definition: Definition }
+  /** What statements mend; the last one reads all rows, beside all work, if it validates. */
+  | { readonly kind: 'mended'; readonly statements: readonly string[] }
   | {
       readonly kind: 'required' | 'values' | 'reference' | 'compared'
       readonly field: Field
@@ -52,6 +56,9 @@ export type Difference = {
 }
 
 const draft = 'run duet migrate --draft NAME, read what it writes, and start again'
+
+/** The remedy for a table that no statement of its engine changes so. */
+const anew = 'no statement changes that: export its rows, and import them into a new store'
 
 /** The type of the column of a field, as catalogues have it. */
 const typeOf = (ddl: Ddl, field: Field): string =>
@@ -116,6 +123,15 @@ const columnDifferences = function* (
       change: as('compared'),
     }
   if (view) return
+  if (key === 'id')
+    for (const { words, mend } of ddl.idParts) {
+      if (there.text.includes(words)) continue
+      const statements = mend?.(table)
+      yield {
+        text: `${of}.id is not ${words} in ${table}: ${statements ? draft : anew}`,
+        ...(statements && { change: { kind: 'mended', table, name, statements } }),
+      }
+    }
   const formula = formulaSql(entity.fields, field)
   if (plainFormula(there.formula) !== plainFormula(formula))
     yield {
@@ -169,13 +185,16 @@ const partDifferences = function* (
   entities: Entities,
   [of, entity]: readonly [string, Entity],
   stored: StoredTable,
-  definitions: readonly Definition[],
+  all: ReadonlyMap<string, Definition>,
 ): Generator<Difference> {
   const { table, fields, own } = entity
+  const definitions = [...all.values()].filter(one => one.of === table)
+  const isOther = (text: string, name: string) =>
+    shapeOf(text) !== shapeOf(all.get(name)?.text ?? '')
   for (const { name, terms, unique, of: purpose } of indexesOf(entity)) {
     const found = stored.indexes.find(one => one.name === name)
     const columns = terms.map(({ column }) => column)
-    if (!unique || (found?.isUnique && found.terms === columns.join(', '))) continue
+    if (!unique || (found && !isOther(found.text, name))) continue
     const cells = columns.map(quotedName)
     const all = join(cells, comma)
     const filled = and(cells.map(cell => sql`${cell} is not null`))
@@ -191,16 +210,32 @@ const partDifferences = function* (
   }
   const made = new Set(definitions.map(({ name }) => name))
   for (const { name, text } of definitions)
-    if (/^create trigger /.test(text) && !stored.triggers.includes(name))
-      yield { isAdded: true, text: `${table} lacks the trigger ${name}: ${draft}` }
-    else if (/^create index /.test(text) && !stored.indexes.some(one => one.name === name))
-      yield { isServed: true, isAdded: true, text: `${table} lacks the index ${name}: ${draft}` }
+    if (/^create trigger /.test(text)) {
+      const found = stored.triggers.find(one => one.name === name)
+      const function_ = `${name}()`
+      const isSame =
+        found &&
+        !isOther(found.text, name) &&
+        !(all.has(function_) && isOther(found.calls ?? '', function_))
+      if (isSame) continue
+      const what = found ? 'has another' : 'lacks the'
+      const rest = found ? `${name} than the model` : name
+      yield { isAdded: true, text: `${table} ${what} trigger ${rest}: ${draft}` }
+    } else if (/^create index /.test(text)) {
+      const found = stored.indexes.find(one => one.name === name)
+      if (found && !isOther(found.text, name)) continue
+      const what = found ? 'has another' : 'lacks the'
+      const rest = found ? `${name} than the model` : name
+      yield { isServed: true, isAdded: true, text: `${table} ${what} index ${rest}: ${draft}` }
+    }
   const checks = Object.keys(fields).flatMap(key =>
     checksIn(columnDdl(ddl, entities, entity, key)).map(({ text }) => gistOf(text)),
   )
   const kept = [...stored.columns.keys()].map(valuesName)
   for (const [what, kind, names] of [
-    ['trigger', 'trigger', stored.triggers],
+    ['trigger', 'trigger', stored.triggers.map(({ name }) => name)],
+    ['rule', 'rule', stored.rules],
+    ['constraint', 'constraint', stored.exclusions],
     ['unique index', 'index', stored.indexes.flatMap(one => (one.isUnique ? [one.name] : []))],
     [
       'check',
@@ -212,12 +247,20 @@ const partDifferences = function* (
   ] as const)
     for (const name of names) {
       if (made.has(name) || own.includes(name)) continue
-      const isOurs = kind !== 'check' && isMadePart(name)
+      const isOurs = (kind === 'trigger' || kind === 'index') && isMadePart(name)
       yield {
         text: `${table} has the ${what} ${name}, which ${of} does not know: ${isOurs ? draft : 'drop it in a migration'}, or list it in own: ['${name}']`,
         ...(isOurs && { change: { kind, table, name } }),
       }
     }
+  for (const { what, text, mend } of stored.flaws) {
+    const [kind = '', name = ''] = what.split(' ')
+    if (own.includes(name) || (kind === 'trigger' && !made.has(name))) continue
+    yield {
+      text: `${table} ${text}: ${mend ? draft : anew}`,
+      ...(mend && { change: { kind: 'mended', table, name: what, statements: [mend] } }),
+    }
+  }
   for (const { name, isUnique } of stored.indexes)
     if (!isUnique && !made.has(name))
       yield { isServed: true, text: `the index ${name} of ${table}` }
@@ -230,8 +273,9 @@ export const differencesIn = (
   catalogue: Catalogue,
 ): readonly Difference[] => {
   const found: Difference[] = []
-  const definitions = definitionsOf(ddl, entities)
-  for (const [of, entity] of Object.entries(entities)) {
+  const all = definitionsOf(ddl, entities)
+  const byName = new Map(all.map(one => [one.name, one]))
+  for (const [of, entity] of dependenciesFirst(entities)) {
     const { table, view, own } = entity
     const stored = catalogue.get(table)
     if (stored?.isView !== view) {
@@ -269,13 +313,18 @@ export const differencesIn = (
           change: { kind: 'nullable', table, name },
         })
     }
-    const parts = definitions.filter(one => one.of === table)
-    if (!view) found.push(...partDifferences(ddl, entities, [of, entity], stored, parts))
+    if (!view) found.push(...partDifferences(ddl, entities, [of, entity], stored, byName))
   }
-  const searches = definitions.filter(({ text }) => /^create virtual /.test(text))
-  for (const { name, of } of searches)
-    if (!catalogue.has(name))
-      found.push({ isAdded: true, text: `${of} lacks the search ${name}: ${draft}` })
+  const searches = all.filter(({ text }) => /^create virtual /.test(text))
+  for (const { name, of, text } of searches) {
+    const stored = catalogue.get(name)
+    if (!stored) found.push({ isAdded: true, text: `${of} lacks the search ${name}: ${draft}` })
+    else if (shapeOf(stored.text) !== shapeOf(text))
+      found.push({
+        isAdded: true,
+        text: `${of} has another search ${name} than the model: ${draft}`,
+      })
+  }
   const known = new Set([...machineTables, ...Object.values(entities).map(({ table }) => table)])
   for (const [table, { isView }] of catalogue)
     if (!known.has(table) && !/^sqlite_/.test(table))

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { catalogueOf, type MadeObjects } from '#engines/shared/catalogue.ts'
+import { catalogueOf, type MadeObjects, shapeOf } from '#engines/shared/catalogue.ts'
 import {
   type Change,
   differencesIn,
@@ -30,7 +30,8 @@ import { columnName, type Entities } from '#model/model.ts'
 /** What an engine knows of its own DDL. */
 export type Drafting = {
   readonly engine: EngineName
-  readonly madeBy: (migrations: readonly Migration[]) => MadeObjects
+  /** What migrations make, upon what is there. */
+  readonly madeBy: (migrations: readonly Migration[], base?: MadeObjects) => MadeObjects
   readonly ddl: Ddl
   /** The statements of a change to a table that is there, given what is made. */
   readonly change: (change: Change, made: MadeObjects) => Partial<Lack>
@@ -55,15 +56,6 @@ export class RenameQuestion extends Error {
     this.former = former
   }
 }
-
-/** The text of an index, a trigger or a function in the form that is compared: without its name, and how it was made. */
-const plain = (text: string) =>
-  text
-    .replace(/\s+|"/g, space => (space === '"' ? '' : ' '))
-    .replace(
-      /^create (?:or replace )?(unique )?(index|trigger|function) (?:concurrently )?(?:if not exists )?\w+/i,
-      (_, unique: string | undefined, kind: string) => `${unique ?? ''}${kind}`.toLowerCase(),
-    )
 
 const stopped = '-- breaks: the release before must be stopped\n'
 
@@ -115,13 +107,14 @@ const renamesOf = (
 }
 
 /**
- * What these entities need and the migrations do not make, in an order in which it can be made. Throws a sentence for each difference
- * that a person must remove.
+ * What these entities need and the migrations do not make upon what is there, in an order in which it can be made. Throws a sentence for
+ * each difference that a person must remove.
  */
 export const lackOf = (
   drafting: Drafting,
   entities: Entities,
   migrations: readonly Migration[],
+  base?: MadeObjects,
 ): Lack => {
   const { ddl } = drafting
   const inside: string[] = []
@@ -131,6 +124,7 @@ export const lackOf = (
       inside.length + outside.length === 0
         ? migrations
         : [...migrations, { name: 'the draft', text: textOf([...inside, ...outside]) }],
+      base,
     )
   const first = madeSoFar()
   inside.push(...renamesOf(drafting, entities, first))
@@ -171,7 +165,7 @@ export const lackOf = (
     const existing = made.get(name)?.text
     const part = { table: of ?? '', name, definition }
     if (existing !== undefined) {
-      if (!/ table /.test(text.slice(0, 22)) && plain(existing) !== plain(text))
+      if (!/^create table /.test(text) && shapeOf(existing) !== shapeOf(text))
         add({ kind: 'other', ...part })
     } else if (made.has(part.table)) add({ kind: 'new', ...part })
     else inside.push(text)
@@ -180,7 +174,25 @@ export const lackOf = (
   return { inside, outside }
 }
 
+/** A statement of a draft for a store that was changed by hand, so that others can run it too: they may have what it makes. */
+const again = (statement: string): readonly string[] => {
+  const [, kind = '', name] = /^create (trigger|index|unique index) (\w+) /.exec(statement) ?? []
+  const replaced = statement
+    .replace(/^create function /, 'create or replace function ')
+    .replace(/^(create trigger .* execute function )/, found =>
+      found.replace(/^create /, 'create or replace '),
+    )
+    .replace(/^drop (trigger|index|table|function) (?!if exists)/, 'drop $1 if exists ')
+  const isGiven = name === undefined || replaced !== statement
+  return isGiven ? [replaced] : [`drop ${kind.replace('unique ', '')} if exists ${name}`, statement]
+}
+
 const textOf = (statements: readonly string[]) => `${statements.join(';\n\n')};\n`
+
+const mended = ({ inside, outside }: Lack): Lack => ({
+  inside: inside.flatMap(again),
+  outside,
+})
 
 /** The migrations that make what is missing: none, one, or two if some of it must run outside a transaction. */
 export const migrationsFor = (
@@ -198,12 +210,16 @@ export const migrationsFor = (
   }))
 }
 
-/** Writes the next migration into `folder` for each engine that lacks something, with one number and name; gives the paths. */
+/**
+ * Writes the next migration into `folder` for each engine that lacks something, with one number and name; gives the paths. If a store is
+ * given, it writes what that one lacks of what the migrations make.
+ */
 export const draftMigrations = (
   draftings: readonly Drafting[],
   entities: Entities,
   title: string,
   folder: URL,
+  store?: MadeObjects,
 ): readonly string[] => {
   const name = title
     .toLowerCase()
@@ -214,7 +230,9 @@ export const draftMigrations = (
   const number = Math.max(0, ...known.map(({ name }) => Number.parseInt(name, 10))) + 1
   return draftings.flatMap(drafting => {
     const { engine } = drafting
-    const lack = lackOf(drafting, entities, historyOf(engine, folder))
+    const lack = store
+      ? mended(lackOf(drafting, entities, [], store))
+      : lackOf(drafting, entities, historyOf(engine, folder))
     return migrationsFor(lack, number, name).map(({ name, text }) => {
       const file = fileURLToPath(new URL(`${engine}/${name}.sql`, folder))
       mkdirSync(dirname(file), { recursive: true })

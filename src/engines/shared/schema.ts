@@ -154,6 +154,11 @@ const keptOf = (entities: Entities, name: string): readonly Kept[] =>
 /** How an engine writes the parts of its DDL. */
 export type Ddl = {
   readonly id: string
+  /** What makes an id of it, each with the statements that add it to a table that is there, if some do. */
+  readonly idParts: readonly {
+    readonly words: string
+    readonly mend?: (table: string) => readonly string[]
+  }[]
   readonly typeOf: (field: Field) => string
   /** The check constraint of a column; empty if it has none. */
   readonly checkOf: (column: string, field: Field) => string

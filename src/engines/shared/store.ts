@@ -2,7 +2,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { RateCounts } from '#base/rate-counts.ts'
 import type { Tallies } from '#base/tallies.ts'
-import type { Catalogue } from '#engines/shared/catalogue.ts'
+import type { MadeObjects } from '#engines/shared/catalogue.ts'
 import type { Ddl } from '#engines/shared/schema.ts'
 import { ApiError } from '#errors.ts'
 import type { PlanReader } from '#read/read.ts'
@@ -97,7 +97,7 @@ export type Store = {
   readonly dialect: Dialect
   readonly ddl: Ddl
   /** What it has; `validated`: without constraints that may not hold for the rows of before. */
-  readonly catalogue: (validated?: boolean) => Promise<Catalogue>
+  readonly made: (validated?: boolean) => Promise<MadeObjects>
   /**
    * Takes it for this process if only one may serve it, and waits so many milliseconds for another to release it, or for a
    * server that takes sessions; `onWait` gets the reason before it waits. Gives the function that releases it. Throws

@@ -1,12 +1,6 @@
 /** The tables, indexes and triggers of a model in SQLite: what migrations are drafted from and compared with. */
 import { DatabaseSync } from 'node:sqlite'
-import {
-  addTable,
-  type Catalogue,
-  catalogueOf,
-  type MadeObject,
-  type MadeObjects,
-} from '#engines/shared/catalogue.ts'
+import { addTable, type MadeObject, type MadeObjects } from '#engines/shared/catalogue.ts'
 import type { Drafting } from '#engines/shared/draft.ts'
 import { statementsOf } from '#engines/shared/migrations.ts'
 import {
@@ -112,6 +106,7 @@ const searchDdl: Ddl['searchDdl'] = ({ name, table, columns, by }) => {
 /** How SQLite writes its DDL. */
 export const ddl: Ddl = {
   id: 'integer primary key autoincrement',
+  idParts: [{ words: 'primary key' }, { words: 'autoincrement' }],
   typeOf: ({ scalar }) => dialect.columnType[scalar],
   checkOf: () => '',
   tableEnd: 'strict',
@@ -147,7 +142,15 @@ const objectsIn = (rows: Rows): MadeObjects => {
     const bare = statement.replace(/["`[\]]/g, '')
     const [, body] = /^create table \S+?\s*\(([\s\S]*)$/i.exec(bare) ?? []
     if (body === undefined) objects.set(name, { text, of: name === table ? '' : String(table) })
-    else addTable(objects, name, body, text)
+    else {
+      addTable(objects, name, body, text)
+      const how = bare.slice(bare.lastIndexOf(')'))
+      const flaw = (what: string, text: string) =>
+        objects.set(`${name}!${what}`, { of: name, text })
+      if (!/\bstrict\b/i.test(how))
+        flaw('strict', 'is not strict, so that it takes values of any kind')
+      if (/\bwithout rowid\b/i.test(how)) flaw('rowid', 'is without rowid, which searches need')
+    }
   }
   return objects
 }
@@ -198,12 +201,15 @@ const change: Drafting['change'] = (asked, made) => {
         ]),
       }
     }
+    case 'mended':
+      return { inside: asked.statements }
     case 'new':
       return { inside: [asked.definition.text, ...(asked.definition.fill ?? [])] }
     case 'other': {
-      const { text } = asked.definition
+      const { text, fill = [] } = asked.definition
+      const [, kind = 'table'] = /^create (?:unique )?(trigger|index) /.exec(text) ?? []
       return {
-        inside: [`drop ${/trigger/.test(text.slice(0, 14)) ? 'trigger' : 'index'} ${name}`, text],
+        inside: [`drop ${kind} ${name}`, text, ...(kind === 'table' ? fill : [])],
       }
     }
     default:
@@ -212,13 +218,18 @@ const change: Drafting['change'] = (asked, made) => {
 }
 
 /** What a file has. */
-export const catalogueIn = async (query: Session['query']): Promise<Catalogue> =>
-  catalogueOf(objectsIn(await query(queryWith(objectsText))))
+export const madeIn = async (query: Session['query']): Promise<MadeObjects> =>
+  objectsIn(await query(queryWith(objectsText)))
+
+/** Tables that SQLite makes by itself, those of a search among them. */
+const shadow = /^sqlite_|_(?:data|idx|content|docsize|config)$/
 
 export const sqliteDrafting: Drafting = {
   engine: 'sqlite',
-  madeBy: migrations => {
+  madeBy: (migrations, base = new Map()) => {
     const database = new DatabaseSync(':memory:')
+    for (const [name, { text }] of base)
+      if (/^create /i.test(text) && !shadow.test(name)) database.exec(text)
     for (const { text } of migrations) database.exec(text)
     const statement = database.prepare(objectsText)
     statement.setReturnArrays(true)

@@ -29,7 +29,7 @@ import { keepLog, logBytes } from '#engines/sqlite/log.ts'
 import { migrateSqlite, pendingMigrations, secretOf } from '#engines/sqlite/migrate.ts'
 import { openReader } from '#engines/sqlite/reader.ts'
 import { openReaderPool } from '#engines/sqlite/reader-pool.ts'
-import { catalogueIn, ddl } from '#engines/sqlite/schema.ts'
+import { ddl, madeIn } from '#engines/sqlite/schema.ts'
 import { joinWriter, startWriter } from '#engines/sqlite/writer.ts'
 import type { Scalar } from '#model/values.ts'
 import { queryWith, type Session } from '#sql/engine.ts'
@@ -72,7 +72,7 @@ export const sqliteStore = ({ migrations, ...options }: SqliteStoreOptions): Sto
     label: file,
     dialect,
     ddl,
-    catalogue: () => withOpened(session('reading'), ({ query }) => catalogueIn(query)),
+    made: () => withOpened(session('reading'), ({ query }) => madeIn(query)),
     hold: async (wait, onWait) => {
       checkPath(file)
       return holdWhenFree(file, wait, onWait)
