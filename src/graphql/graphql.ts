@@ -181,7 +181,8 @@ const mutate = async (
     signUp: () => edge.limiter?.countSignUp(c, viewer, core.model.viewers.entity),
     creation: (entity: string) => edge.limiter?.countCreation(c, viewer, entity),
   }
-  const { data, error, ...write } = await runMutation(execution, keyed, counting)
+  const finding = { ...readOptionsOf(edge, c, viewer), spent: 0 }
+  const { data, error, ...write } = await runMutation(execution, keyed, counting, finding)
   const failed = error && failure(edge, error.cause, requestId, error.location)
   const headers = { ...rate, ...failed?.headers, ...writeHeaders(write) }
   const name = operation.node.name?.value

@@ -47,7 +47,7 @@ import {
 } from '#write/many.ts'
 import { inputWithParts, madeBy, withParts } from '#write/parts.ts'
 import { actingViewer } from '#write/viewer.ts'
-import { commit, type Reading } from '#write/write.ts'
+import { commit, type Finding, type Reading } from '#write/write.ts'
 
 /** A field of the operation that writes. */
 type WriteField = {
@@ -80,6 +80,7 @@ export const runMutation = async (
   asked: Execution,
   keyed: KeyedRequest | undefined,
   counting: Counting,
+  finding: Finding,
 ): Promise<Mutated> => {
   const fields = planMutation(asked)
   const writes = fields.filter(field => 'root' in field)
@@ -104,7 +105,7 @@ export const runMutation = async (
       continue
     }
     try {
-      const written = await runField(execution, field, keyed, counting)
+      const written = await runField(execution, field, keyed, counting, finding)
       members.push(`${name}:${written.text}`)
       replayed &&= written.replayed
       position = written.position ?? position
@@ -214,6 +215,7 @@ const runField = async (
   field: WriteField,
   keyed: KeyedRequest | undefined,
   counting: Counting,
+  finding: Finding,
 ): Promise<WriteFacts & { readonly text: string }> => {
   const { core, viewer } = execution
   const { key, root, args, rows, reading, shown } = field
@@ -228,7 +230,7 @@ const runField = async (
       const does = kind === 'updateMany' ? 'update' : 'delete'
       const given = does === 'update' ? changesOf(execution, field) : new Map()
       const write = { does, entity, rows: rows as ManyWrite['rows'], given, path: 'input' } as const
-      const context = { idempotency, isDry: args.dryRun === true }
+      const context = { idempotency, isDry: args.dryRun === true, finding }
       const { ids, replayed, position } = await writeMany(core, writing, write, context)
       return { text: bulkText(ids, shown ?? []), replayed, position }
     }

@@ -41,6 +41,8 @@ export type PredicateRows = {
   readonly indexed?: string | undefined
   /** Whether values come from callers, so that the text of a statement must not have them. */
   readonly isBound?: boolean
+  /** A check for each of the other rows that is passed, which ends the statement where it has taken too long. */
+  readonly check?: Sql | null
   /** How many queries this one is within, for their aliases: two of them may be of one table. */
   readonly hop?: number
   /** Whether rows may be found without it: it is one of several to choose from, or what is not to hold. */
@@ -129,6 +131,9 @@ const pathSql = (
   )
 }
 
+const checked = (condition: Sql, { check }: PredicateRows): Sql =>
+  check ? sql`${check} and ${condition}` : condition
+
 const acrossSql = (predicate: Predicate & { kind: 'across' }, rows: PredicateRows): Sql => {
   const { rows: which, table, by, where, found } = predicate
   const { dialect, columnOf, others, hop = 1 } = rows
@@ -143,7 +148,7 @@ const acrossSql = (predicate: Predicate & { kind: 'across' }, rows: PredicateRow
     const key = isOne ? inner('id') : inner(by)
     const left = columnOf(isOne ? by : 'id')
     const query = sql`select ${key} from ${from}
-    where ${predicateSql(where, { ...other, columnOf: inner })}`
+    where ${checked(predicateSql(where, { ...other, columnOf: inner }), rows)}`
     // The index of the reference then gives the rows in their order.
     if (isOne && found === 'one') return sql`${left} = (${query})`
     // Of a comparison PostgreSQL knows how many rows it finds, so it may choose to join; of a list, or of a choice, it does not.
@@ -157,7 +162,7 @@ const acrossSql = (predicate: Predicate & { kind: 'across' }, rows: PredicateRow
     ? sql`${column(to, 'id')} = ${columnOf(by)}`
     : sql`${column(to, columnName(by))} = ${columnOf('id')}`
   const inner = { ...other, columnOf: columnsOf(to) }
-  const fits = predicateSql(where, inner)
+  const fits = checked(predicateSql(where, inner), rows)
   const lock = others === 'locked' ? dialect.shareClause : sql``
   // The one row is kept as it is also where it does not fit, since that may be what lets a write through.
   if (isOne && others === 'locked')

@@ -5,7 +5,7 @@ import { ApiError } from '#errors.ts'
 import { jsonBody, noBody, plainBytes } from '#http/body.ts'
 import { preconditionOf, presenceOf, refusePreconditions } from '#http/conditional.ts'
 import { type Reply, writeHeaders } from '#http/reply.ts'
-import { type Http, header, queryString } from '#http/request.ts'
+import { type Http, header, queryString, readOptionsOf } from '#http/request.ts'
 import { entityOf } from '#model/model.ts'
 import { bulkKinds, partRelations } from '#model/parts.ts'
 import type { Role, Rule, Viewer } from '#model/policy.ts'
@@ -320,7 +320,11 @@ export const serveBulk = (mount: Mount, route: Route): RestHandler => {
       for (const made of [what, ...madeBy(parts)])
         await edge.limiter?.countCreation(c, viewer, made)
     const done = write
-      ? await writeMany(core, writing, write, { ...more, version })
+      ? await writeMany(core, writing, write, {
+          ...more,
+          version,
+          finding: { ...readOptionsOf(edge, c, viewer), spent: 0 },
+        })
       : await commit(core, await createMany(writing, what, inputs ?? [], 'create'), null, {
           ...more,
           version,

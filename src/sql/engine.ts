@@ -50,6 +50,8 @@ export type Position = string
 export type ReadOptions = {
   /** It must see a state not older than this position. */
   readonly after?: Position | undefined
+  /** Whether it must see all that was committed, which a replica may not have yet. */
+  readonly isPresent?: boolean
   /** Who asks: no caller may take up more than a fair share of a scarce resource. */
   readonly caller?: () => string
   /** Calls back when nobody waits for the answer any more; gives the function that forgets this. */

@@ -9,8 +9,9 @@ import { refusal } from '#model/policy.ts'
 import { type Asks, writtenRows } from '#read/access.ts'
 import type { Asked } from '#read/asking.ts'
 import { columnsOf, predicateSql } from '#read/predicate.ts'
+import type { PlanReader } from '#read/read.ts'
 import { VIEWER } from '#read/selection.ts'
-import type { Rows } from '#sql/engine.ts'
+import { type QueryScript, queryOf, type Rows } from '#sql/engine.ts'
 import {
   and,
   column,
@@ -35,7 +36,6 @@ import {
 } from '#write/command.ts'
 import { create, demandsOf, update, verbs } from '#write/entity-commands.ts'
 import { checkInput, type InputContext, invalid, type Values } from '#write/input.ts'
-import { writePieces } from '#write/job.ts'
 import { effectSteps } from '#write/outbox.ts'
 import {
   checkWithParts,
@@ -49,7 +49,7 @@ import {
 } from '#write/parts.ts'
 import { deleteSteps } from '#write/set-null.ts'
 import { hookBefore } from '#write/steps.ts'
-import { commit, type WriteContext } from '#write/write.ts'
+import { commit, type Finding, type WriteContext } from '#write/write.ts'
 
 /** The most rows of one write. */
 const mostRows = mostParts
@@ -166,17 +166,19 @@ export const rowsAsked = (
   return { predicate: writtenRows(model, viewer.role, entity, predicate, asks), values }
 }
 
-/** The condition of the rows, with its values; `isIndexed`: of rows with the alias `t`, which indexes of trigrams find. */
+/** The condition of the rows, with its values: of rows with the alias `t` that are looked for, which indexes find, or of rows that are known, one by one. */
 const fittingSql = (
   { dialect, model, viewer, now }: Writing,
   { entity, rows }: ManyWrite,
-  isIndexed = false,
+  isSearch: boolean,
 ): Sql => {
   const { table } = entityOf(model, entity)
-  const columnOf = columnsOf(isIndexed ? 't' : table)
-  const indexed = isIndexed ? table : undefined
-  const condition = predicateSql(rows.predicate, { dialect, columnOf, others: 'by key', indexed })
-  return withParameters(condition, one => {
+  const { interruptCheck: check } = dialect
+  const where = isSearch
+    ? ({ columnOf: columnsOf('t'), others: 'by key', indexed: table } as const)
+    : ({ columnOf: columnsOf(table), others: 'by row' } as const)
+  const condition = predicateSql(rows.predicate, { dialect, check, ...where })
+  return withParameters(check ? sql`${check} and ${condition}` : condition, one => {
     if (one.kind === 'now') return { kind: 'value', value: now }
     if (one.kind !== 'slot') return one
     const value =
@@ -185,12 +187,34 @@ const fittingSql = (
   })
 }
 
-/** A query for the ids of the rows, one more than a write may have at the most. */
-const findSql = (writing: Writing, write: ManyWrite): Sql => {
+/** The most milliseconds for which the rows of all writes of a request are looked for. */
+const longestFinding = 5000
+
+/** The ids of the rows that fit now, in their order, one more than a write may have at the most: looked for beside all writes, which they hold up no more than any slow read. */
+const findRows = async (
+  { reader }: { readonly reader: PlanReader },
+  writing: Writing,
+  write: ManyWrite,
+  finding: Finding = { spent: 0 },
+): Promise<readonly number[]> => {
   const { dialect, model } = writing
-  const check = dialect.interruptCheck ? [dialect.interruptCheck] : []
-  return sql`select ${column('t', 'id')} from ${name(entityOf(model, write.entity).table)} as "t"
-    where ${and([...check, fittingSql(writing, write, true)])} limit ${number(mostRows + 1)}`
+  const { table } = entityOf(model, write.entity)
+  const found = sql`select ${column('t', 'id')} from ${name(table)} as "t"
+    where ${fittingSql(writing, write, true)} limit ${number(mostRows + 1)}`
+  if (finding.spent > longestFinding)
+    throw new ApiError('TIMEOUT', 'Looking for the rows of all its writes took too long', {
+      retryAfter: 5,
+    })
+  const begun = performance.now()
+  const script = function* (): QueryScript<Rows> {
+    return yield queryOf(found, dialect)
+  }
+  try {
+    const rows = await reader.slowly(script, { ...finding, isPresent: true })
+    return rows.map(([id]) => Number(id)).toSorted((a, b) => a - b)
+  } finally {
+    finding.spent += performance.now() - begun
+  }
 }
 
 /** Other rows fit than those that the hooks before the write were called for. */
@@ -215,12 +239,13 @@ const aboutRows = (
 /** How many rows a refusal names at the most. */
 const mostNamed = 20
 
-/** The steps that find the rows, hold them as they are, and refuse the write where the caller has no right to one of them. */
+/** The steps that hold the rows as they are, compare them again, and refuse the write where the caller has no right to one of them; `isExact`: or where one fits no more. */
 const rowSteps = (
   writing: Writing,
   write: ManyWrite,
   changes: ReadonlyMap<string, Sql> | undefined,
-  known: readonly number[] | undefined,
+  ids: readonly number[],
+  isExact: boolean,
 ): readonly GuardedStep[] => {
   const { dialect, model, viewer } = writing
   const { does, entity: entityName, given } = write
@@ -252,27 +277,20 @@ const rowSteps = (
     // In the order of their ids, so that two such writes wait for each other and do not lock each other out.
     {
       name: 'held',
-      sql: sql`select id from ${from} where ${dialect.among(id, findSql(writing, write))}
+      sql: sql`select id from ${from} where ${dialect.among(id, dialect.valuesIn(sql`${JSON.stringify(ids)}`))}
         order by id${dialect.lockClause}`,
       expect: 'any',
-    },
-    {
-      sql: sql`select 1 where (select count(*) from (${idsOf(writing, 'held')}) as "held") <= ${number(mostRows)}`,
-      refused: () =>
-        invalid([
-          { field: 'where', message: `fits more than ${mostRows} rows: ask for fewer at once` },
-        ]),
     },
     // What others changed before it was held may fit no more, the rows that it leads to included.
     {
       name: 'rows',
-      sql: sql`select id from ${from} where ${isHeld} and ${fittingSql(writing, write)} order by id`,
+      sql: sql`select id from ${from} where ${isHeld} and ${fittingSql(writing, write, false)} order by id`,
       expect: 'any',
     },
-    ...(known
+    ...(isExact
       ? [
           {
-            sql: sql`select 1 where ${dialect.typed(parameter({ kind: 'result', step: 'rows', field: 'id', as: 'list' }), 'text')} = ${dialect.typed(JSON.stringify(known), 'text')}`,
+            sql: sql`select 1 where ${dialect.typed(parameter({ kind: 'result', step: 'rows', field: 'id', as: 'list' }), 'text')} = ${dialect.typed(JSON.stringify(ids), 'text')}`,
             refused: () => new RowsChanged(),
           },
         ]
@@ -286,20 +304,27 @@ const rowSteps = (
   ]
 }
 
-/** The command of a write; `known` are the rows that the hooks before it are called for, each by itself. */
+/** The command of a write of the rows with these ids, for each of which the hooks before it are called by itself. */
 const commandFor = async (
   writing: Writing,
   write: ManyWrite,
-  known: readonly number[] | undefined,
+  ids: readonly number[],
 ): Promise<Command> => {
   const { dialect, model } = writing
   const { does, entity: entityName, given, path } = write
-  const { table, plural } = entityOf(model, entityName)
+  const { table, plural, before } = entityOf(model, entityName)
   const isRow = dialect.among(columnsOf(table)('id'), idsOf(writing, 'rows'))
   const whole = { name: `${does} ${plural}`, text: { idsOf: ['rows'] } } as const
+  if (ids.length > mostRows) {
+    const message = `fits more than ${mostRows} rows: ask for fewer at once`
+    const refused = () => invalid([{ field: 'where', message }])
+    const steps = [{ name: 'rows', sql: sql`select 1 where false`, refused }]
+    return commandOf(writing, { ...whole, steps })
+  }
+  const isExact = before[does] !== undefined
   const drafts: PartDraft[] = []
   const turn = takingTurns()
-  for (const id of known ?? []) {
+  for (const id of isExact ? ids : []) {
     await turn()
     const draft =
       does === 'update'
@@ -310,7 +335,7 @@ const commandFor = async (
   }
   if (does === 'delete') {
     const all = together([
-      { steps: rowSteps(writing, write, undefined, known) },
+      { steps: rowSteps(writing, write, undefined, ids, isExact) },
       ...drafts,
       {
         steps: deleteSteps(
@@ -326,14 +351,14 @@ const commandFor = async (
     // In a snapshot a row that came below one of them meanwhile has the write done again.
     return commandOf(writing, { ...all, ...whole, isolated: true, deletes: entityName })
   }
-  if (known) {
-    const all = together([{ steps: rowSteps(writing, write, undefined, known) }, ...drafts])
+  if (isExact) {
+    const all = together([{ steps: rowSteps(writing, write, undefined, ids, true) }, ...drafts])
     return commandOf(writing, { ...all, ...whole })
   }
   const changes = given.size > 0 ? changesOf(writing, entityName, given) : undefined
   const set = changes && sql`update ${name(table)} set ${assignments(changes)} where ${isRow}`
   const steps: readonly GuardedStep[] = [
-    ...rowSteps(writing, write, changes ?? new Map(), undefined),
+    ...rowSteps(writing, write, changes ?? new Map(), ids, false),
     ...(set ? [{ sql: set, expect: 'any', path } as const] : []),
     ...(set ? effectSteps(writing, entityName, 'update', idsOf(writing, 'rows'), true) : []),
   ]
@@ -344,26 +369,20 @@ const commandFor = async (
 const mostTries = 5
 
 /**
- * Changes or deletes all rows that fit, or none; gives their ids. Which rows those are is decided within the transaction: where hooks are called for
- * each of them before, the write is refused unless they are the same then, and is tried again.
+ * Changes or deletes all rows that fit, or none; gives their ids. They are looked for first, as a slow read is, and compared again within
+ * the transaction: those that fit no more stay as they are. Where hooks are called for each of them before, the write is refused unless
+ * all fit still, and is tried again.
  */
 export const writeMany = async (
-  store: Parameters<typeof commit>[0] & Parameters<typeof writePieces>[0],
+  store: Parameters<typeof commit>[0] & Parameters<typeof findRows>[0],
   writing: Writing,
   write: ManyWrite,
   context: WriteContext,
 ) => {
-  const { before } = entityOf(writing.model, write.entity)
   for (let tries = 1; ; tries++) {
-    let known: readonly number[] | undefined
-    if (before[write.does]) {
-      const [rows = []] = await writePieces(store, findSql(writing, write))
-      const ids = rows.map(([id]) => Number(id)).toSorted((a, b) => a - b)
-      // Too many are refused by the first steps.
-      known = ids.length > mostRows ? [] : ids
-    }
+    const ids = await findRows(store, writing, write, context.finding)
     try {
-      const done = await commit(store, await commandFor(writing, write, known), null, context)
+      const done = await commit(store, await commandFor(writing, write, ids), null, context)
       return { ...done, ids: idsIn(done.answer?.text) }
     } catch (error) {
       if (!(error instanceof RowsChanged) || tries === mostTries) throw error

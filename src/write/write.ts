@@ -18,6 +18,7 @@ import { holdersOf } from '#model/references.ts'
 import { resourceOf } from '#model/resource.ts'
 import type { Version } from '#model/version.ts'
 import type { ReadPlan } from '#read/plan.ts'
+import type { ReadOptions } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import type { Command } from '#write/command.ts'
 import { type Idempotency, type Job, lostSlug, type Outcome, type Writer } from '#write/job.ts'
@@ -27,12 +28,17 @@ export type Done = Extract<Outcome, { kind: 'done' | 'tried' }>
 /** The read of the row that a command wrote; its id goes into the plan's slot 1. */
 export type Reading = { readonly plan: ReadPlan; readonly values: readonly SqlValue[] }
 
+/** How rows are looked for, and the milliseconds that this took of the request so far. */
+export type Finding = ReadOptions & { spent: number }
+
 /** The key of the request, if it has one, and the version of the REST API that its caller speaks; none in GraphQL. */
 export type WriteContext = {
   readonly idempotency?: Idempotency | undefined
   readonly version?: Version | undefined
   /** Whether it is only tried. */
   readonly isDry?: boolean | undefined
+  /** For whom rows are looked for that fit a condition, in the caller's share of the slow lane. */
+  readonly finding?: Finding | undefined
 }
 
 /**
@@ -98,7 +104,8 @@ const errorOf = (
       )
     case 'failed': {
       const { message, ...kind } = outcome
-      return kind.code === 'INTERNAL' ? new Error(message) : new ApiError(kind, message)
+      const facts = kind.status === 503 ? { retryAfter: 2 } : {}
+      return kind.code === 'INTERNAL' ? new Error(message) : new ApiError(kind, message, facts)
     }
     case 'violation': {
       const { constraint, target, text } = outcome

@@ -1,6 +1,7 @@
 /** Changes and deletions of many rows: their limits, what they refuse, what goes with them, and what others write meanwhile. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { type JobFacts, jobs, type ReadFacts, reads } from '#channels.ts'
 import { viewer } from '#model/condition.ts'
 import { entity } from '#model/entity.ts'
 import { id, int, reference, revision, text } from '#model/field.ts'
@@ -273,6 +274,33 @@ for (const on of engines)
         assert.equal(typeof rest, 'number', JSON.stringify([where, rest]))
         assert.deepEqual(graphql, rest, JSON.stringify(where))
       }
+    })
+
+    test('rows are looked for in the lane of slow reads, for their caller, and compared again by the write', async () => {
+      const ids = await recipes(2, { servings: 57 })
+      const found: [lane: string, text: string][] = []
+      const written: string[] = []
+      const see = (facts: unknown) => {
+        const { lane, statements } = facts as ReadFacts
+        for (const text of statements()) found.push([lane, text])
+      }
+      const note = (facts: unknown) => void written.push(...(facts as JobFacts).statements())
+      reads.asyncEnd.subscribe(see)
+      jobs.start.subscribe(note)
+      const where = { servings: { eq: 57 } }
+      const done = await change(1, { update: { checked: 'yes' }, where, dryRun: true })
+      reads.asyncEnd.unsubscribe(see)
+      jobs.start.unsubscribe(note)
+      assert.deepEqual(done.json.ids, ids, done.text)
+      const compares = (text: string) => /"servings" = /.test(text)
+      assert.deepEqual(
+        found.filter(([, text]) => compares(text)).map(([lane]) => lane),
+        ['slow'],
+      )
+      const again = written.filter(compares)
+      assert.equal(again.length, 1)
+      // Of the rows that are held already, and of no others.
+      assert.match(again[0] ?? '', /^select id from "recipes" where "recipes"\."id" (in|= any)/)
     })
 
     test('a field that the caller may not read in every row is no way to its values', async () => {

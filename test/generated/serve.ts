@@ -21,7 +21,7 @@ import { withKept } from '#model/computed.ts'
 import { defineModel, type Entities, type Model } from '#model/model.ts'
 import type { Versions } from '#model/version.ts'
 import type { Event } from '#observe.ts'
-import { cachedReader } from '#read/read.ts'
+import { cachedReader, publishing } from '#read/read.ts'
 import { createApp } from '#serve/app.ts'
 import { settings as known } from '#settings.ts'
 import { createUsage } from '#versions/deprecated-use.ts'
@@ -167,7 +167,7 @@ export const serveModel = async (
     model: modelOf(content, settings),
     actions: content.actions,
     dialect: engine.dialect,
-    reader: cachedReader(engine, engine.changes, memory.cached),
+    reader: cachedReader(publishing(engine), engine.changes, memory.cached),
     writer: engine,
     limits,
     cursorKey: Buffer.alloc(32, 'cursor'),

@@ -56,6 +56,36 @@ test('more writes than may wait are refused at once with OVERLOADED; those befor
   t.diagnostic(`${queue} of ${writes} done, in groups of at most ${Math.max(...groups)}`)
 })
 
+test('a condition that takes the writer too long ends its write with TIMEOUT, and others are done', async () => {
+  const { world, fatal } = await worldWithWriter({ rows: {} })
+  const endless = job(
+    insertUser('a'),
+    step(
+      'with recursive n (i) as (select 1 union all select i + 1 from n where duet_interrupt_check()) select max(i) from n',
+    ),
+  )
+  const [first, other] = await Promise.all([
+    world.engine.write(endless),
+    world.engine.write(job(insertUser('b'))),
+  ])
+  assert.deepEqual(first.kind === 'failed' && [first.code, first.status], ['TIMEOUT', 503])
+  assert.equal(other.kind, 'done')
+  assert.deepEqual(keysIn(world.file), ['b'])
+  assert.deepEqual(fatal, [])
+})
+
+test('a write whose turn comes after DUET_WRITE_WAIT is refused, however few wait, and nothing of it is done', async () => {
+  const { world } = await worldWithWriter({ rows: {}, engine: { writeWait: -1 } })
+  const outcome = await world.engine.write(job(insertUser('a')))
+  assert.deepEqual(outcome.kind === 'failed' && outcome.code, 'OVERLOADED')
+  assert.deepEqual(keysIn(world.file), [])
+  const { status, headers } = await world.ask('POST /api/users', {
+    body: { name: 'A', email: 'a@example.org' },
+  })
+  assert.equal(status, 503)
+  assert.ok(Number(headers.get('retry-after')) > 0)
+})
+
 test('a full queue is 503 with Retry-After in both APIs, and reads are served meanwhile', async () => {
   const { world } = await worldWithWriter({ engine: { queue: 1 } })
   const byRest = (name: string) =>

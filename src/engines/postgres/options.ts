@@ -16,9 +16,6 @@ export const usualTimeouts = {
 }
 type WriteTimeouts = Readonly<typeof usualTimeouts>
 
-/** How long a write waits for its turn and for a connection, in milliseconds, unless it is told otherwise. */
-export const usualWriteWait = 5000
-
 export type PostgresOptions = {
   readonly url: string
   /** The addresses of its replicas, or that they are looked for, by Patroni's REST endpoints if there are any. */

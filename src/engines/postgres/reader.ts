@@ -93,9 +93,9 @@ const tries = { most: 3, within: 1000 }
 export const createReader = (primary: Server, { choose }: Pick<Cluster, 'choose'>): Reader => {
   const read = async <Result>(
     run: (server: Server) => Promise<Result>,
-    { after }: ReadOptions = {},
+    { after, isPresent = false }: ReadOptions = {},
   ): Promise<Result> => {
-    const replica = await choose(after)
+    const replica = isPresent ? undefined : await choose(after)
     if (replica)
       try {
         return await run(replica)

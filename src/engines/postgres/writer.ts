@@ -11,12 +11,11 @@ import {
   type PostgresServing,
   type SessionOptions,
   usualTimeouts,
-  usualWriteWait,
 } from '#engines/postgres/options.ts'
 import { allBusy, createPool } from '#engines/postgres/pool.ts'
 import { type ServerFinder, timelineAt } from '#engines/postgres/primary.ts'
 import { createTurns, rowsOf } from '#engines/postgres/turns.ts'
-import { tooManyWrites } from '#engines/shared/store.ts'
+import { tooManyWrites, usualWriteWait } from '#engines/shared/store.ts'
 import { ApiError } from '#errors.ts'
 import type { ReadPlan } from '#read/plan.ts'
 import { type Prepared, prepare } from '#read/read.ts'

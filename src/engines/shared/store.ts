@@ -20,6 +20,9 @@ export class NewerStoreError extends Error {
   override readonly name = 'NewerStoreError'
 }
 
+/** How long a write waits for its turn unless an operator says otherwise, in milliseconds. */
+export const usualWriteWait = 5000
+
 /** The error for a write when too many are waiting already. */
 export const tooManyWrites = () =>
   new ApiError('OVERLOADED', 'Too many writes are waiting; try again soon', { retryAfter: 1 })
@@ -42,7 +45,7 @@ export type EngineOptions = {
   readonly readTimeout: number
   /** How many writes may wait before more are refused. */
   readonly queue: number
-  /** How many milliseconds a write waits for its turn and for a connection, if it needs them: 5,000 unless it is given. */
+  /** How many milliseconds a write waits for its turn and for a connection, if it needs them: `usualWriteWait` unless it is given. */
   readonly writeWait?: number
   /** Whether it reports changes, if it can. */
   readonly isWatched?: boolean

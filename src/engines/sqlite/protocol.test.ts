@@ -25,7 +25,7 @@ const sending = () => {
   const unpack = createUnpacker()
   let id = 0
   return (one: Job) => {
-    const sent = structuredClone(pack(++id, one))
+    const sent = structuredClone(pack(++id, 0, one))
     return { sent, job: unpack(sent) }
   }
 }
@@ -62,7 +62,7 @@ test('jobs that are packed before any is sent come out as they went in', () => {
   const pack = createPacker()
   const unpack = createUnpacker()
   const jobs = ['insert', 'insert', 'delete', 'update'].map(text => job({ steps: [step(text)] }))
-  const sent = structuredClone(jobs.map((one, id) => pack(id, one)))
+  const sent = structuredClone(jobs.map((one, id) => pack(id, 0, one)))
   assert.deepEqual(sent.map(unpack), jobs)
 })
 

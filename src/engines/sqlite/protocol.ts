@@ -46,12 +46,20 @@ type SentStatement = readonly [text: number, ...values: DeferredValue[]]
 /** A job as it is sent: texts of statements and plans come the first time only, later their numbers. */
 export type SentJob = {
   readonly id: number
+  /** When it is too late to begin it, by `sharedNow`. */
+  readonly due: number
   /** Whether the writer forgets the texts and plans that it has first: all are numbered anew. */
   readonly isAnew: boolean
   /** Those that the writer does not have, with the next numbers. */
   readonly texts: readonly string[]
   readonly plans: readonly ReadPlan[]
   readonly job: Job<SentStatement, number>
+}
+
+/** Milliseconds by a clock that all threads share, and that nobody sets. */
+export const sharedNow = (): number => {
+  const [seconds, nanoseconds] = process.hrtime()
+  return seconds * 1000 + nanoseconds / 1_000_000
 }
 
 /** A job, by its number, and what became of it. */
@@ -145,15 +153,15 @@ const withForms = <From, FromPlan, To, ToPlan>(
 }
 
 /** A function that makes of jobs, one after another, what is sent to one writer. */
-export const createPacker = (): ((id: number, job: Job) => SentJob) => {
+export const createPacker = (): ((id: number, due: number, job: Job) => SentJob) => {
   const texts = createNumbers<string>()
   const plans = createNumbers<ReadPlan>()
   const statement = ({ text, values }: JobStatement): SentStatement => [texts.of(text), ...values]
-  return (id, job) => {
+  return (id, due, job) => {
     const isAnew = texts.isFull() || plans.isFull()
     if (isAnew) for (const numbers of [texts, plans]) numbers.clear()
     const sent = withForms(job, statement, plans.of)
-    return { id, isAnew, texts: texts.takeMet(), plans: plans.takeMet(), job: sent }
+    return { id, due, isAnew, texts: texts.takeMet(), plans: plans.takeMet(), job: sent }
   }
 }
 

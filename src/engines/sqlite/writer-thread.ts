@@ -16,6 +16,7 @@ import {
   createUnpacker,
   type JobOutcome,
   type SentJob,
+  sharedNow,
   slowFlush,
   type WriterReply,
   type WriterSetup,
@@ -61,9 +62,10 @@ const undo = queryWith('rollback to job')
 
 /**
  * The jobs in a group: a few, as all are answered at once and reads wait meanwhile, but no less than take as long as the last
- * flush did so many times, so that a slow disk does not have more than a fifth of the time.
+ * flush did so many times, so that a slow disk does not have more than a fifth of the time. Where even a few take long, in milliseconds,
+ * those that are done are answered first.
  */
-const groupSize = { least: 20, flushes: 4, most: 500 }
+const groupSize = { least: 20, long: 50, flushes: 4, most: 500 }
 let flush = 0
 
 /**
@@ -84,10 +86,23 @@ const storageFaults = [BUSY, 6, 7, 8, 10, 11, FULL, 14, 26]
  */
 const nothingDone = { [BUSY]: 'busy', [FULL]: 'full' } as const
 
-/** When the present job must be done with its slow reads: those that look for rows by a caller's condition, and the one that answers it. */
+/** When the present job must be done with the read that answers it. */
 let deadline = Number.POSITIVE_INFINITY
+
+/** How long a job may compare rows with a caller's condition, which all other writes wait for, in milliseconds of the processor. */
+const conditionTime = 100
+const processorTime = () => {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1000
+}
+/** The processor's time at the first look of the present job; undefined once it reads its answer. */
+let comparedSince: number | undefined
+
 lookWhileReading(connection, () => {
   if (performance.now() > deadline) throw tookTooLong()
+  if (deadline !== Number.POSITIVE_INFINITY) return
+  comparedSince ??= processorTime()
+  if (processorTime() - comparedSince > conditionTime) throw tookTooLong()
 })
 
 /** So many rows are passed in a few dozen milliseconds; looking at the clock meanwhile would take longer than the rows. */
@@ -109,6 +124,7 @@ const prepareAnswer = (plan: ReadPlan): Prepared => {
 /** A job with its number, the read that answers it, and who sent it. */
 type QueuedJob = {
   readonly id: number
+  readonly due: number
   readonly job: Job
   readonly prepared: Prepared | undefined
   readonly client: Client
@@ -117,7 +133,8 @@ type QueuedJob = {
 /** Runs one job in a savepoint, so that its failure does not affect the others of its group. */
 const runJob = ({ job, prepared }: QueuedJob): Outcome => {
   connection.query(savepoint)
-  deadline = performance.now() + readTimeout
+  deadline = Number.POSITIVE_INFINITY
+  comparedSince = undefined
   let outcome: Outcome
   try {
     outcome = drive(perform(job, prepared), connection.query)
@@ -130,6 +147,13 @@ const runJob = ({ job, prepared }: QueuedJob): Outcome => {
   counted?.endJob(outcome.kind === 'done')
   connection.query(release)
   return outcome
+}
+
+/** The outcome of a job whose turn came too late: its caller was promised an answer by then. */
+const tooLate: Outcome = {
+  kind: 'failed',
+  ...machineErrors.OVERLOADED,
+  message: 'Other writes took all the time: nothing was written, try again soon',
 }
 
 /** What became of a group: all its jobs, and their outcomes unless nothing was done or nobody knows. */
@@ -151,12 +175,13 @@ const runGroup = (queue: QueuedJob[]): GroupResult => {
     const begun = performance.now()
     while (
       jobs.length < groupSize.most &&
-      (jobs.length < groupSize.least || performance.now() - begun < groupSize.flushes * flush)
+      performance.now() - begun <
+        (jobs.length < groupSize.least ? groupSize.long : 0) + groupSize.flushes * flush
     ) {
       const next = queue.shift()
       if (!next) break
       jobs.push(next)
-      outcomes.push(runJob(next))
+      outcomes.push(sharedNow() > next.due ? tooLate : runJob(next))
     }
     isCommitting = true
     counted?.committing()
@@ -233,7 +258,7 @@ const drain = (sender: Client, first: WriterTask): void => {
       const job = client.unpack(sent)
       const { plan } = job.answer ?? {}
       const prepared = plan && answers.getOrInsertComputed(plan, prepareAnswer)
-      queue.push({ id: sent.id, job, prepared, client })
+      queue.push({ id: sent.id, due: sent.due, job, prepared, client })
     }
   }
   const takeSent = () => {

@@ -1,12 +1,13 @@
 /** The writer as the threads that serve see it: jobs go to the writer thread, and its replies settle them. */
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads'
 import type { Tally } from '#base/tallies.ts'
-import { tooManyWrites } from '#engines/shared/store.ts'
+import { tooManyWrites, usualWriteWait } from '#engines/shared/store.ts'
 import { type Disk, goneOf, type SqliteOptions } from '#engines/sqlite/file.ts'
 import {
   createPacker,
   type JobOutcome,
   type SentJob,
+  sharedNow,
   slowFlush,
   startThread,
   type WriterReply,
@@ -71,7 +72,10 @@ export const createDelivery = (
   }
 }
 
-type WriterOptions = Pick<SqliteOptions, 'onProblem' | 'onCommit' | 'onFatal' | 'queue'> & {
+type WriterOptions = Pick<
+  SqliteOptions,
+  'onProblem' | 'onCommit' | 'onFatal' | 'queue' | 'writeWait'
+> & {
   readonly disk: Pick<Disk, 'isLow' | 'wasFull'>
   /** Ends the open snapshot, so that reads after an answer see its write. */
   readonly beforeAnswers: () => void
@@ -83,7 +87,7 @@ type WriterOptions = Pick<SqliteOptions, 'onProblem' | 'onCommit' | 'onFatal' | 
 
 /** Sends jobs to the writer thread through its own port or one that was made for this thread, and takes its replies. */
 const createWriter = (channel: MessagePort | Worker, options: WriterOptions) => {
-  const { disk, tally } = options
+  const { disk, tally, writeWait = usualWriteWait } = options
   const send = (task: WriterTask) => channel.postMessage(task, [])
   const pack = createPacker()
   /** The jobs that wait for their outcomes, by number. */
@@ -164,7 +168,7 @@ const createWriter = (channel: MessagePort | Worker, options: WriterOptions) => 
       if (waiters.size + (tally?.others() ?? 0) >= options.queue) throw tooManyWrites()
       const id = ++lastId
       if (jobs.length === 0) setImmediate(flush)
-      jobs.push(pack(id, job))
+      jobs.push(pack(id, sharedNow() + writeWait, job))
       const waiter = Promise.withResolvers<Outcome>()
       waiters.set(id, waiter)
       tally?.put(waiters.size)
