@@ -10,12 +10,13 @@ import {
   startOf,
 } from '#graphql/execution.ts'
 import { orderIn } from '#graphql/order.ts'
-import { searchIn } from '#graphql/search.ts'
+import { searchIn, wordsIn } from '#graphql/search.ts'
 import { conditionOf } from '#graphql/where.ts'
 import type { Entity } from '#model/entity.ts'
 import { entityOf, typeName } from '#model/model.ts'
 import type { Viewer } from '#model/policy.ts'
-import { openCursor, sealOf } from '#read/cursor.ts'
+import { resolveAsked, understood } from '#read/asking.ts'
+import { openCursor, orderBound, sealOf } from '#read/cursor.ts'
 import type { Answer } from '#read/read.ts'
 import {
   type ConnectionMember,
@@ -50,16 +51,18 @@ export const defaultOrder = ({ graphql }: Entity): readonly Sort[] => [
  * `usual` is its order otherwise, and `more` how many keys follow those of another one.
  */
 const pagingOf = (
-  { core, slots, variables }: Selecting,
+  { core, schema, slots, variables }: Selecting,
   field: AnyField,
   node: FieldNode,
   {
     list,
+    entity,
     usual,
     usualLimit,
     more = 0,
   }: {
     readonly list: string
+    readonly entity: string
     readonly usual: readonly Sort[]
     readonly usualLimit: number
     readonly more?: number
@@ -69,12 +72,18 @@ const pagingOf = (
   const order = orderIn(field, node, variables)
   const searched = searchIn(slots, field, node, variables, order)
   const { sort = usual } = searched
-  const words = argumentOf(field, node, 'search')
+  const words = wordsIn(field, node)
   const conditionFor = conditionOf(field, node)
-  const sealFor = (variables: Variables, { role, subject, id }: Viewer) => {
+  /** The condition that cursors are bound to, however it is written; its faults are told where it is asked. */
+  const boundFor = (variables: Variables): string => {
     const where = conditionFor(variables)
-    const asks = [words(variables), ...(where == null ? [] : [{ where }])]
-    return sealOf(core.cursorKey, list, sort, ...asks, role, subject ?? id)
+    if (where == null) return ''
+    const asked = resolveAsked(core.model, entity, where, schema.words, 0)
+    return 'faults' in asked ? '' : understood(asked.predicate, slot => asked.values[slot])
+  }
+  const sealFor = (variables: Variables, { role, subject, id }: Viewer) => {
+    const asks = [words(variables), boundFor(variables)]
+    return sealOf(core.cursorKey, list, orderBound(sort), ...asks, role, subject ?? id)
   }
   const keys = keysOf(sort).length + (searched.sort ? more : 0)
   /** The slots of the place that a cursor names, which each request opens once. */
@@ -166,6 +175,7 @@ export const connectionItem = (
   const usual: readonly Sort[] = [{ field: 'id', descending: !oldestFirst }]
   const { sort, ...paging } = pagingOf(selecting, field, node, {
     list: `${entity}.${node.name.value}`,
+    entity: to,
     usual,
     usualLimit: entityOf(model, to).rest.listing.limit,
     more: through === undefined ? 0 : 1,
@@ -207,6 +217,7 @@ export const connectionRoots = (
   const usual = defaultOrder(entity)
   const { keyset, ...paging } = pagingOf(selecting, field, node, {
     list: node.name.value,
+    entity: entityName,
     usual,
     usualLimit: entity.rest.listing.limit,
   })

@@ -26,7 +26,7 @@ export const hasWords = (given: unknown): boolean => {
 }
 
 /** Gives the words that a list is searched for; empty for none. */
-const wordsIn = (field: GraphQLField<unknown, unknown>, node: FieldNode) => {
+export const wordsIn = (field: GraphQLField<unknown, unknown>, node: FieldNode) => {
   const given = argumentOf(field, node, 'search')
   return (variables: Variables): string => {
     const words = searchedWords(String(given(variables) ?? ''))

@@ -3,7 +3,18 @@
  * elsewhere.
  */
 import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from 'node:crypto'
+import type { Sort } from '#read/selection.ts'
 import type { SqlValue } from '#sql/sql.ts'
+
+/** What cursors are bound to of an order: whatever decides which row comes next. */
+export const orderBound = (sort: readonly Sort[]): readonly unknown[] =>
+  sort.map(({ path = [], field, descending, nullsLast = false, isRelevance = false }) => [
+    [...path, field].join('.'),
+    descending,
+    // An id is never null.
+    nullsLast && (path.length > 0 || field !== 'id'),
+    isRelevance,
+  ])
 
 /** The key of the cursors of a list, made of the store's for what they are bound to: list, order, conditions and caller. */
 export const sealOf = (key: Uint8Array, ...boundTo: readonly unknown[]): string =>

@@ -12,7 +12,8 @@ import { notFound } from '#model/model.ts'
 import type { Role, Viewer } from '#model/policy.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
 import type { VersionStyle } from '#model/version.ts'
-import { sealOf } from '#read/cursor.ts'
+import { understood } from '#read/asking.ts'
+import { orderBound, sealOf } from '#read/cursor.ts'
 import { type Answer, type Prepared, type Renderer, readCached } from '#read/read.ts'
 import { comparing, keysOf, type ParameterValue, type Root, type Sort } from '#read/selection.ts'
 import { itemsOf } from '#rest/one.ts'
@@ -93,18 +94,19 @@ const requestReader = ({ core, prefix, style }: Mount, route: Route, resource: R
         if (query.has(name)) query.fault(name, 'goes by numbers: leave it or cursor out')
     const page =
       byCursor || isOrdered ? null : numberedPage(query, limit, paging === 'page or offset')
-    // The list's own name, to which its cursors are bound: its path, filters and conditions, without the version.
-    const list = [
+    // What its cursors are bound to: its path without the version, its words, and its filters and conditions however they are written.
+    const values = [...filters.map(({ value }) => value), ...(asked?.values ?? [])]
+    const all = [...whereOf(filters, firstFilter), ...(asked ? [asked.predicate] : [])]
+    const list = JSON.stringify([
       path.slice(prefix.length),
-      ...filters.map(({ field, value }) => `${field}=${value}`),
-      ...(search === '' ? [] : [`search=${search}`]),
-      ...(asked ? [asked.said] : []),
-    ].join('&')
+      search,
+      understood({ kind: 'and', of: all }, slot => values[slot - firstFilter]),
+    ])
     // A cursor of an order is for the caller alone.
     const ordered = isOrdered
       ? orderedPage(
           query,
-          sealOf(core.cursorKey, 'rest', list, sort, role, subject ?? id),
+          sealOf(core.cursorKey, 'rest', list, orderBound(sort), role, subject ?? id),
           keysOf(sort).length,
         )
       : undefined

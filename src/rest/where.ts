@@ -201,10 +201,9 @@ export const jsonFault = (
     query.fault(fault.field === '' ? name : `${name}.${fault.field}`, fault.message)
 }
 
-/** A caller's condition with the fields of the list's own rows in it, null for one that crosses relations; and its own words. */
+/** A caller's condition with the fields of the list's own rows in it, null for one that crosses relations. */
 export type ListCondition = Omit<Asked, 'comparisons'> & {
   readonly fields: readonly string[] | null
-  readonly said: string
 }
 
 /** The fields that a condition looks at, their folded copies' sources too; null if it looks at other rows. */
@@ -256,12 +255,11 @@ export const conditionReader = (
   }
   const ofJson = jsonWords(model, version)
   return (query: QueryParameters, first: Slot): ListCondition | undefined => {
-    const given: { readonly name: string; readonly condition: unknown; readonly text: string }[] =
-      []
+    const given: { readonly name: string; readonly condition: unknown }[] = []
     for (const name of query.beside([...parameters, ...others])) {
       const text = query.get(name) ?? ''
       const found = read(name, text)
-      if ('condition' in found) given.push({ name, text, condition: found.condition })
+      if ('condition' in found) given.push({ name, condition: found.condition })
       else {
         const near = () => nearest(name, others) ?? found.near()
         query.unknown(name, parameters, near, found.there)
@@ -306,7 +304,6 @@ export const conditionReader = (
       values: parts.flatMap(({ values }) => values),
       shape: parts.map(({ shape }) => shape).join(),
       fields: fieldsIn(entity, predicate),
-      said: [...given.map(({ name, text }) => `${name}=${text}`), `where=${json ?? ''}`].join('&'),
     }
   }
 }

@@ -170,3 +170,73 @@ describe('a slug that nobody gave', () => {
     assert.match((await create).slug, /^broth-\d+$/)
   })
 })
+
+describe('a cursor', () => {
+  /** The cursor of the first page of a list, and whether each other spelling of the list takes it. */
+  const rest = async (query: string) => {
+    const { json, text } = await world.ask(`GET /api/notes?limit=1&${query}&cursor=`)
+    const cursor = json.pagination?.nextCursor
+    assert.ok(cursor, text)
+    return async (other: string) =>
+      (await world.ask(`GET /api/notes?limit=1&${other}&cursor=${cursor}`)).status
+  }
+  const gql = async (where: string) => {
+    const page = (where: string, after: string) =>
+      world.gql(
+        `{ notesConnection(first: 1, orderBy: [{ rank: ASC }], where: ${where}${after}) { pageInfo { endCursor } } }`,
+      )
+    const { json, text } = await page(where, '')
+    const cursor = json.data?.notesConnection.pageInfo.endCursor
+    assert.ok(cursor, text)
+    return async (other: string) => !(await page(other, `, after: "${cursor}"`)).json.errors
+  }
+
+  before(async () => {
+    for (const rank of [1, 2, 3])
+      await note({ rank, price: rank, ratio: -1, code: `cursor ${rank}` })
+  })
+
+  test('goes on in the same list, however its conditions are written', async () => {
+    const same = [
+      'sort=rank&rank[gte]=1&ratio=-1',
+      'sort=rank&ratio=-1.0&rank[gte]=1',
+      'sort=rank&ratio[eq]=-1.000&rank[gt]=0',
+      'sort=rank&ratio[in]=-1,-1.0&rank[gte]=1&rank[gt]=0',
+      'sort=rank&where={"and":[{"rank":{"gte":1}},{"ratio":-1}]}',
+      'sort=rank&where={"ratio":{"in":[-1]},"not":{"not":{"rank":{"gte":1}}}}',
+      'sort=rank&ratio=-1&where={"rank":{"gt":0},"or":[{"rank":{"gte":1}}]}',
+    ]
+    for (const query of same) {
+      const statusOf = await rest(query)
+      for (const other of same) assert.equal(await statusOf(other), 200, `${query} ${other}`)
+    }
+    const alike = [
+      '{ rank: { gte: 1 }, ratio: { eq: -1 } }',
+      '{ ratio: { eq: -1.0 }, rank: { gt: 0 } }',
+      '{ and: [{ ratio: { in: [-1, -1] } }, { rank: { gte: 1 } }] }',
+      '{ not: { or: [{ not: { rank: { gte: 1 } } }, { not: { ratio: { eq: -1 } } }] } }',
+      '{ rank: { gte: 1 }, ratio: { eq: -1, notIn: [] } }',
+    ]
+    for (const where of alike) {
+      const isTaken = await gql(where)
+      for (const other of alike) assert.ok(await isTaken(other), `${where} ${other}`)
+    }
+  })
+
+  test('is refused in another list, however near its conditions are', async () => {
+    const statusOf = await rest('sort=rank&rank[gte]=1&ratio=-1')
+    for (const other of [
+      'sort=rank&rank[gte]=2&ratio=-1',
+      'sort=rank&rank[lte]=1&ratio=-1',
+      'sort=rank&rank[gte]=1',
+      'sort=-rank&rank[gte]=1&ratio=-1',
+      'sort=rank&rank[gte]=1&ratio[ne]=-1',
+      'sort=rank&where={"or":[{"rank":{"gte":1}},{"ratio":-1}]}',
+      'sort=rank&rank[gte]=1&ratio=-1&search=note',
+    ])
+      assert.equal(await statusOf(other), 422, other)
+    const isTaken = await gql('{ rank: { gte: 1 }, ratio: { eq: -1 } }')
+    for (const other of ['{ rank: { gte: 1 } }', '{ rank: { gte: 1 }, ratio: { isNull: false } }'])
+      assert.equal(await isTaken(other), false, other)
+  })
+})
