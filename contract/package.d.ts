@@ -595,7 +595,7 @@ type GroupValue = {
     readonly kind: GroupMeasure;
     readonly field: string;
 };
-type GuardedStep = Partial<Pick<Step, 'expect' | 'checksViewer' | 'path'>> & {
+type GuardedStep = Partial<Pick<Step, 'expect' | 'checksViewer' | 'path' | 'slugs'>> & {
     readonly isEffect?: true;
     readonly name?: string;
     readonly returns?: readonly string[];
@@ -1277,6 +1277,10 @@ type Step<Statement = JobStatement> = {
     readonly explain?: Statement;
     readonly checksViewer?: boolean;
     readonly path?: string | undefined;
+    readonly slugs?: readonly {
+        readonly target: string;
+        readonly text: string;
+    }[];
 };
 type StepColumn = {
     readonly step: number;
@@ -1439,6 +1443,7 @@ type Writing = {
     readonly viewer: Viewer;
     readonly now: number;
     readonly before?: readonly GuardedStep[];
+    readonly after?: readonly GuardedStep[];
 };
 const add: (by: number | Sql) => Added;
 const addRow: (content: Content, name: string, row: InputRow) => Promise<number>;
@@ -1557,7 +1562,7 @@ const htmlPage: (assets: Assets, content: PageContent) => Promise<WebPage>;
 const id: (options?: FilledOptions | undefined) => Field;
 const inputValues: (entity: Entity, input: Readonly<Record<string, unknown>>, context: InputContext) => Values;
 const insert: (entity: string, values: StepValues, options?: Pick<StepOptions, 'name'> & OnceOption) => DeclaredStep;
-const inserter: (store: OpenStore, entity: Entity) => (row: Values) => Promise<number>;
+const inserter: (store: OpenStore, entity: Entity) => (given: Values) => Promise<number>;
 const int: (options: NumberOptions & {
     min: number;
 }) => Field;

@@ -1,11 +1,7 @@
-/** Making somebody an admin, and the check that all actions on a user share. */
+/** Making somebody an admin. */
 
-import { type Action, type Command, change, precheck, type Writing } from 'duet/actions'
+import { type Action, change } from 'duet/actions'
 import { admin } from '../roles.ts'
-
-/** Whether the user exists and the viewer may change it. */
-export const userPrecheck = (writing: Writing, id: number): Command =>
-  precheck(writing, { entity: 'user', id }, 'update')
 
 /** Makes a user an admin; may be repeated any number of times. */
 export const promote: Action = {

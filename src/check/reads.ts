@@ -193,7 +193,7 @@ export const checkReads = async (
 /** What marks the text of a field of a row, so that an answer which shows it is found out. */
 const markOf = (entity: string, key: string, id: number) => `hidden ${entity} ${key} ${id}.`
 
-/** Routes by hand that read, called by each caller while the texts of all rows that its rules hide are marked: no answer may have a mark. Gives how many routes there were. */
+/** Routes by hand that read, called by each caller while the texts of all rows that its rules hide are marked: no answer may have a mark, nor be given where the rule of the route says no. Gives how many routes there were. */
 export const checkHandReads = async (service: CheckService): Promise<number> => {
   const { content, model, view, callers, ask } = service
   const { routes } = await content.served()
@@ -220,12 +220,21 @@ export const checkHandReads = async (service: CheckService): Promise<number> => 
       }
     }
     const now = await service.reference()
-    for (const { path } of reading) {
+    for (const { path, described } of reading) {
       const about = entityAt(model, path)
       const ids = about === null ? [1, 2] : reference.rowsIn(about).map(({ id }) => id)
       for (const id of path.includes(':') ? ids : ids.slice(0, 1)) {
         const line = `GET ${view.prefix}${path.replace(/:\w+/g, String(id))}`
-        const { text } = await ask(line, viewer)
+        const { text, status } = await ask(line, viewer)
+        const row = about === null ? undefined : now.byId(about, id)
+        const isOpen = !row || about === null || now.may(about, row, described.rule, viewer)
+        if (!isOpen && status < 300)
+          throw faultOf(
+            `the route GET ${path}: ${line} by ${named(viewer)}`,
+            'refused, as its rule says of this row',
+            `${status} ${brief(text)}`,
+            'ask for the rule in the handler, since the machine cannot know which row it is about; or say anyone, if it is open on purpose',
+          )
         const shown = marks.find(
           ({ entity, row, mark }) =>
             text.includes(mark) && now.isHidden(entity, now.byId(entity, row.id) ?? row, viewer),

@@ -30,6 +30,7 @@ import { type Notices, type Successor, successorOf } from '#versions/deprecation
 import type { VersionedRoute } from '#versions/differences.ts'
 import { inRequestedVersion, type RestHandler } from '#versions/negotiation.ts'
 import type { Action } from '#write/action.ts'
+import { permit } from '#write/command.ts'
 
 const serving: Readonly<Record<Route['kind'], (mount: Mount, route: Route) => RestHandler>> = {
   list: serveList,
@@ -46,7 +47,7 @@ const serving: Readonly<Record<Route['kind'], (mount: Mount, route: Route) => Re
 
 /** A read that the model does not derive, such as a picture or a report, whatever its method; a write is an action. */
 export type ExtraRoute = VersionedRoute & {
-  /** How the documents of the API describe it, and who may use it. */
+  /** How the documents of the API describe it, and who may use it; of a rule that looks at a row its handler asks. */
   readonly described: OperationDocs & { readonly rule: Rule | undefined }
   readonly serve: (mount: Mount) => RestHandler
 }
@@ -55,7 +56,7 @@ type RestEndpoint = VersionedRoute & {
   /** The route of the model that it is; the entity is that whose members requests may name. */
   readonly derived?: Route
   readonly entity?: string
-  /** The rule for who may write by it, and for who may ask an extra route; absent if others decide. */
+  /** The rule for who may write by it, and for who may ask an extra route; absent if others decide, and then an extra route is nobody's. */
   readonly rule?: Rule | undefined
   readonly serve: (mount: Mount) => RestHandler
 }
@@ -88,12 +89,16 @@ const endpointsOf = (
     rule: extra.described.rule,
     serve: (mount: Mount): RestHandler => {
       const handle = extra.serve(mount)
+      const { rule, summary } = extra.described
+      const what = summary.charAt(0).toLowerCase() + summary.slice(1)
       // A strict version refuses query parameters after 404 and 403, so the answer is made first.
-      return (c, viewer, named) =>
-        after(handle(c, viewer, named), reply => {
+      return (c, viewer, named) => {
+        permit({ model, viewer }, rule, what)
+        return after(handle(c, viewer, named), reply => {
           refuseParameters(queryString(c), mount.style)
           return reply
         })
+      }
     },
   })),
 ]

@@ -36,9 +36,12 @@ export type Action = Lifetime & {
    * the rule must let the caller through for it, else 403. It answers with the row of its last step about the entity `answers`.
    */
   readonly steps?: (context: StepContext) => readonly DeclaredStep[]
-  /** Instead of steps: its command, made by hand, and the status of its answer; throws `VALIDATION_ERROR` for a bad body. */
+  /**
+   * Instead of steps: its command, made by hand, and the status of its answer; throws `VALIDATION_ERROR` for a bad body. The machine asks
+   * for the row and the rule as it does for steps, before the command's own steps.
+   */
   readonly command?: (writing: Writing, given: Given) => Command
-  /** With a command: checks whether the row exists and the viewer may do this to it; run before the faults of a body are reported. */
+  /** With a command: checks more than the row and the rule before the faults of a body are reported. */
   readonly precheck?: (writing: Writing, id: number) => Command
   /** How the documents of the API describe it. */
   readonly described: OperationDocs
@@ -155,13 +158,32 @@ const checkedInput = (action: Action, writing: Writing, { body }: Given): StepCo
 }
 
 /** The row that an action is about. */
-const targetOf = ({ about, rule, name }: Action, id: number) =>
-  about === null ? undefined : { entity: about, id, rule, what: name }
+const targetOf = ({ about, rule, name, command }: Action, id: number) =>
+  about === null
+    ? undefined
+    : { entity: about, id, rule, what: name, isByHand: command !== undefined }
+
+/** The context of a command by hand, with the checks of the row that its action is about around its steps. */
+const guardedWriting = (action: Action, writing: Writing, id: number): Writing => {
+  const target = targetOf(action, id)
+  if (!target) return writing
+  const { before = [] } = writing
+  const [row, ...becoming] = statedSteps(writing, [], target).steps
+  return { ...writing, before: [...before, ...(row ? [row] : [])], after: becoming }
+}
 
 /** The command of an action; throws `VALIDATION_ERROR` for a bad body. */
 export const actionCommand = (action: Action, writing: Writing, given: Given): Command => {
   const { steps, command, input = {}, answers, name } = action
-  if (command) return command(writing, given)
+  if (command) {
+    const guarded = guardedWriting(action, writing, given.id)
+    const made = command(guarded, given)
+    if (made.before !== guarded.before)
+      throw new Error(
+        `${name} does not ask for its rule: make its command of the writing it is given`,
+      )
+    return made
+  }
   const context = contextOf(writing, given.id, checkedInput(action, writing, given))
   // A row that the input names must be one that the caller may read.
   const referred = Object.entries(input).flatMap(([key, { references }]) => {
@@ -182,15 +204,23 @@ export const actionPrecheck = (
   writing: Writing,
   id: number,
 ): (() => Command) | undefined => {
-  const { precheck, steps, input = {}, name } = action
-  if (precheck) return () => precheck(writing, id)
-  if (!steps) return undefined
+  const { precheck, steps, about, input = {}, name } = action
+  const target = targetOf(action, id)
+  const row = target && { ...target, isByHand: false }
+  if (precheck)
+    return () => {
+      const { before = [] } = writing
+      const { steps: checks } = statedSteps(writing, [], row)
+      return precheck({ ...writing, before: [...before, ...checks] }, id)
+    }
+  if (!steps && about === null) return undefined
   return () => {
-    const stated = statedSteps(writing, [], targetOf(action, id))
+    const stated = statedSteps(writing, [], row)
     // Whether the viewer acts as itself only the steps say.
     const asSelf = sampleInputs(input).some(sample => {
       try {
-        return statedSteps(writing, steps(contextOf(writing, id, sample))).asSelf
+        const declared = steps?.(contextOf(writing, id, sample)) ?? []
+        return statedSteps(writing, declared).asSelf
       } catch {
         return false
       }

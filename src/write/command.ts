@@ -32,6 +32,8 @@ export type Writing = {
   /** The moment of the write, milliseconds since 1970. */
   readonly now: number
   readonly before?: readonly GuardedStep[]
+  /** The checks after its own steps. */
+  readonly after?: readonly GuardedStep[]
 }
 
 /** The services that actions and effects may use beside the store. */
@@ -61,6 +63,8 @@ export type Command = {
   readonly viewer: Viewer
   /** The entity that it deletes a row of. */
   readonly deletes?: string | undefined
+  /** The checks of its context that come before its own steps. */
+  readonly before: Writing['before']
   /** Whether it puts something into the outbox, which is then awake at once. */
   readonly hasEffect: boolean
   /** The error for a step whose expectation failed, from the rows of its `explain`. */
@@ -294,12 +298,13 @@ const viewerCheck = (writing: Writing, asSelf: boolean): GuardedStep => {
 /** The command of these steps, after a check of the viewer if there is one. */
 export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
   const { name, asSelf = false, makes, status = 200, text, isolated, deletes } = draft
-  const { dialect, viewer, now, before = [] } = writing
+  const { dialect, viewer, now, before = [], after = [] } = writing
   // Nobody is checked without a token, nor with one that names no id and acts for itself alone.
   const isNamed = viewer.id !== null || viewer.subject !== undefined
   const isChecked = viewer.role !== 'anonymous' && (isNamed || asSelf)
   const checks = isChecked ? [viewerCheck(writing, asSelf), ...before] : before
-  const steps: readonly GuardedStep[] = [...checks, ...draft.steps]
+  const own = [...checks, ...draft.steps]
+  const steps: readonly GuardedStep[] = [...own, ...after]
   const numbers = new Map<string, number>()
   const numberOf = (wanted: string): number => {
     const found = numbers.get(wanted)
@@ -347,12 +352,13 @@ export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
   return {
     name,
     steps: made,
-    makes: makes === undefined ? steps.length - 1 : numberOf(makes),
+    makes: makes === undefined ? own.length - 1 : numberOf(makes),
     status: typeof status === 'number' ? status : { ...status, step: numberOf(status.step) },
     text: typeof text === 'object' ? { idsOf: text.idsOf.map(numberOf) } : text,
     viewer,
     isolated,
     deletes,
+    before: writing.before,
     hasEffect,
     refused: (index, rows) =>
       steps[index]?.refused?.(rows) ??

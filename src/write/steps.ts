@@ -149,6 +149,8 @@ export type StepTarget = {
   readonly rule: Rule | undefined
   /** A verb phrase for the refusal. */
   readonly what: string
+  /** Whether what is done to it is no data, so that nothing tells what it touches. */
+  readonly isByHand?: boolean
 }
 
 /** What an action's steps are made from. They are a pure function of it: what depends on rows is for the steps to say. */
@@ -298,7 +300,11 @@ export const statedSteps = (
   const isGone = declared.some(
     step => isData(step) && step.does === 'remove' && step.id === target?.id,
   )
-  const looksAfter = !isGone && rights.some(({ after }) => looksAt(after, touched))
+  // Of SQL nothing tells what it touches; what the row must be becoming is looked at all the same.
+  const isByHand = target?.isByHand === true || declared.some(step => !isData(step))
+  const looksAfter =
+    !isGone &&
+    rights.some(({ before, after }) => looksAt(after, touched) || (isByHand && after !== before))
 
   /** What a statement about the rows of a step demands of them, and the errors where it does not hold. */
   const guardOf = (
@@ -389,7 +395,8 @@ export const statedSteps = (
     const isFirst =
       first && isData(first) && first.entity === target.entity && first.id === target.id
     if (!isFirst || looksAfter) {
-      const { holds, ...guard } = guardOf({ does: 'require', ...target }, true)
+      const { entity, id } = target
+      const { holds, ...guard } = guardOf({ does: 'require', entity, id }, true)
       const held = looksAfter
         ? rights.map(({ before }) => lockedSql(writing, before, columnsOf(targetTable)))
         : []
@@ -398,7 +405,7 @@ export const statedSteps = (
         name: 'the row',
         returns: ['id', ...held.map((_, at) => `right ${at}`)],
         sql: sql`select ${join([column(targetTable, 'id'), ...facts], comma)} from ${name(targetTable)}
-          where ${holds}${looksAfter ? dialect.lockClause : sql``}`,
+          where ${holds}${rights.length > 0 ? dialect.lockClause : sql``}`,
         ...guard,
       })
       made.push({ entity: target.entity, answer: { makes: 'the row' } })

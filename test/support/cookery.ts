@@ -26,10 +26,12 @@ import {
   updatedAt,
 } from '#model/field.ts'
 import { defineModel } from '#model/model.ts'
-import { anyone, defineRoles, self, signedIn } from '#model/policy.ts'
-import { sql } from '#sql/sql.ts'
+import { anyone, defineRoles, type Rule, self, signedIn, withRole } from '#model/policy.ts'
+import type { ExtraRoute } from '#rest/rest.ts'
+import { type Sql, sql } from '#sql/sql.ts'
 import type { Action } from '#write/action.ts'
-import { result } from '#write/command.ts'
+import { commandOf, result } from '#write/command.ts'
+import { noMembers } from '#write/input.ts'
 import { add, change, insert, remove, require } from '#write/steps.ts'
 import { historyFor } from '../generated/serve.ts'
 
@@ -342,6 +344,27 @@ const clear: Action = {
   ],
 }
 
+/** What commands by hand were asked for. */
+export const asked: number[] = []
+
+/** A command that does not ask for its rule. */
+const byHand = (operationId: string, rule: Action['rule'], change: Sql): Action => ({
+  method: 'POST',
+  name: `${operationId} recipes`,
+  rule,
+  path: `/recipes/:id/${operationId}`,
+  about: 'recipe',
+  answers: null,
+  graphql: true,
+  described: { operationId, summary: operationId },
+  command: (writing, { id, body }) => {
+    asked.push(id)
+    noMembers(body)
+    const text = sql`update recipes set ${change}, revision = revision + 1 where id = ${id} returning id`
+    return commandOf(writing, { name: operationId, status: 204, steps: [{ sql: text }] })
+  },
+})
+
 export const actions: readonly Action[] = [
   publish,
   take,
@@ -355,6 +378,13 @@ export const actions: readonly Action[] = [
   empty,
   survey,
   clear,
+  byHand('spice', signedIn.where({ owner: caller }), sql`servings = servings + 1`),
+  byHand(
+    'handOver',
+    signedIn.where({ owner: caller }).becoming({ ownerId: caller }),
+    sql`owner_id = 3`,
+  ),
+  byHand('count', signedIn, sql`servings = servings`),
 ]
 
 const entities = defineModel({ writer, recipe, ingredient, favourite, record })
@@ -379,4 +409,24 @@ export const parts = {
   },
 } as const
 
-export const cookery = defineContent({ ...parts, actions })
+/** A route by hand whose handler does not ask who calls. */
+const kitchen = (path: string, rule: Rule | undefined): ExtraRoute => ({
+  method: 'GET',
+  path,
+  described: { rule, operationId: `get${path.slice(1)}`, summary: 'Look into the kitchen' },
+  serve: () => async () => ({ status: 200, headers: {}, body: '{}' }),
+})
+
+export const cookery = defineContent({
+  ...parts,
+  actions,
+  served: async () => ({
+    routes: [
+      kitchen('/kitchen', signedIn),
+      kitchen('/pantry', withRole(roles, 'editor')),
+      kitchen('/window', anyone),
+      kitchen('/cellar', undefined),
+    ],
+    pages: [],
+  }),
+})

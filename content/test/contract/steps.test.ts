@@ -5,10 +5,10 @@ import { after, before, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import { defineContent } from '#content.ts'
 import { signedIn } from '#model/policy.ts'
-import { actions, cookery, errors, parts, told } from '#test/support/cookery.ts'
+import { actions, asked, cookery, errors, parts, told } from '#test/support/cookery.ts'
 import { until } from '#test/support/wait.ts'
-import type { Action } from '#write/action.ts'
-import { result } from '#write/command.ts'
+import { type Action, actionCommand } from '#write/action.ts'
+import { commandOf, result } from '#write/command.ts'
 import { change, insert, remove, require } from '#write/steps.ts'
 import { createWorld, modelAsUsual, type World } from '../world.ts'
 
@@ -81,6 +81,76 @@ test('a row that is not there, or that the caller may not read, is 404; one that
   // Also before the faults of a body.
   assert.deepEqual(codeOf(await act('publishRecipe', shown, bob, { x: 1 })), [403, 'FORBIDDEN'])
   assert.deepEqual(codeOf(await act('publishRecipe', shown, out, { x: 1 })), [403, 'FORBIDDEN'])
+})
+
+test('the rule of a command by hand is asked before its own steps, in both APIs', async () => {
+  const id = await recipeWith(1)
+  const mutate = async (name: string, of: number, as: number | undefined) => {
+    const options = as === undefined ? {} : { as }
+    const { json } = await world.gql(`mutation { ${name}(id: "${of}") }`, options)
+    return json.errors?.[0].extensions.code ?? 'done'
+  }
+  const written = async () =>
+    (await world.rows(`select servings, owner_id from recipes where id = ${id}`))[0]?.map(Number)
+  for (const name of ['spice', 'handOver']) {
+    // What is hidden is not there, and nobody's code is asked without a token.
+    assert.deepEqual(codeOf(await act(name, id, bob)), [404, 'NOT_FOUND'])
+    assert.equal(await mutate(name, id, bob), 'NOT_FOUND')
+    assert.deepEqual(codeOf(await act(name, 999, ann)), [404, 'NOT_FOUND'])
+    const before = asked.length
+    assert.deepEqual(codeOf(await act(name, id, undefined)), [401, 'UNAUTHENTICATED'])
+    assert.equal(await mutate(name, id, undefined), 'UNAUTHENTICATED')
+    assert.equal(asked.length, before)
+    // Before the faults of the body, too.
+    assert.deepEqual(codeOf(await act(name, id, bob, { x: 1 })), [404, 'NOT_FOUND'])
+    assert.deepEqual(codeOf(await act(name, id, ann, { x: 1 })), [422, 'VALIDATION_ERROR'])
+  }
+  await act('publishRecipe', id, ann)
+  for (const name of ['spice', 'handOver']) {
+    assert.deepEqual(codeOf(await act(name, id, bob)), [403, 'FORBIDDEN'])
+    assert.deepEqual(codeOf(await act(name, id, bob, { x: 1 })), [403, 'FORBIDDEN'])
+    assert.equal(await mutate(name, id, bob), 'FORBIDDEN')
+  }
+  assert.deepEqual(await written(), [4, ann])
+  assert.equal((await act('spice', id, ann)).status, 204)
+  assert.equal(await mutate('spice', id, ann), 'done')
+  // What the row must be becoming is asked afterwards.
+  assert.deepEqual(codeOf(await act('handOver', id, ann)), [403, 'FORBIDDEN'])
+  assert.equal(await mutate('handOver', id, ann), 'FORBIDDEN')
+  assert.deepEqual(await written(), [6, ann])
+  assert.equal((await act('count', id, bob)).status, 204)
+  assert.deepEqual(codeOf(await act('count', 999, bob)), [404, 'NOT_FOUND'])
+})
+
+test('a command that leaves out the checks of its context is an error of the program', async () => {
+  const model = modelAsUsual(cookery)
+  const own = actions.find(({ name }) => name === 'spice recipes')
+  assert.ok(own)
+  const { dialect } = world.core
+  const writing = { model, dialect, viewer: { id: ann, role: 'writer' }, now: start }
+  const command: Action['command'] = () => commandOf(writing, { name: 'spice', steps: [] })
+  assert.throws(() => actionCommand({ ...own, command }, writing, { id: 1 } as never), {
+    message: 'spice recipes does not ask for its rule: make its command of the writing it is given',
+  })
+})
+
+test('a route by hand is reached by those alone whom its rule names', async () => {
+  const codes = async (path: string) => [
+    codeOf(await world.ask(`GET /api${path}`)),
+    codeOf(await world.ask(`GET /api${path}`, { as: ann })),
+    codeOf(await world.ask(`GET /api${path}`, { as: ann, role: 'editor' })),
+  ]
+  const [none, no, ok] = [
+    [401, 'UNAUTHENTICATED'],
+    [403, 'FORBIDDEN'],
+    [200, undefined],
+  ]
+  assert.deepEqual(await codes('/kitchen'), [none, ok, ok])
+  assert.deepEqual(await codes('/pantry'), [none, no, ok])
+  assert.deepEqual(await codes('/window'), [ok, ok, ok])
+  assert.deepEqual(await codes('/cellar'), [none, no, no])
+  const { json } = await world.ask('GET /api/pantry', { as: ann })
+  assert.equal(json.detail, 'This token gives no right to look into the kitchen')
 })
 
 test('the input is checked by its fields, and steps have it as callers write it', async () => {

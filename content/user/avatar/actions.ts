@@ -17,11 +17,9 @@ import {
   type Sql,
   sql,
   stillThat,
-  targetSteps,
   textTag,
 } from 'duet/actions'
 import { versions } from '../../versions.ts'
-import { userPrecheck } from '../actions.ts'
 import { user } from '../entity.ts'
 import { identicon, pictureType, pictureTypes } from './entity.ts'
 
@@ -90,7 +88,6 @@ const put: Action = {
     description: 'PNG, JPEG, WebP or GIF up to 512 KiB, recognised by its bytes.',
     body: Object.fromEntries(pictureTypes.map(type => [type, { schema: picture }])),
   },
-  precheck: userPrecheck,
   command: (writing, given) => {
     const { id, bytes, now } = given
     const type = pictureType(bytes)
@@ -110,7 +107,6 @@ const put: Action = {
       : sql`update avatars set type = ${type}, digest = ${digest}, created_at = ${now}, bytes = ${bytes}
           where user_id = ${id} and ${stored} returning id`
     const steps = [
-      ...targetSteps(writing, { entity: 'user', id }, 'update'),
       {
         sql: keep,
         explain: sql`select ${isMatched(given)} from avatars where user_id = ${id}`,
@@ -138,8 +134,7 @@ const remove: Action = {
       explain: sql`select ${isMatched(given)} from avatars where user_id = ${id}`,
       refused: ([row]) => (row ? refusedPicture(given, !!row[0]) : notFound('avatar', id)),
     }
-    const steps = [...targetSteps(writing, { entity: 'user', id }, 'update'), step]
-    return commandOf(writing, { name: 'remove avatar', steps, status: 204 })
+    return commandOf(writing, { name: 'remove avatar', steps: [step], status: 204 })
   },
 }
 

@@ -13,11 +13,9 @@ import {
   notFound,
   type Sql,
   sql,
-  targetSteps,
   type Writing,
 } from 'duet/actions'
 import { roles } from '../../roles.ts'
-import { userPrecheck } from '../actions.ts'
 import { user as entity } from '../entity.ts'
 import { openToken } from './message.ts'
 
@@ -42,9 +40,6 @@ const reached = (state: Sql, where: Sql, refused: () => ApiError): readonly Guar
 /** The condition that the viewer may change the row. */
 const mine = (writing: Writing): Sql => conditionOf(writing, 'user', entity.policy.update)
 
-const permitted = (writing: Writing, id: number) =>
-  targetSteps(writing, { entity: 'user', id }, 'update')
-
 /** A step that refuses by the request alone, but only once it has its turn: a response that is stored under a key is given before. */
 const refusing = (refused: () => ApiError): GuardedStep => ({
   sql: sql`select id from users where false`,
@@ -63,12 +58,11 @@ const byToken = (writing: Writing, { id, body, services }: Given): Command => {
   const opened = openToken(services.key, token, services.now())
   if (opened.kind === 'expired') {
     const expired = () => tokenFault('has expired; ask for a new one with a POST without body')
-    const steps = [...permitted(writing, id), refusing(expired)]
-    return commandOf(writing, { name: 'verify email', steps })
+    return commandOf(writing, { name: 'verify email', steps: [refusing(expired)] })
   }
   if (opened.kind !== 'good' || opened.id !== id) throw wrongToken()
   const where = sql`id = ${id} and email = ${opened.email} and ${mine(writing)}`
-  const steps = [...permitted(writing, id), ...reached(isVerified, where, wrongToken)]
+  const steps = reached(isVerified, where, wrongToken)
   return commandOf(writing, { name: 'verify email', steps })
 }
 
@@ -83,7 +77,6 @@ const sendAgain = (writing: Writing, { id, services }: Given): Command => {
   return commandOf(writing, {
     name: 'send verification',
     steps: [
-      ...permitted(writing, id),
       ...unsent,
       { name: 'person', sql: person },
       ...effectSteps(writing, 'user', 'create', id),
@@ -119,7 +112,6 @@ export const verifyEmail: Action = {
     },
     success: { 200: 'The address is verified.', 202: 'The message is sent again.' },
   },
-  precheck: userPrecheck,
   command: (writing, given) => {
     if (given.hasBody) return byToken(writing, given)
     if (writing.viewer.role !== roles.superuser) return sendAgain(writing, given)
