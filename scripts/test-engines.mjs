@@ -2,7 +2,7 @@
 
 /** Test files in these folders run on SQLite and again on PostgreSQL: callers get the same from both. */
 const onBoth =
-  /^(content\/)?test\/((contract|generic|store|cli|model)\/.*|generated\/operations)\.test\.ts$/
+  /^(content\/)?test\/((contract|generic|store|cli|model)\/.*|generated\/(operations|both-apis))\.test\.ts$/
 
 /** The exceptions, which run on SQLite only, with the reason. */
 export const onSqliteOnly = {
@@ -54,6 +54,7 @@ export const onSqliteOnly = {
 
 /** Those whose run on PostgreSQL does all that their run on SQLite does, with the reason: they run on SQLite only where there is no PostgreSQL. */
 export const wholeOnPostgres = {
+  'test/generated/both-apis.test.ts': 'it compares both engines',
   'test/cli/tutorial.test.ts': 'the tutorial begins on SQLite, and ends on PostgreSQL',
 }
 

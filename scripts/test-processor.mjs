@@ -49,22 +49,48 @@ const folderOf = file => {
   return folder ? `${of}/${folder}` : of || file.split('/')[0]
 }
 
-/** The seconds of processor of a whole run by folder and engine, and how long it took, the newest first; of one day the last run is kept. */
-export const keepTimes = (counted, took) => {
+/** The seconds of processor of a whole run by folder and engine, how long it took, and what a loop took beside it. */
+export const timesOf = (command, counted, { took, loop }) => {
   const byFolder = Object.entries(Object.groupBy(counted, ({ file }) => folderOf(file)))
   const folders = byFolder.map(([folder, some]) => {
     const sums = { sqlite: 0, postgres: 0 }
     for (const { engine, seconds } of some) sums[engine] = tenths(sums[engine] + seconds)
     return [folder, sums]
   })
-  const run = {
+  const processor = counted.reduce((sum, { seconds }) => sum + seconds, 0)
+  return {
     date: new Date().toISOString().slice(0, 10),
+    command,
     seconds: Math.round(took),
-    processor: Math.round(counted.reduce((sum, { seconds }) => sum + seconds, 0)),
+    processor: Math.round(processor),
+    loops: Math.round(processor / loop),
     folders: Object.fromEntries(folders.sort(([a], [b]) => (a < b ? -1 : 1))),
   }
-  const known = existsSync(timesFile) ? JSON.parse(readFileSync(timesFile, 'utf8')) : []
-  const others = known.filter(({ date }) => date !== run.date)
+}
+
+/** The runs that are kept, the newest first. */
+const keptTimes = () => (existsSync(timesFile) ? JSON.parse(readFileSync(timesFile, 'utf8')) : [])
+
+/** The last run of that command that is kept; undefined if there is none. */
+export const lastTimes = command => keptTimes().find(run => run.command === command)
+
+/** Keeps a run; of one command and day the last is kept. */
+export const keepTimes = run => {
+  const others = keptTimes().filter(
+    ({ date, command }) => date !== run.date || command !== run.command,
+  )
   const text = JSON.stringify([run, ...others].slice(0, mostRuns), null, 2)
   writeFileSync(timesFile, `${text}\n`)
+}
+
+/** Gives the seconds that a file of these processes will take, about: an even share of those of its folder when a run was kept last. */
+export const sharesBy = (command, processes) => {
+  const folders = lastTimes(command)?.folders ?? {}
+  const keyOf = (engine, file) => `${engine} ${folderOf(file)}`
+  const keys = processes.flatMap(({ engine, files }) => files.map(file => keyOf(engine, file)))
+  const counts = new Map(
+    [...Map.groupBy(keys, key => key)].map(([key, { length }]) => [key, length]),
+  )
+  return (engine, file) =>
+    0.1 + (folders[folderOf(file)]?.[engine] ?? 0) / counts.get(keyOf(engine, file))
 }

@@ -49,32 +49,25 @@ const inParts = (files, most) => {
   return Array.from({ length: count }, (_, part) => files.filter((_, n) => n % count === part))
 }
 
-const ending = '.together.mjs'
-
-/** Whether a program stands for several files. */
-export const isShared = program => program.endsWith(ending)
-
-/** The programs of the processes; those that are made for it are in the temporary folder. */
+/** The processes to start: the program of each, made in the temporary folder, and its files, which are suites in it. */
 export const programsFor = groups => {
   const folder = mkdtempSync(join(tmpdir(), 'duet-together-'))
-  const programOf = (files, n) => {
-    if (files.length === 1) return resolve(files[0])
-    const program = join(folder, `${n}${ending}`)
+  return groups.map((files, n) => {
+    const program = join(folder, `${n}.together.mjs`)
     const urls = files.map(file => [file, pathToFileURL(resolve(file)).href])
     writeFileSync(
       program,
       `import { runTogether } from ${JSON.stringify(import.meta.url)}
       await runTogether(${JSON.stringify(urls)})`,
     )
-    return program
-  }
-  return groups.map(programOf)
+    return { program, files }
+  })
 }
 
 /** Runs each file as a suite: its hooks are its own, and a fault of it leaves the others. */
 export const runTogether = async files => {
-  // Their hooks are for the whole process, and not for the first file that imports them; a copy without test/ lacks them.
-  const shared = ['../test/commands.ts', '../test/postgres/tools/proxy.ts']
+  // Where files are several: their hooks are for the whole process, and not for the first file that imports them; a copy without test/ lacks them.
+  const shared = files.length > 1 ? ['../test/commands.ts', '../test/postgres/tools/proxy.ts'] : []
   const found = shared.map(name => new URL(name, import.meta.url)).filter(url => existsSync(url))
   await Promise.all(found.map(url => import(url.href)))
   // One that hangs is ended long before the process is, and leaves the others.

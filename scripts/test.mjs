@@ -1,9 +1,9 @@
-// Runs the tests: all of them but the nightly ones, or with --nightly those, or the files named. What
-// runs on both engines is run on SQLite and, at the same time, on PostgreSQL.
+// Runs tests: those of `npm test`, with --all all but the nightly ones, with --nightly those, or the files
+// named. What runs on both engines is run on SQLite and, at the same time, on PostgreSQL.
 import { once } from 'node:events'
 import fs from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { run } from 'node:test'
 import { dot, junit, spec, tap } from 'node:test/reporters'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -11,36 +11,16 @@ import { parseArgs } from 'node:util'
 import { ableNode, handOver } from './hand-over.mjs'
 import { recentEnough } from './pinned-node.mjs'
 import { noteFigures } from './reliability.mjs'
+import { calibrate, inLoops, overBudget } from './test-budget.mjs'
 import { longFirst, runsOnPostgres, wholeOnPostgres } from './test-engines.mjs'
+import { filesOf, suites } from './test-files.mjs'
 import { ownFolder } from './test-folder.mjs'
 import { testServer } from './test-postgres.mjs'
-import { countedIn, keepTimes, usedBy } from './test-processor.mjs'
-import { isShared, processesOf, programsFor } from './test-together.mjs'
+import { countedIn, keepTimes, lastTimes, sharesBy, timesOf, usedBy } from './test-processor.mjs'
+import { createReport } from './test-report.mjs'
+import { processesOf, programsFor } from './test-together.mjs'
 
 const patience = Number(process.env.DUET_TEST_PATIENCE ?? 1)
-
-/** Those of the machine in `test/`, those of the content in `content/test/`. */
-const usualTests = ['test', 'content/test'].flatMap(folder => [
-  `${folder}/*.test.ts`,
-  `${folder}/!(nightly)/**/*.test.ts`,
-])
-
-const suites = {
-  usual: {
-    files: ['src/**/*.test.ts', 'content/!(test)/**/*.test.ts', 'content/*.test.ts', ...usualTests],
-    onPostgres: files => files.filter(runsOnPostgres),
-    secondsPerFile: 1200 * patience,
-    // Many of them wait for programs to start and to end, so more than there are processors; nine take a tenth more of two than five.
-    atOnce: Math.max(5, availableParallelism() - 1),
-  },
-  // Some of these measure.
-  nightly: {
-    files: ['{,content/}test/nightly/**/*.test.ts'],
-    onPostgres: () => [],
-    secondsPerFile: 3600 * patience,
-    atOnce: 2,
-  },
-}
 
 // With more megabytes for what is new, which is garbage soon, it is seldom collected.
 const roomForNew = '--max-semi-space-size=32'
@@ -48,6 +28,7 @@ const roomForNew = '--max-semi-space-size=32'
 const many = { type: 'string', multiple: true }
 const { values: options, positionals: named } = parseArgs({
   options: {
+    all: { type: 'boolean' },
     nightly: { type: 'boolean' },
     slowest: { type: 'boolean' },
     import: many,
@@ -60,53 +41,77 @@ const { values: options, positionals: named } = parseArgs({
   allowPositionals: true,
 })
 const here = name => fileURLToPath(new URL(name, import.meta.url))
-const suite = options.nightly ? suites.nightly : suites.usual
+const command = options.nightly ? 'test:nightly' : options.all ? 'test:all' : 'test'
+const isNight = command === 'test:nightly'
+const secondsPerFile = (isNight ? 3600 : 1200) * patience
+// Many tests wait for programs to start and to end, so more than there are processors; nine take a tenth more of two than five. Some of the nightly ones measure.
+const atOnce = isNight ? 2 : Math.max(5, availableParallelism() - 1)
 /** Of nights that are shorter than usual, or of another kind, what they find is not kept. */
 const isUsual = ['ROUNDS', 'RUNS', 'ABUSE_MINUTES', 'THREADS'].every(
   name => !process.env[`DUET_TEST_${name}`],
 )
-const isWholeNight = options.nightly && isUsual
-/** Only a whole run of the usual tests says what they take. */
-const isWholeRun =
-  !options.nightly && named.length === 0 && !options['test-name-pattern'] && !options['test-only']
+const isWholeNight = isNight && isUsual
 const hasCoverage = options['experimental-test-coverage'] === true
+/** Only a whole run says what it takes. */
+const isWholeRun =
+  !(isNight || hasCoverage || process.env.DUET_TEST_STORE) &&
+  named.length === 0 &&
+  !['test-name-pattern', 'test-skip-pattern', 'test-only'].some(name => options[name])
 
 process.chdir(here('..'))
 if (recentEnough()) await main()
 else handOver(ableNode(), process.argv.slice(1))
 
 async function main() {
+  const loopTook = calibrate()
   const removeFolder = await ownFolder()
   const server = await testServer()
   const env = { ...process.env, ...server.env, ...compileCache() }
-  env.DUET_TEST_FILE_SECONDS = String(suite.secondsPerFile)
-  const counts = options.slowest ? fs.mkdtempSync(join(tmpdir(), 'duet-counts-')) : undefined
-  if (counts) env.DUET_TEST_PROCESSOR = join(counts, 'counts')
-  const runs = runsOf(env)
+  env.DUET_TEST_FILE_SECONDS = String(secondsPerFile)
+  // Generated models and examples are then tried on one engine or a few, see test/support/short.ts.
+  if (command === 'test' && named.length === 0) env.DUET_TEST_SHORT = '1'
+  const counts = fs.mkdtempSync(join(tmpdir(), 'duet-counts-'))
+  env.DUET_TEST_PROCESSOR = join(counts, 'counts')
+  const noPostgres = env.DUET_TEST_NO_POSTGRES
+  const files = chosen()
+  const runs = runsOf(files, noPostgres)
   const stop = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => stop.abort())
   const begun = runs.map(one => begin(one, runs.length, env, stop.signal))
+  const programs = begun.flatMap(({ programs }) => programs)
+  const isQuiet = options['test-reporter'] !== undefined || hasCoverage
+  const report = createReport({ programs, command, shareOf: sharesBy(command, programs), isQuiet })
+  for (const { engine, stream } of begun) report.follow(engine, stream)
+  if (noPostgres) for (const file of files.postgres) report.skip(noPostgres, `${file} (postgres)`)
   const saves = isWholeNight ? begun.map(({ stream }) => noteFigures(stream)) : []
   for (const { engine, stream } of begun) {
-    if (runs.length > 1) console.log(`── on ${engine}`)
-    await shown(stream)
+    if (isQuiet && begun.length > 1) console.log(`── on ${engine}`)
+    await (isQuiet ? shown(stream) : once(stream.resume(), 'end'))
   }
-  const database = usedBy(server.pid)
+  const isStopped = stop.signal.aborted
+  const used = [
+    ...countedIn(env.DUET_TEST_PROCESSOR),
+    { engine: 'postgres', file: 'the database', seconds: usedBy(server.pid) },
+    { engine: 'sqlite', file: 'the run itself', seconds: ownSeconds() },
+  ]
+  const times = timesOf(command, used, { took: performance.now() / 1000, loop: loopTook() })
   await server.end()
-  if (!stop.signal.aborted) for (const save of saves) save()
-  if (counts) {
-    const ofDatabase = { engine: 'postgres', file: 'the database', seconds: database }
-    const counted = [...countedIn(env.DUET_TEST_PROCESSOR), ofDatabase]
-    printSlowest(begun, counted)
-    const isWhole = isWholeRun && begun.length === 2 && !stop.signal.aborted
-    if (isWhole) keepTimes(counted, performance.now() / 1000)
-  }
+  const isWhole = isWholeRun && !isStopped
+  const faults = isWhole && command === 'test' ? overBudget(times, lastTimes(command)) : []
+  if (options.slowest) printSlowest(report.took, used)
+  const notes = isWhole ? [inLoops(times)] : []
+  const { passed, failed } = report.end({ isStopped, faults, notes })
+  if (!isStopped) for (const save of saves) save()
+  const isGood = failed === 0 && passed > 0 && !isStopped
+  // Without a PostgreSQL of its own, or with failures, it is no measure for others.
+  if (options.slowest && isWhole && isGood && server.pid) keepTimes(times)
   await removeFolder()
-  const ran = begun.reduce((sum, { result }) => sum + result.ran, 0)
-  const isWell = begun.every(({ result }) => result.success) && !stop.signal.aborted
-  if (ran === 0 && isWell) console.error('No test ran: no test file, or none in them that fits.')
-  const isGood = ran > 0 && isWell
   process.exit(isGood ? 0 : 1)
+}
+
+function ownSeconds() {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1e6
 }
 
 /** A folder stands for the test files in it. */
@@ -115,21 +120,28 @@ function allIn(name) {
   return isFolder ? `${name}/**/*.test.ts` : name
 }
 
-/** The files on each engine; on one only where the caller names it in DUET_TEST_STORE. */
-function runsOf({ DUET_TEST_STORE: only, DUET_TEST_NO_POSTGRES: noPostgres }) {
-  const files = fs
-    .globSync(named.length > 0 ? named.map(allIn) : suite.files)
-    .map(file => file.replaceAll('\\', '/'))
-    .sort(longFirst)
-  if (only) return [{ engine: only, files }]
+/** The files to run, on each engine. */
+function chosen() {
+  if (named.length === 0) return suites[command]()
+  const files = filesOf(named.map(allIn))
+  return { sqlite: files, postgres: files.filter(runsOnPostgres) }
+}
+
+/** The runs of these files, one for each engine; only one where the caller names it in DUET_TEST_STORE. */
+function runsOf({ sqlite, postgres }, noPostgres) {
+  const only = process.env.DUET_TEST_STORE
   // Each run has a report of its own, and the first takes the branches of both engines.
-  const again = noPostgres || hasCoverage ? [] : suite.onPostgres(files)
+  const again = noPostgres || hasCoverage ? [] : postgres
   const isWhole = file => Object.hasOwn(wholeOnPostgres, file) && again.includes(file)
-  const runs = [
-    { engine: 'sqlite', files: files.filter(file => !isWhole(file)) },
+  const both = [
+    { engine: 'sqlite', files: sqlite.filter(file => !isWhole(file)) },
     { engine: 'postgres', files: again },
   ]
-  return runs.filter(run => run.files.length > 0)
+  // Named ones run on the engine that is named with them, whatever they do by themselves.
+  const onlyFiles = named.length === 0 && only === 'postgres' ? postgres : sqlite
+  const runs = only ? [{ engine: only, files: onlyFiles }] : both
+  for (const { files } of runs) files.sort(longFirst)
+  return runs.filter(({ files }) => files.length > 0)
 }
 
 /** Begins to run the files, in several processes: one that hangs or exits affects no other. */
@@ -137,17 +149,16 @@ function begin({ engine, files }, runs, env, signal) {
   const isSecond = runs > 1 && engine === 'postgres'
   // A third of the processes for a third of the files, so that neither run goes on alone for long.
   const share = runs === 1 ? 1 : isSecond ? 1 / 3 : 2 / 3
-  const atOnce = Math.max(1, Math.round(suite.atOnce * share))
   const programs = programsFor(processesOf(files))
   const names = ['../src/base/resolve-imports.ts', 'test-context.mjs', 'test-watchdog.mjs']
   const own = names.map(name => new URL(name, import.meta.url))
   const modules = [...own, ...(options.import ?? [])]
   const stream = run({
-    files: programs,
+    files: programs.map(({ program }) => program),
     isolation: 'process',
-    concurrency: atOnce,
+    concurrency: Math.max(1, Math.round(atOnce * share)),
     // The watchdog ends a process earlier, unless its thread is held.
-    timeout: suite.secondsPerFile * 6000,
+    timeout: secondsPerFile * 6000,
     env: { ...env, DUET_TEST_STORE: engine },
     execArgv: [roomForNew, ...modules.map(module => `--import=${module}`)],
     signal,
@@ -158,21 +169,7 @@ function begin({ engine, files }, runs, env, signal) {
     testNamePatterns: options['test-name-pattern'] ?? [],
     testSkipPatterns: options['test-skip-pattern'] ?? [],
   })
-  const result = { ran: 0, success: true, files: [] }
-  stream.on('test:summary', ({ file, counts, duration_ms: milliseconds, success }) => {
-    if (!success) result.success = false
-    // Only a file's own summary counts its tests; the last one takes a file without any for one.
-    if (file === undefined) return
-    result.ran += counts.tests - counts.skipped
-    if (!isShared(file))
-      result.files.push({ file: relative('.', file), seconds: milliseconds / 1000 })
-  })
-  // Of a process for several files, each file is a suite.
-  stream.on('test:complete', ({ name, nesting, details }) => {
-    if (nesting === 0 && files.includes(name))
-      result.files.push({ file: name, seconds: details.duration_ms / 1000 })
-  })
-  return { engine, stream, result }
+  return { engine, stream, programs: programs.map(one => ({ engine, ...one })) }
 }
 
 async function shown(stream) {
@@ -188,21 +185,16 @@ async function reporter(name = 'spec') {
 }
 
 /** Each file's seconds, and those of the processor; the table `longest` of test-engines.mjs follows from this list. */
-function printSlowest(begun, counted) {
-  const all = begun.flatMap(({ engine, result }) => {
-    const ofEngine = counted.filter(one => one.engine === engine)
-    return ofEngine.map(({ file, seconds: busy }) => {
-      const seconds = result.files.find(one => one.file === file)?.seconds ?? 0
-      return { engine, file, seconds, busy }
-    })
+function printSlowest(took, used) {
+  const all = used.map(({ engine, file, seconds: busy }) => {
+    const seconds = took.find(one => one.engine === engine && one.file === file)?.seconds ?? 0
+    return { engine, file, seconds, busy }
   })
-  all.sort((a, b) => b.seconds - a.seconds)
+  all.sort((a, b) => b.busy - a.busy)
   const inColumn = seconds => `${seconds.toFixed(1).padStart(6)} s`
   console.log('    took  processor')
   for (const { engine, file, seconds, busy } of all)
     console.log(`${inColumn(seconds)}  ${inColumn(busy)}  ${engine.padEnd(9)} ${file}`)
-  const sum = all.reduce((sum, { busy }) => sum + busy, 0)
-  console.log(`${inColumn(sum)} of processor`)
 }
 
 // Coverage of code from the cache is reported for whole files only.

@@ -1,4 +1,4 @@
-/** Checks that the contract tests run on both engines, which test files share a process, and which run again at night. */
+/** Checks which test files each command runs, that the contract tests run on both engines, which test files share a process, and which run again at night. */
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -21,7 +21,28 @@ const { alone, processesOf }: Together = await import(
   new URL('../scripts/test-together.mjs', import.meta.url).href
 )
 
+type Files = Readonly<Record<'sqlite' | 'postgres', readonly string[]>>
+const { suites }: { readonly suites: Readonly<Record<string, () => Files>> } = await import(
+  new URL('../scripts/test-files.mjs', import.meta.url).href
+)
+const filesOf = (command: string): Files => suites[command]?.() ?? assert.fail(command)
+
 const root = new URL('..', import.meta.url)
+
+test('each test file of the project is run by test:all or by test:nightly, and what test runs by test:all too', () => {
+  const exclude = ['node_modules', '**/node_modules', 'dist']
+  const there = globSync('**/*.test.{ts,tsx,mjs,js}', { cwd: root, exclude })
+  const [all, night] = [filesOf('test:all'), filesOf('test:nightly')]
+  assert.deepEqual([...all.sqlite, ...night.sqlite].toSorted(), there.toSorted())
+  const short = filesOf('test')
+  for (const engine of ['sqlite', 'postgres'] as const) {
+    assert.ok(short[engine].length > 0)
+    assert.deepEqual(
+      short[engine].filter(file => !all[engine].includes(file)),
+      [],
+    )
+  }
+})
 
 test('every contract test runs on PostgreSQL too, a new one as well', () => {
   const contract = globSync('content/test/contract/**/*.test.ts', { cwd: root })

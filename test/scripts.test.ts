@@ -37,21 +37,102 @@ test('a test run in which no test ran fails', () => {
   assert.equal(run(dir, 'scripts/test.mjs', '--test-name-pattern', 'a', 'src/a.test.ts').status, 0)
 })
 
-test('of test files that share a process a broken one fails by itself, and hooks are for their own file', () => {
+/** A copy with these test files. */
+const withTests = (files: Readonly<Record<string, string>>): string => {
   const dir = checkout({ installed: true })
-  const files = {
-    a: "import { beforeEach, test } from 'node:test'\nbeforeEach(() => { throw new Error('of a') })\ntest('one', () => {})",
-    b: "throw new Error('at once')",
-    c: "import { test } from 'node:test'\ntest('two', () => {})",
-  }
   for (const [name, text] of Object.entries(files))
-    fs.writeFileSync(join(dir, `src/${name}.test.ts`), text)
-  const { status, stdout } = run(dir, 'scripts/test.mjs', '--test-reporter=tap')
+    fs.writeFileSync(
+      join(dir, `src/${name}.test.ts`),
+      `import { beforeEach, describe, test } from 'node:test'\n${text}`,
+    )
+  return dir
+}
+
+const failing = {
+  a: "beforeEach(() => { throw new Error('of a') })\ntest('one', () => {})",
+  b: "throw new Error('at once')",
+  c: "test('two', () => {})",
+}
+
+test('of test files that share a process a broken one fails by itself, and hooks are for their own file', () => {
+  const { status, stdout } = run(withTests(failing), 'scripts/test.mjs', '--test-reporter=tap')
   assert.equal(status, 1)
   assert.match(stdout, /not ok 1 - one\n/)
   assert.match(stdout, /not ok 2 - src\/b\.test\.ts\n/)
   assert.match(stdout, / {4}ok 1 - two\n/)
   assert.match(stdout, /# pass 1\n/)
+})
+
+test('a run has a line for each file, each failure at once and again with how to run it alone, and the numbers last', () => {
+  const dir = withTests({
+    ...failing,
+    d: "describe('outer', () => test(`it's (odd)`, t => { t.diagnostic('seed 5'); throw new Error('of d') }))",
+    e: "test('three', { skip: 'NOT TESTED: no such program' }, () => {})",
+  })
+  const { status, stdout } = run(dir, 'scripts/test.mjs')
+  assert.equal(status, 1)
+  assert.match(stdout, /^✔ src\/c\.test\.ts \(sqlite\): 1 test, /m)
+  assert.match(stdout, /^✖ src\/a\.test\.ts \(sqlite\): 1 test, 1 failed, /m)
+  const [during = '', after = ''] = stdout.split('3 failures:\n')
+  for (const part of [during, after]) {
+    assert.match(part, /✖ src\/a\.test\.ts \(sqlite\) › one\n {4}Error: of a\n/)
+    assert.match(part, /✖ src\/b\.test\.ts \(sqlite\)\n {4}Error: at once\n/)
+    assert.match(part, /✖ src\/d\.test\.ts \(sqlite\) › outer › it's \(odd\)\n/)
+  }
+  const alone = /alone: npm test -- (src\/d\S+) (.*)/.exec(after)
+  assert.match(after, / {4}seed 5\n/)
+  assert.match(
+    stdout,
+    /skipped: NOT TESTED: no such program\n {4}src\/e\.test\.ts \(sqlite\) › three\n/,
+  )
+  assert.match(stdout, /\n1 passed, 3 failed, 1 skipped\n$/)
+  const again = ['-c', `"$0" scripts/test.mjs ${alone?.[1]} ${alone?.[2]}`, process.execPath]
+  const only = spawnSync('sh', again, { cwd: dir, env, encoding: 'utf8' })
+  assert.match(only.stdout, /\n0 passed, 1 failed, 0 skipped\n$/)
+})
+
+test('test files whose process ends before they are done have failed', () => {
+  const dir = withTests({
+    a: "test('one', () => {})",
+    b: "console.log('last words')\ntest('two', () => process.exit(0))",
+    c: "test('three', () => {})",
+  })
+  const { status, stdout } = run(dir, 'scripts/test.mjs')
+  assert.equal(status, 1)
+  assert.match(
+    stdout,
+    /✖ src\/b\.test\.ts \(sqlite\)\n {4}Its process ended .* before it was done\./,
+  )
+  assert.match(stdout, /✖ src\/c\.test\.ts \(sqlite\)\n {4}Its process ended /)
+  assert.match(stdout, /last words/)
+  // What the first one told may not have left the process.
+  assert.match(stdout, /\n(1 passed, 2|0 passed, 3) failed, 0 skipped\n$/)
+  const killed = withTests({ a: "test('one', () => process.kill(process.pid, 'SIGKILL'))" })
+  const { stdout: told } = run(killed, 'scripts/test.mjs')
+  assert.match(told, /Its process ended by SIGKILL before it was done\./)
+  assert.match(told, /\n0 passed, 1 failed, 0 skipped\n$/)
+})
+
+type Times = Readonly<{
+  processor: number
+  loops: number
+  folders: Readonly<Record<string, { readonly sqlite: number; readonly postgres: number }>>
+}>
+const { overBudget }: { readonly overBudget: (run: Times, last?: Times) => readonly string[] } =
+  await import(new URL('../scripts/test-budget.mjs', import.meta.url).href)
+
+test('a whole run that takes more than it may names the folder that grew most, whatever the machine', () => {
+  const folders = (src: number, read: number) => ({
+    src: { sqlite: src, postgres: 0 },
+    'test/read': { sqlite: read / 2, postgres: read / 2 },
+  })
+  const last = { processor: 90, loops: 9000, folders: folders(80, 10) }
+  // On a machine twice as slow each loop takes twice as long.
+  const slower = { processor: 180, loops: 9000, folders: folders(160, 20) }
+  assert.deepEqual(overBudget(slower, last), [])
+  const grown = { processor: 2e7, loops: 1e9, folders: folders(160, 2e7 - 160) }
+  assert.match(overBudget(grown, last)[0] ?? '', /test\/read grew most, by /)
+  assert.match(overBudget(grown)[0] ?? '', /test\/read grew most, by /)
 })
 
 test('a test file that stays alive after its time is ended and named', () => {

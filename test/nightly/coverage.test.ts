@@ -1,4 +1,4 @@
-/** The branches of the code that the usual tests take. */
+/** The branches of the code that the tests take. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { test } from 'node:test'
@@ -10,7 +10,7 @@ const script = fileURLToPath(new URL('../../scripts/test.mjs', import.meta.url))
 /** Per cent of all branches. */
 const least = 95
 
-/** Runs all usual tests and counts what they take; gives what it printed. */
+/** Runs all tests but the nightly ones and counts what they take; gives what it printed. */
 const counted = () =>
   new Promise<{ readonly code: number | null; readonly stdout: string }>(resolve => {
     const { DUET_TEST_PATIENCE = 1, DUET_TEST_POSTGRES_URL, DUET_TEST_NO_POSTGRES } = process.env
@@ -21,7 +21,7 @@ const counted = () =>
       ...database,
       DUET_TEST_PATIENCE: String(10 * Number(DUET_TEST_PATIENCE)),
     }
-    const command = ['-n', '19', process.execPath, script, '--experimental-test-coverage']
+    const command = ['-n', '19', process.execPath, script, '--all', '--experimental-test-coverage']
     const child = spawn('nice', command, {
       env,
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -51,7 +51,7 @@ export const testsThatTell = async (
     { ...store, ...(run !== undefined && { DUET_TEST_RUN: `${run}_field` }) },
     'scripts/test.mjs',
     '--test-reporter=./test/support/failures.ts',
-    ...files,
+    ...(files.length > 0 ? files : ['--all']),
   )
   const failures = new Map<string, string[]>()
   for (const line of told.stdout.split('\n').filter(line => line.startsWith('['))) {

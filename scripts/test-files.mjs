@@ -1,0 +1,46 @@
+// Which test files each command runs, and on which engine; `npm test` is the smaller part that is worth its time after each change.
+import { globSync } from 'node:fs'
+import { runsOnPostgres } from './test-engines.mjs'
+
+/** `{,content/}test` are the tests of the machine and those of the content, in folders of the same names. */
+const usual = {
+  sqlite: [
+    'src/**/*',
+    'content/*',
+    'content/!(test)/**/*',
+    'test/{architecture,docs,engines}',
+    'content/test/{content-words,error-texts,readme,settings}',
+    '{,content/}test/{contract,differences,fuzz,generated,generic,http,model,openapi,read}/**/*',
+    '{,content/}test/pages/{assets,graphiql,pages,served}',
+    'test/store/{differences,draft,group-commit,kept,lanes,outbox}',
+  ],
+  // One of each kind: what differs between the engines is in their dialects, and most of it shows in any request.
+  postgres: [
+    'content/test/contract/{connections,graphql-mutations,keys,orders,rest-updates,steps}',
+    'test/generated/both-apis',
+  ],
+}
+
+const nightly = ['{,content/}test/nightly/**/*']
+
+const all = ['{src,content,test}/**/*']
+
+/** The files of these patterns, with `/` in their names on each platform. */
+export const filesOf = (patterns, exclude = []) =>
+  globSync(patterns, { exclude }).map(file => file.replaceAll('\\', '/'))
+
+const testsIn = (patterns, exclude = []) =>
+  filesOf(
+    patterns.map(pattern => `${pattern}.test.ts`),
+    exclude.map(pattern => `${pattern}.test.ts`),
+  )
+
+/** The test files of each command, by engine. */
+export const suites = {
+  test: () => ({ sqlite: testsIn(usual.sqlite), postgres: testsIn(usual.postgres) }),
+  'test:all': () => {
+    const files = testsIn(all, nightly)
+    return { sqlite: files, postgres: files.filter(runsOnPostgres) }
+  },
+  'test:nightly': () => ({ sqlite: testsIn(nightly), postgres: [] }),
+}
