@@ -119,6 +119,13 @@ export const uniqueOf = (entity: Entity, columns: string): Entity['sets'][number
   return found ?? { fields: [], error: 'CONFLICT' }
 }
 
+/** The name of the constraint that keeps the column of a choice to its values. */
+export const valuesName = (column: string): string => `${column}_values`
+
+/** The choice of an entity whose constraint has that name; undefined if none has. */
+export const choiceOf = ({ fields }: Entity, constraint: string): string | undefined =>
+  Object.keys(fields).find(key => fields[key]?.values && valuesName(columnName(key)) === constraint)
+
 /** Whether a reference of a row that a caller sees may lead to one that it does not. */
 export const mayLeadToHidden = (
   { entities }: Pick<Model, 'entities'>,

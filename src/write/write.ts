@@ -12,7 +12,7 @@
  */
 import { type JobFacts, jobs, traced } from '#channels.ts'
 import { ApiError } from '#errors.ts'
-import { type Model, uniqueOf } from '#model/model.ts'
+import { choiceOf, type Model, uniqueOf } from '#model/model.ts'
 import { judge, nobody } from '#model/policy.ts'
 import { holdersOf } from '#model/references.ts'
 import { resourceOf } from '#model/resource.ts'
@@ -118,6 +118,8 @@ const errorOf = (
       const taken = constraint === 'unique' ? takenError(model, target, version) : undefined
       if (taken) return taken
       const isReference = constraint === 'reference'
+      const lost = constraint === 'check' ? lostValue(model, target, version) : undefined
+      if (lost) return lost
       const heldBy = isReference && deletes !== undefined ? holdersOf(model.entities, deletes) : []
       // The row that it refers to was deleted meanwhile, or the table has given its last id.
       const isLate = isReference && deletes === undefined
@@ -139,6 +141,33 @@ const errorOf = (
   }
 }
 
+/** The entity of a table, with its name. */
+const entityAt = (model: Model, table: string | undefined) =>
+  Object.entries(model.entities).find(([, entity]) => entity.table === table)
+
+/** The error for a value of a choice that the store of a newer release no longer takes; undefined if the constraint is about something else. */
+const lostValue = (
+  model: Model,
+  target: string,
+  version: Version | undefined,
+): ApiError | undefined => {
+  // SQLite names no table.
+  const [constraint = '', table] = target.split('.').toReversed()
+  const entities = table === undefined ? Object.entries(model.entities) : [entityAt(model, table)]
+  for (const [name, entity] of entities.flatMap(one => (one ? [one] : []))) {
+    const key = choiceOf(entity, constraint)
+    if (key === undefined) continue
+    const field = version === undefined ? key : resourceOf(model, name, version).nameOf(key)
+    const message = 'is a value that the store does not take any more'
+    return new ApiError(
+      'CONFLICT',
+      `The ${field} ${message}: send another one, or try again once all of the service is up to date`,
+      { details: [{ field, message }] },
+    )
+  }
+  return undefined
+}
+
 /** The error for values of a unique field or set that are taken, undefined if the model has no such; it names members as the caller's version does, or as the fields are. */
 const takenError = (
   model: Model,
@@ -146,8 +175,7 @@ const takenError = (
   version: Version | undefined,
 ): ApiError | undefined => {
   const [table, columns = ''] = target.split('.')
-  const [name, entity] =
-    Object.entries(model.entities).find(([, entity]) => entity.table === table) ?? []
+  const [name, entity] = entityAt(model, table) ?? []
   const { fields: keys = [], error = 'CONFLICT' as const } = entity ? uniqueOf(entity, columns) : {}
   if (keys.length === 0) return undefined
   const members = keys.map(key => {

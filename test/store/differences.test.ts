@@ -26,7 +26,7 @@ import {
 import { defineModel, type Entities } from '#model/model.ts'
 import { anyone, signedIn } from '#model/policy.ts'
 import { checkSchema, migrateStore } from '#serve/store.ts'
-import { bySignedIn, member } from '#test/generated/models.ts'
+import { allRoutes, bySignedIn, member } from '#test/generated/models.ts'
 import { historyFor, serveModel, serveWithMembers } from '#test/generated/serve.ts'
 import { freshDatabase } from '#test/postgres/tools/database.ts'
 import { changeIn, onPostgres } from '#test/stores.ts'
@@ -737,15 +737,29 @@ describe('a store', () => {
       'recipes has 2 rows with the servings of another, the first of the id 1',
     ],
     [
+      'a unique field that rows share, beside a new one',
+      withFields({
+        servings: int({ min: 1, max: 9, nullable: true, unique: 'CONFLICT' }),
+        place: int({ min: 0, max: 9, nullable: true }),
+      }),
+      'recipes has 2 rows with the servings of another, the first of the id 1',
+    ],
+    [
+      'a choice, which was a text, without a value that rows have',
+      withFields({ slug: choice(['soup', 'tea'], { initial: { value: 'tea' } }) }),
+      'recipes has 1 row with a slug that is none of soup, tea, the first of the id 3',
+    ],
+    [
       'a reference that leads nowhere',
       withFields({ servings: reference('cook', { nullable: true }) }),
       'recipes has 2 rows with a servings that names no row of cooks, the first of the id 1',
     ],
   ] as const)
-    test(`says how many rows break ${what}, and which first`, async () => {
+    test(`says how many rows break ${what}, and which first, and is as it was before`, async () => {
       const third =
         "insert into recipes (title, servings, mood, slug, cook_id, created_at) values (null, 4, 'calm', 'ice', 2, 1)"
-      const { at, known } = await made(base, undefined, `${rows};\n${third}`)
+      const { at, known, store } = await made(base, undefined, `${rows};\n${third}`)
+      const before = await store.made()
       const drafted = draftedFor(to, known)
       await assert.rejects(migrateStore(at([...known, ...drafted]), to), ({ message }: Error) => {
         const [failed = '', ...faults] = message.split('\n')
@@ -755,6 +769,13 @@ describe('a store', () => {
         ])
         return true
       })
+      // The release before starts, and writes what it wrote.
+      assert.deepEqual(await store.pending(), [])
+      assert.deepEqual(await store.made(), before)
+      if (onPostgres) {
+        const invalid = 'select count(*) from pg_index where not indisvalid'
+        assert.deepEqual(await changeIn(store)(invalid), [[0]])
+      }
     })
 
   test('is asked whether a new field is a column that is left over', async () => {
@@ -811,6 +832,55 @@ describe('a store', () => {
       }
       const write = { line: 'POST /api/shorts', as: 'admin', body: { name: 'Cy' } } as const
       assert.equal((await service.ask(write)).status, 405)
+    } finally {
+      await service.close()
+    }
+  })
+
+  test('that takes a value less of a choice than the service knows answers 409, in both APIs', async () => {
+    const dish = entity({
+      table: 'dishes',
+      plural: 'dishes',
+      description: 'A dish.',
+      fields: {
+        id: id(),
+        name: text({ max: 20 }),
+        mood: choice(['calm', 'wild'], { nullable: true }),
+        revision: revision(),
+      },
+      policy: bySignedIn,
+      rest: { ...allRoutes, listing: { paging: 'page', limit: 10 } },
+      graphql: { mutations: ['create'] },
+    }) as unknown as Entity
+    const service = await serveModel({ member, dish }, engine)
+    try {
+      const ask = async (line: string, body: object) => {
+        const { status, text } = await service.ask({ line, as: 'admin', body })
+        return { status, answer: JSON.parse(text) }
+      }
+      const calm = { name: 'Soup', mood: 'calm' }
+      assert.equal((await ask('POST /api/dishes', calm)).status, 201)
+      const change = changeIn(service.store)
+      await change('alter table dishes drop constraint mood_values')
+      // As the first part of a draft leaves it: rows of before may have the value.
+      await change(
+        `alter table dishes add constraint mood_values check (mood is null or mood in ('calm'))${onPostgres ? ' not valid' : ''}`,
+      )
+      const wild = { name: 'Tea', mood: 'wild' }
+      for (const [line, body] of [
+        ['POST /api/dishes', wild],
+        ['PATCH /api/dishes/1', { mood: 'wild' }],
+      ] as const) {
+        const { status, answer } = await ask(line, body)
+        assert.equal(status, 409)
+        assert.equal(answer.error.code, 'CONFLICT')
+        assert.match(answer.error.message, /^The mood is a value that the store does not take any/)
+        assert.equal(answer.error.details[0].field, 'mood')
+      }
+      const query = 'mutation { createDish(input: { name: "Tea", mood: wild }) { id } }'
+      const { answer } = await ask('POST /graphql', { query })
+      assert.equal(answer.errors[0].extensions.code, 'CONFLICT', answer.errors[0].message)
+      assert.deepEqual(service.bugs, [])
     } finally {
       await service.close()
     }

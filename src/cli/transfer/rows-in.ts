@@ -4,7 +4,7 @@ import { UsageError } from '#cli/arguments.ts'
 import type { Content, ContentStore, InputRow, OpenStore } from '#content.ts'
 import type { FieldFault } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
-import { columnName, entityOf, uniqueOf } from '#model/model.ts'
+import { choiceOf, columnName, entityOf, uniqueOf } from '#model/model.ts'
 import { selfReferences } from '#model/references.ts'
 import { inserter } from '#serve/insert.ts'
 import { ask, withStore } from '#serve/store.ts'
@@ -47,8 +47,10 @@ export const orTaken = async (
     return []
   } catch (error) {
     if (!(error instanceof ConstraintError)) throw error
-    const columns = error.target.split('.')[1] ?? ''
-    const { fields: keys } = uniqueOf(entity, columns)
+    const columns = error.target.split('.').at(-1) ?? ''
+    const choice = choiceOf(entity, columns)
+    const { fields } = uniqueOf(entity, columns)
+    const keys = choice === undefined ? fields : [choice]
     const message = error.kind === 'unique' ? 'is in use already' : 'is out of range'
     const named = keys.length > 0 ? keys : [columns]
     return named.map(key => ({ field: entity.fields[key]?.foldedFrom ?? key, message }))

@@ -109,7 +109,9 @@ const apply = async (connection: PostgresConnection, migration: Migration): Prom
         if (!isWhole && index && table) await dropBroken(connection, index, table)
         // Extensions first, each by itself: if one cannot be made, a person must act, and the error says how.
         if (!isWhole || extension)
-          await run(statement).catch(cause => {
+          await run(statement).catch(async cause => {
+            // It would refuse rows, though nobody may use it.
+            if (index && table) await dropBroken(connection, index, table).catch(() => {})
             const refusal = extension && extensionRefusals[codeOf(cause)]
             throw refusal ? new Error(refusal(extension), { cause }) : cause
           })

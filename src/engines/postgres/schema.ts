@@ -20,8 +20,8 @@ import {
   recount,
   shareOf,
   valuesCheck,
-  valuesName,
 } from '#engines/shared/schema.ts'
+import { valuesName } from '#model/model.ts'
 import { queryWith, type Session } from '#sql/engine.ts'
 import { trusted } from '#sql/sql.ts'
 
@@ -477,6 +477,17 @@ export const objectsIn = async (
   return objects
 }
 
+/** A statement that fails where a unique index could not be made; none for another index. */
+const guardsOf = (table: string, name: string, text: string): readonly string[] => {
+  const [, columns] = /^create unique index \w+ on \w+ \((.*)\)$/.exec(text) ?? []
+  if (columns === undefined) return []
+  const filled = columns.split(', ').map(column => `${column} is not null`)
+  return [
+    `do $$\nbegin\n  if exists (select from ${table} where ${filled.join(' and ')} group by ${columns} having count(*) > 1) then
+    raise unique_violation using message = 'rows of ${table} break the constraint ${name}';\n  end if;\nend\n$$`,
+  ]
+}
+
 const change: Drafting['change'] = asked => {
   const { table, name } = asked
   const alter = `alter table ${table}`
@@ -512,6 +523,13 @@ const change: Drafting['change'] = asked => {
       const added = isValues ? valuesCheck(name, asked.field) : key
       const drop = `drop constraint if exists ${constraint}`
       if (!added) return { inside: [`${alter} ${drop}`] }
+      // At once, so that nothing stays where rows are in the way.
+      if (asked.isNarrower)
+        return {
+          inside: [
+            `-- breaks: the release before may write what ${constraint} refuses, and waits while all rows are read\n${alter} ${drop}, add ${added}`,
+          ],
+        }
       return {
         inside: [`${alter} ${drop}, add ${added} not valid`],
         outside: [`${alter} validate constraint ${constraint}`],
@@ -536,12 +554,13 @@ const change: Drafting['change'] = asked => {
           inside: isOther ? [text.replace(/^create /, 'create or replace ')] : [text, ...fill],
         }
       const made = text.replace(' index ', ' index concurrently if not exists ')
-      if (!isOther) return { outside: [made] }
+      const guards = guardsOf(table, name, text)
+      if (!isOther) return { outside: [made], guards }
       // The new one first, so that its readers are never without.
       const next = `next_${name}`
       const dropped = `drop index concurrently if exists ${name}`
       const renamed = `alter index ${next} rename to ${name}`
-      return { outside: [made.replace(` ${name} `, ` ${next} `), dropped, renamed] }
+      return { outside: [made.replace(` ${name} `, ` ${next} `), dropped, renamed], guards }
     }
   }
 }

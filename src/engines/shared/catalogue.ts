@@ -221,9 +221,11 @@ export const catalogueOf = (objects: MadeObjects): Catalogue => {
   return tables
 }
 
-/** The texts that a check names, in any order. */
-export const textsIn = (check: string): string =>
-  (check.match(/'(?:[^']|'')*'/g) ?? []).sort().join()
+/** The texts that a check names. */
+export const textsOf = (check: string): readonly string[] => check.match(/'(?:[^']|'')*'/g) ?? []
+
+/** Those in one text, whatever their order. */
+export const textsIn = (check: string): string => textsOf(check).toSorted().join()
 
 /** A formula in one form for each way to write it: its names, numbers, texts and signs in order, without brackets and casts. */
 export const plainFormula = (formula: string): string => {

@@ -8,6 +8,7 @@ import {
   type StoredTable,
   shapeOf,
   textsIn,
+  textsOf,
 } from '#engines/shared/catalogue.ts'
 import {
   columnDdl,
@@ -16,13 +17,12 @@ import {
   definitionsOf,
   formulaSql,
   valuesCheck,
-  valuesName,
 } from '#engines/shared/schema.ts'
 import { machineTables } from '#model/check/names.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { indexesOf } from '#model/indexes.ts'
-import { columnName, type Entities } from '#model/model.ts'
+import { columnName, type Entities, valuesName } from '#model/model.ts'
 import { dependenciesFirst } from '#model/references.ts'
 import { and, comma, join, name as quotedName, type Sql, sql } from '#sql/sql.ts'
 
@@ -41,6 +41,8 @@ export type Change = { readonly table: string; readonly name: string } & (
       /** Whether a check of its values is there, and whether a trigger keeps all rows as they are. */
       readonly isKept: boolean
       readonly isLocked: boolean
+      /** Whether rows that were allowed may not be any more. */
+      readonly isNarrower: boolean
     }
 )
 
@@ -102,7 +104,10 @@ const columnDifferences = function* (
   const name = columnName(key)
   const cell = quotedName(name)
   const kept = stored.checks.find(check => check.name === valuesName(name))
-  const as = (kind: 'required' | 'values' | 'reference' | 'compared'): Change => ({
+  const as = (
+    kind: 'required' | 'values' | 'reference' | 'compared',
+    isNarrower = false,
+  ): Change => ({
     kind,
     table,
     name,
@@ -110,6 +115,7 @@ const columnDifferences = function* (
     ddl: columnDdl(ddl, entities, entity, key),
     isKept: kept !== undefined,
     isLocked: appendOnly,
+    isNarrower,
   })
   const type = typeOf(ddl, field)
   // PostgreSQL shows no type of a view's column, and a draft has only the text that makes it.
@@ -148,10 +154,12 @@ const columnDifferences = function* (
       change: as('required'),
       broken: { table, where: sql`${cell} is null`, fault: `without ${key}` },
     }
+  const goes = (kept && textsOf(kept.text)) ?? []
+  const isLess = !kept || goes.some(value => !textsOf(valuesCheck(name, field)).includes(value))
   if (values && (!kept || textsIn(kept.text) !== textsIn(valuesCheck(name, field))))
     yield {
       text: `${of}.${key} is one of ${values.join(', ')} in the model, and its column takes other values: ${draft}`,
-      change: as('values'),
+      change: as('values', isLess),
       broken: {
         table,
         where: sql`${cell} is not null and ${cell} not in (${join(values, comma)})`,
@@ -168,7 +176,7 @@ const columnDifferences = function* (
   if (wanted !== found)
     yield {
       text: `${of}.${key} refers to ${wanted} in the model, and its column to ${found}: ${draft}`,
-      change: as('reference'),
+      change: as('reference', target && !led.some(one => one.table === target.table)),
       ...(target && {
         broken: {
           table,

@@ -23,9 +23,8 @@ import {
   defaultValue,
   definitionsOf,
   valuesCheck,
-  valuesName,
 } from '#engines/shared/schema.ts'
-import { columnName, type Entities } from '#model/model.ts'
+import { columnName, type Entities, valuesName } from '#model/model.ts'
 
 /** What an engine knows of its own DDL. */
 export type Drafting = {
@@ -38,7 +37,12 @@ export type Drafting = {
 }
 
 /** The statements that a store lacks: those that run inside one transaction, then those that run outside any. */
-type Lack = { readonly inside: readonly string[]; readonly outside: readonly string[] }
+type Lack = {
+  readonly inside: readonly string[]
+  readonly outside: readonly string[]
+  /** Statements that fail where rows are in the way of what runs outside. */
+  readonly guards?: readonly string[]
+}
 
 /** A question that only a person answers: whether a field is a column that is left over, by another name. */
 export class RenameQuestion extends Error {
@@ -119,6 +123,7 @@ export const lackOf = (
   const { ddl } = drafting
   const inside: string[] = []
   const outside: string[] = []
+  const guards: string[] = []
   const madeSoFar = () =>
     drafting.madeBy(
       inside.length + outside.length === 0
@@ -138,6 +143,7 @@ export const lackOf = (
     const lack = drafting.change(change, renamed)
     inside.push(...(lack.inside ?? []))
     outside.push(...(lack.outside ?? []))
+    guards.push(...(lack.guards ?? []))
   }
   for (const change of changes) if (!isDrop(change)) add(change)
   const made = madeSoFar()
@@ -171,6 +177,8 @@ export const lackOf = (
     else inside.push(text)
   }
   for (const change of changes) if (isDrop(change)) add(change)
+  // What comes first would stay where a later part fails, and then neither release starts.
+  if (inside.length > 0 || guards.length > 1) inside.push(...guards)
   return { inside, outside }
 }
 

@@ -3,7 +3,7 @@ import { meanDigits, partsOf, termType } from '#model/computed.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Field, Formula, Term } from '#model/field.ts'
 import { type Index, indexesOf, searchesOf } from '#model/indexes.ts'
-import { columnName, type Entities, fieldOf } from '#model/model.ts'
+import { columnName, type Entities, fieldOf, valuesName } from '#model/model.ts'
 import { parseMinor } from '#model/money.ts'
 import { dependenciesFirst } from '#model/references.ts'
 import type { SearchIndex } from '#model/words.ts'
@@ -41,9 +41,6 @@ export const valuesCheck = (column: string, { values, nullable }: Field): string
   const isNull = nullable ? `${column} is null or ` : ''
   return `constraint ${valuesName(column)} check (${isNull}${column} in (${values.map(quoted).join(', ')}))`
 }
-
-/** The name of that constraint. */
-export const valuesName = (column: string): string => `${column}_values`
 
 /** The SQL of a term with so many decimals, which all databases read alike. */
 const termSql = (fields: Entity['fields'], term: Term, scale: number): string => {

@@ -10,9 +10,9 @@ import {
   recount,
   shareOf,
   valuesCheck,
-  valuesName,
 } from '#engines/shared/schema.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
+import { valuesName } from '#model/model.ts'
 import { queryWith, type Rows, type Session } from '#sql/engine.ts'
 
 const trigger = (
