@@ -71,6 +71,36 @@ test('case goes and accents stay', () => {
   assert.notEqual(fold('é'), fold('e'))
 })
 
+test('texts fold alike if they are a canonical caseless match, and by nothing else of their form', () => {
+  const loose = (text: string) => foldedAs({ accents: undefined }, text)
+  for (const [one, other] of [
+    ['Cafe\u0301', 'CAFÉ'],
+    ['\u1e9b\u0323', '\u1e61\u0323'],
+    ['q\u0307\u0323', 'Q\u0323\u0307'],
+    ['\u212b', 'å'],
+    ['\u2126', 'ω'],
+    ['가', '\u1100\u1161'],
+    ['\u0345\u0301α', '\u0345\u0301Α'],
+    ['\u1fb3', 'α\u0345'],
+    ['\u01f0', 'J\u030c'],
+    ['Straße', 'STRASSE'],
+  ] as const)
+    assert.equal(loose(one), loose(other), `${one} ${other}`)
+  for (const [one, other] of [
+    ['ﬁ', 'fl'],
+    ['ａ', 'a'],
+    ['²', '2'],
+    ['café', 'cafe'],
+  ] as const)
+    assert.notEqual(loose(one), loose(other))
+  fc.assert(
+    fc.property(words, text => {
+      for (const form of ['NFC', 'NFD'] as const)
+        assert.equal(fold(text.normalize(form)), fold(text))
+    }),
+  )
+})
+
 test('a copy that ignores accents folds letters with and without them alike, and keeps letters that only look so', () => {
   const ignoring = { accents: 'ignored' } as const
   assert.equal(foldedAs(ignoring, 'CRÈME brûlée, Ởl'), 'creme brulee, ol')

@@ -46,23 +46,28 @@ export const isEmail = (text: string): boolean => emailForm.test(text)
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII begins with control characters.
 const ascii = /^[\u0000-\u007f]*$/
 
-/**
- * The text without case for all of Unicode, with its accents: `É` and `é` fold alike, `e` does not.
- * Each code point is folded by itself (Unicode 16, section 5.18.4), so that no letter depends on its neighbours.
- */
-export const fold = (text: string): string => {
-  if (ascii.test(text)) return text.toLowerCase()
-  let folded = ''
-  // Lower case first: `ẞ` has no other upper case, and only its lower case `ß` becomes `ss`.
-  for (const point of text) folded += point.toLowerCase().toUpperCase().toLowerCase()
-  return folded
-}
-
 // To put so many marks of one letter in order as a hostile text may have takes seconds; no language has more (Unicode, annex 15).
 const manyMarks = /(\p{M}{30})\p{M}+/gu
 /** A text in a normal form, with at most 30 marks on a letter. */
 export const decomposed = (text: string, form: 'NFC' | 'NFD' | 'NFKD'): string =>
   text.replace(manyMarks, '$1').normalize(form)
+
+/** How texts are folded by this release; a store remembers by which rules its copies were made. */
+export const foldedBy = '2'
+
+/**
+ * The text without case for all of Unicode, with its accents: `É` and `é` fold alike, however they are composed, and `e` does not. Two
+ * texts fold alike if they are a canonical caseless match (Unicode, section 3.13, D145). Each code point is folded by itself (section
+ * 5.18.4), so that no letter depends on its neighbours.
+ */
+export const fold = (text: string): string => {
+  if (ascii.test(text)) return text.toLowerCase()
+  let folded = ''
+  // Lower case first: `ẞ` has no other upper case, and only its lower case `ß` becomes `ss`.
+  for (const point of decomposed(text, 'NFD'))
+    folded += point.toLowerCase().toUpperCase().toLowerCase()
+  return folded.normalize('NFC')
+}
 
 /** Accents of Latin, Greek and Cyrillic letters. */
 export const marks = /[\u0300-\u036f]/g

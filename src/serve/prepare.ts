@@ -13,7 +13,7 @@ import {
   hold,
   migrateStore,
   modelFor,
-  noteOnWords,
+  notesOnCopies,
   storeOf,
 } from '#serve/store.ts'
 
@@ -78,8 +78,7 @@ export const prepare = async (
   else await checkCurrent(store, 'run duet migrate first, or duet serve --migrate')
   for (const note of await checkSchema(store, content.entities)) tell(note)
   if (isOurs) report('filled', await fillFolded(store, content.entities))
-  const note = await noteOnWords(store, content.entities)
-  if (note) tell(note)
+  for (const note of await notesOnCopies(store, content.entities)) tell(note)
   await withOpened(store.session('filling'), async session => {
     const open = { session, dialect: store.dialect, model }
     await checkCurrency(open, true)

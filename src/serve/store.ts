@@ -10,9 +10,10 @@ import type { Store } from '#engines/shared/store.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
 import type { Field } from '#model/field.ts'
 import { columnName, type Entities, type Model } from '#model/model.ts'
+import { foldedBy } from '#model/values.ts'
 import { foldedAs, wordsCut } from '#model/words.ts'
-import { queryOf, type Rows } from '#sql/engine.ts'
-import { name, type Sql, type SqlValue, sql } from '#sql/sql.ts'
+import { ConstraintError, queryOf, type Rows } from '#sql/engine.ts'
+import { join, name, type Sql, type SqlValue, sql } from '#sql/sql.ts'
 
 /** The model of the content with the settings of the configuration; throws ConfigError for an unknown currency. */
 export const modelFor = (config: Config, content: Content): Model =>
@@ -206,58 +207,91 @@ export const checkCurrency = async (store: ContentStore, remembers: boolean): Pr
   await ask(store, remembering(currencyKey, now)).catch(() => {})
 }
 
-/** A column of folded texts that may be null, and the column that it is made from. */
+/** A column of folded texts, and the column that it is made from. */
 type FoldedCopy = {
   readonly name: string
+  readonly plural: string
   readonly table: Sql
   readonly column: Sql
   readonly from: Sql
   readonly field: Field
 }
 
-/** The folded copies of rows that may lack them: rows that are never changed stay as they are, so what is added later does not find them. */
+/** The folded copies of an entity's rows, but for those that are never changed: they stay as they are, so what is added later does not find them. */
 const copiesOf = (entities: Entities): readonly FoldedCopy[] =>
   Object.values(entities).flatMap(({ fields, table, plural, appendOnly, view }) =>
     Object.entries(appendOnly || view ? {} : fields).flatMap(([key, field]): FoldedCopy[] => {
-      const { foldedFrom, nullable } = field
-      if (foldedFrom === undefined || !nullable) return []
+      const { foldedFrom } = field
+      if (foldedFrom === undefined) return []
       const [column, from] = [name(columnName(key)), name(columnName(foldedFrom))]
-      return [{ name: `${key} of ${plural}`, table: name(table), column, from, field }]
+      return [{ name: `${key} of ${plural}`, plural, table: name(table), column, from, field }]
     }),
   )
 
 /** Rows that are filled in one transaction, for which writers wait. */
 const foldedBatch = 500
 
-/** The first rows after an id, each with its id, the text to fold and its copy; those that lack one, unless all are wanted. */
-const rowsAfter = ({ table, column, from }: FoldedCopy, id: SqlValue, all: boolean, most: number) =>
-  sql`select id, ${from}, ${column} from ${table} where id > ${id} and ${from} is not null
-  and (${column} is null or ${all ? 1 : 0} = 1) order by id limit ${most}`
+/** Which copies of rows are made: those that are missing, those of texts beyond ASCII, which folds as it ever did, or all. */
+type Remaking = 'missing' | 'beyond ASCII' | 'all'
 
-/** Where a store remembers how the words of its rows were cut. */
+/** The first rows after an id whose copies are made, each with its id, the text to fold and its copy. */
+const rowsAfter = (
+  { table, column, from }: FoldedCopy,
+  id: SqlValue,
+  which: Remaking,
+  most: number,
+) => {
+  const isLong = sql`octet_length(${from}) > length(${from})`
+  const others = { missing: [], 'beyond ASCII': [isLong], all: [sql`true`] }[which]
+  const isMade = join([sql`${column} is null`, ...others], sql` or `)
+  return sql`select id, ${from}, ${column} from ${table} where id > ${id} and ${from} is not null
+    and (${isMade}) order by id limit ${most}`
+}
+
+/** Where a store remembers how the words of its rows were cut, and how its other copies were folded. */
 const cutKey = 'words'
+const foldedKey = 'folded'
 
-const cutIn = async (store: OpenStore): Promise<string | undefined> => {
-  const [row] = await ask(store, sql`select value from secrets where name = ${cutKey}`)
+const rememberedIn = async (store: OpenStore, key: string): Promise<string | undefined> => {
+  const [row] = await ask(store, sql`select value from secrets where name = ${key}`)
   return row?.[0] instanceof Uint8Array ? new TextDecoder().decode(row[0]) : undefined
 }
 
-/** A sentence if the words of a store were cut otherwise than this release cuts those of callers. */
-export const noteOnWords = async (
+/** Sentences if the copies of a store's texts were made otherwise than this release makes those of what callers look for. */
+export const notesOnCopies = async (
   { session: open, dialect }: Store,
   entities: Entities,
-): Promise<string | undefined> => {
-  if (!copiesOf(entities).some(({ field }) => field.cut)) return undefined
-  const cut = await withOpened(open('reading'), session => cutIn({ session, dialect }))
-  return cut === undefined || cut === wordsCut
-    ? undefined
-    : `the words of rows were cut by the rules ${cut}, and this release has ${wordsCut}: searches may miss rows until duet migrate cuts them anew`
+): Promise<readonly string[]> => {
+  const copies = copiesOf(entities)
+  if (copies.length === 0) return []
+  const [cut, by] = await withOpened(open('reading'), async session => {
+    const store = { session, dialect }
+    return [await rememberedIn(store, cutKey), await rememberedIn(store, foldedKey)]
+  })
+  const isCut = copies.some(({ field }) => field.cut) && cut !== undefined && cut !== wordsCut
+  const isFolded = copies.some(({ field }) => !field.cut) && by !== foldedBy
+  return [
+    ...(isCut
+      ? [
+          `the words of rows were cut by the rules ${cut}, and this release has ${wordsCut}: searches may miss rows until duet migrate cuts them anew`,
+        ]
+      : []),
+    ...(isFolded
+      ? [
+          'the folded copies of texts were made by an older release: letters that are composed otherwise may be missed until duet migrate folds them anew',
+        ]
+      : []),
+  ]
 }
 
+/** The sentence for two rows whose copies would be one, which may be there once. */
+const twoRows = ({ name, plural, field }: FoldedCopy, ids: readonly SqlValue[]): string =>
+  `${name} cannot be filled, as the ${plural} ${ids.join(' and ')} have a ${field.foldedFrom} that counts as one, and only one of them may have it: change one of them in the database, then run duet migrate again`
+
 /**
- * Fills the folded copies that rows lack, as SQL does not fold as the program does, and with `anew` those of words that were cut otherwise:
- * batch by batch, so that an interrupted run goes on from there; gives what it filled, such as `titleKey of books in 12 rows`.
- * Throws with the remedy if a copy cannot be stored, such as one of two that must differ.
+ * Fills the folded copies that rows lack, as SQL does not fold as the program does, and makes those anew that were folded by other rules,
+ * with `anew` those of words that were cut otherwise: batch by batch, so that an interrupted run goes on from there; gives what it
+ * filled, such as `titleKey of books in 12 rows`. Throws with the remedy if a copy cannot be stored, such as one of two that must differ.
  */
 export const fillFolded = async (
   { session: open, dialect }: Store,
@@ -267,48 +301,73 @@ export const fillFolded = async (
   const copies = copiesOf(entities)
   if (copies.length === 0) return []
   const hasWords = copies.some(({ field }) => field.cut)
-  const { unfilled, cut } = await withOpened(open('reading'), async session => {
+  const { unfilled, cut, by } = await withOpened(open('reading'), async session => {
     const store = { session, dialect }
     // A store that remembers nothing has no words but those of this release.
-    const cut = hasWords ? await cutIn(store) : undefined
-    const found: (FoldedCopy & { readonly all: boolean })[] = []
+    const cut = hasWords ? await rememberedIn(store, cutKey) : undefined
+    const by = await rememberedIn(store, foldedKey)
+    const found: (FoldedCopy & { readonly which: Remaking })[] = []
     for (const copy of copies) {
-      const all = anew && copy.field.cut !== undefined && cut !== undefined && cut !== wordsCut
-      if ((await ask(store, rowsAfter(copy, 0, all, 1))).length > 0) found.push({ ...copy, all })
+      const isCut = anew && copy.field.cut && cut !== undefined && cut !== wordsCut
+      const isFolded = !copy.field.cut && by !== foldedBy
+      const which = isCut ? 'all' : isFolded ? 'beyond ASCII' : 'missing'
+      if (which === 'missing' && !copy.field.nullable) continue
+      if ((await ask(store, rowsAfter(copy, 0, which, 1))).length > 0)
+        found.push({ ...copy, which })
     }
-    return { unfilled: found, cut }
+    return { unfilled: found, cut, by }
   })
-  const remembers = hasWords && (cut === undefined || (anew && cut !== wordsCut))
-  if (unfilled.length === 0 && !remembers) return []
+  const remembered: readonly (readonly [key: string, text: string])[] = [
+    ...(hasWords && (cut === undefined || (anew && cut !== wordsCut))
+      ? [[cutKey, wordsCut] as const]
+      : []),
+    ...(by === foldedBy ? [] : [[foldedKey, foldedBy] as const]),
+  ]
+  if (unfilled.length === 0 && remembered.length === 0) return []
   return withOpened(open('filling'), async session => {
     const store = { session, dialect }
     const told: string[] = []
-    for (const { all, ...copy } of unfilled)
-      try {
-        const { table, column } = copy
-        let filled = 0
-        let last: SqlValue = 0
-        const fillSome = async (): Promise<boolean> => {
-          const rows = await ask(store, rowsAfter(copy, last, all, foldedBatch))
-          for (const [id = null, text, before] of rows) {
-            last = id
-            const value = foldedAs(copy.field, String(text))
-            if (value === before) continue
-            await ask(store, sql`update ${table} set ${column} = ${value} where id = ${id}`)
-            filled++
-          }
-          return rows.length > 0
+    for (const { which, ...copy } of unfilled) {
+      const { table, column } = copy
+      let filled = 0
+      let last: SqlValue = 0
+      let batch = new Map<string, SqlValue>()
+      let made = ''
+      const fillSome = async (): Promise<boolean> => {
+        const rows = await ask(store, rowsAfter(copy, last, which, foldedBatch))
+        batch = new Map()
+        for (const [id = null, text, before] of rows) {
+          last = id
+          made = foldedAs(copy.field, String(text))
+          if (made === before) continue
+          await ask(store, sql`update ${table} set ${column} = ${made} where id = ${id}`)
+          batch.set(made, id)
+          filled++
         }
+        return rows.length > 0
+      }
+      try {
         while (await session.transaction(fillSome));
-        if (filled > 0) told.push(`${copy.name} in ${filled} rows`)
       } catch (cause) {
+        const isTaken = cause instanceof ConstraintError && cause.kind === 'unique'
+        const [[stored] = []] = isTaken
+          ? await ask(
+              store,
+              sql`select id from ${table} where ${column} = ${made} and id <> ${last}`,
+            )
+          : []
+        const other = batch.get(made) ?? stored
+        if (other != null) throw new Error(twoRows(copy, [other, last]), { cause })
         const reason = (cause as Error).message
         throw new Error(
           `${copy.name} cannot be filled for the rows that are there (${reason}): change them, then run duet migrate again`,
           { cause },
         )
       }
-    if (remembers) await ask(store, remembering(cutKey, wordsCut))
+      if (filled > 0) told.push(`${copy.name} in ${filled} rows`)
+    }
+    // A store that takes no writes now is served for reading all the same; the next start remembers.
+    for (const [key, text] of remembered) await ask(store, remembering(key, text)).catch(() => {})
     return told
   })
 }

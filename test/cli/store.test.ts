@@ -61,7 +61,11 @@ test('a store that lacks a key, as one does whose migration was killed at its en
   assert.equal((await command(['migrate'], settings)).stdout, 'the store is up to date\n')
   assert.equal((await store.secret('mail')).length, 32)
   assert.deepEqual(await store.secret('cursor'), cursor)
-  assert.deepEqual(await rows('select name from secrets order by name'), [['cursor'], ['mail']])
+  assert.deepEqual(await rows('select name from secrets order by name'), [
+    ['cursor'],
+    ['folded'],
+    ['mail'],
+  ])
 })
 
 test('a store without the column of a field is told with the field and the remedy', async () => {

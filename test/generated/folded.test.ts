@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { type Entity, entity } from '#model/entity.ts'
 import { folded, id, text } from '#model/field.ts'
-import { fillFolded } from '#serve/store.ts'
+import { fillFolded, notesOnCopies } from '#serve/store.ts'
 import { changeIn } from '../stores.ts'
 import { engines } from './compare.ts'
 import { allRoutes, bySignedIn, member } from './models.ts'
@@ -77,11 +77,35 @@ for (const on of engines)
       assert.deepEqual(await fillFolded(service.store, entities), [])
     })
 
+    test('copies that an older release folded otherwise are folded anew, and two rows that become one are told', async () => {
+      const decomposed = 'Cafe\u0301'
+      // As that release folded them: code point by code point, as they were sent.
+      await run(`insert into books (title, title_key) values ('${decomposed}', 'cafe\u0301')`)
+      await run("delete from secrets where name = 'folded'")
+      assert.equal(await found('CAFÉ'), 0)
+      assert.match(
+        (await notesOnCopies(service.store, entities)).join(),
+        /until duet migrate folds/,
+      )
+      assert.deepEqual(await fillFolded(service.store, entities), ['titleKey of books in 1 rows'])
+      assert.deepEqual(await notesOnCopies(service.store, entities), [])
+      assert.equal(await found('CAFÉ'), 1)
+      await run(
+        `insert into books (id, isbn, isbn_key) values (9001, 'É', 'é'), (9002, 'E\u0301', 'e\u0301')`,
+      )
+      await run("delete from secrets where name = 'folded'")
+      await assert.rejects(fillFolded(service.store, entities), {
+        message: /^isbnKey of books cannot be filled, as the books 9001 and 9002 have a isbn/,
+      })
+      await run('delete from books where id = 9002')
+      assert.deepEqual(await fillFolded(service.store, entities), [])
+    })
+
     test('two rows whose copies must differ are told, with the remedy', async () => {
       await run("insert into books (isbn) values ('a1'), ('A1')")
       await assert.rejects(fillFolded(service.store, entities), {
         message:
-          /^isbnKey of books cannot be filled for the rows that are there \(.+\): change them, then run duet migrate again$/,
+          /^isbnKey of books cannot be filled, as the books \d+ and \d+ have a isbn that counts as one, and only one of them may have it: change one of them in the database, then run duet migrate again$/,
       })
     })
   })

@@ -16,7 +16,7 @@ import { type Entity, entity, many, one } from '#model/entity.ts'
 import { flag, id, reference, revision, text } from '#model/field.ts'
 import { anonymous, anyone, role } from '#model/policy.ts'
 import { wordsCut } from '#model/words.ts'
-import { fillFolded, noteOnWords } from '#serve/store.ts'
+import { fillFolded, notesOnCopies } from '#serve/store.ts'
 import { connected } from '../postgres/tools/ask.ts'
 import { freshDatabase } from '../postgres/tools/database.ts'
 import { filling } from '../stores.ts'
@@ -46,7 +46,7 @@ test('rows that are there before their texts are searched are found once they ar
     ])
     assert.deepEqual(await inList(service, 'lyon BRULEE'), [1, 2, 3])
     assert.deepEqual(await fillFolded(store, entities, true), [])
-    assert.equal(await noteOnWords(store, entities), undefined)
+    assert.deepEqual(await notesOnCopies(store, entities), [])
 
     // As another ICU would have cut it.
     await change("update notes set title_words = 'cremebrulee' where id = 2")
@@ -54,14 +54,13 @@ test('rows that are there before their texts are searched are found once they ar
     const [given, key] = on === 'sqlite' ? ['?', '?'] : ['$1', '$2']
     await change(`update secrets set value = ${given} where name = ${key}`, former, 'words')
     assert.deepEqual(await inList(service, 'brulee'), [1, 3])
-    assert.equal(
-      await noteOnWords(store, entities),
+    assert.deepEqual(await notesOnCopies(store, entities), [
       `the words of rows were cut by the rules 1, ICU 0, and this release has ${wordsCut}: searches may miss rows until duet migrate cuts them anew`,
-    )
+    ])
     assert.deepEqual(await fillFolded(store, entities), [])
     assert.deepEqual(await fillFolded(store, entities, true), ['titleWords of notes in 1 rows'])
     assert.deepEqual(await inList(service, 'brulee'), [1, 2, 3])
-    assert.equal(await noteOnWords(store, entities), undefined)
+    assert.deepEqual(await notesOnCopies(store, entities), [])
   }
 })
 

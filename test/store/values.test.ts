@@ -240,3 +240,49 @@ describe('a cursor', () => {
       assert.equal(await isTaken(other), false, other)
   })
 })
+
+describe('a letter that is composed', () => {
+  const [composed, decomposed] = ['Crème brûlée', 'Cre\u0300me bru\u0302le\u0301e']
+  let ids: readonly number[] = []
+  before(async () => {
+    const notes = [await note({ name: composed }), await note({ name: decomposed })]
+    ids = notes.map(({ id }) => id)
+    assert.deepEqual([notes[0].name, notes[1].name], [composed, decomposed])
+  })
+  const found = async (query: string) =>
+    (await world.ask(`GET /api/notes?${query}`)).json.data.map(({ id }: { id: number }) => id)
+  const inGraphql = async (where: string) =>
+    (await world.gql(`{ notes(where: ${where}, limit: 100) { id } }`)).json.data.notes
+      .map(({ id }: { id: string }) => Number(id))
+      .sort()
+
+  test('is found as one that is not, where case does not count', async () => {
+    for (const text of [composed, decomposed, 'CRÈME', 'CRE\u0300ME', 'brûlée', 'bru\u0302l']) {
+      const isStart = /^cr/i.test(text)
+      for (const operator of isStart ? ['contains', 'startsWith'] : ['contains']) {
+        assert.deepEqual(await found(`name[${operator}]=${encodeURIComponent(text)}`), ids, text)
+        assert.deepEqual(await inGraphql(`{ name: { ${operator}: "${text}" } }`), ids, text)
+      }
+      assert.deepEqual(await found(`search=${encodeURIComponent(text)}`), ids, text)
+    }
+    // Accents count.
+    assert.deepEqual(await found('name[contains]=creme'), [])
+    assert.deepEqual(await found('name[startsWith]=cre'), [])
+  })
+
+  test('is another one for what compares code points', async () => {
+    for (const [at, text] of [composed, decomposed].entries()) {
+      assert.deepEqual(await found(`name=${encodeURIComponent(text)}`), [ids[at]])
+      assert.deepEqual(await inGraphql(`{ name: { in: ["${text}"] } }`), [ids[at]])
+    }
+  })
+
+  test('is the same for what is unique without regard to case', async () => {
+    await note({ email: 'André' })
+    for (const email of ['andre\u0301', 'ANDRE\u0301', 'ANDRÉ']) {
+      const answer = await world.ask('POST /api/notes', { body: { name: 'a', email } })
+      assert.deepEqual([answer.status, answer.json.errors?.[0].field], [409, 'email'], email)
+    }
+    await note({ email: 'Andre' })
+  })
+})

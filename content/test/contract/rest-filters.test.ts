@@ -163,11 +163,11 @@ test('search folds case for all of Unicode', async () => {
 test('accents count in a search', async () => {
   assert.deepEqual(
     await kept({ search: 'cafe' }),
-    where(({ name }) => name.startsWith('cafe')),
+    where(({ name }) => name.normalize().startsWith('cafe')),
   )
   assert.deepEqual(
     await kept({ search: 'é' }),
-    where(({ name }) => /É/i.test(name)),
+    where(({ name }) => /É/i.test(name.normalize())),
   )
 })
 

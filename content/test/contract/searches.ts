@@ -11,9 +11,12 @@ export const words = [
   'long and longer '.repeat(12).trim(),
 ]
 
-/** Case taken out of each code point by itself; accents stay. The large ß becomes the small one first, which becomes `ss` as it does by itself. */
+/** Case taken out of each code point by itself, and letters composed in one way; accents stay. The large ß becomes the small one first, which becomes `ss` as it does by itself. */
 export const folded = (text: string) =>
-  [...text].map(point => point.toLowerCase().toUpperCase().toLowerCase()).join('')
+  [...text.normalize('NFD')]
+    .map(point => point.toLowerCase().toUpperCase().toLowerCase())
+    .join('')
+    .normalize('NFC')
 
 const letters = [...new Set(words.flatMap(word => [...word]))].filter(letter => letter !== '\0')
 const piece = fc
