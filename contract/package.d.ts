@@ -625,6 +625,7 @@ type InputContext = {
     readonly resource?: Resource;
     readonly also?: readonly string[];
     readonly isService?: boolean;
+    readonly stored?: Values | undefined;
 };
 type InputRow = Readonly<Record<string, unknown>>;
 type InputValue = string | number | boolean | null | Date | JsonObject | readonly unknown[] | Uint8Array;
@@ -1319,6 +1320,7 @@ type Target = {
     readonly revisions?: readonly number[] | 'any' | undefined;
     readonly mismatch?: string | undefined;
     readonly excluded?: readonly number[] | 'any' | undefined;
+    readonly unchanged?: Values | undefined;
 };
 type Term = string | {
     readonly value: number;

@@ -18,3 +18,13 @@ export const mapped = <Value, Made>(
   make: (value: Value, key: string) => Made,
 ): Readonly<Record<string, Made>> =>
   Object.fromEntries(Object.entries(object).map(([key, value]) => [key, make(value, key)]))
+
+/** A value of JSON with a merge patch applied to it, by the algorithm of RFC 7396, section 2. */
+export const mergePatch = (target: unknown, patch: unknown): unknown => {
+  if (!isObject(patch)) return patch
+  const merged = new Map(isObject(target) ? Object.entries(target) : [])
+  for (const [key, value] of Object.entries(patch))
+    if (value === null) merged.delete(key)
+    else merged.set(key, mergePatch(merged.get(key), value))
+  return Object.fromEntries(merged)
+}

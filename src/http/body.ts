@@ -5,7 +5,7 @@ import { isReadBack, notReadBack } from '#base/number.ts'
 import { isObject, type JsonObject } from '#base/object.ts'
 import { clipped } from '#base/text.ts'
 import { ApiError, type FieldFault, mostFaults } from '#errors.ts'
-import { acceptQuery, type Http, header, hungUp, isQuery } from '#http/request.ts'
+import { acceptFor, type Http, header, hungUp } from '#http/request.ts'
 
 /** How deep a body may nest; the outermost object is level 1. */
 const deepest = 32
@@ -302,7 +302,7 @@ export const plainBytes = (c: Http, limit: number): Uint8Array | Promise<Uint8Ar
 export const bodyType = (c: Http): string | undefined =>
   header(c, 'content-type')?.split(';', 1)[0]?.trim().toLowerCase()
 
-/** The bytes of a body of one of these types; throws `UNSUPPORTED_MEDIA_TYPE`, for a QUERY with the types that are read (RFC 10008, section 3). */
+/** The bytes of a body of one of these types; throws `UNSUPPORTED_MEDIA_TYPE` with the types that are read. */
 const typedBytes = (
   c: Http,
   limit: number,
@@ -310,7 +310,7 @@ const typedBytes = (
   mustBeTyped = false,
 ): Uint8Array | Promise<Uint8Array> => {
   const contentType = header(c, 'content-type')
-  const headers = isQuery(c.req.method) ? acceptQuery(types) : {}
+  const headers = acceptFor(c.req.method, types)
   checkWhole(c, headers)
   const wrongType = () =>
     new ApiError(

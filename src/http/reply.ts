@@ -46,7 +46,7 @@ export const errorHeaders = (error: ApiError): Readonly<Record<string, string>> 
 export const notAPage = "default-src 'none'; frame-ancestors 'none'"
 
 const exposed =
-  'ETag, Link, Location, Allow, Accept-Query, WWW-Authenticate, API-Version, Deprecation, Sunset, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, Idempotency-Replayed, Duet-Position, Duet-Position-Status, Duet-Ignored, Server-Timing'
+  'ETag, Link, Location, Allow, Accept-Query, Accept-Patch, Accept-Post, WWW-Authenticate, API-Version, Deprecation, Sunset, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, Idempotency-Replayed, Duet-Position, Duet-Position-Status, Duet-Ignored, Server-Timing'
 
 /** Which web pages of other origins may read the answers: all of them, or those listed. */
 export type Origins = '*' | readonly string[]

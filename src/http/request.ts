@@ -84,6 +84,17 @@ export const acceptQuery = (types: readonly string[]): { readonly 'Accept-Query'
   'Accept-Query': types.join(', '),
 })
 
+/** The header by which the refusal of a body's type says which ones are read, by the method (RFC 10008, RFC 5789, RFC 9110, section 15.5.16). */
+export const acceptFor = (
+  method: string,
+  types: readonly string[],
+): Readonly<Record<string, string>> => {
+  const all = types.join(', ')
+  if (isQuery(method)) return acceptQuery(types)
+  if (method === 'PATCH') return { 'Accept-Patch': all }
+  return method === 'POST' ? { 'Accept-Post': all } : { Accept: all }
+}
+
 /** A later version than 00 may have further parts behind a hyphen; ff is no version. */
 const form = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(-.*)?$/
 

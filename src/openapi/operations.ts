@@ -24,7 +24,7 @@ import {
   jsonContent,
   shareAs,
 } from '#openapi/responses.ts'
-import { describedBy, inputFields, marksOf, refTo } from '#openapi/schemas.ts'
+import { describedBy, hasJson, inputFields, inputSchema, marksOf, refTo } from '#openapi/schemas.ts'
 import { plan } from '#read/planner.ts'
 import { comparing, oneRow, type Root } from '#read/selection.ts'
 import { itemsOf } from '#rest/one.ts'
@@ -242,6 +242,9 @@ const operationOf = (parts: DocumentParts, told: ToldOperation): DocumentOperati
   }
 }
 
+const ofJson =
+  'As application/json, a JSON value takes the place of the one that is there; as application/merge-patch+json an object is merged into it (RFC 7396): null removes a member, and lists are replaced.'
+
 /** The operation of a route. */
 export const routeOperation = (parts: DocumentParts, route: Route): DocumentOperation => {
   const { model, version, style } = parts
@@ -264,9 +267,16 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
 
   const example = input && kind !== 'bulk' ? inputExample(parts, route) : undefined
   const body = input && { schema: refTo(input), ...(example !== undefined && { example }) }
+  const mergesJson = kind === 'update' && hasJson(model, resource, route)
+  const merged = mergesJson
+    ? {
+        schema: inputSchema(model, resource, route, [], true),
+        ...(example !== undefined && { example }),
+      }
+    : body
   const content = {
     'application/json': body,
-    ...(kind === 'update' && { 'application/merge-patch+json': body }),
+    ...(kind === 'update' && { 'application/merge-patch+json': merged }),
   }
 
   const [status, description, suffix, names] = successes[kind]
@@ -333,7 +343,9 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
       kind !== 'bulk' &&
       entity.fields.revision !== undefined,
     parameters: [...pathParameters(path, route.entity, below?.entity), ...queried],
-    requestBody: input ? { required: true, content } : undefined,
+    requestBody: input
+      ? { ...(mergesJson && { description: ofJson }), required: true, content }
+      : undefined,
     responses: {
       [status]: success,
       ...(isBulk && operations.some(one => one === 'create') && { 201: success }),

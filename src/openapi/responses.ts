@@ -31,6 +31,9 @@ export const headers = {
   'Accept-Encoding': header(
     'That bodies are read plain alone, where one came in a content coding.',
   ),
+  'Accept-Patch': header('The types of bodies that a PATCH takes here (RFC 5789).'),
+  'Accept-Post': header('The types of bodies that a POST takes here.'),
+  Accept: header('The types of bodies that a PUT takes here (RFC 9110, section 15.5.16).'),
   Location: header('The path of what was made.', { type: 'string', format: 'uri-reference' }),
   'Idempotency-Replayed': header('That this is the stored answer to an earlier request.', {
     type: 'boolean',
@@ -125,7 +128,7 @@ export const errorSchema = ({ style }: DocumentParts, codes: readonly string[]):
 /** Headers of the answers with some codes. */
 const ownHeaders: Readonly<Partial<Record<string, readonly HeaderName[]>>> = {
   UNAUTHENTICATED: ['WWW-Authenticate'],
-  UNSUPPORTED_MEDIA_TYPE: ['Accept-Encoding'],
+  UNSUPPORTED_MEDIA_TYPE: ['Accept-Encoding', 'Accept-Patch', 'Accept-Post', 'Accept'],
   IDEMPOTENCY_IN_FLIGHT: ['Retry-After'],
   RATE_LIMITED: ['Retry-After'],
   OVERLOADED: ['Retry-After'],

@@ -256,25 +256,52 @@ export const membersSchema = (fields: Readonly<Record<string, Field>>): JsonSche
   )
 }
 
+/** Whether an update of a route takes JSON values, of its row or of parts of it. */
+export const hasJson = (
+  model: Model,
+  resource: Resource,
+  route: Pick<Route, 'kind' | 'below'>,
+  above: readonly string[] = [],
+): boolean =>
+  inputFields(resource, route).some(([, { scalar }]) => scalar === 'json') ||
+  (resource.version === model.versions.newest &&
+    !above.includes(resource.name) &&
+    partRelations(model, resource.name, 'update').some(
+      ({ entity, by, of }) =>
+        of === undefined &&
+        hasJson(
+          model,
+          resourceOf(model, entity, resource.version),
+          { kind: 'update', below: { entity: resource.name, field: by } },
+          [...above, resource.name],
+        ),
+    ))
+
 /** The schema of an input; a create and a replacement need the fields that have no initial value. */
 export const inputSchema = (
   model: Model,
   resource: Resource,
   route: Pick<Route, 'kind' | 'below'>,
   above: readonly string[] = [],
+  isMerged = false,
 ): JsonSchema => {
   const fields = inputFields(resource, route)
   const needed = fields.filter(
     ([, { initial }]) => route.kind !== 'update' && initial === undefined,
   )
   const properties = fields.map(([key, field]) => {
-    const schema = valueSchema(field, resource.formOf(key), 'input')
+    // A patch of a JSON value may have any part of it, and null for what it removes.
+    const whole = isMerged && field.schema ? { ...field, schema: undefined } : field
+    const schema = valueSchema(whole, resource.formOf(key), 'input')
     const only = givenOnlyBy(field.settableBy, model)
     const description = `${schema.description ?? ''} ${only}`.trim()
     return [resource.nameOf(key), only ? { ...schema, description } : schema] as const
   })
   return objectOf(
-    Object.fromEntries([...properties, ...partProperties(model, resource, route.kind, above)]),
+    Object.fromEntries([
+      ...properties,
+      ...partProperties(model, resource, route.kind, above, isMerged),
+    ]),
     needed.map(([key]) => resource.nameOf(key)),
   )
 }
@@ -310,6 +337,7 @@ const partProperties = (
   { name, version }: Resource,
   kind: Route['kind'],
   above: readonly string[],
+  isMerged: boolean,
 ): readonly (readonly [string, JsonSchema])[] => {
   const isTaken = (kind === 'create' || kind === 'update') && version === model.versions.newest
   if (!isTaken || above.includes(name)) return []
@@ -318,7 +346,13 @@ const partProperties = (
     const itemOf = (word: (typeof words)[number]): JsonSchema => {
       if (word !== 'create' && word !== 'update') return id
       const route = { kind: word, below: { entity: name, field: by } } as const
-      const item = inputSchema(model, resourceOf(model, entity, version), route, [...above, name])
+      const item = inputSchema(
+        model,
+        resourceOf(model, entity, version),
+        route,
+        [...above, name],
+        isMerged && word === 'update',
+      )
       const { properties, required = [] } = item as { properties: Schemas; required?: string[] }
       return word === 'create' ? item : objectOf({ id, ...properties }, ['id', ...required])
     }

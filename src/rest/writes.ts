@@ -2,7 +2,7 @@
 import { isObject, type JsonObject } from '#base/object.ts'
 import { writingFor } from '#core.ts'
 import { ApiError } from '#errors.ts'
-import { jsonBody, noBody, plainBytes } from '#http/body.ts'
+import { bodyType, jsonBody, noBody, plainBytes } from '#http/body.ts'
 import { preconditionOf, presenceOf, refusePreconditions } from '#http/conditional.ts'
 import { type Reply, writeHeaders } from '#http/reply.ts'
 import { type Http, header, queryString, readOptionsOf } from '#http/request.ts'
@@ -43,6 +43,7 @@ import {
   rowsAsked,
   writeMany,
 } from '#write/many.ts'
+import { mergesIn, merging, storedJson } from '#write/merge-patch.ts'
 import { inputWithParts, linkChange, madeBy, withParts } from '#write/parts.ts'
 import { actingViewer } from '#write/viewer.ts'
 import { commit, type Done, type Reading } from '#write/write.ts'
@@ -68,7 +69,9 @@ const permitted = async (
 }
 
 const bodyTypes = ['application/json']
-const patchTypes = ['application/json', 'application/merge-patch+json']
+const mergePatchType = 'application/merge-patch+json'
+/** The types of bodies that a PATCH takes. */
+export const patchTypes = [...bodyTypes, mergePatchType]
 
 /** Gives the read that answers a write; its plans by role are made when first needed. */
 const readings = (mount: Mount, entity: string, written: 'created' | 'changed' = 'changed') => {
@@ -226,19 +229,37 @@ export const serveUpdate = (mount: Mount, route: Route): RestHandler => {
     const { viewer } = writing
     const target = targetOf(c, mount, route)
     const check = () => precheck(writing, target, 'update')
-    const { values, parts } = await readThen(mount, check, async () => {
+    const body = await readThen(mount, check, async () => {
       const body = await jsonBody(c, edge.bodyLimit, mode === 'update' ? patchTypes : bodyTypes)
       countMembers?.(body, viewer)
       refuseParameters(queryString(c), style)
-      const context = { mode, viewer, model, now: core.now(), what, resource } as const
-      if (takesParts) return inputWithParts(what, body, { ...context, mode: 'update' })
-      return { values: inputValues(entity, body, context), parts: undefined }
+      return body
     })
-    const isRaised = parts !== undefined && parts.length > 0
-    const draft = update(writing, target, values, { isReplacement: mode === 'replace', isRaised })
-    if (parts) for (const made of madeBy(parts)) await edge.limiter?.countCreation(c, viewer, made)
-    const command = commandOf(writing, parts ? withParts(writing, draft, parts, target.id) : draft)
-    const done = await commit(core, command, readingFor(viewer), { version })
+    const merges =
+      bodyType(c) === mergePatchType ? mergesIn(model, version, what, target.id, body) : []
+    let isCounted = false
+    const change = async () => {
+      const storedOf = merges.length > 0 ? await storedJson(core, merges) : undefined
+      const stored = storedOf?.(what, target.id)
+      const context = { mode, viewer, model, now: core.now(), what, resource, stored } as const
+      const { values, parts } = await readThen(mount, check, async () =>
+        takesParts
+          ? inputWithParts(what, body, { ...context, mode: 'update', storedOf })
+          : { values: inputValues(entity, body, context), parts: undefined },
+      )
+      const isRaised = parts !== undefined && parts.length > 0
+      const draft = update(writing, { ...target, unchanged: stored }, values, {
+        isReplacement: mode === 'replace',
+        isRaised,
+      })
+      if (parts && !isCounted)
+        for (const made of madeBy(parts)) await edge.limiter?.countCreation(c, viewer, made)
+      isCounted = true
+      const whole = parts ? withParts(writing, draft, parts, target.id) : draft
+      return commit(core, commandOf(writing, whole), readingFor(viewer), { version })
+    }
+    const row = `${what} ${target.id}`
+    const done = await (merges.length > 0 ? merging(core, row, change) : change())
     return written(mount, route.entity, done, named, mode === 'update')
   }
 }

@@ -11,7 +11,14 @@ import { exchange, type HttpContext } from '#http/exchange.ts'
 import { createMemory } from '#http/memory.ts'
 import { noQueue } from '#http/queue.ts'
 import { retryAfterHeader } from '#http/reply.ts'
-import { type App, acceptQuery, type Http, queryMethod, routedPath } from '#http/request.ts'
+import {
+  type App,
+  acceptFor,
+  acceptQuery,
+  type Http,
+  queryMethod,
+  routedPath,
+} from '#http/request.ts'
 import { allowing, ExactFirst, unrouted, wholeServer } from '#http/routes.ts'
 import { anonymous } from '#model/policy.ts'
 import type { Version, Versions } from '#model/version.ts'
@@ -26,6 +33,7 @@ import { announcing, failAsNamed, failIn } from '#rest/fail.ts'
 import { mountRest } from '#rest/rest.ts'
 import { routesOf } from '#rest/routes.ts'
 import { queryTypes } from '#rest/where.ts'
+import { patchTypes } from '#rest/writes.ts'
 import { type Notices, successorAmong } from '#versions/deprecation.ts'
 import { differencesOf } from '#versions/differences.ts'
 import { errorVersionOf, noSuchVersion, versionHeader } from '#versions/negotiation.ts'
@@ -183,7 +191,11 @@ export const createApp = (
     const isQueried = allow.includes(queryMethod) && path !== wholeServer
     const style = versions.styleOf(errorVersionOf(versions, c))
     const bodies = path === graphqlPath ? bodyTypes : queryTypes(style)
-    return { ...versionHeader(versions, c), ...(isQueried && acceptQuery(bodies)) }
+    return {
+      ...versionHeader(versions, c),
+      ...(isQueried && acceptQuery(bodies)),
+      ...(allow.includes('PATCH') && acceptFor('PATCH', patchTypes)),
+    }
   })
   app.notFound(astray)
   app.onError((error, c) => {

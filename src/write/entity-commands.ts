@@ -38,6 +38,7 @@ import {
   type Writing,
 } from '#write/command.ts'
 import { fieldsToReset, type Values } from '#write/input.ts'
+import { ChangedMeanwhile } from '#write/merge-patch.ts'
 import { effectSteps } from '#write/outbox.ts'
 import { deleteSteps } from '#write/set-null.ts'
 import { hookBefore } from '#write/steps.ts'
@@ -206,6 +207,8 @@ export type Target = {
   readonly mismatch?: string | undefined
   /** The revisions that `If-None-Match` lists, or any; undefined without such a header. */
   readonly excluded?: readonly number[] | 'any' | undefined
+  /** The values that fields must still have, as others were made from them. */
+  readonly unchanged?: Values | undefined
 }
 
 /** The error for a row that does not fit `If-Match`, by the reason why none ever did if there is one. */
@@ -311,7 +314,7 @@ const targetGuard = (
   values: ReadonlyMap<string, SqlPart> = new Map(),
   changes?: ReadonlyMap<string, Sql>,
 ) => {
-  const { model, viewer } = writing
+  const { dialect, model, viewer } = writing
   const entity = entityOf(model, target.entity)
   const { own, mine, exist, absent } = demandsOf(writing, target.entity, operation, values, changes)
   const of = entity.table
@@ -323,16 +326,23 @@ const targetGuard = (
   const seen = seenSql(writing, target.entity)
   const current = hasRevision(of, target.revisions ?? 'any')
   const other = target.excluded ? sql`not ${hasRevision(of, target.excluded)}` : sql`true`
+  const same = and(
+    [...(target.unchanged ?? [])].map(
+      ([key, value]) =>
+        sql`${column(of, columnName(key))} is not distinct from ${dialect.typed(value, fieldOf(entity, key).scalar)}`,
+    ),
+  )
   // The rows that an update refers to are looked for before the row that it makes is judged.
-  const explain = sql`select ${join([own, mine, current, ...exist], comma)}
+  const explain = sql`select ${join([own, mine, current, same, ...exist], comma)}
     from ${name(of)} where ${and([id, ...parent, ...seen])}`
   const refused = (rows: Rows): ApiError => {
     const [row] = rows
     if (!row) return notFound(target.entity, target.id)
-    const [isOwn, isAllowed, isCurrent, ...found] = row
+    const [isOwn, isAllowed, isCurrent, isSame, ...found] = row
     if (!isOwn) return refusal(viewer, `change this ${target.entity}`)
     // RFC 9110, section 13.2.1: the request itself is looked at after its preconditions.
     if (!isCurrent) return changedSince(target.entity, target.mismatch)
+    if (!isSame) return new ChangedMeanwhile()
     const missing = absent(found)
     if (missing) return missing
     if (!isAllowed) return refusal(viewer, `change this ${target.entity} so`)
@@ -340,7 +350,7 @@ const targetGuard = (
       ? changedSince(target.entity, target.mismatch)
       : stillThat(target.entity)
   }
-  const where = and([id, ...parent, ...seen, mine, current, other, ...exist])
+  const where = and([id, ...parent, ...seen, mine, current, other, same, ...exist])
   return { entity, where, guard: { explain, refused } }
 }
 
@@ -429,7 +439,7 @@ export const targetSteps = (
   target: Target,
   operation: keyof typeof verbs,
 ): readonly GuardedStep[] => {
-  const { revisions: _, excluded: __, ...anyRevision } = target
+  const { revisions: _, excluded: __, unchanged: ___, ...anyRevision } = target
   const { entity, where, guard } = targetGuard(writing, anyRevision, operation)
   return [{ sql: sql`select id from ${name(entity.table)} where ${where}`, ...guard }]
 }

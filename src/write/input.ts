@@ -1,7 +1,7 @@
 /** Checks bodies and inputs by the rules of the fields, all faults at once, and turns them into stored values. */
 
 import type { Check } from '#base/check.ts'
-import { type JsonObject, own } from '#base/object.ts'
+import { type JsonObject, mergePatch, own } from '#base/object.ts'
 import { clipped, hintFor, nearest } from '#base/text.ts'
 import { ApiError, type FieldFault, mostFaults } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
@@ -54,6 +54,8 @@ export type InputContext = {
   readonly also?: readonly string[]
   /** Whether the service itself gives the values, of any field. */
   readonly isService?: boolean
+  /** The JSON values that the row has now, into which objects are merged. */
+  readonly stored?: Values | undefined
 }
 
 /** The highest id that a row may bring: the table's later ones are above it, and below 2^53. */
@@ -117,6 +119,10 @@ const storing: Readonly<
   bytes: () => ({ fault: 'cannot be given as JSON' }),
 }
 
+/** A stored JSON value with an object merged into it; another value replaces it. */
+const merged = (stored: SqlValue, patch: unknown): unknown =>
+  mergePatch(stored === null ? null : JSON.parse(String(stored)), patch)
+
 /** The stored value of a member, which may be written in the form of the caller's version. */
 const storedValue = (
   field: Field,
@@ -130,7 +136,9 @@ const storedValue = (
   const read = isOwn ? { value: given } : decoded(form, given, field.values)
   if ('fault' in read) return read
   if (read.value === null) return field.nullable ? { value: null } : { fault: 'must not be null' }
-  const checked = field.rule(read.value)
+  const before = context.stored?.get(key)
+  const value = before === undefined ? read.value : merged(before, read.value)
+  const checked = field.rule(value)
   if ('fault' in checked) return checked
   const isOwnId = field.scalar === 'id' && !field.references
   if (context.mode === 'import' && isOwnId && Number(checked.value) > highestBrought)

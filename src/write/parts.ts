@@ -19,6 +19,7 @@ import {
 } from '#write/command.ts'
 import { create, createGuard, demandedOf, remove, seenSql, update } from '#write/entity-commands.ts'
 import { checkInput, type InputContext, invalid, type Values } from '#write/input.ts'
+import type { StoredJson } from '#write/merge-patch.ts'
 import { effectSteps } from '#write/outbox.ts'
 import { deleteSteps } from '#write/set-null.ts'
 
@@ -38,6 +39,8 @@ export type Part = { readonly path: string } & (
       /** 0 for a new row. */
       readonly id: number
       readonly values: Values
+      /** The values that the row must still have. */
+      readonly unchanged?: Values | undefined
       readonly parts: readonly Part[]
     }
   | {
@@ -59,6 +62,8 @@ export type Part = { readonly path: string } & (
 export type PartsContext = InputContext & {
   readonly model: Model
   readonly mode: 'create' | 'update'
+  /** For an update whose objects are merged into JSON values, what those are now. */
+  readonly storedOf?: StoredJson | undefined
 }
 
 /** An input that was checked, and what is to be done below its row. */
@@ -127,21 +132,26 @@ export const checkWithParts = (
       if (!isObject(item)) return fault(at, 'must be an object')
       const { id: given, ...values } = item
       const isNew = word === 'create'
+      const id = isNew ? 0 : idOf(given, `${at}.id`)
+      const stored = isNew || id === undefined ? undefined : context.storedOf?.(entity, id)
       const own: PartsContext = {
         ...context,
+        stored,
         mode: isNew ? 'create' : 'update',
         what: entity,
         given: { [by]: 0 },
         ...(resource && { resource: resourceOf(model, entity, resource.version) }),
       }
-      const id = isNew ? 0 : idOf(given, `${at}.id`)
       const checked = checkWithParts(entity, isNew ? item : values, own, left, depth + 1)
       for (const { field, message } of checked.faults) fault(`${at}.${field}`, message)
       // Whose it is stays as it is.
       const others = new Map([...checked.values].filter(([key]) => key !== by))
       const does = isNew ? 'create' : 'update'
       if (id !== undefined)
-        parts.push({ does, path: at, entity, by, id, values: others, parts: checked.parts })
+        parts.push({
+          ...{ does, path: at, entity, by, id, values: others, parts: checked.parts },
+          unchanged: stored,
+        })
     })
   }
 
@@ -328,7 +338,10 @@ const draftOf = (writing: Writing, part: Part, parent: number | undefined): Part
   }
   const target = { entity, id, below: { field: by, id: Number(parent) } }
   if (part.does === 'delete') return remove(writing, target)
-  const draft = update(writing, target, part.values, { isRaised: part.parts.length > 0 })
+  const { unchanged } = part
+  const draft = update(writing, { ...target, unchanged }, part.values, {
+    isRaised: part.parts.length > 0,
+  })
   return withParts(writing, draft, part.parts, id)
 }
 

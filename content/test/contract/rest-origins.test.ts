@@ -13,7 +13,7 @@ after(() => world.close())
 const read = readsOf(() => world)
 
 const exposed =
-  'ETag, Link, Location, Allow, Accept-Query, WWW-Authenticate, API-Version, Deprecation, Sunset, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, Idempotency-Replayed, Duet-Position, Duet-Position-Status, Duet-Ignored, Server-Timing'
+  'ETag, Link, Location, Allow, Accept-Query, Accept-Patch, Accept-Post, WWW-Authenticate, API-Version, Deprecation, Sunset, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, Idempotency-Replayed, Duet-Position, Duet-Position-Status, Duet-Ignored, Server-Timing'
 
 test('every origin may read by default, without credentials, and sees the headers of the contract', async () => {
   for (const path of [...reads, '/api/posts/99', '/api/nothing', '/api/posts?limit=x'])

@@ -95,6 +95,7 @@ const put: Action = {
       throw new ApiError(
         'UNSUPPORTED_MEDIA_TYPE',
         'The body must be a PNG, JPEG, WebP or GIF picture',
+        { headers: { Accept: pictureTypes.join(', ') } },
       )
     const digest = hash('sha256', bytes, 'base64url').slice(0, 22)
     const stored = isAllowed(given)
