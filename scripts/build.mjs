@@ -1,4 +1,4 @@
-// Builds the package into dist/, a folder that `npm pack ./dist` makes the tarball of: JavaScript, types and source maps of src/, what
+// Builds the package into dist/, a folder that `npm pack ./dist` makes the tarball of: JavaScript, types and source maps of src/ and kit/, what
 // the pages load from others with their licences, the examples, the documents and the contract. `npm run build`.
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
@@ -31,12 +31,13 @@ function manifestOf(checkout) {
       'contract',
       'docs',
       'examples',
+      'kit',
       'lib',
       'scripts',
       'CHANGELOG.md',
       'CONTRIBUTING.md',
     ],
-    imports: { '#*.ts': './lib/*.js' },
+    imports: { '#kit/*.ts': './kit/*.js', '#*.ts': './lib/*.js' },
     exports: {
       ...Object.fromEntries(Object.entries(checkout.exports).map(built)),
       './package.json': './package.json',
@@ -50,47 +51,64 @@ function manifestOf(checkout) {
   }
 }
 
-/** Compiles a copy of src/: beside the package's own manifest, where the compiler finds `#room/file.ts` in what it writes. */
+/** The houses of the package, each with its folder there. */
+const houses = { src: 'lib', kit: 'kit' }
+
+/** Compiles copies of the houses: beside a manifest by which the compiler finds `#room/file.ts` in what it writes. */
 function compile(dist) {
+  const imports = { '#kit/*.ts': './made/kit/*.js', '#*.ts': './made/lib/*.js' }
+  writeJson(join(dist, 'package.json'), { ...manifestOf(readJson('package.json')), imports })
   const isSource = file => !/\.test\.ts$/.test(file)
-  fs.cpSync(join(root, 'src'), join(dist, 'src'), { recursive: true, filter: isSource })
-  const options = {
-    ...{ noEmit: false, rootDir: 'src', outDir: 'lib', rewriteRelativeImportExtensions: true },
-    ...{ declaration: true, sourceMap: true, inlineSources: true },
-  }
+  const source = join(dist, 'source')
+  for (const [house, folder] of Object.entries(houses))
+    fs.cpSync(join(root, house), join(source, folder), { recursive: true, filter: isSource })
   const config = join(dist, 'tsconfig.json')
   writeJson(config, {
     extends: join(root, 'tsconfig.json'),
-    compilerOptions: options,
-    include: ['src'],
+    compilerOptions: {
+      ...{
+        noEmit: false,
+        rootDir: 'source',
+        outDir: 'made',
+        rewriteRelativeImportExtensions: true,
+      },
+      ...{ declaration: true, sourceMap: true, inlineSources: true },
+    },
+    include: ['source'],
   })
   const compiler = join(root, 'node_modules/typescript/bin/tsc')
   const { status, stdout } = spawnSync(process.execPath, [compiler, '-p', dist], {
     encoding: 'utf8',
   })
-  if (status !== 0) throw new Error(`the compiler refuses src/ as a package:\n${stdout}`)
+  if (status !== 0) throw new Error(`the compiler refuses the code as a package:\n${stdout}`)
   fs.rmSync(config)
+  for (const folder of Object.values(houses))
+    fs.renameSync(join(dist, 'made', folder), join(dist, folder))
+  fs.rmSync(join(dist, 'made'), { recursive: true })
 }
 
-/** What stands beside the code, such as migrations; the addresses of threads follow their files. */
+/** What stands beside the code, such as migrations; the addresses of threads and of the kit follow their files. */
 function completeCode(dist) {
-  for (const file of fs.globSync('src/**/*', { cwd: dist, withFileTypes: true })) {
-    if (!file.isFile() || extname(file.name) === '.ts') continue
-    const from = join(file.parentPath, file.name)
-    const to = join(dist, 'lib', relative(join(dist, 'src'), from))
-    fs.mkdirSync(dirname(to), { recursive: true })
-    fs.copyFileSync(from, to)
+  for (const folder of Object.values(houses)) {
+    const source = join(dist, 'source', folder)
+    for (const file of fs.globSync('**/*', { cwd: source, withFileTypes: true })) {
+      if (!file.isFile() || extname(file.name) === '.ts') continue
+      const from = join(file.parentPath, file.name)
+      const to = join(dist, folder, relative(source, from))
+      fs.mkdirSync(dirname(to), { recursive: true })
+      fs.copyFileSync(from, to)
+    }
+    for (const name of fs.globSync('**/*.js', { cwd: join(dist, folder) })) {
+      const file = join(dist, folder, name)
+      const text = fs.readFileSync(file, 'utf8')
+      const built = text.replace(
+        /new URL\('(\.[./\w-]+)\.ts', import\.meta\.url\)/g,
+        (_, path) => `new URL('${path}.js', import.meta.url)`,
+      )
+      if (built !== text) fs.writeFileSync(file, built)
+    }
   }
-  fs.rmSync(join(dist, 'src'), { recursive: true })
-  for (const name of fs.globSync('lib/**/*.js', { cwd: dist })) {
-    const file = join(dist, name)
-    const text = fs.readFileSync(file, 'utf8')
-    const built = text.replace(
-      /new URL\('(\.\/[\w-]+)\.ts', import\.meta\.url\)/g,
-      (_, path) => `new URL('${path}.js', import.meta.url)`,
-    )
-    if (built !== text) fs.writeFileSync(file, built)
-  }
+  fs.rmSync(join(dist, 'source'), { recursive: true })
 }
 
 /** GraphiQL, Swagger UI and what they need: the files that the pages load, and each package's licence. */
@@ -154,8 +172,8 @@ function unlinkMissing(dist) {
 export function build(dist) {
   fs.rmSync(dist, { recursive: true, force: true })
   fs.mkdirSync(dist, { recursive: true })
-  writeJson(join(dist, 'package.json'), manifestOf(readJson('package.json')))
   compile(dist)
+  writeJson(join(dist, 'package.json'), manifestOf(readJson('package.json')))
   completeCode(dist)
   copyVendored(dist)
   copyExamples(dist)

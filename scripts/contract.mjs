@@ -6,7 +6,6 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import content from '../content/duet.config.ts'
-import { loadConfig } from '../src/config.ts'
 import {
   counts,
   diffFiles,
@@ -14,7 +13,8 @@ import {
   fileRemoved,
   isNamed,
   report,
-} from '../src/contract/contract.ts'
+} from '../kit/contract/contract.ts'
+import { loadConfig } from '../src/config.ts'
 import { deriveSchema, schemaText } from '../src/graphql/schema.ts'
 import { openApiOf } from '../src/openapi/openapi.ts'
 import { printed } from '../src/openapi/print.ts'

@@ -1,9 +1,9 @@
 // Writes the parts of the documents that the code decides, between their markers; `npm run docs`.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import content from '../content/duet.config.ts'
+import { graphqlRules, ruleOf } from '../kit/contract/graphql.ts'
+import { classes, rules } from '../kit/contract/rules.ts'
 import { loadConfig } from '../src/config.ts'
-import { graphqlRules, ruleOf } from '../src/contract/graphql.ts'
-import { classes, rules } from '../src/contract/rules.ts'
 import { machineErrors, mergeErrors } from '../src/errors.ts'
 import { inWords, rightsInWords } from '../src/model/policy.ts'
 import { resourceIn } from '../src/model/resource.ts'

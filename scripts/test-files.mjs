@@ -5,7 +5,7 @@ import { runsOnPostgres } from './test-engines.mjs'
 /** `{,content/}test` are the tests of the machine and those of the content, in folders of the same names. */
 const usual = {
   sqlite: [
-    'src/**/*',
+    '{src,kit}/**/*',
     'content/*',
     'content/!(test)/**/*',
     'test/{architecture,docs,engines}',
@@ -23,7 +23,7 @@ const usual = {
 
 const nightly = ['{,content/}test/nightly/**/*']
 
-const all = ['{src,content,test}/**/*']
+const all = ['{src,kit,content,test}/**/*']
 
 /** The files of these patterns, with `/` in their names on each platform. */
 export const filesOf = (patterns, exclude = []) =>

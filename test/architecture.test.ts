@@ -40,7 +40,6 @@ const mayImport: Record<string, readonly string[] | 'everything'> = {
   graphql: ['model', 'read', 'write', 'type versions', 'core.ts', 'http', 'type auth'],
   openapi: ['model', 'read', 'write', 'versions', 'rest', 'http', 'content.ts', 'config.ts'],
   pages: ['model', 'http', 'type versions'],
-  contract: [],
   serve: [
     'model',
     'sql',
@@ -63,7 +62,6 @@ const mayImport: Record<string, readonly string[] | 'everything'> = {
     'observe.ts',
     'channels.ts',
   ],
-  check: 'everything',
   cli: 'everything',
   entry: 'everything',
   'content.ts': ['model', 'type sql', 'write', 'type pages', 'rest', 'settings.ts'],
@@ -120,19 +118,13 @@ function engineNames(file: File): string[] {
     )
 }
 
-/** The files that load `contract/`, a tool for releases; they are loaded when such a command is given. */
-const contractCommands = ['cli/contract.ts', 'cli/upgrade.ts', 'cli/check.ts']
-
-function contractUses(file: File): string[] {
-  if (roomOf(file.path) === 'contract' || contractCommands.includes(file.path)) return []
+/** A file of `src/` that loads authors' tools: the command line finds them by an address, and nothing that serves does. */
+function kitUses(file: File): string[] {
   return importsOf(file)
-    .filter(({ from, isLater }) => {
-      const target = within(file, from) ?? ''
-      return roomOf(target) === 'contract' || (contractCommands.includes(target) && !isLater)
-    })
+    .filter(({ from }) => within(file, from)?.startsWith('kit/'))
     .map(
       ({ from }) =>
-        `${file.path} imports ${from}: nothing that serves loads the tool for releases, only ${contractCommands.join(' and ')} do`,
+        `${file.path} imports ${from}: nothing in src/ loads kit/, move what both need to src/`,
     )
 }
 
@@ -149,7 +141,7 @@ const rules = [
   ['a folder imports only the folders its row in the table names', crossings],
   ['an import that leaves its folder upwards is written from src/', upwards],
   ['only engines/, serve/ and cli/ import by the name of an engine', engineNames],
-  ['nothing that serves loads contract/', contractUses],
+  ['nothing in src/ imports kit/', kitUses],
   ['no file has an enum or a namespace', notErasable],
 ] as const
 
@@ -184,16 +176,10 @@ const breaches = [
     "import { DatabaseSync } from 'node:sqlite'",
   ],
   [
-    'a type of contract/ in a face',
-    contractUses,
+    'a type of kit/ in a face',
+    kitUses,
     'rest/x.ts',
-    "import type { A } from '#contract/rules.ts'",
-  ],
-  [
-    'a service that loads the command for contracts',
-    contractUses,
-    'serve/x.ts',
-    "import { run } from '#cli/contract.ts'",
+    "import type { A } from '#kit/contract/rules.ts'",
   ],
   ['an enum', notErasable, 'read/x.ts', 'export const enum Kind {}'],
 ] as const
@@ -437,6 +423,7 @@ holds(
   smallFaults(
     written.filter(({ path }) => path.startsWith('src/')),
     mostSmall,
+    [[/^src\/cli\/migrate/, 'a file for each command']],
   ),
 )
 

@@ -1,8 +1,8 @@
 /** How tests ask a service: as whom, with which body, and what is answered. */
 import { mint } from '#auth/token.ts'
-import { subjectFor } from '#check/rows.ts'
 import type { Content } from '#content.ts'
 import type { App } from '#http/request.ts'
+import { subjectFor } from '#kit/check/rows.ts'
 import type { Model } from '#model/model.ts'
 import type { VersionStyle } from '#model/version.ts'
 import { checkTraffic } from './openapi/traffic.ts'

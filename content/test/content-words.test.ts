@@ -7,7 +7,7 @@ import { all, holds, isTest, written } from '#test/support/written.ts'
 
 // ---- The machine and the content.
 
-const machine = all.filter(({ path }) => path.startsWith('src/'))
+const machine = all.filter(({ path }) => /^(src|kit)\//.test(path))
 
 /** The words of the content: its entities and its other features. */
 const features = ['receipt', 'receipts', 'signup', 'suspended', 'identicon']
@@ -34,10 +34,10 @@ const otherMeanings: Readonly<Record<string, Meaning>> = {
     files: [],
   },
   // The examples that `duet init` offers.
-  posts: { phrases: [], files: ['src/cli/init.ts'] },
-  products: { phrases: [], files: ['src/cli/init.ts'] },
-  customer: { phrases: [], files: ['src/cli/init.ts'] },
-  customers: { phrases: [], files: ['src/cli/init.ts'] },
+  posts: { phrases: [], files: ['kit/init.ts'] },
+  products: { phrases: [], files: ['kit/init.ts'] },
+  customer: { phrases: [], files: ['kit/init.ts'] },
+  customers: { phrases: [], files: ['kit/init.ts'] },
   // SQL's operator, and the English word: not after an article.
   like: {
     phrases: [
@@ -52,12 +52,12 @@ const otherMeanings: Readonly<Record<string, Meaning>> = {
   // The HTTP method.
   post: {
     phrases: [/\bPOST\b/, /\.post\(/, /\bpostMessage\b/],
-    files: ['src/contract/openapi.ts', 'src/openapi/print.ts'],
+    files: ['kit/contract/openapi.ts', 'src/openapi/print.ts'],
   },
   // Documents of GraphQL and of SQL have comments, and so have JSON Schemas.
   comment: {
     phrases: [],
-    files: ['src/cli/init.ts', 'src/contract/schema.ts', 'src/engines/postgres/schema.ts'],
+    files: ['kit/init.ts', 'kit/contract/schema.ts', 'src/engines/postgres/schema.ts'],
   },
   comments: {
     phrases: [],

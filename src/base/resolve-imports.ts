@@ -31,7 +31,7 @@ const addressOf = (name: string, parent: string): string | undefined => {
     return isOwn(url) || isModule ? url : undefined
   }
   if (!name.startsWith('#') || !isOwn(parent) || name.includes('/../')) return undefined
-  const isBesideSrc = name.startsWith('#content/') || name.startsWith('#test/')
+  const isBesideSrc = /^#(content|kit|test)\//.test(name)
   const built = isBuilt ? name.replace(/\.ts$/, '.js') : name
   const url = `${isBesideSrc ? root : code}${built.slice(1)}`
   return isOwn(url) ? url : undefined

@@ -59,5 +59,4 @@ const { file = [...names.map(name => resolve(name)), own].find(existsSync), argv
 // Beside the content; what the environment has goes before it.
 const settings = file && argv[0] !== 'dev' && join(dirname(file), '.env')
 if (settings && existsSync(settings)) process.loadEnvFile(settings)
-if (argv[0] === 'upgrade') (await import('#cli/upgrade.ts')).importThisDuet()
 await runCommand(file === undefined ? undefined : () => contentOf(file), argv, file)

@@ -1,15 +1,10 @@
 /** The `duet` command line: finds the command, runs it, and reports what went wrong in one line. */
 import { own } from '#base/object.ts'
 import { UsageError, unknownWord } from '#cli/arguments.ts'
+import { type KitCommand, kitCommands } from '#cli/kit.ts'
 import { endUnlessHandled, explain } from '#cli/terminal.ts'
 import { documents, version } from '#config.ts'
 import type { Content, ListedCommand } from '#content.ts'
-
-/** What loads no content itself: it runs in any folder, or whatever is wrong with the content. */
-const alone: Readonly<Record<string, ListedCommand>> = {
-  init: { about: 'make a project from an example', load: () => import('#cli/init.ts') },
-  dev: { about: 'serve while files change', load: () => import('#cli/dev.ts') },
-}
 
 /** Each is loaded when it is called: loading the others would take half of a short command's time. */
 const commands: Readonly<Record<string, ListedCommand>> = {
@@ -28,7 +23,6 @@ const commands: Readonly<Record<string, ListedCommand>> = {
     about: 'print TypeScript types for clients of the REST API',
     load: async () => (await import('#cli/documents.ts')).types,
   },
-  explain: { about: 'say what follows from an entity', load: () => import('#cli/explain.ts') },
   token: { about: 'make a token', load: () => import('#cli/token.ts') },
   import: { about: 'read rows from NDJSON or CSV', load: () => import('#cli/import.ts') },
   export: { about: 'write rows as NDJSON or CSV', load: () => import('#cli/export.ts') },
@@ -38,12 +32,6 @@ const commands: Readonly<Record<string, ListedCommand>> = {
     load: () => import('#cli/restore.ts'),
   },
   move: { about: 'move a SQLite store into PostgreSQL', load: () => import('#cli/move.ts') },
-  check: { about: 'try the content out, as npm test does', load: () => import('#cli/check.ts') },
-  contract: { about: 'compare two contracts', load: () => import('#cli/contract.ts') },
-  upgrade: {
-    about: 'say what this version would change',
-    load: () => import('#cli/upgrade.ts'),
-  },
 }
 
 const isHelp = (argument: string | undefined) =>
@@ -54,13 +42,14 @@ const dispatch = async (
   [name, ...args]: readonly string[],
   file: string | undefined,
 ): Promise<void> => {
-  const machine = { ...alone, ...commands }
+  const machine: Readonly<Record<string, KitCommand>> = { ...commands, ...(await kitCommands()) }
   const twice = Object.keys(content?.commands ?? {}).find(name => Object.hasOwn(machine, name))
   if (twice !== undefined)
     throw new Error(`the command ${twice} of the content is there already: give it another name`)
-  const all = { ...machine, ...content?.commands }
+  const all: typeof machine = { ...machine, ...content?.commands }
+  const listed = Object.entries(all).filter(([, { isHidden }]) => !isHidden)
   if (name === undefined || isHelp(name)) {
-    const list = Object.entries(all).map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`)
+    const list = listed.map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`)
     process.stdout.write(`Usage: duet COMMAND [OPTIONS]
 
 ${list.join('\n')}
@@ -73,7 +62,13 @@ or that of --config FILE.
     return
   }
   const found = own(all, name)
-  if (!found) throw unknownWord('command', name, Object.keys(all), '; duet --help lists them')
+  if (!found)
+    throw unknownWord(
+      'command',
+      name,
+      listed.map(([name]) => name),
+      '; duet --help lists them',
+    )
   if (content === undefined && file === undefined && name !== 'init')
     throw new Error(
       `there is no duet.config.ts in ${process.cwd()}: go to the folder of a content, name its file with --config FILE, or make one with duet init`,
@@ -110,7 +105,8 @@ export const runCommand = async (
   if (argv[0] === '--version' || argv[0] === '-v')
     return void process.stdout.write(`duet ${version}\n`)
   // A content that is wrong is a fault of the program, which `bin/duet` reports.
-  const content = Object.hasOwn(alone, argv[0] ?? '') ? undefined : await load?.()
+  const needsNone = own(await kitCommands(), argv[0] ?? '')?.needsNoContent === true
+  const content = needsNone ? undefined : await load?.()
   try {
     await dispatch(content, argv, file)
   } catch (error) {

@@ -25,7 +25,7 @@ store with N threads, each on a core of its own, instead of those of DUET_THREAD
 process alone may write to SQLite.`
 
 /** Calls `stop` on the first signal, and ends the process with 0, or 1 if that failed; a later one ends it at once. */
-const endOnSignals = (stop: () => Promise<void>) => {
+export const endOnSignals = (stop: () => Promise<void>) => {
   let endsSince: number | undefined
   const end = () => {
     if (endsSince !== undefined) {
@@ -55,7 +55,6 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
       migrate: { type: 'boolean' },
       processes: { type: 'string' },
       threads: { type: 'string' },
-      reloads: { type: 'boolean' },
     },
     0,
   )
@@ -89,9 +88,6 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   // What serves is loaded by those that do, and not by a thread or a process that only watches others.
   if (isServingThread) return (await import('#serve/serving-thread.ts')).serveAsThread(program)
   if (isOneOfMany) return serveAsOne(program, endOnSignals)
-  // Of `duet dev`, which starts the next one while the last is still served.
-  const dev = values.reloads === true ? await import('#cli/dev.ts') : undefined
-  await dev?.untilTurn(program)
   const tell = (line: string): void => void process.stderr.write(`duet: ${line}\n`)
   const release = await prepare(program, values.migrate === true, tell)
   const onFatal = () => process.exit(1)
@@ -107,6 +103,5 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
     await running.stop()
     release()
   })
-  if (dev && 'url' in running) dev.tellListening(running)
-  else process.stderr.write(`${running.hello}\n`)
+  process.stderr.write(`${running.hello}\n`)
 }

@@ -8,15 +8,14 @@ import { type Action, commandOf, sql } from 'duet/actions'
 import { anyone, int, signedIn } from 'duet/model'
 import { type ExtraRoute, queryOf } from 'duet/routes'
 import { randomFrom } from '#base/random.ts'
-import { checkHandReads } from '#check/reads.ts'
-import { exposedIn } from '#check/rules.ts'
-import { type CheckService, Fault, serveForCheck } from '#check/service.ts'
-import { checkTogether } from '#check/together.ts'
-import { checkWrites } from '#check/writes.ts'
-import { run } from '#cli/check.ts'
-import { draftings } from '#cli/migrate.ts'
 import type { Content } from '#content.ts'
-import { draftMigrations } from '#engines/shared/draft.ts'
+import { run } from '#kit/check/command.ts'
+import { checkHandReads } from '#kit/check/reads.ts'
+import { exposedIn } from '#kit/check/rules.ts'
+import { type CheckService, Fault, serveForCheck } from '#kit/check/service.ts'
+import { checkTogether } from '#kit/check/together.ts'
+import { checkWrites } from '#kit/check/writes.ts'
+import { draftings, draftMigrations } from '#kit/draft.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Entities } from '#model/model.ts'
 import blog from '../../examples/blog/duet.config.ts'
@@ -218,7 +217,7 @@ test('places in an order that are unique together with their post are no fault w
   const entities = { ...blog.entities, comment: places }
   const migrations = pathToFileURL(join(folder, 'places/'))
   cpSync(blog.migrations, migrations, { recursive: true })
-  draftMigrations(await draftings(), entities as Entities, 'places', migrations)
+  draftMigrations(draftings, entities as Entities, 'places', migrations)
   const content: Content = { ...blog, entities, migrations }
   const all = (service: CheckService) => checkWrites(service, random, () => false)
   assert.equal(await faultOf(content, all), 'no fault')

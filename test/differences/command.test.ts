@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import * as contract from '#cli/contract.ts'
+import * as contract from '#kit/contract/command.ts'
 import { command } from '../commands.ts'
 import { filesWith, name, page } from './files.ts'
 

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { isObject, type JsonObject } from '#base/object.ts'
-import { diffOpenApi } from '#contract/openapi.ts'
+import { diffOpenApi } from '#kit/contract/openapi.ts'
 import { type Change, changed, document } from './document.ts'
 
 const today = '2026-11-22'

@@ -1,7 +1,7 @@
 /** Changes of a GraphQL schema that graphql-js takes for less than they are. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { diffGraphql } from '#contract/graphql.ts'
+import { diffGraphql } from '#kit/contract/graphql.ts'
 
 const diff = (from: string, to: string) =>
   diffGraphql(from, to, '2026-11-22').map(

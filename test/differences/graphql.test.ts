@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type DocumentNode, parse, print } from 'graphql'
-import type { ContractDifference } from '#contract/difference.ts'
-import { diffGraphql, graphqlRules, ruleOf } from '#contract/graphql.ts'
+import type { ContractDifference } from '#kit/contract/difference.ts'
+import { diffGraphql, graphqlRules, ruleOf } from '#kit/contract/graphql.ts'
 import { before } from './schema.ts'
 
 const today = '2026-11-22'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '#base/object.ts'
-import { diffOpenApi } from '#contract/openapi.ts'
+import { diffOpenApi } from '#kit/contract/openapi.ts'
 
 /** A document with one operation, and with schemas that it may refer to. */
 const documentOf = (operation: JsonObject, schemas: JsonObject = {}): JsonObject => ({

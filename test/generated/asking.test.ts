@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
-import { type StoredRow, satisfies } from '#check/conditions.ts'
+import { type StoredRow, satisfies } from '#kit/check/conditions.ts'
 import type { Condition } from '#model/condition.ts'
 import { rounds, seed } from '../support/rounds.ts'
 import { askingKitchen, conditions, days, moment, seenBy, texts, world } from './asking.ts'

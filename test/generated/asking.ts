@@ -1,6 +1,6 @@
 /** A small content whose rows callers choose by conditions: its rules look at rows, and its rows are known in memory. */
 import fc from 'fast-check'
-import { type RowMemory, type StoredRow, satisfies } from '#check/conditions.ts'
+import { type RowMemory, type StoredRow, satisfies } from '#kit/check/conditions.ts'
 import { withKept } from '#model/computed.ts'
 import { type Condition, viewer } from '#model/condition.ts'
 import { type Entity, entity, many, one } from '#model/entity.ts'

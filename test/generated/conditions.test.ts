@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
-import { type RowMemory, type StoredRow, satisfies } from '#check/conditions.ts'
+import { type RowMemory, type StoredRow, satisfies } from '#kit/check/conditions.ts'
 import { type Condition, now, resolveCondition, viewer } from '#model/condition.ts'
 import { type Entity, entity, many, one } from '#model/entity.ts'
 import {

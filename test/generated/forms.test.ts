@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { taken } from '#check/values.ts'
+import { taken } from '#kit/check/values.ts'
 import { entity } from '#model/entity.ts'
 import { choice, type Field, id, int, money } from '#model/field.ts'
 import type { Model } from '#model/model.ts'

@@ -1,5 +1,5 @@
 /** Boxes with items and labels, whose rules look at rows, and what writes of them should do, in plain code over rows in memory. */
-import { type RowMemory, type StoredRow, satisfies } from '#check/conditions.ts'
+import { type RowMemory, type StoredRow, satisfies } from '#kit/check/conditions.ts'
 import { type Condition, viewer } from '#model/condition.ts'
 import { entity, many, one } from '#model/entity.ts'
 import { choice, count, flag, id, int, reference, revision, text } from '#model/field.ts'

@@ -1,8 +1,8 @@
 /** What a service should answer, in plain code over rows in memory. Slow, and right by being simple. */
 import { buildSchema, type GraphQLSchema, printSchema } from 'graphql'
-import { type StoredRow, satisfies } from '#check/conditions.ts'
-import { taken } from '#check/values.ts'
 import { deriveSchema } from '#graphql/schema.ts'
+import { type StoredRow, satisfies } from '#kit/check/conditions.ts'
+import { taken } from '#kit/check/values.ts'
 import { partsOf } from '#model/computed.ts'
 import type { Condition } from '#model/condition.ts'
 import { type Entity, type Filter, type Link, pathFields } from '#model/entity.ts'

@@ -1,6 +1,6 @@
 /** Values, bodies and texts for generated requests. */
 
-import { taken } from '#check/values.ts'
+import { taken } from '#kit/check/values.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { isEnumValue } from '#model/values.ts'

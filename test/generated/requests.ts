@@ -1,5 +1,5 @@
 /** Generated requests with the answers that the reference gives them. */
-import { searchedIn } from '#check/reference.ts'
+import { searchedIn } from '#kit/check/reference.ts'
 import type { Entity, Filter } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { entityOf, typeName } from '#model/model.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { searchedIn } from '#check/reference.ts'
+import { searchedIn } from '#kit/check/reference.ts'
 import { type Entity, entity } from '#model/entity.ts'
 import { id, revision, text } from '#model/field.ts'
 import { isStorable } from '#model/values.ts'

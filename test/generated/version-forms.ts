@@ -1,7 +1,7 @@
 /** What one version says as the other would say it, by the declaration. */
 
-import type { callersOf } from '#check/callers.ts'
-import { memberName, type RowsReference, written } from '#check/reference.ts'
+import type { callersOf } from '#kit/check/callers.ts'
+import { memberName, type RowsReference, written } from '#kit/check/reference.ts'
 import type { Field } from '#model/field.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import type { Viewer } from '#model/policy.ts'

@@ -1,9 +1,9 @@
 /** The library's roles, its action that answers nothing, and creating rows of one's own, where the owner is the viewer unless the input says otherwise. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { bodyIfAny } from '#check/bodies.ts'
-import type { RowsReference } from '#check/reference.ts'
-import { rowCount } from '#check/rows.ts'
+import { bodyIfAny } from '#kit/check/bodies.ts'
+import type { RowsReference } from '#kit/check/reference.ts'
+import { rowCount } from '#kit/check/rows.ts'
 import { type Entity, entity } from '#model/entity.ts'
 import { fixed, id, reference } from '#model/field.ts'
 import { defineModel } from '#model/model.ts'

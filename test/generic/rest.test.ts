@@ -1,8 +1,8 @@
 /** What every route of every content does beside what `duet check` judges: methods, versions, headers, tags, keys, faults of bodies. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { bodyIfAny } from '#check/bodies.ts'
-import { anonymous, callersOf, pathOf } from '#check/callers.ts'
+import { bodyIfAny } from '#kit/check/bodies.ts'
+import { anonymous, callersOf, pathOf } from '#kit/check/callers.ts'
 import {
   memberName,
   type ReferenceRow,
@@ -10,7 +10,7 @@ import {
   type View,
   verdict,
   viewsOf,
-} from '#check/reference.ts'
+} from '#kit/check/reference.ts'
 import type { Entity, Listing } from '#model/entity.ts'
 import { entityOf } from '#model/model.ts'
 import { isByRow, type Viewer } from '#model/policy.ts'

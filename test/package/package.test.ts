@@ -7,7 +7,6 @@ import {
   globSync,
   mkdirSync,
   readFileSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -161,52 +160,4 @@ test('a project that it makes starts from the examples as texts, and answers bot
   assert.equal(run(['-r', './old.cjs', program, 'init', 'other']).status, 0)
   const manifest = JSON.parse(readFileSync(join(project, 'other/package.json'), 'utf8'))
   assert.deepEqual(Object.keys(manifest.optionalDependencies), Object.values(pinned.packages))
-})
-
-test('upgrade --check says what a new version would change in a project, and changes nothing', () => {
-  const old = projectWith(tarball)
-  const before = join(old, 'node_modules/duet')
-  cpSync(join(root, 'examples/empty'), old, { recursive: true })
-  const settings = { DUET_DATABASE_URL: `sqlite:${join(old, 'data/duet.db')}` }
-  const ran = (file: string, args: readonly string[]) =>
-    spawnSync(process.execPath, [file, ...args], {
-      cwd: old,
-      env: { ...plain, ...settings },
-      encoding: 'utf8',
-    })
-  const change = (name: string, make: (text: string) => string) => {
-    const file = join(before, name)
-    const text = readFileSync(file, 'utf8')
-    assert.notEqual(make(text), text, name)
-    writeFileSync(file, make(text))
-  }
-  // An older Duet: another version, with a migration less, a setting less, an export and a field more.
-  change('package.json', text => text.replace(/"version": ".+"/, '"version": "0.0.9"'))
-  rmSync(join(before, 'lib/engines/sqlite/migrations/0005-subjects.sql'))
-  change('docs/settings.md', text => text.replace(/^\| `DUET_PG_POOL`.*\n/m, ''))
-  change('docs/settings.md', text => text.replace(/(`DUET_QUEUE_WAIT` \|) `.*?`/, '$1 `7`'))
-  change('contract/package.d.ts', text => text.replace('export { ', 'export { Former, '))
-  assert.equal(ran(join(before, 'bin/duet'), ['migrate']).status, 0)
-  change('bin/duet', text =>
-    text.replace(
-      'async function start() {',
-      `const write = process.stdout.write.bind(process.stdout)
-      process.stdout.write = text => write(text.replace('type Query {', 'type Query {\\n  gone: Int'))
-      async function start() {`,
-    ),
-  )
-  const { status, stdout, stderr } = ran(program, ['upgrade', '--check'])
-  assert.equal(stderr, '')
-  assert.equal(status, 1)
-  assert.match(stdout, /^duet 0\.0\.9 → \d/)
-  assert.match(stdout, /^signatures 1 → 1: 1 breaking, .*\n.*\n {4}?.*Former is gone/m)
-  assert.match(stdout, /^ {2}DUET_PG_POOL is new$/m)
-  assert.match(stdout, /^ {2}DUET_QUEUE_WAIT is 200 unless it is set, 7 before$/m)
-  assert.match(stdout, /^contract: 1 breaking/m)
-  assert.match(stdout, /Query\.gone/)
-  assert.match(stdout, /^store: duet\/0005-subjects$/m)
-  assert.match(stdout, /^ {2}lacks duet\/0005-subjects: duet migrate applies them/m)
-  assert.deepEqual(globSync('migrations/**/*upgrade*', { cwd: old }), [])
-  const same = ran(join(before, 'bin/duet'), ['upgrade', '--check'])
-  assert.match(same.stderr, /^duet: this is the duet 0\.0\.9 that the project has: run the new one/)
 })

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { diffFiles } from '#contract/contract.ts'
 import { machineMigrations } from '#engines/shared/migrations.ts'
+import { diffFiles } from '#kit/contract/contract.ts'
 
 const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8')
 

@@ -6,11 +6,11 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { postgresDrafting } from '#engines/postgres/schema.ts'
 import { postgresStore } from '#engines/postgres/store.ts'
-import { lackOf, migrationsFor } from '#engines/shared/draft.ts'
 import type { EngineName, Migration } from '#engines/shared/migrations.ts'
 import type { Store } from '#engines/shared/store.ts'
 import { sqliteDrafting } from '#engines/sqlite/schema.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
+import { lackOf, migrationsFor } from '#kit/draft.ts'
 import { type Entity, entity } from '#model/entity.ts'
 import {
   choice,

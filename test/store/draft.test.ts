@@ -6,15 +6,13 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { postgresDrafting } from '#engines/postgres/schema.ts'
-import { draftMigrations, lackOf } from '#engines/shared/draft.ts'
 import { contentMigrations, outsideMark, statementsOf } from '#engines/shared/migrations.ts'
-import { sqliteDrafting } from '#engines/sqlite/schema.ts'
+import { draftings, draftMigrations, lackOf } from '#kit/draft.ts'
 import { folded, text } from '#model/field.ts'
 import { defineModel, type Entities } from '#model/model.ts'
 import { historyFor } from '#test/market.ts'
 import content, { entities } from '#test/support/market/duet.config.ts'
 
-const draftings = [sqliteDrafting, postgresDrafting]
 const nothing = { inside: [], outside: [] }
 const { post, product } = entities
 

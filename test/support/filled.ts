@@ -1,8 +1,8 @@
 /** A world of any content with rows of all its entities. */
 import assert from 'node:assert/strict'
-import { type RowsReference, referenceOver, rowsOf } from '#check/reference.ts'
-import { fillWith } from '#check/rows.ts'
 import type { Content, OpenStore } from '#content.ts'
+import { type RowsReference, referenceOver, rowsOf } from '#kit/check/reference.ts'
+import { fillWith } from '#kit/check/rows.ts'
 import type { Model } from '#model/model.ts'
 import type { Viewer } from '#model/policy.ts'
 import { type Route, routesOf } from '#rest/routes.ts'

@@ -29,7 +29,7 @@ export const importsOf = ({ text }: Pick<File, 'text'>): readonly Import[] => [
 
 /** The path of an imported file from the root of the checkout; undefined for a package. */
 export const targetOf = ({ path }: Pick<File, 'path'>, from: string): string | undefined => {
-  if (/^#(content|test)\//.test(from)) return from.slice(1)
+  if (/^#(content|kit|test)\//.test(from)) return from.slice(1)
   // An entry point of the package, by its own name.
   if (/^duet(\/\w+)?$/.test(from)) return `src/entry/${from.split('/')[1] ?? 'duet'}.ts`
   if (from.startsWith('#')) return `src/${from.slice(1)}`

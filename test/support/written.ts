@@ -15,7 +15,7 @@ export const filesOf = (...patterns: readonly string[]): readonly File[] =>
     .map(path => ({ path, text: readFileSync(`${root}${path}`, 'utf8') }))
 
 /** The files of the service and of its tests beside them; those of the content below `content/test/` apart. */
-export const all = filesOf('src/**/*.{ts,js,sql}', 'content/**/*.{ts,js}').filter(
+export const all = filesOf('{src,kit}/**/*.{ts,js,sql}', 'content/**/*.{ts,js}').filter(
   ({ path }) => !path.startsWith('content/test/'),
 )
 

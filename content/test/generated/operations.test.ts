@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
-import { fillWith } from '#check/rows.ts'
+import { fillWith } from '#kit/check/rows.ts'
 import { documentOf, drawing, numbers, type Shape } from '#test/operations.ts'
 import { library } from '#test/support/library/index.ts'
 import { rounds } from '#test/support/rounds.ts'

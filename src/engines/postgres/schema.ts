@@ -10,7 +10,7 @@ import {
   typeForm,
   withoutCheck,
 } from '#engines/shared/catalogue.ts'
-import type { Drafting } from '#engines/shared/draft.ts'
+import type { Drafting } from '#engines/shared/differences.ts'
 import { statementsOf } from '#engines/shared/migrations.ts'
 import {
   type Ddl,

@@ -1,7 +1,7 @@
 /** The tables, indexes and triggers of a model in SQLite: what migrations are drafted from and compared with. */
 import { DatabaseSync } from 'node:sqlite'
 import { addTable, type MadeObject, type MadeObjects } from '#engines/shared/catalogue.ts'
-import type { Drafting } from '#engines/shared/draft.ts'
+import type { Drafting } from '#engines/shared/differences.ts'
 import { statementsOf } from '#engines/shared/migrations.ts'
 import {
   type Ddl,

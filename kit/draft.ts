@@ -1,0 +1,266 @@
+/** `duet migrate --draft`: drafts migrations for each engine, what the model needs and the known migrations do not make. */
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Config, loadConfig } from '#config.ts'
+import type { Content } from '#content.ts'
+import { postgresDrafting } from '#engines/postgres/schema.ts'
+import { catalogueOf, type MadeObjects, shapeOf } from '#engines/shared/catalogue.ts'
+import {
+  type Change,
+  type Drafting,
+  differencesIn,
+  formerName,
+  isMadePart,
+  type Lack,
+  leftOver,
+} from '#engines/shared/differences.ts'
+import {
+  contentMigrations,
+  historyOf,
+  type Migration,
+  outsideMark,
+} from '#engines/shared/migrations.ts'
+import { columnDdl, defaultValue, definitionsOf, valuesCheck } from '#engines/shared/schema.ts'
+import { sqliteDrafting } from '#engines/sqlite/schema.ts'
+import { columnName, type Entities, valuesName } from '#model/model.ts'
+import { storeOf } from '#serve/store.ts'
+
+/** A question that only a person answers: whether a field is a column that is left over, by another name. */
+export class RenameQuestion extends Error {
+  readonly entity: string
+  readonly field: string
+  /** The name that the field of the column would have had. */
+  readonly former: string
+  constructor(entity: string, field: string, column: string) {
+    const former = column.replace(/_(\w)/g, (_, letter) => letter.toUpperCase())
+    super(
+      `is ${entity}.${field} the column ${column} by another name? Then give it renamed: '${former}', else renamed: false, and draft again`,
+    )
+    this.entity = entity
+    this.field = field
+    this.former = former
+  }
+}
+
+const stopped = '-- breaks: the release before must be stopped\n'
+
+/** The statements that rename the columns of fields that say so; those of the machine's objects that have the old name in theirs go. */
+const renamesOf = (
+  drafting: Drafting,
+  entities: Entities,
+  made: MadeObjects,
+): readonly string[] => {
+  const statements: string[] = []
+  const catalogue = catalogueOf(made)
+  for (const [name, entity] of Object.entries(entities)) {
+    const { table, fields } = entity
+    const stored = catalogue.get(table)
+    if (!stored || entity.view) continue
+    for (const [key, field] of Object.entries(fields)) {
+      const column = columnName(key)
+      if (stored.columns.has(column)) continue
+      const { renamed } = field
+      if (renamed === undefined) {
+        const former = formerName(drafting.ddl, entity, field, stored)
+        if (former === undefined) continue
+        throw new RenameQuestion(name, key, former)
+      }
+      if (renamed === false) continue
+      const former = columnName(renamed)
+      if (!stored.columns.has(former))
+        throw new Error(
+          `${name}.${key} was renamed from ${renamed}, but ${table} has no such column: name one of ${leftOver(entity, stored).join(', ') || 'those that it has'}, or leave renamed out`,
+        )
+      const isAbout = new RegExp(`\\b${former}\\b`)
+      const search = `${table}_${former}_search`
+      for (const [part, { text, of }] of made) {
+        const isPart = of === table && isMadePart(part) && isAbout.test(part + text)
+        if (isPart && /^create (unique )?index /i.test(text)) statements.push(`drop index ${part}`)
+        else if (isPart && /^create trigger /i.test(text))
+          statements.push(
+            ...(drafting.change({ kind: 'trigger', table, name: part }, made).inside ?? []),
+          )
+        else if (part === search && /^create virtual /i.test(text))
+          statements.push(`drop table ${part}`)
+      }
+      statements.push(`${stopped}alter table ${table} rename column ${former} to ${column}`)
+      if (field.values && stored.checks.some(({ name }) => name === valuesName(former)))
+        statements.push(`alter table ${table} drop constraint ${valuesName(former)}`)
+    }
+  }
+  return statements
+}
+
+/**
+ * What these entities need and the migrations do not make upon what is there, in an order in which it can be made. Throws a sentence for
+ * each difference that a person must remove.
+ */
+export const lackOf = (
+  drafting: Drafting,
+  entities: Entities,
+  migrations: readonly Migration[],
+  base?: MadeObjects,
+): Lack => {
+  const { ddl } = drafting
+  const inside: string[] = []
+  const outside: string[] = []
+  const guards: string[] = []
+  const madeSoFar = () =>
+    drafting.madeBy(
+      inside.length + outside.length === 0
+        ? migrations
+        : [...migrations, { name: 'the draft', text: textOf([...inside, ...outside]) }],
+      base,
+    )
+  const first = madeSoFar()
+  inside.push(...renamesOf(drafting, entities, first))
+  const renamed = inside.length === 0 ? first : madeSoFar()
+  const differences = differencesIn(ddl, entities, catalogueOf(renamed))
+  const byHand = differences.filter(one => !one.isServed && !one.change && !one.isAdded)
+  if (byHand.length > 0) throw new Error(byHand.map(({ text }) => text).join('\n'))
+  const changes = differences.flatMap(({ change }) => change ?? [])
+  const isDrop = ({ kind }: Change) => kind === 'index' || kind === 'trigger'
+  const add = (change: Change) => {
+    const lack = drafting.change(change, renamed)
+    inside.push(...(lack.inside ?? []))
+    outside.push(...(lack.outside ?? []))
+    guards.push(...(lack.guards ?? []))
+  }
+  for (const change of changes) if (!isDrop(change)) add(change)
+  const made = madeSoFar()
+  for (const [name, entity] of Object.entries(entities)) {
+    const { table, fields, appendOnly, view } = entity
+    if (!made.has(table) || view) continue
+    for (const [key, field] of Object.entries(fields)) {
+      if (made.has(`${table}.${columnName(key)}`)) continue
+      if (!field.nullable && field.foldedFrom !== undefined && !appendOnly)
+        throw new Error(
+          `${name}.${key} cannot be added to rows that exist, which would have no copy: make it nullable, and duet migrate fills it from ${field.foldedFrom}`,
+        )
+      if (!field.nullable && defaultValue(field) === '' && !field.computed)
+        throw new Error(
+          `${name}.${key} cannot be added to rows that exist, which would have no value: make it nullable, or give it an initial value`,
+        )
+      const check = valuesCheck(columnName(key), field)
+      inside.push(
+        `alter table ${table} add column ${columnDdl(ddl, entities, entity, key)} ${check}`.trimEnd(),
+      )
+    }
+  }
+  for (const definition of definitionsOf(ddl, entities)) {
+    const { name, text, of } = definition
+    const existing = made.get(name)?.text
+    const part = { table: of ?? '', name, definition }
+    if (existing !== undefined) {
+      if (!/^create table /.test(text) && shapeOf(existing) !== shapeOf(text))
+        add({ kind: 'other', ...part })
+    } else if (made.has(part.table)) add({ kind: 'new', ...part })
+    else inside.push(text)
+  }
+  for (const change of changes) if (isDrop(change)) add(change)
+  // What comes first would stay where a later part fails, and then neither release starts.
+  if (inside.length > 0 || guards.length > 1) inside.push(...guards)
+  return { inside, outside }
+}
+
+/** A statement of a draft for a store that was changed by hand, so that others can run it too: they may have what it makes. */
+const again = (statement: string): readonly string[] => {
+  const [, kind = '', name] = /^create (trigger|index|unique index) (\w+) /.exec(statement) ?? []
+  const replaced = statement
+    .replace(/^create function /, 'create or replace function ')
+    .replace(/^(create trigger .* execute function )/, found =>
+      found.replace(/^create /, 'create or replace '),
+    )
+    .replace(/^drop (trigger|index|table|function) (?!if exists)/, 'drop $1 if exists ')
+  const isGiven = name === undefined || replaced !== statement
+  return isGiven ? [replaced] : [`drop ${kind.replace('unique ', '')} if exists ${name}`, statement]
+}
+
+const textOf = (statements: readonly string[]) => `${statements.join(';\n\n')};\n`
+
+const mended = ({ inside, outside }: Lack): Lack => ({
+  inside: inside.flatMap(again),
+  outside,
+})
+
+/** The migrations that make what is missing: none, one, or two if some of it must run outside a transaction. */
+export const migrationsFor = (
+  { inside, outside }: Lack,
+  number: number,
+  name: string,
+): readonly Migration[] => {
+  const first = inside.length === 0 ? [] : [{ name, text: textOf(inside) }]
+  const what = outside.some(text => / index /.test(text)) ? 'indexes' : 'validated'
+  const last = inside.length === 0 ? name : `${name}-${what}`
+  const second = outside.length === 0 ? [] : [{ name: last, text: outsideMark + textOf(outside) }]
+  return [...first, ...second].map(({ name, text }, index) => ({
+    name: `${String(number + index).padStart(4, '0')}-${name}`,
+    text,
+  }))
+}
+
+/**
+ * Writes the next migration into `folder` for each engine that lacks something, with one number and name; gives the paths. If a store is
+ * given, it writes what that one lacks of what the migrations make.
+ */
+export const draftMigrations = (
+  draftings: readonly Drafting[],
+  entities: Entities,
+  title: string,
+  folder: URL,
+  store?: MadeObjects,
+): readonly string[] => {
+  const name = title
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+  const known = draftings.flatMap(({ engine }) => contentMigrations(engine, folder))
+  // An engine for which an earlier draft had nothing to do has no file with that number.
+  const number = Math.max(0, ...known.map(({ name }) => Number.parseInt(name, 10))) + 1
+  return draftings.flatMap(drafting => {
+    const { engine } = drafting
+    const lack = store
+      ? mended(lackOf(drafting, entities, [], store))
+      : lackOf(drafting, entities, historyOf(engine, folder))
+    return migrationsFor(lack, number, name).map(({ name, text }) => {
+      const file = fileURLToPath(new URL(`${engine}/${name}.sql`, folder))
+      mkdirSync(dirname(file), { recursive: true })
+      writeFileSync(file, text, { flag: 'wx' })
+      return file
+    })
+  })
+}
+
+/** Both engines' parts of a draft. */
+export const draftings = [sqliteDrafting, postgresDrafting]
+
+export const help = 'Usage: duet migrate --draft NAME'
+
+/** What the store of the settings has, if it has all migrations; undefined if there is none, or it does not answer, which is said. */
+const madeIn = async (config: Config, content: Content): Promise<MadeObjects | undefined> => {
+  if (config.store.kind === 'sqlite' && !existsSync(config.store.file)) return undefined
+  const store = await storeOf(config, content.migrations)
+  try {
+    return (await store.pending()).length === 0 ? await store.made() : undefined
+  } catch (error) {
+    process.stderr.write(`duet: ${store.label} was not looked at: ${(error as Error).message}\n`)
+    return undefined
+  }
+}
+
+export const run = async ([name = '']: readonly string[], content: Content): Promise<void> => {
+  const { entities, migrations } = content
+  let files = draftMigrations(draftings, entities, name, migrations)
+  if (files.length === 0) {
+    const config = loadConfig(process.env, content.settings)
+    const own = draftings.filter(({ engine }) => engine === config.store.kind)
+    const made = await madeIn(config, content)
+    if (made) files = draftMigrations(own, entities, name, migrations, made)
+  }
+  process.stdout.write(
+    files.length === 0
+      ? 'the migrations make all that the model has\n'
+      : `wrote ${files.map(file => relative('', file)).join(', ')}; read what they say before you commit them\n`,
+  )
+}
