@@ -1,7 +1,7 @@
 /** What a setting is, the rules for the values of settings, and the machine's own settings. A content takes the rules for settings of its own. */
 import { isIP } from 'node:net'
 import { type Check, turned, where } from '#base/check.ts'
-import { isPostgres } from '#base/database-url.ts'
+import { isPostgres, parameterFault } from '#base/database-url.ts'
 import { duration, isDay } from '#base/dates.ts'
 
 /** The rule of a setting: what its text stands for. */
@@ -102,11 +102,26 @@ const isNetwork = (text: string): boolean => {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most)
 }
 
+const faultIn = (urls: readonly string[]) => {
+  const [fault] = urls.flatMap(url => (isPostgres(url.trim()) && parameterFault(url.trim())) || [])
+  return fault === undefined ? undefined : { fault }
+}
+
+// A store in memory would be lost at the end; SQLite's name for one is no name for a file.
+const databaseForm = textWhere(
+  given => /^sqlite:(?!:memory:$)./.test(given) || isPostgres(given),
+  'must be sqlite:PATH, such as sqlite:./data/duet.db, or postgres://USER:PASSWORD@HOST/DATABASE, with each / ? # @ % of a password as %2F %3F %23 %40 %25',
+)
+
+/** The URL of a store. */
+const database: SettingRule<string> = given => faultIn([given]) ?? databaseForm(given)
+
 /** A list of PostgreSQL URLs, or the word by which they are found. */
 const replicas: SettingRule<'auto' | readonly string[]> = given =>
   given === 'auto'
     ? { value: given }
-    : listOf(isPostgres, 'must be auto, or postgres:// URLs with commas between them')(given)
+    : (faultIn(given.split(',')) ??
+      listOf(isPostgres, 'must be auto, or postgres:// URLs with commas between them')(given))
 
 const sender =
   /^(?:[^<>"\p{Cc}]*<[^\s<>@,"\p{Cc}]+@[^\s<>@,"\p{Cc}]+>|[^\s<>@,"\p{Cc}]+@[^\s<>@,"\p{Cc}]+)$/u
@@ -156,11 +171,7 @@ export const settings = {
     'Port to listen on; 0 takes a free one. If it is unset PORT counts, and without either 3000',
   ),
   DUET_DATABASE_URL: setting(
-    textWhere(
-      // A store in memory would be lost at the end; SQLite's name for one is no name for a file.
-      given => /^sqlite:(?!:memory:$)./.test(given) || isPostgres(given),
-      'must be sqlite:PATH, such as sqlite:./data/duet.db, or postgres://USER:PASSWORD@HOST/DATABASE, with each / ? # @ % of a password as %2F %3F %23 %40 %25',
-    ),
+    database,
     'sqlite:./data/duet.db',
     'Where the content is stored: a file, or a PostgreSQL database, of which several servers may be named with commas between',
   ),

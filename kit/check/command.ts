@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { isPostgres } from '#base/database-url.ts'
+import { isPostgres, parameterFault } from '#base/database-url.ts'
 import { randomFrom } from '#base/random.ts'
 import { readArgs, UsageError, wholeOption } from '#cli/arguments.ts'
 import { documentsOf } from '#cli/documents.ts'
@@ -91,6 +91,8 @@ const databaseFor = async (given: string) => {
     throw new Error(
       `${checkDatabase} is no address of a PostgreSQL database: write postgres://NAME:PASSWORD@HOST:5432/DATABASE, of one who may create databases`,
     )
+  const fault = parameterFault(given)
+  if (fault !== undefined) throw new Error(`${checkDatabase} ${fault}`)
   const url = new URL(given)
   const database = `duet_check_${randomBytes(6).toString('hex')}`
   // Loaded only here: most checks need no driver.

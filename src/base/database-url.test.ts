@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import {
   databaseIn,
   isPostgres,
+  parameterFault,
   placeIn,
   seeksPrimary,
   serversIn,
@@ -52,4 +53,51 @@ test('a database has the name that the URL escapes', () => {
   assert.equal(databaseIn('postgres://one,two/a%2Fb%3Fc%23%20%C3%BC?d=e'), 'a/b?c# ü')
   assert.equal(databaseIn('postgres://one/50%'), undefined)
   assert.equal(databaseIn('postgres://one'), undefined)
+})
+
+const none = (name: string, way: string) => `has the parameter ${name}, which is none here: ${way}`
+const schema =
+  'say options=-c%20search_path%3DNAME, or let the user begin there: alter role … set search_path = NAME'
+
+test('a parameter that no URL has is refused by its name, with the one that was meant or the way to say it', () => {
+  for (const [query, fault] of [
+    ['sslmod=require', none('sslmod', 'did you mean sslmode?')],
+    ['SSLMODE=require', none('SSLMODE', 'did you mean sslmode?')],
+    ['sslmode=require&ssl_mode=require', none('ssl_mode', 'did you mean sslmode?')],
+    ['ssl%6Dod=require', none('sslmod', 'did you mean sslmode?')],
+    ['target_session_attr=any', none('target_session_attr', 'did you mean target_session_attrs?')],
+    ['schema=shop', none('schema', schema)],
+    ['currentSchema=shop', none('currentSchema', schema)],
+    ['search_path=shop', none('search_path', schema)],
+    ['pgbouncer=true', none('pgbouncer', 'set DUET_PG_PREPARE=off')],
+    [
+      'sslmode=requrie',
+      'needs disable, prefer, require, verify-ca, verify-full, no-verify for the parameter sslmode',
+    ],
+    [
+      'sslmode=',
+      'needs disable, prefer, require, verify-ca, verify-full, no-verify for the parameter sslmode',
+    ],
+    ['ssl=false', 'needs true, 1, 0, no-verify for the parameter ssl'],
+    ['channel_binding=require', 'needs disable, prefer for the parameter channel_binding'],
+    ['sslrootcert=/none/ca.pem', 'needs a file that is there for the parameter sslrootcert'],
+    ['sslmode=verify-full&sslmode=disable', 'has the parameter sslmode twice: leave one out'],
+  ] as const)
+    assert.equal(parameterFault(`postgres://duet:p@one,two/duet?${query}`), fault, query)
+  assert.match(
+    parameterFault('postgres://one/duet?colour=red') ?? '',
+    /^has the parameter colour, which is none here: leave it out; there are host, /,
+  )
+})
+
+test('parameters that libpq has are taken, and a URL without any', () => {
+  for (const query of [
+    '',
+    '?',
+    '?sslmode=require&connect_timeout=10&application_name=shop&keepalives_idle=5',
+    '?host=/run/postgresql&target_session_attrs=primary',
+    '?options=-c%20search_path%3Dshop',
+    `?sslmode=verify-full&sslrootcert=${encodeURIComponent(import.meta.filename)}`,
+  ])
+    assert.equal(parameterFault(`postgres://duet:p%3Fsslmod=1@one/duet${query}`), undefined, query)
 })

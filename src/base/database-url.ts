@@ -1,5 +1,9 @@
 /** The servers that a PostgreSQL URL names: one, or several with commas between, as libpq has them (PostgreSQL manual, section 34.1.1.2). */
 
+import { existsSync } from 'node:fs'
+import { own } from '#base/object.ts'
+import { nearest, parametersIn } from '#base/text.ts'
+
 const form = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#@]*)(.*)$/is
 
 /** A URL for each server, in the order of the URL; the URL itself if it has another form. */
@@ -54,3 +58,81 @@ export const isPostgres = (text: string): boolean =>
       (hostname || all.length === 1)
     )
   })
+
+const oneOf = (...words: readonly string[]) => ({
+  isRight: (given: string) => words.includes(given),
+  words: words.join(', '),
+})
+const any = { isRight: (given: string) => given !== '', words: 'a value' }
+const count = { isRight: (given: string) => /^-?\d+$/.test(given), words: 'a whole number' }
+const file = { isRight: (given: string) => existsSync(given), words: 'a file that is there' }
+
+/** The parameters of a URL, as libpq has them (PostgreSQL manual, section 34.1.2), of which none is ignored where that would be unsafe. */
+const parameters: Readonly<Record<string, typeof any>> = {
+  host: any,
+  port: count,
+  user: any,
+  password: any,
+  application_name: any,
+  fallback_application_name: any,
+  options: any,
+  client_encoding: oneOf('utf8', 'UTF8', 'utf-8', 'UTF-8', 'auto'),
+  target_session_attrs: any,
+  sslmode: oneOf('disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'),
+  sslnegotiation: oneOf('postgres', 'direct'),
+  sslrootcert: file,
+  sslcert: file,
+  sslkey: file,
+  // Of the driver.
+  ssl: oneOf('true', '1', '0', 'no-verify'),
+  uselibpqcompat: oneOf('true', 'false'),
+  // The service has times and ways of its own.
+  connect_timeout: count,
+  keepalives: count,
+  keepalives_idle: count,
+  keepalives_interval: count,
+  keepalives_count: count,
+  tcp_user_timeout: count,
+  load_balance_hosts: oneOf('disable', 'random'),
+  gssencmode: oneOf('disable', 'prefer'),
+  channel_binding: oneOf('disable', 'prefer'),
+  sslcertmode: oneOf('disable', 'allow'),
+  sslcompression: oneOf('0'),
+  sslsni: oneOf('1'),
+}
+
+const inSchema =
+  'say options=-c%20search_path%3DNAME, or let the user begin there: alter role … set search_path = NAME'
+
+/** What is said for parameters of other programs and of libpq that have another way here. */
+const otherWays: Readonly<Record<string, string>> = {
+  schema: inSchema,
+  currentSchema: inSchema,
+  search_path: inSchema,
+  dbname: 'write the database behind the host: postgres://HOST/DATABASE',
+  hostaddr: 'write the address as the host',
+  pgbouncer: 'set DUET_PG_PREPARE=off',
+  connection_limit: 'set DUET_PG_POOL',
+  pool_timeout: 'set DUET_WRITE_WAIT',
+  sslcrl: 'leave it out, and let the authority renew its certificates instead',
+  ssl_min_protocol_version: 'set it on the server',
+  statement_timeout: 'set DUET_READ_TIMEOUT',
+}
+
+/** What is wrong with the parameters of a PostgreSQL URL, for behind its name; undefined if nothing is. It shows no value, which may be a password. */
+export const parameterFault = (url: string): string | undefined => {
+  const [, , query = ''] = /^([^?]*)\?([^#]*)/.exec(url) ?? []
+  const seen = new Set<string>()
+  for (const [name, given] of parametersIn(query)) {
+    const known = own(parameters, name)
+    if (!known) {
+      const near = nearest(name.toLowerCase(), Object.keys(parameters))
+      const way = own(otherWays, name) ?? (near ? `did you mean ${near}?` : undefined)
+      return `has the parameter ${name}, which is none here: ${way ?? `leave it out; there are ${Object.keys(parameters).slice(0, 14).join(', ')}`}`
+    }
+    if (!known.isRight(given)) return `needs ${known.words} for the parameter ${name}`
+    if (seen.has(name)) return `has the parameter ${name} twice: leave one out`
+    seen.add(name)
+  }
+  return undefined
+}

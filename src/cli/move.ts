@@ -3,7 +3,7 @@
  * no path with `import` and `export`, which know the members of an API alone and check each row by the rules of the model.
  */
 import { createHash } from 'node:crypto'
-import { isPostgres } from '#base/database-url.ts'
+import { isPostgres, parameterFault } from '#base/database-url.ts'
 import { withOpened } from '#base/with-opened.ts'
 import { readArgs, UsageError } from '#cli/arguments.ts'
 import { aligned, progress } from '#cli/terminal.ts'
@@ -193,6 +193,8 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
     throw new UsageError(
       '--to must be postgres://USER:PASSWORD@HOST/DATABASE: a store moves from SQLite to PostgreSQL only',
     )
+  const fault = parameterFault(to)
+  if (fault !== undefined) throw new UsageError(`--to ${fault}`)
   const config = loadConfig(process.env, content.settings)
   fileOf(config, 'duet move goes from SQLite to PostgreSQL only')
   const store = await storeOf(config, content.migrations)
