@@ -7,7 +7,7 @@ export { CliCommand, ConfigError, Content, ContentStore, Examples, InputRow, Lis
 export { Condition, Entity, Field, FieldOptions, Policy, Roles, Rule, anyone, avg, bytes, choice, computed, count, created, date, decimal, defineRoles, email, entity, fixed, flag, folded, id, int, internal, json, list, many, money, nobody, now, one, reference, revision, role, self, signedIn, slug, subject, text, time, updatedAt, viewer, webUrl, whileOpen, withRole }
 
 // duet/actions
-export { Action, ApiError, Check, Command, ErrorKind, FieldFault, Given, GuardedStep, JsonObject, Message, Otherwise, Rows, Services, Sql, SqlValue, Writing, add, allowedTags, change, changedSince, checkMembers, clipped, comma, commandOf, conditionOf, defineErrors, effectSteps, excludedTags, goneViewer, html, inputValues, insert, invalid, isDay, isMoment, isObject, isOfRow, join, mismatchOf, noMembers, notFound, precheck, raw, remove, reportOf, require, result, sql, stillThat, targetSteps, textTag }
+export { Action, ApiError, Check, Command, ErrorKind, FieldFault, Given, GuardedStep, JsonObject, Message, Otherwise, Rows, Services, Sql, SqlValue, Writing, add, allowedTags, change, changedSince, checkMembers, clipped, comma, commandOf, comparedMoment, conditionOf, defineErrors, effectSteps, excludedTags, goneViewer, html, inputValues, insert, invalid, isDay, isMoment, isObject, isOfRow, join, mismatchOf, noMembers, notFound, precheck, raw, remove, reportOf, require, result, sql, stillThat, targetSteps, textTag }
 
 // duet/routes
 export { Assets, ContentPage, Core, Currency, ExtraRoute, Item, JsonSchema, Mount, Prepared, QueryScript, ReadOptions, RestHandler, Role, Row, WebPage, and, column, columnName, entityOf, formatMinor, header, htmlPage, isNotModified, jsonBody, jsonTypesOf, name, oneRow, parseKey, parseMinor, pathId, permit, preferred, prepareFor, queryOf, read, readOptionsOf, represent, versionPath }
@@ -980,6 +980,7 @@ type ReadField = Pick<Field, 'scalar' | 'nullable'> & {
 };
 type ReadOptions = {
     readonly after?: Position | undefined;
+    readonly isPresent?: boolean;
     readonly caller?: () => string;
     readonly onGone?: (stop: () => void) => () => void;
 };
@@ -1473,6 +1474,7 @@ const column: (alias: string, identifier: string) => Sql;
 
 const comma: Sql;
 const commandOf: (writing: Writing, draft: CommandDraft) => Command;
+const comparedMoment: (text: string) => number | undefined;
 const computed: (options: {
     as: Field;
     from: Formula;

@@ -1,6 +1,6 @@
 /** The request for a report, checked: every fault at once; and the periods that it asks for. */
 
-import { type Check, checkMembers, invalid, isDay, isMoment, type JsonObject } from 'duet/actions'
+import { type Check, checkMembers, comparedMoment, invalid, type JsonObject } from 'duet/actions'
 
 /** Days or months in UTC, as whole numbers: a range of them is counted and walked like any other. */
 export type By = 'day' | 'month'
@@ -58,7 +58,7 @@ export type ReportRequest = {
 
 const time = {
   type: 'string',
-  description: 'A date, or an ISO 8601 time in UTC; from is in the report, to is not.',
+  description: 'A date, or an ISO 8601 time with its offset; from is in the report, to is not.',
 } as const
 
 /** The body of a request, as documents describe it. */
@@ -77,13 +77,13 @@ export const requestBody = {
 } as const
 
 const noMoment =
-  'must be a date or an ISO 8601 time in UTC, such as 2026-01-31 or 2026-01-31T09:30:00Z'
+  'must be a date or an ISO 8601 time with Z or its offset, such as 2026-01-31 or 2026-01-31T09:30:00Z'
 
 const moment: Check<number | undefined> = given => {
   if (given === undefined) return { value: undefined }
-  return typeof given === 'string' && (isDay(given) || isMoment(given))
-    ? { value: Date.parse(given) }
-    : { fault: noMoment }
+  const at = typeof given === 'string' ? comparedMoment(given) : undefined
+  // No row is made between two milliseconds: the next one is the first after it, and the first that is not before it.
+  return at === undefined ? { fault: noMoment } : { value: Math.ceil(at) }
 }
 
 /** One of the words; without any, the usual one, or a fault if there is none. */

@@ -10,7 +10,7 @@ export { ApiError, defineErrors, type ErrorKind, type FieldFault } from '#errors
 export { allowedTags, excludedTags, isOfRow, mismatchOf } from '#http/conditional.ts'
 export type { Message } from '#mail/smtp.ts'
 export { notFound } from '#model/model.ts'
-export { isMoment } from '#model/values.ts'
+export { comparedMoment, isMoment } from '#model/values.ts'
 export { textTag } from '#rest/represent.ts'
 export type { Rows } from '#sql/engine.ts'
 export { comma, join, type Sql, type SqlValue, sql } from '#sql/sql.ts'

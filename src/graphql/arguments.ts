@@ -197,6 +197,10 @@ export const filterValue = (
   // A number beyond 32 bits comes as a Float, which a document may write as 1e10.
   const text = String(field.scalar === 'int' ? Number(given) : given)
   const compared = comparedWith(field, text, model.settings.currency.digits)
-  if ('value' in compared) return compared.value
+  if ('value' in compared) {
+    const { value } = compared
+    // No row has a time between two milliseconds.
+    return typeof value === 'number' && !Number.isInteger(value) ? null : value
+  }
   throw argumentFault(node, name, compared.fault)
 }

@@ -304,7 +304,10 @@ const textScalar = (name: string, description: string) => {
 /** What days and times are, unless the content keeps them strings. */
 const textScalars: Readonly<Partial<Record<Field['scalar'], GraphQLScalarType>>> = {
   date: textScalar('Date', 'A day of the calendar, such as 2026-01-31.'),
-  time: textScalar('DateTime', 'ISO 8601 in UTC, such as 2026-01-31T09:30:00.000Z.'),
+  time: textScalar(
+    'DateTime',
+    'ISO 8601 in UTC, such as 2026-01-31T09:30:00.000Z; other offsets are taken too.',
+  ),
 }
 
 const scalars = {

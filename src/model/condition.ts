@@ -7,9 +7,9 @@ import { digitsOf, parseMinor } from '#model/money.ts'
 import { linkOf } from '#model/names.ts'
 import {
   codePoints,
+  comparedMoment,
   indexedFrom,
   isComparable,
-  isMoment,
   isStorable,
   notATime,
   type Scalar,
@@ -350,7 +350,7 @@ export const operatorsOf = (entity: ComparedEntity, key: string): readonly strin
 
 type StoredOperand = { readonly value: string | number } | { readonly fault: string }
 
-/** The stored form of a value that an author compares a field with; an amount may lie between two minor units. */
+/** The stored form of a value that an author compares a field with; an amount may lie between two minor units, and a time between two milliseconds. */
 const storedOperand = (field: ComparedField, given: unknown, digits: number): StoredOperand => {
   const { scalar, values } = field
   const text = typeof given === 'string' ? given : undefined
@@ -369,11 +369,10 @@ const storedOperand = (field: ComparedField, given: unknown, digits: number): St
       return { value: Number(parsed.minor) + (parsed.rest ? half : 0) }
     }
     case 'time': {
-      const isTime = given instanceof Date || (text !== undefined && isMoment(text))
-      const value = isTime ? new Date(given as Date | string).valueOf() : Number.NaN
-      return Number.isNaN(value)
-        ? { fault: 'must be now, a Date or an ISO 8601 time in UTC' }
-        : { value }
+      const at = given instanceof Date ? given.valueOf() : text && comparedMoment(text)
+      return typeof at === 'number' && !Number.isNaN(at)
+        ? { value: at }
+        : { fault: 'must be now, a Date, a day or an ISO 8601 time with Z or its offset' }
     }
     case 'flag':
       if (typeof given === 'boolean') return { value: given ? 1 : 0 }
@@ -558,7 +557,7 @@ export const resolveCondition = (
         const is = operator === 'has' && isNumber ? 'has number' : (operator as Comparison)
         if (to.kind !== 'value' || typeof to.value !== 'number' || Number.isInteger(to.value))
           return { kind: 'compare', field: key, is, to, ...placed(path) }
-        // No row has an amount between two minor units; a bound there is that of the nearest one.
+        // No row has an amount between two minor units, or such a time; a bound there is that of the nearest one.
         if (is === 'eq') return none
         const isLeast = is === 'gt' || is === 'gte'
         const value = isLeast ? Math.floor(to.value) : Math.ceil(to.value)

@@ -19,8 +19,9 @@ import {
   isComparable,
   isEmail,
   isEnumValue,
-  isMoment,
   isStorable,
+  notATime,
+  parseMoment,
   type Scalar,
   slugOf,
 } from '#model/values.ts'
@@ -458,12 +459,13 @@ const noDay = 'must be a day, such as 2026-01-31'
 /** A day of the calendar, without a time. */
 export const date = plain<TextOptions>('date', where(aText(noDay), isDay, noDay))
 
-const noMoment = 'must be an ISO 8601 time in UTC, such as 2026-01-31T09:30:00.000Z'
-
-/** A moment, ISO 8601 in UTC with milliseconds. */
+/** A moment, given with any offset, and kept and shown in UTC with milliseconds (ISO 8601). */
 export const time = plain<FieldOptions<'now' | { readonly value: number }, string>>(
   'time',
-  where(aText(noMoment), isMoment, noMoment),
+  given => {
+    const moment = typeof given === 'string' ? parseMoment(given) : undefined
+    return moment ? { value: new Date(moment.at).toISOString() } : { fault: notATime }
+  },
 )
 
 /** True or false. */

@@ -6,12 +6,15 @@ import { foldedAs } from '#model/words.ts'
 import {
   type ComparedValue,
   codePoints,
+  comparedMoment,
   comparedWith,
   fold,
   isEmail,
   isMoment,
   isStorable,
+  notATime,
   parseId,
+  parseMoment,
   type Scalar,
 } from './values.ts'
 
@@ -191,15 +194,47 @@ test('a text names an id just when that id is written so', () => {
   )
 })
 
-test('a moment is such a day with a time to the second or finer, in UTC', () => {
-  const moments = ['T00:00:00Z', 'T23:59:59.999Z', 'T09:30:00.1Z', 'T09:30:00.123456789Z']
-  const bad = [
+test('a moment is such a day with a time to the second or finer, in UTC or with its offset', () => {
+  const moments = {
+    'T00:00:00Z': '2024-02-29T00:00:00.000Z',
+    'T23:59:59.999Z': '2024-02-29T23:59:59.999Z',
+    'T09:30:00.1Z': '2024-02-29T09:30:00.100Z',
+    'T09:30:00.123956789Z': '2024-02-29T09:30:00.123Z',
+    'T09:30:00+00:00': '2024-02-29T09:30:00.000Z',
+    'T09:30:00-00:00': '2024-02-29T09:30:00.000Z',
+    'T00:30:00.5+01:00': '2024-02-28T23:30:00.500Z',
+    'T23:30:00-23:59': '2024-03-01T23:29:00.000Z',
+    't09:30:00z': '2024-02-29T09:30:00.000Z',
+    'T05:30:00+05:45': '2024-02-28T23:45:00.000Z',
+  }
+  for (const [text, at] of Object.entries(moments)) {
+    const moment = parseMoment(`2024-02-29${text}`)
+    assert.equal(moment && new Date(moment.at).toISOString(), at, text)
+  }
+  for (const text of [
     ...['', 'T09:30Z', 'T24:00:00Z', 'T09:60:00Z', 'T09:30:60Z', 'T09:30:00.Z', 'T09:30:00,1Z'],
-    ...['T09:30:00', 'T09:30:00+00:00', 't09:30:00z', ' 09:30:00Z', 'T9:30:00Z', 'T09:30:00Z\n'],
-  ]
-  const all = [...moments, ...bad].map(time => `2024-02-29${time}`)
-  assert.deepEqual(all.filter(isMoment), all.slice(0, moments.length))
+    ...['T09:30:00', 'T09:30:00+0100', 'T09:30:00+01', 'T09:30:00+24:00', 'T09:30:00+01:60'],
+    ...[' 09:30:00Z', 'T9:30:00Z', 'T09:30:00Z\n', 'T09:30:00\u221201:00', 'T09:30:00+1:00'],
+  ])
+    assert.equal(isMoment(`2024-02-29${text}`), false, text)
   assert.equal(isMoment('2026-02-29T09:30:00Z'), false)
+})
+
+test('a moment is in a year of four digits in UTC', () => {
+  assert.equal(parseMoment('0000-01-01T00:00:00Z')?.at, Date.parse('0000-01-01T00:00:00Z'))
+  assert.equal(parseMoment('9999-12-31T23:59:59.999Z')?.at, 253_402_300_799_999)
+  assert.equal(parseMoment('0000-01-01T00:00:00+00:01'), undefined)
+  assert.equal(parseMoment('9999-12-31T23:59:59.999-00:01'), undefined)
+})
+
+test('a moment is compared exactly, and a day is its beginning', () => {
+  const at = Date.parse('2026-01-31T00:00:00Z')
+  assert.equal(comparedMoment('2026-01-31'), at)
+  assert.equal(comparedMoment('2026-01-31T00:00:00.000000Z'), at)
+  assert.equal(comparedMoment('2026-01-31T00:00:00.0009Z'), at + 0.5)
+  assert.equal(comparedMoment('2026-01-31T01:00:00.0000000001+01:00'), at + 0.5)
+  assert.equal(comparedMoment('1969-12-31T23:59:59.9999Z'), -0.5)
+  assert.equal(comparedMoment('2026-02-30'), undefined)
 })
 
 const rows: readonly (readonly [Scalar, string, ComparedValue])[] = [
@@ -219,7 +254,8 @@ const rows: readonly (readonly [Scalar, string, ComparedValue])[] = [
   ['date', '2026-02-28', { value: '2026-02-28' }],
   ['date', '2026-02-30', { fault: 'must be a day, such as 2026-01-31' }],
   ['time', '1970-01-01T00:00:00.001Z', { value: 1 }],
-  ['time', 'today', { fault: 'must be an ISO 8601 time in UTC, such as 2026-01-31T09:30:00.000Z' }],
+  ['time', '1970-01-01', { value: 0 }],
+  ['time', 'today', { fault: notATime }],
   ['flag', 'true', { value: 1 }],
   ['flag', 'false', { value: 0 }],
   ['flag', '1', { fault: 'must be true or false' }],

@@ -101,13 +101,45 @@ export const parseId = (text: string): number | undefined => {
   return Number.isSafeInteger(id) ? id : undefined
 }
 
-const momentForm = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?Z$/
+const momentForm =
+  /^(\d{4}-\d\d-\d\d)T((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d+))?(?:Z|([+-](?:[01]\d|2[0-3]):[0-5]\d))$/i
 
 /** The fault of a text that is no moment. */
-export const notATime = 'must be an ISO 8601 time in UTC, such as 2026-01-31T09:30:00.000Z'
+export const notATime =
+  'must be an ISO 8601 time with Z or its offset, such as 2026-01-31T09:30:00.000Z'
 
-/** Whether a text is a moment in UTC with seconds, such as `2026-01-31T09:30:00.000Z` (RFC 3339, `date-time`). */
-export const isMoment = (text: string): boolean => momentForm.test(text) && isDay(text.slice(0, 10))
+/** The ends of the years 0 to 9999 in UTC, which have four digits. */
+const [firstMoment, lastMoment] = [-62_167_219_200_000, 253_402_300_799_999]
+
+/**
+ * The moment that a text is, with any offset, in milliseconds since 1970 (RFC 3339, `date-time`), and whether it is later than that by
+ * less than one; undefined for any other text, and for one that is before the year 0 or after 9999 in UTC.
+ */
+export const parseMoment = (
+  text: string,
+): { readonly at: number; readonly rest: boolean } | undefined => {
+  const [, day = '', time, fraction = '', offset = 'Z'] = momentForm.exec(text) ?? []
+  if (!isDay(day)) return undefined
+  const at = Date.parse(
+    `${day}T${time}.${fraction.slice(0, 3).padEnd(3, '0')}${offset.toUpperCase()}`,
+  )
+  return at >= firstMoment && at <= lastMoment
+    ? { at, rest: /[1-9]/.test(fraction.slice(3)) }
+    : undefined
+}
+
+/** Whether a text is a moment with seconds, in UTC or with its offset, such as `2026-01-31T09:30:00.000Z` (RFC 3339, `date-time`). */
+export const isMoment = (text: string): boolean => parseMoment(text) !== undefined
+
+/**
+ * The moment that a text is compared with, of which a day is its beginning in UTC: milliseconds since 1970, and half of one more where it
+ * lies between two of them; undefined if it is neither.
+ */
+export const comparedMoment = (text: string): number | undefined => {
+  if (isDay(text)) return Date.parse(text)
+  const moment = parseMoment(text)
+  return moment && moment.at + (moment.rest ? 0.5 : 0)
+}
 
 /** A stored value, or the fault of the text. */
 export type ComparedValue = { readonly value: string | number | null } | { readonly fault: string }
@@ -133,7 +165,11 @@ const parsers = {
   money: amount,
   decimal: amount,
   date: text => (isDay(text) ? { value: text } : { fault: 'must be a day, such as 2026-01-31' }),
-  time: text => (isMoment(text) ? { value: Date.parse(text) } : { fault: notATime }),
+  time: text => {
+    // In a URL a plus that is not escaped is a space.
+    const value = comparedMoment(text.replace(/ (?=\d\d:\d\d$)/, '+'))
+    return value === undefined ? { fault: notATime } : { value }
+  },
   flag: text =>
     text === 'true' || text === 'false'
       ? { value: text === 'true' ? 1 : 0 }
@@ -143,7 +179,7 @@ const parsers = {
   bytes: () => ({ fault: 'cannot be compared' }),
 } satisfies Record<Scalar, (text: string, digits: number) => ComparedValue>
 
-/** The stored value that a text stands for in a comparison with such a field; `digits` are the currency's decimals. */
+/** The stored value that a text stands for in a comparison with such a field, or a half between two; `digits` are the currency's decimals. */
 export const comparedWith = (
   field: { readonly scalar: Scalar; readonly scale?: number },
   text: string,

@@ -181,7 +181,12 @@ const groupValueSchema = (resource: Resource, value: GroupValue): Bare => {
   if (kind === 'sum' || kind === 'avg') return { type: ['number', 'string'] }
   const part = kind === 'key' ? value.part?.is : undefined
   if (part === 'day') return { type: 'string', format: 'date' }
-  if (part === 'month') return { type: 'string', pattern: '^\\d{4}-\\d{2}$' }
+  if (part === 'month') {
+    // The clocks of some zones are in the year before 0 or after 9999 at the ends of time, when the service sets none.
+    const isSet = fieldOf(resource.entity, value.field).settableBy.kind !== 'nobody'
+    const year = isSet ? '(\\d{4}|[+-]\\d{6})' : '\\d{4}'
+    return { type: 'string', pattern: `^${year}-\\d{2}$` }
+  }
   if (part === 'year') return { type: 'integer' }
   return bareSchema(fieldOf(resource.entity, value.field), formIn(resource, value))
 }

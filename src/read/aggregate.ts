@@ -41,12 +41,17 @@ const keySql = (
     const { starts, offsets } = zoneOffsets(timeZone)
     const offset =
       starts.length === 0 ? number(offsets[0] ?? 0) : dialect.stepwise(value, starts, offsets)
-    text = dialect.calendar(
-      sql`((${value} + ${offset} + ${ahead} * 1000) / 1000 - ${ahead})`,
-      part.is,
-    )
+    const seconds = sql`((${value} + ${offset} + ${ahead} * 1000) / 1000 - ${ahead})`
+    text = sql`case when ${value} is not null then ${dialect.calendar(seconds, part.is)} end`
   }
   return isYear ? sql`cast(${text} as integer)` : text
+}
+
+/** What rows of a group are ordered by: the year after 9999 begins with a sign that comes before all digits. */
+const inTime = (value: GroupValue, own: Sql): Sql => {
+  const part = value.kind === 'key' ? value.part : undefined
+  const isText = part !== undefined && part.of !== 'date' && part.is !== 'year'
+  return isText ? sql`replace(${own}, '+', ':')` : own
 }
 
 /** The columns of a query, one for each name. */
@@ -149,7 +154,7 @@ export const groupsSql = ({ fields, groups }: RootLevel, from: Sql, dialect: Dia
   const ties = keys.filter(key => !order.some(({ value }) => nameOf(value) === nameOf(key)))
   const terms = [...order, ...ties.map(value => ({ value, descending: false }))].flatMap(
     ({ value, descending }) =>
-      (isPair(value) ? pairOf(value) : [own(value)]).flatMap(one => [
+      (isPair(value) ? pairOf(value) : [inTime(value, own(value))]).flatMap(one => [
         sql`${one} is null`,
         descending ? sql`${one} desc` : one,
       ]),

@@ -229,9 +229,12 @@ export const filtersOf = (
     const storedValue = (): ParameterValue => {
       const isNoId = isStrict && scalar === 'id' && parseId(text) === undefined
       const found = isNoId ? { fault: notAnId } : comparedWith(compared, text, digits)
-      if ('value' in found) return found.value
-      query.fault(member, found.fault)
-      return null
+      if (!('value' in found)) query.fault(member, found.fault)
+      const value = 'value' in found ? found.value : null
+      if (typeof value !== 'number' || Number.isInteger(value)) return value
+      // A time between two milliseconds, which no row has.
+      if (kind === 'equals') return null
+      return kind === 'at least' ? Math.ceil(value) : Math.floor(value)
     }
     switch (kind) {
       case 'equals': {

@@ -73,10 +73,11 @@ const valueOfText = (
     return valueOfNumber(text, digitsOf(field, digits)) ?? new ValueFault('must be a number')
   if (values && typeof form === 'object') return valueOfWord(form, text, values)
   if (scalar === 'text' || scalar === 'date') return text
+  // As for JSON, but for a plus that is a space in a URL.
+  if (scalar === 'time') return text.replace(/ (?=\d\d:\d\d$)/, '+')
   if (scalar === 'id') return parseId(text) ?? new ValueFault(notAnId)
   const compared = comparedWith(field, text, digits)
   if ('fault' in compared) return new ValueFault(compared.fault)
-  if (scalar === 'time') return new Date(Number(compared.value))
   return scalar === 'flag' ? compared.value === 1 : compared.value
 }
 

@@ -4,6 +4,9 @@ import type { Scalar } from '#model/values.ts'
 import type { SearchIndex } from '#model/words.ts'
 import type { Sql, SqlPart } from '#sql/sql.ts'
 
+/** The one day after the year 9999 that a time may be on by the clocks of some zones, its month and its year, as ISO 8601 writes them. */
+export const afterYears = { day: '+010000-01-01', month: '+010000-01', year: '+010000' } as const
+
 /** The parts of a query for the rows of some ids, in any order. */
 type ByIds = {
   readonly table: Sql
@@ -76,7 +79,7 @@ export type Dialect = {
   readonly highestId: (table: string) => Sql
   /** Of numbers in order: the result at the place of the first that is above the value, or the last of them if none is. */
   readonly stepwise: (value: Sql, steps: readonly number[], results: readonly number[]) => Sql
-  /** The day, month or year of a number of seconds since 1970, as ISO 8601 writes it; null after the year 9999. */
+  /** The day, month or year of a number of seconds since 1970, as ISO 8601 writes it; by the clocks of some zones one may be a day before the year 0 or after 9999. */
   readonly calendar: (seconds: Sql, part: 'day' | 'month' | 'year') => Sql
   /** The time of the database's own clock, milliseconds since 1970. */
   readonly clock: Sql

@@ -286,3 +286,121 @@ describe('a letter that is composed', () => {
     await note({ email: 'Andre' })
   })
 })
+
+describe('a time', () => {
+  const at = '2026-01-31T09:30:00.000Z'
+  let id = 0
+  before(async () => {
+    id = (await note({ name: 'Timed', at })).id
+  })
+  const found = async (query: string) => {
+    const { json, text } = await world.ask(`GET /api/notes?id=${id}&${query}`)
+    return json.data?.length ?? text
+  }
+  const inGraphql = async (condition: string) => {
+    const { json, text } = await world.gql(
+      `{ notes(where: { id: { eq: ${id} }, at: ${condition} }) { id } }`,
+    )
+    return json.data?.notes.length ?? text
+  }
+
+  test('is taken with any offset and cut off after milliseconds, and shown in UTC', async () => {
+    for (const [given, shown] of [
+      ['2026-01-31T10:30:00+01:00', at],
+      ['2026-01-31T09:30:00+00:00', at],
+      ['2026-01-30T23:30:00.0009-10:00', at],
+      ['2026-01-31t09:30:00z', at],
+      ['2026-02-01T00:15:00+14:45', at],
+      ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00.000Z'],
+    ] as const) {
+      assert.equal((await note({ at: given })).at, shown, given)
+      const { json } = await world.gql(
+        'mutation ($at: DateTime) { createNote(input: { name: "a", at: $at }) { at } }',
+        { variables: { at: given } },
+      )
+      assert.equal(json.data?.createNote.at, shown, given)
+    }
+    for (const wrong of ['2026-01-31', '2026-01-31T09:30:00', '9999-12-31T23:30:00-01:00']) {
+      const answer = await world.ask('POST /api/notes', { body: { name: 'a', at: wrong } })
+      assert.deepEqual([answer.status, answer.json.errors?.[0].field], [422, 'at'], wrong)
+    }
+  })
+
+  test('is compared exactly, with any offset, and with the beginning of a day', async () => {
+    const holds: readonly (readonly [operator: string, value: string, isSo: boolean])[] = [
+      ['lt', '2026-01-31T09:30:00.0009Z', true],
+      ['lte', '2026-01-31T09:30:00.0001Z', true],
+      ['gt', '2026-01-31T09:29:59.9999Z', true],
+      ['gte', '2026-01-31T09:30:00.0009Z', false],
+      ['gt', '2026-01-31T09:30:00.0009Z', false],
+      ['eq', '2026-01-31T09:30:00.0009Z', false],
+      ['ne', '2026-01-31T09:30:00.0009Z', true],
+      ['eq', '2026-01-31T09:30:00.000000Z', true],
+      ['eq', '2026-01-31T10:30:00+01:00', true],
+      ['gte', '2026-01-31', true],
+      ['lt', '2026-02-01', true],
+      ['gte', '2026-02-01', false],
+      ['eq', '2026-01-31', false],
+    ]
+    for (const [operator, value, isSo] of holds) {
+      const count = isSo ? 1 : 0
+      assert.equal(await found(`at[${operator}]=${encodeURIComponent(value)}`), count, value)
+      // As it is typed, with a plus that is a space.
+      assert.equal(await found(`at[${operator}]=${value}`), count, value)
+      const where = JSON.stringify({ at: { [operator]: value } })
+      assert.equal(await found(`where=${encodeURIComponent(where)}`), count, value)
+      assert.equal(await inGraphql(`{ ${operator}: "${value}" }`), count, value)
+    }
+    for (const value of ['2026-01-31T09:30:00.0009Z,2026-01-31', at])
+      assert.equal(await found(`at[in]=${value}`), value === at ? 1 : 0)
+    assert.equal(await inGraphql('{ in: ["2026-01-31T09:30:00.0009Z"] }'), 0)
+    const variable = await world.gql(
+      `query ($at: DateTime) { notes(where: { id: { eq: ${id} }, at: { lt: $at } }) { id } }`,
+      { variables: { at: '2026-01-31T09:30:00.0009Z' } },
+    )
+    assert.equal(variable.json.data.notes.length, 1, variable.text)
+  })
+
+  test('is in a group of its own at the ends of the years, in their order', async () => {
+    const ends = [
+      '9999-12-31T23:59:59.999Z',
+      '0000-01-01T00:00:00.000Z',
+      '9999-06-01T00:00:00.000Z',
+    ]
+    for (const at of ends) await note({ at, code: `end ${at}` })
+    await note({ at: null, code: 'end' })
+    const groups = async (by: string, tz: string) => {
+      const query = `code[in]=end,${ends.map(at => `end ${at}`).join()}&group=${by}&tz=${tz}&sort=${by}`
+      const { json, text } = await world.ask(`GET /api/notes/aggregate?${query}`)
+      return json.data?.map((group: Record<string, unknown>) => group[by]) ?? text
+    }
+    const [east, west] = ['Europe/Berlin', 'America/New_York']
+    assert.deepEqual(await groups('atDay', east), [
+      '0000-01-01',
+      '9999-06-01',
+      '+010000-01-01',
+      null,
+    ])
+    assert.deepEqual(await groups('atMonth', east), ['0000-01', '9999-06', '+010000-01', null])
+    assert.deepEqual(await groups('atYear', east), [0, 9999, 10_000, null])
+    assert.deepEqual(await groups('atDay', west), [
+      '-000001-12-31',
+      '9999-05-31',
+      '9999-12-31',
+      null,
+    ])
+    assert.deepEqual(await groups('atMonth', west), ['-000001-12', '9999-05', '9999-12', null])
+    assert.deepEqual(await groups('atYear', west), [-1, 9999, null])
+    const { json, text } = await world.gql(
+      `{ notesAggregate(where: { code: { in: ["end ${ends[0]}", "end ${ends[1]}"] } }, groupBy: [atDay], timeZone: "${east}") { atDay count } }`,
+    )
+    assert.deepEqual(
+      json.data?.notesAggregate,
+      [
+        { atDay: '0000-01-01', count: 1 },
+        { atDay: '+010000-01-01', count: 1 },
+      ],
+      text,
+    )
+  })
+})

@@ -70,7 +70,7 @@ test('details name the member at fault by its path, and say what is wrong with i
   assert.deepEqual(await detailsOf(posts), [
     {
       field: 'where.createdAt.gte',
-      message: 'must be an ISO 8601 time in UTC, such as 2026-01-31T09:30:00.000Z',
+      message: 'must be an ISO 8601 time with Z or its offset, such as 2026-01-31T09:30:00.000Z',
     },
   ])
   assert.deepEqual(await detailsOf('{ usersAggregate { age } }'), [

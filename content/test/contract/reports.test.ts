@@ -185,7 +185,7 @@ test('all faults of a request are reported at once', async () => {
     [{ type: 'users', from: null, to: null, by: null }, ['by', 'from', 'to']],
     [{ type: 'users', from: 0 }, ['from']],
     [{ type: 'users', from: '2026-01-01T00:00:00' }, ['from']],
-    [{ type: 'users', from: '2026-01-01T00:00:00+02:00' }, ['from']],
+    [{ type: 'users', from: '2026-01-01T00:00:00+0200' }, ['from']],
     [{ type: 'users', from: '2026-01' }, ['from']],
     [{ type: 'users', from: '2026-01-02', to: '2026-01-02' }, ['to']],
     [{ type: 'users', from: '2026-01-02', to: '2026-01-01', by: 'year' }, ['by', 'to']],
@@ -197,6 +197,18 @@ test('all faults of a request are reported at once', async () => {
   refuses(await generate([]), 400, 'MALFORMED_REQUEST')
   const text = { 'Content-Type': 'text/plain' }
   refuses(await generate({ type: 'users' }, text), 415, 'UNSUPPORTED_MEDIA_TYPE')
+})
+
+test('a time has any offset, and more than its milliseconds count', async () => {
+  const asked = async (from: string, to = '2026-02-01') => {
+    const { json } = await generate({ type: 'users', from, to })
+    return [json.from, json.to, json.rows]
+  }
+  const usual = await asked('2026-01-01')
+  for (const from of ['2026-01-01T02:00:00+02:00', '2025-12-31T14:30:00.0000-09:30'])
+    assert.deepEqual(await asked(from, '2026-02-01T00:00:00-00:00'), usual)
+  const [from, to] = await asked('2026-01-01T00:00:00.0009Z', '2026-02-01T00:00:00.0001Z')
+  assert.deepEqual([from, to], ['2026-01-01T00:00:00.001Z', '2026-02-01T00:00:00.001Z'])
 })
 
 test('5,000 periods are given, and not one more', async () => {

@@ -1,6 +1,6 @@
 /** PostgreSQL's text where databases differ. */
 import type { Scalar } from '#model/values.ts'
-import type { Dialect } from '#sql/dialect.ts'
+import { afterYears, type Dialect } from '#sql/dialect.ts'
 import { column, comma, join, name, type Sql, sql, trusted } from '#sql/sql.ts'
 
 // A list of keys, not a join: the planner then looks each key up in the index, whatever it guesses about their number.
@@ -119,10 +119,10 @@ export const dialect: Dialect = {
   calendar: (seconds, part) => {
     const written = sql`to_char(to_timestamp(${seconds}) at time zone 'UTC', ${trusted(dateForms[part])})`
     // Years below 1 are those before Christ here, which it counts from 1.
-    return sql`case when ${seconds} > 253402300799 then null
+    return sql`case when ${seconds} > 253402300799 then ${trusted(`'${afterYears[part]}'`)}
     when ${seconds} >= -62135596800 then ${written}
     when ${seconds} >= -62167219200 then '0000' || substr(${written}, 5)
-    else '-001' || substr(${written}, 5) end`
+    else '-000001' || substr(${written}, 5) end`
   },
   clock: trusted('(extract(epoch from clock_timestamp()) * 1000)::bigint'),
   jsonObject: members =>

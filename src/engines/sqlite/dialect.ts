@@ -1,6 +1,6 @@
 /** SQLite's text where databases differ. */
 import { containsIndex } from '#model/words.ts'
-import type { Dialect } from '#sql/dialect.ts'
+import { afterYears, type Dialect } from '#sql/dialect.ts'
 import { column, comma, join, name, number, type Sql, sql, trusted } from '#sql/sql.ts'
 
 /**
@@ -100,7 +100,11 @@ export const dialect: Dialect = {
     }
     return among(0, steps.length)
   },
-  calendar: (seconds, part) => sql`strftime(${trusted(dateForms[part])}, ${seconds}, 'unixepoch')`,
+  // It has no year after 9999, and writes the one before 0 as -001.
+  calendar: (seconds, part) => {
+    const written = sql`strftime(${trusted(dateForms[part])}, ${seconds}, 'unixepoch')`
+    return sql`replace(coalesce(${written}, ${trusted(`'${afterYears[part]}'`)}), '-001', '-000001')`
+  },
   clock: trusted("cast(unixepoch('subsec') * 1000 as integer)"),
   jsonObject: members =>
     sql`json_object(${join(
