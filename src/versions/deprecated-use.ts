@@ -232,6 +232,18 @@ const countEach = (
     if (member !== undefined) core.usage.count({ api: apiOf(version), member }, viewer)
 }
 
+const ending = new WeakMap<Model, Map<Version, boolean>>()
+
+/** Whether requests of a version may name something that ends, of whichever entity; each route asks for it. */
+const isAnyEnding = (model: Model, version: Version): boolean =>
+  ending
+    .getOrInsertComputed(model, () => new Map())
+    .getOrInsertComputed(version, () =>
+      Object.keys(model.entities).some(
+        name => endingOf(resourceOf(model, name, version)).members.size > 0,
+      ),
+    )
+
 /** The same handler, with its uses counted if its route is ending, or something that requests may name of its entity. */
 export const countingUses = (
   handle: RestHandler,
@@ -249,9 +261,7 @@ export const countingUses = (
     route.entity !== undefined &&
     route.method === 'GET' &&
     model.versions.styleOf(mount.version).isStrict &&
-    Object.keys(model.entities).some(
-      name => endingOf(resourceOf(model, name, mount.version)).members.size > 0,
-    )
+    isAnyEnding(model, mount.version)
       ? resourceOf(model, route.entity, mount.version)
       : undefined
   const isNothing = !asked && members.size + sorts.size + filters.size === 0

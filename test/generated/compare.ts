@@ -68,15 +68,18 @@ export const each = function* (names: readonly string[]): Generator<Step> {
       yield [make, name]
 }
 
-/** Sends the requests to a service on each engine; throws at the first answer that is not the reference's. */
-export const compareModel = async (
+/** A service on each engine, with two members; `send` throws at the first answer that is not the reference's. */
+export const comparison = async (
   entities: Entities,
   draw: Draw,
-  steps: Iterable<Step>,
   engines: readonly ('sqlite' | 'postgres')[],
-): Promise<void> => {
+  template?: string,
+) => {
   const reference = newReference(modelFor(entities))
-  const services = await Promise.all(engines.map(on => serveModel(entities, on)))
+  const services = await Promise.all(engines.map(on => serveModel(entities, on, template)))
+  const close = async () => {
+    for (const { close } of services) await close()
+  }
   const run = async ([make, name]: Step) => {
     const next = (reference.last.get(name) ?? 0) + 1
     const expectation = make(draw, reference, name)
@@ -85,13 +88,26 @@ export const compareModel = async (
       for (const { align } of services) await align(entities[name]?.table ?? '', next)
     await expectSame(services, expectation)
   }
-  try {
-    for (let n = 0; n < 2; n++) await run([create, 'member'])
+  const send = async (steps: Iterable<Step>) => {
     for (const step of steps) await run(step)
     for (const { bugs } of services) assert.deepEqual(bugs, [])
-  } finally {
-    for (const { close } of services) await close()
   }
+  await send(Array.from({ length: 2 }, () => [create, 'member'] as const)).catch(async error => {
+    await close()
+    throw error
+  })
+  return { services, send, close }
+}
+
+/** Sends the requests to a service on each engine; throws at the first answer that is not the reference's. */
+export const compareModel = async (
+  entities: Entities,
+  draw: Draw,
+  steps: Iterable<Step>,
+  engines: readonly ('sqlite' | 'postgres')[],
+): Promise<void> => {
+  const { send, close } = await comparison(entities, draw, engines)
+  await send(steps).finally(close)
 }
 
 /** In the short run only what runs on PostgreSQL compares with it. */

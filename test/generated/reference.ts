@@ -1,15 +1,13 @@
 /** What a service should answer, in plain code over rows in memory. Slow, and right by being simple. */
 import { buildSchema, type GraphQLSchema, printSchema } from 'graphql'
 import { deriveSchema } from '#graphql/schema.ts'
-import { type StoredRow, satisfies } from '#kit/check/conditions.ts'
 import { taken } from '#kit/check/values.ts'
 import { partsOf } from '#model/computed.ts'
-import type { Condition } from '#model/condition.ts'
 import { type Entity, type Filter, type Link, pathFields } from '#model/entity.ts'
 import { type Field, madeSlug, type Term } from '#model/field.ts'
 import { entityOf, type Model } from '#model/model.ts'
-import { alternativesOf, isByRow, type Rule } from '#model/policy.ts'
-import { foldedAs } from '#model/words.ts'
+import { isByRow, type Rule } from '#model/policy.ts'
+import { rowFits } from './row-conditions.ts'
 import { now, type Viewer, viewerIds } from './serve.ts'
 
 export type Value =
@@ -105,36 +103,9 @@ const valueAt = (reference: Reference, name: string, row: Row, path: string): Va
   return next ? valueAt(reference, to, next, rest.join('.')) : null
 }
 
-/** A row as a store has it. */
-const storedRow = ({ fields }: Entity, row: Row): StoredRow =>
-  Object.fromEntries(
-    Object.entries(row).map(([key, value]) => {
-      const { scalar, scale = 0 } = fields[key] ?? {}
-      if (typeof value === 'boolean') return [key, value ? 1 : 0]
-      if (scalar === 'time' && value !== null) return [key, Date.parse(String(value))]
-      const digits = scalar === 'money' ? 2 : scalar === 'decimal' ? scale : 0
-      if (typeof value === 'number') return [key, Math.round(value * 10 ** digits)]
-      return [key, typeof value === 'string' ? value : null]
-    }),
-  )
-
-/** Whether a row fits a condition, for a caller. */
-const fits = (
-  { model, tables }: Reference,
-  name: string,
-  row: Row,
-  condition: Condition,
-  as: Viewer,
-): boolean => {
-  const rows = Object.fromEntries(
-    [...tables].map(([of, table]) => {
-      const entity = entityOf(model, of)
-      return [of, [...table.values()].map(one => storedRow(entity, one))]
-    }),
-  )
-  const memory = { entities: model.entities, rows, viewer: viewerIds[as], now }
-  return satisfies(memory, name, storedRow(entityOf(model, name), row), condition)
-}
+/** The rules of which one must let a caller through. */
+const rulesIn = (rule: Rule): readonly Exclude<Rule, { kind: 'any of' }>[] =>
+  rule.kind === 'any of' ? rule.rules.flatMap(rulesIn) : [rule]
 
 /** Whether one rule of those lets the caller through, for a row as it is and, if it is changed, as it becomes. */
 const passes = (
@@ -144,16 +115,23 @@ const passes = (
   as: Viewer,
   row: Row,
   becoming?: Row,
-): boolean =>
-  alternativesOf(rule).some(one => {
+): boolean => {
+  const viewer = viewerIds[as]
+  const among = { ...reference, viewer, now }
+  const isOwn = (row: Row, fields: readonly string[]) =>
+    viewer !== null && fields.some(path => valueAt(reference, name, row, path) === viewer)
+  return rulesIn(rule).some(one => {
+    if (one.kind === 'self')
+      return isOwn(row, one.fields) && (becoming === undefined || isOwn(becoming, one.fields))
     if (one.kind !== 'anyone' && (one.kind !== 'signed in' || as === 'anonymous')) return false
-    if (one.byViewer && viewerIds[as] === null) return false
+    if (one.byViewer && viewer === null) return false
     const { before = {}, after = before } = one
     return (
-      fits(reference, name, row, before, as) &&
-      (becoming === undefined || fits(reference, name, becoming, after, as))
+      rowFits(among, name, row, before) &&
+      (becoming === undefined || rowFits(among, name, becoming, after))
     )
   })
+}
 
 const holds = (
   reference: Reference,
@@ -162,17 +140,13 @@ const holds = (
   row: Row,
   as: Viewer,
 ): boolean => {
-  if (as === 'admin') return rule !== undefined
-  if (rule && rule.kind !== 'self') return passes(reference, name, rule, as, row)
-  if (!rule) return false
-  const viewer = viewerIds[as]
-  return viewer !== null && rule.fields.some(path => valueAt(reference, name, row, path) === viewer)
+  if (as === 'admin' || !rule) return rule !== undefined
+  return passes(reference, name, rule, as, row)
 }
 
 export const mayEnter = (rule: Rule | undefined, as: Viewer): boolean =>
   as !== 'anonymous' ||
-  (rule !== undefined &&
-    alternativesOf(rule).some(({ kind, byViewer }) => kind === 'anyone' && !byViewer))
+  (rule !== undefined && rulesIn(rule).some(one => one.kind === 'anyone' && !one.byViewer))
 
 /** A row as a caller may read it: its fields are null that it may not read in it. */
 export const masked = (reference: Reference, name: string, row: Row, as: Viewer): Row => {
@@ -417,12 +391,23 @@ const compare = (a: Value, b: Value): number => {
   return Buffer.compare(left, right as Buffer)
 }
 
+/** A text as it is looked for: each letter without case, and without accents where these are ignored. */
+const folded = ({ accents }: Field, text: string): string => {
+  const letters = accents
+    ? text
+        .normalize('NFD')
+        .replace(/[\u0300-\u036f]/g, '')
+        .normalize('NFC')
+    : text
+  return [...letters].map(one => one.toLowerCase().toUpperCase().toLowerCase()).join('')
+}
+
 /** A field's value; a folded one's is made of its source. */
 const fieldValue = ({ fields }: Entity, row: Row, key: string): Value => {
   const from = fields[key]?.foldedFrom
   if (from === undefined) return row[key] ?? null
   const source = row[from] ?? null
-  return typeof source === 'string' ? foldedAs(fields[key] as Field, source) : null
+  return typeof source === 'string' ? folded(fields[key] as Field, source) : null
 }
 
 export type Sort = { readonly field: string; readonly descending: boolean }
@@ -456,7 +441,7 @@ export const keeps =
       case 'above zero':
         return Number(value) > 0
       case 'contains':
-        return String(value).includes(foldedAs(entity.fields[field] as Field, String(wanted)))
+        return String(value).includes(folded(entity.fields[field] as Field, String(wanted)))
       default:
         return kind satisfies never
     }

@@ -131,6 +131,13 @@ const storeFor = async (entities: Entities, on: 'sqlite' | 'postgres', template?
   }
 }
 
+/** A store of the entities with its tables, which nobody serves; drop it in the end. */
+export const emptyStore = async (...of: Parameters<typeof storeFor>) => {
+  const made = await storeFor(...of)
+  await made.store.migrate()
+  return made
+}
+
 /** Serves the entities from an empty store; close it in the end. */
 export const serveModel = async (
   entities: Entities,
@@ -138,8 +145,7 @@ export const serveModel = async (
   template?: string,
   versions?: Versions,
 ): Promise<Service> => {
-  const { store, url, drop } = await storeFor(entities, on, template)
-  await store.migrate()
+  const { store, url, drop } = await emptyStore(entities, on, template)
   const limits = { objects: 100_000, bytes: 33_554_432 }
   const engine = store.open({
     digits: 2,
