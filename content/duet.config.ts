@@ -56,6 +56,7 @@ const content = defineContent({
   entities,
   // A token speaks for a user; a suspended one may read and not write.
   viewers: { entity: 'user', barred: { field: 'status', value: 'suspended' }, roles },
+  people: true,
   versions,
   actions: [...likeActions, ...orderActions, ...avatarActions, verifyEmail, promote],
   served: async () => (await import('./served.ts')).served,

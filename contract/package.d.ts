@@ -213,7 +213,8 @@ type ConnectionMember = {
     readonly kind: 'total';
     readonly key: string;
 };
-type Content = Required<Omit<Parts<SettingTable>, 'switches' | 'creationRates' | 'currency' | Optional>> & Pick<Parts<SettingTable>, Optional> & {
+type Content = Required<Omit<Parts<SettingTable>, 'switches' | 'creationRates' | 'currency' | Optional>> & Pick<Parts<SettingTable>, Exclude<Optional, 'people'>> & {
+    readonly people?: People;
     readonly creationRates: (values: Readonly<Record<string, unknown>>) => Readonly<Record<string, number>>;
     readonly decide: (values: Readonly<Record<string, unknown>>) => Settings;
 };
@@ -262,6 +263,24 @@ type DataStep = {
 } & StepOptions & OnceOption;
 type DatePart = 'day' | 'month' | 'year';
 type DeclaredLinks = Readonly<Record<string, string | Link>>;
+type DeclaredPeople = {
+    readonly email?: string;
+    readonly name?: string;
+    readonly verified?: string;
+    readonly role?: string;
+    readonly mails?: (letter: {
+        readonly kind: 'code' | 'reset' | 'moved';
+        readonly language: 'en' | 'de';
+        readonly title: string;
+        readonly code: string;
+        readonly link: string;
+    }) => {
+        readonly subject: string;
+        readonly text: string;
+        readonly html: string;
+    } | undefined;
+    readonly signUp?: 'open' | 'closed';
+};
 type DeclaredPolicy = {
     readonly [Operation in keyof Policy]: DeclaredRule;
 };
@@ -680,7 +699,7 @@ type Keyset = {
     readonly backwards: boolean;
 };
 type Letter = {
-    readonly recipient: number;
+    readonly recipient: number | null;
     readonly address: string;
     readonly compose: () => Message;
 };
@@ -789,6 +808,7 @@ type Model = {
     readonly about?: string | undefined;
     readonly entities: Entities;
     readonly viewers: Viewers;
+    readonly people?: People | undefined;
     readonly versions: Versions;
     readonly settings: Settings;
 };
@@ -857,7 +877,7 @@ type OperationDocs = {
     readonly forms?: Readonly<Record<string, MediaType>>;
     readonly errors?: readonly string[];
 };
-type Optional = 'description' | 'colours' | 'demo' | 'seed';
+type Optional = 'description' | 'colours' | 'demo' | 'seed' | 'people';
 type OptionsOfKind = 'scalar' | 'scale' | 'touched' | 'rule' | 'range' | 'values' | 'format' | 'references' | 'foldedFrom' | 'accents' | 'cut' | 'computed' | 'kept' | 'initial' | 'pattern' | 'items' | 'schema' | 'enum';
 type OrderKey = {
     readonly column: ReadField;
@@ -916,6 +936,7 @@ type Parts<Own extends SettingTable> = {
     };
     readonly entities: Entities;
     readonly viewers?: Viewers;
+    readonly people?: boolean | DeclaredPeople;
     readonly versions?: Versions;
     readonly actions?: readonly Action[];
     readonly served?: () => Promise<Served>;
@@ -931,6 +952,11 @@ type Parts<Own extends SettingTable> = {
     readonly transfer?: Readonly<Record<string, Partial<TransferKind>>>;
     readonly commands?: Readonly<Record<string, ListedCommand>>;
     readonly examples?: Examples;
+};
+type People = Required<Omit<DeclaredPeople, 'mails'>> & Pick<DeclaredPeople, 'mails'> & {
+    readonly entity: string;
+    readonly table: string;
+    readonly emailKey: string;
 };
 type Placed = {
     readonly path?: string;
@@ -1015,6 +1041,7 @@ type Reply = {
     readonly status: number;
     readonly headers: Record<string, string>;
     readonly body: string | Uint8Array<ArrayBuffer> | null;
+    readonly cookies?: readonly string[];
     readonly code?: string | undefined;
     readonly operation?: Operation | undefined;
 };
@@ -1401,6 +1428,8 @@ type Viewer = {
     readonly role: Role;
     readonly subject?: string;
     readonly claims?: Readonly<Record<string, unknown>>;
+    readonly session?: string;
+    readonly since?: number;
 };
 type Viewers = {
     readonly entity?: string;

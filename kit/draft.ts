@@ -17,7 +17,7 @@ import {
 } from '#engines/shared/differences.ts'
 import {
   contentMigrations,
-  historyOf,
+  historyBefore,
   type Migration,
   outsideMark,
 } from '#engines/shared/migrations.ts'
@@ -222,7 +222,7 @@ export const draftMigrations = (
     const { engine } = drafting
     const lack = store
       ? mended(lackOf(drafting, entities, [], store))
-      : lackOf(drafting, entities, historyOf(engine, folder))
+      : lackOf(drafting, entities, historyBefore(engine, folder))
     return migrationsFor(lack, number, name).map(({ name, text }) => {
       const file = fileURLToPath(new URL(`${engine}/${name}.sql`, folder))
       mkdirSync(dirname(file), { recursive: true })
@@ -240,7 +240,7 @@ export const help = 'Usage: duet migrate --draft NAME'
 /** What the store of the settings has, if it has all migrations; undefined if there is none, or it does not answer, which is said. */
 const madeIn = async (config: Config, content: Content): Promise<MadeObjects | undefined> => {
   if (config.store.kind === 'sqlite' && !existsSync(config.store.file)) return undefined
-  const store = await storeOf(config, content.migrations)
+  const store = await storeOf(config, content)
   try {
     return (await store.pending()).length === 0 ? await store.made() : undefined
   } catch (error) {

@@ -214,7 +214,7 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   const model = modelFor(config, content)
   const entity = own(model.entities, name)
   if (!entity) throw unknownWord('entity', name, names)
-  const { ddl, dialect } = await storeOf(config, content.migrations)
+  const { ddl, dialect } = await storeOf(config, content)
   const { types, roots } = await graphqlOf(content, model, name)
   const definitions = definitionsOf(ddl, model.entities).filter(
     one => one.of === entity.table || (one.of === undefined && one.name === entity.table),

@@ -6,7 +6,25 @@ import { fileURLToPath } from 'node:url'
 import { isPostgres, targetIn } from '#base/database-url.ts'
 import { noticeMonths, soonestEnd } from '#base/dates.ts'
 import { nearest } from '#base/text.ts'
-import { ConfigError, port, type SettingTable, settings, type ValuesOf } from '#settings.ts'
+import {
+  ConfigError,
+  port,
+  providerSettings,
+  type SettingTable,
+  settings,
+  settingsOfProviders,
+  type ValuesOf,
+} from '#settings.ts'
+
+/** An identity provider, by its settings. */
+export type Provider = {
+  readonly name: string
+  readonly issuer: string
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly label: string
+  readonly scopes: readonly string[]
+}
 
 export type Config = {
   readonly development: boolean
@@ -17,6 +35,8 @@ export type Config = {
     | { readonly kind: 'sqlite'; readonly file: string }
     | { readonly kind: 'postgres'; readonly url: string }
   readonly values: ValuesOf<typeof settings>
+  /** The identity providers that DUET_OIDC names. */
+  readonly providers: readonly Provider[]
   /** The values of the content's own settings. */
   readonly content: Readonly<Record<string, unknown>>
 }
@@ -89,6 +109,24 @@ const deprecationFaults = (content: Raw, environment: ConfigEnvironment): readon
   ]
 }
 
+/** The identity providers of these values; what one of them lacks is added to the faults. */
+const providersOf = (named: readonly string[], values: Raw, faults: string[]): Provider[] =>
+  named.map(name => {
+    const settingOf = providerSettings(name)
+    const given = (key: keyof typeof settingOf) => String(values[settingOf[key]] ?? '')
+    for (const key of ['issuer', 'clientId', 'clientSecret'] as const)
+      if (values[settingOf[key]] === undefined)
+        faults.push(`${settingOf[key]} is needed, as DUET_OIDC names ${name}`)
+    return {
+      name,
+      issuer: given('issuer'),
+      clientId: given('clientId'),
+      clientSecret: given('clientSecret'),
+      label: given('label') || name.charAt(0).toUpperCase() + name.slice(1),
+      scopes: given('scopes').split(/[\s,]+/),
+    }
+  })
+
 /** Faults between settings that are right by themselves. */
 const contradictions = (values: Raw, environment: ConfigEnvironment): readonly string[] => {
   const faults: string[] = []
@@ -118,13 +156,16 @@ const contradictions = (values: Raw, environment: ConfigEnvironment): readonly s
 /** The Config of an environment, with the content's own settings. Throws a ConfigError that names every fault. */
 export const loadConfig = (environment: ConfigEnvironment, own: SettingTable = {}): Config => {
   const faults: string[] = []
-  const names = [...Object.keys(settings), ...Object.keys(own)]
+  const ofProviders = settingsOfProviders(environment.DUET_OIDC)
+  const names = [...Object.keys(settings), ...Object.keys(own), ...Object.keys(ofProviders)]
   for (const name of Object.keys(environment))
     if (name.startsWith('DUET_') && !names.includes(name) && name !== checkDatabase)
       faults.push(unknown(name, names))
   const values = readTable(settings, environment, faults) as Config['values']
   const content = readTable(own, environment, faults)
   faults.push(...contradictions(values, environment), ...deprecationFaults(content, environment))
+  const { DUET_OIDC: named = [] } = values
+  const providers = providersOf(named, readTable(ofProviders, environment, faults), faults)
   const inPort = port(environment.PORT || '3000')
   if ('fault' in inPort) faults.push(`PORT ${inPort.fault}`)
   if (faults.length > 0) throw new ConfigError(faults.join('\n'))
@@ -138,6 +179,7 @@ export const loadConfig = (environment: ConfigEnvironment, own: SettingTable = {
       ? { kind: 'sqlite', file: resolve(url.slice('sqlite:'.length)) }
       : { kind: 'postgres', url },
     values,
+    providers,
     content,
   }
 }

@@ -2,7 +2,14 @@
 import '#base/older-node.ts'
 import { mapped } from '#base/object.ts'
 import { checkShape, keys, madeWith, must, optionsOf, type Shape } from '#base/shape.ts'
-import { type ErrorKind, errorShape, type FieldFault, machineErrors, mergeErrors } from '#errors.ts'
+import {
+  type ErrorKind,
+  errorShape,
+  type FieldFault,
+  machineErrors,
+  mergeErrors,
+  peopleErrors,
+} from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
 import {
   checkSwitches,
@@ -13,6 +20,7 @@ import {
 } from '#model/model.ts'
 import { currencyOf } from '#model/money.ts'
 import { operationDocsShape } from '#model/operation-docs.ts'
+import { type DeclaredPeople, type People, peopleOf, peopleShape } from '#model/people.ts'
 import { alternativesOf, ruleShape } from '#model/policy.ts'
 import {
   declaredVersionsShape,
@@ -119,6 +127,8 @@ type Parts<Own extends SettingTable> = {
   readonly entities: Entities
   /** Who calls; without it nobody has a row, and the roles of tokens are `service` and `admin`. */
   readonly viewers?: Viewers
+  /** Has those rows sign in here, by a code in a mail, a provider or a password; the fields that this needs are found unless they are named. */
+  readonly people?: boolean | DeclaredPeople
   /** The versions of its REST API, made by `defineVersions`; one, if it says nothing. */
   readonly versions?: Versions
   /** Writes that are no plain create, update or delete. */
@@ -151,12 +161,14 @@ type Parts<Own extends SettingTable> = {
 }
 
 /** What a content may go without. */
-type Optional = 'description' | 'colours' | 'demo' | 'seed'
+type Optional = 'description' | 'colours' | 'demo' | 'seed' | 'people'
 
 export type Content = Required<
   Omit<Parts<SettingTable>, 'switches' | 'creationRates' | 'currency' | Optional>
 > &
-  Pick<Parts<SettingTable>, Optional> & {
+  Pick<Parts<SettingTable>, Exclude<Optional, 'people'>> & {
+    /** Sign-in, with the fields that it needs; absent in a content without it. */
+    readonly people?: People
     /** How many rows of an entity one caller may create in a minute, the superuser apart. */
     readonly creationRates: (
       values: Readonly<Record<string, unknown>>,
@@ -210,6 +222,7 @@ const partsShape = (entities: Entities): Shape =>
     colours: keys<NonNullable<Content['colours']>>({ graphql: 'text', rest: 'text' }),
     entities: must({ named: 'anything' }),
     viewers: viewersShape,
+    people: peopleShape,
     versions: declaredVersionsShape,
     actions: { each: actionShape },
     served: 'function',
@@ -308,8 +321,9 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
 ): Content => {
   const shape = partsShape(parts?.entities ?? {})
   checkShape(shape, parts, 'the content')
-  const { switches, creationRates, currency, demo, seed, ...rest } = parts
-  const { errors = {}, settings = {}, actions = [], versions = defineVersions() } = parts
+  const { switches, creationRates, currency, demo, seed, people: declared, ...rest } = parts
+  const { settings = {}, actions = [], versions = defineVersions() } = parts
+  const errors = { ...(declared && peopleErrors), ...parts.errors }
   if (!optionsOf(versions))
     throw new Error('The versions of the content must be made by defineVersions({ 1: {} })')
   const { viewers = { roles: serviceRoles } } = parts
@@ -322,6 +336,7 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
   checkSettings(settings)
   checkLook(parts.title, parts.colours)
   checkViewers(parts.entities, viewers, rulesOfActions(actions))
+  const people = peopleOf(parts.entities, viewers, declared)
   checkVersions(parts.entities, versions)
   checkActions(parts.entities, actions)
   checkRoutes(versions, actions)
@@ -342,6 +357,7 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
     graphqlStrings: false,
     ...rest,
     viewers,
+    ...(people && { people }),
     actions,
     // The routes with the actions: two of one version may have one path, or one name in a document.
     served: async () => {
@@ -383,12 +399,13 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
 
 /** The model of a content with an operator's settings; throws a plain error if a rule names an unknown switch, or the steps of an action or a hook are at fault. */
 export const modelOf = (
-  { title, description, entities, viewers, versions, actions, errors, graphqlStrings }: Content,
+  { title, description, entities, viewers, versions, actions, errors, ...content }: Content,
   settings: Settings,
 ): Model => {
   checkSwitches(entities, settings.switches, rulesOfActions(actions))
   const about = title === usualTitle ? description : [title, description].filter(Boolean).join(': ')
-  const model = { about, entities, viewers, versions, settings, graphqlStrings }
+  const { graphqlStrings, people } = content
+  const model = { about, entities, viewers, people, versions, settings, graphqlStrings }
   checkSteps(model, actions, mergeErrors(machineErrors, errors))
   return model
 }

@@ -220,6 +220,21 @@ export const machineErrors = defineErrors({
   },
 })
 
+/** The codes of a content whose people sign in. */
+export const peopleErrors = defineErrors({
+  STEP_UP_NEEDED: {
+    status: 403,
+    title: 'This needs a session of the last ten minutes',
+    example: 'Sign in again: email is changed with a session of the last ten minutes',
+  },
+  BLOCKED: { status: 403, title: 'This person is blocked and may not sign in' },
+  INVALID_ORIGIN: {
+    status: 403,
+    title: 'Pages of this origin may not sign people in',
+    example: 'Pages of https://example.net may not sign people in here',
+  },
+})
+
 export type ErrorCode = keyof typeof machineErrors
 
 /** How many faults of an input are told; one more says how many follow. */

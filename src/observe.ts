@@ -64,7 +64,7 @@ export type Event =
   /** A message that could not be sent: its recipient's id and a reason without the address; `again`: it is tried again. */
   | {
       readonly kind: 'mail failed'
-      readonly recipient: number
+      readonly recipient: number | null
       readonly reason: string
       readonly again: boolean
     }

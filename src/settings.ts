@@ -66,6 +66,15 @@ const wholeThreads = whole(1, 64)
 export const threadCount: SettingRule<'auto' | number> = given =>
   given === 'auto' ? { value: 'auto' } : wholeThreads(given)
 
+const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
+
+/** Whether nobody on the way can change what is asked of an address: it is of TLS, or of this machine. */
+export const isSafeAddress = (given: string): boolean => {
+  const { protocol, hostname = '', username, search, hash } = URL.parse(given) ?? {}
+  const isSafe = protocol === 'https:' || (protocol === 'http:' && loopback.test(hostname))
+  return isSafe && !username && !search && !hash
+}
+
 const isOrigin = (text: string) => URL.parse(text)?.origin === text
 
 /** Whether each % begins an escape of a character. */
@@ -153,6 +162,22 @@ export const setting = <Value, const Usual extends string>(
 /** How many requests a caller may make in a minute if DUET_RATE_LIMIT is unset; 0: any number. */
 export const usualRateLimit = { production: 6000, development: 0 } as const
 
+/** The ways in that an operator may switch on. */
+export const waysIn = ['code', 'oidc', 'password'] as const
+export type WayIn = (typeof waysIn)[number]
+
+/** The settings that are of sign-in alone. */
+export const settingsOfPeople = [
+  'DUET_PEOPLE_SECRET',
+  'DUET_PEOPLE_SECRET_OLD',
+  'DUET_SIGNIN',
+  'DUET_OIDC',
+  'DUET_APP_ORIGINS',
+] as const
+
+/** Names that accounts have which are of no provider. */
+const takenProviders = ['credential', 'email-otp']
+
 /** The machine's settings; the docs list them too. An empty `usual` means that there is no default. */
 export const settings = {
   DUET_ENV: setting(
@@ -233,6 +258,37 @@ export const settings = {
   DUET_JWKS_FILE: setting(text, '', 'A file with the public keys of tokens'),
   DUET_AUTH_ISSUER: setting(text, '', 'What `iss` of a token must be'),
   DUET_AUTH_AUDIENCE: setting(text, '', 'What `aud` of a token must have'),
+  DUET_PEOPLE_SECRET: setting(
+    text,
+    '',
+    'Secret of sign-in, 32 bytes or more, for sessions, codes and keys at rest; development makes one in a file, and production has no sign-in without it',
+  ),
+  DUET_PEOPLE_SECRET_OLD: setting(
+    text,
+    '',
+    'The secret of sign-in of before, while it is replaced: it opens keys that it sealed',
+  ),
+  DUET_SIGNIN: setting(
+    listOf(
+      one => waysIn.some(way => way === one),
+      'must be some of code, oidc, password, with commas between them',
+    ),
+    '',
+    'How people sign in: `code` in a mail, `oidc` with a provider, `password`; code and oidc as far as mail and providers are set up, and code in development',
+  ),
+  DUET_OIDC: setting(
+    listOf(
+      one => /^[a-z][a-z0-9-]{0,30}$/.test(one) && !takenProviders.includes(one),
+      `must be names of identity providers such as google, in small letters, with commas between them, and none of ${takenProviders.join(', ')}`,
+    ),
+    '',
+    'Identity providers, with commas between; for each, such as `google`, set DUET_OIDC_GOOGLE_ISSUER, DUET_OIDC_GOOGLE_CLIENT_ID and DUET_OIDC_GOOGLE_CLIENT_SECRET',
+  ),
+  DUET_APP_ORIGINS: setting(
+    listOf(isOrigin, 'must be origins such as https://app.example.org, with commas between them'),
+    '',
+    'Origins besides our own whose pages may sign people in',
+  ),
   DUET_INTROSPECTION: setting(
     onOff,
     '',
@@ -402,6 +458,40 @@ export const settings = {
   ),
   DUET_METRICS_HOST: setting(text, '127.0.0.1', 'Address to listen on for Prometheus'),
 } as const satisfies SettingTable
+
+/** The names of the settings of an identity provider, by what they say. */
+export const providerSettings = (provider: string) => {
+  const prefix = `DUET_OIDC_${provider.toUpperCase().replaceAll('-', '_')}`
+  return {
+    issuer: `${prefix}_ISSUER`,
+    clientId: `${prefix}_CLIENT_ID`,
+    clientSecret: `${prefix}_CLIENT_SECRET`,
+    label: `${prefix}_LABEL`,
+    scopes: `${prefix}_SCOPES`,
+  } as const
+}
+
+/** The settings of the identity providers that DUET_OIDC names. */
+export const settingsOfProviders = (named: string | undefined): SettingTable => {
+  const table: Record<string, Setting> = {}
+  for (const provider of (named ?? '').split(',').flatMap(one => one.trim() || [])) {
+    const { issuer, clientId, clientSecret, label, scopes } = providerSettings(provider)
+    table[issuer] = setting(
+      textWhere(isSafeAddress, 'must be an https URL (http on loopback) without query'),
+      '',
+      `The issuer of the identity provider ${provider}, whose discovery document says the rest`,
+    )
+    table[clientId] = setting(text, '', `The client id that ${provider} gave this service`)
+    table[clientSecret] = setting(text, '', `The client secret that ${provider} gave this service`)
+    table[label] = setting(text, '', `What the button for ${provider} says`)
+    table[scopes] = setting(
+      text,
+      'openid email profile',
+      `The scopes that ${provider} is asked for`,
+    )
+  }
+  return table
+}
 
 /** The names of the settings for the end of a version: from when on it is deprecated, and when it ends. */
 export const endSettings = (version: number) =>

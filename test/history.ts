@@ -5,8 +5,7 @@ import type { Content } from '#content.ts'
 import { type EngineName, historyOf } from '#engines/shared/migrations.ts'
 
 /** The machine's and then the content's, in the order in which they are applied. */
-export const historyFor = (engine: EngineName, { migrations }: Content = content) =>
-  historyOf(engine, migrations)
+export const historyFor = (engine: EngineName, of: Content = content) => historyOf(engine, of)
 
 /** What a store of a content is kept under: two contents may name their entities alike. */
 export const digestOf = (content?: Content): string => {

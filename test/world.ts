@@ -21,9 +21,11 @@ import type { App } from '#http/request.ts'
 import { createMail, type MailOptions } from '#mail/mail.ts'
 import type { Model } from '#model/model.ts'
 import type { Event } from '#observe.ts'
+import type { PeopleSettings } from '#people/settings.ts'
 import { cachedReader, publishing } from '#read/read.ts'
 import { createApp } from '#serve/app.ts'
 import { putRows } from '#serve/insert.ts'
+import { servePeople } from '#serve/people.ts'
 import { announcedIn } from '#serve/service.ts'
 import { settings } from '#settings.ts'
 import { createUsage } from '#versions/deprecated-use.ts'
@@ -73,6 +75,8 @@ export type WorldOptions = {
   readonly deprecation?: DeprecationDays
   /** Mail is put into `letters` unless this says how it leaves. */
   readonly mail?: Partial<MailOptions>
+  /** Has people sign in, with these settings in place of the usual ones. */
+  readonly people?: Partial<PeopleSettings>
   /** How often the outbox looks, and how soon it tries again, in milliseconds. */
   readonly outbox?: Pick<OutboxOptions, 'every' | 'retryAfter'>
 }
@@ -82,6 +86,9 @@ export type Rows = Readonly<Record<string, readonly Readonly<Record<string, unkn
 
 /** When the rows of a world begin; the n-th of all was made n minutes later. */
 const epoch = Date.UTC(2026, 0, 1)
+
+/** The secret of sign-in in tests. */
+export const peopleSecret = 'fQ2o8w0v3nYc7ZrT1xKqL5mB9sHdGjUe4aP6iNyVtRkC'
 
 /** The contract's own limits. */
 export const documentLimits: DocumentLimits = {
@@ -202,8 +209,33 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     }),
     now,
   }
+  const peopleSettings = options.people && {
+    title: 'Duet',
+    url: 'https://duet.example.org',
+    secret: peopleSecret,
+    oldSecret: undefined,
+    ways: ['code'] as const,
+    signUp: true,
+    signUpRate: Number.POSITIVE_INFINITY,
+    limited: false,
+    providers: [],
+    origins: ['https://duet.example.org'],
+    ...options.people,
+  }
+  const observe = (event: Event) => void events.push(event)
+  const people =
+    peopleSettings && model.people
+      ? servePeople(
+          engine,
+          {
+            ...{ model, people: model.people, wakeOutbox: outbox.wake, mail, observe },
+            settings: () => peopleSettings,
+          },
+          now,
+        )
+      : undefined
   const edge: HttpContext = {
-    authenticate: createAuthenticator({ secret }, content.viewers, now),
+    authenticate: createAuthenticator({ secret }, content.viewers, now, undefined, people?.own),
     observe: event => void events.push(event),
     callerOf: callersBehind(),
     queue: createQueue({ wait: 60_000, writeWait: 60_000, size: 100_000 }),
@@ -230,6 +262,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     development: options.development ?? true,
     version: 'test',
     ready: async () => null,
+    people,
     notices:
       options.deprecation && createNotices(options.deprecation, model.versions, now, core.usage),
   })
@@ -237,6 +270,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
   const look = lookInto(store)
   const close = async () => {
     try {
+      await people?.close()
       await outbox.close(0)
       await look.close()
       await engine.close()

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errors } from '#content/errors.ts'
-import { machineErrors, mergeErrors } from '#errors.ts'
+import { machineErrors, mergeErrors, peopleErrors } from '#errors.ts'
 import {
   type ErrorText,
   metTexts,
@@ -12,7 +12,7 @@ import {
 } from './support/error-texts.ts'
 import { createWorld } from './world.ts'
 
-const known = mergeErrors(machineErrors, errors)
+const known = mergeErrors(machineErrors, peopleErrors, errors)
 
 /** What is wrong with a text wherever it begins. */
 const slipIn = (text: string): string | undefined => {

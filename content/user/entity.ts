@@ -93,13 +93,16 @@ export const user = entity({
   counted: ['role', 'status'],
   after: {
     create: {
-      fields: ['name', 'email'],
-      run: ({ id, name, email }, services, signal) =>
-        sendVerification(
-          { id: Number(id), name: String(name), email: String(email) },
-          services,
-          signal,
-        ),
+      fields: ['name', 'email', 'emailVerified'],
+      // Who signed up by a code has proved the address.
+      run: async ({ id, name, email, emailVerified }, services, signal) => {
+        if (!emailVerified)
+          await sendVerification(
+            { id: Number(id), name: String(name), email: String(email) },
+            services,
+            signal,
+          )
+      },
     },
   },
 })

@@ -176,7 +176,7 @@ export const serveForCheck = async (content: Content, database?: string): Promis
   const config = loadConfig(settings, content.settings)
   const model = modelFor(config, content)
   learnFrom(model.entities, (await content.demo?.()) ?? {})
-  const store = await storeOf(config, content.migrations)
+  const store = await storeOf(config, content)
   await migrateStore(store, content.entities)
   const drift = await checkSchema(store, content.entities)
   const { dialect } = store

@@ -10,7 +10,7 @@ import { endOnSignals } from '#cli/serve.ts'
 import { goOnWithout } from '#cli/terminal.ts'
 import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
-import { historyOf } from '#engines/shared/migrations.ts'
+import { historyBefore } from '#engines/shared/migrations.ts'
 import { draftings, draftMigrations, lackOf, RenameQuestion } from '#kit/draft.ts'
 import type { Entities } from '#model/model.ts'
 import { tellOnStart } from '#pages/start.ts'
@@ -60,7 +60,7 @@ const untilMigrated = async (
     }))
     try {
       const lacks = draftings.map(drafting => {
-        const history = historyOf(drafting.engine, content.migrations)
+        const history = historyBefore(drafting.engine, content.migrations)
         const { inside, outside } = lackOf(drafting, entities, history)
         return { engine: drafting.engine, statements: [...inside, ...outside] }
       })
@@ -94,8 +94,8 @@ const untilMigrated = async (
  * a migration that fails leaves nothing.
  */
 const tryMigrations = async ({ config, content }: Program): Promise<void> => {
-  const { entities, migrations } = content
-  const store = await storeOf(config, migrations)
+  const { entities } = content
+  const store = await storeOf(config, content)
   if (config.store.kind === 'postgres') return void (await migrateStore(store, entities))
   const { file } = config.store
   if (!existsSync(file) || (await store.pending()).length === 0) return
@@ -104,7 +104,7 @@ const tryMigrations = async ({ config, content }: Program): Promise<void> => {
   try {
     const copy = join(folder, 'duet.db')
     await backUp(file, copy, { force: false, onPages: () => {} })
-    const tried = await storeOf({ ...config, store: { kind: 'sqlite', file: copy } }, migrations)
+    const tried = await storeOf({ ...config, store: { kind: 'sqlite', file: copy } }, content)
     await migrateStore(tried, entities)
     await checkSchema(tried, entities)
   } finally {

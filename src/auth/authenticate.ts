@@ -10,12 +10,19 @@ import {
   misfit,
   type Parties,
   refused,
+  sessionGrantOf,
   type TokenViewers,
 } from '#auth/token.ts'
 import { program } from '#base/paths.ts'
 import { anonymous, type Viewer } from '#model/policy.ts'
 
 export type AuthConfig = KeyConfig & Parties
+
+/** Our own tokens, of people who signed in here: their key by its name, undefined if it is none of ours, and whom they must name. */
+export type OwnTokens = {
+  readonly find: (kid: string) => Promise<VerifyingKey | undefined>
+  readonly parties: () => Parties
+}
 
 /**
  * The viewer of an `Authorization` header: at once if there is none or its token is cached, else by a promise.
@@ -30,6 +37,9 @@ type BeforeCheck = (wasAccepted: boolean) => void | Promise<void>
 
 const longestToken = 8_192
 
+/** How our own tokens are signed. */
+const ownAlgorithm = 'EdDSA'
+
 /** RFC 6750, section 2.1: the scheme in any case, one space, the token; here a signed one (RFC 7515, section 3.1). */
 const bearer = /^bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i
 
@@ -39,6 +49,7 @@ export const createAuthenticator = (
   viewers: TokenViewers,
   now: () => number,
   onMisfit?: () => void,
+  own?: OwnTokens,
 ): Authenticate => {
   const keys = tokenKeysOf(config, now)
   const verified = createVerified(now)
@@ -64,12 +75,16 @@ export const createAuthenticator = (
     }
     // Only the name of the key is used: other members about keys (`jwk`, `jku`, `x5c`, `x5u`) come from its sender.
     const { alg, kid, crit } = header
-    if (typeof alg !== 'string' || !keys.algorithms.includes(alg))
+    const isOurs = own !== undefined && alg === ownAlgorithm
+    if (typeof alg !== 'string' || !(isOurs || keys.algorithms.includes(alg)))
       throw refused('The token is signed in a way that is not accepted here')
     if (kid !== undefined && typeof kid !== 'string')
       throw refused('The kid of the token is not a string')
     if (crit !== undefined) throw refused('The token needs an extension that is not known here')
-    const key = await keys.find({ alg, kid })
+    const ownKey = isOurs && kid !== undefined ? await own.find(kid) : undefined
+    if (ownKey === undefined && !keys.algorithms.includes(alg))
+      throw refused('The token is signed by an unknown key')
+    const key = ownKey ?? (await keys.find({ alg, kid }))
     // The key says which algorithm holds, never the token (RFC 8725, section 3.1).
     const { payload } = await compactVerify(token, key.key, { algorithms: [key.alg] }).catch(
       (error: unknown) => {
@@ -78,7 +93,10 @@ export const createAuthenticator = (
         throw refused(misfit)
       },
     )
-    const grant = grantOf(payload, viewers, config, now())
+    // What the claims of a session are is decided by the key, as others have such claims too.
+    const grant = ownKey
+      ? sessionGrantOf(payload, viewers, own?.parties() ?? {}, now())
+      : grantOf(payload, viewers, config, now())
     verified.add(authorization, grant, key)
     return grant.viewer
   }

@@ -7,9 +7,11 @@ import {
   readKeySet,
   readUrlText,
   setAlgorithms,
+  type VerifyingKey,
 } from '#auth/key-set.ts'
 import { secretBytes } from '#auth/secret.ts'
 import { keysUnavailable, refused } from '#auth/token.ts'
+import { ApiError } from '#errors.ts'
 
 /** Where the keys come from. */
 export type KeyConfig =
@@ -67,6 +69,19 @@ export const tokenKeysOf = (config: KeyConfig, now: () => number): TokenKeys => 
   const { jwksFile } = config
   const source = { read: () => readFileText(jwksFile), freshFor: 5_000, coolDown: 5_000 }
   return { algorithms: setAlgorithms, find: renewing(source, now, firstText(jwksFile)) }
+}
+
+/**
+ * Finds the keys of our own tokens by name in the text of a set, which is read when it is a minute old, and for a name that it lacks at
+ * most once a second; undefined for one that it does not have. Rejects with `UNAVAILABLE` if that cannot be known.
+ */
+export const ownKeysOf = (read: () => Promise<string>, now: () => number) => {
+  const find = renewing({ read, freshFor: 60_000, coolDown: 1000 }, now)
+  return (kid: string): Promise<VerifyingKey | undefined> =>
+    find({ alg: 'EdDSA', kid }).catch((error: unknown) => {
+      if (error instanceof ApiError && error.badToken) return undefined
+      throw error
+    })
 }
 
 type KeySource = {

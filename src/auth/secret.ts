@@ -36,11 +36,12 @@ const weaknessOf = (secret: string): string | undefined => {
 }
 
 /** The bytes of a strong secret; throws an error with the setting and the remedy for a weak one. */
-export const secretBytes = (secret: string): Uint8Array<ArrayBuffer> => {
+export const secretBytes = (
+  secret: string,
+  setting = 'DUET_AUTH_SECRET',
+): Uint8Array<ArrayBuffer> => {
   const weakness = weaknessOf(secret)
   if (weakness !== undefined)
-    throw new Error(
-      `DUET_AUTH_SECRET is too weak: ${weakness}; make one with: openssl rand -base64 48`,
-    )
+    throw new Error(`${setting} is too weak: ${weakness}; make one with: openssl rand -base64 48`)
   return new TextEncoder().encode(secret)
 }

@@ -167,6 +167,21 @@ const viewerOf = (claims: Claims, viewers: TokenViewers): Viewer => {
   }
 }
 
+/** The grant of a token of ours, which has a session: a write looks for that, and asks how old it is. */
+export const sessionGrantOf = (
+  payload: Uint8Array,
+  { entity, roles }: TokenViewers,
+  parties: Parties,
+  now: number,
+): Grant => {
+  const grant = grantOf(payload, { ...(entity !== undefined && { entity }), roles }, parties, now)
+  const claims = claimsOf(payload)
+  const [session, since] = [claims.get('sid'), claims.get('auth_time')]
+  if (typeof session !== 'string' || typeof since !== 'number' || grant.viewer.id === null)
+    throw refused('The token names no session')
+  return { ...grant, viewer: { ...grant.viewer, session, since } }
+}
+
 /** The grant of signed claims (RFC 7519, section 4.1); throws `UNAUTHENTICATED` for claims that break a rule. */
 export const grantOf = (
   payload: Uint8Array,

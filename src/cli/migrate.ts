@@ -21,7 +21,7 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
     return (await draft.load()).run([values.draft], content)
   }
   const config = loadConfig(process.env, content.settings)
-  const store = await storeOf(config, content.migrations)
+  const store = await storeOf(config, content)
   // A file needs no server, and the process that serves one has migrated it.
   if (config.store.kind === 'postgres') await hold(store, config)
   const applied = await migrateStore(store, content.entities)

@@ -197,7 +197,7 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   if (fault !== undefined) throw new UsageError(`--to ${fault}`)
   const config = loadConfig(process.env, content.settings)
   fileOf(config, 'duet move goes from SQLite to PostgreSQL only')
-  const store = await storeOf(config, content.migrations)
+  const store = await storeOf(config, content)
   // Throws if there is none: to hold a store would make its folder.
   await store.pending()
   // Held, so that no server writes into it during the move.
@@ -219,11 +219,12 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
     const { commandConnection } = await import('#engines/postgres/migrate.ts')
     const target = await openTarget(
       commandConnection(to, config.values.DUET_PG_PREPARE),
-      historyOf('postgres', content.migrations),
+      historyOf('postgres', content),
     )
     // Copies and compares; throws if the two are not the same in the end.
     const moveAll = async (source: Session & Side): Promise<void> => {
-      const tables = [...(await machineryOf(source)), ...contentTables(content.entities)]
+      const { first, last } = await machineryOf(source)
+      const tables = [...first, ...contentTables(content.entities), ...last]
       const restarts = values.restart === true
       await target.begin({ source: identity.digest('hex'), tables, restarts })
       await copyTables(source, target, tables)
@@ -248,10 +249,7 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   } finally {
     release()
   }
-  const { label } = await storeOf(
-    { ...config, store: { kind: 'postgres', url: to } },
-    content.migrations,
-  )
+  const { label } = await storeOf({ ...config, store: { kind: 'postgres', url: to } }, content)
   process.stdout.write(
     `moved ${store.label} to ${label}; set DUET_DATABASE_URL to that database, and start the server\n`,
   )

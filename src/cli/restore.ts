@@ -29,11 +29,12 @@ that it cannot be restored. The present store is not touched.
 For a store in PostgreSQL use its own tools: ${tool}`
 
 /** What a backup has, in lines. Throws with the reason if it cannot be restored. Nothing is left behind. */
-const trialOf = async (source: string, { entities, migrations }: Content): Promise<string> => {
+const trialOf = async (source: string, content: Content): Promise<string> => {
   const folder = mkdtempSync(join(tmpdir(), 'duet-check-'))
   try {
     const file = join(folder, 'duet.db')
-    const known = historyOf('sqlite', migrations)
+    const { entities } = content
+    const known = historyOf('sqlite', content)
     const tables = Object.values(entities).map(({ table }) => table)
     const { hasSum } = await restore(source, file, { force: false, tables, migrations: known })
     const sumFile = sumFileOf(source)
@@ -83,7 +84,7 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   const { size } = await restore(resolve(file), store, {
     force: values.force === true,
     tables: Object.values(content.entities).map(({ table }) => table),
-    migrations: historyOf('sqlite', content.migrations),
+    migrations: historyOf('sqlite', content),
   })
   process.stdout.write(`restored ${file} to ${store}, ${size.toLocaleString('en')} bytes\n`)
 }

@@ -388,5 +388,11 @@ const finish = (serving: Serving, exchange: Exchange, made: Reply): Response => 
   if (requests.hasSubscribers) Object.assign(facts, event)
   if (edge.sendsTiming) headers['Server-Timing'] = serverTiming(event, edge.indexesOf)
   edge.observe(event)
-  return new Response(body, { status, headers })
+  const { cookies } = reply
+  if (cookies === undefined) return new Response(body, { status, headers })
+  const exposed = headers['Access-Control-Expose-Headers']
+  if (exposed !== undefined) headers['Access-Control-Expose-Headers'] = `${exposed}, Set-Auth-Token`
+  const response = new Response(body, { status, headers })
+  for (const cookie of cookies) response.headers.append('Set-Cookie', cookie)
+  return response
 }

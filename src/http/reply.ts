@@ -8,6 +8,8 @@ export type Reply = {
   /** A fresh object for each reply: the headers of every response are added to it. */
   readonly headers: Record<string, string>
   readonly body: string | Uint8Array<ArrayBuffer> | null
+  /** What it sets in `Set-Cookie`, a header each; such an answer shows the pages of other origins its session in `Set-Auth-Token`. */
+  readonly cookies?: readonly string[]
   /** For the log: the code of an error that the status does not show, and the operation of GraphQL. */
   readonly code?: string | undefined
   readonly operation?: Operation | undefined

@@ -5,8 +5,8 @@ import type { Observe } from '#observe.ts'
 
 /** A message to send; it is composed just before, so that it is up to date. */
 type Letter = {
-  /** The id of the recipient's row, which logs may contain; the address they may not. */
-  readonly recipient: number
+  /** The id of the recipient's row, which logs may contain; the address they may not. Null for one that its sender counts. */
+  readonly recipient: number | null
   readonly address: string
   readonly compose: () => Message
 }
@@ -86,9 +86,11 @@ export const createMail = ({ now, observe, delivery }: MailOptions): Mailer => {
     send: async ({ recipient, address, compose }, signal) => {
       if (!deliver) return
       const [id, mailbox, time] = [String(recipient), address.toLowerCase(), now()]
-      if (toRecipient.isFull(id, time) || toAddress.isFull(mailbox, time))
+      const isCounted = recipient !== null
+      if (isCounted && (toRecipient.isFull(id, time) || toAddress.isFull(mailbox, time)))
         return void observe({ kind: 'mail failed', recipient, reason: 'too many', again: false })
       const count = (by: 1 | -1) => {
+        if (!isCounted) return
         toRecipient.add(id, time, by)
         toAddress.add(mailbox, time, by)
       }

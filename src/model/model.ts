@@ -18,6 +18,7 @@ import type { Entity } from '#model/entity.ts'
 import type { Currency } from '#model/money.ts'
 import { columnName, entityOf, fieldOf, typeName, wrong } from '#model/names.ts'
 import { partFaults } from '#model/parts.ts'
+import type { People } from '#model/people.ts'
 import { isByRow, type Switches } from '#model/policy.ts'
 import type { Versions } from '#model/version.ts'
 import type { Viewers } from '#model/viewers.ts'
@@ -43,6 +44,8 @@ export type Model = {
   readonly about?: string | undefined
   readonly entities: Entities
   readonly viewers: Viewers
+  /** Who signs in here; undefined if nobody does. */
+  readonly people?: People | undefined
   readonly versions: Versions
   readonly settings: Settings
 }

@@ -52,6 +52,10 @@ export type Viewer = {
   readonly subject?: string
   /** The values of the claims from which that row is made, by field. */
   readonly claims?: Readonly<Record<string, unknown>>
+  /** The session that our own token is of, which a write looks for; absent for tokens of others. */
+  readonly session?: string
+  /** When that session began, in seconds since 1970. */
+  readonly since?: number
 }
 
 export const anonymous: Viewer = { id: null, role: 'anonymous' }

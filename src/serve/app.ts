@@ -34,6 +34,7 @@ import { mountRest } from '#rest/rest.ts'
 import { routesOf } from '#rest/routes.ts'
 import { queryTypes } from '#rest/where.ts'
 import { patchTypes } from '#rest/writes.ts'
+import type { ServedPeople } from '#serve/people.ts'
 import { type Notices, successorAmong } from '#versions/deprecation.ts'
 import { differencesOf } from '#versions/differences.ts'
 import { errorVersionOf, noSuchVersion, versionHeader } from '#versions/negotiation.ts'
@@ -50,6 +51,8 @@ export type AppOptions = {
   readonly ready: () => Promise<string | null>
   /** Why the store can only be read now; null if it can be written. */
   readonly readOnly?: () => string | null
+  /** Sign-in; absent where nobody signs in. */
+  readonly people?: Pick<ServedPeople, 'mount'> | undefined
   /** Absent if no version of the REST API is deprecated. */
   readonly notices?: Notices | undefined
 }
@@ -183,6 +186,7 @@ export const createApp = (
   const graphiql = mountPages(app, options)
   const openGraphql = mountGraphql(app, core, edge, options.graphql, graphiql)
   mountProbes(app, options)
+  options.people?.mount(app, edge)
   const allowedAt = allowing(app.routes)
   const announced = announcing(versions, notices, successorAmong(versions.newest, allowedAt))
   const paths = app.routes.map(({ path }) => path)

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { type Authenticate, createAuthenticator } from '#auth/authenticate.ts'
+import { type Authenticate, createAuthenticator, type OwnTokens } from '#auth/authenticate.ts'
 import type { KeyConfig } from '#auth/keys.ts'
 import { mint, type Parties, type TokenViewers } from '#auth/token.ts'
 import type { Config } from '#config.ts'
@@ -44,7 +44,12 @@ export const partiesFor = ({ values }: Config, { by }: TokenViewers): Parties =>
 }
 
 /** Throws a ConfigError if a key or a party is missing, and a plain error if one cannot be used. */
-export const authOf = (config: Config, viewers: TokenViewers, observe?: Observe): Auth => {
+export const authOf = (
+  config: Config,
+  viewers: TokenViewers,
+  observe?: Observe,
+  own?: OwnTokens,
+): Auth => {
   const parties = partiesFor(config, viewers)
   const keys = keysFor(config)
   const role = viewers.roles.superuser
@@ -57,6 +62,7 @@ export const authOf = (config: Config, viewers: TokenViewers, observe?: Observe)
       viewers,
       Date.now,
       observe && reportingMisfits(keySource(config), observe),
+      own,
     ),
     superuserToken: async () =>
       'secret' in keys
@@ -65,9 +71,9 @@ export const authOf = (config: Config, viewers: TokenViewers, observe?: Observe)
   }
 }
 
-/** The secret's file of development: beside a SQLite store, else where such a store would be by default. */
-const secretFile = ({ store }: Config): string =>
-  store.kind === 'sqlite' ? join(dirname(store.file), 'secret') : resolve('data/secret')
+/** The file of a secret of development: beside a SQLite store, else where such a store would be by default. */
+const secretFile = ({ store }: Config, name = 'secret'): string =>
+  store.kind === 'sqlite' ? join(dirname(store.file), name) : resolve('data', name)
 
 /** Where the keys of tokens come from, as an operator knows it. */
 export const keySource = (config: Config): string =>
@@ -85,7 +91,16 @@ export const keysFor = (config: Config, made: (file: string) => void = () => {})
     throw new ConfigError(
       'production needs a key for tokens: set DUET_AUTH_SECRET (32 bytes or more), DUET_JWKS_URL or DUET_JWKS_FILE',
     )
-  const file = secretFile(config)
+  return { secret: fileSecret(config, 'secret', made) }
+}
+
+/** The secret of a file of development, which is made if it is not there; `made` is then called. */
+export const fileSecret = (
+  config: Config,
+  name: string,
+  made: (file: string) => void = () => {},
+): string => {
+  const file = secretFile(config, name)
   if (!existsSync(file)) {
     // Where no store can be made, no secret is written either.
     if (config.store.kind === 'sqlite') checkPath(config.store.file)
@@ -98,5 +113,5 @@ export const keysFor = (config: Config, made: (file: string) => void = () => {})
       if (!existsSync(file)) throw error
     }
   }
-  return { secret: readFileSync(file, 'utf8').trim() }
+  return readFileSync(file, 'utf8').trim()
 }

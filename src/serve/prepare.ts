@@ -1,7 +1,8 @@
 /** Makes a store ready once before it is served, by one process or several. */
 import { withOpened } from '#base/with-opened.ts'
 import type { Config } from '#config.ts'
-import type { Content, ContentStore, RowsByEntity } from '#content.ts'
+import type { Content, ContentStore, OpenStore, RowsByEntity } from '#content.ts'
+import type { Model } from '#model/model.ts'
 import { authOf } from '#serve/auth.ts'
 import { checkedGraphql } from '#serve/graphql.ts'
 import { isEmpty, putRows } from '#serve/insert.ts'
@@ -16,6 +17,7 @@ import {
   notesOnCopies,
   storeOf,
 } from '#serve/store.ts'
+import { ConfigError, settingsOfPeople } from '#settings.ts'
 
 /** A content with an operator's settings, to be served; on a socket, if one was handed over. */
 export type Program = {
@@ -54,6 +56,20 @@ export const fillEmpty = async (store: ContentStore, rows: RowsByEntity): Promis
   })
 }
 
+/** The check of a store by sign-in; undefined where it is off. Throws a ConfigError for settings that cannot be. */
+const peopleOn = async (config: Config, content: Content, model: Model) => {
+  if (content.people === undefined) {
+    const named = settingsOfPeople.find(name => config.values[name] !== undefined)
+    if (named === undefined) return undefined
+    throw new ConfigError(
+      `${named} is for a content whose people sign in, and this one has none: leave it out, or give the content people`,
+    )
+  }
+  const { checkPeople, peopleFor } = await import('#serve/people.ts')
+  const settings = peopleFor(config, content, model, content.people)
+  return settings && { check: (open: OpenStore) => checkPeople(open, config, settings('')) }
+}
+
 /**
  * Takes the store, brings it up to date, and puts demo content into an empty one in development; gives the function that
  * releases it. A database that others may be serving is migrated only if the operator says so. `tell` gets what operators should read.
@@ -69,8 +85,9 @@ export const prepare = async (
   // Wrong settings are reported before the store is touched.
   authOf(config, content.viewers)
   const model = modelFor(config, content)
+  const people = await peopleOn(config, content, model)
   await checkedGraphql(config, model, content.actions)
-  const store = await storeOf(config, content.migrations)
+  const store = await storeOf(config, content)
   // The lock first: a store that another process serves is not migrated.
   const release = await hold(store, config)
   const isOurs = migrates || config.store.kind === 'sqlite'
@@ -79,9 +96,14 @@ export const prepare = async (
   for (const note of await checkSchema(store, content.entities)) tell(note)
   if (isOurs) report('filled', await fillFolded(store, content.entities))
   for (const note of await notesOnCopies(store, content.entities)) tell(note)
+  if (content.people && !people)
+    tell(
+      'nobody can sign in here: sign-in is off without DUET_PEOPLE_SECRET, 32 bytes or more (openssl rand -base64 48)',
+    )
   await withOpened(store.session('filling'), async session => {
     const open = { session, dialect: store.dialect, model }
     await checkCurrency(open, true)
+    await people?.check(open)
     if (config.development && content.demo) await fillEmpty(open, await content.demo())
   })
   return release

@@ -4,14 +4,18 @@ import { graphqlPath, versionPath } from '#base/paths.ts'
 import type { ThreadCounts } from '#base/rate-counts.ts'
 import { withOpened } from '#base/with-opened.ts'
 import { type Config, version } from '#config.ts'
-import type { ServingThread, Store } from '#engines/shared/store.ts'
+import type { Content } from '#content.ts'
+import type { Engine, ServingThread, Store } from '#engines/shared/store.ts'
 import { createMail, type Delivery } from '#mail/mail.ts'
+import type { Model } from '#model/model.ts'
 import type { Versions } from '#model/version.ts'
 import type { Observe } from '#observe.ts'
 import { listed } from '#pages/page.ts'
 import { tokenCommand } from '#pages/start.ts'
+import type { AskPeople, HostOptions } from '#people/host.ts'
 import { logging } from '#serve/log.ts'
 import { measured, metricsOf } from '#serve/metrics.ts'
+import type { ServedPeople } from '#serve/people.ts'
 import type { Program } from '#serve/prepare.ts'
 import { modelFor, storeOf } from '#serve/store.ts'
 import { endSettings } from '#settings.ts'
@@ -106,6 +110,8 @@ type ThreadContext = ServingThread & {
   readonly log: (lines: string) => void
   readonly outbox: Outbox
   readonly counts: ThreadCounts
+  /** Has a request for sign-in answered by the main thread. */
+  readonly askPeople: AskPeople
   readonly onDamage: (message: string) => void
 }
 
@@ -120,6 +126,31 @@ type Opening = {
   readonly onStop?: (message: string) => void
 }
 
+/** Sign-in, for a content that has people, where it is on. */
+const peopleOf = async (
+  config: Config,
+  content: Content,
+  model: Model,
+  {
+    engine,
+    publicUrl,
+    asked,
+    ...more
+  }: Pick<HostOptions, 'mail' | 'observe' | 'wakeOutbox'> & {
+    readonly engine: Engine
+    readonly publicUrl: () => string
+    readonly asked: AskPeople | undefined
+  },
+): Promise<ServedPeople | undefined> => {
+  const { people } = content
+  if (people === undefined) return undefined
+  const { peopleFor, servePeople } = await import('#serve/people.ts')
+  const settingsFor = peopleFor(config, content, model, people)
+  if (settingsFor === undefined) return undefined
+  const settings = () => settingsFor(publicUrl())
+  return servePeople(engine, { ...more, model, people, settings }, Date.now, asked)
+}
+
 /** What is there once in a thread, whether or not it serves: the store, its log and its metrics. */
 export const openService = async (
   { config, content }: Program,
@@ -130,7 +161,7 @@ export const openService = async (
   const model = modelFor(config, content)
   const limits = { objects: values.DUET_MAX_OBJECTS, bytes: values.DUET_MAX_RESPONSE }
   const state = { isDraining: false, url: '' }
-  const store = await storeOf(config, content.migrations)
+  const store = await storeOf(config, content)
   const log = logging(values.DUET_LOG, values.DUET_SLOW, own?.log)
   const metrics = await metricsOf(config, own?.number)
   const observe: Observe = metrics
@@ -187,13 +218,20 @@ export const openService = async (
     const message = shortNotice(deprecation, today, usage.firstAnnounced(deprecation.version))
     if (message !== undefined) observe({ kind: 'notice', message })
   }
-  const endPurging = own ? () => {} : startPurging(ofStore)
+  const people = await peopleOf(config, content, model, {
+    ...{ engine, mail: services.mail, observe, publicUrl: services.publicUrl },
+    ...{ wakeOutbox: outbox.wake, asked: own?.askPeople },
+  })
+  const endPurging = own
+    ? () => {}
+    : startPurging({ ...ofStore, ...(people && { also: people.sweep }) })
   return {
     ...{ thread: own, model, limits, state, store, log, metrics, observe, reportFatal },
-    ...{ engine, services, outbox, deprecation, usage, endPurging },
+    ...{ engine, services, outbox, deprecation, usage, endPurging, people },
     /** Ends what it has, after what serves on it. */
     close: async () => {
       endPurging()
+      await people?.close()
       await outbox.close(lastEffects)
       await engine.close()
       log.flush()

@@ -4,7 +4,9 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { OnTotals, ThreadCounts } from '#base/rate-counts.ts'
 import { type Tallies, talliesOf } from '#base/tallies.ts'
 import type { EngineShare } from '#engines/shared/store.ts'
+import { ApiError } from '#errors.ts'
 import type { ThreadMetrics } from '#metrics/metrics.ts'
+import type { AuthAnswer, AuthRequest } from '#people/messages.ts'
 import { shrinkAtRest } from '#serve/heap.ts'
 import type { Program } from '#serve/prepare.ts'
 import { firstDescriptor } from '#serve/processes.ts'
@@ -38,6 +40,7 @@ export type FromThread =
       readonly seen: ReadonlyMap<string, number>
     }
   | { readonly kind: 'metrics'; readonly metrics: ThreadMetrics }
+  | { readonly kind: 'people'; readonly id: number; readonly request: AuthRequest }
   | { readonly kind: 'damaged'; readonly message: string }
 
 /** What it is told. */
@@ -52,6 +55,8 @@ export type ToThread =
       readonly totals: ReadonlyMap<string, number>
     }
   | { readonly kind: 'metrics' }
+  /** The answer to a request for sign-in, or the error. */
+  | { readonly kind: 'people'; readonly id: number; readonly answer: AuthAnswer | undefined }
   | { readonly kind: 'damaged' | 'stopped'; readonly message: string }
   | { readonly kind: 'end' }
 
@@ -62,6 +67,8 @@ export const serveAsThread = async (program: Program): Promise<void> => {
   const tell = (message: FromThread) => main.postMessage(message)
   const learning = new Map<string, OnTotals>()
   const uncounted: ((totals: ReadonlyMap<string, number>) => void)[] = []
+  const asked = new Map<number, (answer: AuthAnswer | undefined) => void>()
+  let lastAsked = 0
   // The main thread does what is in it.
   const outbox = { wake: () => tell({ kind: 'effect' }), close: async () => {} }
   const thread = {
@@ -79,6 +86,22 @@ export const serveAsThread = async (program: Program): Promise<void> => {
       },
     } satisfies ThreadCounts,
     onDamage: (message: string) => tell({ kind: 'damaged', message }),
+    askPeople: async (request: AuthRequest): Promise<AuthAnswer> => {
+      const id = ++lastAsked
+      const answer = await new Promise<AuthAnswer | undefined>(resolve => {
+        asked.set(id, resolve)
+        tell({ kind: 'people', id, request })
+      })
+      asked.delete(id)
+      if (answer) return answer
+      throw new ApiError(
+        'UNAVAILABLE',
+        'Sign-in is not available just now; try again in a moment',
+        {
+          retryAfter: 5,
+        },
+      )
+    },
   }
   const service = await openService(program, { onFatal: () => process.exit(1), thread })
   const socket = program.socket && firstDescriptor + number - 1
@@ -98,6 +121,8 @@ export const serveAsThread = async (program: Program): Promise<void> => {
         return learning.get(message.what)?.(message.window, message.totals)
       case 'metrics':
         return tell({ kind: 'metrics', metrics: (await metrics?.json()) ?? [] })
+      case 'people':
+        return asked.get(message.id)?.(message.answer)
       case 'damaged':
         return engine.tellDamage?.(message.message)
       case 'stopped':

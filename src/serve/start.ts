@@ -41,7 +41,8 @@ export const serveOn = async ({ config, content, socket }: Program, service: Ope
   const { thread, model, limits, state, store, metrics, observe, engine, usage } = service
   const now = Date.now
   const tally = thread && talliesOf(thread.tallies, thread.number - 1)
-  const auth = authOf(config, content.viewers, observe)
+  const { people } = service
+  const auth = authOf(config, content.viewers, observe, people?.own)
 
   // Who asks, how often, how long they wait, and how much is kept for them.
   const limit = values.DUET_RATE_LIMIT ?? usualRateLimit[development ? 'development' : 'production']
@@ -111,6 +112,7 @@ export const serveOn = async ({ config, content, socket }: Program, service: Ope
     version,
     ready: async () => (state.isDraining ? 'draining' : whyNotReady()),
     readOnly: engine.readOnly,
+    people,
     notices: deprecation && createNotices(deprecation, model.versions, now, usage),
   })
   const endFlushing = startFlushing(usage)

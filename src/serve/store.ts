@@ -5,7 +5,7 @@ import { type Config, loadConfig } from '#config.ts'
 import { type Content, type ContentStore, modelOf, type OpenStore } from '#content.ts'
 import { catalogueOf } from '#engines/shared/catalogue.ts'
 import { differencesIn } from '#engines/shared/differences.ts'
-import { contentMigrations, historyOf } from '#engines/shared/migrations.ts'
+import { contentMigrations, type HistorySource, historyOf } from '#engines/shared/migrations.ts'
 import type { Store } from '#engines/shared/store.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
 import type { Field } from '#model/field.ts'
@@ -19,13 +19,13 @@ import { join, name, type Sql, type SqlValue, sql } from '#sql/sql.ts'
 export const modelFor = (config: Config, content: Content): Model =>
   modelOf(content, content.decide(config.content))
 
-/** The store that the configuration names, with the history of the content in `folder`; nothing of it is opened yet. */
-export const storeOf = async ({ store, values }: Config, folder: URL): Promise<Store> => {
-  if (contentMigrations(store.kind, folder).length === 0)
+/** The store that the configuration names, with the history of a content; nothing of it is opened yet. */
+export const storeOf = async ({ store, values }: Config, source: HistorySource): Promise<Store> => {
+  if (contentMigrations(store.kind, source.migrations).length === 0)
     throw new Error(
       `the content has no migrations for ${store.kind}: run duet migrate --draft first, and read what it writes`,
     )
-  const history = historyOf(store.kind, folder)
+  const history = historyOf(store.kind, source)
   switch (store.kind) {
     case 'sqlite':
       return sqliteStore({
@@ -106,7 +106,7 @@ export const withStore = async <Result>(
 ): Promise<Result> => {
   const config = loadConfig(process.env, content.settings)
   const model = modelFor(config, content)
-  const store = await storeOf(config, content.migrations)
+  const store = await storeOf(config, content)
   const open = { ...(await openFor(purpose, store, content.entities)), model }
   try {
     await checkCurrency(open, purpose === 'filling')

@@ -8,6 +8,7 @@ import type { Config } from '#config.ts'
 import type { EngineShare } from '#engines/shared/store.ts'
 import { createTotals } from '#http/limit/counts.ts'
 import type { ThreadMetrics } from '#metrics/metrics.ts'
+import type { AuthAnswer } from '#people/messages.ts'
 import { authOf } from '#serve/auth.ts'
 import { halveYoung, keepHeapSmall } from '#serve/heap.ts'
 import { freePort } from '#serve/listen.ts'
@@ -195,6 +196,11 @@ export const serveInThreads = async (
         case 'metrics':
           known.metrics = message.metrics
           return known.scrapes.shift()?.(message.metrics)
+        case 'people': {
+          const { id, request } = message
+          const answered = (answer?: AuthAnswer) => tell({ kind: 'people', id, answer })
+          return void service.people?.ask(request).then(answered, () => answered())
+        }
         case 'damaged':
           return engine.tellDamage?.(message.message)
         default:

@@ -275,6 +275,12 @@ const viewerCheck = (writing: Writing, asSelf: boolean): GuardedStep => {
     }
   }
   const state = barred ? name(columnName(barred.field)) : sql`id`
+  // A token of a session that was ended writes no more.
+  const { session } = viewer
+  const isLive =
+    session === undefined
+      ? []
+      : [sql`exists (select 1 from auth_sessions where id = ${session} and user_id = ${id})`]
   const own = sql`select ${state} from ${table} where ${and([sql`id = ${id}`, ...isSubjects])}`
   const mayWrite = barred ? [sql`not exists (${own} and ${state} = ${barred.value})`] : []
   const neverWas =
@@ -283,14 +289,16 @@ const viewerCheck = (writing: Writing, asSelf: boolean): GuardedStep => {
       : sql`${id} > coalesce(${dialect.highestId(entityOf(model, entity).table)}, 0)`
   return {
     ...step,
-    sql: sql`select 1 where ${and([...mayWrite, sql`(exists (${own}) or ${neverWas})`])}`,
+    sql: sql`select 1 where ${and([...mayWrite, ...isLive, sql`(exists (${own}) or ${neverWas})`])}`,
     explain: own,
     refused: rows =>
       rows.length === 0
         ? goneViewer(writing)
         : new ApiError(
             'FORBIDDEN',
-            `The ${entity} of this token is ${barred?.value} and may not write`,
+            session !== undefined && rows[0]?.[0] !== barred?.value
+              ? 'The session of this token was ended: sign in again'
+              : `The ${entity} of this token is ${barred?.value} and may not write`,
           ),
   }
 }

@@ -1,5 +1,5 @@
 /** The plain create, update and delete that every entity has unless its policy closes them, with the preconditions of a request. */
-import { ApiError } from '#errors.ts'
+import { ApiError, peopleErrors } from '#errors.ts'
 import { anyOf, isOfViewer, type Predicate } from '#model/condition.ts'
 import type { Entity } from '#model/entity.ts'
 import { columnName, entityOf, fieldOf, notFound } from '#model/model.ts'
@@ -363,6 +363,33 @@ const hookSteps = (
 ): readonly GuardedStep[] =>
   steps.length > 0 ? [...targetSteps(writing, target, operation), ...steps] : []
 
+/** So long a session may change the address that its person signs in by, in seconds. */
+const freshFor = 600
+
+/** The step before an update of such rows by a token of an older session, which may be in another's hands: the address, a way in, stays as it is. */
+export const stepUp = (
+  { model, viewer, now }: Writing,
+  entity: string,
+  row: Sql,
+  values: ReadonlyMap<string, SqlPart>,
+): readonly GuardedStep[] => {
+  const { people } = model
+  const key = people?.entity === entity ? people.emailKey : undefined
+  const isOld = viewer.since !== undefined && now / 1000 - viewer.since > freshFor
+  if (people === undefined || key === undefined || !isOld || !values.has(key)) return []
+  const own = sql`select 1 from ${name(people.table)} where ${row}`
+  return [
+    {
+      sql: sql`select 1 where not exists (${own} and ${name(columnName(key))} <> ${values.get(key) ?? null})`,
+      refused: () =>
+        new ApiError(
+          peopleErrors.STEP_UP_NEEDED,
+          `Sign in again: ${people.email} is changed with a session of the last ten minutes`,
+        ),
+    },
+  ]
+}
+
 /**
  * Updates the fields in `values`. The rows that they refer to must exist, else `NOT_FOUND`. Without values nothing changes, not even the revision.
  * A replacement leaves fields as they are that the viewer may not read in this row: it cannot know what they were. One that is raised
@@ -407,6 +434,7 @@ export const update = (
     ...hook,
     steps: [
       ...(hook ? hookSteps(writing, target, 'update', hook.steps) : []),
+      ...stepUp(writing, target.entity, sql`id = ${target.id}`, values),
       { name: 'target', sql: change, ...guard },
       ...(changes.size > 0 && entity.after.update
         ? effectSteps(writing, target.entity, 'update', target.id)

@@ -110,6 +110,8 @@ type Purging = {
   readonly now: () => number
   /** Milliseconds between two rounds. */
   readonly every?: number
+  /** What else is done in each round. */
+  readonly also?: () => Promise<void>
 }
 
 /** Deletes expired responses, batch by batch, so that other writes run in between; gives how many there were. */
@@ -125,13 +127,16 @@ export const purge = async (purging: Purging): Promise<number> => {
   }
 }
 
-/** Deletes expired responses now and each minute; gives a function that ends it. */
+/** Deletes expired responses, and what else has expired, now and each minute; gives a function that ends it. */
 export const startPurging = (purging: Purging): (() => void) => {
   const ended = new AbortController()
   const options = { ref: false, signal: ended.signal }
   const rounds = async () => {
     // A failure is ignored: the next round tries again.
-    do await purge(purging).catch(() => {})
+    do
+      await purge(purging)
+        .then(purging.also)
+        .catch(() => {})
     while (await sleep(purging.every ?? 60_000, true, options).catch(() => false))
   }
   void rounds()

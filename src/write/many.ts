@@ -34,7 +34,7 @@ import {
   idsOf,
   type Writing,
 } from '#write/command.ts'
-import { create, demandsOf, update, verbs } from '#write/entity-commands.ts'
+import { create, demandsOf, stepUp, update, verbs } from '#write/entity-commands.ts'
 import { checkInput, type InputContext, invalid, type Values } from '#write/input.ts'
 import { effectSteps } from '#write/outbox.ts'
 import {
@@ -359,6 +359,7 @@ const commandFor = async (
   const set = changes && sql`update ${name(table)} set ${assignments(changes)} where ${isRow}`
   const steps: readonly GuardedStep[] = [
     ...rowSteps(writing, write, changes ?? new Map(), ids, false),
+    ...stepUp(writing, entityName, isRow, given),
     ...(set ? [{ sql: set, expect: 'any', path } as const] : []),
     ...(set ? effectSteps(writing, entityName, 'update', idsOf(writing, 'rows'), true) : []),
   ]

@@ -14,7 +14,7 @@ import content from '#test/support/market/duet.config.ts'
 const { folder, fresh, freshStore } = folderOf('store')
 const postgres = 'postgres://duet:hunter2@db.invalid:5432/content'
 
-const named = (url: string) => storeOf(loadConfig({ DUET_DATABASE_URL: url }), content.migrations)
+const named = (url: string) => storeOf(loadConfig({ DUET_DATABASE_URL: url }), content)
 const count = { text: 'select count(*) from users', values: [] }
 const person = (id: number) => ({
   text: `insert into users (id, name, email, created_at, email_key) values (${id}, 'A', '${id}', 1, '${id}') returning id`,

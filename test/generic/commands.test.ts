@@ -60,7 +60,7 @@ for (const { name, content, named, program, options = [] } of subjects)
     let demo: Settings
     before(async () => {
       demo = await bare()
-      const store = await storeOf(loadConfig(demo, content.settings), content.migrations)
+      const store = await storeOf(loadConfig(demo, content.settings), content)
       const { session, dialect } = await openFor('filling', store)
       await fillEmpty(
         { session, dialect, model: modelAsUsual(content) },

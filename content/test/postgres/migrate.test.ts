@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { entities } from '#content/duet.config.ts'
+import content, { entities } from '#content/duet.config.ts'
 import { commandConnection, secretOn } from '#engines/postgres/migrate.ts'
 import { ddl, postgresDrafting } from '#engines/postgres/schema.ts'
-import { machineMigrations } from '#engines/shared/migrations.ts'
+import { historyOf, machineMigrations } from '#engines/shared/migrations.ts'
 import { definitionsOf } from '#engines/shared/schema.ts'
 import { lackOf, migrationsFor } from '#kit/draft.ts'
 import { text } from '#model/field.ts'
@@ -40,7 +40,12 @@ const settingsOf = (url: string): Settings => ({
 const defined = async (model: Entities): Promise<string> => {
   const { url } = await freshDatabase()
   const client = await connected(url)
-  for (const { text } of [...machineMigrations('postgres'), ...definitionsOf(ddl, model)])
+  const people = historyOf('postgres', content).filter(({ name }) => name.endsWith('-people'))
+  for (const { text } of [
+    ...machineMigrations('postgres'),
+    ...definitionsOf(ddl, model),
+    ...people,
+  ])
     await client.query(text)
   await client.end()
   return url

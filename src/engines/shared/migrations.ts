@@ -6,7 +6,20 @@ import type { Dialect } from '#sql/dialect.ts'
 import { type Query, type QueryScript, queryOf, queryWith } from '#sql/engine.ts'
 import { sql, trusted } from '#sql/sql.ts'
 
-export type Migration = { readonly name: string; readonly text: string }
+export type Migration = {
+  readonly name: string
+  readonly text: string
+  /** The text as its file has it, if that is filled in for a content: the checksum is of this one. */
+  readonly source?: string
+  /** Whether a store that lacks it lacks nothing. */
+  readonly isOptional?: boolean
+}
+
+/** What decides the history of a store beside the machine: the folder of the content's migrations, and the table of those who sign in. */
+export type HistorySource = {
+  readonly migrations: URL
+  readonly people?: { readonly table: string } | undefined
+}
 
 /** The engines that have migrations, each in a folder of that name. */
 export type EngineName = 'sqlite' | 'postgres'
@@ -30,10 +43,33 @@ export const contentMigrations = (engine: EngineName, folder: URL): readonly Mig
   return existsSync(own) ? migrationsIn(own) : []
 }
 
-/** All migrations of a store with this content, in the order in which they are applied. */
-export const historyOf = (engine: EngineName, folder: URL): readonly Migration[] => [
+/** The migrations of sign-in, whose rows go with those of the content; a store of a content without it may have them from before. */
+const peopleMigrations = (
+  engine: EngineName,
+  people: HistorySource['people'],
+): readonly Migration[] =>
+  migrationsIn(new URL(`../${engine}/migrations/people/`, import.meta.url), 'duet/').map(
+    ({ name, text }) => ({
+      name,
+      text: text.replaceAll('{people}', `"${people?.table}"`),
+      source: text,
+      isOptional: people === undefined,
+    }),
+  )
+
+/** The migrations that a draft begins with: the machine's and those of a content's folder. */
+export const historyBefore = (engine: EngineName, folder: URL): readonly Migration[] => [
   ...machineMigrations(engine),
   ...contentMigrations(engine, folder),
+]
+
+/** All migrations of a store with this content, in the order in which they are applied. */
+export const historyOf = (
+  engine: EngineName,
+  { migrations, people }: HistorySource,
+): readonly Migration[] => [
+  ...historyBefore(engine, migrations),
+  ...peopleMigrations(engine, people),
 ]
 
 /** A migration as a store has recorded it; stores of older programs have no checksums. */
@@ -45,8 +81,8 @@ export type Applied = {
 }
 
 /** The checksum of a migration's text, the same for LF and CRLF. */
-export const checksumOf = ({ text }: Migration): string =>
-  createHash('sha256').update(text.replaceAll('\r\n', '\n')).digest('hex')
+export const checksumOf = ({ text, source = text }: Migration): string =>
+  createHash('sha256').update(source.replaceAll('\r\n', '\n')).digest('hex')
 
 /** Which newer program has a migration. */
 export const ownerOf = (migration: string): string =>
@@ -78,7 +114,7 @@ export const missingOf = (
         `the migration ${migration.name} was changed after this store had applied it: put the file back as it was, and write the change as a new migration`,
       )
   }
-  return known.filter(({ name }) => !checksums.has(name))
+  return known.filter(({ name, isOptional }) => isOptional !== true && !checksums.has(name))
 }
 
 /** The error of a failed migration, with its name and its cause. */

@@ -228,10 +228,21 @@ const machineTables = [
 
 const scalarOf: Readonly<Record<string, Scalar>> = { INTEGER: 'int', TEXT: 'text', BLOB: 'bytes' }
 
-/** The machine's own tables, which `move` takes along. */
-export const machineryOf = ({ query }: Session): Promise<readonly MovedTable[]> =>
+/** What those who sign in have; it comes after their rows. Counts of tries begin anew. */
+const peopleTables = ['auth_sessions', 'auth_accounts', 'auth_verifications', 'auth_keys']
+
+/** The machine's own tables, which `move` takes along: those that refer to no row, and those of people who sign in, if there are any. */
+export const machineryOf = async (session: Session) => ({
+  first: await movedTables(session, machineTables),
+  last: (await movedTables(session, peopleTables)).filter(({ key }) => key.length > 0),
+})
+
+const movedTables = (
+  { query }: Session,
+  tables: readonly string[],
+): Promise<readonly MovedTable[]> =>
   Promise.all(
-    machineTables.map(async table => {
+    tables.map(async table => {
       const text = 'select name, type, pk from pragma_table_info(?1) order by cid'
       const rows = await query(queryWith(text, table))
       const key = rows

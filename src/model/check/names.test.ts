@@ -8,7 +8,7 @@ import { areTold, author, changed, former, withMood } from '../../../test/suppor
 
 const migrations = fileURLToPath(new URL('../../engines/', import.meta.url))
 const machineTables = new Set(
-  globSync('*/migrations/*.sql', { cwd: migrations }).flatMap(file =>
+  globSync('*/migrations/{,people/}*.sql', { cwd: migrations }).flatMap(file =>
     [
       ...readFileSync(join(migrations, file), 'utf8').matchAll(
         /^create table (?:if not exists )?(\w+)/gm,

@@ -22,7 +22,7 @@ export const isReserved = (field: string): boolean => reserved.has(columnName(fi
 
 /** Tables of the machine itself. */
 export const machineTables =
-  'counts counts_part migrations moves outbox rates replies secrets timelines version_notices version_uses viewer_subjects'.split(
+  'auth_accounts auth_keys auth_rates auth_sessions auth_verifications counts counts_part migrations moves outbox rates replies secrets timelines version_notices version_uses viewer_subjects'.split(
     ' ',
   )
 

@@ -1,0 +1,330 @@
+/** Sign-in by a code: the content's own rows, sessions, tokens, and what both APIs make of them. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { askCode, claimsOf, codeFor, mailTo, signIn, visitorOf } from '../support/visitor.ts'
+import { createWorld, type World } from '../world.ts'
+
+let world: World
+before(async () => {
+  world = await createWorld({ people: {} })
+})
+after(() => world.close())
+
+const rowOf = async (email: string) => {
+  const [row] = await world.rows(
+    'select id, name, email, email_verified, revision, role from users where email_key = ?1',
+    email,
+  )
+  return row
+}
+
+test('a row that is there belongs to whoever proves its address by a code, and keeps its name and spelling', async () => {
+  const made = await world.ask('POST /api/users', {
+    body: { name: 'Grace', email: 'Grace@Example.org' },
+  })
+  assert.equal(made.status, 201, made.text)
+  await mailTo(world, 'Grace@Example.org', /./)
+  const { answer, by, id } = await signIn(world, 'grace@example.org', {
+    name: 'Somebody else',
+    mailed: 'Grace@Example.org',
+  })
+  assert.equal(answer.status, 200, answer.text)
+  assert.deepEqual(await rowOf('grace@example.org'), [
+    Number(id),
+    'Grace',
+    'Grace@Example.org',
+    1,
+    2,
+    'user',
+  ])
+  assert.match(answer.headers.get('cache-control') ?? '', /no-store/)
+  const cookie = answer.headers.get('set-cookie') ?? ''
+  assert.match(cookie, /^__Secure-duet\.session_token=.*; HttpOnly; Secure; SameSite=Lax/i)
+
+  const auth = await by.bearer()
+  const { sub, role, exp, iat, iss, aud } = claimsOf(auth)
+  assert.deepEqual(
+    [sub, role, exp - iat, iss, aud],
+    [id, 'user', 600, 'https://duet.example.org', 'https://duet.example.org'],
+  )
+  const post = { title: 'By REST', content: 'Here' }
+  const byRest = await by.send('POST', `/api/users/${id}/posts`, post, { headers: auth })
+  assert.equal(byRest.status, 201, byRest.text)
+  const byGraphql = await by.post(
+    '/graphql',
+    {
+      query: `mutation { createPost(input: { authorId: ${id}, title: "By GraphQL", content: "There" }) { author { name } } }`,
+    },
+    { headers: auth },
+  )
+  assert.equal(byGraphql.json.data?.createPost?.author?.name, 'Grace', byGraphql.text)
+  const forAnother = await by.send('POST', '/api/users/1/posts', post, { headers: auth })
+  assert.equal(forAnother.code, 'FORBIDDEN')
+})
+
+test('cookies alone give no right in either API', async () => {
+  const { by, id } = await signIn(world, 'cookie@example.org')
+  const write = await by.post(`/api/users/${id}/posts`, { title: 'x', content: 'y' })
+  assert.equal(write.status, 401)
+  const query = {
+    query: `mutation { createPost(input: { authorId: ${id}, title: "x", content: "y" }) { id } }`,
+  }
+  assert.equal((await by.post('/graphql', query)).json.errors[0].extensions.code, 'UNAUTHENTICATED')
+})
+
+test('a new person gets a row with the name that was given, or none of the address', async () => {
+  const named = await signIn(world, 'neu@example.org', { name: 'Neu Mann' })
+  assert.equal(named.answer.json.user.name, 'Neu Mann')
+  const unnamed = await signIn(world, 'unnamed@example.org')
+  assert.equal(unnamed.answer.json.user.name, 'New member')
+  const long = await signIn(world, 'long@example.org', { name: 'x'.repeat(300) })
+  assert.equal(long.answer.json.user.name, 'x'.repeat(40))
+  assert.deepEqual((await rowOf('neu@example.org'))?.slice(1), [
+    'Neu Mann',
+    'neu@example.org',
+    1,
+    1,
+    'user',
+  ])
+})
+
+test('a role in the body of a sign-in gives none', async () => {
+  const by = visitorOf(world)
+  await askCode(by, 'forger@example.org')
+  const otp = await codeFor(world, 'forger@example.org')
+  const body = { email: 'forger@example.org', otp, role: 'admin', blocked: false, id: '1' }
+  assert.equal((await by.post('/auth/sign-in/email-otp', body)).status, 200)
+  assert.equal(claimsOf(await by.bearer()).role, 'user')
+})
+
+test('a code is good once, and five wrong ones use it up', async () => {
+  const { otp } = await signIn(world, 'once@example.org')
+  const again = { email: 'once@example.org', otp }
+  assert.equal((await visitorOf(world).post('/auth/sign-in/email-otp', again)).code, 'INVALID_OTP')
+  const by = visitorOf(world)
+  await askCode(by, 'once@example.org')
+  const right = await codeFor(world, 'once@example.org')
+  const wrong = right === '00000000' ? '00000001' : '00000000'
+  for (let n = 0; n < 5; n++)
+    await by.post('/auth/sign-in/email-otp', { email: 'once@example.org', otp: wrong })
+  const late = await by.post('/auth/sign-in/email-otp', { email: 'once@example.org', otp: right })
+  assert.notEqual(late.status, 200)
+})
+
+test('the same code typed ten times at once makes one session and one row', async () => {
+  await askCode(visitorOf(world), 'race@example.org')
+  const otp = await codeFor(world, 'race@example.org')
+  const all = await Promise.all(
+    Array.from({ length: 10 }, () =>
+      visitorOf(world).post('/auth/sign-in/email-otp', { email: 'race@example.org', otp }),
+    ),
+  )
+  assert.equal(all.filter(({ status }) => status === 200).length, 1)
+  const [count] = await world.rows(
+    "select count(*) from auth_sessions where user_id in (select id from users where email_key = 'race@example.org')",
+  )
+  assert.equal(Number(count?.[0]), 1)
+})
+
+test('a person who was promoted has the role in the next token', async () => {
+  const { by, id } = await signIn(world, 'climber@example.org')
+  const promoted = await world.ask(`POST /api/users/${id}/actions/promote-to-admin`, { as: 1 })
+  assert.equal(promoted.status, 200, promoted.text)
+  assert.equal(claimsOf(await by.bearer()).role, 'admin')
+})
+
+test('a blocked person gets neither session nor token and writes no more, until unblocked', async () => {
+  const { by, id } = await signIn(world, 'blocked@example.org')
+  const auth = await by.bearer()
+  const set = (status: string) =>
+    world
+      .ask(`PATCH /api/users/${id}`, { as: 1, body: { status } })
+      .then(({ status }) => assert.equal(status, 200))
+  await set('suspended')
+  const again = await signIn(world, 'blocked@example.org')
+  assert.deepEqual([again.answer.status, again.answer.code], [403, 'BLOCKED'])
+  const token = await by.get('/auth/token')
+  assert.deepEqual([token.status, token.code], [403, 'BLOCKED'])
+  const post = { title: 'x', content: 'y' }
+  assert.equal(
+    (await by.send('POST', `/api/users/${id}/posts`, post, { headers: auth })).status,
+    403,
+  )
+  assert.equal((await by.get(`/api/users/${id}`, { headers: auth })).status, 200)
+  await set('active')
+  assert.equal((await by.get('/auth/token')).status, 200)
+})
+
+test('a deletion takes sessions along, and the same address makes another row', async () => {
+  const { by, id } = await signIn(world, 'gone@example.org')
+  const auth = await by.bearer()
+  assert.equal(
+    (await by.send('DELETE', `/api/users/${id}`, undefined, { headers: auth })).status,
+    204,
+  )
+  const left = await world.rows('select count(*) from auth_sessions where user_id = ?1', Number(id))
+  assert.equal(Number(left[0]?.[0]), 0)
+  assert.equal((await by.get('/auth/token')).status, 401)
+  const post = { title: 'x', content: 'y' }
+  assert.equal(
+    (await by.send('POST', `/api/users/${id}/posts`, post, { headers: auth })).status,
+    403,
+  )
+  const again = await signIn(world, 'gone@example.org')
+  assert.notEqual(again.id, id)
+})
+
+test('a session that was signed out makes no token, and its tokens of before write no more', async () => {
+  const { by, id } = await signIn(world, 'out@example.org')
+  const auth = await by.bearer()
+  assert.equal((await by.post('/auth/sign-out')).status, 200)
+  assert.equal((await by.get('/auth/token')).status, 401)
+  const write = await by.send(
+    'POST',
+    `/api/users/${id}/posts`,
+    { title: 'x', content: 'y' },
+    { headers: auth },
+  )
+  assert.deepEqual([write.status, write.code], [403, 'FORBIDDEN'])
+  assert.match(write.text, /session of this token was ended/)
+})
+
+test('an address that is known is answered as one that is not, and so is one in use at a change', async () => {
+  const known = await askCode(visitorOf(world), 'out@example.org')
+  const unknown = await askCode(visitorOf(world), 'nobody-knows@example.org')
+  const told = ({ status, text }: typeof known) => [status, text]
+  assert.deepEqual(told(known), told(unknown))
+  const { by } = await signIn(world, 'mover@example.org')
+  const free = await by.post('/auth/email-otp/request-email-change', {
+    newEmail: 'free@example.org',
+  })
+  const taken = await by.post('/auth/email-otp/request-email-change', {
+    newEmail: 'out@example.org',
+  })
+  assert.deepEqual(told(free), told(taken))
+})
+
+test('an address is changed by a code to the new one, which keeps the session and tells the old one', async () => {
+  const { by, id } = await signIn(world, 'before@example.org')
+  await by.post('/auth/email-otp/request-email-change', { newEmail: 'after@example.org' })
+  const otp = await codeFor(world, 'after@example.org')
+  const changed = await by.post('/auth/email-otp/change-email', {
+    newEmail: 'after@example.org',
+    otp,
+  })
+  assert.equal(changed.status, 200, changed.text)
+  assert.deepEqual((await rowOf('after@example.org'))?.slice(0, 4), [
+    Number(id),
+    'New member',
+    'after@example.org',
+    1,
+  ])
+  await mailTo(world, 'before@example.org', /^Your address was changed/)
+  assert.equal((await by.get('/auth/token')).status, 200)
+})
+
+test('by a token of an older session the address stays as it is, in both APIs; all else may change', async () => {
+  const { by, id } = await signIn(world, 'stale@example.org')
+  await world.change(
+    'update auth_sessions set created_at = created_at - 700000 where user_id = ?1',
+    Number(id),
+  )
+  const headers = await by.bearer()
+  const patch = (body: object) => by.send('PATCH', `/api/users/${id}`, body, { headers })
+  const refused = await patch({ email: 'thief@example.org' })
+  assert.deepEqual([refused.status, refused.code], [403, 'STEP_UP_NEEDED'])
+  const query = `mutation { updateUser(id: ${id}, input: { email: "thief@example.org" }) { id } }`
+  const byGraphql = await by.post('/graphql', { query }, { headers })
+  assert.equal(byGraphql.json.errors[0].extensions.code, 'STEP_UP_NEEDED')
+  assert.equal((await patch({ email: 'Stale@example.org', name: 'Stale too' })).status, 200)
+  const change = await by.post('/auth/email-otp/request-email-change', {
+    newEmail: 'thief@example.org',
+  })
+  assert.deepEqual([change.status, change.code], [403, 'STEP_UP_NEEDED'])
+})
+
+test('whoever gave a row of theirs an address of another loses it to the code of its owner, token and all', async () => {
+  const mallory = await signIn(world, 'mallory@example.org')
+  const headers = await mallory.by.bearer()
+  const patch = (email: string) =>
+    mallory.by.send('PATCH', `/api/users/${mallory.id}`, { email }, { headers })
+  assert.equal((await patch('prey@example.org')).status, 200)
+  const prey = await signIn(world, 'prey@example.org')
+  assert.equal(prey.id, mallory.id)
+  assert.equal((await mallory.by.get('/auth/token')).status, 401)
+  assert.equal((await patch('mallory@example.org')).status, 403)
+  assert.equal((await rowOf('prey@example.org'))?.[0], Number(prey.id))
+})
+
+test('pages of other origins sign nobody in, and a session as it is stored is no session', async () => {
+  const by = visitorOf(world)
+  const foreign = { email: 'a@example.org', type: 'sign-in' }
+  for (const origin of ['https://evil.example', 'null', 'https://duet.example.org.evil.example'])
+    assert.equal(
+      (await by.post('/auth/email-otp/send-verification-otp', foreign, { origin })).status,
+      403,
+    )
+  const plain = { headers: { 'content-type': 'text/plain' } }
+  assert.equal((await by.post('/auth/email-otp/send-verification-otp', foreign, plain)).status, 415)
+  const { answer, by: signedIn } = await signIn(world, 'bearer@example.org')
+  const raw = { headers: { authorization: `Bearer ${answer.json.token}` } }
+  assert.equal((await by.get('/auth/token', raw)).status, 401)
+  const signed = answer.headers.get('set-auth-token') ?? ''
+  assert.match(answer.headers.get('access-control-expose-headers') ?? '', /Set-Auth-Token/)
+  assert.equal(
+    (await visitorOf(world).get('/auth/token', { headers: { authorization: `Bearer ${signed}` } }))
+      .status,
+    200,
+  )
+  assert.equal((await signedIn.post('/auth/sign-out', {}, { origin: null })).status, 403)
+})
+
+test('what is not listed is not there, however it is spelt', async () => {
+  const by = visitorOf(world)
+  const closed = [
+    'sign-up/email',
+    'update-user',
+    'delete-user',
+    'change-email',
+    'set-password',
+    'sign-in/email',
+    'reset-password',
+    'email-otp/verify-email',
+    'email-otp/reset-password',
+    'email-otp/check-verification-otp',
+    'ok',
+    'error',
+  ]
+  for (const path of [...closed, '/sign-out', 'sign-out/', 'token/', 'SIGN-OUT', 'sign%2Dout%2F'])
+    for (const method of ['GET', 'POST']) {
+      const { status } = await by.send(method, `/auth/${path}`, method === 'POST' ? {} : undefined)
+      assert.ok(status === 404 || status === 405, `${method} ${path}: ${status}`)
+    }
+})
+
+test('errors are problems with the code and the message that a client of the library reads', async () => {
+  const wrong = { email: 'nobody@example.org', otp: '12345678' }
+  const { status, headers, json } = await visitorOf(world).post('/auth/sign-in/email-otp', wrong)
+  assert.equal(status, 400)
+  assert.equal(headers.get('content-type'), 'application/problem+json')
+  assert.equal(headers.get('cache-control'), 'no-store')
+  assert.deepEqual([json.code, json.status, json.message], ['INVALID_OTP', 400, json.detail])
+  const large = await visitorOf(world).post('/auth/sign-in/email-otp', {
+    email: 'x'.repeat(17_000),
+  })
+  assert.equal(large.status, 413)
+})
+
+test('a token signed by another key of the same name, and one of ours in the place of another, are refused', async () => {
+  const { by, id } = await signIn(world, 'keys@example.org')
+  const { authorization } = await by.bearer()
+  const [head, body, signature = ''] = authorization.split('.')
+  const other = `${head}.${body}.${'A'.repeat(signature.length - 2)}AA`
+  assert.equal(
+    (await by.get(`/api/users/${id}`, { headers: { authorization: other } })).status,
+    401,
+  )
+  const keys = await by.get('/auth/jwks')
+  assert.equal(keys.json.keys.length, 1)
+  assert.ok(keys.json.keys.every((key: object) => !('d' in key)))
+})

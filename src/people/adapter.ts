@@ -1,0 +1,289 @@
+/** better-auth's models in Duet's own store: `user` is the row of a person, by commands; each call on another is one statement, which Duet's writer runs. So it holds on SQLite with its one writer, its threads and its lock, and on PostgreSQL. */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { type CleanedWhere, createAdapterFactory } from 'better-auth/adapters'
+import { APIError } from 'better-auth/api'
+import { columnName } from '#model/names.ts'
+import { parseId } from '#model/values.ts'
+import type { Person, PersonAsked, PersonInput, Told } from '#people/messages.ts'
+import type { Rows } from '#sql/engine.ts'
+import { comma, join, name, number, type Sql, type SqlValue, sql, trusted } from '#sql/sql.ts'
+
+export type AdapterStore = {
+  /** Reads what was committed before, by whichever process. */
+  readonly ask: (piece: Sql) => Promise<Rows>
+  /** Runs one statement as a write of its own, and gives its rows. */
+  readonly write: (piece: Sql) => Promise<Rows>
+  /** Finds, makes and changes rows of people. */
+  readonly person: (asked: PersonAsked) => Promise<Person | null>
+}
+
+/** The revisions of the rows of people as this request saw them first. */
+export const seen = new AsyncLocalStorage<Map<string, number>>()
+
+const compared: Readonly<Record<string, string>> = {
+  eq: '=',
+  ne: '<>',
+  lt: '<',
+  lte: '<=',
+  gt: '>',
+  gte: '>=',
+}
+
+/** A value as the store keeps it: times in milliseconds, flags as 0 and 1. */
+const stored = (value: unknown): SqlValue => {
+  if (value === undefined || value === null) return null
+  if (value instanceof Date) return value.getTime()
+  if (typeof value === 'boolean') return value ? 1 : 0
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint')
+    return value
+  throw new TypeError(`the store keeps no ${typeof value}`)
+}
+
+/** A row of a person as better-auth has a user. */
+const userOf = (person: Person | null) => {
+  if (person === null) return null
+  const rows = seen.getStore()
+  if (rows && !rows.has(person.id)) rows.set(person.id, person.revision)
+  const createdAt = new Date(person.createdAt)
+  return { ...person, createdAt, updatedAt: createdAt, image: null }
+}
+
+/** The one row that conditions on a user name: by id or by address, and by nothing else. */
+const whoOf = (where: readonly CleanedWhere[]): { id?: string; email?: string } => {
+  const [one, ...others] = where
+  if (
+    !one ||
+    others.length > 0 ||
+    (one.operator ?? 'eq') !== 'eq' ||
+    !/^(id|email)$/.test(one.field)
+  )
+    throw new Error(
+      `people are found by id or address, not by ${where.map(({ field, operator }) => `${field} ${operator}`)}`,
+    )
+  return { [one.field]: String(one.value) }
+}
+
+const givenOf = ({ name, email, emailVerified }: PersonInput): PersonInput => ({
+  name,
+  email,
+  emailVerified,
+})
+
+const usersOf = (person: AdapterStore['person']) => {
+  const run = async (asked: PersonAsked) => {
+    try {
+      return userOf(await person(asked))
+    } catch (error) {
+      const { status = 500, code = 'FAILED', message } = error as Partial<Told>
+      if (typeof status !== 'number' || status >= 500) throw error
+      // Somebody was first, or the row was changed while its address was proved.
+      throw new APIError(status as 409, { code, message: String(message) })
+    }
+  }
+  const find = (where: readonly CleanedWhere[]) => run({ does: 'find', ...whoOf(where) })
+  return {
+    find,
+    create: (given: PersonInput) => run({ does: 'create', given: givenOf(given) }),
+    update: async (where: readonly CleanedWhere[], update: PersonInput) => {
+      const id: string | undefined = whoOf(where).id ?? (await find(where))?.id
+      if (id === undefined) return null
+      const revision = update.emailVerified ? seen.getStore()?.get(id) : undefined
+      return run({ does: 'update', id, given: givenOf(update), revision })
+    },
+  }
+}
+
+/** The adapter over a store, for better-auth's option `database`. */
+export const storeAdapter = (store: AdapterStore) => {
+  const users = usersOf(store.person)
+  return createAdapterFactory({
+    config: {
+      adapterId: 'duet',
+      supportsDates: true,
+      supportsBooleans: true,
+      supportsJSON: false,
+      // Each flow is a chain of guarded single statements: one that is cut off leaves an unused code, or a person without a session.
+      transaction: false,
+    },
+    adapter: ({ schema, getDefaultModelName }) => {
+      const fieldsOf = (model: string) => schema[getDefaultModelName(model)]?.fields ?? {}
+      const keysOf = (model: string) => [
+        'id',
+        ...Object.keys(fieldsOf(model)).filter(key => key !== 'id'),
+      ]
+      const columnOf = (key: string) => name(columnName(key.replace('ID', 'Id')))
+      const columnsOf = (model: string) => join(keysOf(model).map(columnOf), comma)
+      const isUsers = (model: string, key: string) =>
+        fieldsOf(model)[key]?.references?.model === 'user'
+      /** Ids of people are texts there, and numbers here. */
+      const storedAs = (model: string, key: string, value: unknown): SqlValue =>
+        isUsers(model, key) && typeof value === 'string' ? (parseId(value) ?? -1) : stored(value)
+
+      const rowOf = <T>(model: string, row: Rows[number] | undefined): T | null => {
+        if (row === undefined) return null
+        const fields = fieldsOf(model)
+        const said = (key: string, value: SqlValue) => {
+          const type = fields[key]?.type
+          if (value === null) return null
+          if (isUsers(model, key)) return String(value)
+          if (type === 'date') return new Date(Number(value))
+          if (type === 'boolean') return Number(value) === 1
+          return type === 'number' ? Number(value) : value
+        }
+        return Object.fromEntries(
+          keysOf(model).map((key, at) => [key, said(key, row[at] ?? null)]),
+        ) as T
+      }
+
+      const comparisonIn =
+        (model: string) =>
+        ({ field, operator, value, mode }: CleanedWhere): Sql => {
+          if (mode === 'insensitive') throw new Error('the store compares letters as they are')
+          const cell = columnOf(field)
+          if (operator === 'in' || operator === 'not_in') {
+            const all = Array.isArray(value) ? value : [value]
+            const list = join(
+              all.map(one => storedAs(model, field, one)),
+              comma,
+            )
+            return operator === 'in' ? sql`${cell} in (${list})` : sql`${cell} not in (${list})`
+          }
+          const sign = compared[operator ?? 'eq']
+          if (sign === undefined) throw new Error(`the store has no ${operator}`)
+          if (value === null)
+            return operator === 'eq' ? sql`${cell} is null` : sql`${cell} is not null`
+          return sql`${cell} ${trusted(sign)} ${storedAs(model, field, value)}`
+        }
+
+      /** As better-auth's own adapters have it: all of the AND group, and any of the OR group. */
+      const condition = (model: string, where: readonly CleanedWhere[] = []): Sql => {
+        const comparison = comparisonIn(model)
+        const either = where.filter(one => one.connector === 'OR').map(comparison)
+        const all = where.filter(one => one.connector !== 'OR').map(comparison)
+        if (either.length > 0) all.push(sql`(${join(either, sql` or `)})`)
+        return all.length === 0 ? sql`true` : join(all, sql` and `)
+      }
+      const assignments = (model: string, update: object) =>
+        Object.entries(update).map(
+          ([key, value]) => sql`${columnOf(key)} = ${storedAs(model, key, value)}`,
+        )
+      const one = (model: string, where: readonly CleanedWhere[]) =>
+        sql`id in (select id from ${name(model)} where ${condition(model, where)} limit 1) and ${condition(model, where)}`
+      /** What is done to people goes by commands alone. */
+      const noUser = (model: string) => {
+        if (model === 'user')
+          throw new Error(
+            'a person is changed by id, one at a time, and deleted by the content alone',
+          )
+      }
+      const remove = (model: string, where: Sql, columns = sql`id`) => {
+        noUser(model)
+        return store.write(sql`delete from ${name(model)} where ${where} returning ${columns}`)
+      }
+      const change = (model: string, set: readonly Sql[], where: Sql) => {
+        noUser(model)
+        return store.write(
+          sql`update ${name(model)} set ${join(set, comma)} where ${where} returning ${columnsOf(model)}`,
+        )
+      }
+
+      return {
+        create: async <T extends Record<string, unknown>>({
+          model,
+          data,
+        }: {
+          model: string
+          data: T
+        }) => {
+          if (model === 'user') return (await users.create(data)) as unknown as T
+          const keys = Object.keys(data)
+          const values = keys.map(key => storedAs(model, key, data[key]))
+          const [row] =
+            await store.write(sql`insert into ${name(model)} (${join(keys.map(columnOf), comma)})
+            values (${join(values, comma)}) returning ${columnsOf(model)}`)
+          return rowOf<T>(model, row) as T
+        },
+        update: async <T>({
+          model,
+          where,
+          update,
+        }: {
+          model: string
+          where: CleanedWhere[]
+          update: T
+        }) => {
+          if (model === 'user')
+            return (await users.update(where, update as PersonInput)) as T | null
+          const [row] = await change(model, assignments(model, update as object), one(model, where))
+          return rowOf<T>(model, row)
+        },
+        updateMany: async ({ model, where, update }) =>
+          (await change(model, assignments(model, update), condition(model, where))).length,
+        findOne: async <T>({ model, where }: { model: string; where: CleanedWhere[] }) => {
+          if (model === 'user') return (await users.find(where)) as T | null
+          const [row] = await store.ask(
+            sql`select ${columnsOf(model)} from ${name(model)} where ${condition(model, where)} limit 1`,
+          )
+          return rowOf<T>(model, row)
+        },
+        findMany: async <T>({
+          model,
+          where = [],
+          limit,
+          sortBy,
+          offset = 0,
+        }: {
+          model: string
+          where?: CleanedWhere[] | undefined
+          limit: number
+          sortBy?: { field: string; direction: 'asc' | 'desc' } | undefined
+          offset?: number | undefined
+        }) => {
+          if (model === 'user') return [await users.find(where)].filter(Boolean) as T[]
+          const order = sortBy
+            ? sql` order by ${columnOf(sortBy.field)} ${trusted(sortBy.direction === 'desc' ? 'desc' : 'asc')}`
+            : sql``
+          const rows = await store.ask(
+            sql`select ${columnsOf(model)} from ${name(model)} where ${condition(model, where)}${order} limit ${number(limit)} offset ${number(offset)}`,
+          )
+          return rows.map(row => rowOf<T>(model, row) as T)
+        },
+        count: async ({ model, where }) => {
+          noUser(model)
+          const [row] = await store.ask(
+            sql`select count(*) from ${name(model)} where ${condition(model, where)}`,
+          )
+          return Number(row?.[0] ?? 0)
+        },
+        delete: async ({ model, where }) => {
+          await remove(model, condition(model, where))
+        },
+        deleteMany: async ({ model, where }) =>
+          (await remove(model, condition(model, where))).length,
+        // What may happen once happens in one statement, whatever other processes do.
+        consumeOne: async <T>({ model, where }: { model: string; where: CleanedWhere[] }) => {
+          const [row] = await remove(model, one(model, where), columnsOf(model))
+          return rowOf<T>(model, row)
+        },
+        incrementOne: async <T>({
+          model,
+          where,
+          increment,
+          set = {},
+        }: {
+          model: string
+          where: CleanedWhere[]
+          increment: Record<string, number>
+          set?: Record<string, unknown> | undefined
+        }) => {
+          const steps = Object.entries(increment).map(
+            ([key, by]) => sql`${columnOf(key)} = ${columnOf(key)} + ${by}`,
+          )
+          const all = [...steps, ...assignments(model, set)]
+          const [row] = await change(model, all, one(model, where))
+          return rowOf<T>(model, row)
+        },
+      }
+    },
+  })
+}

@@ -1,0 +1,240 @@
+/** The door of sign-in: exactly the paths below, each through the life of any request; what the library has besides nobody reaches. */
+import type { JsonObject } from '#base/object.ts'
+import { errorsPath } from '#base/paths.ts'
+import { ApiError, peopleErrors } from '#errors.ts'
+import { preferred } from '#http/accept.ts'
+import { announcesBody, bodyType, jsonBody, plainBytes } from '#http/body.ts'
+import { exchange, type Fail, type Handle, type HttpContext } from '#http/exchange.ts'
+import { errorHeaders, type Reply, retryAfterHeader } from '#http/reply.ts'
+import { type App, formType, type Http, header, queryString } from '#http/request.ts'
+import { anonymous } from '#model/policy.ts'
+import type { AskPeople } from '#people/host.ts'
+import { type AuthAnswer, callerHeader, type Language, languageHeader } from '#people/messages.ts'
+import type { PeopleSettings } from '#people/settings.ts'
+import type { WayIn } from '#settings.ts'
+
+/** A path below /auth, with the members of its body that pass; those of a way in are there where that is switched on. */
+type DoorPath = {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly way?: WayIn
+  readonly members?: readonly string[]
+}
+
+/** Every path that is served. */
+export const authPaths: readonly DoorPath[] = [
+  {
+    method: 'POST',
+    path: '/email-otp/send-verification-otp',
+    way: 'code',
+    members: ['email', 'type'],
+  },
+  { method: 'POST', path: '/sign-in/email-otp', way: 'code', members: ['email', 'otp', 'name'] },
+  { method: 'POST', path: '/email-otp/request-email-change', way: 'code', members: ['newEmail'] },
+  { method: 'POST', path: '/email-otp/change-email', way: 'code', members: ['newEmail', 'otp'] },
+  { method: 'POST', path: '/sign-in/email', way: 'password', members: ['email', 'password'] },
+  { method: 'POST', path: '/request-password-reset', way: 'password', members: ['email'] },
+  { method: 'POST', path: '/reset-password', way: 'password', members: ['newPassword', 'token'] },
+  {
+    method: 'POST',
+    path: '/change-password',
+    way: 'password',
+    members: ['currentPassword', 'newPassword', 'revokeOtherSessions'],
+  },
+  // An ID token is never taken from a caller.
+  {
+    method: 'POST',
+    path: '/sign-in/social',
+    way: 'oidc',
+    members: ['provider', 'callbackURL', 'errorCallbackURL', 'requestSignUp', 'disableRedirect'],
+  },
+  {
+    method: 'POST',
+    path: '/link-social',
+    way: 'oidc',
+    members: ['provider', 'callbackURL', 'errorCallbackURL', 'disableRedirect'],
+  },
+  { method: 'POST', path: '/unlink-account', way: 'oidc', members: ['providerId', 'accountId'] },
+  { method: 'GET', path: '/callback/:id', way: 'oidc' },
+  { method: 'POST', path: '/callback/:id', way: 'oidc' },
+  { method: 'GET', path: '/list-accounts' },
+  { method: 'POST', path: '/sign-in/link', members: ['token'] },
+  { method: 'GET', path: '/get-session' },
+  { method: 'GET', path: '/list-sessions' },
+  { method: 'POST', path: '/sign-out', members: [] },
+  { method: 'POST', path: '/revoke-session', members: ['token'] },
+  { method: 'POST', path: '/revoke-other-sessions', members: [] },
+  { method: 'POST', path: '/revoke-sessions', members: [] },
+  { method: 'GET', path: '/token' },
+]
+
+export const authPath = '/auth'
+
+/** The largest body of a request for sign-in, in bytes. */
+const largestBody = 16_384
+
+/** The headers of a request that the library gets; what a proxy says of its caller is decided before. */
+const passedOn = ['cookie', 'authorization', 'origin', 'referer', 'user-agent'] as const
+const fetchMetadata = ['sec-fetch-site', 'sec-fetch-mode', 'sec-fetch-dest'] as const
+
+/** The headers of an answer of the library that its caller gets, beside cookies. */
+const passedBack = ['content-type', 'location', 'set-auth-token']
+
+export type Door = {
+  readonly ask: AskPeople
+  readonly settings: () => PeopleSettings
+  /** The ways in that are switched on. */
+  readonly ways: readonly WayIn[]
+  /** The public keys as a JSON Web Key Set. */
+  readonly keySet: () => Promise<string>
+}
+
+/** The language of those that mails and pages have which a caller likes best. */
+export const languageFor = (c: Http): Language =>
+  preferred((header(c, 'accept-language') ?? '').replace(/-\w+/g, ''), ['en', 'de']) === 'de'
+    ? 'de'
+    : 'en'
+
+/** A problem as RFC 9457 has it, with the library's `code` and `message` beside: its client reads those. */
+const problem = (
+  { code, title, status, message }: Pick<ApiError, 'code' | 'title' | 'status' | 'message'>,
+  requestId: string,
+  more: Readonly<Record<string, string>> = {},
+): Reply => ({
+  status,
+  headers: { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store', ...more },
+  body: JSON.stringify({
+    type: `${errorsPath}#${code}`,
+    title,
+    status,
+    detail: message,
+    code,
+    message,
+    requestId,
+  }),
+  code,
+})
+
+const fail: Fail = (error, requestId) => problem(error, requestId, errorHeaders(error))
+
+/** The network of a caller as an address, which the library counts by. */
+const networkOf = (edge: HttpContext, c: Http): string => {
+  const address = edge.callerOf(c, anonymous).replace(/^address /, '')
+  return address === 'unknown' ? '0.0.0.0' : address.replace(/\/64$/, '')
+}
+
+const titles: Readonly<Record<number, string>> = {
+  400: 'The request is refused',
+  401: 'A session is needed',
+  403: 'This is not allowed',
+  404: 'No such thing',
+  409: 'The change conflicts with what is stored',
+  429: 'Too many requests',
+}
+
+/** The reply for an answer of the library; its errors become problems. */
+const replyOf = (
+  { status, headers, body }: AuthAnswer,
+  requestId: string,
+  isConfigured: boolean,
+): Reply => {
+  const cookies = headers.flatMap(([name, value]) => (name === 'set-cookie' ? [value] : []))
+  const headerOf = (wanted: string) => headers.find(([name]) => name === wanted)?.[1]
+  if (status >= 400) {
+    let said: { code?: string; message?: string } = {}
+    try {
+      said = JSON.parse(body) ?? {}
+    } catch {}
+    const { code = status === 429 ? 'RATE_LIMITED' : 'REFUSED', message = titles[status] ?? '' } =
+      said
+    // A provider whose discovery document cannot be read now is asked for it again at the next click.
+    if (code === 'PROVIDER_NOT_FOUND' && isConfigured)
+      throw new ApiError('UNAVAILABLE', 'This identity provider does not answer just now', {
+        retryAfter: 10,
+      })
+    const wait = Number(headerOf('x-retry-after') ?? (status === 429 ? 60 : Number.NaN))
+    const title = titles[status] ?? 'The request failed'
+    const more = Number.isNaN(wait) ? {} : retryAfterHeader(wait)
+    return { ...problem({ code, title, status, message }, requestId, more), cookies }
+  }
+  const passed = headers.filter(([name]) => passedBack.includes(name))
+  return {
+    status,
+    headers: { 'Cache-Control': 'no-store', ...Object.fromEntries(passed) },
+    body: body === '' ? null : body,
+    cookies,
+  }
+}
+
+/** The body that the library gets: the members that pass, or the form of a callback. */
+const bodyFor = async (
+  c: Http,
+  { method, members }: DoorPath,
+  limit: number,
+): Promise<string | undefined> => {
+  if (method === 'GET') return undefined
+  if (members === undefined) {
+    const bytes = await plainBytes(c, limit)
+    return new TextDecoder().decode(bytes)
+  }
+  const given: JsonObject = await jsonBody(c, limit, ['application/json'], members.length === 0)
+  if (members.length === 0) return '{}'
+  return JSON.stringify(
+    Object.fromEntries(members.flatMap(key => (key in given ? [[key, given[key]]] : []))),
+  )
+}
+
+/** Throws 403 for a page of an origin that may not sign people in; programs have no origin. */
+const checkOrigin = (c: Http, { origins }: PeopleSettings): void => {
+  const origin = header(c, 'origin')
+  if (origin === undefined || origins.includes(origin)) return
+  throw new ApiError(
+    peopleErrors.INVALID_ORIGIN,
+    `Pages of ${origin.slice(0, 200)} may not sign people in here`,
+  )
+}
+
+/** Mounts the paths of sign-in. */
+export const mountDoor = (app: App, outer: HttpContext, door: Door): void => {
+  // No token of the APIs is looked at: what stands in Authorization here is a session.
+  const edge: HttpContext = {
+    ...outer,
+    bodyLimit: largestBody,
+    authenticate: () => anonymous,
+  }
+  const add = ({ method, path }: DoorPath, handle: Handle) => {
+    const whole = `${authPath}${path}`
+    // It waits for the thread of people and is no write of this one.
+    app.on(method, whole, exchange(edge, fail, handle, whole, { isWrite: () => false }))
+  }
+  const keySet = { method: 'GET', path: '/jwks' } as const
+  add(keySet, async () => ({
+    status: 200,
+    headers: { 'Content-Type': 'application/json', 'Cache-Control': 'public, max-age=60' },
+    body: await door.keySet(),
+  }))
+  for (const one of authPaths) {
+    if (one.way !== undefined && !door.ways.includes(one.way)) continue
+    add(one, async (c, _viewer, requestId) => {
+      const settings = door.settings()
+      const isCallback = one.members === undefined && one.method === 'POST'
+      if (one.method === 'POST' && !isCallback) checkOrigin(c, settings)
+      if (isCallback && announcesBody(c) && bodyType(c) !== formType)
+        throw new ApiError('UNSUPPORTED_MEDIA_TYPE', `The body must be ${formType}`)
+      const body = await bodyFor(c, one, largestBody)
+      const headers: [string, string][] = [...passedOn, ...fetchMetadata].flatMap(name => {
+        const value = header(c, name)
+        return value === undefined ? [] : [[name, value] as [string, string]]
+      })
+      headers.push([callerHeader, networkOf(edge, c)], [languageHeader, languageFor(c)])
+      if (body !== undefined)
+        headers.push(['content-type', isCallback ? formType : 'application/json'])
+      const query = queryString(c)
+      const url = `${settings.url}${c.req.path}${query === '' ? '' : `?${query}`}`
+      const answer = await door.ask({ method: one.method, url, headers, body })
+      const { provider } = body === undefined || isCallback ? {} : JSON.parse(body)
+      const isConfigured = settings.providers.some(({ name }) => name === provider)
+      return replyOf(answer, requestId, isConfigured)
+    })
+  }
+}

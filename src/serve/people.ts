@@ -1,0 +1,86 @@
+/** Sign-in in a running service: its settings and secret, the door of each thread that serves, and the one thread of people behind it. A content without people loads none of it. */
+import type { OwnTokens } from '#auth/authenticate.ts'
+import { ownKeysOf } from '#auth/keys.ts'
+import { once } from '#base/cache.ts'
+import type { Config } from '#config.ts'
+import type { Content, OpenStore } from '#content.ts'
+import type { Engine } from '#engines/shared/store.ts'
+import type { HttpContext } from '#http/exchange.ts'
+import type { App } from '#http/request.ts'
+import type { Model } from '#model/model.ts'
+import type { People } from '#model/people.ts'
+import { mountDoor } from '#people/door.ts'
+import type { AskPeople, HostOptions, PeopleHost } from '#people/host.ts'
+import { checkSecret, type PeopleSettings, peopleSettings } from '#people/settings.ts'
+import { expired, keySetOf, type PeopleStore } from '#people/store.ts'
+import { fileSecret } from '#serve/auth.ts'
+import { writePieces } from '#write/job.ts'
+
+/** The secret of sign-in: the one that is set, or in development one in a file; undefined in production without it. */
+const secretOf = (config: Config): string | undefined => {
+  const { values, development } = config
+  if (values.DUET_PEOPLE_SECRET !== undefined || !development) return values.DUET_PEOPLE_SECRET
+  return fileSecret(config, 'people-secret')
+}
+
+/** The settings of sign-in for an address; undefined in production without a secret. Throws a ConfigError for settings that cannot be. */
+export const peopleFor = (
+  config: Config,
+  { title, creationRates }: Content,
+  model: Model,
+  people: People,
+): ((url: string) => PeopleSettings) | undefined => {
+  const rate = creationRates(config.content)[people.entity]
+  return peopleSettings(config, people, title, model, secretOf(config), rate)
+}
+
+/** Checks that a store was used under this secret, or under none. */
+export const checkPeople = (store: OpenStore, config: Config, settings: PeopleSettings) =>
+  checkSecret(store, settings, config.values.DUET_PEOPLE_SECRET === undefined)
+
+/** What a thread that serves has of sign-in. */
+export type ServedPeople = {
+  readonly ask: AskPeople
+  /** The keys of our own tokens, and whom those must name. */
+  readonly own: OwnTokens
+  readonly mount: (app: App, edge: HttpContext) => void
+  /** Deletes what has expired. */
+  readonly sweep: () => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+/** The host of the thread of people, loaded and made by the first request. */
+const lazyHost = (options: HostOptions) => {
+  let host: PeopleHost | undefined
+  const load = once(async () => {
+    const { hostPeople } = await import('#people/host.ts')
+    host = hostPeople(options)
+    return host
+  })
+  const ask: AskPeople = async request => (await load()).ask(request)
+  return { ask, close: async () => host?.close() }
+}
+
+/** Sign-in on an engine; `asked` is what has the main thread answer, in one of several threads that serve. */
+export const servePeople = (
+  engine: Engine,
+  options: Omit<HostOptions, keyof PeopleStore>,
+  now: () => number,
+  asked?: AskPeople,
+): ServedPeople => {
+  const { settings } = options
+  const store = { reader: engine, writer: engine, dialect: engine.dialect }
+  const host = asked ? { ask: asked, close: async () => {} } : lazyHost({ ...options, ...store })
+  const keySet = () => keySetOf(store, now())
+  const parties = () => {
+    const { url } = settings()
+    return { issuer: url, audience: url }
+  }
+  return {
+    ...host,
+    own: { find: ownKeysOf(keySet, now), parties },
+    mount: (app, edge) =>
+      mountDoor(app, edge, { ask: host.ask, settings, ways: settings().ways, keySet }),
+    sweep: async () => void (await writePieces(store, ...expired(now()))),
+  }
+}
