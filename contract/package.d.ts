@@ -536,12 +536,13 @@ type FieldFault = {
     readonly field: string;
     readonly message: string;
 };
-type FieldOptions<Own extends Initial = Initial, Value = never> = Partial<Omit<Field, OptionsOfKind | 'readableBy'>> & {
+type FieldOptions<Own extends Initial = Initial, Value = never> = Partial<Omit<Field, OptionsOfKind | 'readableBy' | 'settableBy'>> & {
     readonly initial?: Own | {
         readonly value: null;
     };
     readonly check?: Readonly<Record<string, (value: Value) => boolean>>;
     readonly readableBy?: DeclaredRule | Condition;
+    readonly settableBy?: DeclaredRule | Condition;
 };
 type FilledOptions = Pick<FieldOptions, 'settableBy' | 'readableBy' | 'description' | 'graphql' | 'rest' | 'until' | 'from' | 'renamed'> & Lifetime;
 type Filter = Lifetime & {
@@ -1393,7 +1394,9 @@ type Used = {
     readonly member?: string;
 };
 type Value<S extends Setting> = (S['rule'] extends SettingRule<infer Value> ? Value : never) | (S['usual'] extends '' ? undefined : never);
-type Values = ReadonlyMap<string, SqlValue>;
+type Values = ReadonlyMap<string, SqlValue> & {
+    readonly ruled?: readonly string[];
+};
 type ValuesOf<Table extends SettingTable> = {
     readonly [K in keyof Table]: Value<Table[K]>;
 };

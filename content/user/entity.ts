@@ -31,8 +31,10 @@ export const user = entity({
   fields: {
     id: id(),
     name: text({ max: 200, trimmed: true, description: 'Name, 1 to 200 characters.' }),
+    // Who signs up has no token, and gives it all the same.
     email: email({
       readableBy: signedIn,
+      settableBy: anyone,
       description: 'Email address, unique without regard to case.',
     }),
     age: int({
@@ -40,6 +42,7 @@ export const user = entity({
       max: 150,
       nullable: true,
       readableBy: signedIn,
+      settableBy: anyone,
       description: 'Age in years.',
     }),
     role: choice(roles.names, { ...forAdmins, initial: { value: roles.default } }),

@@ -24,13 +24,26 @@ import {
 import { stored } from '#kit/check/rows.ts'
 import { brief, type CheckService, faultOf, restore, stateOf } from '#kit/check/service.ts'
 import { mayAskField } from '#model/entity.ts'
-import { entityOf } from '#model/model.ts'
+import { entityOf, type Model } from '#model/model.ts'
 import { bulkKinds } from '#model/parts.ts'
 import { alternativesOf, isByRow, type Rule, type Viewer } from '#model/policy.ts'
 
 /** Whether a rule says what a row must become by a change, beside what it must be. */
 const saysBecoming = (rule: Rule | undefined): boolean =>
   rule !== undefined && alternativesOf(rule).some(one => 'after' in one && one.after !== undefined)
+
+/** Whether a caller may set a field of a row, where that depends on the row. */
+const maySet = (
+  model: Model,
+  reference: RowsReference,
+  entity: string,
+  row: ReferenceRow,
+  key: string,
+  viewer: Viewer,
+): boolean => {
+  const rule = entityOf(model, entity).fields[key]?.settableBy
+  return rule === undefined || !isByRow(rule) || reference.may(entity, row, rule, viewer)
+}
 
 /** What may become of a write by the reference. */
 const rightOutcomes = (
@@ -62,7 +75,7 @@ const rightOutcomes = (
       ...(isLink ? (['done'] as const) : []),
     ]
   if (operation !== 'create' && !may) return [refused]
-  const { fields, before } = entityOf(model, entity)
+  const { before } = entityOf(model, entity)
   const right: RequestOutcome[] = []
   if (operation === 'create') {
     // The rows that it makes, in the order of its body: each after its parent, with ids that nothing has.
@@ -79,6 +92,10 @@ const rightOutcomes = (
     const then = referenceOver(model, rows)
     if (made.some(({ entity, row, keys }) => reference.refersToNone(entity, row, keys, viewer)))
       right.push('absent')
+    // Who may set a field of some rows only sets none of the others.
+    const isRuled = ({ entity, row, keys }: (typeof made)[number]) =>
+      keys.some(key => !maySet(model, reference, entity, row, key, viewer))
+    if (made.some(isRuled)) right.push(refused)
     // A row is not there yet when its own rule looks at others.
     const isClosed = ({ entity, row, isPart }: (typeof made)[number]) =>
       !(isPart ? then : reference).may(entity, row, entityOf(model, entity).policy.create, viewer)
@@ -103,9 +120,9 @@ const rightOutcomes = (
     const keys = Object.keys(values)
     if (reference.refersToNone(entity, then, keys, viewer)) right.push('absent')
     if (!reference.may(entity, then, rule, viewer)) right.push(refused)
+    if (keys.some(key => !maySet(model, reference, entity, row, key, viewer))) right.push(refused)
     if (right.length === 0) right.push(reference.isTaken(entity, then) ? 'conflict' : 'done')
     if (saysBecoming(rule)) right.push(refused, 'done')
-    if (keys.some(key => isByRow(fields[key]?.settableBy))) right.push('invalid', refused)
   } else {
     right.push('done')
     if (isHeld(model, entity)) right.push('conflict')

@@ -46,7 +46,7 @@ export type Field = Lifetime & {
   readonly rule: Check
   /** Who may read it among those who may read its entity; it is null in the rows in which the caller may not. */
   readonly readableBy: Rule
-  /** Who may set it among those who may write its entity; `nobody`: the service sets it. */
+  /** Who may set it among those who may write its entity, of which rows: as they are, a new one as it will be; `nobody`: the service sets it. */
   readonly settableBy: Rule
   /** Undefined: a create must give it. */
   readonly initial: Initial | undefined
@@ -160,13 +160,15 @@ type OptionsOfKind =
 
 /** The options of a field of any kind; `Own` is the type of its initial value, `Value` that of one in a body. */
 export type FieldOptions<Own extends Initial = Initial, Value = never> = Partial<
-  Omit<Field, OptionsOfKind | 'readableBy'>
+  Omit<Field, OptionsOfKind | 'readableBy' | 'settableBy'>
 > & {
   readonly initial?: Own | { readonly value: null }
   /** What holds for each value beside the rule of its kind, by what callers are told otherwise: `must be even`. */
   readonly check?: Readonly<Record<string, (value: Value) => boolean>>
   /** A rule, a list of them, or the condition of the rows in which anyone may read it. */
   readonly readableBy?: DeclaredRule | Condition
+  /** The same of who may set it: who may read it, unless this says otherwise. */
+  readonly settableBy?: DeclaredRule | Condition
 }
 
 /** The options of a field that the service fills. */
@@ -189,7 +191,7 @@ const common = keys<FieldOptions>({
   nullable: 'flag',
   description: 'text',
   readableBy: readerShape,
-  settableBy: ruleShape,
+  settableBy: readerShape,
   initial: {
     either: [
       words<Extract<Initial, string>>({ now: 1, viewer: 1, subject: 1 }),
@@ -255,6 +257,7 @@ const shapes = {
 export const fieldShape = keys<Omit<Field, keyof FieldOptions> & FieldOptions>({
   ...common.keys,
   readableBy: ruleShape,
+  settableBy: ruleShape,
   scalar: must('text'),
   scale: must('number'),
   touched: must('flag'),
@@ -282,8 +285,9 @@ const field = (
   rule: Check,
   { check = {}, ...details }: FieldDetails,
   ...given: readonly [shape: Shape, options: object]
-): Field =>
-  madeWith<Field>(
+): Field => {
+  const readableBy = fieldRule(details.readableBy ?? anyone)
+  return madeWith<Field>(
     {
       scalar,
       rule: Object.entries(check).reduce(
@@ -293,7 +297,6 @@ const field = (
       scale: 0,
       nullable: false,
       description: '',
-      settableBy: anyone,
       // A nullable field is null when it is not given.
       initial: details.nullable ? { value: null } : undefined,
       graphql: 'shown',
@@ -319,10 +322,13 @@ const field = (
       renamed: undefined,
       enum: undefined,
       ...details,
-      readableBy: fieldRule(details.readableBy ?? anyone),
+      readableBy,
+      // Nobody writes what others take for their own.
+      settableBy: details.settableBy === undefined ? readableBy : fieldRule(details.settableBy),
     },
     ...given,
   )
+}
 
 type TextOptions = FieldOptions<{ readonly value: string }, string>
 

@@ -164,7 +164,7 @@ const callerWord = (caller: CallerRule): CallerWord => ({
 
 export const anyone = callerWord({ kind: 'anyone' })
 export const signedIn = callerWord({ kind: 'signed in' })
-export const nobody: Rule = { kind: 'nobody' }
+export const nobody: Rule = callerWord({ kind: 'nobody' })
 /** The rule for the viewers that one of these fields names: short for a condition that compares them with the viewer. */
 export const self = (...fields: readonly string[]): Rule => ({ kind: 'self', fields })
 /** The rule that holds for everybody while a switch of the settings is on. */
@@ -195,9 +195,10 @@ const isDeclaredRule = (declared: unknown): declared is DeclaredRule =>
 export const fieldRule = (declared: DeclaredRule | Condition): Rule =>
   isDeclaredRule(declared) ? ruleOf(declared) : anyone.where(declared)
 
-/** What may say who reads a field. */
+/** What may say who reads a field, or sets it. */
 export const readerShape: Shape = {
-  by: given => (isDeclaredRule(given) ? declaredShape : { named: 'anything' }),
+  by: given =>
+    typeof given !== 'object' || isDeclaredRule(given) ? declaredShape : { named: 'anything' },
 }
 
 /** The condition that the field at the end of a path is the viewer. */
@@ -421,6 +422,7 @@ export const mayBeDoneBy = (rule: Rule | undefined, { viewers }: Conditions): st
 /** A sentence that says who alone may give a field, if not everybody who writes the row may. */
 export const givenOnlyBy = (rule: Rule, conditions: Conditions): string | undefined => {
   const { roles } = conditions.viewers
+  if (isByRow(rule)) return `May be given by ${inWords(rule, roles)}.`
   const isOpen = judge(rule, { id: null, role: roles.default }, conditions) !== 'no'
   return isOpen ? undefined : `May be given by ${holders(rule, roles)} only.`
 }

@@ -92,7 +92,10 @@ const subjectFaults = function* (name: string, self: Entity, { by, signUp }: Vie
       yield `signUp of viewers gives ${key}, which is not a field of ${name} that can be given: name another one`
     else if (!isPath(claim))
       yield `signUp of viewers gives ${key} from no claim: name one, like 'name' or ['profile', 'name']`
-    else if (isEditable(claim) && given.settableBy.kind !== 'anyone')
+    else if (
+      isEditable(claim) &&
+      !alternativesOf(given.settableBy).some(({ kind }) => ['anyone', 'signed in'].includes(kind))
+    )
       yield `signUp of viewers gives ${key} from ${namesOf(claim).join('.')}, which its bearer may edit, and not everybody may set ${key}: name a claim that the identity provider alone writes`
   }
   for (const [key, { initial, foldedFrom }] of Object.entries(self.fields))

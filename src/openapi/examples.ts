@@ -2,7 +2,7 @@
 import { versionPath } from '#base/paths.ts'
 import type { Links } from '#model/entity.ts'
 import { entityOf, fieldOf } from '#model/model.ts'
-import { anonymous } from '#model/policy.ts'
+import { anonymous, isForAll } from '#model/policy.ts'
 import { type Member, type Resource, resourceOf } from '#model/resource.ts'
 import type { DocumentParts } from '#openapi/parts.ts'
 import { inputFields } from '#openapi/schemas.ts'
@@ -95,7 +95,7 @@ export const inputExample = (parts: DocumentParts, route: Route): unknown => {
   if (!row || !values) return undefined
   const resource = resourceOf(parts.model, name, parts.version)
   const members = inputFields(resource, route)
-    .filter(([key, field]) => Object.hasOwn(row, key) && field.settableBy.kind === 'anyone')
+    .filter(([key, field]) => Object.hasOwn(row, key) && isForAll(field.settableBy))
     .map(([key]) => [resource.nameOf(key), shownAs(parts, resource, key, values)] as const)
   return Object.fromEntries(route.kind === 'update' ? members.slice(0, 1) : members)
 }

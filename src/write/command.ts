@@ -170,11 +170,15 @@ export const insertInto = (table: string, given: ReadonlyMap<string, Sql>): Sql 
     select ${join([...given.values()], comma)}`
 }
 
-/** What a change of these values makes of the fields, those among them that such a change resets or raises. */
+/**
+ * What a change of these values makes of the fields, those among them that such a change resets or raises. Of a caller who may not read
+ * a field a value resets also if it is the same: what is left would tell that it is.
+ */
 export const changesOf = (
   writing: Pick<Writing, 'model' | 'dialect' | 'now'>,
   entityName: string,
   values: ReadonlyMap<string, SqlPart>,
+  caller?: Writing,
 ): Map<string, Sql> => {
   const entity = entityOf(writing.model, entityName)
   const columnOf = columnsOf(entity.table)
@@ -184,7 +188,10 @@ export const changesOf = (
   for (const [by, value] of values)
     for (const [key, initial] of fieldsToReset(entity, by)) {
       if (values.has(key)) continue
-      const isSame = sql`${columnOf(by)} is not distinct from ${value}`
+      const isRead = caller
+        ? conditionOf(caller, entityName, fieldOf(entity, by).readableBy)
+        : sql`true`
+      const isSame = sql`${columnOf(by)} is not distinct from ${value} and ${isRead}`
       changes.set(key, sql`case when ${isSame} then ${columnOf(key)} else ${initial} end`)
     }
   for (const [key, to] of raised(writing, entityName)) changes.set(key, to)

@@ -1,6 +1,6 @@
 /** The plain create, update and delete that every entity has unless its policy closes them, with the preconditions of a request. */
 import { ApiError, peopleErrors } from '#errors.ts'
-import { anyOf, isOfViewer, type Predicate } from '#model/condition.ts'
+import { anyOf, isOfViewer, mappedParts, type Predicate } from '#model/condition.ts'
 import type { Entity } from '#model/entity.ts'
 import { columnName, entityOf, fieldOf, notFound } from '#model/model.ts'
 import { isByRow, judge, type RowRight, type Rule, refusal, rowRights } from '#model/policy.ts'
@@ -37,7 +37,7 @@ import {
   result,
   type Writing,
 } from '#write/command.ts'
-import { fieldsToReset, type Values } from '#write/input.ts'
+import { fieldsToReset, ruledIn, type Values } from '#write/input.ts'
 import { ChangedMeanwhile } from '#write/merge-patch.ts'
 import { effectSteps } from '#write/outbox.ts'
 import { deleteSteps } from '#write/set-null.ts'
@@ -50,6 +50,9 @@ export const seenSql = (writing: Writing, entityName: string): readonly Sql[] =>
   return [conditionOf(writing, entityName, read)]
 }
 
+/** A condition of a write beside the right to the row, and the error where it does not hold. */
+type Demand = { readonly exists: Sql; readonly error: () => ApiError }
+
 /**
  * The rows that must exist for these values, by the fields that refer to them, and the condition that each does. `isChange`: a row
  * that is hidden from the caller may be named again where it is named already, so that what was read can be sent back.
@@ -60,7 +63,7 @@ const referred = (
   values: ReadonlyMap<string, SqlPart>,
   isChange = false,
 ) => {
-  const found: { key: string; value: SqlValue; entity: string; exists: Sql }[] = []
+  const found: (Demand & { key: string; value: SqlValue })[] = []
   for (const [key, value] of values) {
     const { references, readableBy } = fieldOf(entity, key)
     // A row of the same command is there.
@@ -73,9 +76,56 @@ const referred = (
     const isShown = judge(readableBy, writing.viewer, writing.model) === 'yes'
     const exists =
       isChange && isShown && seen.length > 0 ? sql`(${own} = ${value} or ${isThere})` : isThere
-    found.push({ key, value, entity: references.entity, exists })
+    found.push({ key, value, exists, error: () => notFound(references.entity, value) })
   }
   return found
+}
+
+/** A predicate about a row that is not there yet: it has no id, no row refers to it, and what only the store knows of it counts against it. */
+const asNew = (
+  predicate: Predicate,
+  isKnown: (field: string) => boolean,
+  isNegated = false,
+): Predicate => {
+  const closed: Predicate = { kind: isNegated ? 'and' : 'or', of: [] }
+  switch (predicate.kind) {
+    case 'and':
+    case 'or':
+    case 'not':
+      return mappedParts(predicate, part =>
+        asNew(part, isKnown, predicate.kind === 'not' ? !isNegated : isNegated),
+      )
+    case 'across':
+      if (predicate.rows !== 'one')
+        return { kind: predicate.rows === 'none' ? 'and' : 'or', of: [] }
+      return isKnown(predicate.by) ? predicate : closed
+    case 'compare':
+    case 'among':
+      if (predicate.field === 'id') return { kind: 'or', of: [] }
+      return isKnown(predicate.field) ? predicate : closed
+    case 'finds':
+    case 'has viewer':
+      return predicate
+    default:
+      return predicate satisfies never
+  }
+}
+
+/** What the fields that a caller gave demand of the row, where who may set them depends on it: of the row as it is, or of a new one with these fields. */
+const settable = (
+  writing: Writing,
+  entityName: string,
+  values: ReadonlyMap<string, SqlPart>,
+  columnOf: ColumnOf,
+  isKnown?: (field: string) => boolean,
+): readonly Demand[] => {
+  const { model, viewer } = writing
+  return ruledIn(values).map(key => {
+    const { settableBy } = fieldOf(entityOf(model, entityName), key)
+    const rights = anyOf(rowRights(model, entityName, settableBy, viewer).map(one => one.before))
+    const exists = lockedSql(writing, isKnown ? asNew(rights, isKnown) : rights, columnOf)
+    return { exists, error: () => refusal(viewer, `set the ${key} of this ${entityName}`) }
+  })
 }
 
 /** What can be told of a row of which only some fields are known yet: where they do not decide, it counts as fitting. */
@@ -103,13 +153,8 @@ const asFarAsKnown = (
 }
 
 /** The error for the first of them that does not exist, given for each whether it does. */
-const absentOf = (
-  references: ReturnType<typeof referred>,
-  found: readonly unknown[],
-): ApiError | undefined => {
-  const absent = references[found.findIndex(exists => !exists)]
-  return absent && notFound(absent.entity, absent.value)
-}
+const absentOf = (demands: readonly Demand[], found: readonly unknown[]): ApiError | undefined =>
+  demands[found.findIndex(exists => !exists)]?.error()
 
 /** The conditions of a create: the right to it, and that the rows it refers to exist. A precheck has only some of the values. */
 export const createGuard = (
@@ -132,9 +177,12 @@ export const createGuard = (
   const allowed = verdict === 'row' ? [lockedSql(writing, right, columnOf)] : []
   const isOwn = (key: string) => fieldOf(entity, key).initial === 'viewer'
   // The viewer's own row is checked with the right to write.
-  const references = referred(writing, entity, values).filter(
-    ({ key, value }) => !isOwn(key) || value !== viewer.id,
-  )
+  const references: readonly Demand[] = [
+    ...referred(writing, entity, values).filter(
+      ({ key, value }) => !isOwn(key) || value !== viewer.id,
+    ),
+    ...settable(writing, entityName, values, columnOf, field => inserted.has(field)),
+  ]
   const conditions = [...references.map(({ exists }) => exists), ...allowed]
   const refused = (rows: Rows): ApiError => {
     const found = rows[0] ?? []
@@ -301,7 +349,10 @@ export const demandsOf = (
     verdict === 'yes'
       ? [sql`true`, sql`true`]
       : demandedOf(writing, columnsOf(entity.table), rights, changes)
-  const references = referred(writing, entity, values, true)
+  const references: readonly Demand[] = [
+    ...referred(writing, entity, values, true),
+    ...settable(writing, entityName, values, columnsOf(entity.table)),
+  ]
   const absent = (found: readonly unknown[]) => absentOf(references, found)
   return { own, mine, exist: references.map(({ exists }) => exists), absent }
 }
@@ -409,13 +460,21 @@ export const update = (
   const table = name(entity.table)
   // Without values nothing is raised either.
   const changes =
-    values.size > 0 || isRaised ? changesOf(writing, target.entity, values) : new Map<string, Sql>()
+    values.size > 0 || isRaised
+      ? changesOf(writing, target.entity, values, writing)
+      : new Map<string, Sql>()
   if (isReplacement)
     for (const key of values.keys()) {
-      const { readableBy, foldedFrom } = fieldOf(entity, key)
-      const rule = foldedFrom === undefined ? readableBy : fieldOf(entity, foldedFrom).readableBy
-      if (!isByRow(rule) || judge(rule, viewer, model) === 'yes') continue
-      const isRead = conditionOf(writing, target.entity, rule)
+      const { foldedFrom } = fieldOf(entity, key)
+      const { readableBy, settableBy } = fieldOf(entity, foldedFrom ?? key)
+      // A null may stand for what its caller may not read, and is no wish to set it.
+      const rules = [
+        readableBy,
+        ...(ruledIn(values).includes(foldedFrom ?? key) ? [] : [settableBy]),
+      ]
+      const byRow = rules.filter(rule => isByRow(rule) && judge(rule, viewer, model) !== 'yes')
+      if (byRow.length === 0) continue
+      const isRead = and(byRow.map(rule => conditionOf(writing, target.entity, rule)))
       // What such a change resets stays too: else it would tell whether the value given is the stored one.
       const resets = [...fieldsToReset(entity, key).keys()].filter(reset => !values.has(reset))
       for (const kept of [key, ...resets]) {

@@ -9,7 +9,7 @@ import { type Field, isDerived, madeSlug, mostCharacters } from '#model/field.ts
 import { fieldOf, type Model } from '#model/model.ts'
 import { digitsOf, parseMinor } from '#model/money.ts'
 import { withArticle } from '#model/names.ts'
-import { holders, isByRow, judge, refusal, type Viewer } from '#model/policy.ts'
+import { holders, inWords, isByRow, isForAll, judge, refusal, type Viewer } from '#model/policy.ts'
 import { fieldNamedEver, type Resource } from '#model/resource.ts'
 import type { Scalar } from '#model/values.ts'
 import { decoded } from '#model/version.ts'
@@ -23,8 +23,19 @@ import type { SqlValue } from '#sql/sql.ts'
  */
 export type Mode = 'create' | 'replace' | 'update' | 'import'
 
-/** Values by field, as they are stored. */
-export type Values = ReadonlyMap<string, SqlValue>
+/** Values by field, as they are stored; `ruled`: those of them that a caller gave and may set in some rows only. */
+export type Values = ReadonlyMap<string, SqlValue> & { readonly ruled?: readonly string[] }
+
+/** The fields among values of an input that its caller may set in some rows only. */
+export const ruledIn = (values: ReadonlyMap<string, unknown>): readonly string[] =>
+  (values as { readonly ruled?: readonly string[] }).ruled ?? []
+
+/** Values that are made of those of an input, and so are ruled as these are. */
+export const ruledAs = <Made extends ReadonlyMap<string, unknown>>(
+  of: ReadonlyMap<string, unknown>,
+  values: Made,
+): Made & { readonly ruled: readonly string[] } =>
+  Object.assign(values, { ruled: ruledIn(of).filter(key => values.has(key)) })
 
 /** A value that steps and hooks are given, and give: as callers write it, but times as a Date. */
 export type InputValue =
@@ -177,7 +188,9 @@ const closed = (
   if (field.immutable && mode !== 'create') return 'cannot be changed'
   if (field.settableBy.kind === 'nobody') return 'is set by the service and may not be given'
   if (judge(field.settableBy, viewer, model) === 'no')
-    return `may be given by ${holders(field.settableBy, model.viewers.roles)} only`
+    return isByRow(field.settableBy)
+      ? `may be given by ${inWords(field.settableBy, model.viewers.roles)} only`
+      : `may be given by ${holders(field.settableBy, model.viewers.roles)} only`
   return undefined
 }
 
@@ -209,8 +222,11 @@ const absent = (field: Field, key: string, context: InputContext): StoredValue |
   if (mode === 'update') return undefined
   // A replacement leaves fields as they are that are immutable, unknown in its version or not its caller's to set.
   const isUnknown = resource !== undefined && resource.fieldNamed(resource.nameOf(key)) !== key
-  if (mode === 'replace' && (field.settableBy.kind !== 'anyone' || field.immutable || isUnknown))
-    return undefined
+  const isOwn =
+    field.settableBy === field.readableBy
+      ? judge(field.settableBy, viewer, context.model) === 'yes'
+      : isForAll(field.settableBy)
+  if (mode === 'replace' && (!isOwn || field.immutable || isUnknown)) return undefined
   if (key === 'id') return undefined
   // Nor one that it may not be able to read.
   if (mode === 'replace' && initial === undefined && isByRow(field.readableBy)) return undefined
@@ -300,6 +316,8 @@ export const checkInput = (
   const values = new Map<string, SqlValue>()
   const faults: FieldFault[] = []
   const named = new Map<string, string>()
+  const ruled: string[] = []
+  const isCallers = context.mode !== 'import' && !context.isService
   for (const [member, value] of Object.entries(input)) {
     const key = fieldFor(entity, member, context) ?? ''
     const field = own(entity.fields, key)
@@ -313,8 +331,20 @@ export const checkInput = (
     if (refusal === undefined && isUnread && !field?.nullable) continue
     if (refusal === undefined && field) {
       const stored = storedValue(field, key, value, context)
-      if ('fault' in stored) faults.push({ field: member, message: stored.fault })
-      else values.set(key, stored.value)
+      if ('fault' in stored) {
+        faults.push({ field: member, message: stored.fault })
+        continue
+      }
+      values.set(key, stored.value)
+      const { initial } = field
+      const isInitial =
+        context.mode === 'create' &&
+        typeof initial === 'object' &&
+        'value' in initial &&
+        initial.value === stored.value
+      const isWished = isCallers && !isUnread && !isInitial
+      if (isWished && judge(field.settableBy, context.viewer, context.model) === 'row')
+        ruled.push(key)
     } else {
       const isUnknown = !isMember(field, key, context) && faults.length < mostFaults
       const hint = isUnknown ? meant(entity, member, context) : ''
@@ -331,7 +361,7 @@ export const checkInput = (
   if (context.mode === 'create' || context.mode === 'import')
     faults.push(...addSlugs(entity, named, values))
   addFolded(entity, values)
-  return { values, faults }
+  return { values: Object.assign(values, { ruled }), faults }
 }
 
 /** The values of an input; throws `VALIDATION_ERROR` with all its faults. */

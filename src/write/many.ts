@@ -355,7 +355,7 @@ const commandFor = async (
     const all = together([{ steps: rowSteps(writing, write, undefined, ids, true) }, ...drafts])
     return commandOf(writing, { ...all, ...whole })
   }
-  const changes = given.size > 0 ? changesOf(writing, entityName, given) : undefined
+  const changes = given.size > 0 ? changesOf(writing, entityName, given, writing) : undefined
   const set = changes && sql`update ${name(table)} set ${assignments(changes)} where ${isRow}`
   const steps: readonly GuardedStep[] = [
     ...rowSteps(writing, write, changes ?? new Map(), ids, false),

@@ -18,7 +18,7 @@ import {
   type Writing,
 } from '#write/command.ts'
 import { create, createGuard, demandedOf, remove, seenSql, update } from '#write/entity-commands.ts'
-import { checkInput, type InputContext, invalid, type Values } from '#write/input.ts'
+import { checkInput, type InputContext, invalid, ruledAs, type Values } from '#write/input.ts'
 import type { StoredJson } from '#write/merge-patch.ts'
 import { effectSteps } from '#write/outbox.ts'
 import { deleteSteps } from '#write/set-null.ts'
@@ -145,7 +145,10 @@ export const checkWithParts = (
       const checked = checkWithParts(entity, isNew ? item : values, own, left, depth + 1)
       for (const { field, message } of checked.faults) fault(`${at}.${field}`, message)
       // Whose it is stays as it is.
-      const others = new Map([...checked.values].filter(([key]) => key !== by))
+      const others = ruledAs(
+        checked.values,
+        new Map([...checked.values].filter(([key]) => key !== by)),
+      )
       const does = isNew ? 'create' : 'update'
       if (id !== undefined)
         parts.push({
@@ -279,7 +282,7 @@ const linking = (
 ): PartDraft => {
   const { model, dialect } = writing
   const { table } = entityOf(model, entityName)
-  const values = new Map<string, SqlPart>([...others, [by, parent], [of, id]])
+  const values = ruledAs(others, new Map<string, SqlPart>([...others, [by, parent], [of, id]]))
   const { inserted, where, guard, asSelf } = createGuard(writing, entityName, values, true)
   const columnOf = columnsOf(table)
   const pair = [by, of].map(
@@ -333,7 +336,7 @@ const draftOf = (writing: Writing, part: Part, parent: number | undefined): Part
   }
   const { entity, by, id } = part
   if (part.does === 'create') {
-    const values = new Map<string, SqlPart>([...part.values, [by, given]])
+    const values = ruledAs(part.values, new Map<string, SqlPart>([...part.values, [by, given]]))
     return withParts(writing, create(writing, entity, values), part.parts)
   }
   const target = { entity, id, below: { field: by, id: Number(parent) } }

@@ -25,7 +25,7 @@ import {
   result,
   type Writing,
 } from '#write/command.ts'
-import { authorValue, checkInput, type InputValue, invalid } from '#write/input.ts'
+import { authorValue, checkInput, type InputValue, invalid, ruledAs } from '#write/input.ts'
 import { effectSteps, type Occasion } from '#write/outbox.ts'
 import { deleteSteps } from '#write/set-null.ts'
 
@@ -566,5 +566,5 @@ export const hookBefore = (
     if (typeof source === 'string' && !Object.hasOwn(own, key))
       all.set(key, madeSlug(source, field) || (values.get(key) ?? null))
   }
-  return { values: all as ReadonlyMap<string, SqlPart>, ...stated }
+  return { values: ruledAs(values, all as ReadonlyMap<string, SqlPart>), ...stated }
 }

@@ -140,15 +140,15 @@ const letter = entity({
   fields: {
     id: id(),
     toId: reference('member', { readableBy: ofOwner }),
-    pin: text({ max: 20, readableBy: ofOwner }),
+    pin: text({ max: 20, readableBy: ofOwner, settableBy: anyone }),
     state: choice(['new', 'proven'], { ...fixed, initial: { value: 'new' }, resetBy: 'pin' }),
     ownerId: reference('member', { initial: 'viewer' }),
     revision: revision(),
   },
   relations: { to: one('member', 'toId'), sheets: many('sheet', 'letterId') },
   policy: { read: anyone, create: signedIn, update: signedIn },
-  rest: { ...allRoutes, writes: ['create', 'replace'], listing },
-  graphql: { paged: true },
+  rest: { ...allRoutes, writes: ['create', 'replace', 'update'], listing },
+  graphql: { paged: true, mutations: ['update'] },
 })
 
 const sheet = entity({
@@ -209,7 +209,44 @@ const wall = entity({
   graphql: { paged: true },
 })
 
+/** Who may set a note is who may read it; a mark, who wrote it. */
+const entry = entity({
+  table: 'entries',
+  plural: 'entries',
+  description: 'An entry.',
+  fields: {
+    id: id(),
+    toId: reference('member', { immutable: false }),
+    ownerId: reference('member', { ...fixed, nullable: true, initial: 'viewer' }),
+    note: text({ max: 20, nullable: true, readableBy: { to: viewer } }),
+    mark: int({ min: 0, max: 9, initial: { value: 0 }, settableBy: { owner: viewer } }),
+    own: text({ max: 20, nullable: true, settableBy: { id: 5 } }),
+    liked: text({ max: 20, nullable: true, settableBy: { nods: { some: {} } } }),
+    unliked: text({ max: 20, nullable: true, settableBy: { nods: { none: {} } } }),
+    revision: revision(),
+  },
+  relations: {
+    to: one('member', 'toId'),
+    owner: one('member', 'ownerId'),
+    nods: many('nod', 'entryId'),
+  },
+  policy: { read: anyone, create: anyone, update: signedIn },
+  bulk: true,
+  rest: { ...allRoutes, writes: ['create', 'replace', 'update'], listing },
+  graphql: { paged: true, mutations: ['create', 'update'] },
+})
+
+const nod = entity({
+  table: 'nods',
+  plural: 'nods',
+  description: 'A nod.',
+  fields: { id: id(), entryId: reference('entry') },
+  policy: { read: anyone },
+})
+
 const entities: Record<string, Entity> = {
+  entry,
+  nod,
   member: { ...member, relations: { strikes: many('strike', 'ofId') } } as Entity,
   strike,
   wall,
@@ -451,6 +488,93 @@ for (const on of engines)
       assert.deepEqual(states, ['proven', 'proven', 'proven', 'new'])
       const { body } = await ask('GET /api/letters/2', 'admin')
       assert.deepEqual([body.pin, body.state], ['p3', 'proven'])
+    })
+
+    test('whether a guess at what its caller does not see was right is not told by what it resets', async () => {
+      const right = async (pin: string) => {
+        await sql("update letters set pin = 'p3', state = 'proven' where id = 2")
+        const { body } = await ask('PATCH /api/letters/2', 'user', { pin })
+        await sql("update letters set pin = 'p3', state = 'proven' where id = 2")
+        const mutation = `mutation { updateLetter(id: 2, input: { pin: "${pin}" }) { state } }`
+        const { data } = await gql(mutation, 'user')
+        return [body.state, data.updateLetter.state]
+      }
+      assert.deepEqual(await right('guess'), ['new', 'new'])
+      assert.deepEqual(await right('p3'), ['new', 'new'])
+      await sql("update letters set pin = 'p3', state = 'proven' where id = 2")
+      const { body } = await ask('PATCH /api/letters/2', 'admin', { pin: 'p3' })
+      assert.equal(body.state, 'proven')
+    })
+
+    test('a field by row is set by those whose rule lets them, of the row as it is, or as it will be', async () => {
+      const refusedOf = ({ status, text }: { status: number; text: string }, field: string) => {
+        assert.equal(status, 403, text)
+        assert.match(text, new RegExp(`no right to set the ${field} of this entry`))
+      }
+      const mutate = async (mutation: string) => {
+        const { errors, data } = await gql(`mutation { it: ${mutation} }`, 'user')
+        return errors?.[0].extensions.code ?? data.it
+      }
+      const create = (body: object) => ask('POST /api/entries', 'user', body)
+      // Of what is left out one may read it.
+      assert.equal((await create({ toId: 1, note: 'mine' })).status, 201)
+      refusedOf(await create({ toId: 3, note: 'hire her' }), 'note')
+      assert.equal((await create({ toId: 3 })).status, 201)
+      assert.equal((await create({ toId: 3, note: null, mark: 0 })).status, 201)
+      assert.equal((await create({ toId: 3, mark: 5 })).status, 201)
+      // A new row has no id yet, and nobody refers to it.
+      refusedOf(await create({ toId: 1, own: 'x' }), 'own')
+      refusedOf(await create({ toId: 1, liked: 'x' }), 'liked')
+      assert.equal((await create({ toId: 1, unliked: 'x' })).status, 201)
+      const input = '{ toId: 3, note: "hire her" }'
+      assert.equal(await mutate(`createEntry(input: ${input}) { id }`), 'FORBIDDEN')
+      assert.equal(await mutate(`createEntries(inputs: [${input}]) { count }`), 'FORBIDDEN')
+      const [, to3] = (await ask('GET /api/entries?sort=id&limit=5', 'user')).body.data
+      const at = `/api/entries/${to3.id}`
+      refusedOf(await ask(`PATCH ${at}`, 'user', { note: 'hire her' }), 'note')
+      refusedOf(await ask(`PATCH ${at}`, 'user', { note: null }), 'note')
+      // Not by becoming who may, either.
+      refusedOf(await ask(`PATCH ${at}`, 'user', { toId: 1, note: 'x' }), 'note')
+      assert.equal(
+        await mutate(`updateEntry(id: ${to3.id}, input: { note: "hire her" }) { id }`),
+        'FORBIDDEN',
+      )
+      assert.equal(
+        await mutate(
+          `updateEntries(where: { id: { eq: ${to3.id} } }, input: { note: "hire her" }) { count }`,
+        ),
+        'FORBIDDEN',
+      )
+      refusedOf(
+        await ask('POST /api/entries/bulk', 'user', {
+          update: { note: 'x' },
+          where: { id: to3.id },
+        }),
+        'note',
+      )
+      assert.equal((await ask(`PATCH ${at}`, 'user', { mark: 4 })).status, 200)
+      // What a replacement reads as null it may send back, and what it leaves out stays.
+      await sql(`update entries set note = 'kept' where id = ${to3.id}`)
+      const { body: read } = await ask(`GET ${at}`, 'user')
+      assert.deepEqual([read.note, read.mark], [null, 4])
+      assert.equal((await ask(`PUT ${at}`, 'user', { toId: 3, note: null })).status, 200)
+      assert.equal((await ask(`PUT ${at}`, 'user', { toId: 3 })).status, 200)
+      refusedOf(await ask(`PUT ${at}`, 'user', { toId: 3, note: 'y' }), 'note')
+      const { body: kept } = await ask(`GET ${at}`, 'admin')
+      assert.deepEqual([kept.note, kept.mark, kept.toId], ['kept', 4, 3])
+      // An admin may all, and who may read it may set it.
+      assert.equal((await ask(`PATCH ${at}`, 'admin', { note: 'z', toId: 1 })).status, 200)
+      const set = await ask(`PATCH ${at}`, 'user', { note: 'mine' })
+      assert.deepEqual([set.status, set.body.note], [200, 'mine'])
+      // Where it does not depend on the row at all, the body is told so.
+      const none = await ask('POST /api/entries', 'anonymous', { toId: 3, note: 'x' })
+      assert.deepEqual([none.status, none.body.error?.code], [422, 'VALIDATION_ERROR'])
+      assert.match(
+        none.text,
+        /note may be given by anybody where to is the caller, or an admin only/,
+      )
+      const { text: document } = await ask('GET /api/openapi.json', 'anonymous')
+      assert.match(document, /May be given by anybody where to is the caller, or an admin/)
     })
 
     test('what depends on the time is not cached', async () => {

@@ -22,7 +22,7 @@ import {
   text,
   time,
 } from '#model/field.ts'
-import { anyone, nobody, self } from '#model/policy.ts'
+import { anyone, nobody } from '#model/policy.ts'
 import {
   areTold,
   author,
@@ -234,9 +234,9 @@ areTold([
     withField('note', text({ max: 9, readableBy: { authrId: viewer } })),
   ],
   [
-    'a field that only its owner may set',
-    'book.note has a self rule as settableBy, and whose a row is decides about rows only: use anyone, signedIn, withRole() or nobody',
-    withField('note', text({ max: 9, settableBy: self('authorId') })),
+    'a field that only its owner may set, by what is not a field',
+    'settableBy of book.note has authrId, which is not a field or relation of book: did you mean authorId?',
+    withField('note', text({ max: 9, settableBy: { authrId: viewer } })),
   ],
   [
     'bytes that an API shows',

@@ -227,9 +227,6 @@ const faultsOf = function* (
   if (unique !== undefined && unique !== 'CONFLICT' && typeof unique.code !== 'string')
     yield `is unique: ${JSON.stringify(unique)}, which is no error for a second row: make it unique: 'CONFLICT', or one of the content's own errors`
 
-  if (settableBy.kind === 'self')
-    yield 'has a self rule as settableBy, and whose a row is decides about rows only: use anyone, signedIn, withRole() or nobody'
-
   if (scalar === 'bytes' && (graphql !== 'hidden' || field.rest || isSettable))
     yield 'is bytes, which no API shows or takes: leave its options as bytes() has them'
 

@@ -130,9 +130,12 @@ const rulesByRow = ({
   ...Object.entries(self.policy).map(
     ([operation, rule]) => [`the ${operation} rule of ${name}`, operation, rule] as const,
   ),
-  ...Object.entries(self.fields).map(
-    ([key, { readableBy }]) => [`the rule of ${name}.${key}`, 'field', readableBy] as const,
-  ),
+  ...Object.entries(self.fields).flatMap(([key, { readableBy, settableBy }]) => [
+    [`the rule of ${name}.${key}`, 'field', readableBy] as const,
+    ...(settableBy === readableBy
+      ? []
+      : [[`settableBy of ${name}.${key}`, 'field', settableBy] as const]),
+  ]),
 ]
 
 /** What a predicate asks of its own row that is not known before it is written; a new row has no id either. */
@@ -174,9 +177,6 @@ const conditionFaults = function* (checked: CheckedEntity, viewers?: string): Fa
         yield `${subject} says what a row is becoming, which only an update does: leave it out`
     }
   }
-  for (const [key, { settableBy }] of Object.entries(self.fields))
-    if (isByRow(settableBy))
-      yield `${name}.${key} is settable by row, which is not possible: let the update rule of ${name} say it`
 }
 
 /** The faults of an entity's policy. */

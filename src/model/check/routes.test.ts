@@ -105,6 +105,19 @@ areTold([
     },
   ],
   [
+    'a create that anonymous callers may do and not read what it needs',
+    'rest.writes of book has create, which needs note, and fewer may read it, and so may set it, than may create: say settableBy: anyone if they may, or give note an initial value',
+    {
+      ...withField('note', text({ max: 9, readableBy: signedIn })),
+      policy: { ...book.policy, enter: signedIn, create: anyone },
+    },
+  ],
+  [
+    'a create of what only the row itself may set',
+    'rest.writes of book has create, which needs note, and its settableBy names the id of the row, which a new one has not: say settableBy: anyone, or give note an initial value',
+    withField('note', text({ max: 9, settableBy: { id: 1 } })),
+  ],
+  [
     'a create that users may do and only admins give what it needs',
     'rest.writes of book has create, which needs note, and fewer may set it than may create: give note an initial value, or change one of the rules',
     withField('note', text({ max: 9, settableBy: admin })),

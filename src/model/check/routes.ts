@@ -42,6 +42,23 @@ export const isStricter = (rule: Rule, than: Rule): boolean => {
   return alternativesOf(than).some(one => !own.some(mine => takes(mine, one)))
 }
 
+/** The callers of a rule, whatever the rows: of a new one each row says it. */
+const callersOf = (rule: Rule): Rule => ({
+  kind: 'any of',
+  rules: alternativesOf(rule).map(({ before: _, after: __, byViewer, ...caller }) =>
+    byViewer && caller.kind === 'anyone' ? signedIn : caller,
+  ),
+})
+
+/** Whether a rule is for the row of an id alone. */
+const isOfOwnId = (rule: Rule): boolean =>
+  alternativesOf(rule).every(({ before }) => {
+    const id = before?.id
+    return (
+      id !== undefined && !(typeof id === 'object' && id !== null && ('ne' in id || 'notIn' in id))
+    )
+  })
+
 const ruleOf = { create: 'create', replace: 'update', update: 'update', delete: 'delete' } as const
 
 /** Whether no caller of an API may give a field. */
@@ -87,8 +104,12 @@ const writeFaults = function* (checked: CheckedEntity): Faults {
       if (field.initial !== undefined || isDerived(field)) continue
       if (isClosed(field, member === 'graphql.mutations' ? 'graphql' : 'rest'))
         yield `${member} of ${name} has create, which needs ${key} and cannot be given it: give ${key} an initial value, or leave the create out`
-      else if (policy.create && isStricter(field.settableBy, policy.create))
-        yield `${member} of ${name} has create, which needs ${key}, and fewer may set it than may create: give ${key} an initial value, or change one of the rules`
+      else if (policy.create && isStricter(callersOf(field.settableBy), policy.create))
+        yield field.settableBy === field.readableBy
+          ? `${member} of ${name} has create, which needs ${key}, and fewer may read it, and so may set it, than may create: say settableBy: anyone if they may, or give ${key} an initial value`
+          : `${member} of ${name} has create, which needs ${key}, and fewer may set it than may create: give ${key} an initial value, or change one of the rules`
+      else if (isOfOwnId(field.settableBy))
+        yield `${member} of ${name} has create, which needs ${key}, and its settableBy names the id of the row, which a new one has not: say settableBy: anyone, or give ${key} an initial value`
     }
 }
 

@@ -2,6 +2,7 @@
 
 import type { Services } from 'duet/actions'
 import {
+  anyone,
   choice,
   created,
   email,
@@ -46,7 +47,12 @@ export const member = entity({
   fields: {
     id: id(),
     name: text({ max: 120, trimmed: true, description: 'Name.' }),
-    address: email({ readableBy: signedIn, graphql: 'input', description: 'Email address.' }),
+    address: email({
+      readableBy: signedIn,
+      settableBy: anyone,
+      graphql: 'input',
+      description: 'Email address.',
+    }),
     isWelcome: flag({ ...fixed, initial: { value: 0 }, resetBy: 'address', graphql: 'hidden' }),
     standing: choice(['good', 'banned'], {
       settableBy: librarian,
