@@ -85,6 +85,8 @@ export class OperandValue {
   readonly operand: Operand
   /** Gives a caller's value as the field has it that it is compared with: one for each place in the condition. */
   readonly stored: ((given: unknown) => StoredOperand)[] = []
+  /** The kinds of these fields. */
+  readonly scalars: Scalar[] = []
   constructor(operand: Operand) {
     this.operand = operand
   }
@@ -479,6 +481,7 @@ export const resolveCondition = (
     }
     if (given instanceof OperandValue) {
       given.stored.push(stored)
+      given.scalars.push(field.scalar === 'list' ? (field.items?.scalar ?? 'text') : field.scalar)
       return given.operand
     }
     if (given === now) {

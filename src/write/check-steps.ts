@@ -1,10 +1,12 @@
 /** Checks the steps of actions and hooks before a service starts: they are made once for sample inputs, and looked at as data. */
+import { mapped } from '#base/object.ts'
 import { remedy } from '#base/shape.ts'
 import { ApiError, type ErrorKind } from '#errors.ts'
-import { resolveCondition } from '#model/condition.ts'
+import { OperandValue, resolveCondition } from '#model/condition.ts'
 import type { Model } from '#model/model.ts'
 import { wrong } from '#model/names.ts'
 import { alternativesOf, anonymous, resolvingIn, type Viewer } from '#model/policy.ts'
+import type { Scalar } from '#model/values.ts'
 import { isSql } from '#sql/sql.ts'
 import { type Action, sampleInputs } from '#write/action.ts'
 import type { InputValue } from '#write/input.ts'
@@ -16,6 +18,7 @@ import {
   isData,
   piecesIn,
   resolvedCondition,
+  type StepCondition,
   type StepValues,
   uniqueAmong,
   valuesOf,
@@ -36,6 +39,64 @@ type CheckContext = {
   readonly viewer: Viewer
   /** The values of the sample, whose faults are none of the steps'. */
   readonly samples: ReadonlySet<unknown>
+}
+
+/** Whether a field of a kind may have a value at all that is of the type of this one. */
+const isOfKind = (scalar: Scalar, value: unknown): boolean => {
+  switch (scalar) {
+    case 'id':
+    case 'int':
+    case 'money':
+    case 'decimal':
+      return typeof value === 'number'
+    case 'flag':
+      return typeof value === 'boolean'
+    case 'text':
+      return typeof value === 'string'
+    case 'date':
+    case 'time':
+      return typeof value === 'string' || value instanceof Date
+    case 'list':
+      return Array.isArray(value)
+    case 'json':
+      return typeof value === 'object'
+    case 'bytes':
+      return value instanceof Uint8Array
+    default:
+      return scalar satisfies never
+  }
+}
+
+/** A value that stands for what a request gives in its place, of which the type alone is known. */
+class StandIn extends OperandValue {
+  readonly sample: unknown
+  constructor(sample: unknown) {
+    super({ kind: 'value', value: null })
+    this.sample = sample
+  }
+}
+
+/** Operators that look at the value itself. */
+const looking = ['contains', 'startsWith', 'isNull']
+
+/** A condition whose values of the sample stand for those of any request. */
+const withStandIns = ({ viewer, samples }: CheckContext, condition: unknown): unknown => {
+  if (condition === viewer || isSql(condition)) return condition
+  const isValue = typeof condition !== 'object' || condition instanceof Date
+  if (isValue && samples.has(condition)) return new StandIn(condition)
+  if (isValue || condition === null || condition instanceof Uint8Array) return condition
+  const within = (one: unknown) => withStandIns({ viewer, samples } as CheckContext, one)
+  if (Array.isArray(condition)) return condition.map(within)
+  return mapped(condition as Readonly<Record<string, unknown>>, (one, key) =>
+    looking.includes(key) && typeof one !== 'object' ? one : within(one),
+  )
+}
+
+/** The stand-ins in a condition, each with its path. */
+const standInsIn = (condition: unknown, path: string): readonly (readonly [string, StandIn])[] => {
+  if (condition instanceof StandIn) return [[path, condition]]
+  if (typeof condition !== 'object' || condition === null || isSql(condition)) return []
+  return Object.entries(condition).flatMap(([key, one]) => standInsIn(one, `${path}.${key}`))
 }
 
 /** The faults of a step among those before it, as the end of a sentence. */
@@ -81,13 +142,28 @@ const faultsOf = function* (
       for (const { field, message } of error.details ?? [])
         if (!samples.has(values[field])) yield `gives ${field}, which ${message}`
     }
+    for (const [key, value] of Object.entries(values)) {
+      const scalar = entity.fields[key]?.scalar
+      const isAny = value === null || value === undefined || !samples.has(value)
+      if (scalar && !isAny && !isOfKind(scalar, value))
+        yield `gives ${key} what no ${scalar} can be: give it another value of the input`
+    }
   }
   if (where) {
-    for (const { path, message } of resolvedCondition(resolving, name, where).faults) {
-      let at: unknown = where
+    const standing = withStandIns(context, where) as StepCondition
+    for (const { path, message } of resolvedCondition(resolving, name, standing).faults) {
+      let at: unknown = standing
       for (const part of path.split('.')) at = (at as Record<string, unknown> | undefined)?.[part]
-      if (!samples.has(at)) yield `has where.${path}, which ${message}`
+      // A null of the sample is a value that other requests have.
+      if (at !== null || !samples.has(null)) yield `has where.${path}, which ${message}`
     }
+    for (const [path, { scalars, stored, sample }] of standInsIn(standing, 'where'))
+      for (const [at, scalar] of scalars.entries()) {
+        const found = stored[at]?.(sample)
+        // Another value of its type may be right.
+        if (found && 'fault' in found && !isOfKind(scalar, sample))
+          yield `has ${path}, which ${found.fault}`
+      }
   }
   if ('otherwise' in step) {
     const kind = typeof otherwise === 'object' && 'error' in otherwise ? otherwise.error : otherwise

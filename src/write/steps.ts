@@ -199,6 +199,7 @@ export const valuesOf = (
 /** The same condition with what only steps have in it as conditions know it. */
 const plainCondition = (context: Pick<Writing, 'viewer'>, condition: unknown): unknown => {
   if (condition === context.viewer) return viewer
+  if (condition instanceof OperandValue) return condition
   if (isSql(condition)) {
     const [from, ...others] = condition.parameters
     if (from?.kind !== 'result' || others.length > 0 || condition.texts.join('') !== '')

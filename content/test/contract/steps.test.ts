@@ -426,6 +426,31 @@ const misdeclared: readonly (readonly [string, Action['steps'], string])[] = [
     'its step 1, change recipe, names serving, which is no field of recipe: did you mean servings?',
   ],
   [
+    'a condition of a relation that is an id',
+    ({ id }) => [remove('ingredient', { where: { recipe: id } })],
+    'its step 1, remove ingredient, has where.recipe, which must be a condition, such as { id: 1 }',
+  ],
+  [
+    'a list that is compared with the caller',
+    ({ id, viewer }) => [require('recipe', id, undefined, { where: { favourites: viewer.id } })],
+    'its step 1, require recipe, has where.favourites, which is a list: write { some: … } or { none: … }',
+  ],
+  [
+    'an id that is compared with a text',
+    ({ id }) => [require('recipe', id, undefined, { where: { or: [{ title: { eq: id } }] } })],
+    'its step 1, require recipe, has where.or.0.title.eq, which must be a text',
+  ],
+  [
+    'an operator that the field of a condition does not take',
+    ({ id }) => [require('recipe', { where: { ingredients: { some: { recipeId: { gt: id } } } } })],
+    'its step 1, require recipe, has where.ingredients.some.recipeId.gt, which is not a field or relation of recipe: name one of id, title, titleKey, status, ownerId, servings, price, publishedAt, changedAt, revision, owner, ingredients, favourites',
+  ],
+  [
+    'a value of another type',
+    ({ id }) => [change('recipe', id, { title: id as never })],
+    'its step 1, change recipe, gives title what no text can be: give it another value of the input',
+  ],
+  [
     'a value that the field does not take',
     ({ id }) => [change('recipe', id, { status: 'publishd' })],
     'its step 1, change recipe, gives status, which must be one of draft, published, archived',
