@@ -5,11 +5,13 @@ import { progress } from '#cli/terminal.ts'
 import { rowsIn } from '#cli/transfer/format.ts'
 import { formatOf, kindOf, kindsOf, renaming } from '#cli/transfer/kinds.ts'
 import { type Putting, plainRows } from '#cli/transfer/rows-in.ts'
-import type { Content, ContentStore } from '#content.ts'
+import type { Content, ContentStore, TransferKind } from '#content.ts'
 import type { FieldFault } from '#errors.ts'
+import type { Entity } from '#model/entity.ts'
 import { entityOf } from '#model/model.ts'
 import { anonymous } from '#model/policy.ts'
 import { withStore } from '#serve/store.ts'
+import { checkInput, type InputContext } from '#write/input.ts'
 
 export const help = (content: Content): string => {
   const kinds = kindsOf(content)
@@ -27,6 +29,25 @@ the texts of CSV as they are, as export --raw writes them.${
 }
 
 const shownFaults = 20
+
+/** The faults of a header that each row would have, if there were one: names of no members, and none for a member that is needed. */
+const headerFaults = (
+  kind: TransferKind,
+  entity: Entity,
+  rename: ReturnType<typeof renaming>['rename'],
+  use: InputContext,
+  header: readonly string[],
+): readonly FieldFault[] => {
+  const { row, faults } = rename(Object.fromEntries(header.map(name => [name, null])))
+  const own = Object.entries(row).filter(
+    ([name]) => name !== '' && !Object.hasOwn(entity.rest.embedded, name),
+  )
+  const ofRow = checkInput(entity, Object.fromEntries(own), use).faults.filter(
+    ({ message }) =>
+      message.startsWith('is not a member') || (!kind.rows && message === 'is required'),
+  )
+  return [...faults, ...ofRow]
+}
 
 export const run = async (args: readonly string[], content: Content): Promise<void> => {
   const { values, positionals } = readArgs(
@@ -66,13 +87,17 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
       for (const { field, message } of faults) tell(line, `${field} ${message}`)
     }
     const shown = progress(`importing ${plural}`)
-    for await (const { line, row: given, fault } of rowsIn(
+    for await (const { line, row: given, fault, header } of rowsIn(
       file,
       format,
       kind,
       entity,
       values.raw === true,
     )) {
+      if (header) {
+        tellAll(line, headerFaults(kind, entity, rename, use, header))
+        continue
+      }
       const { row, faults: ofNames } = rename(given ?? {})
       const faults = given && ofNames.length === 0 ? await put(row, line) : ofNames
       tellAll(line, faults)

@@ -13,6 +13,10 @@ const titles: readonly (readonly [string, boolean])[] = [
   ['+1', true],
   ['-1', true],
   ['@SUM(A1)', true],
+  ['＝1', true],
+  ['＋1', true],
+  ['－1', true],
+  ['＠x', true],
   ["'=1+1", true],
   ["''@x", true],
   ["'quoted'", false],
@@ -30,7 +34,14 @@ test('a text that a spreadsheet would run begins with a mark in CSV, import take
   writeFileSync(users, '{"id":1,"name":"Ada","email":"ada@example.org"}\n')
   await run('import', 'users', users)
   const posts = join(folder, 'posts.ndjson')
-  const rows = titles.map(([title], n) => ({ id: n + 1, authorId: 1, title, content: `=${n}` }))
+  // Titles lose outer white space, and contents keep it.
+  const blank = ['', '\t', '\n', '\r', "'\n"]
+  const rows = titles.map(([title], n) => ({
+    id: n + 1,
+    authorId: 1,
+    title,
+    content: `${blank[n] ?? ''}=${n}`,
+  }))
   writeFileSync(posts, rows.map(row => JSON.stringify(row)).join('\n'))
   await run('import', 'posts', posts)
   for (const raw of [[], ['--raw']]) {
@@ -44,7 +55,8 @@ test('a text that a spreadsheet would run begins with a mark in CSV, import take
         shown,
       )
     }
-    assert.equal(text.includes(`,'=0,`), raw.length === 0)
+    for (const start of [`,'=0,`, `,'\t=1,`, `,"'\n=2",`, `,"'\r=3",`, `,"''\n=4",`])
+      assert.equal(text.includes(start), raw.length === 0, JSON.stringify(start))
     const other = await freshStore()
     for (const args of [
       ['import', 'users', users],

@@ -52,3 +52,85 @@ test('rows without a slug get one each, whichever the rows before them have', as
   assert.equal(code, 0, said.join())
   assert.deepEqual(rows.flat(), ['soup', 'soup-2', 'soup-4', 'soup-5'])
 })
+
+test('times in a file have any offset', async () => {
+  const { rows } = await importing('name,at\na,2026-01-31T10:30:00.0009+01:00\n', 'at')
+  assert.deepEqual(rows, [[Date.parse('2026-01-31T09:30:00Z')]])
+})
+
+const made = [
+  ['Tea', 1],
+  ['Pot', 0],
+]
+
+test('a file is read whichever marks end its lines, in UTF-8 and UTF-16, with a byte order mark and without', async () => {
+  const lines = ['name,isDone', '"Tea",TRUE', 'Pot,False']
+  const json = ['{"name":"Tea","isDone":true}', '', '{"name":"Pot"}']
+  for (const end of ['\r', '\n', '\r\n'])
+    for (const last of ['', end]) {
+      const text = lines.join(end) + last
+      const bigEndian = Buffer.from(`\ufeff${text}`, 'utf16le').swap16()
+      for (const file of [
+        text,
+        `\ufeff${text}`,
+        Buffer.from(`\ufeff${text}`, 'utf16le'),
+        bigEndian,
+      ]) {
+        const { code, said, rows } = await importing(file, 'name, is_done')
+        assert.deepEqual([code, rows], [0, made], `${JSON.stringify(end)} ${said}`)
+      }
+      const { rows } = await importing(json.join(end) + last, 'name, is_done', 'ndjson')
+      assert.deepEqual(rows, made, JSON.stringify(end))
+    }
+})
+
+test('a fault is named with its line, whichever marks end the lines', async () => {
+  for (const end of ['\r', '\n', '\r\n']) {
+    const csv = ['name,rank', 'a,1', '"b', 'c",x', 'd,y', ''].join(end)
+    const { said } = await importing(csv, 'name')
+    assert.deepEqual(
+      said.slice(0, 2).map(line => line.slice(0, 11)),
+      ['FILE:3: ran', 'FILE:5: ran'],
+      JSON.stringify(end),
+    )
+    const json = ['{"name":"a"}', '', '{"name":1}', ''].join(end)
+    assert.match((await importing(json, 'name', 'ndjson')).said[0] ?? '', /^FILE:3: name must be/)
+  }
+})
+
+test('a header that no row could fit is refused where there are none too', async () => {
+  for (const [header, fault] of [
+    ['name,colour', 'FILE:1: colour is not a member of a note'],
+    ['id,rank', 'FILE:1: name is required'],
+    ['name;rank', 'FILE: the values of the header have ; between them'],
+    ['name\trank', 'FILE: the values of the header have tabs between them'],
+    ['name,name', 'FILE: the header names name twice'],
+    ['\n\n', 'FILE has no header'],
+    ['name,nameKey', 'FILE:1: nameKey is not a member of a note'],
+  ] as const) {
+    const { code, said } = await importing(header, 'name')
+    assert.equal(code, 1, header)
+    assert.ok(
+      said.some(line => line.replace(/^(duet|import): /, '').includes(fault)),
+      `${header}: ${said}`,
+    )
+  }
+  assert.equal((await importing('id,name,createdAt,meta,\n', 'name')).code, 0)
+})
+
+test('a JSON array is told in a sentence that helps', async () => {
+  for (const text of ['[{"name":"a"}]', '\n [\n  {"name":"a"}\n]\n', '\ufeff[]']) {
+    const { code, said } = await importing(text, 'name', 'ndjson')
+    assert.equal(code, 1)
+    assert.match(
+      said.join(),
+      /FILE is a JSON array, and an import reads one object per line.*jq -c/,
+    )
+  }
+})
+
+test('a long line is read in linear time', async () => {
+  const long = `{"name":"${'x'.repeat(8_000_000)}"}\r\n{"name":"b"}`
+  const { said } = await importing(long, 'name', 'ndjson')
+  assert.match(said[0] ?? '', /^FILE:1: name must be 1 to 100 characters/)
+})

@@ -31,8 +31,8 @@ const cell = (value: unknown): string => {
 
 const line = (cells: readonly unknown[]) => `${cells.map(cell).join(',')}\r\n`
 
-/** A text that a spreadsheet would run as a formula, also behind the marks that guard one. */
-const formula = /^'*[=+\-@\t\r]/
+/** A text that a spreadsheet would run as a formula, also behind the marks that guard one; some take full-width signs too. */
+const formula = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/
 
 /** The value of a cell that no spreadsheet runs: such a text begins with `'`, which one does not show. */
 const guarded = (value: unknown): unknown =>
@@ -46,36 +46,69 @@ export const writers: Readonly<Record<Format, RowWriter>> = {
   csv: { head: line, row: row => line(Object.values(row).map(guarded)) },
 }
 
-/** One row of a file with the line it begins on, or its fault. */
-type FileRow = { readonly line: number; readonly row?: InputRow; readonly fault?: string }
+/** One row of a file with the line it begins on, or its fault; of a file of CSV that has no rows its header. */
+type FileRow = {
+  readonly line: number
+  readonly row?: InputRow
+  readonly fault?: string
+  readonly header?: readonly string[]
+}
 
-/** The text of a file in pieces, a byte order mark left out; throws if it is not UTF-8. */
+/** The encodings whose byte order mark a file may begin with; any other file is UTF-8. */
+const encodingOf = ([first, second]: Uint8Array): string => {
+  if (first === 0xff && second === 0xfe) return 'utf-16le'
+  return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8'
+}
+
+/** The text of a file in pieces, a byte order mark left out; throws if it is neither UTF-8 nor UTF-16. */
 const textOf = async function* (file: string): AsyncGenerator<string> {
-  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let decoder: TextDecoder | undefined
   try {
-    for await (const chunk of createReadStream(file)) yield decoder.decode(chunk, { stream: true })
-    yield decoder.decode()
+    for await (const chunk of createReadStream(file)) {
+      decoder ??= new TextDecoder(encodingOf(chunk), { fatal: true })
+      yield decoder.decode(chunk, { stream: true })
+    }
+    yield decoder?.decode() ?? ''
   } catch (cause) {
     if (!(cause instanceof TypeError)) throw cause
-    throw new Error(`${file} is not UTF-8; nothing was imported`, { cause })
+    throw new Error(
+      `${file} is not UTF-8; nothing was imported: save it as UTF-8, which spreadsheets may call CSV UTF-8`,
+      { cause },
+    )
   }
 }
 
+/** The lines of a file, each ended by LF, CR or both. A long one is put together once, not with each piece anew. */
 const linesOf = async function* (file: string): AsyncGenerator<string> {
-  let rest = ''
+  let pieces: string[] = []
   for await (const text of textOf(file)) {
-    const lines = (rest + text).split('\n')
-    rest = lines.pop() ?? ''
-    yield* lines
+    // The other half of a CRLF may come with the next piece.
+    const before = pieces.at(-1)?.endsWith('\r') ? pieces.pop() : ''
+    const whole = before + text
+    const ended = /[\s\S]*?(?:\r\n|\n|\r(?=[\s\S]))/gy
+    let last = 0
+    for (const [found] of whole.matchAll(ended)) {
+      last += found.length
+      yield pieces.join('') + found.replace(/\r?\n?$/, '')
+      pieces = []
+    }
+    pieces.push(whole.slice(last))
   }
-  yield rest
+  yield pieces.join('').replace(/\r$/, '')
 }
 
 const fromNdjson = async function* (file: string): AsyncGenerator<FileRow> {
   let line = 0
+  let isFirst = true
   for await (const text of linesOf(file)) {
     line++
-    if (text.trim() === '') continue
+    const trimmed = text.trim()
+    if (trimmed === '') continue
+    if (isFirst && trimmed.startsWith('['))
+      throw new Error(
+        `${file} is a JSON array, and an import reads one object per line: write its elements to a file of their own lines, as jq -c '.[]' does`,
+      )
+    isFirst = false
     try {
       const row = parseJson(text, 'the row')
       yield isObject(row) ? { line, row } : { line, fault: 'is not a JSON object' }
@@ -116,7 +149,8 @@ const typedBy = {
   text: (text: string) => text,
   date: (text: string) => text,
   time: (text: string) => text,
-  flag: (text: string) => (text === 'true' ? true : text === 'false' ? false : text),
+  // Spreadsheets write them in capitals.
+  flag: (text: string) => (/^(true|false)$/i.test(text) ? text.toLowerCase() === 'true' : text),
   json: jsonIn,
   list: jsonIn,
   bytes: (text: string) => text,
@@ -157,7 +191,7 @@ const recordsOf = async function* (file: string): AsyncGenerator<CsvRecord> {
   const parser = parseCsv({
     info: true,
     cast: (text, { quoting }) => (quoting && text === '' ? quotedEmpty : text),
-    record_delimiter: ['\r\n', '\n'],
+    record_delimiter: ['\r\n', '\n', '\r'],
     relax_column_count: true,
     skip_empty_lines: true,
   })
@@ -193,6 +227,7 @@ const fromCsv = async function* (
   let header: readonly string[] | undefined
   let columns: readonly (Column & { readonly name: string })[] = []
   let counted = 0
+  let rows = 0
   const readCell = ({ value, empty, emptyQuoted }: Column, cell: Cell): unknown => {
     if (cell === quotedEmpty) return emptyQuoted
     // The mark of `guarded` is taken off.
@@ -206,6 +241,7 @@ const fromCsv = async function* (
       columns = header.map(name => ({ name, ...columnOf(kind, entity, name) }))
       continue
     }
+    rows++
     const text = record.join('\0')
     // csv-parse counts a CRLF inside quotes as two lines, and a row's last line as its own.
     counted += text.split('\r\n').length - 1
@@ -222,6 +258,8 @@ const fromCsv = async function* (
       yield faults.length > 0 ? { line, fault: faults.join('; ') } : { line, row }
     } else yield { line, fault: `has ${record.length} values, the header names ${header.length}` }
   }
+  if (!header) throw new Error(`${file} has no header: name the members in its first line`)
+  if (rows === 0) yield { line: 1, header }
 }
 
 /** The rows of a file of that format; `isRaw`: no mark is taken off the texts of CSV. */
