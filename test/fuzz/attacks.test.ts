@@ -20,8 +20,8 @@ import {
 import type { Entities } from '#model/model.ts'
 import { anyone, signedIn } from '#model/policy.ts'
 import { engines } from '../generated/compare.ts'
-import { type Kitchen, kitchenOn } from '../generated/cooking.ts'
 import { member } from '../generated/models.ts'
+import { type Kitchen, kitchenOn } from '../support/cooking.ts'
 import { admin } from '../support/roles.ts'
 
 const listing = { paging: 'page', limit: 20 } as const

@@ -6,10 +6,10 @@ import type { Condition } from '#model/condition.ts'
 import { type Entity, entity } from '#model/entity.ts'
 import { id, revision, text } from '#model/field.ts'
 import { anyone } from '#model/policy.ts'
+import type { Cook, Kitchen } from '../support/cooking.ts'
 import { rounds, seed } from '../support/rounds.ts'
-import { askingKitchen, comparisons, conditions, fitting } from './asking.ts'
+import { askingKitchen, comparisons, conditions, fitting } from '../support/shelves.ts'
 import { engines } from './compare.ts'
-import type { Cook, Kitchen } from './cooking.ts'
 import { member } from './models.ts'
 import { serveModel } from './serve.ts'
 
@@ -37,43 +37,6 @@ for (const on of engines)
     }
     const wanted = (as: Cook, condition: Condition, of = 'item') =>
       fitting(as, of, condition).map(row => Number(row.id))
-    const inUrl = (path: string, where: unknown) =>
-      `GET ${path}?limit=100&where=${encodeURIComponent(JSON.stringify(where))}`
-
-    test('JSON chooses, in a URL and in the body of a QUERY, what it chooses in memory', async () => {
-      const drawn = fc.sample(
-        fc.tuple(conditions.item as never, conditions.tag as never, conditions.shelf as never),
-        {
-          seed: seed(29),
-          numRuns: rounds(34, 400),
-        },
-      )
-      let found = 0
-      for (const [item, tag, shelf] of drawn as Condition[][])
-        for (const as of cooks)
-          for (const [path, of, where] of [
-            ['items', 'item', item],
-            ['tags', 'tag', tag],
-            ['shelves', 'shelf', shelf],
-          ] as const) {
-            const queried = await ask(as, `QUERY /api/v2/${path}?limit=100`, { where })
-            if (queried.status === 422 && isTooMuch(queried.text)) continue
-            const about = `${as} ${path} ${JSON.stringify(where)} ${queried.text}`
-            assert.equal(queried.status, 200, about)
-            const expected = wanted(as, where as Condition, of)
-            const { data } = queried.json
-            assert.deepEqual(
-              data.map(({ id }: { id: number }) => id),
-              expected,
-              about,
-            )
-            // Again and once more, from the cache where there is one.
-            for (const _ of [1, 2])
-              assert.deepEqual(await idsOf(as, inUrl(`/api/v2/${path}`, where)), expected, about)
-            if (expected.length > 0) found++
-          }
-      assert.ok(found > drawn.length, `${found}`)
-    })
 
     test('parameters choose what they choose in memory, those of relations each by itself', async () => {
       const parts = fc.sample(

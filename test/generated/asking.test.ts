@@ -4,24 +4,18 @@ import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
 import { type StoredRow, satisfies } from '#kit/check/conditions.ts'
 import type { Condition } from '#model/condition.ts'
+import type { Cook, Kitchen } from '../support/cooking.ts'
 import { rounds, seed } from '../support/rounds.ts'
-import { askingKitchen, conditions, days, moment, seenBy, texts, world } from './asking.ts'
+import {
+  askingKitchen,
+  conditions,
+  days,
+  moment,
+  seenBy,
+  texts,
+  world,
+} from '../support/shelves.ts'
 import { engines } from './compare.ts'
-import type { Cook, Kitchen } from './cooking.ts'
-
-/** A condition as it stands in a document; values of enums have no quotes. */
-const literal = (value: unknown, isEnum = false): string => {
-  if (Array.isArray(value)) return `[${value.map(one => literal(one, isEnum)).join()}]`
-  if (typeof value !== 'object' || value === null)
-    return isEnum && value !== null ? String(value) : JSON.stringify(value)
-  const members = Object.entries(value).map(
-    ([key, one]) => `${key}: ${literal(one, (isEnum && key !== 'isNull') || key === 'label')}`,
-  )
-  return `{${members.join()}}`
-}
-
-type Rows = readonly { readonly id: string; readonly [key: string]: unknown }[]
-const idsOf = (rows: Rows) => rows.map(({ id }) => Number(id)).sort((a, b) => a - b)
 
 for (const on of engines)
   describe(`conditions of callers on ${on}`, () => {
@@ -44,79 +38,6 @@ for (const on of engines)
         messages: errors.map(({ message }) => message),
       }
     }
-
-    test('each finds what it finds in memory, for whoever asks, in every list', async () => {
-      const drawn = fc.sample(
-        fc.tuple(conditions.item as never, conditions.tag as never, fc.boolean()),
-        {
-          seed: seed(29),
-          numRuns: rounds(34, 400),
-        },
-      )
-      let found = 0
-      for (const [item, tag, isLiteral] of drawn as [Condition, Condition, boolean][])
-        for (const who of [null, 1, 3]) {
-          const [w, t] = isLiteral ? [literal(item), literal(tag)] : ['$w', '$t']
-          const head = isLiteral ? '' : '($w: ItemWhere, $t: TagWhere)'
-          const query = `query ${head} {
-            items(where: ${w}, limit: 100) { id tags(where: ${t}) { id } }
-            shelves { id items(where: ${w}) { id } }
-            tags(where: ${t}) { id items(where: ${w}, limit: 50) { id } }
-            itemsConnection(where: ${w}, first: 50) { totalCount edges { node { id } } }
-            itemsAggregate(where: ${w}) { count }
-          }`
-          const { data, messages } = await ask(who, query, isLiteral ? {} : { w: item, t: tag })
-          if (/comparisons|deeper/.test(String(messages))) continue
-          const about = `${who} ${JSON.stringify([item, tag])}`
-          assert.deepEqual(messages, [], about)
-          const memory = seenBy(who)
-          const fit = (of: string, condition: Condition) =>
-            (memory.rows[of] ?? []).filter(row => satisfies(memory, of, row, condition))
-          const items = fit('item', item)
-          const tags = fit('tag', tag)
-          const linked = (key: 'itemId' | 'tagId', to: 'itemId' | 'tagId', row: unknown) =>
-            (memory.rows.mark ?? [])
-              .filter(mark => mark[key] === Number(row))
-              .map(mark => Number(mark[to]))
-          const among = (ids: readonly number[], rows: readonly StoredRow[]) =>
-            ids.filter(id => rows.some(row => row.id === id)).sort((a, b) => a - b)
-          assert.deepEqual(
-            idsOf(data.items),
-            items.map(row => row.id),
-            about,
-          )
-          for (const row of data.items)
-            assert.deepEqual(idsOf(row.tags), among(linked('itemId', 'tagId', row.id), tags), about)
-          assert.deepEqual(
-            idsOf(data.tags),
-            tags.map(row => row.id),
-            about,
-          )
-          for (const row of data.tags)
-            assert.deepEqual(
-              idsOf(row.items),
-              among(linked('tagId', 'itemId', row.id), items),
-              about,
-            )
-          for (const row of data.shelves) {
-            const below = items.filter(({ shelfId }) => shelfId === Number(row.id))
-            assert.deepEqual(
-              idsOf(row.items),
-              below.map(({ id }) => id),
-              about,
-            )
-          }
-          const { edges, totalCount } = data.itemsConnection
-          assert.deepEqual(
-            idsOf(edges.map(({ node }: { node: object }) => node)),
-            idsOf(data.items),
-          )
-          assert.equal(totalCount, items.length, about)
-          assert.deepEqual(data.itemsAggregate, [{ count: items.length }], about)
-          if (items.length > 0) found++
-        }
-      assert.ok(found > drawn.length, `${found}`)
-    })
 
     test('connections below rows have the pages that they have in memory, for all those rows at once', async () => {
       type Key = readonly [field: string, descending: boolean]

@@ -5,10 +5,10 @@ import fc from 'fast-check'
 import type { StoredRow } from '#kit/check/conditions.ts'
 import { searchedIn } from '#kit/check/reference.ts'
 import type { Condition } from '#model/condition.ts'
+import type { Cook, Kitchen } from '../support/cooking.ts'
 import { rounds, seed } from '../support/rounds.ts'
-import { askingKitchen, conditions, fitting, searchedTexts } from './asking.ts'
+import { askingKitchen, conditions, fitting, searchedTexts } from '../support/shelves.ts'
 import { engines } from './compare.ts'
-import type { Cook, Kitchen } from './cooking.ts'
 
 /** A member, or one of the row that a relation leads to; and whether it descends. */
 type Key = readonly [path: string, descending: boolean]

@@ -1,8 +1,8 @@
 /** The number of statements that lists below rows take: it is the same for one row above them, for ten and for fifty. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { askingKitchen } from '../support/shelves.ts'
 import { watchReader } from '../support/watched-reader.ts'
-import { askingKitchen } from './asking.ts'
 import { engines } from './compare.ts'
 
 const page = 'pageInfo { hasNextPage endCursor }'

@@ -10,9 +10,9 @@ import { anyone, signedIn } from '#model/policy.ts'
 import { change } from '#write/steps.ts'
 import { connected } from '../postgres/tools/ask.ts'
 import { changeIn } from '../stores.ts'
+import { type Cook, cooking, type Kitchen, kitchenOn } from '../support/cooking.ts'
 import { until } from '../support/wait.ts'
 import { engines } from './compare.ts'
-import { type Cook, cooking, type Kitchen, kitchenOn } from './cooking.ts'
 
 const listing = { paging: 'page', limit: 50 } as const
 const { recipe, ingredient } = cooking as Record<'recipe' | 'ingredient', Entities[string]>

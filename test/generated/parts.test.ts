@@ -8,9 +8,9 @@ import { defineModel, type Entities } from '#model/model.ts'
 import { anyone, signedIn } from '#model/policy.ts'
 import { openApiOf } from '#openapi/openapi.ts'
 import recipes from '../../examples/recipes/duet.config.ts'
+import { type Cook, cooking, type Kitchen, kitchenOn } from '../support/cooking.ts'
 import { editor } from '../support/roles.ts'
 import { engines } from './compare.ts'
-import { type Cook, cooking, type Kitchen, kitchenOn } from './cooking.ts'
 
 const listing = { paging: 'page', limit: 50 } as const
 const ofOwner = { recipe: { owner: viewer } } as const

@@ -5,9 +5,9 @@ import { dialect } from '#engines/postgres/dialect.ts'
 import { sql } from '#sql/sql.ts'
 import { connected } from '../postgres/tools/ask.ts'
 import { noDatabase } from '../postgres/tools/database.ts'
+import { type Kitchen, kitchenOn } from '../support/cooking.ts'
 import { until } from '../support/wait.ts'
 import { engines } from './compare.ts'
-import { type Kitchen, kitchenOn } from './cooking.ts'
 import { makerIn, raceChildren } from './write-races.ts'
 
 for (const on of engines)

@@ -1,6 +1,6 @@
 /** Races of writes with changes of what their rules look at, for the usual tests and for those of the night. */
 import assert from 'node:assert/strict'
-import { type Kitchen, kitchenOn } from './cooking.ts'
+import { type Kitchen, kitchenOn } from '../support/cooking.ts'
 
 /** Makes something as the admin, and gives its id. */
 export const makerIn = (kitchen: Kitchen) => {

@@ -6,8 +6,8 @@ import type { SqlValue } from '#sql/sql.ts'
 import { commandOf } from '#write/command.ts'
 import { revisionSteps } from '#write/entity-commands.ts'
 import type { Step } from '#write/job.ts'
+import { type Cook, cooking, type Kitchen, kitchenOn } from '../support/cooking.ts'
 import { engines } from './compare.ts'
-import { type Cook, cooking, type Kitchen, kitchenOn } from './cooking.ts'
 import { modelFor } from './serve.ts'
 
 for (const on of engines)

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { usedIndexes } from '#serve/used-indexes.ts'
 import type { QueryScript, Rows } from '#sql/engine.ts'
 import { engines } from '../generated/compare.ts'
-import { cooking, kitchenOn } from '../generated/cooking.ts'
+import { cooking, kitchenOn } from '../support/cooking.ts'
 import { until } from '../support/wait.ts'
 
 for (const on of engines)

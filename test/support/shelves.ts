@@ -1,6 +1,7 @@
 /** A small content whose rows callers choose by conditions: its rules look at rows, and its rows are known in memory. */
 import fc from 'fast-check'
 import { type RowMemory, type StoredRow, satisfies } from '#kit/check/conditions.ts'
+import { referenceOver } from '#kit/check/reference.ts'
 import { withKept } from '#model/computed.ts'
 import { type Condition, viewer } from '#model/condition.ts'
 import { type Entity, entity, many, one } from '#model/entity.ts'
@@ -23,25 +24,12 @@ import { anyone, signedIn } from '#model/policy.ts'
 import { fold } from '#model/values.ts'
 import { fillFolded } from '#serve/store.ts'
 import { comma, join, name, sql, statement } from '#sql/sql.ts'
+import { member } from '../generated/models.ts'
+import { modelFor } from '../generated/serve.ts'
 import { type Cook, type Kitchen, kitchenOn } from './cooking.ts'
-import { member } from './models.ts'
 
 const rest = { list: true, one: true, listing: { paging: 'page', limit: 50 } } as const
 const listed = { description: '', rest, graphql: { paged: true } } as const
-
-/** What each sees of them, as conditions: the rules of the model, and what the reference leaves out. */
-const seen: Readonly<Record<string, { readonly all: Condition; readonly own?: Condition }>> = {
-  member: { all: {} },
-  shelf: { all: { open: true }, own: { keeper: viewer } },
-  item: { all: { rare: { ne: true } }, own: { owner: viewer } },
-  note: { all: { stars: { gt: 0 } }, own: { writer: viewer } },
-  mark: { all: { shade: { ne: 'hidden' } } },
-  tag: { all: { secret: false } },
-}
-const read = (of: string) => {
-  const { all = {}, own } = seen[of] ?? {}
-  return (own ? [anyone.where(all), signedIn.where(own)] : anyone.where(all)) as never
-}
 
 /** The texts of items that are searched, with what a word in each counts for. */
 export const searchedTexts = { name: 2 } as const
@@ -59,7 +47,7 @@ const entities: Record<string, Entity> = {
       keeperId: reference('member', { nullable: true }),
     },
     relations: { keeper: one('member', 'keeperId'), items: many('item', 'shelfId') },
-    policy: { read: read('shelf') },
+    policy: { read: [anyone.where({ open: true }), signedIn.where({ keeper: viewer })] },
   }),
   item: entity({
     ...listed,
@@ -89,7 +77,7 @@ const entities: Record<string, Entity> = {
     // By these the rows behind a relation are found first.
     indexes: [['size'], ['day', 'size']],
     search: searchedTexts,
-    policy: { read: read('item') },
+    policy: { read: [anyone.where({ rare: { ne: true } }), signedIn.where({ owner: viewer })] },
   }),
   note: entity({
     ...listed,
@@ -102,7 +90,7 @@ const entities: Record<string, Entity> = {
       writerId: reference('member', { nullable: true }),
     },
     relations: { item: one('item', 'itemId'), writer: one('member', 'writerId') },
-    policy: { read: read('note') },
+    policy: { read: [anyone.where({ stars: { gt: 0 } }), signedIn.where({ writer: viewer })] },
   }),
   tag: entity({
     ...listed,
@@ -111,7 +99,7 @@ const entities: Record<string, Entity> = {
     fields: { id: id(), slug: text({ max: 20 }), secret: flag() },
     relations: { items: many('item', { through: 'mark' }) },
     filterable: ['slug', 'secret', 'items'],
-    policy: { read: read('tag') },
+    policy: { read: anyone.where({ secret: false }) },
   }),
   mark: entity({
     ...listed,
@@ -125,7 +113,7 @@ const entities: Record<string, Entity> = {
     },
     relations: { item: one('item', 'itemId'), tag: one('tag', 'tagId') },
     filterable: [],
-    policy: { read: read('mark') },
+    policy: { read: anyone.where({ shade: { ne: 'hidden' } }) },
   }),
 } as never
 
@@ -219,18 +207,14 @@ const open = Object.fromEntries(
   ]),
 )
 
-/** The rows that a member sees, in memory. */
-export const seenBy = (who: Cook): RowMemory => {
-  const memory: RowMemory = { entities, rows: { ...world, member: members }, viewer: who, now: 0 }
-  const rows = Object.entries(memory.rows).map(([of, all]) => {
-    const { all: open = {}, own } = seen[of] ?? {}
-    const isSeen = (row: StoredRow) =>
-      satisfies(memory, of, row, open) ||
-      (own !== undefined && who !== null && satisfies(memory, of, row, own))
-    return [of, all.filter(isSeen)] as const
+const rows = new Map(Object.entries({ ...world, member: members })) as never
+
+/** The rows that a member sees, by the reference. */
+export const seenBy = (who: Cook, hasRules = true): RowMemory =>
+  referenceOver(modelFor(hasRules ? entities : (open as never)), rows).memoryOf({
+    id: who,
+    role: who === null ? 'anonymous' : 'user',
   })
-  return { ...memory, rows: Object.fromEntries(rows) }
-}
 
 /** What a member is compared with: its name, a value and the text of a parameter that stands for it. */
 const comparedBy = {
@@ -377,7 +361,6 @@ export const fitting = (
   condition: Condition,
   hasRules = true,
 ): readonly StoredRow[] => {
-  const rows = { ...world, member: members }
-  const memory: RowMemory = hasRules ? seenBy(who) : { entities, rows, viewer: who, now: 0 }
+  const memory = seenBy(who, hasRules)
   return (memory.rows[of] ?? []).filter(row => satisfies(memory, of, row, condition))
 }

@@ -5,10 +5,10 @@ import { entity, many, one } from '#model/entity.ts'
 import { choice, id, int, reference, revision, text } from '#model/field.ts'
 import type { Entities } from '#model/model.ts'
 import { anyone, nobody, signedIn } from '#model/policy.ts'
-import { editor } from '../support/roles.ts'
+import { member } from '../generated/models.ts'
+import { now, type Service, serveWithMembers } from '../generated/serve.ts'
 import { secret } from '../world.ts'
-import { member } from './models.ts'
-import { now, type Service, serveWithMembers } from './serve.ts'
+import { editor } from './roles.ts'
 
 const listing = { paging: 'page', limit: 50 } as const
 const rest = { list: true, one: true, listing } as const
