@@ -8,7 +8,7 @@ import type { DocumentParts } from '#openapi/parts.ts'
 import { inputFields } from '#openapi/schemas.ts'
 import type { Answer } from '#read/read.ts'
 import { encoders, inForm, orNull } from '#read/stitch.ts'
-import { cursorEnvelope, numberedEnvelope } from '#rest/paging.ts'
+import { cursorEnvelope, encodeCursor, numberedEnvelope } from '#rest/paging.ts'
 import type { Route } from '#rest/routes.ts'
 import { type InputContext, inputValues, type Values } from '#write/input.ts'
 
@@ -118,6 +118,7 @@ export const listExample = (parts: DocumentParts, name: string): unknown => {
     more: total > 1,
     revision: undefined,
     missing: undefined,
+    ends: { first: '', last: encodeCursor(noKey, path, 1) },
   }
   const address = { path, others: '' }
   const { body } =

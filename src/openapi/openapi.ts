@@ -98,11 +98,6 @@ const count = { type: 'integer', minimum: 0 } as const
 const flag = { type: 'boolean' } as const
 const nullable = ['string', 'null'] as const
 const cursor = { type: nullable, description: 'The cursor of the next page; null on the last one.' }
-const noCursor = {
-  type: nullable,
-  description:
-    'Null where pages have numbers: ask for the next `page` while `hasNext`; else the cursor of the next page, null on the last one.',
-}
 const prevCursor = {
   type: nullable,
   description:
@@ -132,14 +127,14 @@ const listSchemas = ({ model, style }: DocumentParts, entities: readonly string[
       ? {
           CursorPagination: schemaOf(byCursor, { hasPrev: flag, prevCursor }),
           Pagination: schemaOf(
-            { ...byCursor, nextCursor: noCursor, ...numbered, hasPrev: flag },
+            { ...byCursor, nextCursor: cursor, ...numbered, hasPrev: flag },
             { prevCursor },
           ),
         }
       : {
           Pagination: schemaOf(
             { ...numbered, limit, hasNext: flag, hasPrev: flag },
-            { nextCursor: noCursor, prevCursor },
+            { nextCursor: cursor, prevCursor },
           ),
         },
   }

@@ -65,6 +65,8 @@ type ListShape = {
   readonly asked?: ListCondition | undefined
   /** Whether its pages go by cursors of its order, on from a row, and backwards. */
   readonly ordered?: { readonly goesOn: boolean; readonly backwards: boolean } | undefined
+  /** Whether its pages have numbers, and a cursor for what comes after them. */
+  readonly isNumbered?: boolean
 }
 
 /** Reads the query strings of a list: the shape, the page, and the address of the other pages. Results are cached, since reading them each time took a fifth of a page. */
@@ -78,7 +80,7 @@ const requestReader = ({ core, prefix, style }: Mount, route: Route, resource: R
   const names = memberNames(resource)
   const isAbovePublic = isPublicAbove(core.model, route)
   const conditionOf = conditionReader(core.model, resource, parameters)
-  const read = (path: string, text: string, { role, subject, id }: Viewer) => {
+  const read = (path: string, text: string, viewer: Viewer) => {
     const query = parseQuery(text)
     const fields = entity.rest.selectable ? fieldsOf(query, names) : null
     const search = isSearched(resource, style) ? searchOf(query) : ''
@@ -102,13 +104,21 @@ const requestReader = ({ core, prefix, style }: Mount, route: Route, resource: R
       search,
       understood({ kind: 'and', of: all }, slot => values[slot - firstFilter]),
     ])
-    // A cursor of an order is for the caller alone.
+    const by = [...filters, ...sort.filter(key => !key.isRelevance)].map(({ field }) => field)
+    if (asked?.fields) by.push(...asked.fields)
+    // Nor are they anybody's rows that an order or a condition looks at on its way.
+    const isForAll =
+      isAbovePublic &&
+      asked?.fields !== null &&
+      sort.every(({ path = [] }) => path.length === 0) &&
+      isPublic(core.model, entity, route, by)
+    const sealBy = (...caller: readonly unknown[]) =>
+      sealOf(core.cursorKey, 'rest', list, orderBound(sort), ...caller)
+    // A cursor of an order is for the caller alone; a numbered page that caches give to everybody has one for everybody.
+    const sealFor = ({ role, subject, id }: Viewer) => sealBy(role, subject ?? id)
+    const sealForAll = isForAll ? sealBy() : undefined
     const ordered = isOrdered
-      ? orderedPage(
-          query,
-          sealOf(core.cursorKey, 'rest', list, orderBound(sort), role, subject ?? id),
-          keysOf(sort).length,
-        )
+      ? orderedPage(query, keysOf(sort).length, sealFor(viewer), sealForAll)
       : undefined
     const from = page ? page.offset : ordered ? 0 : afterOf(query, core.cursorKey, list)
     const goesOn = ordered?.from !== undefined
@@ -124,8 +134,6 @@ const requestReader = ({ core, prefix, style }: Mount, route: Route, resource: R
       ...(asked ? [asked.shape] : []),
       ...(ordered ? [goesOn, ordered.backwards] : []),
     ].join('|')
-    const by = [...filters, ...sort.filter(key => !key.isRelevance)].map(({ field }) => field)
-    if (asked?.fields) by.push(...asked.fields)
     return {
       url: `${path}?${text}`,
       query,
@@ -136,21 +144,17 @@ const requestReader = ({ core, prefix, style }: Mount, route: Route, resource: R
         isSearched: search !== '',
         asked,
         ordered: ordered && { goesOn, backwards: ordered.backwards },
+        isNumbered: page !== null && isStrict,
       },
       /** Requests of one shape have the same key, and so the same plans. */
       key,
-      // Nor are they anybody's rows that an order or a condition looks at on its way.
-      open:
-        isAbovePublic &&
-        !ordered &&
-        asked?.fields !== null &&
-        sort.every(({ path = [] }) => path.length === 0) &&
-        isPublic(core.model, entity, route, by),
+      open: isForAll && !ordered,
       limit,
       page,
       list,
       from,
       ordered,
+      sealOfNext: (viewer: Viewer) => sealForAll ?? sealFor(viewer),
       search,
       address: { path, others: query.others() },
     }
@@ -189,7 +193,7 @@ export const serveList = (mount: Mount, route: Route): RestHandler => {
     if (known) return known
     // Its slots: viewer, limit, offset or the id to go on after, the parent's id, then the filters' values, those of a condition, the
     // words of a search, and the values of a cursor.
-    const { ordered, asked } = shape
+    const { ordered, asked, isNumbered } = shape
     const afterConditions = firstFilter + shape.filters.length + (asked?.values.length ?? 0)
     const search = shape.isSearched ? afterConditions : undefined
     const seal = search === undefined ? afterConditions : search + 1
@@ -215,6 +219,7 @@ export const serveList = (mount: Mount, route: Route): RestHandler => {
           [ordered.backwards ? 'before' : 'after']: place,
         },
       }),
+      ...(isNumbered && { keyset: { seal, backwards: false } }),
       page: { limit: 1, offset: ordered ? null : byCursor ? 4 : 2 },
       fetchOneMore: byCursor || ordered !== undefined,
       total: !byCursor,
@@ -235,6 +240,7 @@ export const serveList = (mount: Mount, route: Route): RestHandler => {
     if (shape.asked) values.push(...shape.asked.values)
     if (search !== '') values.push(search)
     if (ordered) values.push(ordered.seal, ...(ordered.from ?? []))
+    else if (shape.isNumbered) values.push(request.sealOfNext(viewer))
     const prepared = planFor(viewer.role, shape, request.key)
     // A HEAD has no body, nor has a 304; one that surely goes out must fit beside the answers that wait.
     const isSent = c.req.method !== 'HEAD' && header(c, 'if-none-match') === undefined

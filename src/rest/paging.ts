@@ -76,11 +76,16 @@ export type OrderedPage = {
 const turned = (seal: string, cursor: string): string =>
   sealCursor(seal, [...(openCursor(seal, cursor) ?? []), 0])
 
-/** The page that `cursor` asks for in a list with this many keys; without a cursor it is the first. */
-export const orderedPage = (query: QueryParameters, seal: string, keys: number): OrderedPage => {
+/** The page that `cursor` asks for in a list with this many keys, with the caller's seal or that of everybody; without a cursor it is the first. */
+export const orderedPage = (
+  query: QueryParameters,
+  keys: number,
+  seal: string,
+  sealForAll: string | undefined,
+): OrderedPage => {
   const cursor = query.get('cursor')
   if (!cursor) return { seal, from: undefined, backwards: false }
-  const values = openCursor(seal, cursor)
+  const values = openCursor(seal, cursor) ?? openCursor(sealForAll ?? seal, cursor)
   if (!values)
     query.fault(
       'cursor',
@@ -145,17 +150,19 @@ export const numberedEnvelope = (
   answer: Answer,
   asked: NumberedPage,
   address: ListAddress,
-  { lists }: VersionStyle,
+  { lists, isStrict }: VersionStyle,
 ) => {
   const { limit, page, offset, byOffset } = asked
   const total = answer.total ?? 0
   const totalPages = Math.ceil(total / limit)
   const hasNext = page * limit < total
   const hasPrev = page > 1
+  // Who goes by cursors goes on from the last row, whatever numbers pages have.
+  const nextCursor = hasNext && answer.ends ? `"${answer.ends.last}"` : 'null'
   const pagination =
     lists === 'uniform'
-      ? `{"limit":${limit},"hasNext":${hasNext},"nextCursor":null,"page":${page},"total":${total},"totalPages":${totalPages},"hasPrev":${hasPrev}}`
-      : `{"page":${page},"limit":${limit},"total":${total},"totalPages":${totalPages},"hasNext":${hasNext},"hasPrev":${hasPrev}}`
+      ? `{"limit":${limit},"hasNext":${hasNext},"nextCursor":${nextCursor},"page":${page},"total":${total},"totalPages":${totalPages},"hasPrev":${hasPrev}}`
+      : `{"page":${page},"limit":${limit},"total":${total},"totalPages":${totalPages},"hasNext":${hasNext},"hasPrev":${hasPrev}${isStrict ? `,"nextCursor":${nextCursor}` : ''}}`
   const body = `{"data":${answer.text},"pagination":${pagination}}`
   const to = (start: number, rel: string) =>
     link(address, byOffset ? `offset=${start}` : `page=${Math.floor(start / limit) + 1}`, rel)

@@ -92,7 +92,9 @@ const inVersion = (subject: Subject, view: View, it: () => Filled) =>
         return
       }
       const pages = { page: 1, total, totalPages: Math.ceil(total / limit), hasPrev: false }
-      const more = isUniform ? { nextCursor: null } : {}
+      const { nextCursor } = json.pagination
+      if (style.isStrict) assert.equal(typeof nextCursor, hasNext ? 'string' : 'object')
+      const more = style.isStrict ? { nextCursor } : {}
       assert.deepEqual(beside, { pagination: { ...pages, limit, hasNext, ...more } })
     }
 

@@ -378,11 +378,53 @@ test('a write whose answer is too large is told in the shape of its version', as
 
 // ---- What differs.
 
+test('a numbered list of version 2 has a cursor wherever there is more, by which a client comes to the end; version 1 has none', async () => {
+  for (const [path, as] of [
+    ['/products?', undefined],
+    ['/products?sort=-price,name&in_stock=true&', undefined],
+    ['/products?sort=-stock&fields=id&', 2],
+    ['/users?', 2],
+    ['/users?sort=-name&', 1],
+  ] as const) {
+    const ask = async (line: string, by: number | undefined = as) =>
+      (await world.ask(`GET ${line}`, by === undefined ? {} : { as: by })).json
+    const whole = await ask(`/api/v2${path}limit=100`)
+    const idsOf = ({ data }: { data: readonly { id: number }[] }) => data.map(({ id }) => id)
+    for (const begin of ['limit=1', 'limit=2', 'limit=2&page=2']) {
+      const found: number[] = []
+      let page = await ask(`/api/v2${path}${begin}`)
+      const limit = page.pagination.limit
+      for (let count = 0; count < 100; count++) {
+        found.push(...idsOf(page))
+        const { hasNext, nextCursor } = page.pagination
+        assert.equal(typeof nextCursor, hasNext ? 'string' : 'object', path)
+        if (!hasNext) break
+        page = await ask(`/api/v2${path}limit=${limit}&cursor=${nextCursor}`)
+      }
+      assert.deepEqual(found, idsOf(whole).slice(begin.includes('page') ? 2 : 0), `${path}${begin}`)
+    }
+  }
+  for (const path of ['/api/products?limit=1', '/api/v1/users?limit=1']) {
+    const { pagination } = (await world.ask(`GET ${path}`, { as: 2 })).json
+    assert.deepEqual([pagination.hasNext, 'nextCursor' in pagination], [true, false])
+  }
+  // A list that is the same for all may come from a cache that they share, and so may its cursors.
+  const { pagination } = (await world.ask('GET /api/v2/products?limit=1')).json
+  const next = `GET /api/v2/products?limit=1&cursor=${pagination.nextCursor}`
+  for (const as of [1, 2] as const) assert.equal((await world.ask(next, { as })).status, 200)
+  const users = (await world.ask('GET /api/v2/users?limit=1', { as: 2 })).json
+  const own = `GET /api/v2/users?limit=1&cursor=${users.pagination.nextCursor}`
+  assert.equal((await world.ask(own, { as: 2 })).status, 200)
+  assert.equal((await world.ask(own, { as: 3 })).status, 422)
+})
+
 test('version 2 has one envelope for all lists', async () => {
   const page = (await get('/api/v2/products?limit=2&page=2')).json
   assert.deepEqual(Object.keys(page), ['data', 'pagination'])
   const { pagination } = (await get('/api/products?limit=2&page=2')).json
-  assert.deepEqual(page.pagination, { ...pagination, nextCursor: null })
+  const { nextCursor } = page.pagination
+  assert.deepEqual(page.pagination, { ...pagination, nextCursor })
+  assert.equal(typeof nextCursor, pagination.hasNext ? 'string' : 'object')
   const first = (await get('/api/v2/posts?limit=2')).json
   assert.deepEqual(Object.keys(first), ['data', 'pagination'])
   assert.deepEqual(Object.keys(first.pagination), ['limit', 'hasNext', 'nextCursor'])
