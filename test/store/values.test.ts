@@ -1,9 +1,14 @@
 /** Values as callers write them, in both APIs: what is taken, what is refused, and what of them is found again. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { postgresDrafting } from '#engines/postgres/schema.ts'
+import { sqliteDrafting } from '#engines/sqlite/schema.ts'
+import { lackOf } from '#kit/draft.ts'
+import { checkSchema } from '#serve/store.ts'
 import { notebook } from '#test/support/notebook.ts'
 import { until } from '#test/support/wait.ts'
 import { createWorld, filling, onPostgres, type World } from '#test/world.ts'
+import { historyFor } from '../generated/serve.ts'
 
 let world: World
 before(async () => {
@@ -402,5 +407,37 @@ describe('a time', () => {
       ],
       text,
     )
+  })
+})
+
+describe('a choice of odd words', () => {
+  test('is kept by the store as the model has it, and served in both APIs', async () => {
+    const { values = [] } = notebook.entities.note?.fields.kind ?? {}
+    assert.ok(values.length > 6)
+    const { entities } = world.core.model
+    assert.deepEqual(await checkSchema(world.store, entities), [])
+    // Nor is anything drafted, neither of the migrations nor anew.
+    const [on, drafting] = onPostgres
+      ? (['postgres', postgresDrafting] as const)
+      : (['sqlite', sqliteDrafting] as const)
+    const history = historyFor(on, notebook.entities as never)
+    assert.deepEqual(lackOf(drafting, entities, history), { inside: [], outside: [] })
+    for (const kind of values) {
+      const { id } = await note({ kind })
+      assert.equal((await world.ask(`GET /api/notes/${id}`)).json.kind, kind)
+      const { json, text } = await world.gql(
+        'mutation ($id: ID!, $kind: String!) { updateNote(id: $id, input: { kind: $kind }) { kind } }',
+        { variables: { id, kind } },
+      )
+      assert.equal(json.data?.updateNote.kind, kind, text)
+      const found = await world.ask(
+        `GET /api/notes?id=${id}&where=${encodeURIComponent(JSON.stringify({ kind }))}`,
+      )
+      assert.equal(found.json.data?.length, 1, found.text)
+    }
+    const { status, json } = await world.ask('POST /api/notes', {
+      body: { name: 'a', kind: 'other' },
+    })
+    assert.deepEqual([status, json.errors[0].field], [422, 'kind'])
   })
 })

@@ -32,6 +32,13 @@ const anything: StandardSchema = {
   '~standard': { version: 1, validate: value => ({ value }) },
 }
 
+/** What SQL and GraphQL write in other ways. */
+const oddWords = [
+  ...['plain', 'a "quoted" one', "it's", "'", '"', 'back\\slash', 'two\nlines', '', 'größer'],
+  ...['a,b', '(a', 'b)', '[c]', '`d`', 'e;f', '--g', '/*h', '$$', '$1', '%', ' read only ', 'null'],
+  ...['true', '__i', '{j}', '#k', '👍', 'x::text', 'not null', 'column y'],
+]
+
 const note = entity({
   table: 'notes',
   plural: 'notes',
@@ -54,9 +61,7 @@ const note = entity({
       max: 5,
       initial: { value: '[]' },
     }),
-    kind: choice(['plain', 'a "quoted" one', "it's", 'back\\slash', 'two\nlines', '', 'größer'], {
-      initial: { value: 'plain' },
-    }),
+    kind: choice([...oddWords], { initial: { value: 'plain' } }),
     isDone: flag({ initial: { value: 0 } }),
     day: date({ nullable: true }),
     at: time({ nullable: true }),

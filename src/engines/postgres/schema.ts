@@ -6,6 +6,7 @@ import {
   checkName,
   type MadeObject,
   type MadeObjects,
+  outsideTexts,
   splitByCommas,
   typeForm,
   withoutCheck,
@@ -404,7 +405,9 @@ const madeBy: Drafting['madeBy'] = (migrations, base = new Map()) => {
   ]
   for (const { name, text } of migrations)
     for (const statement of statementsOf(text)) {
-      if (actOn(forms, statement.replace(fillers, ''), statement)) continue
+      const isFunction = /^(?:create (?:or replace )?function|do)\b/i.test(statement)
+      const plain = isFunction ? statement.replace(fillers, '') : outsideTexts(statement, fillers)
+      if (actOn(forms, plain, statement)) continue
       const [line] = statement.split('\n')
       throw new Error(`a draft cannot tell what the migration ${name} makes by: ${line}`)
     }
@@ -468,9 +471,12 @@ export const objectsIn = async (
   const rows = await query(queryWith(catalogueText, validated ? 'true' : 'false'))
   const objects = new Map<string, MadeObject>()
   for (const row of rows) {
-    const [name = '', of = '', text = '', mend] = row.map(
-      part => part && String(part).replaceAll('"', ''),
-    ) as string[]
+    // A check has texts of the model in it, and a function may have comments.
+    const isConstraint = String(row[0]).includes('#')
+    const [name = '', of = '', text = '', mend] = row.map(part => {
+      if (!part) return part
+      return isConstraint ? outsideTexts(String(part), /"/) : String(part).replaceAll('"', '')
+    }) as string[]
     // Triggers of several tables may have one name.
     objects.set(objects.has(name) ? `${of} ${name}` : name, { of, text, ...(mend && { mend }) })
   }

@@ -61,6 +61,12 @@ export type StoredTable = {
 /** The tables and views of a store by their names. */
 export type Catalogue = ReadonlyMap<string, StoredTable>
 
+/** A statement without what a form finds outside its texts, such as the quotes around names. */
+export const outsideTexts = (statement: string, form: RegExp): string =>
+  statement.replace(new RegExp(`'(?:[^']|'')*'|${form.source}`, 'gi'), piece =>
+    /^'.*'$/s.test(piece) ? piece : '',
+  )
+
 /** The parts of a text between commas, except commas within brackets and quotes. */
 export const splitByCommas = (text: string): readonly string[] => {
   const found = ['']

@@ -1,6 +1,11 @@
 /** The tables, indexes and triggers of a model in SQLite: what migrations are drafted from and compared with. */
 import { DatabaseSync } from 'node:sqlite'
-import { addTable, type MadeObject, type MadeObjects } from '#engines/shared/catalogue.ts'
+import {
+  addTable,
+  type MadeObject,
+  type MadeObjects,
+  outsideTexts,
+} from '#engines/shared/catalogue.ts'
 import type { Drafting } from '#engines/shared/differences.ts'
 import { statementsOf } from '#engines/shared/migrations.ts'
 import {
@@ -139,7 +144,7 @@ const objectsIn = (rows: Rows): MadeObjects => {
   for (const [type, name, table, text] of rows.map(row => row.map(String)) as string[][]) {
     if (name === undefined || text === undefined) continue
     const [statement = ''] = type === 'table' ? statementsOf(text) : []
-    const bare = statement.replace(/["`[\]]/g, '')
+    const bare = outsideTexts(statement, /["`[\]]/)
     const [, body] = /^create table \S+?\s*\(([\s\S]*)$/i.exec(bare) ?? []
     if (body === undefined) objects.set(name, { text, of: name === table ? '' : String(table) })
     else {
