@@ -898,6 +898,7 @@ type Page = {
 } | null;
 type PageContent = {
     readonly title: string;
+    readonly language?: string;
     readonly styles?: readonly string[];
     readonly scripts?: readonly string[];
     readonly policy?: Readonly<Record<string, string>>;
@@ -1267,6 +1268,7 @@ type Site = {
         readonly graphql?: string;
         readonly rest?: string;
     } | undefined;
+    readonly hasPeople?: boolean;
     readonly hasGraphiql: boolean;
 };
 type Sizes = Readonly<Record<string, number>>;

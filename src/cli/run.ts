@@ -34,6 +34,12 @@ const commands: Readonly<Record<string, ListedCommand>> = {
   move: { about: 'move a SQLite store into PostgreSQL', load: () => import('#cli/move.ts') },
 }
 
+/** The command of a content whose people sign in. */
+const peopleCommand: ListedCommand = {
+  about: 'add people, and have them signed in',
+  load: () => import('#cli/people.ts'),
+}
+
 const isHelp = (argument: string | undefined) =>
   argument === '--help' || argument === '-h' || argument === 'help'
 
@@ -43,10 +49,13 @@ const dispatch = async (
   file: string | undefined,
 ): Promise<void> => {
   const machine: Readonly<Record<string, KitCommand>> = { ...commands, ...(await kitCommands()) }
-  const twice = Object.keys(content?.commands ?? {}).find(name => Object.hasOwn(machine, name))
+  const twice = Object.keys(content?.commands ?? {}).find(
+    name => name === 'people' || Object.hasOwn(machine, name),
+  )
   if (twice !== undefined)
     throw new Error(`the command ${twice} of the content is there already: give it another name`)
-  const all: typeof machine = { ...machine, ...content?.commands }
+  const ofPeople = content?.people && { people: peopleCommand }
+  const all: typeof machine = { ...machine, ...ofPeople, ...content?.commands }
   const listed = Object.entries(all).filter(([, { isHidden }]) => !isHidden)
   if (name === undefined || isHelp(name)) {
     const list = listed.map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`)

@@ -29,6 +29,8 @@ export type Site = {
   readonly description?: string | undefined
   /** A colour for each API, such as `#0a736d`; pages take it darker by day and lighter by night, so that it can be read. */
   readonly colours?: { readonly graphql?: string; readonly rest?: string } | undefined
+  /** Whether people sign in here. */
+  readonly hasPeople?: boolean
   /** Whether pages lead to GraphiQL. */
   readonly hasGraphiql: boolean
 }
@@ -60,6 +62,9 @@ export const machineAssets = {
   'frame.css': { file: 'frame.css', type: style },
   'pages.js': { file: 'pages.js', type: script },
   'pages.css': { file: 'pages.css', type: style },
+  'session.js': { file: 'session.js', type: script },
+  'people.js': { file: 'people.js', type: script },
+  'people.css': { file: 'people.css', type: style },
   'mark.svg': { file: 'mark.svg', type: 'image/svg+xml' },
 } as const satisfies Record<string, Asset>
 

@@ -6,7 +6,7 @@ import { docsPath, errorsPath, graphqlPath, guidePath, versionsPath } from '#bas
 import { isNotModified } from '#http/conditional.ts'
 import { notAPage } from '#http/reply.ts'
 import { checkHead, type Http, header, requestIdOf } from '#http/request.ts'
-import type { Assets } from '#pages/assets.ts'
+import type { Assets, Site } from '#pages/assets.ts'
 
 export type WebPage = {
   readonly body: string
@@ -23,6 +23,8 @@ export type ContentPage = {
 
 type PageContent = {
   readonly title: string
+  /** The language of its texts; English unless given. */
+  readonly language?: string
   readonly styles?: readonly string[]
   readonly scripts?: readonly string[]
   /** The sources the page may load beyond the common policy, which allows none; usually our styles and pictures. */
@@ -42,9 +44,13 @@ export const htmlPage = async (assets: Assets, content: PageContent): Promise<We
   const icon = await assets.url('mark.svg')
   const files = ['frame.css', ...(content.styles ?? ['pages.css'])]
   const styles = await Promise.all(files.map(assets.url))
-  const scripts = await Promise.all((content.scripts ?? []).map(assets.url))
+  // Pages with scripts show who is signed in, where anybody can be.
+  const isWatched = assets.site.hasPeople && content.language === undefined
+  const own = isWatched ? ['session.js', ...(content.scripts ?? [])] : (content.scripts ?? [])
+  const scripts = await Promise.all(own.map(assets.url))
+  const asking = isWatched ? { ...policy, 'script-src': "'self'", 'connect-src': "'self'" } : policy
   const document = await html`<!doctype html>
-<html lang="en">
+<html lang="${content.language ?? 'en'}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -65,7 +71,7 @@ ${content.body}
       'base-uri': "'none'",
       'form-action': "'none'",
       'frame-ancestors': "'none'",
-      ...policy,
+      ...asking,
     })
       .map(([directive, sources]) => `${directive} ${sources}`)
       .join('; '),
@@ -104,6 +110,10 @@ const places = [
   { href: graphqlPath, text: 'GraphiQL' },
 ] as const
 
+/** Where a page says who is signed in; nothing where nobody can be. */
+export const signedIn = ({ hasPeople }: Pick<Site, 'hasPeople'>) =>
+  hasPeople ? html`\n<span id="session"></span>` : ''
+
 /** The bar of the page at a path. */
 export const bar = (path: (typeof places)[number]['href'], { site }: Assets) => {
   const shown = places.filter(({ href }) => href !== graphqlPath || site.hasGraphiql)
@@ -112,7 +122,7 @@ export const bar = (path: (typeof places)[number]['href'], { site }: Assets) => 
       html`\n<a href="${href}"${href === path ? html` aria-current="page"` : ''}>${text}</a>`,
   )
   return html`<nav class="bar" aria-label="Pages">
-<a class="home" href="/">${site.title}</a>${links}
+<a class="home" href="/">${site.title}</a>${links}${signedIn(site)}
 </nav>`
 }
 

@@ -22,6 +22,7 @@ import {
   listed,
   originOf,
   send,
+  signedIn,
   table,
   textPage,
   type WebPage,
@@ -346,7 +347,7 @@ export const graphiqlPage = (
       'img-src': "'self' data:",
       'connect-src': "'self'",
     },
-    body: html`<div class="token"><label>Token <input type="password" id="token" autocomplete="off" placeholder="for what is not for everybody"></label></div>
+    body: html`<div class="token"><label>Token <input type="password" id="token" autocomplete="off" placeholder="for what is not for everybody"></label>${signedIn(assets.site)}</div>
 <main id="graphiql" data-endpoint="${endpoint}" data-introspection="${introspection ? 'on' : 'off'}" data-tabs="${JSON.stringify(examples.tabs ?? [{ query: examples.graphql }])}">
 <p class="waiting">GraphiQL loads here; it needs JavaScript. <a href="/">Back to the start page</a></p>
 </main>`,

@@ -16,7 +16,16 @@ import type { Model } from '#model/model.ts'
 import { anonymous, judge } from '#model/policy.ts'
 import type { Viewers } from '#model/viewers.ts'
 import type { Assets } from '#pages/assets.ts'
-import { htmlPage, listed, originOf, page, send, textPage, type WebPage } from '#pages/page.ts'
+import {
+  htmlPage,
+  listed,
+  originOf,
+  page,
+  send,
+  signedIn,
+  textPage,
+  type WebPage,
+} from '#pages/page.ts'
 
 /** Requests that show what a content has: an operation and a path below the REST API's, for anonymous and with a token. */
 export type Examples = {
@@ -179,7 +188,7 @@ curl ${origin}${rest}${examples.withToken.rest} -H "Authorization: Bearer $TOKEN
     body: html`<header>
 ${ornament}
 <h1>${title}</h1>
-<p class="lead">${description}</p>
+<p class="lead">${description}</p>${signedIn(assets.site)}
 <p class="facts"><span>${title === 'Duet' ? 'version' : 'Duet'} ${version}</span><span>${development ? 'development' : 'production'}</span></p>
 </header>
 <main>

@@ -1,4 +1,5 @@
 /** The tables of people as the rest of the service uses them: the public keys of tokens, and what is deleted once it has expired. */
+import { hash, randomBytes, randomUUID } from 'node:crypto'
 import type { Dialect } from '#sql/dialect.ts'
 import { queryOf, type Reader, type Rows } from '#sql/engine.ts'
 import { type Sql, sql } from '#sql/sql.ts'
@@ -45,3 +46,15 @@ export const expired = (now: number): readonly Sql[] => [
   sql`delete from auth_rates where id in (select id from auth_rates where last_request <= ${now - 120_000} limit 1000) returning id`,
   sql`delete from auth_keys where expires_at <= ${now - 7 * 86_400_000} returning id`,
 ]
+
+/** What makes a link that signs a person in once: the token behind it, and the statement that keeps its digest for so long, in milliseconds. */
+export const linkFor = (id: number, now: number, lasts: number) => {
+  const token = randomBytes(32).toString('base64url')
+  const identifier = hash('sha256', `link:${token}`, 'base64url')
+  const insert = sql`insert into auth_verifications (id, identifier, value, expires_at, created_at, updated_at)
+    values (${randomUUID()}, ${identifier}, ${String(id)}, ${now + lasts}, ${now}, ${now}) returning id`
+  return { token, insert }
+}
+
+/** The address of the page that a link leads to; its token stands behind #, which no server sees. */
+export const linkAt = (url: string, token: string): string => `${url}/signin#link=${token}`

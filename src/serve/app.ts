@@ -52,7 +52,7 @@ export type AppOptions = {
   /** Why the store can only be read now; null if it can be written. */
   readonly readOnly?: () => string | null
   /** Sign-in; absent where nobody signs in. */
-  readonly people?: Pick<ServedPeople, 'mount'> | undefined
+  readonly people?: Pick<ServedPeople, 'mount' | 'mountPages'> | undefined
   /** Absent if no version of the REST API is deprecated. */
   readonly notices?: Notices | undefined
 }
@@ -130,7 +130,8 @@ const mountPages = (app: App, options: AppOptions) => {
   // Where only stored documents are served, what GraphiQL asks at first is none of them.
   const asksSchema = introspection && graphql.stored?.only !== true
   const { title, description, colours } = content
-  const site = { title, description, colours, hasGraphiql: asksSchema }
+  const hasPeople = options.people !== undefined
+  const site = { title, description, colours, hasGraphiql: asksSchema, hasPeople }
   const assets = openAssets(Object.assign({}, machineAssets, ...ownAssets), site)
   mountAssets(app, assets)
   for (const { path, page } of served.pages) app.get(path, async c => send(await page(assets), c))
@@ -140,6 +141,7 @@ const mountPages = (app: App, options: AppOptions) => {
   const start = { model, examples, development, introspection, rest, version }
   mountStart(app, start, assets)
   mountReference(app, referenceOf(options), assets)
+  options.people?.mountPages(app, assets)
   const graphiql = { endpoint: graphqlPath, introspection: asksSchema, examples }
   return async (c: Http) => send(await graphiqlPage(graphiql, assets), c)
 }

@@ -2,18 +2,23 @@
 import type { OwnTokens } from '#auth/authenticate.ts'
 import { ownKeysOf } from '#auth/keys.ts'
 import { once } from '#base/cache.ts'
+import { versionPath } from '#base/paths.ts'
 import type { Config } from '#config.ts'
 import type { Content, OpenStore } from '#content.ts'
 import type { Engine } from '#engines/shared/store.ts'
 import type { HttpContext } from '#http/exchange.ts'
 import type { App } from '#http/request.ts'
-import type { Model } from '#model/model.ts'
+import { columnName, entityOf, type Model } from '#model/model.ts'
 import type { People } from '#model/people.ts'
-import { mountDoor } from '#people/door.ts'
+import { resourceOf } from '#model/resource.ts'
+import type { Assets } from '#pages/assets.ts'
+import { mountPeoplePages } from '#pages/people.ts'
+import { languageFor, mountDoor } from '#people/door.ts'
 import type { AskPeople, HostOptions, PeopleHost } from '#people/host.ts'
 import { checkSecret, type PeopleSettings, peopleSettings } from '#people/settings.ts'
-import { expired, keySetOf, type PeopleStore } from '#people/store.ts'
+import { askStore, expired, keySetOf, linkAt, linkFor, type PeopleStore } from '#people/store.ts'
 import { fileSecret } from '#serve/auth.ts'
+import { name, sql } from '#sql/sql.ts'
 import { writePieces } from '#write/job.ts'
 
 /** The secret of sign-in: the one that is set, or in development one in a file; undefined in production without it. */
@@ -38,14 +43,29 @@ export const peopleFor = (
 export const checkPeople = (store: OpenStore, config: Config, settings: PeopleSettings) =>
   checkSecret(store, settings, config.values.DUET_PEOPLE_SECRET === undefined)
 
+/** The path below which the newest REST API changes rows of people, and what a name is called there; undefined if it does not. */
+const restRowOf = (model: Model, { entity: what, name: key }: People) => {
+  const entity = entityOf(model, what)
+  if (!entity.rest.one || !entity.rest.writes.includes('update')) return undefined
+  const { newest } = model.versions
+  const { nameOf } = resourceOf(model, what, newest)
+  return { path: `${versionPath(newest)}/${entity.plural}`, name: nameOf(key) }
+}
+
+/** How long a link is good for, in milliseconds. */
+const linkLasts = 3_600_000
+
 /** What a thread that serves has of sign-in. */
 export type ServedPeople = {
   readonly ask: AskPeople
   /** The keys of our own tokens, and whom those must name. */
   readonly own: OwnTokens
   readonly mount: (app: App, edge: HttpContext) => void
+  readonly mountPages: (app: App, assets: Assets) => void
   /** Deletes what has expired. */
   readonly sweep: () => Promise<void>
+  /** A link that signs the first of those with the highest role in once, within an hour; undefined if there is none, or the store cannot keep one now. */
+  readonly adminLink: () => Promise<string | undefined>
   readonly close: () => Promise<void>
 }
 
@@ -81,6 +101,25 @@ export const servePeople = (
     own: { find: ownKeysOf(keySet, now), parties },
     mount: (app, edge) =>
       mountDoor(app, edge, { ask: host.ask, settings, ways: settings().ways, keySet }),
+    adminLink: async () => {
+      const { model, people } = options
+      const { superuser } = model.viewers.roles
+      const [row] = await askStore(store)(
+        sql`select id from ${name(people.table)} where ${name(columnName(people.role))} = ${superuser} order by id limit 1`,
+      )
+      if (row === undefined) return undefined
+      const { token, insert } = linkFor(Number(row[0]), now(), linkLasts)
+      return writePieces(store, insert).then(
+        () => linkAt(settings().url, token),
+        () => undefined,
+      )
+    },
+    mountPages: (app, assets) => {
+      const { ways, providers } = settings()
+      const shown = providers.map(({ name, label }) => ({ name, label }))
+      const row = restRowOf(options.model, options.people)
+      mountPeoplePages(app, { ways, providers: shown, language: languageFor, row }, assets)
+    },
     sweep: async () => void (await writePieces(store, ...expired(now()))),
   }
 }

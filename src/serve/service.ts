@@ -79,6 +79,7 @@ export const greetingOf = (
   url: string,
   metrics: string | undefined,
   token: string | null,
+  link: string | undefined,
   threads = 1,
 ): string => {
   const everywhere = anyAddress[config.host]
@@ -94,8 +95,12 @@ export const greetingOf = (
   const decide = ['DUET_DATABASE_URL', 'DUET_AUTH_SECRET', 'DUET_AUTH_ISSUER', 'DUET_AUTH_AUDIENCE']
   const needed = decide.filter(name => process.env[name])
   const same = needed.length === 0 ? '' : ` with the same ${listed(needed)}`
+  const signIn =
+    link === undefined
+      ? ''
+      : `\n  Sign in  ${link}\n           (as the first admin, once, within an hour)\n`
   return `${listens}
-
+${signIn}
   Tokens   ${tokenCommand(content.viewers)}, in ${process.cwd()}${same}
 
   GraphQL  curl -s ${url}${graphqlPath} -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '${JSON.stringify({ query: graphql })}' -w '\\n'

@@ -253,5 +253,7 @@ export const serveInThreads = async (
   const [url = ''] = urls
   service.state.url = url
   const token = development ? await authOf(config, program.content.viewers).superuserToken() : null
-  return { url, hello: greetingOf(program, url, forPrometheus?.url, token, count), stop }
+  const link = development ? await service.people?.adminLink() : undefined
+  const hello = greetingOf(program, url, forPrometheus?.url, token, link, count)
+  return { url, hello, stop }
 }

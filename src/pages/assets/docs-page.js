@@ -68,6 +68,14 @@ const ui = window.SwaggerUIBundle({
   url: chosenDocument(),
   // No service checks the document for us.
   validatorUrl: null,
+  // Without a token under “Authorize” the one of the session that is there goes along.
+  requestInterceptor: async request => {
+    const isOurs = new URL(request.url, location.href).origin === location.origin
+    if (!isOurs || request.loadSpec || request.headers.Authorization) return request
+    const token = await window.duetToken?.()
+    if (token) request.headers.Authorization = `Bearer ${token}`
+    return request
+  },
   deepLinking: true,
   displayRequestDuration: true,
   // The bounds of numbers and texts.

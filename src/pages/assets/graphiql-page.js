@@ -13,8 +13,10 @@ const fetchPlainly = GraphiQL.createFetcher({
   // The service answers in one piece, so GraphiQL need not offer to read a stream of parts.
   enableIncrementalDelivery: false,
 })
-const fetchWithToken = (operation, options) => {
-  const value = token.value.trim().replace(/^Bearer /i, '')
+const fetchWithToken = async (operation, options) => {
+  // Without a token in the field the one of the session that is there goes along.
+  const typed = token.value.trim().replace(/^Bearer /i, '')
+  const value = typed === '' ? ((await window.duetToken?.()) ?? '') : typed
   const sent = value === '' ? {} : { Authorization: `Bearer ${value}` }
   return fetchPlainly(operation, { ...options, headers: { ...sent, ...options?.headers } })
 }

@@ -1,0 +1,195 @@
+/** `duet people`: adds people and prints links that sign them in, lists them, gives roles, blocks, ends sessions, and gives up keys. */
+import { readArgs, UsageError, unknownWord } from '#cli/arguments.ts'
+import { addRow } from '#cli/transfer/rows-in.ts'
+import { loadConfig } from '#config.ts'
+import type { Content, ContentStore } from '#content.ts'
+import { columnName, entityOf, fieldOf } from '#model/model.ts'
+import type { People } from '#model/people.ts'
+import { isEmail, parseId } from '#model/values.ts'
+import { foldedAs } from '#model/words.ts'
+import { forgetSecret, retireKeys } from '#people/settings.ts'
+import { linkAt, linkFor } from '#people/store.ts'
+import { ask, withStore } from '#serve/store.ts'
+import { name, type SqlValue, sql } from '#sql/sql.ts'
+import { assignments, changesOf } from '#write/command.ts'
+
+export const help = `Usage: duet people add --email EMAIL [--name NAME] [--role ROLE]
+       duet people list
+       duet people role WHO ROLE
+       duet people block | unblock | signout WHO
+       duet people keys retire
+
+add makes a row for an address, or finds the one that has it, and prints a link that signs that
+person in once, within an hour; it needs no mail, and is how a production store gets its first
+admin. WHO is an address or an id. block takes a person's right to sign in and to write, signout
+ends all sessions. keys retire gives up the keys that sign tokens, and which secret the store was
+used with: for a DUET_PEOPLE_SECRET that is lost, or was seen by others. The server may run
+meanwhile.`
+
+/** How long a link is good for, in milliseconds. */
+const linkLasts = 3_600_000
+
+/** How somebody is called of whom no name is given. */
+const nameless = 'New member'
+
+const withPeople = <Result>(
+  content: Content,
+  people: People,
+  work: (store: ContentStore, find: (who: string) => Promise<number>) => Promise<Result>,
+): Promise<Result> =>
+  withStore(content, 'filling', store =>
+    work(store, async who => {
+      const id = await found(store, people, who)
+      if (id !== undefined) return id
+      throw new UsageError(`there is no ${people.entity} ${who}: name one by address or id`)
+    }),
+  )
+
+/** The id of the row of an address, or of an id. */
+const found = async (store: ContentStore, people: People, who: string) => {
+  const field = fieldOf(entityOf(store.model, people.entity), people.emailKey)
+  const isIts = isEmail(who)
+    ? sql`${name(columnName(people.emailKey))} = ${foldedAs(field, who)}`
+    : sql`id = ${parseId(who) ?? -1}`
+  const [row] = await ask(store, sql`select id from ${name(people.table)} where ${isIts}`)
+  return row && Number(row[0])
+}
+
+/** Gives a row this value of a field, as an update does. */
+const change = async (
+  store: ContentStore,
+  people: People,
+  id: number,
+  key: string,
+  value: SqlValue,
+) => {
+  const { model, dialect } = store
+  const values = new Map([[key, value]])
+  const set = assignments(changesOf({ model, dialect, now: Date.now() }, people.entity, values))
+  await ask(store, sql`update ${name(people.table)} set ${set} where id = ${id}`)
+}
+
+const roleIn = ({ viewers }: Content, role: string): string => {
+  if (viewers.roles.names.includes(role)) return role
+  throw unknownWord('role', role, viewers.roles.names)
+}
+
+const add = async (args: readonly string[], content: Content, people: People): Promise<void> => {
+  const option = { type: 'string' } as const
+  const { values } = readArgs(args, { email: option, name: option, role: option }, 0)
+  const { email, role } = values
+  if (email === undefined)
+    throw new UsageError('--email is missing: duet people add --email ada@example.org --role admin')
+  if (role !== undefined) roleIn(content, role)
+  const known = await withStore(content, 'filling', async store => {
+    const id = await found(store, people, email)
+    if (id !== undefined && role !== undefined) await change(store, people, id, people.role, role)
+    return id
+  })
+  const row = {
+    [people.email]: email,
+    [people.name]: values.name ?? nameless,
+    ...(role !== undefined && { [people.role]: role }),
+  }
+  const id = known ?? (await addRow(content, people.entity, row))
+  const { token, insert } = linkFor(id, Date.now(), linkLasts)
+  await withStore(content, 'filling', store => ask(store, insert))
+  const { values: settings, port, host } = loadConfig(process.env, content.settings)
+  const local = `http://${/^(0\.0\.0\.0|::)$/.test(host) ? 'localhost' : host}:${port}`
+  const url = settings.DUET_PUBLIC_URL ?? local
+  process.stdout.write(`${people.entity} ${id}\n${linkAt(url, token)}\n`)
+}
+
+const list = (content: Content, people: People) =>
+  withStore(content, 'reading', async store => {
+    const { barred } = content.viewers
+    const at = (key: string) => name(columnName(key))
+    const state = barred ? at(barred.field) : sql`null`
+    const rows = await ask(
+      store,
+      sql`select id, ${at(people.email)}, ${at(people.name)}, ${at(people.role)}, ${state}, ${at(people.verified)},
+        (select count(*) from auth_sessions where user_id = people.id and expires_at > ${Date.now()})
+        from ${name(people.table)} as people order by id`,
+    )
+    for (const [id, email, called, role, stateNow, verified, sessions] of rows) {
+      const marks = [
+        role,
+        ...(barred && stateNow === barred.value ? ['blocked'] : []),
+        ...(Number(verified) === 1 ? [] : ['unproved']),
+        `${sessions} ${Number(sessions) === 1 ? 'session' : 'sessions'}`,
+      ]
+      process.stdout.write(`${id}  ${email}  ${called}  (${marks.join(', ')})\n`)
+    }
+  })
+
+const block = async (content: Content, people: People, who: string, isBlocked: boolean) => {
+  const { barred } = content.viewers
+  if (!barred)
+    throw new UsageError('the content says not what a blocked person is: give its viewers barred')
+  const { initial, values = [] } = fieldOf(entityOf(content, people.entity), barred.field)
+  const usual = typeof initial === 'object' && 'value' in initial ? initial.value : null
+  const free = usual === barred.value ? values.find(one => one !== barred.value) : usual
+  await withPeople(content, people, async (store, find) => {
+    await change(
+      store,
+      people,
+      await find(who),
+      barred.field,
+      isBlocked ? barred.value : (free ?? null),
+    )
+  })
+}
+
+export const run = async (
+  [verb = '', ...args]: readonly string[],
+  content: Content,
+): Promise<void> => {
+  const { people } = content
+  if (people === undefined)
+    throw new UsageError('nobody signs in to this content: let it say people: true')
+  const [who = '', role = ''] = args
+  const only = (count: number, form: string) => {
+    if (args.length !== count) throw new UsageError(`it is duet people ${verb}${form}`)
+  }
+  switch (verb) {
+    case 'add':
+      return add(args, content, people)
+    case 'list':
+      only(0, '')
+      return list(content, people)
+    case 'role':
+      only(2, ' WHO ROLE')
+      roleIn(content, role)
+      return withPeople(content, people, async (store, find) =>
+        change(store, people, await find(who), people.role, role),
+      )
+    case 'block':
+    case 'unblock':
+      only(1, ' WHO')
+      return block(content, people, who, verb === 'block')
+    case 'signout':
+      only(1, ' WHO')
+      return withPeople(content, people, async (store, find) => {
+        const id = await find(who)
+        await ask(store, sql`delete from auth_sessions where user_id = ${id}`)
+      })
+    case 'keys':
+      if (args.join(' ') !== 'retire') throw new UsageError('it is duet people keys retire')
+      return withPeople(content, people, async store => {
+        await store.session.transaction(async () => {
+          await ask(store, retireKeys)
+          await ask(store, forgetSecret)
+        })
+      })
+    default:
+      throw unknownWord('form', verb, [
+        'add',
+        'list',
+        'role',
+        'block',
+        'unblock',
+        'signout',
+        'keys',
+      ])
+  }
+}
