@@ -22,6 +22,7 @@ import { asApiError, exchange, type Fail, type Handle, type HttpContext } from '
 import { createMemory, type Memory } from '#http/memory.ts'
 import { errorHeaders, type Reply, writeHeaders } from '#http/reply.ts'
 import { acceptQuery, type Http, header, isSafe, readOptionsOf } from '#http/request.ts'
+import { beginningRows, countWork } from '#http/rows.ts'
 import type { Model } from '#model/model.ts'
 import { anonymous, type Viewer } from '#model/policy.ts'
 import type { Action } from '#write/action.ts'
@@ -176,15 +177,17 @@ const mutate = async (
   const roots = [...fields].flatMap(([node]) => schema.roots.get(node?.name.value ?? '') ?? [])
   for (const { kind, entity } of roots)
     if (kind === 'create') await edge.limiter?.countCreation(c, viewer, entity)
-  const rate = roots.length > 1 ? await edge.limiter?.count(c, viewer, roots.length - 1) : undefined
+  await countWork(edge, c, viewer, roots.length - 1)
+  const begin = beginningRows(edge, c, viewer)
   const counting = {
     signUp: () => edge.limiter?.countSignUp(c, viewer, core.model.viewers.entity),
     creation: (entity: string) => edge.limiter?.countCreation(c, viewer, entity),
+    rows: begin,
   }
-  const finding = { ...readOptionsOf(edge, c, viewer), spent: 0 }
+  const finding = { ...readOptionsOf(edge, c, viewer), spent: 0, begin }
   const { data, error, ...write } = await runMutation(execution, keyed, counting, finding)
   const failed = error && failure(edge, error.cause, requestId, error.location)
-  const headers = { ...rate, ...failed?.headers, ...writeHeaders(write) }
+  const headers = { ...failed?.headers, ...writeHeaders(write) }
   const name = operation.node.name?.value
   return { data, errors: failed?.errors ?? [], status: 200, headers, name }
 }

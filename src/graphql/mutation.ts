@@ -45,7 +45,7 @@ import {
   rowsAsked,
   writeMany,
 } from '#write/many.ts'
-import { inputWithParts, madeBy, withParts } from '#write/parts.ts'
+import { inputWithParts, madeBy, rowsIn, rowsOfMany, withParts } from '#write/parts.ts'
 import { actingViewer } from '#write/viewer.ts'
 import { commit, type Finding, type Reading } from '#write/write.ts'
 
@@ -73,6 +73,8 @@ type Mutated = WriteFacts & {
 type Counting = {
   readonly signUp: () => unknown
   readonly creation: (entity: string) => unknown
+  /** Begins the rows of a field. */
+  readonly rows: (rows: number) => Promise<void>
 }
 
 /** Runs the fields one after another. Throws before anything is written if the viewer has no right to one of them. */
@@ -237,11 +239,13 @@ const runField = async (
     let command: Command
     if (kind === 'delete') command = commandOf(writing, remove(writing, target))
     else if (kind === 'createMany') {
+      await counting.rows(rowsOfMany(core.model, entity, args.inputs))
       const inputs = await checked(execution, field, inputsOf)
       for (const { parts } of inputs)
         for (const made of [entity, ...madeBy(parts)]) await counting.creation(made)
       command = await createMany(writing, entity, inputs, 'inputs')
     } else if (kind === 'create' || kind === 'update') {
+      await counting.rows(rowsIn(core.model, entity, args.input, kind))
       const { values, parts } = await checked(execution, field, valuesOf)
       for (const made of madeBy(parts)) await counting.creation(made)
       const isRaised = parts.length > 0
@@ -250,7 +254,7 @@ const runField = async (
           ? create(writing, entity, values)
           : update(writing, target, values, { isRaised })
       const id = kind === 'create' ? undefined : target.id
-      command = commandOf(writing, isRaised ? withParts(writing, draft, parts, id) : draft)
+      command = commandOf(writing, await withParts(writing, draft, parts, id))
     } else command = await checked(execution, field, commandFor)
     const { answer, replayed, position } = await commit(core, command, reading, { idempotency })
     const text = answer?.text ?? 'null'

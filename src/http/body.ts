@@ -259,6 +259,22 @@ const tooManyBodies = () =>
     { retryAfter: 1 },
   )
 
+/** Takes so many bytes more for a request, until it is answered; throws `OVERLOADED` where its caller has not so much room left. */
+export const takeMore = (c: Http, bytes: number): void => {
+  const { account } = c.get('receiving') ?? {}
+  if (account?.take(bytes) === false)
+    throw new ApiError(
+      'OVERLOADED',
+      'Too many rows wait to be written at this moment; send fewer at once, or try again soon',
+      { retryAfter: 1 },
+    )
+  const giveBack = c.get('giveBack')
+  c.set('giveBack', () => {
+    giveBack?.()
+    account?.give(bytes)
+  })
+}
+
 /**
  * Receives a body whose length is declared and within the limit, so that its reader need not wait for it; throws as that does, but for
  * what is too large for it. Any other body is left.

@@ -330,7 +330,7 @@ const everyone = corsHeaders('*', undefined)
  */
 const finish = (serving: Serving, exchange: Exchange, made: Reply): Response => {
   const { edge } = serving
-  const { c, facts, wait, rate } = exchange
+  const { c, facts, wait } = exchange
   const outgoing = c.env?.outgoing
   let reply = made
   let bytes = reply.body === null ? 0 : Buffer.byteLength(reply.body)
@@ -361,7 +361,8 @@ const finish = (serving: Serving, exchange: Exchange, made: Reply): Response => 
     const vary = headers.Vary ? `${headers.Vary}, Origin` : 'Origin'
     Object.assign(headers, corsHeaders(edge.origins, header(c, 'origin')), { Vary: vary })
   }
-  // A reply that did more work has counted it, and has headers of its own.
+  const rate = c.get('rate') ?? exchange.rate
+  // A refusal above the limit has headers of its own.
   if (rate && headers.RateLimit === undefined) Object.assign(headers, rate)
   // Set here because the server sets none for HEAD.
   if (body !== null) headers['Content-Length'] = String(bytes)

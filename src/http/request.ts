@@ -22,6 +22,8 @@ type Env = {
     body?: Uint8Array
     giveBack?: () => void
     parameters?: string
+    /** The headers of its rate, if it has counted further work since it came. */
+    rate?: Readonly<Record<string, string>>
   }
 }
 

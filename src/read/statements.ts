@@ -71,8 +71,9 @@ const valuesOf = (
         return now
       case 'capped':
         return Math.min(Number(parameters[parameter.slot]), budget)
+      case 'given':
       case 'result':
-        throw new Error('a read has no earlier steps')
+        throw new Error('a read has no steps')
       default:
         return parameter satisfies never
     }

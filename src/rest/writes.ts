@@ -6,6 +6,7 @@ import { bodyType, jsonBody, noBody, plainBytes } from '#http/body.ts'
 import { preconditionOf, presenceOf, refusePreconditions } from '#http/conditional.ts'
 import { type Reply, writeHeaders } from '#http/reply.ts'
 import { type Http, header, queryString, readOptionsOf } from '#http/request.ts'
+import { beginningRows } from '#http/rows.ts'
 import { entityOf } from '#model/model.ts'
 import { bulkKinds, partRelations } from '#model/parts.ts'
 import type { Role, Rule, Viewer } from '#model/policy.ts'
@@ -44,7 +45,7 @@ import {
   writeMany,
 } from '#write/many.ts'
 import { mergesIn, merging, storedJson } from '#write/merge-patch.ts'
-import { inputWithParts, linkChange, madeBy, withParts } from '#write/parts.ts'
+import { inputWithParts, linkChange, madeBy, rowsIn, rowsOfMany, withParts } from '#write/parts.ts'
 import { actingViewer } from '#write/viewer.ts'
 import { commit, type Done, type Reading } from '#write/write.ts'
 
@@ -170,6 +171,7 @@ export const serveCreate = (mount: Mount, route: Route): RestHandler => {
     const writing = await permitted(mount, c, caller, right)
     const { viewer } = writing
     await edge.limiter?.countCreation(c, viewer, route.entity)
+    const begin = beginningRows(edge, c, caller)
     const given = route.below && { [route.below.field]: pathId(c, 'parentId', route.below.entity) }
     const isNamed = viewer.id !== null || viewer.subject !== undefined
     const isChecked = given !== undefined || isNamed
@@ -184,13 +186,16 @@ export const serveCreate = (mount: Mount, route: Route): RestHandler => {
         refuseParameters(queryString(c), style)
         const context = { mode: 'create', viewer, model, now: core.now(), what, resource } as const
         const inPlace = given ? { ...context, given } : context
-        if (takesParts) return { idempotency, ...inputWithParts(what, body, inPlace) }
+        if (takesParts) {
+          await begin(rowsIn(model, what, body, 'create'))
+          return { idempotency, ...(await inputWithParts(what, body, inPlace)) }
+        }
         return { idempotency, values: inputValues(entity, body, inPlace), parts: undefined }
       },
     )
     const draft = create(writing, route.entity, values)
     if (parts) for (const made of madeBy(parts)) await edge.limiter?.countCreation(c, viewer, made)
-    const command = commandOf(writing, parts ? withParts(writing, draft, parts) : draft)
+    const command = commandOf(writing, parts ? await withParts(writing, draft, parts) : draft)
     const done = await commit(core, command, readingFor(viewer), { idempotency, version })
     return written(mount, route.entity, done, named)
   }
@@ -228,11 +233,13 @@ export const serveUpdate = (mount: Mount, route: Route): RestHandler => {
     const writing = await permitted(mount, c, caller, { rule, what: `change ${entity.plural}` })
     const { viewer } = writing
     const target = targetOf(c, mount, route)
+    const begin = beginningRows(edge, c, caller)
     const check = () => precheck(writing, target, 'update')
     const body = await readThen(mount, check, async () => {
       const body = await jsonBody(c, edge.bodyLimit, mode === 'update' ? patchTypes : bodyTypes)
       countMembers?.(body, viewer)
       refuseParameters(queryString(c), style)
+      if (takesParts) await begin(rowsIn(model, what, body, 'update'))
       return body
     })
     const merges =
@@ -255,7 +262,7 @@ export const serveUpdate = (mount: Mount, route: Route): RestHandler => {
       if (parts && !isCounted)
         for (const made of madeBy(parts)) await edge.limiter?.countCreation(c, viewer, made)
       isCounted = true
-      const whole = parts ? withParts(writing, draft, parts, target.id) : draft
+      const whole = parts ? await withParts(writing, draft, parts, target.id) : draft
       return commit(core, commandOf(writing, whole), readingFor(viewer), { version })
     }
     const row = `${what} ${target.id}`
@@ -293,6 +300,7 @@ export const serveBulk = (mount: Mount, route: Route): RestHandler => {
     const right = { rule: ruleOfRoute(model, route), what: `write ${plural}`, creates: what }
     const writing = await permitted(mount, c, caller, right)
     const { viewer } = writing
+    const begin = beginningRows(edge, c, caller)
     let does: (typeof kinds)[number] | undefined
     const check = () =>
       does === 'create'
@@ -315,6 +323,7 @@ export const serveBulk = (mount: Mount, route: Route): RestHandler => {
       const faults = [...unknownMembers(body, known)]
       if (kind === 'create') {
         if (faults.length > 0) throw invalid(faults)
+        await begin(rowsOfMany(model, what, given))
         const inputs = await inputsWithParts(what, given, kind, { ...context, mode: kind })
         return { idempotency, inputs }
       }
@@ -344,7 +353,7 @@ export const serveBulk = (mount: Mount, route: Route): RestHandler => {
       ? await writeMany(core, writing, write, {
           ...more,
           version,
-          finding: { ...readOptionsOf(edge, c, viewer), spent: 0 },
+          finding: { ...readOptionsOf(edge, c, viewer), spent: 0, begin },
         })
       : await commit(core, await createMany(writing, what, inputs ?? [], 'create'), null, {
           ...more,
@@ -381,7 +390,7 @@ export const serveLink = (mount: Mount, { kind, entity: other, below }: Route): 
     if (does === 'add') noMembers(await jsonBody(c, edge.bodyLimit, bodyTypes, true))
     refuseParameters(queryString(c), style)
     refusePreconditions(c, ['If-Match', 'If-None-Match'], 'a link')
-    const draft = linkChange(writing, target, { entity, by, of }, to, does)
+    const draft = await linkChange(writing, target, { entity, by, of }, to, does)
     return empty(named, await commit(core, commandOf(writing, draft), null, { version }))
   }
 }

@@ -19,6 +19,8 @@ export type Parameter =
   | { readonly kind: 'capped'; readonly slot: number }
   /** The time of the read or write, milliseconds since 1970. */
   | { readonly kind: 'now' }
+  /** A value of a step by its name: steps of one form differ in these alone. */
+  | { readonly kind: 'given'; readonly key: string }
   /** A field of the row that an earlier step of the same command returned, by the step's name; or of all its rows, as a JSON list. */
   | {
       readonly kind: 'result'
@@ -62,6 +64,9 @@ const bind = (value: SqlValue): Sql => parameter({ kind: 'value', value })
 /** A value that comes with each run. */
 export const slot = (index: number): Sql => parameter({ kind: 'slot', slot: index })
 
+/** A value that each step of one form has of its own. */
+export const given = (key: string): Sql => parameter({ kind: 'given', key })
+
 /** A whole number in the text itself. */
 export const number = (value: number): Sql => make([String(Math.trunc(value))], [])
 /** Words of the model in the text itself, such as those of a choice; undefined for a text that has other characters. */
@@ -76,6 +81,12 @@ export type SqlPart = Sql | SqlValue
 /** Whether a value is a piece of SQL. */
 export const isSql = (value: unknown): value is Sql =>
   typeof value === 'object' && value !== null && brand in value
+
+/** The name of the value that a piece stands for, if each step of its form has one of its own. */
+export const givenKey = (piece: SqlPart): string | undefined => {
+  const [one] = isSql(piece) ? piece.parameters : []
+  return one?.kind === 'given' ? one.key : undefined
+}
 
 const isValue = (part: SqlPart): part is SqlValue =>
   part === null || part instanceof Uint8Array || /^(string|number|bigint)$/.test(typeof part)

@@ -19,10 +19,12 @@ import {
   type Sql,
   type SqlPart,
   type SqlValue,
+  type Statement,
   sql,
+  statement,
 } from '#sql/sql.ts'
 import { fieldsToReset } from '#write/input.ts'
-import { type Job, jobStatement, type Status, type Step } from '#write/job.ts'
+import { type Job, type Status, type Step, withValues } from '#write/job.ts'
 
 /** The context of a command: the model, the database's dialect, the viewer, and the checks before its own steps. */
 export type Writing = {
@@ -82,8 +84,21 @@ export type GuardedStep = Partial<Pick<Step, 'expect' | 'checksViewer' | 'path' 
   readonly sql: Sql
   /** Run when the expectation fails, so that `refused` can choose the error. */
   readonly explain?: Sql
-  readonly refused?: (rows: Rows) => ApiError | undefined
+  readonly refused?: (rows: Rows, given?: OwnValues) => ApiError | undefined
+  /** Its own values, where others have the same statements. */
+  readonly given?: OwnValues
+  /** Where it is one of several parts: what the names of its own steps begin with, and the step that makes the row above. */
+  readonly scope?: string
+  readonly above?: string | undefined
 }
+
+/** The values of a step by the names that its statements have for them. */
+export type OwnValues = ReadonlyMap<string, SqlValue>
+
+/** By this name the step of a part refers to that of the row above it, if this is made with it. */
+export const above = 'the row above'
+
+type StepNames = Pick<GuardedStep, 'scope' | 'above'>
 
 export type CommandDraft = Pick<Command, 'name' | 'isolated' | 'deletes'> & {
   /** The text of its answer if nothing is read, or the steps whose ids are that. */
@@ -321,24 +336,29 @@ export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
   const own = [...checks, ...draft.steps]
   const steps: readonly GuardedStep[] = [...own, ...after]
   const numbers = new Map<string, number>()
-  const numberOf = (wanted: string): number => {
-    const found = numbers.get(wanted)
+  const numberOf = (wanted: string, { scope, above: rowAbove }: StepNames = {}): number => {
+    const named = wanted === above && rowAbove !== undefined ? rowAbove : wanted
+    const found = numbers.get(`${scope} ${named}`) ?? numbers.get(named)
     if (found === undefined) throw new Error(`the command has no step ${wanted}`)
     return found
   }
   // The viewer's id stands in its slot, and results are named by the numbers of their steps.
-  const statementOf = (piece: Sql) =>
-    jobStatement(piece, dialect, parameter => {
+  const texts = new Map<Sql, Statement>()
+  const statementOf = (piece: Sql, of: GuardedStep) => {
+    const known = texts.getOrInsertComputed(piece, () => statement(piece, dialect.placeholder))
+    return withValues(known, parameter => {
       if (parameter.kind === 'slot' && parameter.slot === VIEWER) return viewer.subject ?? viewer.id
       if (parameter.kind === 'now') return now
+      if (parameter.kind === 'given') return of.given?.get(parameter.key) ?? null
       if (parameter.kind === 'result') {
-        const step = numberOf(parameter.step)
+        const step = numberOf(parameter.step, of)
         const column = (steps[step]?.returns ?? ['id']).indexOf(parameter.field)
         if (column < 0) throw new Error(`the step ${parameter.step} returns no ${parameter.field}`)
         return parameter.as === undefined ? { step, column } : { step, column, as: parameter.as }
       }
       throw new Error(`a step has no ${parameter.kind}`)
     })
+  }
   const made: Step[] = []
   let hasEffect = false
   for (const one of steps) {
@@ -353,9 +373,9 @@ export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
       slugs = [],
     } = one
     made.push({
-      statement: statementOf(sql),
+      statement: statementOf(sql, one),
       expect,
-      ...(explain && { explain: statementOf(explain) }),
+      ...(explain && { explain: statementOf(explain, one) }),
       checksViewer,
       ...(path !== undefined && { path }),
       ...(slugs.length > 0 && { slugs }),
@@ -369,14 +389,14 @@ export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
     steps: made,
     makes: makes === undefined ? own.length - 1 : numberOf(makes),
     status: typeof status === 'number' ? status : { ...status, step: numberOf(status.step) },
-    text: typeof text === 'object' ? { idsOf: text.idsOf.map(numberOf) } : text,
+    text: typeof text === 'object' ? { idsOf: text.idsOf.map(one => numberOf(one)) } : text,
     viewer,
     isolated,
     deletes,
     before: writing.before,
     hasEffect,
     refused: (index, rows) =>
-      steps[index]?.refused?.(rows) ??
+      steps[index]?.refused?.(rows, steps[index]?.given) ??
       new ApiError('CONFLICT', `Cannot ${name}: its conditions do not hold any more`),
   }
 }

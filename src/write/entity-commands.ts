@@ -10,9 +10,11 @@ import {
   and,
   column,
   comma,
+  givenKey,
   isSql,
   join,
   name,
+  given as ownValue,
   type Sql,
   type SqlPart,
   type SqlValue,
@@ -32,12 +34,13 @@ import {
   lockedSql,
   looksAt,
   madeSlugs,
+  type OwnValues,
   permit,
   rememberSubject,
   result,
   type Writing,
 } from '#write/command.ts'
-import { fieldsToReset, ruledIn, type Values } from '#write/input.ts'
+import { fieldsToReset, ruledAs, ruledIn, type Values } from '#write/input.ts'
 import { ChangedMeanwhile } from '#write/merge-patch.ts'
 import { effectSteps } from '#write/outbox.ts'
 import { deleteSteps } from '#write/set-null.ts'
@@ -51,7 +54,7 @@ export const seenSql = (writing: Writing, entityName: string): readonly Sql[] =>
 }
 
 /** A condition of a write beside the right to the row, and the error where it does not hold. */
-type Demand = { readonly exists: Sql; readonly error: () => ApiError }
+type Demand = { readonly exists: Sql; readonly error: (own?: OwnValues) => ApiError }
 
 /**
  * The rows that must exist for these values, by the fields that refer to them, and the condition that each does. `isChange`: a row
@@ -63,11 +66,11 @@ const referred = (
   values: ReadonlyMap<string, SqlPart>,
   isChange = false,
 ) => {
-  const found: (Demand & { key: string; value: SqlValue })[] = []
+  const found: (Demand & { key: string; value: SqlPart })[] = []
   for (const [key, value] of values) {
     const { references, readableBy } = fieldOf(entity, key)
     // A row of the same command is there.
-    if (!references || value === null || isSql(value)) continue
+    if (!references || value === null || (isSql(value) && givenKey(value) === undefined)) continue
     const { table } = entityOf(writing.model, references.entity)
     const seen = seenSql(writing, references.entity)
     const lock = seen.length > 0 ? writing.dialect.shareClause : sql``
@@ -76,7 +79,12 @@ const referred = (
     const isShown = judge(readableBy, writing.viewer, writing.model) === 'yes'
     const exists =
       isChange && isShown && seen.length > 0 ? sql`(${own} = ${value} or ${isThere})` : isThere
-    found.push({ key, value, exists, error: () => notFound(references.entity, value) })
+    found.push({
+      key,
+      value,
+      exists,
+      error: own => notFound(references.entity, valueIn(value, own)),
+    })
   }
   return found
 }
@@ -152,9 +160,18 @@ const asFarAsKnown = (
   }
 }
 
-/** The error for the first of them that does not exist, given for each whether it does. */
-const absentOf = (demands: readonly Demand[], found: readonly unknown[]): ApiError | undefined =>
-  demands[found.findIndex(exists => !exists)]?.error()
+/** The error for the first of them that does not exist, told for each whether it does. */
+const absentOf = (
+  demands: readonly Demand[],
+  found: readonly unknown[],
+  own?: OwnValues,
+): ApiError | undefined => demands[found.findIndex(exists => !exists)]?.error(own)
+
+/** The value of a part of a statement, which may be one that each step of its form has of its own. */
+const valueIn = (part: SqlPart, own: OwnValues | undefined): unknown => {
+  const key = givenKey(part)
+  return key === undefined ? part : own?.get(key)
+}
 
 /** The conditions of a create: the right to it, and that the rows it refers to exist. A precheck has only some of the values. */
 export const createGuard = (
@@ -184,9 +201,9 @@ export const createGuard = (
     ...settable(writing, entityName, values, columnOf, field => inserted.has(field)),
   ]
   const conditions = [...references.map(({ exists }) => exists), ...allowed]
-  const refused = (rows: Rows): ApiError => {
+  const refused = (rows: Rows, own?: OwnValues): ApiError => {
     const found = rows[0] ?? []
-    const absent = absentOf(references, found)
+    const absent = absentOf(references, found, own)
     if (absent) return absent
     if (allowed.length === 0 || found[references.length]) return new ApiError('CONFLICT')
     return refusal(
@@ -258,6 +275,9 @@ export type Target = {
   /** The values that fields must still have, as others were made from them. */
   readonly unchanged?: Values | undefined
 }
+
+/** A target whose id may be a value of its step. */
+type TargetForm = Omit<Target, 'id'> & { readonly id: number | Sql }
 
 /** The error for a row that does not fit `If-Match`, by the reason why none ever did if there is one. */
 export const changedSince = (what: string, why?: string): ApiError =>
@@ -353,14 +373,14 @@ export const demandsOf = (
     ...referred(writing, entity, values, true),
     ...settable(writing, entityName, values, columnsOf(entity.table)),
   ]
-  const absent = (found: readonly unknown[]) => absentOf(references, found)
+  const absent = (found: readonly unknown[], own?: OwnValues) => absentOf(references, found, own)
   return { own, mine, exist: references.map(({ exists }) => exists), absent }
 }
 
 /** The conditions of a target for an operation that gives it these values, and the error if they do not hold; throws 401 or 403. */
 const targetGuard = (
   writing: Writing,
-  target: Target,
+  target: TargetForm,
   operation: keyof typeof verbs,
   values: ReadonlyMap<string, SqlPart> = new Map(),
   changes?: ReadonlyMap<string, Sql>,
@@ -386,15 +406,15 @@ const targetGuard = (
   // The rows that an update refers to are looked for before the row that it makes is judged.
   const explain = sql`select ${join([own, mine, current, same, ...exist], comma)}
     from ${name(of)} where ${and([id, ...parent, ...seen])}`
-  const refused = (rows: Rows): ApiError => {
+  const refused = (rows: Rows, own?: OwnValues): ApiError => {
     const [row] = rows
-    if (!row) return notFound(target.entity, target.id)
+    if (!row) return notFound(target.entity, valueIn(target.id, own))
     const [isOwn, isAllowed, isCurrent, isSame, ...found] = row
     if (!isOwn) return refusal(viewer, `change this ${target.entity}`)
     // RFC 9110, section 13.2.1: the request itself is looked at after its preconditions.
     if (!isCurrent) return changedSince(target.entity, target.mismatch)
     if (!isSame) return new ChangedMeanwhile()
-    const missing = absent(found)
+    const missing = absent(found, own)
     if (missing) return missing
     if (!isAllowed) return refusal(viewer, `change this ${target.entity} so`)
     return target.excluded === undefined
@@ -408,7 +428,7 @@ const targetGuard = (
 /** The steps of a hook before a write to a row, which come after the check of that row: a forbidden caller gets 403, whatever else holds. */
 const hookSteps = (
   writing: Writing,
-  target: Target,
+  target: TargetForm,
   operation: keyof typeof verbs,
   steps: readonly GuardedStep[],
 ): readonly GuardedStep[] =>
@@ -448,14 +468,14 @@ export const stepUp = (
  */
 export const update = (
   writing: Writing,
-  target: Target,
-  given: Values,
+  target: TargetForm,
+  given: ReadonlyMap<string, SqlPart>,
   { isReplacement = false, isRaised = false } = {},
 ): CommandDraft => {
   const { dialect, model, viewer } = writing
   const entity = entityOf(model, target.entity)
   const hook =
-    entity.before.update && hookBefore(writing, target.entity, 'update', target.id, given)
+    entity.before.update && hookBefore(writing, target.entity, 'update', Number(target.id), given)
   const { values = given } = hook ?? {}
   const table = name(entity.table)
   // Without values nothing is raised either.
@@ -504,11 +524,12 @@ export const update = (
 }
 
 /** Deletes a row, and the rows that belong to it; to those that refer to it and stay this is a change. */
-export const remove = (writing: Writing, target: Target): CommandDraft => {
+export const remove = (writing: Writing, target: TargetForm): CommandDraft => {
   const { entity, where, guard } = targetGuard(writing, target, 'delete')
   const steps = deleteSteps(writing, target.entity, where, { name: 'target', ...guard })
   const hook =
-    entity.before.delete && hookBefore(writing, target.entity, 'delete', target.id, new Map())
+    entity.before.delete &&
+    hookBefore(writing, target.entity, 'delete', Number(target.id), new Map())
   return {
     name: `delete ${target.entity}`,
     ...hook,
@@ -523,7 +544,7 @@ export const remove = (writing: Writing, target: Target): CommandDraft => {
 /** The steps that check that the target exists and that the viewer may do this to it; they change nothing. */
 export const targetSteps = (
   writing: Writing,
-  target: Target,
+  target: TargetForm,
   operation: keyof typeof verbs,
 ): readonly GuardedStep[] => {
   const { revisions: _, excluded: __, unchanged: ___, ...anyRevision } = target
@@ -541,3 +562,70 @@ export const precheck = (
     name: `precheck ${operation} ${target.entity}`,
     steps: targetSteps(writing, target, operation),
   })
+
+/** The values that may differ among steps of one form stand in it by their names; its key has all else. */
+const formOf = (entity: Entity, values: ReadonlyMap<string, SqlPart>) => {
+  const form = new Map<string, SqlPart>()
+  const own = new Map<string, SqlValue>()
+  const slugs = new Set<string>()
+  for (const key of values.keys()) {
+    const { initial } = fieldOf(entity, key)
+    if (typeof initial === 'object' && 'slugOf' in initial) slugs.add(key).add(initial.slugOf)
+  }
+  const keys: string[] = []
+  for (const [key, value] of values) {
+    const isPlain = value !== null && !isSql(value) && !slugs.has(key)
+    if (isPlain && fieldOf(entity, key).initial !== 'viewer') {
+      own.set(key, value)
+      form.set(key, ownValue(key))
+      keys.push(key)
+    } else {
+      form.set(key, value)
+      keys.push(`${key}=${isSql(value) ? 'of a step' : JSON.stringify(value)}`)
+    }
+  }
+  const ruled = ruledAs(values, form)
+  return { key: `${keys.join()} ${ruled.ruled}`, form: ruled, own }
+}
+
+/** The commands of many rows below one: the statements of those of one form are made once, and each has its values. Those of hooks and effects are made one by one. */
+export const createForms = (writing: Writing) => {
+  const drafts = new Map<string, CommandDraft>()
+  const formed = (key: string, own: OwnValues, make: () => CommandDraft): CommandDraft => {
+    const draft = drafts.getOrInsertComputed(key, make)
+    return { ...draft, steps: draft.steps.map(step => ({ ...step, given: own })) }
+  }
+  const isPlain = (entityName: string, operation: 'create' | 'update' | 'delete') => {
+    const { before, after } = entityOf(writing.model, entityName)
+    return !before[operation] && !after[operation]
+  }
+  const rowOf = ({ entity, id, below }: Target) => ({
+    key: `${entity} below ${below?.id}`,
+    target: { entity, id: ownValue('the row'), ...(below && { below }) },
+    own: ['the row', id] as const,
+  })
+  return {
+    formed,
+    create: (entityName: string, values: ReadonlyMap<string, SqlPart>): CommandDraft => {
+      if (!isPlain(entityName, 'create')) return create(writing, entityName, values)
+      const { key, form, own } = formOf(entityOf(writing.model, entityName), values)
+      return formed(`create ${entityName} ${key}`, own, () => create(writing, entityName, form))
+    },
+    update: (target: Target, values: Values, isRaised: boolean): CommandDraft => {
+      if (!isPlain(target.entity, 'update') || target.unchanged)
+        return update(writing, target, values, { isRaised })
+      const row = rowOf(target)
+      const { key, form, own } = formOf(entityOf(writing.model, target.entity), values)
+      return formed(`update ${row.key} ${isRaised} ${key}`, new Map([...own, row.own]), () =>
+        update(writing, row.target, form, { isRaised }),
+      )
+    },
+    remove: (target: Target): CommandDraft => {
+      if (!isPlain(target.entity, 'delete')) return remove(writing, target)
+      const row = rowOf(target)
+      return formed(`delete ${row.key}`, new Map([row.own]), () => remove(writing, row.target))
+    },
+  }
+}
+
+export type Forms = ReturnType<typeof createForms>

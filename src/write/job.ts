@@ -3,7 +3,7 @@ import type { ReadPlan } from '#read/plan.ts'
 import type { Answer } from '#read/read.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Position, Rows } from '#sql/engine.ts'
-import { type Parameter, type Sql, type SqlValue, statement } from '#sql/sql.ts'
+import { type Parameter, type Sql, type SqlValue, type Statement, statement } from '#sql/sql.ts'
 
 /** A column of the first row that a step returned; or of all its rows, as a JSON list of ids. */
 type StepColumn = {
@@ -22,19 +22,21 @@ export const isResult = (value: DeferredValue): value is StepColumn =>
 /** A statement of a job: its text and its values, in order. */
 export type JobStatement = { readonly text: string; readonly values: readonly DeferredValue[] }
 
-/** The statement of a job for a piece of SQL; `deferred` gives the values of parameters that have none themselves. */
-export const jobStatement = (
-  piece: Sql,
-  { placeholder }: Dialect,
-  deferred: (parameter: Parameter) => DeferredValue = ({ kind }) => {
-    throw new Error(`a statement of a job has no ${kind}`)
-  },
+/** The statement of a job with its values; `deferred` gives those of parameters that have none themselves. */
+export const withValues = (
+  { text, parameters }: Statement,
+  deferred: (parameter: Parameter) => DeferredValue,
 ): JobStatement => {
-  const { text, parameters } = statement(piece, placeholder)
   const values: DeferredValue[] = []
   for (const one of parameters) values.push(one.kind === 'value' ? one.value : deferred(one))
   return { text, values }
 }
+
+/** The statement of a job for a piece of SQL whose values are all known. */
+export const jobStatement = (piece: Sql, { placeholder }: Dialect): JobStatement =>
+  withValues(statement(piece, placeholder), ({ kind }) => {
+    throw new Error(`a statement of a job has no ${kind}`)
+  })
 
 /** A guarded statement: its expectation, and the query that explains a failure. */
 export type Step<Statement = JobStatement> = {

@@ -1,5 +1,4 @@
 /** Writes of many rows, all or none: new ones, and the changes and deletions of all that fit a condition. */
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isObject, type JsonObject } from '#base/object.ts'
 import { ApiError, type FieldFault } from '#errors.ts'
 import { type Operand, type Predicate, sameForAll, someOf } from '#model/condition.ts'
@@ -34,7 +33,7 @@ import {
   idsOf,
   type Writing,
 } from '#write/command.ts'
-import { create, demandsOf, stepUp, update, verbs } from '#write/entity-commands.ts'
+import { createForms, demandsOf, stepUp, update, verbs } from '#write/entity-commands.ts'
 import { checkInput, type InputContext, invalid, type Values } from '#write/input.ts'
 import { effectSteps } from '#write/outbox.ts'
 import {
@@ -43,6 +42,7 @@ import {
   type PartDraft,
   type PartsContext,
   placedAt,
+  takingTurns,
   together,
   type WithParts,
   withParts,
@@ -54,19 +54,6 @@ import { commit, type Finding, type WriteContext } from '#write/write.ts'
 /** The most rows of one write. */
 const mostRows = mostParts
 
-/** The most milliseconds for which many rows hold the thread at a time. */
-const longestTurn = 5
-
-/** A function that gives others a turn of the thread, if it has been held for long enough. */
-const takingTurns = () => {
-  let begun = performance.now()
-  return async () => {
-    if (performance.now() - begun < longestTurn) return
-    await nextTurn()
-    begun = performance.now()
-  }
-}
-
 /** The values and parts of each of the new rows of a list, which its path names; rejects with `VALIDATION_ERROR` with all their faults. */
 export const inputsWithParts = async (
   entityName: string,
@@ -75,12 +62,12 @@ export const inputsWithParts = async (
   context: PartsContext,
 ): Promise<readonly WithParts[]> => {
   if (!Array.isArray(inputs)) throw invalid([{ field: path, message: 'must be a list' }])
-  const left = { rows: mostParts - inputs.length }
+  const turn = takingTurns()
+  const left = { rows: mostParts - inputs.length, turn }
   if (left.rows < 0)
     throw invalid([{ field: path, message: `has more than ${mostParts} rows: send them in parts` }])
   const faults: FieldFault[] = []
   const rows: WithParts[] = []
-  const turn = takingTurns()
   for (const [index, input] of inputs.entries()) {
     await turn()
     const at = `${path}.${index}`
@@ -88,7 +75,7 @@ export const inputsWithParts = async (
       faults.push({ field: at, message: 'must be an object' })
       continue
     }
-    const { faults: own, ...checked } = checkWithParts(entityName, input, context, left)
+    const { faults: own, ...checked } = await checkWithParts(entityName, input, context, left)
     for (const { field, message } of own) faults.push({ field: `${at}.${field}`, message })
     rows.push(checked)
   }
@@ -105,17 +92,19 @@ export const createMany = async (
 ): Promise<Command> => {
   const drafts: (CommandDraft & { readonly made: string })[] = []
   const turn = takingTurns()
+  const forms = createForms(writing)
   for (const [index, { values, parts }] of rows.entries()) {
     await turn()
     const at = `${path}.${index}`
-    const draft = withParts(writing, create(writing, entityName, values), parts)
+    const own = forms.create(entityName, values)
+    const draft = await withParts(writing, own, parts, undefined, forms, turn)
     const steps = placedAt(at, draft.steps, undefined)
     drafts.push({ ...draft, steps, made: `${at} ${draft.makes}` })
   }
   const idsOf = drafts.map(({ made }) => made)
   const { plural } = entityOf(writing.model, entityName)
   const whole = { name: `create ${plural}`, status: 201, text: { idsOf } } as const
-  await nextTurn()
+  await turn()
   return commandOf(writing, { ...together(drafts), ...whole })
 }
 
@@ -382,6 +371,7 @@ export const writeMany = async (
 ) => {
   for (let tries = 1; ; tries++) {
     const ids = await findRows(store, writing, write, context.finding)
+    await context.finding?.begin?.(Math.min(ids.length, mostRows))
     try {
       const done = await commit(store, await commandFor(writing, write, ids), null, context)
       return { ...done, ids: idsIn(done.answer?.text) }

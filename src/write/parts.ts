@@ -7,8 +7,9 @@ import { type PartRelation, type PartWord, partRelations } from '#model/parts.ts
 import { refusal, rowRights } from '#model/policy.ts'
 import { resourceOf } from '#model/resource.ts'
 import { columnsOf } from '#read/predicate.ts'
-import { and, comma, join, name, type Sql, type SqlPart, sql, withParameters } from '#sql/sql.ts'
+import { and, comma, given, join, name, type Sql, type SqlPart, sql } from '#sql/sql.ts'
 import {
+  above,
   type CommandDraft,
   type GuardedStep,
   idsOf,
@@ -17,7 +18,13 @@ import {
   result,
   type Writing,
 } from '#write/command.ts'
-import { create, createGuard, demandedOf, remove, seenSql, update } from '#write/entity-commands.ts'
+import {
+  createForms,
+  createGuard,
+  demandedOf,
+  type Forms,
+  seenSql,
+} from '#write/entity-commands.ts'
 import { checkInput, type InputContext, invalid, ruledAs, type Values } from '#write/input.ts'
 import type { StoredJson } from '#write/merge-patch.ts'
 import { effectSteps } from '#write/outbox.ts'
@@ -26,6 +33,32 @@ import { deleteSteps } from '#write/set-null.ts'
 /** How many rows an input may write below its own, at all depths, and how deep they may be. */
 export const mostParts = 1000
 const mostDepth = 6
+
+/** The most milliseconds for which the rows of all requests hold the thread at a time. */
+const longestTurn = 5
+
+/** How many rows of a request need no turn: for a few it would take longer than they do. */
+const fewRows = 20
+
+/** Those who wait for a turn; each turn of the event loop has one of them go on. */
+const waiting: (() => void)[] = []
+let begun = Number.NEGATIVE_INFINITY
+const goOn = () => {
+  begun = performance.now()
+  waiting.shift()?.()
+  if (waiting.length > 0) setImmediate(goOn)
+}
+
+/** A function that is called before each row of a request, and gives others a turn of the thread once those of all requests have held it for long enough. */
+export const takingTurns = (): Left['turn'] => {
+  let rows = 0
+  return () => {
+    if (++rows <= fewRows || performance.now() - begun < longestTurn) return undefined
+    const { promise, resolve } = Promise.withResolvers<void>()
+    if (waiting.push(resolve) === 1) setImmediate(goOn)
+    return promise
+  }
+}
 
 /** The two references by which an entity links rows. */
 type Link = { readonly entity: string; readonly by: string; readonly of: string }
@@ -81,14 +114,17 @@ const linkValues = (
 
 const isId = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0
 
-/** The values, parts and faults of an input; `left` counts the rows that it may still have. */
-export const checkWithParts = (
+/** What the inputs of one request share: how many rows they may still have, and how others are given a turn meanwhile. */
+export type Left = { rows: number; readonly turn: () => Promise<void> | undefined }
+
+/** The values, parts and faults of an input. */
+export const checkWithParts = async (
   entityName: string,
   input: JsonObject,
   context: PartsContext,
-  left: { rows: number },
+  left: Left,
   depth = 0,
-): WithParts & { readonly faults: readonly FieldFault[] } => {
+): Promise<WithParts & { readonly faults: readonly FieldFault[] }> => {
   const { model, mode, resource } = context
   const faults: FieldFault[] = []
   const parts: Part[] = []
@@ -96,9 +132,14 @@ export const checkWithParts = (
   const fault = (field: string, message: string) => void faults.push({ field, message })
 
   /** The items of a list of an input, as far as there is room for them; `take` checks each. */
-  const each = (given: unknown, path: string, take: (item: unknown, path: string) => void) => {
+  const each = async (
+    given: unknown,
+    path: string,
+    take: (item: unknown, path: string) => Promise<void> | void,
+  ) => {
     if (!Array.isArray(given)) return fault(path, 'must be a list')
     for (const [index, item] of given.entries()) {
+      await left.turn()
       left.rows--
       if (left.rows < 0) {
         // Told once, however many more there are.
@@ -106,11 +147,11 @@ export const checkWithParts = (
           fault(path, `has too many rows: an input takes ${mostParts} below its own`)
         return
       }
-      take(item, `${path}.${index}`)
+      await take(item, `${path}.${index}`)
     }
   }
 
-  const checkChildren = (
+  const checkChildren = async (
     { entity, by }: PartRelation,
     word: PartWord,
     list: unknown,
@@ -123,7 +164,7 @@ export const checkWithParts = (
       else known.add(id)
       return isId(id) ? id : undefined
     }
-    each(list, path, (item, at) => {
+    await each(list, path, async (item, at) => {
       if (word === 'delete') {
         const id = idOf(item, at)
         if (id !== undefined) parts.push({ does: 'delete', path: at, entity, by, id, parts: [] })
@@ -142,7 +183,7 @@ export const checkWithParts = (
         given: { [by]: 0 },
         ...(resource && { resource: resourceOf(model, entity, resource.version) }),
       }
-      const checked = checkWithParts(entity, isNew ? item : values, own, left, depth + 1)
+      const checked = await checkWithParts(entity, isNew ? item : values, own, left, depth + 1)
       for (const { field, message } of checked.faults) fault(`${at}.${field}`, message)
       // Whose it is stays as it is.
       const others = ruledAs(
@@ -158,9 +199,13 @@ export const checkWithParts = (
     })
   }
 
-  const checkLinks = (link: Link, word: PartWord, list: unknown, path: string) => {
+  const checkLinks = async (link: Link, word: PartWord, list: unknown, path: string) => {
     const ids = new Set<number>()
-    each(list, path, (item, at) => void (isId(item) ? ids.add(item) : fault(at, 'must be an id')))
+    await each(
+      list,
+      path,
+      (item, at) => void (isId(item) ? ids.add(item) : fault(at, 'must be an id')),
+    )
     const values = linkValues(context, link)
     const does = word as 'set' | 'add' | 'remove'
     parts.push({ does, path, link, ids: [...ids], values })
@@ -184,8 +229,8 @@ export const checkWithParts = (
       for (const word of words.toReversed()) {
         if (!Object.hasOwn(given, word)) continue
         const path = `${key}.${word}`
-        if (of === undefined) checkChildren(relation, word, given[word], path)
-        else checkLinks({ entity, by, of }, word, given[word], path)
+        if (of === undefined) await checkChildren(relation, word, given[word], path)
+        else await checkLinks({ entity, by, of }, word, given[word], path)
       }
     }
   }
@@ -194,15 +239,47 @@ export const checkWithParts = (
 }
 
 /** The values of an input and its parts; throws `VALIDATION_ERROR` with all its faults. */
-export const inputWithParts = (
+export const inputWithParts = async (
   entityName: string,
   input: JsonObject,
   context: PartsContext,
-): WithParts => {
-  const { faults, ...checked } = checkWithParts(entityName, input, context, { rows: mostParts })
+): Promise<WithParts> => {
+  const left = { rows: mostParts, turn: takingTurns() }
+  const { faults, ...checked } = await checkWithParts(entityName, input, context, left)
   if (faults.length > 0) throw invalid(faults)
   return checked
 }
+
+/** How many rows an input writes, its own and those below it, as far as its form tells; no more than it may. */
+export const rowsIn = (
+  model: Model,
+  entityName: string,
+  input: unknown,
+  mode: 'create' | 'update',
+  depth = 0,
+): number => {
+  if (!isObject(input) || depth > mostDepth) return 1
+  let rows = 1
+  for (const { key, words, entity, of } of partRelations(model, entityName, mode))
+    for (const word of words) {
+      const list = isObject(input[key]) ? input[key][word] : undefined
+      if (!Array.isArray(list)) continue
+      if (of !== undefined || word === 'delete') rows += list.length
+      else
+        for (const item of list)
+          rows += rowsIn(model, entity, item, word === 'create' ? 'create' : 'update', depth + 1)
+    }
+  return Math.min(rows, mostParts)
+}
+
+/** The same of a list of inputs for new rows. */
+export const rowsOfMany = (model: Model, entityName: string, inputs: unknown): number =>
+  Array.isArray(inputs)
+    ? inputs.reduce(
+        (sum, input) => Math.min(sum + rowsIn(model, entityName, input, 'create'), mostParts),
+        0,
+      )
+    : 1
 
 /** The entities of the rows that parts make, each as often as it is made. */
 export const madeBy = (parts: readonly Part[]): readonly string[] =>
@@ -211,30 +288,25 @@ export const madeBy = (parts: readonly Part[]): readonly string[] =>
     return [...(part.does === 'create' ? [part.entity] : []), ...madeBy(part.parts)]
   })
 
-/** By this name parts refer to the row that they are below, if it is made with them. */
-const above = 'the row above'
-
 /** Steps for a command that has others of the same names: theirs begin with a path, to which their errors belong. */
 export const placedAt = (
   path: string,
   steps: readonly GuardedStep[],
   rowAbove: string | undefined,
-): readonly GuardedStep[] => {
-  const names = new Set(steps.flatMap(({ name }) => name ?? []))
-  const placed = (piece: Sql) =>
-    withParameters(piece, one => {
-      if (one.kind !== 'result') return one
-      if (names.has(one.step)) return { ...one, step: `${path} ${one.step}` }
-      return one.step === above && rowAbove !== undefined ? { ...one, step: rowAbove } : one
-    })
-  return steps.map(({ name, sql, explain, path: within, ...step }) => ({
+): readonly GuardedStep[] =>
+  named(path, steps).map(({ above: own, path: within, ...step }) => ({
     ...step,
-    ...(name !== undefined && { name: `${path} ${name}` }),
-    sql: placed(sql),
-    ...(explain && { explain: placed(explain) }),
+    above: own === undefined ? rowAbove : `${path} ${own}`,
     path: within === undefined ? path : `${path}.${within}`,
   }))
-}
+
+/** The same steps, whose names begin so. */
+const named = (scope: string, steps: readonly GuardedStep[]): readonly GuardedStep[] =>
+  steps.map(step => ({
+    ...step,
+    ...(step.name !== undefined && { name: `${scope} ${step.name}` }),
+    scope: step.scope === undefined ? scope : `${scope} ${step.scope}`,
+  }))
 
 export type PartDraft = Pick<CommandDraft, 'steps' | 'asSelf' | 'isolated' | 'deletes'>
 
@@ -272,17 +344,19 @@ const unlinking = (
   return { steps: [...guards, ...steps], isolated: steps.length > 1, deletes: entityName }
 }
 
-/** A link of a row with another; one that is there stays as it is, whoever made it. */
+/** A link of a row with another, whose id is the value `to`; one that is there stays as it is, whoever made it. */
 const linking = (
   writing: Writing,
   { entity: entityName, by, of }: Link,
   parent: SqlPart,
-  id: number,
   others: Values,
-): PartDraft => {
+): CommandDraft => {
   const { model, dialect } = writing
   const { table } = entityOf(model, entityName)
-  const values = ruledAs(others, new Map<string, SqlPart>([...others, [by, parent], [of, id]]))
+  const values = ruledAs(
+    others,
+    new Map<string, SqlPart>([...others, [by, parent], [of, given('to')]]),
+  )
   const { inserted, where, guard, asSelf } = createGuard(writing, entityName, values, true)
   const columnOf = columnsOf(table)
   const pair = [by, of].map(
@@ -297,14 +371,14 @@ const linking = (
   const steps: readonly GuardedStep[] = [
     { sql: sql`select 1 where ${isThere(seenSql(writing, entityName))} or (${where})`, ...guard },
     {
-      name: `linked ${id}`,
+      name: 'linked',
       sql: sql`${insertInto(table, inserted)} where not ${isThere()}
         on conflict (${keys}) do nothing returning id`,
       expect: 'any',
     },
-    ...effectSteps(writing, entityName, 'create', idsOf(writing, `linked ${id}`), true),
+    ...effectSteps(writing, entityName, 'create', idsOf(writing, 'linked'), true),
   ]
-  return { steps, asSelf }
+  return { name: `create ${entityName}`, steps, asSelf }
 }
 
 /** What several do, one after another. */
@@ -316,8 +390,14 @@ export const together = (drafts: readonly PartDraft[]): PartDraft => ({
 })
 
 /** What does one part below the row of this id. */
-const draftOf = (writing: Writing, part: Part, parent: number | undefined): PartDraft => {
-  const given = parent ?? result(above)
+const draftOf = async (
+  writing: Writing,
+  forms: Forms,
+  part: Part,
+  parent: number | undefined,
+  turn: Left['turn'],
+): Promise<PartDraft> => {
+  const rowAbove = parent ?? result(above)
   if ('link' in part) {
     const { link, ids, does, values } = part
     const { dialect } = writing
@@ -329,39 +409,49 @@ const draftOf = (writing: Writing, part: Part, parent: number | undefined): Part
     const fits = does === 'set' ? sql`not (${isNamed})` : isNamed
     // A new row has no links yet.
     const ends = does !== 'add' && parent !== undefined
-    return together([
-      ...(ends ? [unlinking(writing, link, given, fits)] : []),
-      ...(does === 'remove' ? [] : ids.map(id => linking(writing, link, given, id, values))),
-    ])
+    const drafts = ends ? [unlinking(writing, link, rowAbove, fits)] : []
+    for (const id of does === 'remove' ? [] : ids) {
+      await turn()
+      const draft = forms.formed(
+        `link ${link.entity} ${link.by} ${parent}`,
+        new Map([['to', id]]),
+        () => linking(writing, link, rowAbove, values),
+      )
+      drafts.push({ ...draft, steps: named(String(id), draft.steps) })
+    }
+    return together(drafts)
   }
   const { entity, by, id } = part
   if (part.does === 'create') {
-    const values = ruledAs(part.values, new Map<string, SqlPart>([...part.values, [by, given]]))
-    return withParts(writing, create(writing, entity, values), part.parts)
+    const values = ruledAs(part.values, new Map<string, SqlPart>([...part.values, [by, rowAbove]]))
+    return withParts(writing, forms.create(entity, values), part.parts, undefined, forms, turn)
   }
   const target = { entity, id, below: { field: by, id: Number(parent) } }
-  if (part.does === 'delete') return remove(writing, target)
+  if (part.does === 'delete') return forms.remove(target)
   const { unchanged } = part
-  const draft = update(writing, { ...target, unchanged }, part.values, {
-    isRaised: part.parts.length > 0,
-  })
-  return withParts(writing, draft, part.parts, id)
+  const draft = forms.update({ ...target, unchanged }, part.values, part.parts.length > 0)
+  return withParts(writing, draft, part.parts, id, forms, turn)
 }
 
 /**
  * The same command with its parts, which come after its own row is written and before its effects: they are judged by it as it will be. `id`
- * is that of its row, unless the command makes it.
+ * is that of its row, unless the command makes it. Others have turns of the thread meanwhile.
  */
-export const withParts = (
+export const withParts = async (
   writing: Writing,
   draft: CommandDraft,
   parts: readonly Part[],
   id?: number,
-): CommandDraft => {
-  const drafts = parts.map(part => {
-    const done = draftOf(writing, part, id)
-    return { ...done, steps: placedAt(part.path, done.steps, draft.makes) }
-  })
+  forms = createForms(writing),
+  turn = takingTurns(),
+): Promise<CommandDraft> => {
+  if (parts.length === 0) return draft
+  const drafts: PartDraft[] = []
+  for (const part of parts) {
+    await turn()
+    const done = await draftOf(writing, forms, part, id, turn)
+    drafts.push({ ...done, steps: placedAt(part.path, done.steps, draft.makes) })
+  }
   const end = draft.steps.findLastIndex(({ isEffect }) => !isEffect) + 1
   const all = together([{ ...draft, steps: draft.steps.slice(0, end) }, ...drafts])
   return { ...draft, ...all, steps: [...all.steps, ...draft.steps.slice(end)] }
@@ -371,13 +461,13 @@ export const withParts = (
  * Links a row with another, or ends that link; both may be done again. The row must be there for the viewer; who may do it say the rules of
  * the entity that links.
  */
-export const linkChange = (
+export const linkChange = async (
   writing: Writing,
   { entity, id }: { readonly entity: string; readonly id: number },
   link: Link,
   to: number,
   does: 'add' | 'remove',
-): CommandDraft => {
+): Promise<CommandDraft> => {
   const { table } = entityOf(writing.model, entity)
   const seen = and([sql`${columnsOf(table)('id')} = ${id}`, ...seenSql(writing, entity)])
   const found: GuardedStep = {
@@ -385,7 +475,8 @@ export const linkChange = (
     refused: () => notFound(entity, id),
   }
   const values = linkValues(writing, link)
-  const draft = draftOf(writing, { does, path: link.of, link, ids: [to], values }, id)
+  const part = { does, path: link.of, link, ids: [to], values }
+  const draft = await draftOf(writing, createForms(writing), part, id, takingTurns())
   const what = does === 'add' ? 'create' : 'delete'
   const steps = [found, ...draft.steps]
   return { ...draft, name: `${what} ${link.entity}`, status: 204, text: 'true', steps }

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { type JobFacts, jobs, type ReadFacts, reads } from '#channels.ts'
+import { createLimiter } from '#http/limit/limiter.ts'
 import { viewer } from '#model/condition.ts'
-import { entity } from '#model/entity.ts'
+import { entity, many } from '#model/entity.ts'
 import { id, int, reference, revision, text } from '#model/field.ts'
 import type { Entities } from '#model/model.ts'
 import { anyone, signedIn } from '#model/policy.ts'
@@ -587,3 +588,54 @@ for (const on of engines)
       assert.equal((await end({ 'If-Match': '*', 'If-None-Match': etag })).status, 204)
     })
   })
+
+test('each hundred rows that are begun count one against the rate limit, however they are written, in both APIs', async () => {
+  const limiter = createLimiter({ limit: 40, now: () => 0 })
+  const parts = { ingredients: many('ingredient', 'recipeId', { parts: true }) }
+  const { relations } = entities.recipe as { relations: object }
+  const nested = {
+    ...entities,
+    recipe: { ...entities.recipe, relations: { ...relations, ...parts } },
+  }
+  const kitchen = await kitchenOn('sqlite', nested as unknown as Entities, { limiter })
+  const left = ({ headers }: { headers: Headers }) =>
+    Number(/r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1])
+  const bulk = (body: object) => kitchen.say(1, 'POST /api/v2/recipes/bulk', body)
+  const run = (query: string, variables = {}) =>
+    kitchen.say(1, 'POST /graphql', { query, variables })
+  let n = 0
+  const rows = (count: number) => Array.from({ length: count }, () => ({ title: `r${n++}` }))
+  const below = (count: number) => ({ create: rows(count).map(({ title: name }) => ({ name })) })
+  try {
+    assert.equal(left(await bulk({ create: rows(100) })), 39)
+    assert.equal(left(await bulk({ create: rows(101) })), 37)
+    const many =
+      'mutation ($inputs: [CreateRecipeInput!]!) { createRecipes(inputs: $inputs) { count } }'
+    assert.equal(left(await run(many, { inputs: rows(101) })), 35)
+    const one = await kitchen.say(1, 'POST /api/v2/recipes', {
+      ...rows(1)[0],
+      ingredients: below(200),
+    })
+    assert.deepEqual([one.status, left(one)], [201, 32], one.text)
+    const patch = `PATCH /api/v2/recipes/${one.json.id}`
+    assert.equal(left(await kitchen.say(1, patch, { ingredients: below(99) })), 31)
+    const update = `mutation ($input: UpdateRecipeInput!) { updateRecipe(id: ${one.json.id}, input: $input) { id } }`
+    assert.equal(left(await run(update, { input: { ingredients: below(100) } })), 29)
+    const where = { servings: { gte: 1 } }
+    const some = await bulk({ update: { servings: 3 }, where, dryRun: true })
+    assert.deepEqual([some.json.count, left(some)], [303, 25], some.text)
+    const gone = await run(
+      'mutation { deleteRecipes(where: { servings: { gte: 1 } }, dryRun: true) { count } }',
+    )
+    assert.deepEqual([gone.json.data?.deleteRecipes.count, left(gone)], [303, 21], gone.text)
+    // Faulty rows are begun too, and a write above the limit is refused whole.
+    assert.equal(left(await bulk({ create: Array(900).fill({}) })), 12)
+    assert.equal(left(await bulk({ create: Array(1000).fill({}) })), 2)
+    const above = await bulk({ create: rows(1000) })
+    assert.deepEqual([above.status, above.json.code], [429, 'RATE_LIMITED'])
+    assert.equal((await changeIn(kitchen.store)('select count(*) from recipes'))[0]?.[0], 303)
+  } finally {
+    limiter.close()
+    await kitchen.close()
+  }
+})

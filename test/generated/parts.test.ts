@@ -1,6 +1,7 @@
 /** Writes with parts: rows below a row and its links, in one transaction with it, each by its own rules; in both APIs, on both engines. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { type JobFacts, jobs } from '#channels.ts'
 import { viewer } from '#model/condition.ts'
 import { entity, many, one } from '#model/entity.ts'
 import { count, id, reference, revision, text } from '#model/field.ts'
@@ -130,6 +131,34 @@ for (const on of engines)
       assert.equal(made.status, 201, made.text)
       return made.json.id as number
     }
+
+    test('many rows of one form are written by the same statements, which differ in their values', async () => {
+      const texts: string[] = []
+      const note = (facts: unknown) => void texts.push(...(facts as JobFacts).statements())
+      jobs.start.subscribe(note)
+      const rows = (count: number) => Array.from({ length: count }, () => ({ name: `n${n++}` }))
+      const made = await create(1, { ingredients: { create: rows(200) } })
+      const { ids = [] } = (await whole(made.json.id)) ?? {}
+      const update = ids.slice(0, 60).map((id: number) => ({ id, name: `n${n++}` }))
+      const changed = await patch(1, made.json.id, {
+        ingredients: { create: rows(50), update, delete: ids.slice(60, 120) },
+        tags: { set: tags.slice(0, 3) },
+      })
+      jobs.start.unsubscribe(note)
+      assert.deepEqual([made.status, changed.status], [201, 200], changed.text)
+      const all = await whole(made.json.id)
+      assert.equal(all?.parts, 190)
+      assert.deepEqual(
+        all?.ingredients.slice(0, 60),
+        update.map(({ name }: { name: string }) => name),
+      )
+      assert.ok(texts.length > 370 && new Set(texts).size < 20, `${new Set(texts).size} texts`)
+      // The error of each is about its own values.
+      const missing = { ingredients: { delete: [...ids.slice(120, 122), 999_998] } }
+      await refused(patch(1, made.json.id, missing), 404, 'ingredients.delete.2')
+      const { json } = await patch(1, made.json.id, { ingredients: { update: [{ id: 999_997 }] } })
+      assert.match(json.detail, /Ingredient 999997 not found/)
+    })
 
     test('a row is made with its parts, and theirs, at once', async () => {
       const of = await salted()

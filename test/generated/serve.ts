@@ -13,6 +13,7 @@ import { definitionsOf } from '#engines/shared/schema.ts'
 import type { Store } from '#engines/shared/store.ts'
 import { ddl as sqliteDdl } from '#engines/sqlite/schema.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
+import type { HttpContext } from '#http/exchange.ts'
 import { callersBehind } from '#http/limit/address.ts'
 import { createMemory } from '#http/memory.ts'
 import { createQueue } from '#http/queue.ts'
@@ -144,6 +145,7 @@ export const serveModel = async (
   on: 'sqlite' | 'postgres',
   template?: string,
   versions?: Versions,
+  more: Partial<HttpContext> = {},
 ): Promise<Service> => {
   const { store, url, drop } = await emptyStore(entities, on, template)
   const limits = { objects: 100_000, bytes: 33_554_432 }
@@ -198,6 +200,7 @@ export const serveModel = async (
       bodyLimit: 1_048_576,
       urlLimit: 4096,
       publicMaxAge: 0,
+      ...more,
     },
     graphql: { limits: { ...documentLimits, depth: 20, tokens: 10_000 }, introspection: true },
     development: true,
@@ -236,8 +239,10 @@ export const serveWithMembers = async (
   entities: Entities,
   on: 'sqlite' | 'postgres',
   ...names: readonly string[]
-): Promise<Service> => {
-  const service = await serveModel(entities, on)
+): Promise<Service> => withMembers(await serveModel(entities, on), names)
+
+/** The same service, with members of these names. */
+export const withMembers = async (service: Service, names: readonly string[]): Promise<Service> => {
   for (const name of names)
     await service.ask({ line: 'POST /api/members', as: 'admin', body: { name } })
   return service

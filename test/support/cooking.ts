@@ -1,12 +1,13 @@
 /** A small content whose rules look at rows: recipes with ingredients, in groups whose members may write below them. */
 import { mint } from '#auth/token.ts'
+import type { HttpContext } from '#http/exchange.ts'
 import { viewer } from '#model/condition.ts'
 import { entity, many, one } from '#model/entity.ts'
 import { choice, id, int, reference, revision, text } from '#model/field.ts'
 import type { Entities } from '#model/model.ts'
 import { anyone, nobody, signedIn } from '#model/policy.ts'
 import { member } from '../generated/models.ts'
-import { now, type Service, serveWithMembers } from '../generated/serve.ts'
+import { now, type Service, serveModel, withMembers } from '../generated/serve.ts'
 import { secret } from '../world.ts'
 import { editor } from './roles.ts'
 
@@ -188,8 +189,11 @@ export type Kitchen = Service & {
 export const kitchenOn = async (
   on: 'sqlite' | 'postgres',
   entities: Entities = cooking,
+  more: Partial<HttpContext> = {},
 ): Promise<Kitchen> => {
-  const service = await serveWithMembers(entities, on, 'Ann', 'Boss', 'Cleo', 'Dora', 'Edda')
+  const names = ['Ann', 'Boss', 'Cleo', 'Dora', 'Edda']
+  const served = await serveModel(entities, on, undefined, undefined, more)
+  const service = await withMembers(served, names)
   const roleOf = (cook: number) => (cook === 2 ? 'admin' : cook === 5 ? 'editor' : 'user')
   const tokens = new Map<number, Promise<string>>()
   const tokenOf = (cook: number) =>

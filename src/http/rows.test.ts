@@ -1,0 +1,60 @@
+/** What a write of many rows takes of its caller's rate and of the memory. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Hono } from 'hono'
+import { createLimiter } from '#http/limit/limiter.ts'
+import { createMemory } from '#http/memory.ts'
+import type { App, Http } from '#http/request.ts'
+import { beginningRows } from '#http/rows.ts'
+
+const caller = { id: 1, role: 'user' } as const
+const mebibyte = 1_048_576
+
+/** A request under way, whose body is received under an account. */
+const request = async (memory = createMemory()): Promise<Http> => {
+  let context: Http | undefined
+  const app: App = new Hono()
+  app.all('*', c => {
+    context = c
+    return c.body(null)
+  })
+  await app.request('/api/posts', { method: 'POST' })
+  assert.ok(context)
+  context.set('receiving', { account: memory.bodies.of('user 1'), checkAgain: () => {} })
+  return context
+}
+
+test('of the rows of a write each hundred that is begun counts one, the first with its request', async () => {
+  const limiter = createLimiter({ limit: 1000, now: () => 0 })
+  const c = await request()
+  for (const [rows, left] of [
+    [1, undefined],
+    [100, undefined],
+    [101, 999],
+    [200, 998],
+    [201, 996],
+    [1000, 987],
+  ] as const) {
+    await beginningRows({ limiter }, c, caller)(rows)
+    assert.equal(c.get('rate')?.RateLimit, left && `"default";r=${left};t=60`)
+  }
+  const small = createLimiter({ limit: 8, now: () => 0 })
+  await assert.rejects(beginningRows({ limiter: small }, c, caller)(1000), {
+    code: 'RATE_LIMITED',
+  })
+  for (const { close } of [limiter, small]) close()
+})
+
+test('rows that wait to be written take memory until their request is answered, and no caller has all of it', async () => {
+  const memory = createMemory({ bodies: 32 * mebibyte })
+  const requests = await Promise.all(Array.from({ length: 9 }, () => request(memory)))
+  const last = requests.pop() as Http
+  for (const c of requests) await beginningRows({}, c, caller)(1000)
+  const begin = beginningRows({}, last, caller)
+  await assert.rejects(begin(1000), { code: 'OVERLOADED' })
+  await begin(1)
+  requests[0]?.get('giveBack')?.()
+  await begin(1000)
+  for (const c of [...requests.slice(1), last]) c.get('giveBack')?.()
+  assert.equal(memory.bodies.taken(), 0)
+})

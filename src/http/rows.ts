@@ -1,0 +1,31 @@
+/** What a write of many rows takes beside its request: of its caller's rate, and of the memory for what is on its way. */
+import { takeMore } from '#http/body.ts'
+import type { Limiter } from '#http/limit/limiter.ts'
+import type { Http } from '#http/request.ts'
+import type { Viewer } from '#model/policy.ts'
+
+/** So many rows, once they are begun, count as a request does; the first are those of the request itself. */
+const perRequest = 100
+
+/** Bytes that a row takes beside those of its body, as its input and as the steps that wait to be written. */
+const rowBytes = 2048
+
+type Counting = { readonly limiter?: Limiter | undefined }
+
+/** Counts so much further work of a request against its caller's rate, of which its answer tells; throws or rejects with `RATE_LIMITED` above the limit. */
+export const countWork = async (
+  { limiter }: Counting,
+  c: Http,
+  caller: Viewer,
+  work: number,
+): Promise<void> => {
+  if (work > 0) c.set('rate', await limiter?.count(c, caller, work))
+}
+
+/** A function that begins so many rows of a request's writes; it rejects with `RATE_LIMITED` or `OVERLOADED` where they are too many at this moment. */
+export const beginningRows =
+  (counting: Counting, c: Http, caller: Viewer) =>
+  async (rows: number): Promise<void> => {
+    await countWork(counting, c, caller, Math.ceil(rows / perRequest) - 1)
+    if (rows > 1) takeMore(c, rows * rowBytes)
+  }
