@@ -28,6 +28,12 @@ const reasonOf = error => {
     .join('\n')
 }
 
+/** How a process ended that failed. */
+const howOf = ({ signal, exitCode, cause }) => {
+  if (signal) return `by ${signal}`
+  return exitCode === undefined ? `by ${cause?.message ?? cause}` : `with the exit code ${exitCode}`
+}
+
 /**
  * Shows a run of these processes, each with its `engine`, `program` and `files`. `follow` takes the events of an
  * engine, `end` says what remains and gives how many tests passed, failed and were skipped. `shareOf` tells how
@@ -111,8 +117,9 @@ export const createReport = ({ programs, command, shareOf, isQuiet }) => {
     stream.on('test:complete', data => {
       const { entryFile, testId, nesting, details, todo } = data
       const process = own.get(entryFile)
-      if (process === undefined) return
       const [file, ...names] = namesOf(entryFile, testId)
+      // The process itself is told of by test:fail.
+      if (process === undefined || file === undefined) return
       const one = { engine, file }
       const count = counts.get(file) ?? { tests: 0, failed: 0 }
       counts.set(file, count)
@@ -146,10 +153,7 @@ export const createReport = ({ programs, command, shareOf, isQuiet }) => {
     stream.on('test:fail', ({ name, nesting, details: { error } }) => {
       const process = nesting === 0 ? own.get(resolve(name)) : undefined
       if (process === undefined || error.failureType === 'subtestsFailed') return
-      ends.set(
-        process,
-        error.signal ? `by ${error.signal}` : `with the exit code ${error.exitCode}`,
-      )
+      ends.set(process, howOf(error))
     })
   }
 
@@ -192,7 +196,7 @@ export const createReport = ({ programs, command, shareOf, isQuiet }) => {
         `${[
           ...summary(),
           ...stopped,
-          ...notes,
+          [`took ${inTime(elapsed())}`, ...notes].join(', '),
           `${passed} passed, ${failures.length} failed, ${skipped} skipped`,
         ].join('\n')}\n`,
       )

@@ -88,3 +88,45 @@ test('each test file whose rounds are more at night is run at night', () => {
     files.filter(file => /^import .*\/support\/rounds\.ts'$/m.test(textOf(file))).toSorted(),
   )
 })
+
+type Threat = readonly [number: string, threat: string, tests: readonly string[]]
+const { threats }: { readonly threats: Readonly<Record<string, readonly Threat[]>> } = await import(
+  new URL('../scripts/reliability-rows/index.mjs', import.meta.url).href
+)
+
+/** What a threat wants that `npm test` has not: all others have a test there. */
+const beyondShort = {
+  'a kill, or power that fails': ['A1', 'A3', 'A6', 'A17', 'C11', 'C12'],
+  'a disk that is slow, fails or is lost': ['A4', 'A5', 'A7', 'A8', 'A9', 'A16'],
+  'several processes, and signals': ['A11', 'A12', 'A20', 'H8', 'H9', 'H10'],
+  'a database that fails, or a wire to it that does': [
+    'B1',
+    'B3',
+    'B4',
+    'B5',
+    'B6',
+    'B8',
+    'B14',
+    'H11',
+  ],
+  'a look through values of all sorts on PostgreSQL': ['B10'],
+  'much time or memory, for thousands of rounds': ['A22', 'G4', 'G14', 'I2'],
+  'another run of the tests, or an install': ['I3', 'I4', 'I5', 'I6'],
+}
+
+test('each threat has a test in npm test, unless it wants what is only in the others', () => {
+  const short = filesOf('test')
+  const isIn = (title: string) => {
+    const [file = ''] = title.split(': ')
+    return short.sqlite.includes(file) || !existsSync(new URL(file, root))
+  }
+  const without = Object.values(threats)
+    .flat()
+    .filter(([, , tests]) => tests.length > 0 && !tests.some(isIn))
+  // Those that a content shows go with it.
+  const known = Object.values(beyondShort).flat()
+  assert.deepEqual(
+    without.map(([number]) => number).filter(number => !known.includes(number)),
+    [],
+  )
+})

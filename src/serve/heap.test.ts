@@ -11,7 +11,7 @@ const fill = `
   const { getHeapSpaceStatistics } = require('node:v8')
   const sizes = []
   const kept = Array.from({ length: 200 })
-  for (let n = 0; n < 60_000; n++) {
+  for (let n = 0; n < 20_000; n++) {
     kept[n % kept.length] = Array.from({ length: 500 }, () => ({ n }))
     if (n % 100 > 0) continue
     const young = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space')

@@ -6,5 +6,4 @@ asPlanned([
   'test/generated/asking.test.ts',
   'test/generated/asking-rest.test.ts',
   'test/generated/both-apis.test.ts',
-  'test/generated/many.test.ts',
 ])

@@ -1,11 +1,15 @@
 /** How often tests try what hangs on chance or on the moment. */
 
+import { isShort } from './short.ts'
+
 /** Whether a nightly test runs the tests of a usual file as often as was planned. */
 export const isPlanned = process.env.DUET_TEST_PLANNED !== undefined
 
-/** How often: a few times in the usual run, and as often as was planned, or DUET_TEST_ROUNDS, at night. */
-export const rounds = (usual: number, planned: number): number =>
-  isPlanned ? Number(process.env.DUET_TEST_ROUNDS ?? planned) : usual
+/** How often: a few times in the usual run, a third of that in the short one, and as often as was planned, or DUET_TEST_ROUNDS, at night. */
+export const rounds = (usual: number, planned: number): number => {
+  if (isPlanned) return Number(process.env.DUET_TEST_ROUNDS ?? planned)
+  return isShort ? Math.ceil(usual / 3) : usual
+}
 
 /** What is drawn by chance: the same each time, unless DUET_TEST_SEED says otherwise. */
 export const seed = (usual: number): number => Number(process.env.DUET_TEST_SEED ?? usual)
