@@ -218,7 +218,21 @@ export const serveForCheck = async (content: Content, database?: string): Promis
     return { status, headers: told, text, json: isJson && text !== '' ? JSON.parse(text) : {} }
   }
   const look = { core: { model }, rows: (text: string) => session.query({ text, values: [] }) }
-  const rows = () => rowsOf(look)
+  // Most requests change nothing: what is read is read anew only after a write. Of one's own connection SQLite tells none.
+  const stampText =
+    dialect.name === 'postgres' ? 'select pg_current_snapshot()::text' : 'pragma data_version'
+  let ownChanges = 0
+  let seen:
+    | { readonly stamp: string; readonly reference: RowsReference; readonly rows: ReferenceRows }
+    | undefined
+  const read = async () => {
+    const [[stamp] = []] = await session.query({ text: stampText, values: [] })
+    const now = `${stamp} ${ownChanges}`
+    if (seen?.stamp === now) return seen
+    const rows = await rowsOf(look)
+    seen = { stamp: now, rows, reference: referenceOver(model, rows) }
+    return seen
+  }
   const view = viewsOf(content).find(({ version }) => version === content.versions.newest) as View
   let isServing = true
   const stopServing = async () => {
@@ -231,10 +245,14 @@ export const serveForCheck = async (content: Content, database?: string): Promis
   const { barred, callers } = callersOf({ content })
   return {
     ...{ content, model, view, callers, barred, settings, session, notes },
-    ...{ ask, rows },
-    change: piece => session.query(queryOf(piece, dialect)),
+    ask,
+    rows: async () => (await read()).rows,
+    change: piece => {
+      ownChanges += 1
+      return session.query(queryOf(piece, dialect))
+    },
     gql: (query, viewer, variables = {}) => ask('POST /graphql', viewer, { query, variables }),
-    reference: async () => referenceOver(model, await rows()),
+    reference: async () => (await read()).reference,
     asked: () => asked,
     stopServing,
     close: async () => {

@@ -22,7 +22,10 @@ import { subjects } from './contents.ts'
 
 const seed = Number(process.env.DUET_SEED ?? Date.now() % 1_000_000)
 
-for (const { name, content } of subjects)
+/** On PostgreSQL the two that have an example of each part: what the others are made of is the same there. */
+const checked = onPostgres ? subjects.slice(0, 2) : subjects
+
+for (const { name, content } of checked)
   describe(`what duet check asks of ${name}`, () => {
     const random = randomFrom(seed)
     let service: CheckService
