@@ -578,12 +578,19 @@ for (const on of engines)
     })
 
     test('what depends on the time is not cached', async () => {
-      // The store's rows are as they were; only the time goes on.
-      const soon = new Date(Date.now() + 1500)
-      assert.equal((await ask('POST /api/notices', 'user', { at: soon.toISOString() })).status, 201)
-      assert.deepEqual(ids(await seen('GET /api/notices', 'anonymous')), [])
-      await setTimeout(soon.getTime() - Date.now() + 50)
-      assert.deepEqual(ids(await seen('GET /api/notices', 'anonymous')), [1])
+      // The store's rows are as they were; only the time goes on. Where it went on before the first answer, a later row is asked for.
+      for (let ahead = 1500, isSeen = false; !isSeen; ahead *= 2) {
+        const soon = new Date(Date.now() + ahead)
+        const made = await ask('POST /api/notices', 'user', { at: soon.toISOString() })
+        assert.equal(made.status, 201)
+        const isShown = async () =>
+          ids(await seen('GET /api/notices', 'anonymous')).includes(made.body.id)
+        const wasShown = await isShown()
+        isSeen = Date.now() < soon.getTime()
+        assert.ok(!isSeen || !wasShown)
+        await setTimeout(soon.getTime() - Date.now() + 50)
+        assert.ok(await isShown())
+      }
     })
 
     test('a change of what a rule looks at is seen at once, in both orders', async () => {

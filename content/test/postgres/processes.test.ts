@@ -228,7 +228,7 @@ describe('what is wrong from the start is told once, with exit code 1, and nothi
   })
 })
 
-test('both count requests together: of 80 at once over both, with a limit of 50, exactly 50 are let through', {
+test('both count requests together: of 80 over both, eight at once, with a limit of 50, exactly 50 are let through', {
   skip,
 }, async t => {
   const service = await serveTwo({ DUET_RATE_LIMIT: '50' })
@@ -236,18 +236,25 @@ test('both count requests together: of 80 at once over both, with a limit of 50,
   const statusesOf = async (user: number) => {
     const token = await tokenOf(user)
     const headers = { Authorization: `Bearer ${token}`, Connection: 'close' }
-    const asked = Array.from({ length: 80 }, () =>
-      fetch(`${service.url}/api/products`, { headers }),
-    )
-    return (await Promise.all(asked)).map(({ status }) => status)
+    const statuses: number[] = []
+    let longest = 0
+    while (statuses.length < 80) {
+      const from = performance.now()
+      const asked = Array.from({ length: 8 }, () =>
+        fetch(`${service.url}/api/products`, { headers }),
+      )
+      statuses.push(...(await Promise.all(asked)).map(({ status }) => status))
+      longest = Math.max(longest, performance.now() - from)
+    }
+    return { statuses, longest }
   }
   const minute = () => Math.floor(Date.now() / 60_000)
   // Counts are per minute, and a request that waits for the store for half a second is decided without it: another caller tries again.
   for (let user = 900; ; user++) {
-    const [begun, from] = [minute(), performance.now()]
-    const statuses = await statusesOf(user)
+    const begun = minute()
+    const { statuses, longest } = await statusesOf(user)
     const counts = [200, 429].map(status => statuses.filter(is => is === status).length)
-    const isUnsure = begun !== minute() || performance.now() - from > 500
+    const isUnsure = begun !== minute() || longest > 500
     if (isUnsure && user < 920 && counts[0] !== 50) continue
     assert.deepEqual(counts, [50, 30])
     break

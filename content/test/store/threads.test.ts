@@ -265,7 +265,8 @@ test('so has who signs up', async () => {
     DUET_RATE_LIMIT: '6000',
     DUET_SIGNUP_RATE: '20',
   })
-  await until('a minute has begun', () => Date.now() % 60_000 < 40_000)
+  const minute = () => Math.floor(Date.now() / 60_000)
+  const began = minute()
   const signUp = (n: number) =>
     ask(
       own.port,
@@ -276,10 +277,12 @@ test('so has who signs up', async () => {
   const statuses = (await Promise.all(Array.from({ length: 40 }, (_, n) => signUp(n)))).map(
     ({ status }) => status,
   )
-  assert.equal(statuses.filter(status => status === 201).length, 20)
-  assert.equal(statuses.filter(status => status === 429).length, 20)
+  const made = statuses.filter(status => status === 201).length
+  // However long they took: the count begins anew with each minute of the clock.
+  assert.ok(made >= 20 && made <= 20 * (minute() - began + 1), `${made}`)
+  assert.equal(statuses.filter(status => status === 429).length, 40 - made)
   // In development a mail is shown by the thread that has them all.
-  await until('the mails are shown', () => own.stderr().match(/^ +To: /gm)?.length === 20)
+  await until('the mails are shown', () => own.stderr().match(/^ +To: /gm)?.length === made)
   await own.end()
 })
 
