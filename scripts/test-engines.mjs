@@ -54,6 +54,8 @@ export const onSqliteOnly = {
 
 /** Those whose run on PostgreSQL does all that their run on SQLite does, with the reason: they run on SQLite only where there is no PostgreSQL. */
 export const wholeOnPostgres = {
+  'test/cli/check.test.ts':
+    'it checks on SQLite first, and what is planted is found by one reference on either engine',
   'test/generated/both-apis.test.ts': 'it compares both engines',
   'test/cli/tutorial.test.ts': 'the tutorial begins on SQLite, and ends on PostgreSQL',
 }

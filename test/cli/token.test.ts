@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
-import { command, duet, folderOf, secret, serve } from '#test/market.ts'
+import { command, folderOf, secret, serve } from '#test/market.ts'
+import { commandsOf } from '../commands.ts'
 
 const { fresh, freshStore } = folderOf('token')
 
@@ -84,14 +84,14 @@ test('a token of another secret is refused with the reason, and the log says onc
   assert.match(lines[0] ?? '', /"level":40,.*not signed with the key of DUET_AUTH_SECRET;/)
 })
 
-const kitchen = fileURLToPath(new URL('../support/kitchen/main.ts', import.meta.url))
+const inKitchen = commandsOf('kitchen', 'test/support/kitchen/index.ts')
 const parties = { DUET_AUTH_ISSUER: 'https://login.example', DUET_AUTH_AUDIENCE: 'kitchen' }
 
 test('where tokens have subjects it takes that of a row, or any, with claims', async () => {
   const { settings } = fresh()
   const of = { ...settings, ...parties }
   const run = async (...args: readonly string[]) => {
-    const { code, stdout, stderr } = await duet(['token', ...args], of, kitchen)
+    const { code, stdout, stderr } = await inKitchen(['token', ...args], of)
     const [, payload = ''] = stdout.split('.')
     return {
       code,
@@ -99,11 +99,11 @@ test('where tokens have subjects it takes that of a row, or any, with claims', a
       claims: payload && JSON.parse(Buffer.from(payload, 'base64url').toString()),
     }
   }
-  const { code } = await duet(['migrate'], of, kitchen)
+  const { code } = await inKitchen(['migrate'], of)
   assert.equal(code, 0)
   const file = join(dirname(of.DUET_DATABASE_URL.slice('sqlite:'.length)), 'cooks.ndjson')
   writeFileSync(file, '{"name":"Ada","subject":"idp|1"}\n')
-  const imported = await duet(['import', 'cooks', file], of, kitchen)
+  const imported = await inKitchen(['import', 'cooks', file], of)
   assert.equal(imported.code, 0, imported.stderr)
 
   const { claims } = await run('--cook', '1', '--role', 'chef')
@@ -135,7 +135,7 @@ test('where tokens have subjects nothing starts without their issuer and audienc
   const { settings } = fresh()
   for (const given of [{}, { DUET_AUTH_ISSUER: 'https://x' }, { DUET_AUTH_AUDIENCE: 'kitchen' }])
     for (const args of [['serve'], ['token', '--subject', 'x']]) {
-      const { code, stderr } = await duet(args, { ...settings, ...given }, kitchen)
+      const { code, stderr } = await inKitchen(args, { ...settings, ...given })
       assert.equal(code, 1)
       assert.match(
         stderr,
