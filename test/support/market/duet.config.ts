@@ -62,7 +62,7 @@ const user = entity({
   fields: {
     id: id(),
     name: text({ max: 200, trimmed: true }),
-    email: email({ readableBy: signedIn }),
+    email: email({ readableBy: signedIn, settableBy: anyone }),
     age: int({ min: 0, max: 150, nullable: true, readableBy: signedIn }),
     role: choice(roles.names, { ...forAdmins, initial: { value: roles.default } }),
     status: choice(['active', 'suspended'], { ...forAdmins, initial: { value: 'active' } }),
