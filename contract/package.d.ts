@@ -485,6 +485,7 @@ type Field = Lifetime & {
     readonly references: {
         readonly entity: string;
         readonly onDelete: 'cascade' | 'set null' | 'restrict';
+        readonly isUsual?: true;
     } | undefined;
     readonly foldedFrom: string | undefined;
     readonly accents: 'ignored' | undefined;

@@ -21,8 +21,13 @@ export const comment = entity({
   fields: {
     id: id(),
     text: text({ max: 10_000, description: 'Text, 1 to 10,000 characters.' }),
-    postId: reference('post', { graphql: 'hidden', description: 'The post it stands below.' }),
+    postId: reference('post', {
+      onDelete: 'cascade',
+      graphql: 'hidden',
+      description: 'The post it stands below.',
+    }),
     authorId: reference('user', {
+      onDelete: 'cascade',
       ...fixed,
       initial: 'viewer',
       graphql: 'hidden',

@@ -7,8 +7,13 @@ export const like = entity({
   description: 'That a user likes a comment.',
   fields: {
     id: id(internal),
-    userId: reference('user', { ...fixed, initial: 'viewer', description: 'Who likes it.' }),
-    commentId: reference('comment', { description: 'What is liked.' }),
+    userId: reference('user', {
+      onDelete: 'cascade',
+      ...fixed,
+      initial: 'viewer',
+      description: 'Who likes it.',
+    }),
+    commentId: reference('comment', { onDelete: 'cascade', description: 'What is liked.' }),
     createdAt: created(),
   },
   policy: { read: anyone, create: signedIn, delete: self('userId') },

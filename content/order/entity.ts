@@ -95,7 +95,7 @@ export const orderItem = entity({
   description: 'So many of a product in an order, as it was called and priced then.',
   fields: {
     id: id(internal),
-    orderId: reference('order', internal),
+    orderId: reference('order', { ...internal, onDelete: 'cascade' }),
     // No reference: the product may be deleted, the order stays as it was.
     productId: int({ ...fixed, min: 1, max: Number.MAX_SAFE_INTEGER, description: 'The product.' }),
     name: text({ ...fixed, max: 200, description: "The product's name at the time." }),

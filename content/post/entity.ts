@@ -9,7 +9,11 @@ export const post = entity({
     id: id(),
     title: text({ max: 200, trimmed: true, description: 'Title, 1 to 200 characters.' }),
     content: text({ max: 100_000, description: 'Text, 1 to 100,000 characters.' }),
-    authorId: reference('user', { graphql: 'input', description: 'The user who wrote it.' }),
+    authorId: reference('user', {
+      onDelete: 'cascade',
+      graphql: 'input',
+      description: 'The user who wrote it.',
+    }),
     createdAt: created(),
     revision: revision(),
   },

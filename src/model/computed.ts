@@ -10,6 +10,7 @@ import {
   type Term,
   wordsFrom,
 } from '#model/field.ts'
+import { withDeletions } from '#model/references.ts'
 import type { Scalar } from '#model/values.ts'
 import { wordsKey } from '#model/words.ts'
 
@@ -176,9 +177,10 @@ const most = Number.MAX_SAFE_INTEGER
 
 /**
  * The entities with what the machine keeps for them: the words of texts that are searched, and the sums and counts that means are of,
- * which also say how many decimals those have.
+ * which also say how many decimals those have; and with what a delete does where no declaration says it.
  */
-export const withKept = <M extends Readonly<Record<string, Entity>>>(entities: M): M => {
+export const withKept = <M extends Readonly<Record<string, Entity>>>(declared: M): M => {
+  const entities = withDeletions(declared)
   const keeps = ({ fields, search }: Entity) =>
     Object.keys(search).length > 0 || Object.values(fields).some(({ kept }) => kept)
   if (!Object.values(entities).some(keeps)) return entities

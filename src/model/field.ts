@@ -60,7 +60,12 @@ export type Field = Lifetime & {
   readonly from: Variants
   /** The entity whose id it holds, and what happens here when that one is deleted. */
   readonly references:
-    | { readonly entity: string; readonly onDelete: 'cascade' | 'set null' | 'restrict' }
+    | {
+        readonly entity: string
+        readonly onDelete: 'cascade' | 'set null' | 'restrict'
+        /** Whether the declaration leaves it to the model, which then lets go what belongs to the row that it names. */
+        readonly isUsual?: true
+      }
     | undefined
   /** The field of the same row it is folded from (see `fold`). */
   readonly foldedFrom: string | undefined
@@ -556,9 +561,13 @@ export const reference = (
   entity: string,
   options: FieldOptions<'viewer', number> & { onDelete?: 'cascade' | 'set null' | 'restrict' } = {},
 ): Field => {
-  const { onDelete = 'cascade', ...rest } = options
+  const { onDelete, ...rest } = options
   const rule = a(isId, 'must be the id of a thing that exists')
-  const details = { references: { entity, onDelete }, immutable: true, ...rest }
+  const references =
+    onDelete === undefined
+      ? ({ entity, onDelete: 'restrict', isUsual: true } as const)
+      : { entity, onDelete }
+  const details = { references, immutable: true, ...rest }
   return field('id', rule, details, shapes.reference, options)
 }
 

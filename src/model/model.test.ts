@@ -26,7 +26,11 @@ const book = entity({
   table: 'books',
   plural: 'books',
   description: '',
-  fields: { id: id(), title: text({ max: 10 }), authorId: reference('author') },
+  fields: {
+    id: id(),
+    title: text({ max: 10 }),
+    authorId: reference('author', { onDelete: 'cascade' }),
+  },
   relations: { author: one('author', 'authorId') },
   policy: { read: anyone, update: self('authorId', 'author.id') },
   rest,
@@ -82,7 +86,10 @@ const mistakes: readonly (readonly [string, () => unknown, RegExp])[] = [
     'a reference to what is no entity',
     define({
       author,
-      book: { ...book, fields: { ...book.fields, editorId: reference('editor') } },
+      book: {
+        ...book,
+        fields: { ...book.fields, editorId: reference('editor', { onDelete: 'cascade' }) },
+      },
     }),
     /^the model is wrong: book\.editorId refers to editor, which is not an entity: name one of author, book$/,
   ],

@@ -1,7 +1,8 @@
 /** References between entities: which rows go with a deleted one, which stay, which keep it from being deleted, and which tables come first. */
 import type { Entity } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
-import type { Entities } from '#model/model.ts'
+
+type Entities = Readonly<Record<string, Entity>>
 
 /** A field that refers to rows of an entity. */
 export type Reference = { readonly key: string; readonly to: string }
@@ -17,6 +18,39 @@ export const referencesTo = (
       ? [{ key, to: references.entity }]
       : [],
   )
+
+/** Whether rows of an entity belong to those that this field of theirs names: they are written with them or below them, or link them. */
+const belongs = (entities: Entities, name: string, { key, to }: Reference): boolean => {
+  const isNested = (entities[name]?.rest.nested.length ?? 0) > 0
+  return Object.entries(entities).some(([above, { relations }]) =>
+    Object.values(relations).some(relation => {
+      if (relation.through === name) return above === to || relation.to === to
+      const isBelow = above === to && relation.to === name && relation.kind === 'many'
+      return isBelow && relation.by === key && (relation.parts || (relation.rest && isNested))
+    }),
+  )
+}
+
+/** The entities, of which those rows go with a deleted one that belong to it, where the declaration does not say it. */
+export const withDeletions = <M extends Entities>(entities: M): M => {
+  let isSame = true
+  const decided = Object.fromEntries(
+    Object.entries(entities).map(([name, self]) => {
+      const going = Object.entries(self.fields).filter(([key, { references: to }]) => {
+        const isOpen = to?.isUsual === true && to.onDelete === 'restrict'
+        return isOpen && !self.appendOnly && belongs(entities, name, { key, to: to.entity })
+      })
+      if (going.length === 0) return [name, self]
+      isSame = false
+      const fields = going.map(([key, field]) => {
+        const references = field.references && { ...field.references, onDelete: 'cascade' as const }
+        return [key, { ...field, references }] as const
+      })
+      return [name, { ...self, fields: { ...self.fields, ...Object.fromEntries(fields) } }]
+    }),
+  ) as M
+  return isSame ? entities : decided
+}
 
 /** The entities whose rows may go with a row of this one, by references that cascade; itself too. */
 export const goneWith = (entities: Entities, entity: string): ReadonlySet<string> => {

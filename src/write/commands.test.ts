@@ -47,8 +47,8 @@ const note = entity({
   plural: 'notes',
   fields: {
     id: id(),
-    byId: reference('member'),
-    forId: reference('member', { nullable: true }),
+    byId: reference('member', { onDelete: 'cascade' }),
+    forId: reference('member', { onDelete: 'cascade', nullable: true }),
     page: int({ min: 1, max: 9 }),
     line: int({ min: 1, max: 9 }),
   },
@@ -60,7 +60,7 @@ const errand = entity({
   ...common,
   table: 'errands',
   plural: 'errands',
-  fields: { id: id(), memberId: reference('member', { initial: 'viewer' }) },
+  fields: { id: id(), memberId: reference('member', { onDelete: 'cascade', initial: 'viewer' }) },
   policy: { read: anyone, create: signedIn },
   after: { create: { fields: ['memberId'], run: () => {} } },
 })

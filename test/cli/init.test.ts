@@ -132,7 +132,7 @@ describe('a newcomer is told in one sentence', () => {
       `import { defineContent, defineModel } from 'duet'
 import { anyone, entity, one, reference } from 'duet/model'
 const note = entity({
-  fields: { authorId: reference('author') },
+  fields: { authorId: reference('author', { onDelete: 'cascade' }) },
   relations: { author: one('author', 'authorId') },
   policy: { read: anyone },
 })

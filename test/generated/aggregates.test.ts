@@ -33,7 +33,7 @@ const entities: Record<string, Entity> = {
       weight: decimal({ scale: 3, min: -9, max: 9, nullable: true }),
       day: date({ nullable: true }),
       soldAt: time({ nullable: true }),
-      ownerId: reference('member', { nullable: true }),
+      ownerId: reference('member', { onDelete: 'cascade', nullable: true }),
       cost: int({ min: 0, max: 9, rest: false, readableBy: admin }),
       margin: int({ min: 0, max: 9, readableBy: { ownerId: viewer } }),
     },

@@ -41,7 +41,7 @@ const entities: Record<string, Entity> = {
     fields: {
       id: id(),
       label: choice(['low', 'high'], { nullable: true }),
-      keeperId: reference('member', { nullable: true }),
+      keeperId: reference('member', { onDelete: 'cascade', nullable: true }),
     },
     relations: { keeper: one('member', 'keeperId') },
   }),
@@ -60,8 +60,8 @@ const entities: Record<string, Entity> = {
       weight: decimal({ scale: 1, min: -9, max: 9, nullable: true }),
       day: date({ nullable: true }),
       words: list(text({ max: 20 }), { max: 3, nullable: true }),
-      shelfId: reference('shelf', { nullable: true }),
-      ownerId: reference('member', { nullable: true }),
+      shelfId: reference('shelf', { onDelete: 'cascade', nullable: true }),
+      ownerId: reference('member', { onDelete: 'cascade', nullable: true }),
     },
     relations: {
       shelf: one('shelf', 'shelfId'),
@@ -76,8 +76,8 @@ const entities: Record<string, Entity> = {
     fields: {
       id: id(),
       stars: int({ min: 0, max: 9 }),
-      itemId: reference('item'),
-      writerId: reference('member', { nullable: true }),
+      itemId: reference('item', { onDelete: 'cascade' }),
+      writerId: reference('member', { onDelete: 'cascade', nullable: true }),
     },
     relations: { item: one('item', 'itemId'), writer: one('member', 'writerId') },
   }),

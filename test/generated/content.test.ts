@@ -178,7 +178,11 @@ const wrongIdentities: readonly (readonly [string, () => void, string])[] = [
     () =>
       checkViewers(
         {
-          dish: { ...thing, policy: {}, fields: { by: reference('dish', { initial: 'viewer' }) } },
+          dish: {
+            ...thing,
+            policy: {},
+            fields: { by: reference('dish', { onDelete: 'cascade', initial: 'viewer' }) },
+          },
         },
         { roles },
       ),

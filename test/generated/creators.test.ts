@@ -20,8 +20,8 @@ const ticket: Entity = entity({
   fields: {
     id: id(),
     sender: email({ readableBy: signedIn }),
-    assigneeId: reference('member'),
-    followsId: reference('ticket', { nullable: true }),
+    assigneeId: reference('member', { onDelete: 'cascade' }),
+    followsId: reference('ticket', { onDelete: 'cascade', nullable: true }),
   },
   relations: {
     assignee: one('member', 'assigneeId'),
@@ -43,7 +43,11 @@ const remark: Entity = entity({
   table: 'remarks',
   plural: 'remarks',
   description: '',
-  fields: { id: id(), ticketId: reference('ticket'), text: text({ max: 9 }) },
+  fields: {
+    id: id(),
+    ticketId: reference('ticket', { onDelete: 'cascade' }),
+    text: text({ max: 9 }),
+  },
   relations: { ticket: one('ticket', 'ticketId') },
   policy: { read: signedIn, create: signedIn },
   rest: { list: true, one: true, writes: ['create'], listing: { paging: 'page', limit: 10 } },

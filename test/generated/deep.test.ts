@@ -15,7 +15,11 @@ const branch = entity({
   table: 'branches',
   plural: 'branches',
   description: '',
-  fields: { id: id(), upId: reference('branch', { nullable: true }), revision: revision() },
+  fields: {
+    id: id(),
+    upId: reference('branch', { onDelete: 'cascade', nullable: true }),
+    revision: revision(),
+  },
   relations: { up: one('branch', 'upId'), branches: many('branch', 'upId') },
   policy: bySignedIn,
   rest: { ...allRoutes, listing },

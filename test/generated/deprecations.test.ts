@@ -28,7 +28,7 @@ const poem: Entity = entity({
       nullable: true,
       enum: { name: 'Mood', deprecated: { both: 'Use one of them.' } },
     }),
-    ownerId: reference('member', { nullable: true, deprecated: 'Use owner.' }),
+    ownerId: reference('member', { onDelete: 'cascade', nullable: true, deprecated: 'Use owner.' }),
     revision: revision(),
   },
   relations: {

@@ -43,9 +43,14 @@ const entities = {
       id: id(),
       label: text({ max: 9 }),
       size: int({ min: 0, max: 99, initial: { value: 0 } }),
-      shelfId: reference('shelf', { nullable: true, initial: { value: null }, immutable: false }),
+      shelfId: reference('shelf', {
+        onDelete: 'cascade',
+        nullable: true,
+        initial: { value: null },
+        immutable: false,
+      }),
       secret: text({ max: 9, nullable: true, initial: { value: null }, readableBy: { shelf: {} } }),
-      ownerId: reference('member', { initial: 'viewer' }),
+      ownerId: reference('member', { onDelete: 'cascade', initial: 'viewer' }),
       revision: revision(),
     },
     policy: {

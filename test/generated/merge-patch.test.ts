@@ -53,7 +53,7 @@ const slip = entity({
   fields: {
     id: id(),
     note: json(anyObject, { nullable: true }),
-    boxId: reference('box'),
+    boxId: reference('box', { onDelete: 'cascade' }),
     revision: revision(),
   },
   relations: { box: one('box', 'boxId') },

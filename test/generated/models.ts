@@ -294,7 +294,10 @@ const entityBy = (draw: Draw, drafts: readonly Drafted[], drafted: Drafted): Ent
   const { chance } = draw
   const owned = chance(30)
   const all: Record<string, Field> = owned
-    ? { ...fields, ownerId: reference('member', { ...fixed, initial: 'viewer' }) }
+    ? {
+        ...fields,
+        ownerId: reference('member', { onDelete: 'cascade', ...fixed, initial: 'viewer' }),
+      }
     : { ...fields }
   // A field that is readable by row is in no list's filters and sorts, and nothing is computed of it.
   const terms = fields.made?.computed ? fieldsIn(fields.made.computed) : []

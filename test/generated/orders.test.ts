@@ -63,7 +63,7 @@ const entities: Record<string, Entity> = {
       rare: flag({ nullable: true }),
       other: int({ min: 0, max: 9, initial: { value: 0 } }),
       steps: text({ max: 651, nullable: true }),
-      shelfId: reference('shelf', { nullable: true }),
+      shelfId: reference('shelf', { onDelete: 'cascade', nullable: true }),
       revision: revision(),
     },
     relations: { shelf: one('shelf', 'shelfId') },

@@ -25,7 +25,10 @@ const kind = (table: string, nextId: object, more: object = {}): Entity =>
 
 const entities = {
   member,
-  stage: kind('stages', reference('stage', { nullable: true, unique: 'CONFLICT' })),
+  stage: kind(
+    'stages',
+    reference('stage', { onDelete: 'cascade', nullable: true, unique: 'CONFLICT' }),
+  ),
   event: kind('events', reference('event', { nullable: true, onDelete: 'restrict' }), {
     appendOnly: true,
   }),

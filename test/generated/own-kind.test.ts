@@ -19,7 +19,7 @@ const folder = entity({
     name: text({ max: 10 }),
     parentId: reference('folder', { nullable: true, onDelete: 'set null' }),
     aboutId: reference('folder', { nullable: true, onDelete: 'set null' }),
-    ownerId: reference('member', { nullable: true }),
+    ownerId: reference('member', { onDelete: 'cascade', nullable: true }),
     revision: revision(),
   },
   relations: {
@@ -54,8 +54,8 @@ const leaf = entity({
   description: '',
   fields: {
     id: id(),
-    folderId: reference('folder'),
-    besideId: reference('leaf', { nullable: true }),
+    folderId: reference('folder', { onDelete: 'cascade' }),
+    besideId: reference('leaf', { onDelete: 'cascade', nullable: true }),
   },
   relations: {
     folder: one('folder', 'folderId'),

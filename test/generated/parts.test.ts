@@ -41,7 +41,7 @@ const entities = {
     fields: {
       id: id(),
       text: text({ max: 9, unique: 'CONFLICT' }),
-      ingredientId: reference('ingredient'),
+      ingredientId: reference('ingredient', { onDelete: 'cascade' }),
       revision: revision(),
     },
     relations: { ingredient: one('ingredient', 'ingredientId') },
@@ -60,7 +60,11 @@ const entities = {
     description: '',
     table: 'recipe_tags',
     plural: 'recipeTags',
-    fields: { id: id(), recipeId: reference('recipe'), tagId: reference('tag') },
+    fields: {
+      id: id(),
+      recipeId: reference('recipe', { onDelete: 'cascade' }),
+      tagId: reference('tag', { onDelete: 'cascade' }),
+    },
     relations: { recipe: one('recipe', 'recipeId'), tag: one('tag', 'tagId') },
     policy: {
       read: anyone,

@@ -26,8 +26,8 @@ const item = entity({
   description: '',
   fields: {
     id: id(),
-    holderId: reference('member', { immutable: false }),
-    placeId: reference('place', { immutable: false, nullable: true }),
+    holderId: reference('member', { onDelete: 'cascade', immutable: false }),
+    placeId: reference('place', { onDelete: 'cascade', immutable: false, nullable: true }),
     note: text({ max: 9, nullable: true }),
     seen: choice(['no', 'yes'], { initial: { value: 'no' }, resetBy: 'note' }),
     label: text({ max: 9, initial: { value: 'Näw' }, resetBy: 'note' }),

@@ -28,7 +28,7 @@ const dish = entity({
     notes: text({ max: 20, nullable: true, readableBy: { ownerId: viewer } }),
     notesKey: folded('notes', { nullable: true }),
     secret: int({ min: 0, max: 9, initial: { value: 1 }, readableBy: { owner: viewer } }),
-    ownerId: reference('member', { initial: 'viewer', immutable: false }),
+    ownerId: reference('member', { onDelete: 'cascade', initial: 'viewer', immutable: false }),
     revision: revision(),
   },
   relations: {
@@ -71,7 +71,11 @@ const cook = entity({
   table: 'cooks',
   plural: 'cooks',
   description: 'Who may see and change a draft beside its owner.',
-  fields: { id: id(), dishId: reference('dish'), memberId: reference('member') },
+  fields: {
+    id: id(),
+    dishId: reference('dish', { onDelete: 'cascade' }),
+    memberId: reference('member', { onDelete: 'cascade' }),
+  },
   policy: {
     read: signedIn,
     create: signedIn.where({ dishId: { owner: viewer } }),
@@ -111,7 +115,7 @@ const favourite = entity({
   description: 'A favourite.',
   fields: {
     id: id(),
-    dishId: reference('dish', { nullable: true, immutable: false }),
+    dishId: reference('dish', { onDelete: 'cascade', nullable: true, immutable: false }),
     revision: revision(),
   },
   relations: { dish: one('dish', 'dishId') },
@@ -139,10 +143,10 @@ const letter = entity({
   description: 'A letter.',
   fields: {
     id: id(),
-    toId: reference('member', { readableBy: ofOwner }),
+    toId: reference('member', { onDelete: 'cascade', readableBy: ofOwner }),
     pin: text({ max: 20, readableBy: ofOwner, settableBy: anyone }),
     state: choice(['new', 'proven'], { ...fixed, initial: { value: 'new' }, resetBy: 'pin' }),
-    ownerId: reference('member', { initial: 'viewer' }),
+    ownerId: reference('member', { onDelete: 'cascade', initial: 'viewer' }),
     revision: revision(),
   },
   relations: { to: one('member', 'toId'), sheets: many('sheet', 'letterId') },
@@ -157,8 +161,8 @@ const sheet = entity({
   description: 'A sheet; whose letter it is of is known to its owner alone.',
   fields: {
     id: id(),
-    letterId: reference('letter', { readableBy: ofOwner }),
-    ownerId: reference('member', { initial: 'viewer' }),
+    letterId: reference('letter', { onDelete: 'cascade', readableBy: ofOwner }),
+    ownerId: reference('member', { onDelete: 'cascade', initial: 'viewer' }),
   },
   relations: { letter: one('letter', 'letterId') },
   policy: { read: anyone, create: signedIn },
@@ -184,9 +188,9 @@ const strike = entity({
   description: 'Who is kept from a wall.',
   fields: {
     id: id(),
-    wallId: reference('wall', { nullable: true }),
-    ofId: reference('member', { nullable: true }),
-    whoId: reference('member'),
+    wallId: reference('wall', { onDelete: 'cascade', nullable: true }),
+    ofId: reference('member', { onDelete: 'cascade', nullable: true }),
+    whoId: reference('member', { onDelete: 'cascade' }),
   },
   relations: { who: one('member', 'whoId') },
   policy: { read: role('admin') },
@@ -200,7 +204,7 @@ const wall = entity({
   fields: {
     id: id(),
     form: choice(negated),
-    byId: reference('member'),
+    byId: reference('member', { onDelete: 'cascade' }),
     note: text({ max: 20, readableBy: signedIn.where({ byId: { ne: viewer } }) }),
   },
   relations: { by: one('member', 'byId'), strikes: many('strike', 'wallId') },
@@ -216,8 +220,13 @@ const entry = entity({
   description: 'An entry.',
   fields: {
     id: id(),
-    toId: reference('member', { immutable: false }),
-    ownerId: reference('member', { ...fixed, nullable: true, initial: 'viewer' }),
+    toId: reference('member', { onDelete: 'cascade', immutable: false }),
+    ownerId: reference('member', {
+      onDelete: 'cascade',
+      ...fixed,
+      nullable: true,
+      initial: 'viewer',
+    }),
     note: text({ max: 20, nullable: true, readableBy: { to: viewer } }),
     mark: int({ min: 0, max: 9, initial: { value: 0 }, settableBy: { owner: viewer } }),
     own: text({ max: 20, nullable: true, settableBy: { id: 5 } }),
@@ -240,7 +249,7 @@ const nod = entity({
   table: 'nods',
   plural: 'nods',
   description: 'A nod.',
-  fields: { id: id(), entryId: reference('entry') },
+  fields: { id: id(), entryId: reference('entry', { onDelete: 'cascade' }) },
   policy: { read: anyone },
 })
 

@@ -57,7 +57,11 @@ const bound = { immutable: false, nullable: true, onDelete: 'cascade' } as const
 const takenBack = {
   label: text({ max: 9, initial: { value: 'Näw' }, resetBy: 'placeId' }),
   labelKey: folded('label'),
-  checkedId: reference('thing', { ...loose, initial: { value: null }, resetBy: 'placeId' }),
+  checkedId: reference('thing', {
+    ...loose,
+    initial: { value: null },
+    resetBy: 'placeId',
+  }),
 }
 
 /** A place in another one, which goes with it; a thing goes with its place, an item names both and another item. */
@@ -81,7 +85,7 @@ const entities = {
       placeId: reference('place', loose),
       thingId: reference('thing', loose),
       otherId: reference('item', loose),
-      ownerId: reference('member', { initial: 'viewer' }),
+      ownerId: reference('member', { onDelete: 'cascade', initial: 'viewer' }),
       state: choice(['new', 'checked'], { initial: { value: 'new' }, resetBy: 'thingId' }),
     },
     {

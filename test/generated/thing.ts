@@ -12,7 +12,7 @@ export const thing: Entity = entity({
     id: id(),
     featured: flag({ initial: { value: 0 } }),
     at: time({ nullable: true }),
-    ownerId: reference('member', { nullable: true }),
+    ownerId: reference('member', { onDelete: 'cascade', nullable: true }),
     revision: revision(),
   },
   relations: { owner: one('member', 'ownerId') },

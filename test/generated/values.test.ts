@@ -145,21 +145,26 @@ const entities = {
   ),
   grade: open('grades', {
     points: decimal({ scale: 1, min: -5, max: 5, nullable: true }),
-    orderId: reference('order', { immutable: false }),
+    orderId: reference('order', { onDelete: 'cascade', immutable: false }),
   }),
   label: open(
     'labels',
     {
       name: text({ max: 9 }),
-      ownerId: reference('member', { ...fixed, initial: 'viewer', nullable: true }),
+      ownerId: reference('member', {
+        onDelete: 'cascade',
+        ...fixed,
+        initial: 'viewer',
+        nullable: true,
+      }),
     },
     {
       policy: { ...bySignedIn, read: [anyone.where({ name: { ne: 'hidden' } }), self('ownerId')] },
     },
   ),
   noteLabel: open('links', {
-    noteId: reference('note'),
-    labelId: reference('label'),
+    noteId: reference('note', { onDelete: 'cascade' }),
+    labelId: reference('label', { onDelete: 'cascade' }),
     note: text({ max: 9, nullable: true }),
   }),
   page: open(

@@ -26,7 +26,7 @@ const linkedTo = (table: string, other: string): Entity =>
     fields: {
       id: id(),
       name: text({ max: 9 }),
-      ownerId: reference('member', { nullable: true }),
+      ownerId: reference('member', { onDelete: 'cascade', nullable: true }),
       upId: reference(table, { nullable: true }),
       otherId: reference(other, { nullable: true }),
       revision: revision(),

@@ -95,8 +95,8 @@ const review: Entity = entity({
   description: '',
   fields: {
     id: id(),
-    thingId: reference('thing'),
-    authorId: reference('member', { ...fixed, initial: 'viewer' }),
+    thingId: reference('thing', { onDelete: 'cascade' }),
+    authorId: reference('member', { onDelete: 'cascade', ...fixed, initial: 'viewer' }),
   },
   sets: [['thingId', 'authorId']],
   policy: { read: anyone, create: signedIn },

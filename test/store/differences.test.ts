@@ -39,7 +39,7 @@ const usual = {
   servings: int({ min: 1, max: 100, nullable: true }),
   mood: choice(['calm', 'wild'], { initial: { value: 'calm' } }),
   slug: text({ max: 40 }),
-  cookId: reference('cook'),
+  cookId: reference('cook', { onDelete: 'cascade' }),
   createdAt: created(),
   revision: revision(),
 }
@@ -267,7 +267,7 @@ const cases: readonly Case[] = [
   {
     what: 'a field that is unique in the store alone',
     from: withFields({
-      cookId: reference('cook', { unique: 'CONFLICT' }),
+      cookId: reference('cook', { onDelete: 'cascade', unique: 'CONFLICT' }),
       title: text({ max: 200, nullable: true, unique: 'CONFLICT' }),
     }),
     told: [unknown('unique index', 'recipes_by_title', draft)],
@@ -285,6 +285,15 @@ const cases: readonly Case[] = [
     ],
     isDrafted: true,
     look: ['select cook_id from recipes order by id', [[1], [2]]],
+  },
+  {
+    what: 'a reference that says nothing, where that meant cascade',
+    to: withFields({ cookId: reference('cook') }, { counted: ['cookId'] }),
+    from: withFields({}, { counted: ['cookId'] }),
+    told: [
+      `recipe.cookId refers to cooks on delete restrict in the model, and its column to cooks on delete cascade: say onDelete: 'cascade' at cookId, which was meant where nothing was said, if its rows shall go on going with the other one; else ${draft}`,
+    ],
+    isDrafted: true,
   },
   {
     what: 'a reference that the store does not know',
@@ -751,7 +760,7 @@ describe('a store', () => {
     ],
     [
       'a reference that leads nowhere',
-      withFields({ servings: reference('cook', { nullable: true }) }),
+      withFields({ servings: reference('cook', { onDelete: 'cascade', nullable: true }) }),
       'recipes has 2 rows with a servings that names no row of cooks, the first of the id 1',
     ],
   ] as const)

@@ -75,7 +75,7 @@ const recipe = entity({
     title: text({ max: 100 }),
     titleKey: folded('title'),
     status: choice(['draft', 'published', 'archived'], { ...fixed, initial: { value: 'draft' } }),
-    ownerId: reference('writer', { ...fixed, initial: 'viewer' }),
+    ownerId: reference('writer', { onDelete: 'cascade', ...fixed, initial: 'viewer' }),
     servings: int({ min: 0, max: 99, initial: { value: 4 } }),
     price: money({ max: 1000, initial: { value: 0 } }),
     publishedAt: time({ ...fixed, nullable: true }),
@@ -128,7 +128,7 @@ const ingredient = entity({
   plural: 'ingredients',
   fields: {
     id: id(),
-    recipeId: reference('recipe'),
+    recipeId: reference('recipe', { onDelete: 'cascade' }),
     name: text({ max: 40, check: { 'must not be poison': name => name !== 'poison' } }),
   },
   relations: { recipe: one('recipe', 'recipeId') },
@@ -142,8 +142,8 @@ const favourite = entity({
   plural: 'favourites',
   fields: {
     id: id(),
-    writerId: reference('writer'),
-    recipeId: reference('recipe'),
+    writerId: reference('writer', { onDelete: 'cascade' }),
+    recipeId: reference('recipe', { onDelete: 'cascade' }),
     createdAt: created(),
   },
   policy: { read: anyone },
@@ -156,10 +156,10 @@ const record = entity({
   plural: 'records',
   fields: {
     id: id(),
-    recipeId: reference('recipe'),
+    recipeId: reference('recipe', { onDelete: 'cascade' }),
     what: text({ max: 100 }),
     at: time(),
-    byId: reference('writer', { nullable: true }),
+    byId: reference('writer', { onDelete: 'cascade', nullable: true }),
   },
   policy: { read: anyone },
 })
@@ -318,7 +318,7 @@ const survey = onRecipe('surveyRecipe', 'survey', {
     at: time({ nullable: true }),
     isSure: flag({ initial: { value: 1 } }),
     words: list(text({ max: 9 }), { max: 3, initial: { value: '[]' } }),
-    about: reference('recipe', { nullable: true }),
+    about: reference('recipe', { onDelete: 'cascade', nullable: true }),
   },
   steps: ({ id, input, now }) => {
     const { mood, score, day, at, isSure, words, about } = input

@@ -36,8 +36,8 @@ export const cooking: Entities = {
     plural: 'seats',
     fields: {
       id: id(),
-      memberId: reference('member'),
-      teamId: reference('team'),
+      memberId: reference('member', { onDelete: 'cascade' }),
+      teamId: reference('team', { onDelete: 'cascade' }),
       rank: choice(['cook', 'guest']),
       revision: revision(),
     },
@@ -61,9 +61,19 @@ export const cooking: Entities = {
       status: choice(['draft', 'published', 'archived'], { initial: { value: 'draft' } }),
       servings: int({ min: 1, max: 99, initial: { value: 2 } }),
       checked: choice(['yes', 'no'], { initial: { value: 'no' }, resetBy: 'title' }),
-      ownerId: reference('member', { initial: 'viewer', immutable: false }),
-      teamId: reference('team', { nullable: true, initial: { value: null }, immutable: false }),
-      baseId: reference('recipe', { nullable: true, initial: { value: null }, immutable: false }),
+      ownerId: reference('member', { onDelete: 'cascade', initial: 'viewer', immutable: false }),
+      teamId: reference('team', {
+        onDelete: 'cascade',
+        nullable: true,
+        initial: { value: null },
+        immutable: false,
+      }),
+      baseId: reference('recipe', {
+        onDelete: 'cascade',
+        nullable: true,
+        initial: { value: null },
+        immutable: false,
+      }),
       revision: revision(),
     },
     relations: {
@@ -130,7 +140,11 @@ export const cooking: Entities = {
     ...common,
     table: 'remarks',
     plural: 'remarks',
-    fields: { id: id(), text: text({ max: 20 }), recipeId: reference('recipe') },
+    fields: {
+      id: id(),
+      text: text({ max: 20 }),
+      recipeId: reference('recipe', { onDelete: 'cascade' }),
+    },
     relations: { recipe: one('recipe', 'recipeId') },
     policy: {
       read: anyone,
@@ -151,7 +165,7 @@ export const cooking: Entities = {
     fields: {
       id: id(),
       recipeId: reference('recipe', { onDelete: 'restrict' }),
-      memberId: reference('member', { initial: 'viewer' }),
+      memberId: reference('member', { onDelete: 'cascade', initial: 'viewer' }),
     },
     relations: { member: one('member', 'memberId') },
     policy: {

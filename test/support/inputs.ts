@@ -33,7 +33,7 @@ export const thing = entity({
     state: choice(['new', 'old'], { settableBy: admin, initial: { value: 'new' } }),
     done: flag({ ...fixed, initial: { value: 0 } }),
     link: webUrl({ nullable: true }),
-    ownerId: reference('thing', { initial: 'viewer' }),
+    ownerId: reference('thing', { onDelete: 'cascade', initial: 'viewer' }),
     createdAt: created({ until: { 1: { name: 'created_at' } } }),
     nameKey: folded('name'),
     revision: revision(),

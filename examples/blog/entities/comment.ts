@@ -6,8 +6,8 @@ import { own, published } from './post.ts'
 export const comment = entity({
   fields: {
     text: text({ max: 5000, description: 'Text, 1 to 5,000 characters.' }),
-    postId: reference('post', { description: 'What it is about.' }),
-    authorId: reference('author', { ...fixed, initial: 'viewer' }),
+    postId: reference('post', { onDelete: 'cascade', description: 'What it is about.' }),
+    authorId: reference('author', { onDelete: 'cascade', ...fixed, initial: 'viewer' }),
     createdAt: created(),
   },
   relations: {

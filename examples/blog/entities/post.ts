@@ -28,7 +28,7 @@ export const post = entity({
     slug: slug({ from: 'title', description: 'Its words for addresses.' }),
     body: text({ max: 100_000, description: 'Text, 1 to 100,000 characters.' }),
     status: choice(['draft', 'published', 'archived'], { ...fixed, initial: { value: 'draft' } }),
-    authorId: reference('author', { ...fixed, initial: 'viewer' }),
+    authorId: reference('author', { onDelete: 'cascade', ...fixed, initial: 'viewer' }),
     publishedAt: time({ ...fixed, nullable: true, description: 'When it was published.' }),
     createdAt: created(),
     updatedAt: updatedAt(),

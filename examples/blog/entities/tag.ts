@@ -16,7 +16,10 @@ const ofAuthor = signedIn.where({ post: own })
 
 export const postTag = entity({
   description: 'That a post has a tag.',
-  fields: { postId: reference('post'), tagId: reference('tag') },
+  fields: {
+    postId: reference('post', { onDelete: 'cascade' }),
+    tagId: reference('tag', { onDelete: 'cascade' }),
+  },
   relations: { post: one('post', 'postId'), tag: one('tag', 'tagId') },
   policy: {
     read: [anyone.where({ post: published }), ofAuthor, editor],

@@ -37,7 +37,7 @@ export const recipe = entity({
     servings: int({ min: 1, max: 100, description: 'For how many.' }),
     notes: text({ max: 1000, nullable: true, readableBy: own, description: 'For the cook alone.' }),
     status: choice(['draft', 'published', 'archived'], { ...fixed, initial: { value: 'draft' } }),
-    cookId: reference('cook', { ...fixed, initial: 'viewer' }),
+    cookId: reference('cook', { onDelete: 'cascade', ...fixed, initial: 'viewer' }),
     rating: avg('reviews.stars', { description: 'The mean of its reviews.' }),
     reviewCount: count('reviews', { description: 'How many reviews it has.' }),
     publishedAt: time({ ...fixed, nullable: true, description: 'When it was published.' }),
@@ -107,7 +107,7 @@ export const ingredient = entity({
   description: 'A part of a recipe.',
   fields: {
     id: id(),
-    recipeId: reference('recipe', { graphql: 'input' }),
+    recipeId: reference('recipe', { onDelete: 'cascade', graphql: 'input' }),
     name: text({ max: 100, trimmed: true, description: 'What it is.' }),
     amount: decimal({ scale: 3, min: 0, max: 1_000_000, description: 'How much of it.' }),
     unit: choice(['g', 'ml', 'piece'], { initial: { value: 'g' } }),

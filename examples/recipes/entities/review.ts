@@ -21,8 +21,8 @@ export const review = entity({
   description: 'What a cook thinks of a recipe of another; one each.',
   fields: {
     id: id(),
-    recipeId: reference('recipe', { graphql: 'input' }),
-    cookId: reference('cook', { ...fixed, initial: 'viewer' }),
+    recipeId: reference('recipe', { onDelete: 'cascade', graphql: 'input' }),
+    cookId: reference('cook', { onDelete: 'cascade', ...fixed, initial: 'viewer' }),
     stars: int({ min: 1, max: 5, description: '1 to 5.' }),
     text: text({ max: 2000, nullable: true, description: 'What they say of it.' }),
     createdAt: created(),

@@ -15,7 +15,11 @@ export const tag = entity({
 
 export const recipeTag = entity({
   description: 'That a recipe has a tag.',
-  fields: { id: id(), recipeId: reference('recipe'), tagId: reference('tag') },
+  fields: {
+    id: id(),
+    recipeId: reference('recipe', { onDelete: 'cascade' }),
+    tagId: reference('tag', { onDelete: 'cascade' }),
+  },
   relations: { recipe: ofRecipe },
   policy: part,
   rest: { list: false, one: true, writes: ['create', 'delete'], listing },

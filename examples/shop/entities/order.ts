@@ -15,7 +15,7 @@ import {
 
 export const order = entity({
   fields: {
-    customerId: reference('customer', { ...fixed, initial: 'viewer' }),
+    customerId: reference('customer', { onDelete: 'cascade', ...fixed, initial: 'viewer' }),
     productId: reference('product', { onDelete: 'restrict' }),
     pieces: int({ min: 1, max: 1000, description: 'How many.' }),
     price: money({ max: 1_000_000, description: 'The price of one piece when it was bought.' }),

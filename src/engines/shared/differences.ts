@@ -193,9 +193,14 @@ const columnDifferences = function* (
       : 'nothing'
   const led = stored.references.filter(({ column }) => column === name)
   const found = led.map(one => `${one.table} on delete ${one.onDelete}`).join(' and ') || 'nothing'
+  // Before 0.3 it was what a declaration meant that did not say it.
+  const isOlder = target && references?.isUsual && found === `${target.table} on delete cascade`
+  const say = isOlder
+    ? `say onDelete: 'cascade' at ${key}, which was meant where nothing was said, if its rows shall go on going with the other one; else `
+    : ''
   if (wanted !== found)
     yield {
-      text: `${of}.${key} refers to ${wanted} in the model, and its column to ${found}: ${draft}`,
+      text: `${of}.${key} refers to ${wanted} in the model, and its column to ${found}: ${say}${draft}`,
       change: as('reference', target && !led.some(one => one.table === target.table)),
       ...(target && {
         broken: {

@@ -22,7 +22,7 @@ const right: Readonly<Record<string, Changes>> = {
   'a number below zero': withField('floor', int({ min: -3, max: 3, nullable: true })),
   'a create rule about what only the path gives': withField(
     'authorId',
-    reference('author', { settableBy: nobody, nullable: true }),
+    reference('author', { onDelete: 'cascade', settableBy: nobody, nullable: true }),
   ),
   'no links': linked({}),
   'a needed field of one API that only that one creates by': {
@@ -30,7 +30,7 @@ const right: Readonly<Record<string, Changes>> = {
     graphql: { mutations: [] },
   },
   'what only the service makes, with its viewer at first': {
-    ...withField('writerId', reference('author', { initial: 'viewer' })),
+    ...withField('writerId', reference('author', { onDelete: 'cascade', initial: 'viewer' })),
     policy: { read: anyone },
     rest: { writes: [], nested: ['one'] },
     graphql: { mutations: [] },

@@ -34,7 +34,10 @@ areTold([
     'an embedded relation by a reference that is read in some rows only',
     'rest.embedded of author has books by authorId, which not everybody may read: leave it out, or change the rule of authorId',
     {
-      fields: { ...book.fields, authorId: reference('author', { readableBy: { inPrint: true } }) },
+      fields: {
+        ...book.fields,
+        authorId: reference('author', { onDelete: 'cascade', readableBy: { inPrint: true } }),
+      },
     },
     {
       author: changed(author, {
@@ -72,7 +75,7 @@ areTold([
       teacher: changed(author, {
         table: 'teachers',
         plural: 'teachers',
-        fields: { ...author.fields, pupilId: reference('author') },
+        fields: { ...author.fields, pupilId: reference('author', { onDelete: 'cascade' }) },
         relations: {},
         policy: { read: signedIn },
       }),
@@ -93,7 +96,7 @@ areTold([
         plural: 'teachers',
         fields: {
           ...author.fields,
-          pupilId: reference('author'),
+          pupilId: reference('author', { onDelete: 'cascade' }),
           note: text({ max: 9, nullable: true, readableBy: signedIn }),
         },
         relations: {},
@@ -110,7 +113,10 @@ areTold([
     'an object embedded in itself',
     'rest.embedded of book leads back to book: leave one of the relations out',
     {
-      fields: { ...book.fields, partOfId: reference('book', { nullable: true }) },
+      fields: {
+        ...book.fields,
+        partOfId: reference('book', { onDelete: 'cascade', nullable: true }),
+      },
       relations: { ...book.relations, partOf: one('book', 'partOfId') },
       rest: { embedded: { partOf: { after: 'title' } } },
     },
@@ -121,7 +127,10 @@ test('what is new may be embedded with rows of its owner, however many may creat
   const box = changed(closed, {
     table: 'boxes',
     plural: 'boxes',
-    fields: { ...author.fields, ownerId: reference('author', { initial: 'viewer' }) },
+    fields: {
+      ...author.fields,
+      ownerId: reference('author', { onDelete: 'cascade', initial: 'viewer' }),
+    },
     relations: { things: many('thing', 'boxId', { rest: false }) },
     policy: { read: self('ownerId'), create: signedIn },
     rest: { writes: ['create'], embedded: { things: { after: 'name' } } },
@@ -129,7 +138,7 @@ test('what is new may be embedded with rows of its owner, however many may creat
   const thing = changed(closed, {
     table: 'things',
     plural: 'things',
-    fields: { ...author.fields, boxId: reference('box') },
+    fields: { ...author.fields, boxId: reference('box', { onDelete: 'cascade' }) },
     relations: { box: one('box', 'boxId') },
     policy: { read: self('box.ownerId') },
     rest: { list: false, one: false },

@@ -38,7 +38,7 @@ import { admin } from '../../../test/support/roles.ts'
 const loan = changed(author, {
   table: 'loans',
   plural: 'loans',
-  fields: { id: id(), bookId: reference('book') },
+  fields: { id: id(), bookId: reference('book', { onDelete: 'cascade' }) },
   relations: {},
   policy: { read: admin },
 })
@@ -112,12 +112,12 @@ areTold([
   [
     'a reference to what is no entity',
     'book.writerId refers to writer, which is not an entity: name one of author, book',
-    withField('writerId', reference('writer')),
+    withField('writerId', reference('writer', { onDelete: 'cascade' })),
   ],
   [
     'a reference to its own entity that may not be null',
     'book.partOfId refers to its own entity and may not be null, so that no first book can be made: make it nullable',
-    withField('partOfId', reference('book')),
+    withField('partOfId', reference('book', { onDelete: 'cascade' })),
   ],
   [
     'a reference that becomes null and may not',
@@ -203,7 +203,10 @@ areTold([
   [
     'an initial reference',
     'book.writerId has the initial value 1, which its own rule refuses: give one that it takes, as it is stored',
-    withField('writerId', { ...reference('author'), initial: { value: 1 } }),
+    withField('writerId', {
+      ...reference('author', { onDelete: 'cascade' }),
+      initial: { value: 1 },
+    }),
   ],
   [
     'an initial null that may not be',
@@ -224,7 +227,7 @@ areTold([
     "a field that is 'viewer' at first where anonymous callers create",
     'book.writerId is the viewer at first, and anonymous callers may create it: let only callers with a token create it, or make the field nullable',
     {
-      ...withField('writerId', reference('author', { initial: 'viewer' })),
+      ...withField('writerId', reference('author', { onDelete: 'cascade', initial: 'viewer' })),
       policy: { ...book.policy, create: anyone },
     },
   ],

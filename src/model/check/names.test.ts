@@ -146,13 +146,19 @@ areTold([
         table: 'lefts',
         plural: 'lefts',
         relations: {},
-        fields: { ...author.fields, rightId: reference('right', { nullable: true }) },
+        fields: {
+          ...author.fields,
+          rightId: reference('right', { onDelete: 'cascade', nullable: true }),
+        },
       }),
       right: changed(author, {
         table: 'rights',
         plural: 'rights',
         relations: {},
-        fields: { ...author.fields, leftId: reference('left', { nullable: true }) },
+        fields: {
+          ...author.fields,
+          leftId: reference('left', { onDelete: 'cascade', nullable: true }),
+        },
       }),
     },
   ],

@@ -81,7 +81,7 @@ areTold([
   [
     'a relation by what refers to nothing that is there',
     'author.books keys on authorId, which refers to auhtor, which is not an entity: did you mean author?',
-    { fields: { ...book.fields, authorId: reference('auhtor') } },
+    { fields: { ...book.fields, authorId: reference('auhtor', { onDelete: 'cascade' }) } },
   ],
   [
     'a relation with the name of a field',
@@ -112,7 +112,10 @@ areTold([
     'a list of what nobody may read',
     'book.note leads to notes, which nobody may read: give them a read rule, or make it graphql: false and rest: false',
     {
-      fields: { ...book.fields, noteId: reference('note', { nullable: true }) },
+      fields: {
+        ...book.fields,
+        noteId: reference('note', { onDelete: 'cascade', nullable: true }),
+      },
       relations: { note: one('note', 'noteId') },
     },
     { note: changed(closed, { rest: { list: false, one: false }, graphql: { roots: false } }) },
@@ -129,7 +132,7 @@ areTold([
       }),
       note: changed(closed, {
         policy: { read: anyone },
-        fields: { ...author.fields, shelfId: reference('shelf') },
+        fields: { ...author.fields, shelfId: reference('shelf', { onDelete: 'cascade' }) },
         rest: { list: true, listing: { paging: 'cursor', limit: 10 } },
       }),
     },
@@ -165,7 +168,7 @@ areTold([
     {
       fields: {
         ...book.fields,
-        editorId: reference('author', { settableBy: nobody, nullable: true }),
+        editorId: reference('author', { onDelete: 'cascade', settableBy: nobody, nullable: true }),
       },
       policy: { ...book.policy, create: self('editorId') },
     },

@@ -71,7 +71,7 @@ const dish = entity({
     id: id(),
     title: text({ max: 80 }),
     isShared: flag({ initial: { value: 0 } }),
-    cookId: reference('cook', { initial: 'viewer', ...fixed }),
+    cookId: reference('cook', { onDelete: 'cascade', initial: 'viewer', ...fixed }),
     createdAt: created(),
     revision: revision(),
   },

@@ -24,7 +24,7 @@ export const loan = entity({
   fields: {
     id: id(),
     bookId: reference('book', { onDelete: 'restrict', graphql: 'input' }),
-    memberId: reference('member', { ...fixed, initial: 'viewer' }),
+    memberId: reference('member', { onDelete: 'cascade', ...fixed, initial: 'viewer' }),
     state: choice(['out', 'back'], { ...fixed, initial: { value: 'out' } }),
     note: text({ max: 200, nullable: true, description: 'What the member wants to remember.' }),
     lentAt: created(),

@@ -32,8 +32,8 @@ export const bookSubject = entity({
   description: 'That a book is about a subject.',
   fields: {
     id: id(),
-    bookId: reference('book', { graphql: 'input' }),
-    subjectId: reference('subject', { graphql: 'input' }),
+    bookId: reference('book', { onDelete: 'cascade', graphql: 'input' }),
+    subjectId: reference('subject', { onDelete: 'cascade', graphql: 'input' }),
     filedAt: created(),
   },
   relations: {

@@ -113,7 +113,7 @@ const post = entity({
     id: id(),
     title: text({ max: 200, trimmed: true }),
     content: text({ max: 100_000 }),
-    authorId: reference('user', { graphql: 'input' }),
+    authorId: reference('user', { onDelete: 'cascade', graphql: 'input' }),
     createdAt: created(),
     revision: revision(),
   },
@@ -139,8 +139,13 @@ const comment = entity({
   fields: {
     id: id(),
     text: text({ max: 10_000 }),
-    postId: reference('post', { graphql: 'hidden' }),
-    authorId: reference('user', { ...fixed, initial: 'viewer', graphql: 'hidden' }),
+    postId: reference('post', { onDelete: 'cascade', graphql: 'hidden' }),
+    authorId: reference('user', {
+      onDelete: 'cascade',
+      ...fixed,
+      initial: 'viewer',
+      graphql: 'hidden',
+    }),
     createdAt: created({ graphql: 'hidden' }),
     revision: revision(),
   },
@@ -163,8 +168,8 @@ const comment = entity({
 const like = entity({
   fields: {
     id: id(internal),
-    userId: reference('user', { ...fixed, initial: 'viewer' }),
-    commentId: reference('comment'),
+    userId: reference('user', { onDelete: 'cascade', ...fixed, initial: 'viewer' }),
+    commentId: reference('comment', { onDelete: 'cascade' }),
     createdAt: created(),
   },
   policy: { read: anyone, create: signedIn, delete: self('userId') },
