@@ -2,6 +2,7 @@
 import '#base/older-node.ts'
 import { mapped } from '#base/object.ts'
 import { checkShape, keys, madeWith, must, optionsOf, type Shape } from '#base/shape.ts'
+import { nearest } from '#base/text.ts'
 import {
   type ErrorKind,
   errorShape,
@@ -328,10 +329,20 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
     throw new Error('The versions of the content must be made by defineVersions({ 1: {} })')
   const { viewers = { roles: serviceRoles } } = parts
   const { served = async () => ({ routes: [], pages: [] }) } = parts
-  const codes: Shape = { each: { words: [...mergeErrors(machineErrors, errors).keys()] } }
+  const codes = [...mergeErrors(machineErrors, errors).keys()]
+  const listed = (place: string, named: readonly string[]) => {
+    checkShape({ each: 'text' }, named, place)
+    for (const [at, code] of named.entries()) {
+      if (codes.includes(code)) continue
+      if (nearest(code, codes) !== undefined) checkShape({ words: codes }, code, `${place}.${at}`)
+      throw new Error(
+        `${place} has ${code}, which the content does not list: add it to errors of defineContent`,
+      )
+    }
+  }
   const checkCodes = (routes: readonly (Action | ExtraRoute)[]) => {
     for (const { method, path, described } of routes)
-      checkShape(codes, described.errors ?? [], `described.errors of ${method} ${path}`)
+      listed(`described.errors of ${method} ${path}`, described.errors ?? [])
   }
   checkSettings(settings)
   checkLook(parts.title, parts.colours)
@@ -341,13 +352,15 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
   checkActions(parts.entities, actions)
   checkRoutes(versions, actions)
   checkCodes(actions)
-  for (const [name, { fields, sets }] of Object.entries(parts.entities)) {
+  for (const [name, { fields, sets, before }] of Object.entries(parts.entities)) {
     const named = [
       ...Object.values(fields).map(({ unique }) => unique),
       ...sets.map(set => set.error),
     ]
     const own = named.flatMap(error => (typeof error === 'object' ? [error.code] : []))
-    checkShape(codes, own, `the errors of unique values of ${name}`)
+    listed(`the errors of unique values of ${name}`, own)
+    const ofHooks = (before.errors ?? []).map(({ code }) => code)
+    listed(`before.errors of ${name}`, ofHooks)
   }
   const made: Content = {
     title: usualTitle,

@@ -1,6 +1,6 @@
 /** The program: a command for the content that `--config` names, or for the one of the folder that it is started in. */
 import { existsSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import '#base/older-node.ts'
 import { optionsOf } from '#base/shape.ts'
@@ -33,9 +33,29 @@ const exportMeant = async (message: string): Promise<string> => {
   return near ? `: did you mean ${near}?` : ''
 }
 
+/** What an import that names no module may have meant, by the files that are there: the sentence about it; undefined for any other error. */
+const importMeant = (
+  error: NodeJS.ErrnoException & { readonly url?: string },
+): string | undefined => {
+  const codes = ['ERR_MODULE_NOT_FOUND', 'ERR_UNSUPPORTED_DIR_IMPORT']
+  if (!codes.includes(error?.code ?? '') || !error.url?.startsWith('file:')) return undefined
+  const path = fileURLToPath(error.url)
+  const near = [`${path}.ts`, path.replace(/\.m?js$/, '.ts'), join(path, 'index.ts')]
+  const found = near.find(one => one !== path && existsSync(one))
+  const [, from = ''] = / imported from (.+)$/.exec(error.message) ?? []
+  const place = from.startsWith('file:') ? fileURLToPath(from) : from
+  const sentence = `${place} imports ${path}, which is no file`
+  return (
+    found &&
+    `${sentence}: imports name files with their endings, so write ${found.slice(path.length - basename(path).length)}`
+  )
+}
+
 /** The content of a file; throws a plain error for a file that has none. */
 const contentOf = async (file: string): Promise<Content> => {
   const { default: content } = await import(pathToFileURL(file).href).catch(async error => {
+    const said = importMeant(error)
+    if (said !== undefined) throw new Error(said)
     // Node shows the line and its own stack, of which the place and the sentence say enough.
     const place = error instanceof ReferenceError ? /\b(file:\S+):(\d+):\d+/ : /^(file:\S+):(\d+)\n/
     const [, url = '', line] = place.exec(error?.stack ?? '') ?? []

@@ -237,6 +237,12 @@ const relation =
   <const Kind extends Relation['kind'], Options extends object>(kind: Kind, shape: Shape) =>
   <const To extends string, const By extends string>(to: To, by: By, options?: Options) => {
     const isMany = kind === 'many'
+    if (typeof to !== 'string' || typeof by !== 'string')
+      throw new Error(
+        isMany
+          ? "many() takes the name of an entity and of its field that leads here, such as many('comment', 'postId'), or { through: 'postTag' }"
+          : "one() takes the name of an entity and of the field here that leads to it, such as one('author', 'authorId')",
+      )
     const usual = { description: '', graphql: true, rest: isMany, oldestFirst: false, parts: false }
     return madeWith({ kind, to, by, ...usual, ...options }, shape, options ?? {})
   }
@@ -262,7 +268,9 @@ export function many<const To extends string>(
   options: ThroughOptions,
 ): MadeMany<To, ''> & { readonly through: string }
 export function many(to: string, by: string | ThroughOptions, options?: ManyOptions) {
-  return typeof by === 'string' ? manyBy(to, by, options) : manyThrough(to, by.by ?? '', by)
+  return typeof by === 'object' && by !== null
+    ? manyThrough(to, by.by ?? '', by)
+    : manyBy(to, by, options)
 }
 
 /** A field to sort by, in all versions or in some. */

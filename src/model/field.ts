@@ -165,7 +165,7 @@ type OptionsOfKind =
 
 /** The options of a field of any kind; `Own` is the type of its initial value, `Value` that of one in a body. */
 export type FieldOptions<Own extends Initial = Initial, Value = never> = Partial<
-  Omit<Field, OptionsOfKind | 'readableBy' | 'settableBy'>
+  Omit<Field, OptionsOfKind | 'readableBy' | 'settableBy' | 'unique'>
 > & {
   readonly initial?: Own | { readonly value: null }
   /** What holds for each value beside the rule of its kind, by what callers are told otherwise: `must be even`. */
@@ -174,6 +174,8 @@ export type FieldOptions<Own extends Initial = Initial, Value = never> = Partial
   readonly readableBy?: DeclaredRule | Condition
   /** The same of who may set it: who may read it, unless this says otherwise. */
   readonly settableBy?: DeclaredRule | Condition
+  /** The error for a second row with the same value; true: `CONFLICT`. */
+  readonly unique?: ErrorKind | 'CONFLICT' | boolean | undefined
 }
 
 /** The options of a field that the service fills. */
@@ -190,6 +192,8 @@ export const internal = { settableBy: nobody, graphql: 'hidden', rest: false } a
 
 /** What may be the error for a second row with the same values. */
 export const secondShape: Shape = { either: [words<'CONFLICT'>({ CONFLICT: 1 }), errorShape] }
+
+const uniqueShape: Shape = { either: ['flag', secondShape] }
 
 const common = keys<FieldOptions>({
   ...lifetimeShape.keys,
@@ -210,7 +214,7 @@ const common = keys<FieldOptions>({
   from: variantsShape,
   resetBy: 'text',
   renamed: { either: ['text', 'flag'] },
-  unique: secondShape,
+  unique: uniqueShape,
   immutable: 'flag',
 })
 
@@ -253,7 +257,7 @@ const shapes = {
   computed: keys<First<typeof computed>>({ as: must('anything'), from: must('anything') }),
   folded: keys<Second<typeof folded>>({
     nullable: 'flag',
-    unique: secondShape,
+    unique: uniqueShape,
     accents: words<'ignored'>({ ignored: 1 }),
   }),
 }
@@ -316,7 +320,6 @@ const field = (
       kept: undefined,
       resetBy: undefined,
       touched: false,
-      unique: undefined,
       immutable: false,
       range: undefined,
       values: undefined,
@@ -327,6 +330,7 @@ const field = (
       renamed: undefined,
       enum: undefined,
       ...details,
+      unique: details.unique === true ? 'CONFLICT' : details.unique || undefined,
       readableBy,
       // Nobody writes what others take for their own.
       settableBy: details.settableBy === undefined ? readableBy : fieldRule(details.settableBy),
@@ -361,12 +365,18 @@ export const text = (
     message?: string
   },
 ): Field => {
-  const { min = 1, max, trimmed = false, pattern, message, ...rest } = options
+  const { min = 1, max, trimmed = false, pattern, message, ...rest } = options ?? {}
   const rule = sized(trimmed ? trimmedText : storable, min, max)
   const matching = pattern
     ? where(rule, text => pattern.test(text), message ?? `must match ${pattern.source}`)
     : rule
-  return field('text', matching, { ...rest, pattern, range: { min, max } }, shapes.text, options)
+  return field(
+    'text',
+    matching,
+    { ...rest, pattern, range: { min, max } },
+    shapes.text,
+    options ?? {},
+  )
 }
 
 /** What the id of a row may add to a slug that another row has: `-` and its digits. */
@@ -380,7 +390,7 @@ export const madeSlug = (text: string, { range }: Field): string =>
 export const slug = (
   options: Omit<FieldOptions<never, string>, 'initial'> & { from: string; max?: number },
 ): Field => {
-  const { from, max = 100, ...rest } = options
+  const { from, max = 100, ...rest } = options ?? {}
   const message = `must be at most ${max} small letters, without accents, and digits, with - between words`
   const rule = where(aText(message), text => text !== '' && slugOf(text, max) === text, message)
   const details = {
@@ -390,7 +400,12 @@ export const slug = (
     range: { min: 1, max },
     pattern: /^[\p{L}\p{N}\p{M}]+(-[\p{L}\p{N}\p{M}]+)*$/u,
   } as const
-  return field('text', rule, details, shapes.slug, options)
+  return field('text', rule, details, shapes.slug, options ?? {})
+}
+
+/** Throws a plain error where a maker is not given the name that it takes first. */
+const named = (maker: string, given: unknown, what: string): void => {
+  if (typeof given !== 'string') throw new Error(`${maker}() takes ${what}`)
 }
 
 /** The maker of fields of a kind that takes the options of all kinds. */
@@ -429,12 +444,12 @@ export const choice = <const Value extends string>(
   values: readonly Value[],
   options: ChoiceOptions<NoInfer<Value>> = {},
 ): Field => {
-  if (!Array.isArray(values))
+  if (!Array.isArray(values) || values.length === 0)
     throw new Error("choice() takes a list of words first, such as choice(['open', 'closed'])")
   const isOne = (given: string) => values.some(value => value === given)
   const rule = where(string, isOne, `must be one of ${values.join(', ')}`)
   const range = { min: 0, max: Math.max(...values.map(codePoints)) }
-  return field('text', rule, { ...options, values, range }, shapes.choice, options)
+  return field('text', rule, { ...options, values, range }, shapes.choice, options ?? {})
 }
 
 const within =
@@ -448,11 +463,11 @@ const numeric = (
   scalar: 'int' | 'money' | 'decimal',
   options: NumberOptions & { min?: number; scale?: number },
 ): Field => {
-  const { min = 0, max, ...rest } = options
+  const { min = 0, max, ...rest } = options ?? {}
   const [isNumber, what] =
     scalar === 'int' ? [Number.isSafeInteger, 'whole number'] : [Number.isFinite, 'number']
   const rule = a(within(isNumber, min, max), `must be a ${what} from ${min} to ${max}`)
-  return field(scalar, rule, { ...rest, range: { min, max } }, shapes[scalar], options)
+  return field(scalar, rule, { ...rest, range: { min, max } }, shapes[scalar], options ?? {})
 }
 
 /** A whole number from `min` to `max`. */
@@ -496,7 +511,9 @@ export const json = <Value>(
   schema: StandardSchema<Value>,
   options: FieldOptions<{ readonly value: string }, Value> & { max?: number } = {},
 ): Field => {
-  const { max = 10_000, ...rest } = options
+  const { max = 10_000, ...rest } = options ?? {}
+  if (typeof schema?.['~standard']?.validate !== 'function')
+    throw new Error('json() takes a schema first, such as one of zod: json(z.object({ … }))')
   const rule: Check = given => {
     const result = schema['~standard'].validate(given)
     if (result instanceof Promise)
@@ -514,7 +531,7 @@ export const json = <Value>(
     ),
     { ...rest, schema, range: { min: 0, max } },
     shapes.json,
-    options,
+    options ?? {},
   )
 }
 
@@ -526,7 +543,11 @@ export const list = (
     max: number
   },
 ): Field => {
-  const { min = 0, max, ...rest } = options
+  const { min = 0, max, ...rest } = options ?? {}
+  if (typeof items?.rule !== 'function')
+    throw new Error(
+      'list() takes what its items are first, such as list(text({ max: 20 }), { max: 5 })',
+    )
   const fault = `must be a list of ${min === 0 ? 'at most' : `${min} to`} ${max}`
   const rule: Check = given => {
     if (!Array.isArray(given) || given.length < min || given.length > max) return { fault }
@@ -537,7 +558,7 @@ export const list = (
       ? { fault: `has an item, number ${at + 1}, that ${wrong.fault}` }
       : { value: found.map(item => ('value' in item ? item.value : null)) }
   }
-  return field('list', rule, { ...rest, items, range: { min, max } }, shapes.list, options)
+  return field('list', rule, { ...rest, items, range: { min, max } }, shapes.list, options ?? {})
 }
 
 /** Bytes, such as a picture: only for the content's own code, as no API shows them. */
@@ -561,22 +582,26 @@ export const reference = (
   entity: string,
   options: FieldOptions<'viewer', number> & { onDelete?: 'cascade' | 'set null' | 'restrict' } = {},
 ): Field => {
-  const { onDelete, ...rest } = options
+  const { onDelete, ...rest } = options ?? {}
+  named('reference', entity, "the name of an entity first, such as reference('post')")
   const rule = a(isId, 'must be the id of a thing that exists')
   const references =
     onDelete === undefined
       ? ({ entity, onDelete: 'restrict', isUsual: true } as const)
       : { entity, onDelete }
   const details = { references, immutable: true, ...rest }
-  return field('id', rule, details, shapes.reference, options)
+  return field('id', rule, details, shapes.reference, options ?? {})
 }
 
 /** A copy of another field without case, and without accents if it says so, to find and compare by. */
 export const folded = (
   from: string,
   options: Pick<FieldOptions, 'nullable' | 'unique'> & { accents?: 'ignored' } = {},
-): Field =>
-  field('text', string, { ...internal, foldedFrom: from, ...options }, shapes.folded, options)
+): Field => {
+  named('folded', from, "the name of a text first, such as folded('title')")
+  const details = { ...internal, foldedFrom: from, ...options }
+  return field('text', string, details, shapes.folded, options ?? {})
+}
 
 /** The words of another field, which the machine keeps of one that is searched; rows of before have none until they are filled. */
 export const wordsFrom = (from: string): Field => ({
@@ -590,21 +615,30 @@ export const wordsFrom = (from: string): Field => ({
  * as `{ times: ['price', 'pieces'] }`. Nobody gives it.
  */
 export const computed = (options: { as: Field; from: Formula }): Field => {
+  if (typeof options?.as?.rule !== 'function')
+    throw new Error(
+      "computed() takes what it is and how it comes, such as computed({ as: int({ min: 0, max: 9 }), from: { plus: ['a', 'b'] } })",
+    )
   const made = { ...options.as, settableBy: nobody, computed: options.from }
-  return madeWith(made, shapes.computed, options)
+  return madeWith(made, shapes.computed, options ?? {})
 }
 
 /** How many rows a relation leads to, kept by the store with each change of them. */
-export const count = (relation: string, options: FilledOptions = {}): Field => ({
-  ...int({ ...fixed, ...options, min: 0, max: Number.MAX_SAFE_INTEGER, initial: { value: 0 } }),
-  kept: { relation, as: 'count' },
-})
+export const count = (relation: string, options: FilledOptions = {}): Field => {
+  named('count', relation, "the name of a relation first, such as count('reviews')")
+  const most = Number.MAX_SAFE_INTEGER
+  return {
+    ...int({ ...fixed, ...options, min: 0, max: most, initial: { value: 0 } }),
+    kept: { relation, as: 'count' },
+  }
+}
 
 /**
  * The mean of a field of the rows that a relation leads to, as `avg('reviews.rating')`, kept by the store: with four decimals more than
  * that, half away from zero; null without rows.
  */
 export const avg = (path: string, options: FilledOptions = {}): Field => {
+  named('avg', path, "a relation and a field of it first, such as avg('reviews.rating')")
   const [relation = '', of = ''] = path.split('.')
   const mean = decimal({ ...fixed, ...options, nullable: true, scale: 0, min: 0, max: 0 })
   return { ...mean, kept: { relation, of, as: 'mean' } }
@@ -627,7 +661,7 @@ export const subject = (
 ): Field => {
   const usual = { ...internal, unique: 'CONFLICT', range: { min: 1, max: 255 } } as const
   const details = { ...usual, ...options, initial: 'subject' } as const
-  return field('text', sized(storable, 1, 255), details, shapes.subject, options)
+  return field('text', sized(storable, 1, 255), details, shapes.subject, options ?? {})
 }
 
 /** When the row was made. */

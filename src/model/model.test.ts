@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import * as makers from '#entry/model.ts'
 import { entity, many, one } from '#model/entity.ts'
-import { folded, id, reference, text } from '#model/field.ts'
+import { type Field, folded, id, reference, text } from '#model/field.ts'
 import {
   columnName,
   defineModel,
@@ -38,6 +39,43 @@ const book = entity({
 
 /** Defines a model without the compiler's checks. */
 const define = (entities: Entities) => () => defineModel(entities as never)
+
+/** What is said of each maker that is called so; nothing where it takes that. */
+const toldOf = (make: (...given: unknown[]) => unknown, given: readonly unknown[]) => {
+  try {
+    const made = make(...given) as Field
+    if (typeof made === 'object' && made && 'scalar' in made)
+      define({ thing: entity({ fields: { of: made }, policy: { read: anyone } }) as never })()
+  } catch (error) {
+    assert.ok(error instanceof Error)
+    return error
+  }
+  return undefined
+}
+
+test('whatever a maker is called with, a fault is a sentence about it', () => {
+  const wrong = [[], [undefined], [null], [5], ['x'], [{}], [[]], ['x', null], ['x', 5], [[''], 5]]
+  for (const [name, make] of Object.entries(makers))
+    for (const given of typeof make === 'function' && !/^[A-Z]/.test(name) ? wrong : []) {
+      const told = toldOf(make as never, given)
+      if (!told) continue
+      const about = `${name}(${JSON.stringify(given)}): ${told.message}`
+      assert.equal(told.constructor, Error, about)
+      assert.doesNotMatch(told.message, /undefined \(|of undefined/, about)
+    }
+  const [text, choice] = [makers.text as never, makers.choice as never]
+  assert.match(toldOf(text, [])?.message ?? '', /\.fields\.of has no max: give it one$/)
+  assert.match(toldOf(text, [5])?.message ?? '', /\.fields\.of is 5: it must be an object$/)
+  assert.match(toldOf(choice, [[]])?.message ?? '', /^choice\(\) takes a list of words first/)
+  for (const entities of [undefined, null, 'x', { post: undefined }, { post: text }])
+    assert.throws(() => defineModel(entities as never), /defineModel\(\) takes|post is no entity/)
+})
+
+test('a field that is unique says so by true, and its error is then CONFLICT', () => {
+  const uniqueOf = (unique: boolean) => makers.text({ max: 9, unique }).unique
+  assert.deepEqual([uniqueOf(true), uniqueOf(false)], ['CONFLICT', undefined])
+  assert.equal(makers.slug({ from: 'name', unique: true }).unique, 'CONFLICT')
+})
 
 test('a model without mistakes is given back as it is', () => {
   const entities = { author, book }

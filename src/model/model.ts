@@ -90,6 +90,11 @@ type WithKnownNames<M extends Entities> = {
 
 /** The entities with what they leave out, checked against each other; a plain Error with one sentence says what is wrong. */
 export const defineModel = <const M extends Entities>(declared: M & WithKnownNames<M>): M => {
+  if (typeof declared !== 'object' || declared === null)
+    throw new Error('defineModel() takes entities by their names, such as defineModel({ post })')
+  for (const [name, one] of Object.entries(declared as Readonly<Record<string, unknown>>))
+    if (typeof (one as Entity | null)?.fields !== 'object')
+      wrong(`${name} is no entity: make it by entity({ fields: { … } })`)
   const entities: M = withKept(withDerived<M>(declared))
   for (const fault of modelFaults(entities)) wrong(fault)
   return entities

@@ -173,8 +173,11 @@ export const whileOpen = (setting: string): CallerWord => callerWord({ kind: 'wh
 export const role = (name: string): CallerWord => callerWord({ kind: 'role', role: name })
 
 /** The rule for tokens with one of the content's roles; the compiler checks its name. */
-export const withRole = <const R extends Roles>(roles: R, name: R['names'][number]): CallerWord =>
-  name === roles.superuser ? callerWord({ kind: 'superuser' }) : role(name)
+export const withRole = <const R extends Roles>(roles: R, name: R['names'][number]): CallerWord => {
+  if (typeof roles?.superuser !== 'string')
+    throw new Error("withRole() takes the roles first, such as withRole(roles, 'editor')")
+  return name === roles.superuser ? callerWord({ kind: 'superuser' }) : role(name)
+}
 
 /** A rule as it is declared: a list of rules lets through whom one of them does. */
 export type DeclaredRule = Rule | readonly Rule[]

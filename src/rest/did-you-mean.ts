@@ -5,6 +5,7 @@ import { nearest } from '#base/text.ts'
 import type { Http } from '#http/request.ts'
 import type { Astray } from '#http/routes.ts'
 import { entityOf, type Model } from '#model/model.ts'
+import type { Policy } from '#model/policy.ts'
 import { isIn } from '#model/version.ts'
 import { noSuchPath } from '#rest/fail.ts'
 import { routesOf } from '#rest/routes.ts'
@@ -42,8 +43,33 @@ const nearestPath = (patterns: readonly string[]) => {
 
 const collection = new RegExp(`^(${restPath}(?:/v\\d+)?)/([^/]+)$`)
 
+/** The write that each method asks for, at the path of a collection and at that of a row. */
+const wished = {
+  collection: { POST: 'create' },
+  row: { PUT: 'update', PATCH: 'update', DELETE: 'delete' },
+} as const satisfies Record<string, Readonly<Record<string, keyof Policy>>>
+
+const placeOf = new RegExp(`^${restPath}(?:/v\\d+)?/([^/]+)(/[^/]+)?$`)
+
+/** In development: why a path that is there does not take a method, where the policy or the routes of its entity are the cause; else nothing. */
+const closedBecause = ({ entities }: Model, { path, method }: Http['req']): string => {
+  const [, plural, row] = placeOf.exec(path) ?? []
+  const name = Object.keys(entities).find(one => entities[one]?.plural === plural)
+  const { policy, rest } = (name && entities[name]) || {}
+  const wish: Readonly<Record<string, keyof Policy>> = wished[row ? 'row' : 'collection']
+  const operation = wish[method]
+  if (!name || !policy || !rest || !operation) return ''
+  if (policy[operation] === undefined)
+    return `; nobody may ${operation} ${plural}, as the policy of ${name} has no rule for it: add ${operation}: signedIn, say`
+  return `; the policy of ${name} has a rule for it, and its rest.writes does not: add the write there`
+}
+
 /** The hints for requests that no route takes, by the model and the paths of all routes. */
-export const didYouMean = (model: Model, paths: readonly string[]): Astray => {
+export const didYouMean = (
+  model: Model,
+  paths: readonly string[],
+  isDevelopment: boolean,
+): Astray => {
   const creations = routesOf(model).filter(({ kind, below }) => kind === 'create' && below)
   const near = nearestPath(paths)
   /** Below which parents the things of a collection are created; nothing for other requests than a POST to a collection. */
@@ -67,6 +93,6 @@ export const didYouMean = (model: Model, paths: readonly string[]): Astray => {
       const hint = meant === undefined ? `${place}; ` : `; did you mean ${meant}? `
       return noSuchPath(c.req.path, hint)
     },
-    elsewhere,
+    elsewhere: c => elsewhere(c) || (isDevelopment ? closedBecause(model, c.req) : ''),
   }
 }

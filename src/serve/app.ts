@@ -192,17 +192,23 @@ export const createApp = (
   const allowedAt = allowing(app.routes)
   const announced = announcing(versions, notices, successorAmong(versions.newest, allowedAt))
   const paths = app.routes.map(({ path }) => path)
-  const astray = unrouted(allowedAt, edge, announced, didYouMean(core.model, paths), (c, allow) => {
-    const { path } = c.req
-    const isQueried = allow.includes(queryMethod) && path !== wholeServer
-    const style = versions.styleOf(errorVersionOf(versions, c))
-    const bodies = path === graphqlPath ? bodyTypes : queryTypes(style)
-    return {
-      ...versionHeader(versions, c),
-      ...(isQueried && acceptQuery(bodies)),
-      ...(allow.includes('PATCH') && acceptFor('PATCH', patchTypes)),
-    }
-  })
+  const astray = unrouted(
+    allowedAt,
+    edge,
+    announced,
+    didYouMean(core.model, paths, development),
+    (c, allow) => {
+      const { path } = c.req
+      const isQueried = allow.includes(queryMethod) && path !== wholeServer
+      const style = versions.styleOf(errorVersionOf(versions, c))
+      const bodies = path === graphqlPath ? bodyTypes : queryTypes(style)
+      return {
+        ...versionHeader(versions, c),
+        ...(isQueried && acceptQuery(bodies)),
+        ...(allow.includes('PATCH') && acceptFor('PATCH', patchTypes)),
+      }
+    },
+  )
   app.notFound(astray)
   app.onError((error, c) => {
     // The APIs answer what their own handlers throw, so this error is of a page, or of the end of an answer.

@@ -1,6 +1,7 @@
 /** Checks the steps of actions and hooks before a service starts: they are made once for sample inputs, and looked at as data. */
 import { mapped } from '#base/object.ts'
 import { remedy } from '#base/shape.ts'
+import { nearest } from '#base/text.ts'
 import { ApiError, type ErrorKind } from '#errors.ts'
 import { OperandValue, resolveCondition } from '#model/condition.ts'
 import type { Model } from '#model/model.ts'
@@ -169,7 +170,9 @@ const faultsOf = function* (
     const kind = typeof otherwise === 'object' && 'error' in otherwise ? otherwise.error : otherwise
     const code = typeof kind === 'object' ? kind.code : String(kind)
     if (typeof kind !== 'function' && !errors.has(code))
-      yield `has the error ${code}, which is none of the content: ${meant(code, [...errors.keys()])}`
+      yield nearest(code, [...errors.keys()]) === undefined
+        ? `has the error ${code}, which the content does not list: add it to errors of defineContent`
+        : `has the error ${code}, which is none of the content: ${meant(code, [...errors.keys()])}`
     if (find.length > 0 && id === undefined)
       yield 'finds fields of a row and has no id: take a code and a message'
   }

@@ -149,6 +149,11 @@ export default defineContent({
       /^duet: Cannot find module '\S*entities\/notes\.ts' imported from \S*duet\.config\.ts\n$/,
     ],
     [
+      'which ending an import lacks',
+      `import { post } from './duet.config'\nexport default post\n`,
+      /^duet: \S*duet\.config\.ts imports \S*duet\.config, which is no file: imports name files with their endings, so write duet\.config\.ts\n$/,
+    ],
+    [
       'what Duet does not export',
       `import { entity } from 'duet'\nexport default entity\n`,
       /^duet: \S*duet\.config\.ts:1 .*does not provide an export named 'entity'\n$/,

@@ -270,6 +270,14 @@ for (const [what, lifetime, rest] of wrongRoutes)
     })
   })
 
+test('an error that the content does not list is told with what to do', () => {
+  const described = { ...act.described, errors: ['BROKEN_BELL'] }
+  assert.throws(() => served([{ ...act, described }]), {
+    message:
+      'described.errors of POST /things/:id/polish has BROKEN_BELL, which the content does not list: add it to errors of defineContent',
+  })
+})
+
 test('two routes at one path are told where one version has both, and only there', async () => {
   const message =
     'The route POST /things/:id/polish is there twice in version 2: leave one out of it'

@@ -122,6 +122,17 @@ test('the rule of a command by hand is asked before its own steps, in both APIs'
   assert.deepEqual(codeOf(await act('count', 999, bob)), [404, 'NOT_FOUND'])
 })
 
+test('a method that a path does not take says which rule is missing, in development', async () => {
+  const { status, json } = await world.ask('POST /api/records', { as: ann, body: {} })
+  assert.equal(status, 405)
+  assert.equal(
+    json.detail,
+    'POST is not possible at /api/records; there are GET, HEAD, QUERY, OPTIONS; nobody may create records, as the policy of record has no rule for it: add create: signedIn, say',
+  )
+  const other = await world.ask('PATCH /api/ingredients/1', { as: ann, body: {} })
+  assert.match(other.json.detail, /; nobody may update ingredients, as the policy of ingredient/)
+})
+
 test('a command that leaves out the checks of its context is an error of the program', async () => {
   const model = modelAsUsual(cookery)
   const own = actions.find(({ name }) => name === 'spice recipes')
@@ -419,6 +430,11 @@ const misdeclared: readonly (readonly [string, Action['steps'], string])[] = [
     'an unknown entity',
     ({ id }) => [change('recipes', id, { status: 'draft' })],
     'its step 1, change recipes, is about recipes, which is no entity: did you mean recipe?',
+  ],
+  [
+    'an error that is not listed',
+    ({ id }) => [remove('recipe', id, { otherwise: { code: 'GONE_BAD', status: 409, title: '' } })],
+    'its step 1, remove recipe, has the error GONE_BAD, which the content does not list: add it to errors of defineContent',
   ],
   [
     'an unknown field',
