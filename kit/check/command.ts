@@ -163,6 +163,9 @@ const checkOn = async (
     const rounds = await checkTogether(service, random, () => isOver(0.8))
     if (rounds > 0)
       tell(`actions, three at once in ${rounds} rounds, did what they do one after another`)
+    const effects = [...service.effects.values()].reduce((sum, count) => sum + count, 0)
+    if (effects > 0)
+      tell(`${effects} effects of hooks after writes were recorded; none of them was done`)
     const killed = await checkKills(service, file, () => isOver(1))
     tell(
       killed

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import type { Content } from '#content.ts'
 import { offersOf } from '#kit/check/offers.ts'
 import { verdict } from '#kit/check/reference.ts'
-import { type CheckService, Fault } from '#kit/check/service.ts'
+import { type CheckService, Fault, harmless } from '#kit/check/service.ts'
 import { entityOf } from '#model/model.ts'
 import { startService } from '#serve/temporary.ts'
 
@@ -14,7 +14,10 @@ const settingsName = 'CHECK_CHILD_SETTINGS'
 /** Serves as the child that is killed. */
 export const serveAsChild = async (content: Content): Promise<void> => {
   const settings = JSON.parse(process.env[settingsName] ?? '{}')
-  const { url } = await startService({ ...content, creationRates: () => ({}) }, { settings })
+  const { url } = await startService(
+    harmless(content, () => {}),
+    { settings },
+  )
   process.stdout.write(`${url}\n`)
   // The check is over, or was killed itself.
   process.stdin.on('end', () => process.exit()).resume()

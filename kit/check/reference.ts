@@ -3,7 +3,7 @@
 import { mapped } from '#base/object.ts'
 import type { Content } from '#content.ts'
 import { type RowMemory, type StoredRow, satisfies } from '#kit/check/conditions.ts'
-import { stored } from '#kit/check/rows.ts'
+import { stored, subjectFor } from '#kit/check/rows.ts'
 import { type Entity, type Link, pathFields } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
@@ -194,6 +194,7 @@ export const referenceOver = (model: Model, given: ReferenceRows) => {
   ): ReferenceRow => {
     const initial = mapped(entityOf(model, name).fields, ({ initial }) => {
       if (initial === 'viewer') return viewer.id
+      if (initial === 'subject') return subjectFor(viewer.id ?? 0)
       return typeof initial === 'object' && 'value' in initial ? initial.value : null
     })
     return { ...initial, ...storedValues(name, values), id } as ReferenceRow

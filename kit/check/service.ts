@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join as joinPath } from 'node:path'
+import { mapped } from '#base/object.ts'
 import { loadConfig } from '#config.ts'
 import type { Content, OpenStore } from '#content.ts'
 import { anonymous, callersOf, named } from '#kit/check/callers.ts'
@@ -16,6 +17,7 @@ import {
 } from '#kit/check/reference.ts'
 import { fillWith, subjectFor } from '#kit/check/rows.ts'
 import { learnFrom } from '#kit/check/values.ts'
+import type { After } from '#model/entity.ts'
 import { isDerived } from '#model/field.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
 import type { Viewer } from '#model/policy.ts'
@@ -74,6 +76,8 @@ export type CheckService = {
   readonly change: (piece: Sql) => Promise<unknown>
   /** How many requests were sent. */
   readonly asked: () => number
+  /** What hooks after writes would have done, each with how often; nothing of it was done. */
+  readonly effects: ReadonlyMap<string, number>
   /** What is worth a line: drift that does not stop a start, rows that could not be made. */
   readonly notes: readonly string[]
   /** Serves no more, so that another process may; what looks into the store goes on. */
@@ -157,8 +161,26 @@ const letGo = async (model: Model, { session, dialect }: OpenStore): Promise<rea
   return texts
 }
 
+/** The content as a check serves it: what its hooks do after a write is recorded, and not done, as it may reach other people; and a caller may create any number of rows. */
+export const harmless = (content: Content, record: (effect: string) => void): Content => ({
+  ...content,
+  creationRates: () => ({}),
+  entities: mapped(content.entities, (entity, name) => ({
+    ...entity,
+    after: mapped(entity.after as Readonly<Record<string, After>>, (hook, occasion) => ({
+      ...hook,
+      run: () => record(`after.${occasion} of ${name}`),
+    })),
+  })),
+})
+
 /** Serves a content for a check, on a SQLite file in a temporary folder or on that PostgreSQL database, which must be empty. */
-export const serveForCheck = async (content: Content, database?: string): Promise<CheckService> => {
+export const serveForCheck = async (
+  declared: Content,
+  database?: string,
+): Promise<CheckService> => {
+  const effects = new Map<string, number>()
+  const content = harmless(declared, effect => effects.set(effect, (effects.get(effect) ?? 0) + 1))
   const folder = mkdtempSync(joinPath(tmpdir(), 'duet-check-'))
   const remove = () => rmSync(folder, { recursive: true, force: true })
   process.on('exit', remove)
@@ -182,8 +204,7 @@ export const serveForCheck = async (content: Content, database?: string): Promis
   const { dialect } = store
   const session = await store.session('filling')
   const notes = [...drift, ...(await fillWith(model, { session, dialect }))]
-  // What one caller may create in a minute is no matter of right and wrong.
-  const service = await startService({ ...content, creationRates: () => ({}) }, { settings })
+  const service = await startService(content, { settings })
   const kept = await letGo(model, { session, dialect })
   const tokens = new Map<string, Promise<string>>()
   const tokenOf = (viewer: Viewer) =>
@@ -254,6 +275,7 @@ export const serveForCheck = async (content: Content, database?: string): Promis
     gql: (query, viewer, variables = {}) => ask('POST /graphql', viewer, { query, variables }),
     reference: async () => (await read()).reference,
     asked: () => asked,
+    effects,
     stopServing,
     close: async () => {
       await stopServing()

@@ -74,7 +74,14 @@ const rightOutcomes = (
       ...(viewer.id === null ? [refused] : []),
       ...(isLink ? (['done'] as const) : []),
     ]
-  if (operation !== 'create' && !may) return [refused]
+  // What its path leads through may be hidden where the row itself is not.
+  const { field = '', entity: parent = '', through } = route?.below ?? {}
+  const leadsTo = [[parent, field] as const, [route?.entity ?? '', through?.of ?? ''] as const]
+  const isBelowHidden = leadsTo.some(([to, key]) => {
+    const above = row && key !== '' ? reference.byId(to, row[key]) : undefined
+    return above !== undefined && reference.isHidden(to, above, viewer)
+  })
+  if (operation !== 'create' && !may) return isBelowHidden ? [refused, 'absent'] : [refused]
   const { before } = entityOf(model, entity)
   const right: RequestOutcome[] = []
   if (operation === 'create') {
