@@ -5,6 +5,7 @@ import fs from 'node:fs'
 import { dirname, extname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { machineAssets } from '../src/pages/assets.ts'
+import { buildAdmin } from './admin.mjs'
 
 /** The name of the package at npm, and nowhere else: contents import `duet` whatever it is, as their package.json names it so. */
 const packageName = 'duet'
@@ -169,7 +170,8 @@ function unlinkMissing(dist) {
 }
 
 /** Builds the package into a folder that has this checkout's node_modules beside or above it; throws a plain error if the compiler refuses it. */
-export function build(dist) {
+export async function build(dist) {
+  await buildAdmin()
   fs.rmSync(dist, { recursive: true, force: true })
   fs.mkdirSync(dist, { recursive: true })
   compile(dist)
@@ -186,6 +188,6 @@ export function build(dist) {
 }
 
 if (import.meta.main) {
-  build(join(root, 'dist'))
+  await build(join(root, 'dist'))
   console.log('dist/ is built; npm pack ./dist makes the tarball')
 }

@@ -12,6 +12,7 @@ process.chdir(fileURLToPath(new URL('..', import.meta.url)))
 
 const steps = [
   { name: 'types', run: ['node_modules/typescript/bin/tsc', '-p', '.'] },
+  { name: 'types of the admin', run: ['node_modules/typescript/bin/tsc', '-p', 'admin'] },
   { name: 'lint and format', run: [biome, 'ci', '.', '--error-on-warnings', ...plain] },
   // Some of the machine is used by the tests of this content alone, which go with it.
   ...(existsSync('content/test/contract')

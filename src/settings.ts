@@ -304,6 +304,7 @@ export const settings = {
     'off',
     'Whether GraphQL serves the documents of DUET_DOCUMENTS and no others',
   ),
+  DUET_ADMIN: setting(onOff, 'on', 'Whether the admin is served, at /admin'),
   DUET_CORS_ORIGINS: setting(
     textWhere(
       given => given === '*' || given.split(',').every(origin => isOrigin(origin.trim())),

@@ -51,6 +51,7 @@ const mayImport: Record<string, readonly string[] | 'everything'> = {
     'settings.ts',
     'type config.ts',
   ],
+  admin: ['model', 'read', 'rest', 'http', 'pages', 'core.ts', 'type content.ts', 'type write'],
   serve: [
     'model',
     'sql',
@@ -67,6 +68,7 @@ const mayImport: Record<string, readonly string[] | 'everything'> = {
     'openapi',
     'pages',
     'people',
+    'admin',
     'config.ts',
     'settings.ts',
     'content.ts',

@@ -260,6 +260,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
       stored: options.stored,
     },
     development: options.development ?? true,
+    hasAdmin: true,
     version: 'test',
     ready: async () => null,
     people,

@@ -7,6 +7,9 @@ export const graphqlPath = '/graphql'
 export const schemaPath = `${graphqlPath}/schema.graphql`
 
 /** The pages that describe the REST API, what holds for all callers, the versions, and the errors of both APIs. */
+/** Where the admin is. */
+export const adminPath = '/admin'
+
 export const docsPath = '/docs'
 export const guidePath = `${docsPath}/guide`
 export const versionsPath = `${docsPath}/versions`

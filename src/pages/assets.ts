@@ -1,6 +1,6 @@
 /** The files the pages load, our own and those of npm packages, served by the service under `/assets/`. */
 import { hash } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
@@ -65,6 +65,8 @@ export const machineAssets = {
   'session.js': { file: 'session.js', type: script },
   'people.js': { file: 'people.js', type: script },
   'people.css': { file: 'people.css', type: style },
+  'admin.js': { file: 'admin.js', type: script },
+  'admin.css': { file: 'admin.css', type: style },
   'mark.svg': { file: 'mark.svg', type: 'image/svg+xml' },
 } as const satisfies Record<string, Asset>
 
@@ -81,23 +83,30 @@ type Coding = 'br' | 'gzip' | 'identity'
 const compress = { br: promisify(brotliCompress), gzip: promisify(gzip) }
 const brotliQuality = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }
 
-/** The files of the table; each is read when it is first needed, and stays in memory. */
+/** The files of the table; each is read when it is first needed, and stays in memory until it is another one. */
 export const openAssets = (
   table: Readonly<Record<string, Asset>>,
   site: Site = { title: 'Duet', hasGraphiql: true },
+  isWatched = false,
 ): Assets => {
   const frame = { ...machineAssets['frame.css'], ...(site.colours && { more: coloursOf(site) }) }
   const files: typeof table = { ...table, 'frame.css': frame }
-  const load = remember(async (name: string) => {
+  const assetNamed = (name: string): Asset => {
     const asset = own(files, name)
     if (asset === undefined) throw new ApiError('NOT_FOUND', `Asset ${name} not found`)
-    const { package: from, file } = asset
-    let url = file
+    return asset
+  }
+  const urlOf = ({ package: from, file }: Asset): URL => {
+    if (from === undefined)
+      return file instanceof URL ? file : new URL(`assets/${file}`, import.meta.url)
     // A built Duet has a copy. React exports its package.json but not its browser builds, so the path starts from its folder.
     const copy = new URL(`vendor/${from}/${file}`, import.meta.url)
-    if (from !== undefined)
-      url = existsSync(copy) ? copy : new URL(file, import.meta.resolve(`${from}/package.json`))
-    else if (!(file instanceof URL)) url = new URL(`assets/${file}`, import.meta.url)
+    return existsSync(copy) ? copy : new URL(file, import.meta.resolve(`${from}/package.json`))
+  }
+  const loaded = remember(async (key: string) => {
+    const [name = ''] = key.split('\n')
+    const asset = assetNamed(name)
+    const url = urlOf(asset)
     const body = Buffer.concat([await readFile(url), Buffer.from(asset.more ?? '')])
     return {
       type: asset.type,
@@ -108,6 +117,11 @@ export const openAssets = (
       }),
     }
   })
+  /** In development a file that was changed is another one. */
+  const load = async (name: string) => {
+    const changed = isWatched ? statSync(urlOf(assetNamed(name))).mtimeMs : ''
+    return loaded(`${name}\n${changed}`)
+  }
   return {
     site,
     url: async name => `/assets/${name}?v=${(await load(name)).digest}`,

@@ -1,6 +1,7 @@
 /** The start page `/`: the service, its version and its links. */
 import { html } from 'hono/html'
 import {
+  adminPath,
   docsPath,
   errorsPath,
   graphqlPath,
@@ -49,6 +50,7 @@ export type StartOptions = {
   readonly examples: Examples
   readonly development: boolean
   readonly introspection: boolean
+  readonly hasAdmin: boolean
   /** The path below which the newest version of the REST API is. */
   readonly rest: string
   readonly version: string
@@ -68,8 +70,11 @@ export const mountStart = (app: App, options: StartOptions, assets: Assets): voi
     if (form !== 'application/json')
       return send(await startPage(options, originOf(c.req.url), assets), c)
     // In the form of every `_links` of the REST API.
-    const { graphql, rest, probes } = linksOf(options, assets)
-    const entries = [...graphql, ...rest, ...probes].map(({ rel, href }) => [rel, { href }])
+    const { graphql, rest, editors, probes } = linksOf(options, assets)
+    const entries = [...graphql, ...rest, ...editors, ...probes].map(({ rel, href }) => [
+      rel,
+      { href },
+    ])
     const _links = { self: { href: '/' }, ...Object.fromEntries(entries) }
     const document = { name: 'duet', version: options.version, _links }
     return send(page(JSON.stringify(document), 'application/json'), c)
@@ -90,7 +95,7 @@ const link = (rel: string, href: string, text: string, note: string): StartLink 
 }
 
 /** The links of the page by their places on it, in the order in which its JSON has them. */
-const linksOf = ({ model, rest, introspection }: StartOptions, { site }: Assets) => ({
+const linksOf = ({ model, rest, introspection, hasAdmin }: StartOptions, { site }: Assets) => ({
   graphql: [
     site.hasGraphiql
       ? link('graphql', graphqlPath, 'GraphiQL', 'write and run operations in the browser')
@@ -119,6 +124,7 @@ const linksOf = ({ model, rest, introspection }: StartOptions, { site }: Assets)
       .filter(entity => entity.rest.list)
       .map(entity => listLink(entity, model, rest)),
   ],
+  editors: hasAdmin ? [link('admin', adminPath, 'Admin', 'look at rows, and change them')] : [],
   probes: [
     link('health', '/healthz', '/healthz', 'the process answers'),
     link('ready', '/readyz', '/readyz', 'it can serve requests'),
@@ -190,6 +196,7 @@ ${ornament}
 <h1>${title}</h1>
 <p class="lead">${description}</p>${signedIn(assets.site)}
 <p class="facts"><span>${title === 'Duet' ? 'version' : 'Duet'} ${version}</span><span>${development ? 'development' : 'production'}</span></p>
+${linkList(links.editors)}
 </header>
 <main>
 ${fault === undefined ? '' : html`<section class="wide" role="alert">\n<h2>The last change is not served</h2>\n<pre><code>${fault}</code></pre>\n</section>\n`}<section class="api graphql">

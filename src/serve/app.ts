@@ -1,5 +1,6 @@
 /** Puts content, engine and APIs together as one app; no other file imports every room. */
 import { Hono } from 'hono'
+import { mountAdmin } from '#admin/mount.ts'
 import { graphqlPath, versionPath } from '#base/paths.ts'
 import type { Content, Served } from '#content.ts'
 import type { Core } from '#core.ts'
@@ -46,6 +47,8 @@ export type AppOptions = {
   readonly edge: HttpContext
   readonly graphql: GraphqlOptions
   readonly development: boolean
+  /** Whether `/admin` is there. */
+  readonly hasAdmin: boolean
   readonly version: string
   /** Why the service cannot do its work now; null if it can. */
   readonly ready: () => Promise<string | null>
@@ -124,7 +127,7 @@ const referenceOf = ({ content, served, core, notices }: AppOptions): ReferenceO
 
 /** Mounts the pages for people: the start page, the reference, GraphiQL and the content's own, with the files they load. */
 const mountPages = (app: App, options: AppOptions) => {
-  const { content, served, core, graphql, development, version } = options
+  const { content, served, core, graphql, development, hasAdmin, version } = options
   const ownAssets = served.pages.map(({ assets }) => assets)
   const { introspection } = graphql
   // Where only stored documents are served, what GraphiQL asks at first is none of them.
@@ -132,13 +135,16 @@ const mountPages = (app: App, options: AppOptions) => {
   const { title, description, colours } = content
   const hasPeople = options.people !== undefined
   const site = { title, description, colours, hasGraphiql: asksSchema, hasPeople }
-  const assets = openAssets(Object.assign({}, machineAssets, ...ownAssets), site)
+  const table = Object.assign({}, machineAssets, ...ownAssets)
+  const assets = openAssets(table, site, development)
   mountAssets(app, assets)
+  if (hasAdmin)
+    mountAdmin(app, core, content, options.edge, failAsNamed(core.model.versions), assets)
   for (const { path, page } of served.pages) app.get(path, async c => send(await page(assets), c))
   const { model } = core
   const { examples } = content
   const rest = versionPath(model.versions.newest)
-  const start = { model, examples, development, introspection, rest, version }
+  const start = { model, examples, development, introspection, hasAdmin, rest, version }
   mountStart(app, start, assets)
   mountReference(app, referenceOf(options), assets)
   options.people?.mountPages(app, assets)

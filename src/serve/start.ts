@@ -109,6 +109,7 @@ export const serveOn = async ({ config, content, socket }: Program, service: Ope
     edge,
     graphql: await checkedGraphql(config, model, content.actions),
     development,
+    hasAdmin: config.values.DUET_ADMIN,
     version,
     ready: async () => (state.isDraining ? 'draining' : whyNotReady()),
     readOnly: engine.readOnly,

@@ -204,6 +204,7 @@ export const serveModel = async (
     },
     graphql: { limits: { ...documentLimits, depth: 20, tokens: 10_000 }, introspection: true },
     development: true,
+    hasAdmin: true,
     version: 'test',
     ready: async () => null,
   })

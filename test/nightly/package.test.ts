@@ -10,7 +10,7 @@ import { pinned } from '../support/checkouts.ts'
 import { packed } from '../support/package.ts'
 import { inTime, until } from '../support/wait.ts'
 
-const tarball = packed()
+const tarball = await packed()
 const nodeName = pinned.packages[`${process.platform}-${process.arch}`] ?? assert.fail('no Node')
 
 /** What commands may take, beside the downloads, in seconds. */

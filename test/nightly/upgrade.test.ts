@@ -44,7 +44,7 @@ const split = {
 test('a project is upgraded, and a field renamed, one split and a word added, with all its rows', {
   skip: !isKnown && `NOT TESTED: there is no commit ${before} here`,
 }, async () => {
-  const tarballs = { old: packedBefore(), now: packed() }
+  const tarballs = { old: packedBefore(), now: await packed() }
   const made = projectWith(tarballs.old)
   const init = [join(made, 'node_modules/duet/bin/duet'), 'init', 'blog']
   execFileSync(process.execPath, init, { cwd: made, env: plain })

@@ -19,7 +19,7 @@ import { pinned, pretend, root } from '../support/checkouts.ts'
 import { packed, projectWith } from '../support/package.ts'
 
 const { freshStore } = folderOf('package')
-const tarball = packed()
+const tarball = await packed()
 const project = projectWith(tarball)
 const installed = join(project, 'node_modules/duet')
 const program = join(installed, 'bin/duet')

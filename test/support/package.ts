@@ -26,11 +26,11 @@ const temporaryFolder = (): string => {
 }
 
 /** The tarball of the package; it takes some seconds to make. */
-export const packed = (): string => {
+export const packed = async (): Promise<string> => {
   const temporary = temporaryFolder()
   symlinkSync(join(root, 'node_modules'), join(temporary, 'node_modules'))
   const dist = join(temporary, 'dist')
-  build(dist)
+  await build(dist)
   const options = { cwd: temporary, encoding: 'utf8' } as const
   return join(temporary, execFileSync('npm', ['pack', '--silent', dist], options).trim())
 }

@@ -86,6 +86,7 @@ describe('the start page', () => {
         posts: { href: '/api/v2/posts' },
         products: { href: '/api/v2/products' },
         orders: { href: '/api/v2/orders' },
+        admin: { href: '/admin' },
         health: { href: '/healthz' },
         ready: { href: '/readyz' },
       },

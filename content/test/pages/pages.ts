@@ -23,6 +23,7 @@ export const start: StartOptions = {
   examples: content.examples,
   development: true,
   introspection: true,
+  hasAdmin: true,
   rest: '/api/v2',
   version: '1.2.3',
 }

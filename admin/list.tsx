@@ -1,0 +1,755 @@
+/** The list of any entity: search, filters, order, columns, pages, selection, and what may be done to rows. */
+
+import { useQuery } from '@tanstack/react-query'
+import {
+  ListBase,
+  useCreatePath,
+  useDataProvider,
+  useListContext,
+  useNavigate,
+  useNotify,
+  useRefresh,
+  useStore,
+} from 'ra-core'
+import { useEffect, useRef, useState } from 'react'
+import { ActionRunner } from './actions.tsx'
+import type { Condition, DuetProvider } from './data-provider.ts'
+import { columnsOf, type Entity, type Field, searchOf, titleOf, useEntity } from './model.ts'
+import { Picker } from './picker.tsx'
+import { isNumber, Value } from './show.tsx'
+import { exportRows, ImportDialog } from './transfer.tsx'
+import { Button, Dialog, Icon, Menu } from './ui.tsx'
+
+const words: Record<string, string> = {
+  eq: 'is',
+  ne: 'is not',
+  gt: 'more than',
+  gte: 'at least',
+  lt: 'less than',
+  lte: 'at most',
+  contains: 'contains',
+  startsWith: 'starts with',
+  isNull: 'is empty',
+  has: 'has',
+  in: 'is one of',
+}
+const operatorsOf = ({ where = [], kind }: Field) =>
+  where.filter(
+    op => op in words && !(kind === 'reference' && op !== 'eq' && op !== 'ne' && op !== 'isNull'),
+  )
+
+/** The input of a value that a condition compares with. */
+const FilterValue = ({
+  field,
+  op,
+  value,
+  onChange,
+}: {
+  field: Field
+  op: string
+  value: string
+  onChange: (value: string) => void
+}) => {
+  const common = {
+    value,
+    'aria-label': `Value of ${field.label}`,
+    className: 'input',
+    onChange: (event: any) => onChange(event.target.value),
+  }
+  if (op === 'isNull' || field.kind === 'flag')
+    return (
+      <select {...common}>
+        <option value="true">Yes</option>
+        <option value="false">No</option>
+      </select>
+    )
+  if (field.of)
+    return (
+      <select {...common}>
+        {field.of.map(word => (
+          <option key={word}>{word}</option>
+        ))}
+      </select>
+    )
+  if (field.kind === 'reference')
+    return (
+      <Picker
+        to={field.to ?? ''}
+        label={`Value of ${field.label}`}
+        value={value ? Number(value) : null}
+        onChange={id => onChange(id ? String(id) : '')}
+      />
+    )
+  if (field.kind === 'time')
+    return (
+      <input
+        type="datetime-local"
+        {...common}
+        value={value.slice(0, 16)}
+        onChange={event => onChange(event.target.value && `${event.target.value}:00.000Z`)}
+      />
+    )
+  return (
+    <input
+      type={
+        isNumber(field) || field.kind === 'id' ? 'number' : field.kind === 'date' ? 'date' : 'text'
+      }
+      step="any"
+      {...common}
+    />
+  )
+}
+
+const FilterDialog = ({
+  entity,
+  onClose,
+  onAdd,
+}: {
+  entity: Entity
+  onClose: () => void
+  onAdd: (condition: Condition) => void
+}) => {
+  const fields = entity.fields.filter(field => operatorsOf(field).length > 0)
+  const [name, setName] = useState(
+    fields.find(({ kind }) => kind === 'choice')?.name ??
+      fields.find(({ name }) => name !== 'id')?.name ??
+      '',
+  )
+  const field = fields.find(one => one.name === name) as Field
+  const [op, setOp] = useState('eq')
+  const usual = field.of?.[0] ?? (field.kind === 'flag' ? 'true' : '')
+  const [value, setValue] = useState(usual)
+  const chosen = operatorsOf(field).includes(op) ? op : (operatorsOf(field)[0] ?? 'eq')
+  return (
+    <Dialog title="Add a filter" onClose={onClose}>
+      <form
+        className="stack"
+        onSubmit={event => {
+          event.preventDefault()
+          onAdd({
+            field: name,
+            op: chosen,
+            value: chosen === 'isNull' && value === '' ? 'true' : value,
+          })
+        }}
+      >
+        <label>
+          Field
+          <select
+            className="input"
+            value={name}
+            onChange={event => {
+              setName(event.target.value)
+              const next = fields.find(one => one.name === event.target.value)
+              setValue(next?.of?.[0] ?? (next?.kind === 'flag' ? 'true' : ''))
+            }}
+          >
+            {fields.map(({ name, label }) => (
+              <option key={name} value={name}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Condition
+          <select className="input" value={chosen} onChange={event => setOp(event.target.value)}>
+            {operatorsOf(field).map(op => (
+              <option key={op} value={op}>
+                {words[op]}
+              </option>
+            ))}
+          </select>
+        </label>
+        <div className="labelled">
+          <span>Value</span>
+          <FilterValue field={field} op={chosen} value={value} onChange={setValue} />
+        </div>
+        <div className="dialog-actions">
+          <Button type="submit" tone="main">
+            Add
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+const Search = ({ label }: { label: string }) => {
+  const { filterValues, setFilters } = useListContext()
+  const [text, setText] = useState(filterValues.q ?? '')
+  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    if ((filterValues.q ?? '') === text) return
+    const timer = setTimeout(
+      () => setFilters({ ...filterValues, q: text || undefined }, undefined, false),
+      250,
+    )
+    return () => clearTimeout(timer)
+  }, [text])
+  useEffect(() => {
+    const focus = (event: KeyboardEvent) => {
+      if (
+        event.key !== '/' ||
+        /^(INPUT|TEXTAREA|SELECT)$/.test((event.target as HTMLElement).tagName)
+      )
+        return
+      event.preventDefault()
+      input.current?.focus()
+    }
+    addEventListener('keydown', focus)
+    return () => removeEventListener('keydown', focus)
+  }, [])
+  return (
+    <div className="search">
+      <Icon name="search" />
+      <input
+        ref={input}
+        type="search"
+        className="input"
+        placeholder={`Search ${label.toLowerCase()}`}
+        aria-label={`Search ${label}`}
+        value={text}
+        onChange={event => setText(event.target.value)}
+      />
+      <kbd aria-hidden="true">/</kbd>
+    </div>
+  )
+}
+
+/** Asks for a field and a value for the selected rows. */
+const SetDialog = ({
+  entity,
+  count,
+  onClose,
+  onSet,
+}: {
+  entity: Entity
+  count: number
+  onClose: () => void
+  onSet: (data: Record<string, unknown>) => void
+}) => {
+  const fields = entity.fields.filter(
+    ({ set, kind }) => set === 'always' && !['long', 'json', 'list'].includes(kind),
+  )
+  const [name, setName] = useState(fields[0]?.name ?? '')
+  const field = fields.find(one => one.name === name) as Field
+  const [value, setValue] = useState('')
+  const typed = () =>
+    isNumber(field)
+      ? Number(value)
+      : field.kind === 'flag'
+        ? value === 'true'
+        : value === '' && field.nullable
+          ? null
+          : value || field.of?.[0]
+  return (
+    <Dialog title={`Change ${count} ${entity.labels.toLowerCase()}`} onClose={onClose}>
+      <form
+        className="stack"
+        onSubmit={event => {
+          event.preventDefault()
+          onSet({ [name]: typed() })
+        }}
+      >
+        <label>
+          Field
+          <select className="input" value={name} onChange={event => setName(event.target.value)}>
+            {fields.map(({ name, label }) => (
+              <option key={name} value={name}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </label>
+        <div className="labelled">
+          <span>New value</span>
+          <FilterValue field={field} op="eq" value={value} onChange={setValue} />
+        </div>
+        <div className="dialog-actions">
+          <Button type="submit" tone="main">
+            Change {count}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+const Bulk = ({ entity, may }: { entity: Entity; may: Record<string, string[]> }) => {
+  const { selectedIds, onUnselectItems, resource } = useListContext()
+  const [dialog, setDialog] = useState<'set' | 'delete'>()
+  const provider = useDataProvider<DuetProvider>()
+  const notify = useNotify()
+  const refresh = useRefresh()
+  const run = async (what: () => Promise<unknown>, said: string) => {
+    setDialog(undefined)
+    try {
+      await what()
+      notify(said, { type: 'success' })
+      onUnselectItems()
+    } catch (error) {
+      notify((error as Error).message, { type: 'error' })
+    }
+    refresh()
+  }
+  const all = (word: string) => selectedIds.every(id => may[id]?.includes(word) ?? true)
+  const count = selectedIds.length
+  return (
+    <div className="bulk" role="region" aria-label="Selected rows">
+      <strong>{count} selected</strong>
+      {entity.may.update !== 'no' && all('update') && (
+        <Button onClick={() => setDialog('set')}>Change a field…</Button>
+      )}
+      {entity.actions
+        .filter(({ name, input, body }) => input.length === 0 && !body && all(name))
+        .map(action => (
+          <Button
+            key={action.name}
+            onClick={() =>
+              run(async () => {
+                for (const id of selectedIds) await provider.act(resource, action, id, undefined)
+              }, `${action.label}: ${count} done`)
+            }
+          >
+            {action.label}
+          </Button>
+        ))}
+      {entity.may.delete !== 'no' && all('delete') && (
+        <Button tone="danger" onClick={() => setDialog('delete')}>
+          <Icon name="trash" />
+          Delete
+        </Button>
+      )}
+      <Button tone="quiet" onClick={() => onUnselectItems()}>
+        Clear
+      </Button>
+      {dialog === 'set' && (
+        <SetDialog
+          entity={entity}
+          count={count}
+          onClose={() => setDialog(undefined)}
+          onSet={data =>
+            run(() => provider.updateMany(resource, { ids: selectedIds, data }), `${count} changed`)
+          }
+        />
+      )}
+      {dialog === 'delete' && (
+        <Dialog
+          title={`Delete ${count} ${entity.labels.toLowerCase()}?`}
+          onClose={() => setDialog(undefined)}
+        >
+          <p>This cannot be undone. What belongs to them goes too.</p>
+          <div className="dialog-actions">
+            <Button
+              tone="danger"
+              onClick={() =>
+                run(() => provider.deleteMany(resource, { ids: selectedIds }), `${count} deleted`)
+              }
+            >
+              Delete {count}
+            </Button>
+          </div>
+        </Dialog>
+      )}
+    </div>
+  )
+}
+
+const Pages = ({ entity }: { entity: Entity }) => {
+  const {
+    page,
+    perPage,
+    setPage,
+    setPerPage,
+    total,
+    hasNextPage,
+    hasPreviousPage,
+    data,
+    filterValues,
+    sort,
+    setSort,
+  } = useListContext()
+  const provider = useDataProvider<DuetProvider>()
+  // Pages by cursor come without a total: it is counted beside them.
+  const counted = useQuery({
+    queryKey: ['count', entity.name, filterValues],
+    queryFn: () => provider.count(entity.name, filterValues),
+    enabled: total === undefined && entity.sums,
+  })
+  const all = total ?? counted.data
+  const last = all === undefined ? undefined : Math.max(1, Math.ceil(all / perPage))
+  const first = (page - 1) * perPage + 1
+  return (
+    <nav className="pages" aria-label="Pages">
+      <span>
+        {data?.length
+          ? `${first.toLocaleString()}–${(first + data.length - 1).toLocaleString()}`
+          : '0'}
+        {all !== undefined && ` of ${all.toLocaleString()}`}
+      </span>
+      <label className="inline">
+        Rows{' '}
+        <select
+          className="input small"
+          value={perPage}
+          onChange={event => setPerPage(Number(event.target.value))}
+        >
+          {[10, 25, 50, 100].map(n => (
+            <option key={n}>{n}</option>
+          ))}
+        </select>
+      </label>
+      <Button
+        tone="quiet"
+        className="icon"
+        aria-label="Previous page"
+        disabled={!hasPreviousPage}
+        onClick={() => setPage(page - 1)}
+      >
+        <Icon name="left" />
+      </Button>
+      {entity.paging === 'page' && last !== undefined ? (
+        <label className="inline">
+          <input
+            className="input small number"
+            type="number"
+            min={1}
+            max={last}
+            aria-label="Page"
+            key={page}
+            defaultValue={page}
+            onBlur={event => setPage(Math.min(last, Math.max(1, Number(event.target.value) || 1)))}
+            onKeyDown={event => event.key === 'Enter' && event.currentTarget.blur()}
+          />{' '}
+          / {last.toLocaleString()}
+        </label>
+      ) : (
+        <span>Page {page.toLocaleString()}</span>
+      )}
+      <Button
+        tone="quiet"
+        className="icon"
+        aria-label="Next page"
+        disabled={!hasNextPage}
+        onClick={() => setPage(page + 1)}
+      >
+        <Icon name="right" />
+      </Button>
+      {entity.paging === 'cursor' && hasNextPage && (
+        <Button
+          tone="quiet"
+          onClick={() =>
+            setSort({ field: sort.field, order: sort.order === 'ASC' ? 'DESC' : 'ASC' })
+          }
+        >
+          From the end
+        </Button>
+      )}
+    </nav>
+  )
+}
+
+const Table = ({
+  entity,
+  columns,
+  may,
+}: {
+  entity: Entity
+  columns: Field[]
+  may: Record<string, string[]>
+}) => {
+  const {
+    data = [],
+    sort,
+    setSort,
+    selectedIds,
+    onToggleItem,
+    onSelect,
+    isPending,
+    error,
+    resource,
+    filterValues,
+  } = useListContext()
+  const navigate = useNavigate()
+  const path = useCreatePath()
+  const [acting, setActing] = useState<{ action: Entity['actions'][number]; row: any }>()
+  const titled = columns.some(({ name }) => name === entity.title) ? entity.title : columns[0]?.name
+  const selectable =
+    entity.may.update !== 'no' || entity.may.delete !== 'no' || entity.actions.length > 0
+  const entriesOf = (row: any) =>
+    entity.actions
+      .filter(({ name }) => may[row.id]?.includes(name) ?? true)
+      .map(action => ({ label: action.label, run: () => setActing({ action, row }) }))
+  if (error)
+    return (
+      <p className="empty" role="alert">
+        {(error as Error).message}
+      </p>
+    )
+  if (!isPending && data.length === 0)
+    return (
+      <div className="empty">
+        <p>
+          {filterValues.q || filterValues.where?.length
+            ? 'Nothing fits.'
+            : `No ${entity.labels.toLowerCase()} yet.`}
+        </p>
+      </div>
+    )
+  return (
+    <div className="table-frame">
+      <table className="table">
+        <thead>
+          <tr>
+            {selectable && (
+              <th scope="col" className="select">
+                <input
+                  type="checkbox"
+                  aria-label="Select all on this page"
+                  checked={data.length > 0 && data.every(row => selectedIds.includes(row.id))}
+                  onChange={event => onSelect(event.target.checked ? data.map(row => row.id) : [])}
+                />
+              </th>
+            )}
+            {columns.map(field => {
+              const isSorted = sort.field === field.name
+              return (
+                <th
+                  key={field.name}
+                  scope="col"
+                  className={isNumber(field) ? 'numeric' : ''}
+                  aria-sort={
+                    isSorted ? (sort.order === 'ASC' ? 'ascending' : 'descending') : undefined
+                  }
+                >
+                  {field.sort ? (
+                    <button
+                      type="button"
+                      className="sort"
+                      onClick={() =>
+                        setSort({
+                          field: field.name,
+                          order: isSorted && sort.order === 'ASC' ? 'DESC' : 'ASC',
+                        })
+                      }
+                    >
+                      {field.label}
+                      {isSorted && <Icon name={sort.order === 'ASC' ? 'up' : 'down'} />}
+                    </button>
+                  ) : (
+                    field.label
+                  )}
+                </th>
+              )
+            })}
+            <th scope="col" className="more">
+              <span className="hidden">More</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody aria-busy={isPending}>
+          {isPending
+            ? Array.from({ length: 8 }, (_, at) => (
+                <tr key={at} className="ghost">
+                  <td colSpan={columns.length + 2}>
+                    <span />
+                  </td>
+                </tr>
+              ))
+            : data.map(row => {
+                const entries = entriesOf(row)
+                const to = path({ resource, type: 'edit', id: row.id })
+                return (
+                  <tr
+                    key={row.id}
+                    className={selectedIds.includes(row.id) ? 'chosen' : ''}
+                    onClick={event => {
+                      if ((event.target as HTMLElement).closest('a,button,input')) return
+                      entity.may.one && navigate(to)
+                    }}
+                  >
+                    {selectable && (
+                      <td className="select">
+                        <input
+                          type="checkbox"
+                          aria-label={`Select ${titleOf(entity, row)}`}
+                          checked={selectedIds.includes(row.id)}
+                          onChange={() => onToggleItem(row.id)}
+                        />
+                      </td>
+                    )}
+                    {columns.map(field => (
+                      <td
+                        key={field.name}
+                        data-label={field.label}
+                        className={isNumber(field) ? 'numeric' : ''}
+                      >
+                        {field.name === titled && entity.may.one && row[field.name] !== null ? (
+                          <a href={`#${to}`} className="title">
+                            {entity.title === field.name ? (
+                              titleOf(entity, row)
+                            ) : (
+                              <Value field={field} value={row[field.name]} />
+                            )}
+                          </a>
+                        ) : (
+                          <Value field={field} value={row[field.name]} />
+                        )}
+                      </td>
+                    ))}
+                    <td className="more">
+                      {entries.length > 0 && (
+                        <Menu
+                          label={`Actions of ${titleOf(entity, row)}`}
+                          icon="more"
+                          entries={entries}
+                        />
+                      )}
+                    </td>
+                  </tr>
+                )
+              })}
+        </tbody>
+      </table>
+      {acting && (
+        <ActionRunner
+          entity={entity}
+          action={acting.action}
+          row={acting.row}
+          onClose={() => setActing(undefined)}
+        />
+      )}
+    </div>
+  )
+}
+
+const Body = ({ entity }: { entity: Entity }) => {
+  const { data = [], filterValues, setFilters, selectedIds, sort, resource } = useListContext()
+  const provider = useDataProvider<DuetProvider>()
+  const notify = useNotify()
+  const [dialog, setDialog] = useState<'filter' | 'import'>()
+  const [chosen, setChosen] = useStore<string[]>(`${entity.name}.columns`, columnsOf(entity))
+  const columns = chosen.flatMap(name => entity.fields.find(field => field.name === name) ?? [])
+  const byRow =
+    entity.may.update === 'row' ||
+    entity.may.delete === 'row' ||
+    entity.actions.some(({ may }) => may === 'row')
+  const ids = data.map(({ id }) => id)
+  const { data: may = {} } = useQuery({
+    queryKey: ['may', resource, ids],
+    queryFn: () => provider.may(resource, ids),
+    enabled: byRow && ids.length > 0,
+  })
+  const where: Condition[] = filterValues.where ?? []
+  const shown = entity.fields.filter(({ hidden }) => !hidden)
+  const search = searchOf(entity)
+  const navigate = useNavigate()
+  const labelOf = ({ field, op, value }: Condition) => (
+    <>
+      {entity.fields.find(({ name }) => name === field)?.label} {words[op] ?? op} <b>{value}</b>
+    </>
+  )
+  return (
+    <>
+      <header className="head">
+        <div>
+          <h1>{entity.labels}</h1>
+          {entity.description && <p className="muted">{entity.description}</p>}
+        </div>
+        <div className="head-actions">
+          <Menu
+            label="More"
+            icon="file"
+            entries={[
+              {
+                label: 'Export as CSV',
+                run: () =>
+                  exportRows(provider, entity, filterValues, sort).then(
+                    count => notify(`${count} rows exported`),
+                    error => notify(error.message, { type: 'error' }),
+                  ),
+              },
+              ...(entity.may.create !== 'no' && !entity.createAt
+                ? [{ label: 'Import CSV…', run: () => setDialog('import') }]
+                : []),
+            ]}
+          />
+          {entity.may.create !== 'no' && (
+            <Button tone="main" onClick={() => navigate(`/${entity.name}/create`)}>
+              <Icon name="plus" />
+              New {entity.label.toLowerCase()}
+            </Button>
+          )}
+        </div>
+      </header>
+      <div className="tools">
+        {search && <Search label={entity.labels} />}
+        <Button onClick={() => setDialog('filter')}>
+          <Icon name="filter" />
+          Filter
+        </Button>
+        <Menu
+          label="Columns"
+          icon="columns"
+          text="Columns"
+          entries={shown.map(({ name, label }) => ({
+            label,
+            checked: chosen.includes(name),
+            run: () =>
+              setChosen(
+                chosen.includes(name) ? chosen.filter(one => one !== name) : [...chosen, name],
+              ),
+          }))}
+        />
+        {where.map((condition, at) => (
+          <span key={JSON.stringify(condition)} className="chip">
+            {labelOf(condition)}
+            <button
+              type="button"
+              aria-label={`Remove the filter ${condition.field}`}
+              onClick={() =>
+                setFilters(
+                  { ...filterValues, where: where.filter((_, other) => other !== at) },
+                  undefined,
+                  false,
+                )
+              }
+            >
+              <Icon name="close" />
+            </button>
+          </span>
+        ))}
+      </div>
+      {selectedIds.length > 0 && <Bulk entity={entity} may={may} />}
+      <Table entity={entity} columns={columns} may={may} />
+      <Pages entity={entity} />
+      {dialog === 'filter' && (
+        <FilterDialog
+          entity={entity}
+          onClose={() => setDialog(undefined)}
+          onAdd={condition => {
+            setDialog(undefined)
+            setFilters({ ...filterValues, where: [...where, condition] }, undefined, false)
+          }}
+        />
+      )}
+      {dialog === 'import' && <ImportDialog entity={entity} onClose={() => setDialog(undefined)} />}
+    </>
+  )
+}
+
+export const List = ({ name }: { name: string }) => {
+  const entity = useEntity(name)
+  return (
+    <ListBase
+      resource={name}
+      perPage={25}
+      sort={{ field: 'id', order: 'DESC' }}
+      disableSyncWithLocation={false}
+      queryOptions={{ placeholderData: (before: any) => before }}
+    >
+      <Body entity={entity} />
+    </ListBase>
+  )
+}

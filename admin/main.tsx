@@ -1,0 +1,225 @@
+/** The admin: sign-in, the model of the content, and its screens. */
+import { CSPProvider } from '@base-ui/react/csp-provider'
+import { QueryClient } from '@tanstack/react-query'
+import { CoreAdminContext, CoreAdminUI, localStorageStore, Resource, useLocation } from 'ra-core'
+import polyglot from 'ra-i18n-polyglot'
+import english from 'ra-language-english'
+import { type ReactNode, useEffect, useMemo, useState } from 'react'
+import { createRoot } from 'react-dom/client'
+import { call, hasToken, setToken } from './api.ts'
+import { Dashboard } from './dashboard.tsx'
+import { createDataProvider } from './data-provider.ts'
+import { Create, Edit } from './form.tsx'
+import { List } from './list.tsx'
+import { type Model, ModelContext, useModel } from './model.ts'
+import { Button, Icon, Messages } from './ui.tsx'
+
+const i18n = polyglot(() => english, 'en', undefined, { allowMissing: true })
+const themes = ['system', 'light', 'dark'] as const
+const applyTheme = (theme: string) => {
+  document.documentElement.style.colorScheme = theme === 'system' ? 'light dark' : theme
+}
+applyTheme(localStorage.getItem('duet.theme') ?? 'system')
+
+const SignIn = ({ onDone, fault }: { onDone: () => void; fault: string | undefined }) => (
+  <main className="sign-in">
+    <form
+      className="card stack"
+      onSubmit={event => {
+        event.preventDefault()
+        setToken(String(new FormData(event.currentTarget).get('token')).trim())
+        onDone()
+      }}
+    >
+      <h1>Sign in</h1>
+      <label htmlFor="token">
+        Token
+        <textarea
+          id="token"
+          name="token"
+          rows={4}
+          className="input code"
+          required
+          autoComplete="off"
+          spellCheck={false}
+          aria-describedby="token-help"
+        />
+      </label>
+      <p id="token-help" className="help">
+        From <code>duet token</code> or your identity provider. This tab alone keeps it.
+      </p>
+      {fault && (
+        <p className="fault box" role="alert">
+          {fault}
+        </p>
+      )}
+      <Button type="submit" tone="main">
+        Sign in
+      </Button>
+    </form>
+  </main>
+)
+
+const Layout = ({ children }: { children?: ReactNode }) => {
+  const { title, entities, viewer } = useModel()
+  const { pathname } = useLocation()
+  const [open, setOpen] = useState(false)
+  const [theme, setTheme] = useState(localStorage.getItem('duet.theme') ?? 'system')
+  useEffect(() => setOpen(false), [pathname])
+  const here = pathname.split('/')[1] ?? ''
+  return (
+    <div className="layout">
+      <a
+        className="skip"
+        href="#main"
+        onClick={event => {
+          event.preventDefault()
+          document.getElementById('main')?.focus()
+        }}
+      >
+        To the content
+      </a>
+      <header className="bar">
+        <Button
+          tone="quiet"
+          className="icon"
+          aria-label="Menu"
+          aria-expanded={open}
+          onClick={() => setOpen(!open)}
+        >
+          <Icon name="menu" />
+        </Button>
+        <strong>{title}</strong>
+      </header>
+      <nav className={`nav ${open ? 'open' : ''}`} aria-label="Content">
+        <a className="home" href="#/" aria-current={here === '' ? 'page' : undefined}>
+          {title}
+        </a>
+        <ul>
+          {entities
+            .filter(({ may }) => may.list !== 'no')
+            .map(({ name, labels }) => (
+              <li key={name}>
+                <a href={`#/${name}`} aria-current={here === name ? 'page' : undefined}>
+                  {labels}
+                </a>
+              </li>
+            ))}
+        </ul>
+        <footer>
+          <span className="muted">{viewer.role}</span>
+          <Button
+            tone="quiet"
+            className="icon"
+            aria-label={`Theme: ${theme}`}
+            title={`Theme: ${theme}`}
+            onClick={() => {
+              const next = themes[(themes.indexOf(theme as never) + 1) % 3] ?? 'system'
+              localStorage.setItem('duet.theme', next)
+              applyTheme(next)
+              setTheme(next)
+            }}
+          >
+            <Icon name="sun" />
+          </Button>
+          <Button
+            tone="quiet"
+            className="icon"
+            aria-label="Sign out"
+            onClick={() => {
+              setToken('')
+              location.reload()
+            }}
+          >
+            <Icon name="out" />
+          </Button>
+        </footer>
+      </nav>
+      <main id="main" tabIndex={-1}>
+        {children}
+      </main>
+      <Messages />
+    </div>
+  )
+}
+
+const NotFound = () => (
+  <p className="empty">
+    There is no such page. <a href="#/">To the start</a>
+  </p>
+)
+
+const Admin = ({ model }: { model: Model }) => {
+  const [client] = useState(
+    () =>
+      new QueryClient({
+        defaultOptions: {
+          queries: {
+            retry: (count, error: any) => count < 2 && (error.status === 0 || error.status >= 500),
+            staleTime: 5000,
+          },
+        },
+      }),
+  )
+  const provider = useMemo(() => createDataProvider(model), [model])
+  return (
+    <ModelContext.Provider value={model}>
+      <CSPProvider disableStyleElements>
+        <CoreAdminContext
+          dataProvider={provider}
+          i18nProvider={i18n}
+          queryClient={client}
+          store={localStorageStore('1', `duet.${model.api}`)}
+        >
+          <CoreAdminUI
+            layout={Layout as never}
+            dashboard={Dashboard}
+            catchAll={NotFound}
+            requireAuth={false}
+            disableTelemetry
+            title={model.title}
+          >
+            {model.entities.map(({ name, may }) => (
+              <Resource
+                key={name}
+                name={name}
+                {...(may.list !== 'no' && { list: <List key={name} name={name} /> })}
+                {...(may.one && { edit: <Edit name={name} /> })}
+                {...(may.create !== 'no' && { create: <Create name={name} /> })}
+              />
+            ))}
+          </CoreAdminUI>
+        </CoreAdminContext>
+      </CSPProvider>
+    </ModelContext.Provider>
+  )
+}
+
+const Gate = () => {
+  const [model, setModel] = useState<Model>()
+  const [fault, setFault] = useState<string>()
+  const load = () => {
+    if (hasToken())
+      call('/admin/model.json').then(
+        ({ data }) => {
+          setFault(undefined)
+          setModel(data)
+        },
+        error => {
+          if (error.status === 401) setToken('')
+          setFault(error.message)
+        },
+      )
+  }
+  useEffect(load, [])
+  if (model) return <Admin model={model} />
+  return hasToken() && !fault ? (
+    <div className="loading" role="status">
+      Loading…
+    </div>
+  ) : (
+    <SignIn onDone={load} fault={fault} />
+  )
+}
+
+createRoot(document.getElementById('admin') as HTMLElement).render(<Gate />)

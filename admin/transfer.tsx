@@ -1,0 +1,177 @@
+/** Rows as CSV files, out and in. */
+
+import Papa from 'papaparse'
+import { useDataProvider, useNotify, useRefresh } from 'ra-core'
+import { useRef, useState } from 'react'
+import { faultsOf } from './api.ts'
+import type { DuetProvider } from './data-provider.ts'
+import type { Entity, Field } from './model.ts'
+import { isNumber } from './show.tsx'
+import { Button, Dialog } from './ui.tsx'
+
+/** Saves all rows that fit, at most 100,000, as CSV; gives their number. */
+export const exportRows = async (
+  provider: any,
+  entity: Entity,
+  filter: any,
+  sort: any,
+): Promise<number> => {
+  const rows: any[] = []
+  for (let page = 1; rows.length < 100_000; page++) {
+    const answer = await provider.getList(entity.name, {
+      pagination: { page, perPage: 100 },
+      sort,
+      filter,
+    })
+    rows.push(...answer.data)
+    if (answer.data.length < 100) break
+  }
+  const names = entity.fields.filter(({ hidden }) => !hidden).map(({ name }) => name)
+  const cell = (value: unknown) => {
+    const text = typeof value === 'object' && value !== null ? JSON.stringify(value) : (value ?? '')
+    // A cell that begins so would be a formula in a spreadsheet.
+    return typeof text === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  }
+  const csv = Papa.unparse({
+    fields: names,
+    data: rows.map(row => names.map(name => cell(row[name]))),
+  })
+  const address = URL.createObjectURL(new Blob(['\ufeff', csv], { type: 'text/csv' }))
+  const link = Object.assign(document.createElement('a'), {
+    href: address,
+    download: `${entity.name}.csv`,
+  })
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(address), 10_000)
+  return rows.length
+}
+
+const typed = (field: Field, text: string): unknown => {
+  if (text === '') return field.nullable ? null : undefined
+  if (isNumber(field) || field.kind === 'reference')
+    return Number.isNaN(Number(text)) ? text : Number(text)
+  if (field.kind === 'flag') return /^(true|yes|1)$/i.test(text)
+  if (field.kind === 'list' || field.kind === 'json') {
+    try {
+      return JSON.parse(text)
+    } catch {
+      return text.split(',')
+    }
+  }
+  return text
+}
+
+export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () => void }) => {
+  const provider = useDataProvider<DuetProvider>()
+  const notify = useNotify()
+  const refresh = useRefresh()
+  const [file, setFile] = useState<{ rows: any[]; unknown: string[] }>()
+  const [faults, setFaults] = useState<{ line: string; message: string }[]>([])
+  const [done, setDone] = useState<number>()
+  // The same file sent again makes nothing twice: the key of each chunk stays.
+  const key = useRef(crypto.randomUUID())
+  const fields = entity.fields.filter(({ set }) => set !== 'never')
+  const choose = (given: File | undefined) =>
+    given &&
+    Papa.parse<Record<string, string>>(given, {
+      header: true,
+      skipEmptyLines: true,
+      complete: ({ data, meta }) => {
+        const known = (name: string) =>
+          fields.find(one => one.name === name || one.label.toLowerCase() === name.toLowerCase())
+        setFaults([])
+        setFile({
+          unknown: (meta.fields ?? []).filter(name => !known(name)),
+          rows: data.map(row =>
+            Object.fromEntries(
+              Object.entries(row).flatMap(([name, text]) => {
+                const field = known(name)
+                const value = field && typed(field, String(text))
+                return field && value !== undefined ? [[field.name, value]] : []
+              }),
+            ),
+          ),
+        })
+      },
+    })
+  const run = async (dryRun: boolean) => {
+    const { rows = [] } = file ?? {}
+    setFaults([])
+    for (let at = 0; at < rows.length; at += 1000) {
+      try {
+        await provider.createRows(
+          entity.name,
+          rows.slice(at, at + 1000),
+          `${key.current}-${at}${dryRun ? '-dry' : ''}`,
+          dryRun,
+        )
+        if (!dryRun) setDone(Math.min(rows.length, at + 1000))
+      } catch (error) {
+        const found = faultsOf(error).map(({ field, message }) => {
+          const [, row, ...rest] = field.split('.')
+          return { line: `Row ${at + Number(row) + 2}`, message: `${rest.join('.')} ${message}` }
+        })
+        setFaults(
+          found.length
+            ? found
+            : [{ line: `Rows from ${at + 2}`, message: (error as Error).message }],
+        )
+        return
+      }
+    }
+    if (dryRun) notify(`All ${rows.length} rows can be imported`)
+    else {
+      notify(`${rows.length} rows imported`, { type: 'success' })
+      refresh()
+      onClose()
+    }
+  }
+  return (
+    <Dialog title={`Import ${entity.labels.toLowerCase()}`} onClose={onClose}>
+      <div className="stack">
+        <p>
+          A CSV file whose first line names the fields: {fields.map(({ name }) => name).join(', ')}.
+        </p>
+        <label>
+          File
+          <input
+            type="file"
+            accept=".csv,text/csv"
+            className="input"
+            onChange={event => choose(event.target.files?.[0])}
+          />
+        </label>
+        {file && (
+          <p>
+            {file.rows.length.toLocaleString()} rows
+            {file.unknown.length > 0 && <>; left out: {file.unknown.join(', ')}</>}
+            {done !== undefined && <>; {done.toLocaleString()} imported</>}
+          </p>
+        )}
+        {faults.length > 0 && (
+          <table className="table">
+            <thead>
+              <tr>
+                <th scope="col">Where</th>
+                <th scope="col">Fault</th>
+              </tr>
+            </thead>
+            <tbody>
+              {faults.map(({ line, message }) => (
+                <tr key={line + message}>
+                  <td>{line}</td>
+                  <td>{message}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        )}
+        <div className="dialog-actions">
+          <Button tone="main" disabled={!file} onClick={() => run(false)}>
+            Import
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  )
+}

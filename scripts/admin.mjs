@@ -1,0 +1,27 @@
+// Makes the admin's page: one script and one style sheet of admin/, with the licences of what is in them. `node scripts/admin.mjs`.
+import { fileURLToPath } from 'node:url'
+
+const here = name => fileURLToPath(new URL(`../${name}`, import.meta.url))
+
+/** Writes the files to `src/pages/assets/`; throws a plain error if esbuild is missing or refuses the source. */
+export async function buildAdmin() {
+  const { build } = await import('esbuild').catch(() => {
+    throw new Error('esbuild is not installed')
+  })
+  await build({
+    entryPoints: { admin: here('admin/main.tsx') },
+    outdir: here('src/pages/assets'),
+    inject: [here('admin/styles.ts')],
+    tsconfig: here('admin/tsconfig.json'),
+    bundle: true,
+    minify: true,
+    format: 'iife',
+    target: 'es2024',
+    jsx: 'automatic',
+    define: { 'process.env.NODE_ENV': '"production"' },
+    legalComments: 'linked',
+    logLevel: 'silent',
+  })
+}
+
+if (import.meta.main) await buildAdmin()

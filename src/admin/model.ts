@@ -1,0 +1,228 @@
+/** What the admin must know of a content beside its documents: kinds, labels, relations, and what a caller may do. Plain JSON. */
+
+import { versionPath } from '#base/paths.ts'
+import { operatorsOf } from '#model/condition.ts'
+import type { Entity } from '#model/entity.ts'
+import { type Field, isDerived, longest } from '#model/field.ts'
+import { type Model, typeName } from '#model/model.ts'
+import { linkOf } from '#model/names.ts'
+import { bulkKinds, partRelations } from '#model/parts.ts'
+import { judge, nobody, type Rule, type Viewer } from '#model/policy.ts'
+import { resourceOf } from '#model/resource.ts'
+import { isIn } from '#model/version.ts'
+import { type Route, routesOf } from '#rest/routes.ts'
+import { isSortable } from '#rest/sort.ts'
+import { askableMembers } from '#rest/where.ts'
+import type { Action } from '#write/action.ts'
+
+type Verdict = 'yes' | 'no' | 'row'
+
+/** `createdAt` as people read it: `Created at`. */
+const worded = (name: string): string => {
+  const words = name
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replaceAll('_', ' ')
+    .toLowerCase()
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+const kindOf = (field: Field): string => {
+  if (field.references) return 'reference'
+  if (field.values) return 'choice'
+  if (field.format) return field.format
+  if (field.scalar !== 'text') return field.scalar
+  if (typeof field.initial === 'object' && 'slugOf' in field.initial) return 'slug'
+  return (field.range?.max ?? 0) > 300 ? 'long' : 'text'
+}
+
+/** The member that names a row to people: what the author says, else the first short text. */
+const titleOf = ({ fields }: Entity): string | undefined =>
+  Object.keys(fields).find(
+    key => fields[key]?.scalar === 'text' && /^(name|title|label)$/.test(key),
+  ) ??
+  Object.keys(fields).find(key => {
+    const { scalar, values, rest, foldedFrom, format, settableBy } = fields[key] as Field
+    return (
+      scalar === 'text' &&
+      !values &&
+      rest &&
+      foldedFrom === undefined &&
+      !format &&
+      settableBy.kind !== 'nobody'
+    )
+  }) ??
+  Object.keys(fields).find(key => fields[key]?.format === 'email')
+
+/** The whole model as one caller sees it, in the newest version of REST. */
+export const adminModelOf = (model: Model, actions: readonly Action[], viewer: Viewer) => {
+  const { viewers, versions, settings } = model
+  const version = versions.newest
+  const verdict = (rule: Rule | undefined): Verdict => judge(rule ?? nobody, viewer, model)
+  const routes = routesOf(model).filter(({ lifetime }) => isIn(lifetime, version))
+  const spelled = (path: string) => path.replace(/:(\w+)/g, '{$1}')
+
+  const fieldOut = (name: string, key: string, entity: Entity) => {
+    const field = entity.fields[key] as Field
+    const resource = resourceOf(model, name, version)
+    const isGiven =
+      field.settableBy.kind !== 'nobody' && !isDerived(field) && !field.touched && key !== 'id'
+    const settable = isGiven ? verdict(field.settableBy) : 'no'
+    const asked = [...askableMembers(model, resource).values()].includes(key)
+    return {
+      name: resource.nameOf(key),
+      label: worded(key.replace(/Id$/, '')),
+      ...(field.description && { description: field.description }),
+      kind: kindOf(field),
+      ...(field.references && { to: field.references.entity }),
+      ...(field.values && { of: field.values }),
+      ...(field.items && { items: kindOf(field.items) }),
+      ...(field.range && { min: field.range.min, max: field.range.max }),
+      ...(field.scale > 0 && { scale: field.scale }),
+      ...(field.pattern && { pattern: field.pattern.source }),
+      ...(field.nullable && { nullable: true }),
+      ...(field.initial === undefined && settable !== 'no' && { required: true }),
+      ...(typeof field.initial === 'object' &&
+      'value' in field.initial &&
+      field.initial.value !== null &&
+      field.scalar !== 'flag' &&
+      (field.values || field.scalar === 'int')
+        ? { initial: field.initial.value }
+        : {}),
+      set: settable === 'no' ? 'never' : field.immutable ? 'create' : 'always',
+      ...(field.rest && isSortable(entity, key) && longest(field) === 0 && { sort: true }),
+      ...(asked && { where: operatorsOf(entity, key) }),
+      ...(!field.rest && { hidden: true }),
+    }
+  }
+
+  const entities = Object.entries(model.entities).flatMap(([name, entity]) => {
+    const { policy, rest } = entity
+    const own = routes.filter(route => route.entity === name)
+    const root = (kind: Route['kind']) => own.some(route => route.kind === kind && !route.below)
+    const read = verdict(policy.enter ?? policy.read)
+    const lists = own.filter(({ kind, below }) => kind === 'list' && below)
+    if (read === 'no' || (!root('list') && !root('one') && lists.length === 0)) return []
+    const resource = resourceOf(model, name, version)
+    const shown = resource.members.flatMap(member =>
+      member.kind === 'field' ? [member.field] : [],
+    )
+    const given = Object.keys(entity.fields).filter(key => {
+      const field = entity.fields[key] as Field
+      return (
+        !shown.includes(key) &&
+        field.settableBy.kind !== 'nobody' &&
+        !isDerived(field) &&
+        isIn(field, version) &&
+        field.scalar !== 'bytes'
+      )
+    })
+    const parents = own.flatMap(route =>
+      route.kind === 'create' && route.below && !route.below.through
+        ? [
+            {
+              path: spelled(route.path).replace('{parentId}', `{${route.below.field}}`),
+              by: route.below.field,
+              entity: route.below.entity,
+            },
+          ]
+        : [],
+    )
+    const title = titleOf(entity)
+    const relations = Object.entries(entity.relations).flatMap(([key, relation]) => {
+      if (relation.kind === 'one')
+        return [{ name: key, label: worded(key), kind: 'one', to: relation.to, by: relation.by }]
+      const link =
+        relation.through === undefined ? undefined : linkOf(model.entities, name, relation)
+      const words = Object.fromEntries(
+        (['create', 'update'] as const).map(mode => [
+          mode,
+          partRelations(model, name, mode).find(part => part.key === key)?.words ?? [],
+        ]),
+      )
+      const path = routes.find(
+        route =>
+          route.kind === 'list' && route.below?.entity === name && route.path.endsWith(`/${key}`),
+      )?.path
+      if (path === undefined && !(key in rest.embedded)) return []
+      return [
+        {
+          name: key,
+          label: worded(key),
+          kind: relation.parts ? (link ? 'links' : 'parts') : 'rows',
+          to: relation.to,
+          by: link?.by ?? relation.by,
+          ...(path !== undefined && { path: spelled(path).replace('{parentId}', '{id}') }),
+          ...(key in rest.embedded && { embedded: true }),
+          ...(relation.parts && { words }),
+        },
+      ]
+    })
+    const can = (kind: 'create' | 'update' | 'delete') =>
+      root(kind) || (kind === 'create' && parents.length > 0) ? verdict(policy[kind]) : 'no'
+    return [
+      {
+        name,
+        label: worded(name),
+        labels: worded(entity.plural),
+        ...(entity.description && { description: entity.description }),
+        path: `/${entity.plural}`,
+        ...(title !== undefined && { title }),
+        may: {
+          list: root('list') ? read : 'no',
+          one: root('one'),
+          create: can('create'),
+          update: can('update'),
+          delete: can('delete'),
+        },
+        paging: rest.listing.paging === 'cursor' ? 'cursor' : 'page',
+        ...(Object.keys(entity.search).length > 0 && { search: 'search' }),
+        bulk: bulkKinds(entity).filter(kind => verdict(policy[kind]) !== 'no'),
+        sums: root('aggregate'),
+        guarded: entity.fields.revision !== undefined,
+        ...(!root('create') && parents.length > 0 && { createAt: parents }),
+        filters: Object.entries(resource.filters).map(([param, { kind, field }]) => ({
+          param,
+          kind,
+          field: resource.nameOf(field),
+        })),
+        fields: [...shown, ...given].map(key => fieldOut(name, key, entity)),
+        relations,
+        actions: actions
+          .filter(
+            action => action.about === name && isIn(action, version) && action.bytes === undefined,
+          )
+          .flatMap(action => {
+            const may = verdict(action.rule)
+            if (may === 'no') return []
+            const { operationId, summary, body } = action.described
+            return [
+              {
+                name: operationId,
+                label: summary,
+                method: action.method,
+                path: spelled(action.path),
+                input: Object.entries(action.input ?? {}).map(([key, field]) => ({
+                  name: key,
+                  label: worded(key),
+                  kind: kindOf(field),
+                  set: 'always',
+                  ...(field.values && { of: field.values }),
+                  ...(field.nullable && { nullable: true }),
+                })),
+                ...(body && !action.input && { body: true }),
+                may,
+                ...(action.answers === name && entity.fields.revision && { guarded: true }),
+              },
+            ]
+          }),
+      },
+    ]
+  })
+  return {
+    version: 1,
+    api: versionPath(version),
+    currency: settings.currency,
+    viewer: { id: viewer.id, role: viewer.role, ...(viewers.entity && { entity: viewers.entity }) },
+    entities: entities.map(entity => ({ ...entity, type: typeName(entity.name) })),
+  }
+}

@@ -1,0 +1,112 @@
+/** The admin at `/admin`: its page, the model that it is made from, and what its viewer may do to rows. */
+import { existsSync, statSync } from 'node:fs'
+import { glob } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { html } from 'hono/html'
+import { mayOf } from '#admin/may.ts'
+import { adminModelOf } from '#admin/model.ts'
+import { adminPath } from '#base/paths.ts'
+import type { Content } from '#content.ts'
+import type { Core } from '#core.ts'
+import { ApiError } from '#errors.ts'
+import { exchange, type Fail, type Handle, type HttpContext } from '#http/exchange.ts'
+import type { App, Http } from '#http/request.ts'
+import { parseId } from '#model/values.ts'
+import type { Assets } from '#pages/assets.ts'
+import { htmlPage, send, type WebPage } from '#pages/page.ts'
+import { represent } from '#rest/represent.ts'
+
+/** The most rows that one request asks about. */
+const mostIds = 100
+
+/** In a checkout: where the page is written, what makes its files, and one that is made. */
+const source = fileURLToPath(new URL('../../admin/', import.meta.url))
+const builder = new URL('../../scripts/admin.mjs', import.meta.url)
+const built = fileURLToPath(new URL('../pages/assets/admin.js', import.meta.url))
+
+let building: Promise<void> | undefined
+
+/** Makes the page's files if a checkout lacks them, or has changed since. Throws a plain error where what makes them is not installed. */
+const untilBuilt = async (): Promise<void> => {
+  if (!existsSync(source)) return
+  await building
+  const madeAt = statSync(built, { throwIfNoEntry: false })?.mtimeMs ?? 0
+  for await (const name of glob('**/*.{ts,tsx,css}', { cwd: source }))
+    if (statSync(`${source}${name}`).mtimeMs > madeAt) {
+      building = import(builder.href).then(({ buildAdmin }) => buildAdmin())
+      return building
+    }
+}
+
+const policy = {
+  'script-src': "'self'",
+  'style-src': "'self'",
+  'img-src': "'self' data: blob:",
+  'connect-src': "'self'",
+  'require-trusted-types-for': "'script'",
+  'trusted-types': "'none'",
+}
+
+const pageOf = async (assets: Assets): Promise<WebPage> => {
+  const title = `Admin · ${assets.site.title}`
+  const fault = await untilBuilt().then(
+    () => undefined,
+    (error: Error) => error.message,
+  )
+  if (fault !== undefined)
+    return htmlPage(assets, {
+      title,
+      body: html`<main><h1>The admin is not built</h1><p><code>npm run build</code> makes it, with the packages for development, which <code>npm ci</code> installs.</p><pre><code>${fault}</code></pre></main>`,
+    })
+  return htmlPage(assets, {
+    title,
+    styles: ['admin.css'],
+    scripts: ['admin.js'],
+    policy,
+    body: html`<div id="admin"><p class="waiting">The admin loads here. It needs JavaScript.</p></div>`,
+  })
+}
+
+/** The ids of a query, in ascending order; throws `VALIDATION_ERROR` for too many. What is no id names no row. */
+const idsIn = (c: Http): readonly number[] => {
+  const all = (c.req.query('ids') ?? '').split(',').filter(id => id !== '')
+  if (all.length > mostIds)
+    throw new ApiError('VALIDATION_ERROR', `ids must be at most ${mostIds}, with commas between`, {
+      details: [{ field: 'ids', message: `must be at most ${mostIds}` }],
+    })
+  return [...new Set(all.flatMap(id => parseId(id) ?? []))].sort((a, b) => a - b)
+}
+
+/** Serves the admin; what it answers as JSON is the caller's own, and errors are in the form that `fail` gives them. */
+export const mountAdmin = (
+  app: App,
+  core: Core,
+  { title = 'Duet', actions }: Content,
+  edge: HttpContext,
+  fail: Fail,
+  assets: Assets,
+): void => {
+  const { model } = core
+  const named =
+    model.versions.inPlainJson.get(String(model.versions.newest)) ?? model.versions.usual
+  const serve = (path: string, answer: (...given: Parameters<Handle>) => unknown) => {
+    const handle: Handle = async (c, viewer, requestId) => {
+      if (viewer.role === 'anonymous')
+        throw new ApiError('UNAUTHENTICATED', 'The admin asks for a token: sign in first')
+      const body = JSON.stringify(await answer(c, viewer, requestId))
+      return represent(c, edge, body, { named, isPublic: false })
+    }
+    app.get(path, exchange(edge, fail, handle, path))
+  }
+  serve(`${adminPath}/model.json`, (_, viewer) => ({
+    title,
+    ...adminModelOf(model, actions, viewer),
+  }))
+  serve(`${adminPath}/may.json`, (c, viewer) => {
+    const name = c.req.query('entity') ?? ''
+    if (!Object.hasOwn(model.entities, name))
+      throw new ApiError('NOT_FOUND', `There is no entity ${name.slice(0, 40)}`)
+    return mayOf(core, actions, name, idsIn(c), viewer)
+  })
+  app.get(adminPath, async c => send(await pageOf(assets), c))
+}
