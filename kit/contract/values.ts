@@ -99,7 +99,7 @@ export const format =
 
 /** A pattern that is nothing but words to choose from, such as `^(id|name)(,(id|name))*$`; `several` may stand in a text. */
 const listInPattern = (pattern: unknown) => {
-  const [, words, several] = /^\^\(([\w.|-]+)\)(\(,\(\1\)\)\*)?\$$/.exec(String(pattern)) ?? []
+  const [, words, several] = /^\^\(([\w.:|-]+)\)(\(,\(\1\)\)\*)?\$$/.exec(String(pattern)) ?? []
   return words === undefined
     ? undefined
     : { values: words.split('|'), several: several !== undefined }

@@ -1,7 +1,13 @@
 /** What a field of groups asks for in the GraphQL API, as a root of a read. */
 import type { FieldNode } from 'graphql'
 import { askedFields } from '#graphql/aggregate.ts'
-import { argumentFaults, argumentOf, decidingArgument, inputFault } from '#graphql/arguments.ts'
+import {
+  argumentFault,
+  argumentFaults,
+  argumentOf,
+  decidingArgument,
+  inputFault,
+} from '#graphql/arguments.ts'
 import type { WriteConnection } from '#graphql/connection.ts'
 import { GraphqlErrors } from '#graphql/errors.ts'
 import { askedOf, collectFields, queryField, type Selecting, startOf } from '#graphql/execution.ts'
@@ -29,9 +35,14 @@ export const aggregateRoot = (
   const given = (name: string) => decidingArgument(field, node, name, variables)
   const orderBy = ((given('orderBy') ?? []) as readonly OrderInput[]).map(term => {
     const [[name = '', by = ''] = []] = Object.entries(term)
-    if (typeof by === 'string') return { name, descending: by === 'DESC' }
-    const [[of, way] = ['', '']] = Object.entries(by)
-    return { name: `${name}.${of}`, descending: way === 'DESC' }
+    const [[of, way] = ['', '']] = typeof by === 'string' ? [[name, by]] : Object.entries(by)
+    const called = typeof by === 'string' ? name : `${name}.${of}`
+    const descending = way.startsWith('DESC')
+    if (way.endsWith('_IGNORING_CASE')) {
+      const message = `names ${called}, and groups have no order without case: take ${descending ? 'DESC' : 'ASC'}`
+      throw argumentFault(node, 'orderBy', message)
+    }
+    return { name: called, descending }
   })
   const having = given('having') ?? undefined
   const timeZone = given('timeZone') as string | null | undefined

@@ -51,7 +51,7 @@ export const defaultOrder = ({ graphql }: Entity): readonly Sort[] => [
  * `usual` is its order otherwise, and `more` how many keys follow those of another one.
  */
 const pagingOf = (
-  { core, schema, slots, variables }: Selecting,
+  selecting: Selecting,
   field: AnyField,
   node: FieldNode,
   {
@@ -68,8 +68,9 @@ const pagingOf = (
     readonly more?: number
   },
 ) => {
+  const { core, schema, slots, variables } = selecting
   const fault = (name: string, message: string) => argumentFault(node, name, message)
-  const order = orderIn(field, node, variables)
+  const order = orderIn(selecting, field, node)
   const searched = searchIn(slots, field, node, variables, order)
   const { sort = usual } = searched
   const words = wordsIn(field, node)

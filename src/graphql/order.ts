@@ -10,16 +10,22 @@ import {
 } from 'graphql'
 import { argumentFault, decidingArgument, small, type Variables } from '#graphql/arguments.ts'
 import { searchArgument } from '#graphql/search.ts'
+import { foldedCopy } from '#model/condition.ts'
 import { type Entity, mayAskField, mayAskRelation } from '#model/entity.ts'
 import { isOrdering } from '#model/field.ts'
-import { type Model, typeName } from '#model/model.ts'
+import { entityOf, type Model, typeName } from '#model/model.ts'
 import type { Lifetime } from '#model/version.ts'
 import { mostHops, mostKeys, type Sort } from '#read/selection.ts'
 
 export const direction = new GraphQLEnumType({
   name: 'SortDirection',
-  description: 'Null comes last in both.',
-  values: { ASC: {}, DESC: {} },
+  description: 'Null comes last in all.',
+  values: {
+    ASC: {},
+    DESC: {},
+    ASC_IGNORING_CASE: { description: 'For texts that lists are searched by without case.' },
+    DESC_IGNORING_CASE: { description: 'For texts that lists are searched by without case.' },
+  },
 })
 
 /** Gives the arguments `search` and `orderBy` of the lists of an entity; `marked` says whether a field is deprecated. */
@@ -71,10 +77,8 @@ export const orderArguments = (model: Model, marked: (field: Lifetime) => object
     const search = searchArgument(entities[entity] as Entity)
     if (!type) return { ...search }
     const description = 'The keys of their order, the first one first.'
-    return {
-      ...search,
-      orderBy: { type: new GraphQLList(new GraphQLNonNull(type)), description },
-    }
+    const keys = new GraphQLList(new GraphQLNonNull(type))
+    return { ...search, orderBy: { type: keys, description, extensions: { orders: entity } } }
   }
 }
 
@@ -83,9 +87,12 @@ type OrderInput = { readonly [member: string]: string | OrderInput }
 
 /** The order that a list is asked for; undefined if it is asked for none. The variables in it decide the plan. */
 export const orderIn = (
+  {
+    core: { model },
+    variables,
+  }: { readonly core: { readonly model: Model }; readonly variables: Variables },
   field: GraphQLField<unknown, unknown>,
   node: FieldNode,
-  variables: Variables,
 ): readonly Sort[] | undefined => {
   const value = decidingArgument(field, node, 'orderBy', variables)
   const fault = (message: string) => argumentFault(node, 'orderBy', message)
@@ -103,8 +110,20 @@ export const orderIn = (
     }
     const path = members.slice(0, -1)
     if (path.length > mostHops) throw fault(`goes across more than ${mostHops} relations`)
-    const field = members.at(-1) ?? ''
-    const descending = direction === 'DESC'
-    return { path, field, descending, nullsLast: true, member: members.join('.') }
+    const own = members.at(-1) ?? ''
+    const member = members.join('.')
+    const way = String(direction)
+    const [descending, isLoose] = [way.startsWith('DESC'), way.endsWith('_IGNORING_CASE')]
+    const first = String(field.args.find(({ name }) => name === 'orderBy')?.extensions.orders)
+    const entity = path.reduce(
+      (at, name) => entityOf(model, at.relations[name]?.to ?? ''),
+      entityOf(model, first),
+    )
+    const copy = isLoose ? foldedCopy(entity, own) : own
+    if (copy === undefined)
+      throw fault(
+        `names ${member}, which has no order without case: take ${descending ? 'DESC' : 'ASC'}`,
+      )
+    return { path, field: copy, descending, nullsLast: true, member }
   })
 }

@@ -335,7 +335,10 @@ export type ComparedEntity = {
 }
 
 /** The folded copy of a text field, or the field itself if it is one. */
-const foldedCopy = ({ fields }: ComparedEntity, key: string): string | undefined =>
+export const foldedCopy = (
+  { fields }: Pick<ComparedEntity, 'fields'>,
+  key: string,
+): string | undefined =>
   fields[key]?.foldedFrom === undefined
     ? Object.keys(fields).find(other => fields[other]?.foldedFrom === key && !fields[other]?.cut)
     : key

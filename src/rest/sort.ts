@@ -1,5 +1,6 @@
 /** The order of a list of the REST API: what `sort` may name, and what a request asks for. */
 import { nearest } from '#base/text.ts'
+import { foldedCopy } from '#model/condition.ts'
 import { type Entity, mayAskField, type Relation } from '#model/entity.ts'
 import { isOrdering } from '#model/field.ts'
 import { fieldOf, type Model } from '#model/model.ts'
@@ -21,11 +22,20 @@ const leadsOn = ({ entity }: Resource, name: string, { kind, by, graphql }: Rela
 export const isSortable = (entity: Entity, key: string): boolean =>
   mayAskField(entity, key) && isOrdering(fieldOf(entity, key))
 
-/** The members of an object that rows can be ordered by, `relevance` in a search, and those across one of its relations to one row. */
+/** The folded copy of a text, by which rows are ordered without case. */
+const looseOf = (entity: Entity, key: string): string | undefined =>
+  fieldOf(entity, key).scalar === 'text' ? foldedCopy(entity, key) : undefined
+
+/** What stands behind a member whose case an order ignores. */
+const ignoringCase = ':ignoringCase'
+
+/** The members of an object that rows can be ordered by, those whose case may be ignored also without it, `relevance` in a search, and those across one of its relations to one row. */
 export const sortableMembers = (model: Model, resource: Resource): readonly string[] => {
   const own = ({ members, entity }: Resource): readonly string[] =>
     members.flatMap(member =>
-      member.kind === 'field' && isSortable(entity, member.field) ? [member.name] : [],
+      member.kind === 'field' && isSortable(entity, member.field)
+        ? [member.name, ...(looseOf(entity, member.field) ? [member.name + ignoringCase] : [])]
+        : [],
     )
   const across = Object.entries(resource.entity.relations).flatMap(([name, relation]) =>
     leadsOn(resource, name, relation)
@@ -40,9 +50,10 @@ export const sortableMembers = (model: Model, resource: Resource): readonly stri
 const keyOf = (model: Model, resource: Resource, value: string): Sort | undefined => {
   const descending = value.startsWith('-')
   const member = descending ? value.slice(1) : value
+  const isLoose = member.endsWith(ignoringCase)
   if (member === 'relevance' && Object.keys(resource.entity.search).length > 0)
     return { field: member, isRelevance: true, descending, member }
-  const path = member.split('.')
+  const path = (isLoose ? member.slice(0, -ignoringCase.length) : member).split('.')
   const last = path.pop() ?? ''
   if (path.length > mostHops) return undefined
   let at = resource
@@ -54,7 +65,8 @@ const keyOf = (model: Model, resource: Resource, value: string): Sort | undefine
   }
   const shown = at.members.find(one => one.kind === 'field' && one.name === last)
   if (shown?.kind !== 'field' || !isSortable(at.entity, shown.field)) return undefined
-  return { path, field: shown.field, descending, nullsLast: true, member }
+  const field = isLoose ? looseOf(at.entity, shown.field) : shown.field
+  return field === undefined ? undefined : { path, field, descending, nullsLast: true, member }
 }
 
 /**

@@ -441,3 +441,62 @@ describe('a choice of odd words', () => {
     assert.deepEqual([status, json.errors[0].field], [422, 'kind'])
   })
 })
+
+describe('an order without case', () => {
+  const names = ['anna', 'Berta', 'ÄNNE', 'änne', 'Anna', 'berta']
+  const codes = names.map((_, at) => `order ${at}`)
+  before(async () => {
+    for (const [at, name] of names.entries()) await note({ name, code: codes[at] })
+  })
+  const loosely = ['anna', 'Anna', 'Berta', 'berta', 'ÄNNE', 'änne']
+  const inRest = async (sort: string) => {
+    const { json, text } = await world.ask(`GET /api/notes?code[in]=${codes.join()}&sort=${sort}`)
+    return json.data?.map(({ name }: { name: string }) => name) ?? text
+  }
+  const inGraphql = async (direction: string) => {
+    const { json, text } = await world.gql(
+      `{ notes(limit: 10, where: { code: { in: ${JSON.stringify(codes)} } }, orderBy: [{ name: ${direction} }]) { name } }`,
+    )
+    return json.data?.notes.map(({ name }: { name: string }) => name) ?? text
+  }
+
+  test('is that of the folded copy, ties in the order of their ids, in both APIs', async () => {
+    assert.deepEqual(await inRest('name:ignoringCase'), loosely)
+    assert.deepEqual(await inGraphql('ASC_IGNORING_CASE'), loosely)
+    const down = ['ÄNNE', 'änne', 'Berta', 'berta', 'anna', 'Anna']
+    assert.deepEqual(await inRest('-name:ignoringCase'), down)
+    assert.deepEqual(await inGraphql('DESC_IGNORING_CASE'), down)
+    const strictly = ['Anna', 'Berta', 'anna', 'berta', 'ÄNNE', 'änne']
+    assert.deepEqual(await inRest('name'), strictly)
+    assert.deepEqual(await inGraphql('ASC'), strictly)
+  })
+
+  test('goes on from page to page', async () => {
+    const found: string[] = []
+    let cursor = ''
+    for (let pages = 0; cursor !== null && pages < 9; pages++) {
+      const { json } = await world.ask(
+        `GET /api/notes?code[in]=${codes.join()}&sort=name:ignoringCase&limit=1&cursor=${cursor}`,
+      )
+      found.push(json.data[0].name)
+      cursor = json.pagination.nextCursor
+    }
+    assert.deepEqual(found, loosely)
+  })
+
+  test('is refused by name where a text has none', async () => {
+    const { status, json } = await world.ask('GET /api/notes?sort=code:ignoringCase')
+    assert.deepEqual([status, json.errors[0].field], [422, 'sort'])
+    const { json: refused } = await world.gql(
+      '{ notes(orderBy: [{ code: DESC_IGNORING_CASE }]) { id } }',
+    )
+    assert.match(
+      refused.errors[0].message,
+      /names code, which has no order without case: take DESC/,
+    )
+    const { json: groups } = await world.gql(
+      '{ notesAggregate(groupBy: [kind], orderBy: [{ kind: ASC_IGNORING_CASE }]) { kind } }',
+    )
+    assert.match(groups.errors[0].message, /groups have no order without case/)
+  })
+})
