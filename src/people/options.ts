@@ -1,6 +1,6 @@
 /** What Duet has better-auth do: every option that is not left to its default, and why. */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { createHmac } from 'node:crypto'
+import { createHmac, hash } from 'node:crypto'
 import type { BetterAuthOptions, BetterAuthPlugin } from 'better-auth'
 import {
   APIError,
@@ -198,15 +198,11 @@ export const optionsOf = (settings: PeopleSettings, services: PeopleServices) =>
     appName: settings.title,
     baseURL: url,
     basePath: '/auth',
-    ...(oldSecret === undefined
-      ? { secret }
-      : {
-          secrets: [
-            { version: 2, value: secret },
-            { version: 1, value: oldSecret },
-          ],
-          secret: oldSecret,
-        }),
+    // What is sealed names its secret, so that it opens as long as that one is set as the old one.
+    secrets: [secret, ...(oldSecret === undefined ? [] : [oldSecret])].map(value => ({
+      version: Number.parseInt(hash('sha256', value).slice(0, 7), 16),
+      value,
+    })),
     database,
     // Off by default too; a later release may think otherwise.
     telemetry: { enabled: false },

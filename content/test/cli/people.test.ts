@@ -69,7 +69,21 @@ test('the first admin of a production store signs in by the link that people add
     /DUET_PEOPLE_SECRET is not the one that this store was used with/,
   )
   const rotated = await serve({ ...other, DUET_PEOPLE_SECRET_OLD: peopleSecret })
-  assert.equal((await fetch(`${rotated.url}/auth/get-session`)).status, 200)
+  assert.equal((await fetch(`${rotated.url}/auth/token`, { headers: session })).status, 401)
+  const [, later = ''] =
+    /#link=(\S+)/.exec((await people('add', '--email', 'ada@example.org')).stdout) ?? []
+  const anew = await fetch(`${rotated.url}/auth/sign-in/link`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ token: later }),
+  })
+  const renewed = { Authorization: `Bearer ${anew.headers.get('set-auth-token')}` }
+  // The key that the old secret sealed signs on.
+  assert.equal((await fetch(`${rotated.url}/auth/token`, { headers: renewed })).status, 200)
+  assert.equal(
+    ((await (await fetch(`${rotated.url}/auth/jwks`)).json()) as { keys: unknown[] }).keys.length,
+    1,
+  )
   await rotated.end()
 })
 

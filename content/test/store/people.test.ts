@@ -1,0 +1,351 @@
+/** Sign-in by providers and passwords, and the attacks on whose row it is. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { getAuthTables } from 'better-auth/db'
+import { withOpened } from '#base/with-opened.ts'
+import { columnName } from '#model/names.ts'
+import { optionsOf } from '#people/options.ts'
+import { queryOf } from '#sql/engine.ts'
+import { identityProvider, throughProvider } from '../support/identity-provider.ts'
+import {
+  askCode,
+  claimsOf,
+  codeFor,
+  home,
+  mailTo,
+  signIn,
+  type Visitor,
+  visitorOf,
+} from '../support/visitor.ts'
+import { createWorld, peopleSecret, type World } from '../world.ts'
+
+let provider: Awaited<ReturnType<typeof identityProvider>>
+let world: World
+const people = () => ({
+  ways: ['code', 'oidc', 'password'] as const,
+  providers: [provider.settings],
+})
+before(async () => {
+  provider = await identityProvider()
+  world = await createWorld({ people: people() })
+})
+after(async () => {
+  await world.close()
+  provider.close()
+})
+
+/** Signs in with the provider as somebody; gives where the browser is sent in the end. */
+const withProvider = async (
+  [sub, email, verified]: readonly [string, string, boolean],
+  by: Visitor = visitorOf(world),
+  path = '/auth/sign-in/social',
+  more: object = { requestSignUp: true },
+) => {
+  provider.as({ sub, email, verified })
+  const where = { callbackURL: '/account', errorCallbackURL: '/signin' }
+  const started = await by.post(path, { provider: 'test', ...where, ...more })
+  if (typeof started.json?.url !== 'string')
+    return { by, to: String(started.code), back: undefined }
+  const back = await throughProvider(started.json.url)
+  const done = await by.get(back.pathname + back.search)
+  return { by, to: (done.headers.get('location') ?? done.text).replace(home, ''), back }
+}
+const userOf = async (by: Visitor) => (await by.get('/auth/get-session')).json?.user
+const count = async (text: string, ...values: readonly (string | number)[]) =>
+  Number((await world.rows(text, ...values))[0]?.[0])
+
+test('the tables have exactly the columns that the library asks for, on this engine', async () => {
+  const options = optionsOf(
+    {
+      title: 'Duet',
+      url: home,
+      secret: peopleSecret,
+      oldSecret: undefined,
+      signUp: true,
+      signUpRate: 1,
+      limited: true,
+      origins: [home],
+      ...people(),
+    },
+    {
+      database: undefined,
+      mail: async () => {},
+      later: () => {},
+      log: () => {},
+      call: async () => {},
+    },
+  )
+  const tables = Object.values(getAuthTables(options)).filter(({ modelName }) =>
+    modelName.startsWith('auth_'),
+  )
+  assert.equal(tables.length, 5)
+  const { dialect, session } = world.store
+  for (const { modelName, fields } of tables) {
+    const wanted = Object.entries(fields).map(([key, { fieldName = key }]) =>
+      columnName(fieldName.replace('ID', 'Id')),
+    )
+    const columns = queryOf(dialect.columnsOf(modelName), dialect)
+    const there = (await withOpened(session('reading'), ({ query }) => query(columns))).map(
+      ([name]) => String(name),
+    )
+    assert.deepEqual(there.toSorted(), ['id', ...wanted].toSorted(), modelName)
+  }
+})
+
+test('a new person comes by a provider that vouches for the address, and its tokens are not kept', async () => {
+  const { by, to } = await withProvider(['alice', 'Alice@example.org', true])
+  assert.equal(to, '/account')
+  const user = await userOf(by)
+  assert.deepEqual([user.name, user.emailVerified, user.role], ['alice', true, 'user'])
+  const kept = await world.rows(
+    "select access_token, refresh_token, id_token from auth_accounts where account_id = 'alice'",
+  )
+  assert.deepEqual(kept, [[null, null, null]])
+  assert.equal(claimsOf(await by.bearer()).sub, user.id)
+  const again = await withProvider(
+    ['alice', 'elsewhere@example.org', false],
+    undefined,
+    undefined,
+    {},
+  )
+  assert.equal((await userOf(again.by)).id, user.id)
+})
+
+test('a provider makes no row of an address that it does not vouch for, nor without being asked to', async () => {
+  const unproved = await withProvider(['un', 'un@example.org', false])
+  assert.match(unproved.to, /^\/signin\?error=email_not_proved/)
+  const unasked = await withProvider(['zed', 'zed@example.org', true], undefined, undefined, {})
+  assert.match(unasked.to, /^\/signin\?error=/)
+  assert.equal(
+    await count(
+      "select count(*) from users where email_key in ('un@example.org', 'zed@example.org')",
+    ),
+    0,
+  )
+})
+
+test('a provider never claims a known address, proved or not; its owner takes a code, and links then', async () => {
+  await signIn(world, 'victim@example.org', { name: 'Victim' })
+  for (const verified of [true, false])
+    assert.match(
+      (await withProvider(['mallory', 'victim@example.org', verified])).to,
+      /error=account_not_linked/,
+    )
+  await world.ask('POST /api/users', { body: { name: 'Row', email: 'Row@example.org' } })
+  await mailTo(world, 'Row@example.org', /./)
+  for (const verified of [true, false])
+    assert.match(
+      (await withProvider(['row', 'row@example.org', verified])).to,
+      /error=account_not_linked/,
+    )
+  const owner = await signIn(world, 'row@example.org', { mailed: 'Row@example.org' })
+  assert.equal(
+    (await withProvider(['row', 'row@example.org', true], owner.by, '/auth/link-social', {})).to,
+    '/account',
+  )
+  assert.equal(
+    (await userOf((await withProvider(['row', 'row@example.org', true])).by)).id,
+    owner.id,
+  )
+
+  const other = await signIn(world, 'other@example.org')
+  const taken = await withProvider(
+    ['row', 'row@example.org', true],
+    other.by,
+    '/auth/link-social',
+    {},
+  )
+  assert.match(taken.to, /error=/)
+  const unproved = await withProvider(
+    ['new', 'other@example.org', false],
+    other.by,
+    '/auth/link-social',
+    {},
+  )
+  assert.match(unproved.to, /error=/)
+})
+
+test('an identity is removed by a fresh session alone, and signs in no more', async () => {
+  const { by, id } = await signIn(world, 'linker@example.org')
+  await withProvider(['linker', 'linker-there@example.org', true], by, '/auth/link-social', {})
+  const [account] = (await by.get('/auth/list-accounts')).json
+  const unlink = { providerId: 'test', accountId: account.id }
+  const age = (by: number) =>
+    world.change(
+      'update auth_sessions set created_at = created_at + ?1 where user_id = ?2',
+      by,
+      Number(id),
+    )
+  await age(-700_000)
+  assert.equal((await by.post('/auth/unlink-account', unlink)).status, 403)
+  const link = { provider: 'test', callbackURL: '/account' }
+  assert.equal((await by.post('/auth/link-social', link)).code, 'STEP_UP_NEEDED')
+  await age(700_000)
+  assert.equal((await by.post('/auth/unlink-account', unlink)).status, 200)
+  assert.match(
+    (await withProvider(['linker', 'linker-there@example.org', true], undefined, undefined, {})).to,
+    /error=/,
+  )
+})
+
+test('a callback in another browser, or a second time, signs nobody in, and none leads elsewhere', async () => {
+  provider.as({ sub: 'carol', email: 'carol@example.org', verified: true })
+  const by = visitorOf(world)
+  const started = await by.post('/auth/sign-in/social', {
+    provider: 'test',
+    callbackURL: '/account',
+    requestSignUp: true,
+  })
+  const back = await throughProvider(started.json.url)
+  const other = visitorOf(world)
+  await other.get(back.pathname + back.search)
+  assert.equal(await userOf(other), undefined)
+  for (const callbackURL of [
+    'https://evil.example/',
+    '//evil.example',
+    '/\\evil.example',
+    'javascript:alert(1)',
+  ]) {
+    const { status } = await by.post('/auth/sign-in/social', { provider: 'test', callbackURL })
+    assert.ok(status >= 400, callbackURL)
+  }
+  const idToken = { provider: 'test', idToken: { token: 'x.y.z' } }
+  const withToken = await visitorOf(world).post('/auth/sign-in/social', idToken)
+  assert.equal(withToken.json?.user, undefined)
+})
+
+test('a blocked person comes in by no provider', async () => {
+  const { by } = await withProvider(['barry', 'barry@example.org', true])
+  const { id } = await userOf(by)
+  await world.ask(`PATCH /api/users/${id}`, { as: 1, body: { status: 'suspended' } })
+  const again = await withProvider(['barry', 'barry@example.org', true])
+  assert.equal(await userOf(again.by), undefined)
+})
+
+const long = 'correct horse of mine'
+const enter = (email: string, password: string, by = visitorOf(world)) =>
+  by.post('/auth/sign-in/email', { email, password })
+const linkTo = async (email: string, mailed = email) => {
+  const asked = await visitorOf(world).post('/auth/request-password-reset', { email })
+  assert.equal(asked.status, 200, asked.text)
+  const { text } = await mailTo(world, mailed, /^Set your password/)
+  return /#reset=(\S+)/.exec(text)?.[1] ?? ''
+}
+const reset = (token: string, newPassword = long) =>
+  visitorOf(world).post('/auth/reset-password', { newPassword, token })
+
+test('a password comes by a mail to a proved address, ends all sessions, and each link is good once', async () => {
+  const { by, id } = await signIn(world, 'pat@example.org')
+  assert.equal((await enter('pat@example.org', long)).status, 401)
+  const token = await linkTo('pat@example.org')
+  assert.equal((await reset(token, 'short')).status, 400)
+  assert.equal((await reset(token)).status, 200)
+  assert.equal((await reset(token)).status, 400)
+  assert.equal((await by.get('/auth/token')).status, 401)
+  const entered = await enter('PAT@example.org', long)
+  assert.equal(entered.json?.user?.id, id, entered.text)
+  const wrong = await enter('pat@example.org', 'another horse of mine')
+  const unknown = await enter('nobody-here@example.org', 'another horse of mine')
+  assert.deepEqual([wrong.status, wrong.code], [unknown.status, unknown.code])
+  await world.ask('POST /api/users', { body: { name: 'Un', email: 'unproved@example.org' } })
+  await mailTo(world, 'unproved@example.org', /./)
+  const before = world.letters.length
+  for (const email of ['unproved@example.org', 'unknown-here@example.org'])
+    assert.equal(
+      (await visitorOf(world).post('/auth/request-password-reset', { email })).text,
+      '{"status":true}',
+    )
+  await linkTo('pat@example.org')
+  assert.equal(world.letters.length, before + 1)
+})
+
+test('a link that was mailed before the address changed sets no password', async () => {
+  const { by, id } = await signIn(world, 'moved@example.org')
+  const token = await linkTo('moved@example.org')
+  const headers = await by.bearer()
+  const patched = await by.send(
+    'PATCH',
+    `/api/users/${id}`,
+    { email: 'moved2@example.org' },
+    { headers },
+  )
+  assert.equal(patched.status, 200)
+  assert.equal((await reset(token)).status, 400)
+  await signIn(world, 'moved2@example.org')
+  assert.equal((await reset(token)).status, 400)
+})
+
+test('six passwords for one address in ten minutes are too many, and its code still signs in', async () => {
+  const { id } = await signIn(world, 'tried@example.org')
+  await reset(await linkTo('tried@example.org'))
+  const tries = await Promise.all(
+    Array.from({ length: 8 }, (_, n) => enter('tried@example.org', `wrong horse of mine ${n}`)),
+  )
+  assert.deepEqual(
+    tries.map(({ status }) => status).toSorted(),
+    [401, 401, 401, 401, 401, 429, 429, 429],
+  )
+  assert.equal((await enter('tried@example.org', long)).code, 'TOO_MANY_ATTEMPTS')
+  assert.equal((await signIn(world, 'tried@example.org')).id, id)
+})
+
+test('a stranger who gives a row of theirs an address, with password and identity, keeps none of them once its owner comes', async () => {
+  const mal = await signIn(world, 'mal@example.org')
+  await reset(await linkTo('mal@example.org'))
+  const back = await signIn(world, 'mal@example.org')
+  await withProvider(['mal', 'mal-there@example.org', true], back.by, '/auth/link-social', {})
+  const headers = await back.by.bearer()
+  await back.by.send('PATCH', `/api/users/${mal.id}`, { email: 'prey@example.org' }, { headers })
+  const prey = await signIn(world, 'prey@example.org')
+  assert.equal(prey.id, mal.id)
+  assert.equal(
+    await count('select count(*) from auth_accounts where user_id = ?1', Number(mal.id)),
+    0,
+  )
+  assert.equal(
+    await count('select count(*) from auth_sessions where user_id = ?1', Number(mal.id)),
+    1,
+  )
+  assert.notEqual((await enter('prey@example.org', long)).status, 200)
+})
+
+test('an address that is patched while its code is proved is never proved by the code of another', async () => {
+  for (let n = 0; n < 8; n++) {
+    const { by, id } = await signIn(world, `race${n}@example.org`)
+    const headers = await by.bearer()
+    const patch = (email: string) => by.send('PATCH', `/api/users/${id}`, { email }, { headers })
+    await patch(`mine${n}@example.org`)
+    await askCode(visitorOf(world), `mine${n}@example.org`)
+    const otp = await codeFor(world, `mine${n}@example.org`)
+    const proving = visitorOf(world).post('/auth/sign-in/email-otp', {
+      email: `mine${n}@example.org`,
+      otp,
+    })
+    await Promise.all([proving, patch(`theirs${n}@example.org`)])
+    const [row] = await world.rows(
+      'select email, email_verified from users where id = ?1',
+      Number(id),
+    )
+    assert.ok(!(String(row?.[0]).startsWith('theirs') && row?.[1] === 1), String(row))
+  }
+})
+
+test('letters to one address are limited, and beyond that nothing is made: no code comes with new tries', async () => {
+  const strict = await createWorld({ people: { ...people(), limited: true } })
+  try {
+    const by = visitorOf(strict)
+    const first = await askCode(by, 'limited@example.org')
+    const otp = await codeFor(strict, 'limited@example.org')
+    const second = await askCode(by, 'limited@example.org')
+    assert.deepEqual([second.status, second.text], [first.status, first.text])
+    const entered = await by.post('/auth/sign-in/email-otp', { email: 'limited@example.org', otp })
+    assert.equal(entered.status, 200, entered.text)
+    assert.equal(strict.letters.filter(({ to }) => to === 'limited@example.org').length, 1)
+    let last = await askCode(by, 'other0@example.org')
+    for (let n = 1; n < 12; n++) last = await askCode(by, `other${n}@example.org`)
+    assert.equal(last.status, 429)
+    assert.ok(Number(last.headers.get('retry-after')) > 0)
+  } finally {
+    await strict.close()
+  }
+})
