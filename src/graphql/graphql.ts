@@ -172,16 +172,14 @@ const mutate = async (
   execution: Execution,
 ): Promise<GraphqlResult> => {
   const { operation, variables, viewer } = execution
-  // Each mutation of an operation counts as a request does, and so does each row it creates; the first request is counted already.
+  // Each mutation of an operation counts as a request does; the first is counted already.
   const fields = collectFields([operation.node.selectionSet], operation, variables).values()
   const roots = [...fields].flatMap(([node]) => schema.roots.get(node?.name.value ?? '') ?? [])
-  for (const { kind, entity } of roots)
-    if (kind === 'create') await edge.limiter?.countCreation(c, viewer, entity)
   await countWork(edge, c, viewer, roots.length - 1)
   const begin = beginningRows(edge, c, viewer)
   const counting = {
     signUp: () => edge.limiter?.countSignUp(c, viewer, core.model.viewers.entity),
-    creation: (entity: string) => edge.limiter?.countCreation(c, viewer, entity),
+    creation: (acting: Viewer, entity: string) => edge.limiter?.countCreation(c, acting, entity),
     rows: begin,
   }
   const finding = { ...readOptionsOf(edge, c, viewer), spent: 0, begin }

@@ -16,14 +16,23 @@ import type { RootField } from '#graphql/schema.ts'
 import { itemsOf } from '#graphql/selection.ts'
 import { conditionOf } from '#graphql/where.ts'
 import type { WriteFacts } from '#http/reply.ts'
-import { entityOf, notFound, typeName } from '#model/model.ts'
+import { entityOf, type Model, notFound, typeName } from '#model/model.ts'
 import { partRelations } from '#model/parts.ts'
 import type { Asks } from '#read/access.ts'
 import { resolveAsked } from '#read/asking.ts'
 import { plan } from '#read/planner.ts'
 import { oneRow, VIEWER } from '#read/selection.ts'
 import { actionCommand, actionPrecheck } from '#write/action.ts'
-import { type Command, commandOf, permit } from '#write/command.ts'
+import { type Command, commandOf, permit, type Writing } from '#write/command.ts'
+import {
+  type AskedChange,
+  admit,
+  type CallerCounts,
+  countMade,
+  changeOf as plainChange,
+  readThen,
+  referencesIn,
+} from '#write/door.ts'
 import {
   create,
   createPrecheck,
@@ -46,7 +55,6 @@ import {
   writeMany,
 } from '#write/many.ts'
 import { inputWithParts, madeBy, rowsIn, rowsOfMany, withParts } from '#write/parts.ts'
-import { actingViewer } from '#write/viewer.ts'
 import { commit, type Finding, type Reading } from '#write/write.ts'
 
 /** A field of the operation that writes. */
@@ -70,9 +78,7 @@ type Mutated = WriteFacts & {
 }
 
 /** What counts rows before they are made: that of the viewer, and those of an entity that are parts of others. */
-type Counting = {
-  readonly signUp: () => unknown
-  readonly creation: (entity: string) => unknown
+type Counting = CallerCounts & {
   /** Begins the rows of a field. */
   readonly rows: (rows: number) => Promise<void>
 }
@@ -86,11 +92,17 @@ export const runMutation = async (
 ): Promise<Mutated> => {
   const fields = planMutation(asked)
   const writes = fields.filter(field => 'root' in field)
-  const execution = await actingExecution(asked, writes, counting.signUp)
+  const { viewer } = await admitted(asked, writes, counting)
+  const execution = { ...asked, viewer }
   // A right to a row is known to the store only. Of a single field, its command says it.
   const checks =
     writes.length > 1
-      ? await Promise.allSettled(writes.map(field => runPrecheck(execution, field)))
+      ? await Promise.allSettled(
+          writes.map(async field => {
+            const command = precheckOf(execution, field)()
+            if (command) await commit(execution.core, command, null)
+          }),
+        )
       : []
   for (const [index, check] of checks.entries()) {
     const error: unknown = check.status === 'rejected' ? check.reason : undefined
@@ -120,23 +132,32 @@ export const runMutation = async (
   return { data: `{${members.join()}}`, replayed, position }
 }
 
-/** The execution for the row of the viewer's token. */
-const actingExecution = async (
-  execution: Execution,
+/** The context of the fields' writes; an error is about the first of them. */
+const admitted = async (
+  { core, viewer }: Execution,
   writes: readonly WriteField[],
-  countSignUp: () => unknown,
-): Promise<Execution> => {
-  const { core, viewer } = execution
+  counting: Counting,
+): Promise<Writing> => {
   const [first] = writes
-  if (viewer.subject === undefined || !first) return execution
-  const { entity } = core.model.viewers
-  // Who makes its row by one of the fields has none made for it.
-  const makes = writes.some(({ root }) => root.kind === 'create' && root.entity === entity)
+  if (!first) return writingFor(core, viewer)
   try {
-    const acting = await actingViewer(core, viewer, makes ? undefined : countSignUp)
-    return { ...execution, viewer: acting }
+    const changes = writes.map(({ root }) => changeOf(core.model, root))
+    return await admit(core, viewer, changes, counting)
   } catch (error) {
     throw error instanceof ApiError ? error.locatedAt(first.location) : error
+  }
+}
+
+/** What a field asks to be done. */
+const changeOf = (model: Model, root: RootField): AskedChange => {
+  const { kind, entity } = root
+  if (kind === 'action') return { rule: root.action.rule, what: root.action.name }
+  const operation = kind.replace('Many', '') as 'create' | 'update' | 'delete'
+  const makes = operation === 'create' ? entity : undefined
+  return {
+    ...plainChange(entityOf(model, entity), operation),
+    makes,
+    isMany: kind === 'createMany',
   }
 }
 
@@ -156,14 +177,10 @@ const planMutation = (
     const definition = schema.schema.getMutationType()?.getFields()[node.name.value]
     let rows: ManyWrite['rows'] | undefined
     try {
-      if (kind === 'action') permit(writingFor(core, viewer), root.action.rule, root.action.name)
-      else {
-        const { policy, plural } = entityOf(core.model, entity)
-        const right = kind.replace('Many', '') as 'create' | 'update' | 'delete'
-        permit(writingFor(core, viewer), policy[right], `${right} ${plural}`)
-        if (kind === 'updateMany' || kind === 'deleteMany')
-          rows = rowsOf(execution, root, definition, node, asks)
-      }
+      const { rule, what } = changeOf(core.model, root)
+      permit(writingFor(core, viewer), rule, what)
+      if (kind === 'updateMany' || kind === 'deleteMany')
+        rows = rowsOf(execution, root, definition, node, asks)
     } catch (error) {
       throw error instanceof ApiError ? error.locatedAt(location) : error
     }
@@ -241,13 +258,13 @@ const runField = async (
     else if (kind === 'createMany') {
       await counting.rows(rowsOfMany(core.model, entity, args.inputs))
       const inputs = await checked(execution, field, inputsOf)
-      for (const { parts } of inputs)
-        for (const made of [entity, ...madeBy(parts)]) await counting.creation(made)
+      const made = inputs.flatMap(({ parts }) => [entity, ...madeBy(parts)])
+      await countMade(counting, viewer, made)
       command = await createMany(writing, entity, inputs, 'inputs')
     } else if (kind === 'create' || kind === 'update') {
       await counting.rows(rowsIn(core.model, entity, args.input, kind))
       const { values, parts } = await checked(execution, field, valuesOf)
-      for (const made of madeBy(parts)) await counting.creation(made)
+      await countMade(counting, viewer, madeBy(parts))
       const isRaised = parts.length > 0
       const draft =
         kind === 'create'
@@ -292,12 +309,7 @@ const checked = async <Made>(
   make: (execution: Execution, field: WriteField, input: JsonObject) => Made | Promise<Made>,
 ): Promise<Made> => {
   const input = inputOf(execution, field)
-  try {
-    return await make(execution, field, input)
-  } catch (error) {
-    await runPrecheck(execution, field)
-    throw error
-  }
+  return readThen(execution.core, precheckOf(execution, field), () => make(execution, field, input))
 }
 
 /** The answer about many rows, of these ids. */
@@ -367,23 +379,16 @@ const commandFor = (execution: Execution, field: WriteField, body: JsonObject): 
   return action.answers === null ? { ...command, text: 'true' } : command
 }
 
-/** Throws if the viewer may not do this to the rows that the field names; changes nothing. */
-const runPrecheck = async (execution: Execution, field: WriteField): Promise<void> => {
+/** Makes the command that finds out whether the viewer may do this to the rows that the field names, and changes nothing. */
+const precheckOf = (execution: Execution, field: WriteField) => (): Command | undefined => {
   const { core, viewer } = execution
   const { kind, entity } = field.root
   const writing = writingFor(core, viewer)
-  const check = (): Command | undefined => {
-    if (field.root.kind === 'action')
-      return actionPrecheck(field.root.action, writing, targetOf(field).id)?.()
-    if (kind === 'update' || kind === 'delete') return precheck(writing, targetOf(field), kind)
-    // Whatever their rows are, the role may change or delete some.
-    if (kind === 'updateMany' || kind === 'deleteMany') return undefined
-    const { fields } = entityOf(core.model, entity)
-    const references = Object.entries(inputOf(execution, field)).filter(
-      ([key]) => fields[key]?.references,
-    )
-    return createPrecheck(writing, entity, new Map(references as [string, number][]))
-  }
-  const command = check()
-  if (command) await commit(core, command, null)
+  if (field.root.kind === 'action')
+    return actionPrecheck(field.root.action, writing, targetOf(field).id)?.()
+  if (kind === 'update' || kind === 'delete') return precheck(writing, targetOf(field), kind)
+  // Whatever their rows are, the role may change or delete some.
+  if (kind === 'updateMany' || kind === 'deleteMany') return undefined
+  const references = referencesIn(entityOf(core.model, entity), inputOf(execution, field))
+  return createPrecheck(writing, entity, references)
 }

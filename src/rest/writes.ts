@@ -1,7 +1,5 @@
 /** POST, PUT, PATCH and DELETE of plain resources, and the actions: checked, written, and answered with the resulting object. */
 import { isObject, type JsonObject } from '#base/object.ts'
-import { writingFor } from '#core.ts'
-import { ApiError } from '#errors.ts'
 import { bodyType, jsonBody, noBody, plainBytes } from '#http/body.ts'
 import { preconditionOf, presenceOf, refusePreconditions } from '#http/conditional.ts'
 import { type Reply, writeHeaders } from '#http/reply.ts'
@@ -9,7 +7,7 @@ import { type Http, header, queryString, readOptionsOf } from '#http/request.ts'
 import { beginningRows } from '#http/rows.ts'
 import { entityOf } from '#model/model.ts'
 import { bulkKinds, partRelations } from '#model/parts.ts'
-import type { Role, Rule, Viewer } from '#model/policy.ts'
+import type { Role, Viewer } from '#model/policy.ts'
 import { resourceOf } from '#model/resource.ts'
 import type { RequestedVersion } from '#model/version.ts'
 import { resolveAsked } from '#read/asking.ts'
@@ -22,7 +20,15 @@ import { jsonWords } from '#rest/where.ts'
 import { countingBody } from '#versions/deprecated-use.ts'
 import type { RestHandler } from '#versions/negotiation.ts'
 import { type Action, actionCommand, actionPrecheck, guardedBy } from '#write/action.ts'
-import { type Command, commandOf, permit, type Writing } from '#write/command.ts'
+import { commandOf, permit } from '#write/command.ts'
+import {
+  admit,
+  type CallerCounts,
+  changeOf,
+  countMade,
+  readThen,
+  referencesIn,
+} from '#write/door.ts'
 import {
   create,
   createPrecheck,
@@ -46,28 +52,13 @@ import {
 } from '#write/many.ts'
 import { mergesIn, merging, storedJson } from '#write/merge-patch.ts'
 import { inputWithParts, linkChange, madeBy, rowsIn, rowsOfMany, withParts } from '#write/parts.ts'
-import { actingViewer } from '#write/viewer.ts'
 import { commit, type Done, type Reading } from '#write/write.ts'
 
-/** The context of a write by a caller whom its rule may let through, as the row of its token; throws 401 or 403. */
-const permitted = async (
-  { core, edge }: Mount,
-  c: Http,
-  viewer: Viewer,
-  {
-    rule,
-    what,
-    creates,
-  }: { readonly rule: Rule | undefined; readonly what: string; readonly creates?: string },
-): Promise<Writing> => {
-  const writing = writingFor(core, viewer)
-  permit(writing, rule, what)
-  if (viewer.subject === undefined) return writing
-  const { entity } = core.model.viewers
-  // Who makes its row by this request has none made for it.
-  const count = creates === entity ? undefined : () => edge.limiter?.countSignUp(c, viewer, entity)
-  return { ...writing, viewer: await actingViewer(core, viewer, count) }
-}
+/** What a request's write counts against its caller. */
+const countsOf = ({ core, edge: { limiter } }: Mount, c: Http, caller: Viewer): CallerCounts => ({
+  signUp: () => limiter?.countSignUp(c, caller, core.model.viewers.entity),
+  creation: (viewer, entity) => limiter?.countCreation(c, viewer, entity),
+})
 
 const bodyTypes = ['application/json']
 const mergePatchType = 'application/merge-patch+json'
@@ -81,24 +72,6 @@ const readings = (mount: Mount, entity: string, written: 'created' | 'changed' =
     plan: plans.getOrInsertComputed(role, () => wholeOne(mount, entity, role, written)),
     values: [subject ?? id],
   })
-}
-
-/**
- * Reads the request itself. 403 and 404 come before its faults: if it has some, the check of the row is run
- * first, and throws these.
- */
-const readThen = async <Read>(
-  { core, version }: Mount,
-  check: (() => Command) | undefined,
-  readRequest: () => Promise<Read>,
-): Promise<Read> => {
-  try {
-    return await readRequest()
-  } catch (error) {
-    const isExpired = error instanceof ApiError && error.code === 'UNAUTHENTICATED'
-    if (check && !isExpired) await commit(core, check(), null, { version })
-    throw error
-  }
 }
 
 /** The key under which the response to a POST is stored, if it has one. */
@@ -161,26 +134,29 @@ export const serveCreate = (mount: Mount, route: Route): RestHandler => {
   const { model } = core
   const { entity: what } = route
   const resource = resourceOf(model, what, version)
-  const { entity } = resource
+  const { entity, fieldNamed } = resource
   const takesParts = mayHaveParts(mount, what, 'create')
   const readingFor = readings(mount, route.entity, 'created')
   const countMembers = countingBody(mount, route.entity)
   return async (c, caller, named) => {
-    const { create: rule } = entity.policy
-    const right = { rule, what: `create ${entity.plural}`, creates: route.entity }
-    const writing = await permitted(mount, c, caller, right)
+    const counts = countsOf(mount, c, caller)
+    const change = { ...changeOf(entity, 'create'), makes: route.entity }
+    const writing = await admit(core, caller, [change], counts)
     const { viewer } = writing
-    await edge.limiter?.countCreation(c, viewer, route.entity)
     const begin = beginningRows(edge, c, caller)
     const given = route.below && { [route.below.field]: pathId(c, 'parentId', route.below.entity) }
-    const isNamed = viewer.id !== null || viewer.subject !== undefined
-    const isChecked = given !== undefined || isNamed
-    const check = () => createPrecheck(writing, route.entity, new Map(Object.entries(given ?? {})))
+    let sent: JsonObject = {}
+    const check = () => {
+      const references = referencesIn(entity, sent, fieldNamed)
+      const known = new Map([...references, ...Object.entries(given ?? {})])
+      return createPrecheck(writing, route.entity, known)
+    }
     const { values, parts, idempotency } = await readThen(
-      mount,
-      isChecked ? check : undefined,
+      core,
+      check,
       async () => {
         const body = await jsonBody(c, edge.bodyLimit, bodyTypes)
+        sent = body
         countMembers?.(body, viewer)
         const idempotency = idempotencyFor(c, mount, viewer, body)
         refuseParameters(queryString(c), style)
@@ -190,12 +166,13 @@ export const serveCreate = (mount: Mount, route: Route): RestHandler => {
           await begin(rowsIn(model, what, body, 'create'))
           return { idempotency, ...(await inputWithParts(what, body, inPlace)) }
         }
-        return { idempotency, values: inputValues(entity, body, inPlace), parts: undefined }
+        return { idempotency, values: inputValues(entity, body, inPlace), parts: [] }
       },
+      version,
     )
     const draft = create(writing, route.entity, values)
-    if (parts) for (const made of madeBy(parts)) await edge.limiter?.countCreation(c, viewer, made)
-    const command = commandOf(writing, parts ? await withParts(writing, draft, parts) : draft)
+    await countMade(counts, viewer, madeBy(parts))
+    const command = commandOf(writing, await withParts(writing, draft, parts))
     const done = await commit(core, command, readingFor(viewer), { idempotency, version })
     return written(mount, route.entity, done, named)
   }
@@ -229,19 +206,20 @@ export const serveUpdate = (mount: Mount, route: Route): RestHandler => {
   const readingFor = readings(mount, route.entity)
   const countMembers = countingBody(mount, route.entity)
   return async (c, caller, named) => {
-    const { update: rule } = entity.policy
-    const writing = await permitted(mount, c, caller, { rule, what: `change ${entity.plural}` })
+    const counts = countsOf(mount, c, caller)
+    const writing = await admit(core, caller, [changeOf(entity, 'update')], counts)
     const { viewer } = writing
     const target = targetOf(c, mount, route)
     const begin = beginningRows(edge, c, caller)
     const check = () => precheck(writing, target, 'update')
-    const body = await readThen(mount, check, async () => {
+    const readBody = async () => {
       const body = await jsonBody(c, edge.bodyLimit, mode === 'update' ? patchTypes : bodyTypes)
       countMembers?.(body, viewer)
       refuseParameters(queryString(c), style)
       if (takesParts) await begin(rowsIn(model, what, body, 'update'))
       return body
-    })
+    }
+    const body = await readThen(core, check, readBody, version)
     const merges =
       bodyType(c) === mergePatchType ? mergesIn(model, version, what, target.id, body) : []
     let isCounted = false
@@ -249,20 +227,19 @@ export const serveUpdate = (mount: Mount, route: Route): RestHandler => {
       const storedOf = merges.length > 0 ? await storedJson(core, merges) : undefined
       const stored = storedOf?.(what, target.id)
       const context = { mode, viewer, model, now: core.now(), what, resource, stored } as const
-      const { values, parts } = await readThen(mount, check, async () =>
+      const readInput = () =>
         takesParts
           ? inputWithParts(what, body, { ...context, mode: 'update', storedOf })
-          : { values: inputValues(entity, body, context), parts: undefined },
-      )
-      const isRaised = parts !== undefined && parts.length > 0
+          : { values: inputValues(entity, body, context), parts: [] }
+      const { values, parts } = await readThen(core, check, readInput, version)
+      const isRaised = parts.length > 0
       const draft = update(writing, { ...target, unchanged: stored }, values, {
         isReplacement: mode === 'replace',
         isRaised,
       })
-      if (parts && !isCounted)
-        for (const made of madeBy(parts)) await edge.limiter?.countCreation(c, viewer, made)
+      if (!isCounted) await countMade(counts, viewer, madeBy(parts))
       isCounted = true
-      const whole = parts ? await withParts(writing, draft, parts, target.id) : draft
+      const whole = await withParts(writing, draft, parts, target.id)
       return commit(core, commandOf(writing, whole), readingFor(viewer), { version })
     }
     const row = `${what} ${target.id}`
@@ -274,13 +251,13 @@ export const serveUpdate = (mount: Mount, route: Route): RestHandler => {
 /** DELETE of one thing. */
 export const serveDelete = (mount: Mount, route: Route): RestHandler => {
   const { core, version, style } = mount
-  const { policy, plural } = entityOf(core.model, route.entity)
+  const entity = entityOf(core.model, route.entity)
   return async (c, caller, named) => {
-    const { delete: rule } = policy
-    const writing = await permitted(mount, c, caller, { rule, what: `delete ${plural}` })
+    const counts = countsOf(mount, c, caller)
+    const writing = await admit(core, caller, [changeOf(entity, 'delete')], counts)
     const target = targetOf(c, mount, route)
     const check = () => precheck(writing, target, 'delete')
-    await readThen(mount, check, async () => refuseParameters(queryString(c), style))
+    await readThen(core, check, () => refuseParameters(queryString(c), style), version)
     const command = commandOf(writing, remove(writing, target))
     return empty(named, await commit(core, command, null, { version }))
   }
@@ -297,8 +274,10 @@ export const serveBulk = (mount: Mount, route: Route): RestHandler => {
   const kinds = bulkKinds(entity)
   const words = jsonWords(model, version)
   return async (c, caller, named) => {
-    const right = { rule: ruleOfRoute(model, route), what: `write ${plural}`, creates: what }
-    const writing = await permitted(mount, c, caller, right)
+    const counts = countsOf(mount, c, caller)
+    const rule = ruleOfRoute(model, route)
+    const change = { rule, what: `write ${plural}`, makes: what, isMany: true }
+    const writing = await admit(core, caller, [change], counts)
     const { viewer } = writing
     const begin = beginningRows(edge, c, caller)
     let does: (typeof kinds)[number] | undefined
@@ -307,7 +286,7 @@ export const serveBulk = (mount: Mount, route: Route): RestHandler => {
         ? createPrecheck(writing, what, new Map())
         : commandOf(writing, { name: `precheck ${plural}`, steps: [] })
     const context = { viewer, model, now: core.now(), what, resource } as const
-    const { inputs, write, ...more } = await readThen(mount, check, async () => {
+    const readBody = async () => {
       const body = await jsonBody(c, edge.bodyLimit, bodyTypes)
       const idempotency = idempotencyFor(c, mount, viewer, body)
       refuseParameters(queryString(c), style)
@@ -343,12 +322,12 @@ export const serveBulk = (mount: Mount, route: Route): RestHandler => {
         : new Map()
       const write = { does: kind, entity: what, rows, given: values, path: kind } as const
       return { idempotency, write, isDry: dryRun === true }
-    })
+    }
+    const { inputs, write, ...more } = await readThen(core, check, readBody, version)
     const remedy = 'leave the header out, or write each row under its own'
     refusePreconditions(c, ['If-Match'], 'a write of many rows', remedy)
-    for (const { parts } of inputs ?? [])
-      for (const made of [what, ...madeBy(parts)])
-        await edge.limiter?.countCreation(c, viewer, made)
+    const made = inputs?.flatMap(({ parts }) => [what, ...madeBy(parts)]) ?? []
+    await countMade(counts, viewer, made)
     const done = write
       ? await writeMany(core, writing, write, {
           ...more,
@@ -378,15 +357,14 @@ export const serveLink = (mount: Mount, { kind, entity: other, below }: Route): 
   const { core, edge, version, style } = mount
   const { entity: above = '', field: by = '', through } = below ?? {}
   const { entity = '', of = '' } = through ?? {}
-  const { policy, plural } = entityOf(core.model, entity)
+  const linking = entityOf(core.model, entity)
   const [does, operation] =
     kind === 'link' ? (['add', 'create'] as const) : (['remove', 'delete'] as const)
   return async (c, caller, named) => {
-    const right = { rule: policy[operation], what: `${operation} ${plural}` }
-    const writing = await permitted(mount, c, caller, right)
+    const change = { ...changeOf(linking, operation), makes: does === 'add' ? entity : undefined }
+    const writing = await admit(core, caller, [change], countsOf(mount, c, caller))
     const target = { entity: above, id: pathId(c, 'parentId', above) }
     const to = pathId(c, 'id', other)
-    if (does === 'add') await edge.limiter?.countCreation(c, writing.viewer, entity)
     if (does === 'add') noMembers(await jsonBody(c, edge.bodyLimit, bodyTypes, true))
     refuseParameters(queryString(c), style)
     refusePreconditions(c, ['If-Match', 'If-None-Match'], 'a link')
@@ -405,7 +383,7 @@ export const serveAction = (mount: Mount, action: Action): RestHandler => {
   const readingFor = entity && readings(mount, entity)
   return async (c, caller, named) => {
     const { rule, name: what } = action
-    const writing = await permitted(mount, c, caller, { rule, what })
+    const writing = await admit(core, caller, [{ rule, what }], countsOf(mount, c, caller))
     const { viewer } = writing
     const id = action.about === null ? 0 : pathId(c, 'id', action.about)
     const check = actionPrecheck(action, writing, id)
@@ -414,7 +392,7 @@ export const serveAction = (mount: Mount, action: Action): RestHandler => {
       guarded === null
         ? []
         : revisionSteps(writing, targetOf(c, mount, { entity: guarded }), action.rule)
-    const { command, idempotency } = await readThen(mount, check, async () => {
+    const readBody = async () => {
       const bytes = byteLimit === undefined ? noBytes : await plainBytes(c, byteLimit)
       const body = byteLimit === undefined ? await jsonBody(c, edge.bodyLimit, bodyTypes, true) : {}
       refuseParameters(queryString(c), style)
@@ -432,7 +410,8 @@ export const serveAction = (mount: Mount, action: Action): RestHandler => {
         command: actionCommand(action, { ...writing, before }, given),
         idempotency: action.method === 'POST' ? idempotencyFor(c, mount, viewer, body) : undefined,
       }
-    })
+    }
+    const { command, idempotency } = await readThen(core, check, readBody, version)
     const reading = readingFor ? readingFor(viewer) : null
     const done = await commit(core, command, reading, { idempotency, version })
     return entity === null ? empty(named, done) : written(mount, entity, done, named)

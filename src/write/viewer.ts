@@ -14,7 +14,7 @@ import { type Writer, writePieces } from '#write/job.ts'
 import { commit } from '#write/write.ts'
 
 /** What looks up and makes rows of viewers: a core has it. */
-type ViewerStore = {
+export type ViewerStore = {
   readonly model: Model
   readonly dialect: Dialect
   readonly reader: PlanReader
