@@ -26,7 +26,8 @@ export {
   type Services,
   type Writing,
 } from '#write/command.ts'
-export { changedSince, precheck, stillThat, targetSteps } from '#write/entity-commands.ts'
+export { precheck } from '#write/entity-commands.ts'
+export { changedSince, stillThat, targetSteps } from '#write/guard.ts'
 // Checks of a body: every fault at once.
 export {
   checkMembers,

@@ -33,15 +33,8 @@ import {
   readThen,
   referencesIn,
 } from '#write/door.ts'
-import {
-  create,
-  createPrecheck,
-  precheck,
-  remove,
-  revisionSteps,
-  type Target,
-  update,
-} from '#write/entity-commands.ts'
+import { create, createPrecheck, precheck, remove, update } from '#write/entity-commands.ts'
+import { revisionSteps, type Target } from '#write/guard.ts'
 import { idempotencyOf, type KeyedRequest } from '#write/idempotency.ts'
 import { inputValues } from '#write/input.ts'
 import {

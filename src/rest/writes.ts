@@ -29,15 +29,8 @@ import {
   readThen,
   referencesIn,
 } from '#write/door.ts'
-import {
-  create,
-  createPrecheck,
-  precheck,
-  remove,
-  revisionSteps,
-  type Target,
-  update,
-} from '#write/entity-commands.ts'
+import { create, createPrecheck, precheck, remove, update } from '#write/entity-commands.ts'
+import { revisionSteps, type Target } from '#write/guard.ts'
 import { idempotencyOf, keyedRequest } from '#write/idempotency.ts'
 import { inputValues, invalid, noMembers, unknownMembers } from '#write/input.ts'
 import type { Idempotency } from '#write/job.ts'

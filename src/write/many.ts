@@ -33,7 +33,8 @@ import {
   idsOf,
   type Writing,
 } from '#write/command.ts'
-import { createForms, demandsOf, stepUp, update, verbs } from '#write/entity-commands.ts'
+import { createForms, stepUp, update } from '#write/entity-commands.ts'
+import { demandsOf, verbs } from '#write/guard.ts'
 import { checkInput, type InputContext, invalid, type Values } from '#write/input.ts'
 import { effectSteps } from '#write/outbox.ts'
 import {

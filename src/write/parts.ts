@@ -4,7 +4,7 @@ import type { FieldFault } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
 import { columnName, entityOf, type Model, notFound } from '#model/model.ts'
 import { type PartRelation, type PartWord, partRelations } from '#model/parts.ts'
-import { refusal, rowRights } from '#model/policy.ts'
+import { refusal } from '#model/policy.ts'
 import { resourceOf } from '#model/resource.ts'
 import { columnsOf } from '#read/predicate.ts'
 import { and, comma, given, join, name, type Sql, type SqlPart, sql } from '#sql/sql.ts'
@@ -14,17 +14,11 @@ import {
   type GuardedStep,
   idsOf,
   insertInto,
-  permit,
   result,
   type Writing,
 } from '#write/command.ts'
-import {
-  createForms,
-  createGuard,
-  demandedOf,
-  type Forms,
-  seenSql,
-} from '#write/entity-commands.ts'
+import { createForms, type Forms } from '#write/entity-commands.ts'
+import { createGuard, demandsOf, seenSql } from '#write/guard.ts'
 import { checkInput, type InputContext, invalid, ruledAs, type Values } from '#write/input.ts'
 import type { StoredJson } from '#write/merge-patch.ts'
 import { effectSteps } from '#write/outbox.ts'
@@ -320,25 +314,16 @@ const unlinking = (
   const { model, dialect, viewer } = writing
   const entity: Entity = entityOf(model, entityName)
   const table = name(entity.table)
-  const rule = entity.policy.delete
-  const what = `delete ${entity.plural}`
-  const verdict = permit(writing, rule, what)
+  const { own, isRuled } = demandsOf(writing, entityName, 'delete')
   const columnOf = columnsOf(entity.table)
   const isBelow = sql`${columnOf(by)} = ${dialect.typed(parent, 'id')}`
   const found = and([isBelow, fits, ...seenSql(writing, entityName)])
   const guards: GuardedStep[] = []
-  if (verdict === 'row' && rule) {
-    const [own] = demandedOf(
-      writing,
-      columnOf,
-      rowRights(model, entityName, rule, viewer),
-      undefined,
-    )
+  if (isRuled)
     guards.push({
       sql: sql`select 1 where not exists (select 1 from ${table} where ${found} and (${own}) is not true)`,
       refused: () => refusal(viewer, `delete this ${entityName}`),
     })
-  }
   const guard = { name: 'unlinked', expect: 'any' } as const
   const steps = deleteSteps(writing, entityName, found, guard, sql`id`, true)
   return { steps: [...guards, ...steps], isolated: steps.length > 1, deletes: entityName }

@@ -1,0 +1,385 @@
+/** What a write demands of rows: the rights of its caller, the rows that it refers to, its preconditions; as conditions on them, with the query that explains a refusal, and its error. */
+import { ApiError } from '#errors.ts'
+import { anyOf, isOfViewer, mappedParts, type Predicate } from '#model/condition.ts'
+import type { Entity } from '#model/entity.ts'
+import { columnName, entityOf, fieldOf, notFound } from '#model/model.ts'
+import { isByRow, judge, type RowRight, type Rule, refusal, rowRights } from '#model/policy.ts'
+import { type ColumnOf, columnsOf } from '#read/predicate.ts'
+import type { Rows } from '#sql/engine.ts'
+import {
+  and,
+  column,
+  comma,
+  givenKey,
+  isSql,
+  join,
+  name,
+  type Sql,
+  type SqlPart,
+  sql,
+} from '#sql/sql.ts'
+import {
+  conditionOf,
+  type GuardedStep,
+  insertedValues,
+  lockedSql,
+  looksAt,
+  type OwnValues,
+  permit,
+  type Writing,
+} from '#write/command.ts'
+import { ruledIn, type Values } from '#write/input.ts'
+import { ChangedMeanwhile } from '#write/merge-patch.ts'
+
+/** The condition that the viewer may see a row of an entity's table, if a rule hides rows of it; a row that is hidden does not exist. */
+export const seenSql = (writing: Writing, entityName: string): readonly Sql[] => {
+  const { read } = entityOf(writing.model, entityName).policy
+  if (!read || judge(read, writing.viewer, writing.model) === 'yes' || !isByRow(read)) return []
+  return [conditionOf(writing, entityName, read)]
+}
+
+/** A condition of a write beside the right to the row, and the error where it does not hold. */
+type Demand = { readonly exists: Sql; readonly error: (own?: OwnValues) => ApiError }
+
+/**
+ * The rows that must exist for these values, by the fields that refer to them, and the condition that each does. `isChange`: a row
+ * that is hidden from the caller may be named again where it is named already, so that what was read can be sent back.
+ */
+const referred = (
+  writing: Writing,
+  entity: Entity,
+  values: ReadonlyMap<string, SqlPart>,
+  isChange = false,
+) => {
+  const found: (Demand & { key: string; value: SqlPart })[] = []
+  for (const [key, value] of values) {
+    const { references, readableBy } = fieldOf(entity, key)
+    // A row of the same command is there.
+    if (!references || value === null || (isSql(value) && givenKey(value) === undefined)) continue
+    const { table } = entityOf(writing.model, references.entity)
+    const seen = seenSql(writing, references.entity)
+    const lock = seen.length > 0 ? writing.dialect.shareClause : sql``
+    const isThere = sql`exists (select 1 from ${name(table)} where ${and([sql`id = ${value}`, ...seen])}${lock})`
+    const own = column(entity.table, columnName(key))
+    const isShown = judge(readableBy, writing.viewer, writing.model) === 'yes'
+    const exists =
+      isChange && isShown && seen.length > 0 ? sql`(${own} = ${value} or ${isThere})` : isThere
+    found.push({
+      key,
+      value,
+      exists,
+      error: own => notFound(references.entity, valueIn(value, own)),
+    })
+  }
+  return found
+}
+
+/** A predicate about a row that is not there yet: it has no id, no row refers to it, and what only the store knows of it counts against it. */
+const asNew = (
+  predicate: Predicate,
+  isKnown: (field: string) => boolean,
+  isNegated = false,
+): Predicate => {
+  const closed: Predicate = { kind: isNegated ? 'and' : 'or', of: [] }
+  switch (predicate.kind) {
+    case 'and':
+    case 'or':
+    case 'not':
+      return mappedParts(predicate, part =>
+        asNew(part, isKnown, predicate.kind === 'not' ? !isNegated : isNegated),
+      )
+    case 'across':
+      if (predicate.rows !== 'one')
+        return { kind: predicate.rows === 'none' ? 'and' : 'or', of: [] }
+      return isKnown(predicate.by) ? predicate : closed
+    case 'compare':
+    case 'among':
+      if (predicate.field === 'id') return { kind: 'or', of: [] }
+      return isKnown(predicate.field) ? predicate : closed
+    case 'finds':
+    case 'has viewer':
+      return predicate
+    default:
+      return predicate satisfies never
+  }
+}
+
+/** What the fields that a caller gave demand of the row, where who may set them depends on it: of the row as it is, or of a new one with these fields. */
+const settable = (
+  writing: Writing,
+  entityName: string,
+  values: ReadonlyMap<string, SqlPart>,
+  columnOf: ColumnOf,
+  isKnown?: (field: string) => boolean,
+): readonly Demand[] => {
+  const { model, viewer } = writing
+  return ruledIn(values).map(key => {
+    const { settableBy } = fieldOf(entityOf(model, entityName), key)
+    const rights = anyOf(rowRights(model, entityName, settableBy, viewer).map(one => one.before))
+    const exists = lockedSql(writing, isKnown ? asNew(rights, isKnown) : rights, columnOf)
+    return { exists, error: () => refusal(viewer, `set the ${key} of this ${entityName}`) }
+  })
+}
+
+/** What can be told of a row of which only some fields are known yet: where they do not decide, it counts as fitting. */
+const asFarAsKnown = (
+  predicate: Predicate,
+  isKnown: (field: string) => boolean,
+  isNegated = false,
+): Predicate => {
+  switch (predicate.kind) {
+    case 'and':
+    case 'or': {
+      const of = predicate.of.map(part => asFarAsKnown(part, isKnown, isNegated))
+      return { kind: predicate.kind, of }
+    }
+    case 'not':
+      return { kind: 'not', of: asFarAsKnown(predicate.of, isKnown, !isNegated) }
+    case 'finds':
+    case 'has viewer':
+      return predicate
+    default: {
+      const field = predicate.kind === 'across' ? predicate.by : predicate.field
+      return isKnown(field) ? predicate : { kind: isNegated ? 'or' : 'and', of: [] }
+    }
+  }
+}
+
+/** The error for the first of them that does not exist, told for each whether it does. */
+const absentOf = (
+  demands: readonly Demand[],
+  found: readonly unknown[],
+  own?: OwnValues,
+): ApiError | undefined => demands[found.findIndex(exists => !exists)]?.error(own)
+
+/** The value of a part of a statement, which may be one that each step of its form has of its own. */
+const valueIn = (part: SqlPart, own: OwnValues | undefined): unknown => {
+  const key = givenKey(part)
+  return key === undefined ? part : own?.get(key)
+}
+
+/** The conditions of a create: the right to it, and that the rows it refers to exist. A precheck has only some of the values. */
+export const createGuard = (
+  writing: Writing,
+  entityName: string,
+  values: ReadonlyMap<string, SqlPart>,
+  isWhole: boolean,
+) => {
+  const { model, viewer, dialect } = writing
+  const entity = entityOf(model, entityName)
+  const inserted = insertedValues(writing, entityName, values)
+  const rule = entity.policy.create
+  const what = `create ${entity.plural}`
+  const verdict = permit(writing, rule, what)
+  const rights = verdict === 'row' && rule ? rowRights(model, entityName, rule, viewer) : []
+  const demanded = anyOf(rights.map(({ before }) => before))
+  const right = isWhole ? demanded : asFarAsKnown(demanded, field => inserted.has(field))
+  const columnOf = (field: string) =>
+    inserted.get(field) ?? dialect.typed(null, fieldOf(entity, field).scalar)
+  const allowed = verdict === 'row' ? [lockedSql(writing, right, columnOf)] : []
+  const isOwn = (key: string) => fieldOf(entity, key).initial === 'viewer'
+  // The viewer's own row is checked with the right to write.
+  const references: readonly Demand[] = [
+    ...referred(writing, entity, values).filter(
+      ({ key, value }) => !isOwn(key) || value !== viewer.id,
+    ),
+    ...settable(writing, entityName, values, columnOf, field => inserted.has(field)),
+  ]
+  const conditions = [...references.map(({ exists }) => exists), ...allowed]
+  const refused = (rows: Rows, own?: OwnValues): ApiError => {
+    const found = rows[0] ?? []
+    const absent = absentOf(references, found, own)
+    if (absent) return absent
+    if (allowed.length === 0 || found[references.length]) return new ApiError('CONFLICT')
+    return refusal(
+      viewer,
+      rule?.kind === 'self' ? `${what} for somebody else` : `create this ${entityName}`,
+    )
+  }
+  const explain = conditions.length > 0 ? { explain: sql`select ${join(conditions, comma)}` } : {}
+  const isOfOwn = verdict === 'row' && rights.every(({ before }) => isOfViewer(before))
+  const asSelf = isOfOwn || Object.keys(entity.fields).some(isOwn)
+  return { inserted, where: and(conditions), guard: { ...explain, refused }, asSelf }
+}
+
+/** The row of an update or delete, and the conditions on it. */
+export type Target = {
+  readonly entity: string
+  readonly id: number
+  /** The parent that the path names: the row must be below it. */
+  readonly below?: { readonly field: string; readonly id: number }
+  /** The revisions that `If-Match` lists, or any; undefined without such a header. */
+  readonly revisions?: readonly number[] | 'any' | undefined
+  /** Why these revisions are none that there ever was. */
+  readonly mismatch?: string | undefined
+  /** The revisions that `If-None-Match` lists, or any; undefined without such a header. */
+  readonly excluded?: readonly number[] | 'any' | undefined
+  /** The values that fields must still have, as others were made from them. */
+  readonly unchanged?: Values | undefined
+}
+
+/** A target whose id may be a value of its step. */
+export type TargetForm = Omit<Target, 'id'> & { readonly id: number | Sql }
+
+/** The error for a row that does not fit `If-Match`, by the reason why none ever did if there is one. */
+export const changedSince = (what: string, why?: string): ApiError =>
+  why === undefined
+    ? new ApiError(
+        'PRECONDITION_FAILED',
+        `The ${what} was changed since: read it again, then repeat the change`,
+      )
+    : new ApiError('PRECONDITION_FAILED', why)
+
+/** The error for a row that does not fit `If-None-Match`. */
+export const stillThat = (what: string): ApiError =>
+  new ApiError(
+    'PRECONDITION_FAILED',
+    `If-None-Match is * or has the ETag that the ${what} has now: leave the header out to change the ${what} all the same`,
+  )
+
+/** Whether a row has one of the revisions that a header lists (RFC 9110, sections 13.1.1 and 13.1.2). */
+const hasRevision = (table: string, revisions: readonly number[] | 'any'): Sql => {
+  if (revisions === 'any') return sql`true`
+  return revisions.length === 0
+    ? sql`false`
+    : sql`${column(table, 'revision')} in (${join(revisions, comma)})`
+}
+
+/**
+ * The steps before an action on a row that check its revision, and hold the row as it is; none if any revision will do. A row that is
+ * not there, or not the viewer's, passes: the action's own steps say so.
+ */
+export const revisionSteps = (
+  writing: Writing,
+  target: Target,
+  rule: Rule | undefined,
+): readonly GuardedStep[] => {
+  const { entity, id, revisions = 'any', excluded = [] } = target
+  const { table } = entityOf(writing.model, entity)
+  // Not even a revision is compared of a row that is hidden.
+  const mine = and([conditionOf(writing, entity, rule), ...seenSql(writing, entity)])
+  const step = (condition: Sql, refused: () => ApiError): GuardedStep => ({
+    sql: sql`with found as (select ${column(table, 'revision')} from ${name(table)}
+        where ${column(table, 'id')} = ${id} and ${mine}${writing.dialect.lockClause})
+      select 1 where not exists (select 1 from found where not (${condition}))`,
+    refused,
+  })
+  const matched = step(hasRevision('found', revisions), () => changedSince(entity, target.mismatch))
+  const other = step(sql`not ${hasRevision('found', excluded)}`, () => stillThat(entity))
+  return [...(revisions === 'any' ? [] : [matched]), ...(target.excluded ? [other] : [])]
+}
+
+/** What one of these rights demands of a row as it is, and as changes leave it too. */
+export const demandedOf = (
+  writing: Writing,
+  columnOf: ColumnOf,
+  rights: readonly RowRight[],
+  changes: ReadonlyMap<string, Sql> | undefined,
+): readonly [own: Sql, whole: Sql] => {
+  const own = lockedSql(writing, anyOf(rights.map(({ before }) => before)), columnOf)
+  if (!changes) return [own, own]
+  const isSame = ({ before, after }: RowRight) => after === before && !looksAt(after, changes)
+  if (rights.every(isSame)) return [own, own]
+  const either = rights.map(({ before, after }) => {
+    const left = lockedSql(writing, after, field => changes.get(field) ?? columnOf(field))
+    return sql`${lockedSql(writing, before, columnOf)} and ${left}`
+  })
+  return [own, sql`(${join(either, sql` or `)})`]
+}
+
+/** The words of the operations in refusals. */
+export const verbs = { update: 'change', delete: 'delete' } as const
+
+/**
+ * What an operation that gives these values demands of a row, as conditions on it: the right to it as it is, and as it becomes, and
+ * that the rows that the values refer to exist; with the error for the first of those that does not. Throws 401 or 403. Only with the
+ * changes of an update the row that it makes is judged.
+ */
+export const demandsOf = (
+  writing: Writing,
+  entityName: string,
+  operation: keyof typeof verbs,
+  values: ReadonlyMap<string, SqlPart> = new Map(),
+  changes?: ReadonlyMap<string, Sql>,
+) => {
+  const { model, viewer } = writing
+  const entity = entityOf(model, entityName)
+  const rule = entity.policy[operation]
+  const verdict = permit(writing, rule, `${verbs[operation]} ${entity.plural}`)
+  const rights = verdict === 'row' && rule ? rowRights(model, entityName, rule, viewer) : []
+  const [own, mine] =
+    verdict === 'yes'
+      ? [sql`true`, sql`true`]
+      : demandedOf(writing, columnsOf(entity.table), rights, changes)
+  const references: readonly Demand[] = [
+    ...referred(writing, entity, values, true),
+    ...settable(writing, entityName, values, columnsOf(entity.table)),
+  ]
+  const absent = (found: readonly unknown[], own?: OwnValues) => absentOf(references, found, own)
+  return {
+    own,
+    mine,
+    isRuled: verdict === 'row',
+    exist: references.map(({ exists }) => exists),
+    absent,
+  }
+}
+
+/** The conditions of a target for an operation that gives it these values, and the error if they do not hold; throws 401 or 403. */
+export const targetGuard = (
+  writing: Writing,
+  target: TargetForm,
+  operation: keyof typeof verbs,
+  values: ReadonlyMap<string, SqlPart> = new Map(),
+  changes?: ReadonlyMap<string, Sql>,
+) => {
+  const { dialect, model, viewer } = writing
+  const entity = entityOf(model, target.entity)
+  const { own, mine, exist, absent } = demandsOf(writing, target.entity, operation, values, changes)
+  const of = entity.table
+  const id = sql`${column(of, 'id')} = ${target.id}`
+  const parent = target.below
+    ? [sql`${column(of, columnName(target.below.field))} = ${target.below.id}`]
+    : []
+  // What is hidden does not exist, whoever may change it.
+  const seen = seenSql(writing, target.entity)
+  const current = hasRevision(of, target.revisions ?? 'any')
+  const other = target.excluded ? sql`not ${hasRevision(of, target.excluded)}` : sql`true`
+  const same = and(
+    [...(target.unchanged ?? [])].map(
+      ([key, value]) =>
+        sql`${column(of, columnName(key))} is not distinct from ${dialect.typed(value, fieldOf(entity, key).scalar)}`,
+    ),
+  )
+  // The rows that an update refers to are looked for before the row that it makes is judged.
+  const explain = sql`select ${join([own, mine, current, same, ...exist], comma)}
+    from ${name(of)} where ${and([id, ...parent, ...seen])}`
+  const refused = (rows: Rows, own?: OwnValues): ApiError => {
+    const [row] = rows
+    if (!row) return notFound(target.entity, valueIn(target.id, own))
+    const [isOwn, isAllowed, isCurrent, isSame, ...found] = row
+    if (!isOwn) return refusal(viewer, `change this ${target.entity}`)
+    // RFC 9110, section 13.2.1: the request itself is looked at after its preconditions.
+    if (!isCurrent) return changedSince(target.entity, target.mismatch)
+    if (!isSame) return new ChangedMeanwhile()
+    const missing = absent(found, own)
+    if (missing) return missing
+    if (!isAllowed) return refusal(viewer, `change this ${target.entity} so`)
+    return target.excluded === undefined
+      ? changedSince(target.entity, target.mismatch)
+      : stillThat(target.entity)
+  }
+  const where = and([id, ...parent, ...seen, mine, current, other, same, ...exist])
+  return { entity, where, guard: { explain, refused } }
+}
+
+/** The steps that check that the target exists and that the viewer may do this to it; they change nothing. */
+export const targetSteps = (
+  writing: Writing,
+  target: TargetForm,
+  operation: keyof typeof verbs,
+): readonly GuardedStep[] => {
+  const { revisions: _, excluded: __, unchanged: ___, ...anyRevision } = target
+  const { entity, where, guard } = targetGuard(writing, anyRevision, operation)
+  return [{ sql: sql`select id from ${name(entity.table)} where ${where}`, ...guard }]
+}
