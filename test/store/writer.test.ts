@@ -148,8 +148,10 @@ test('after a commit that fails no write is acknowledged, and nothing more is wr
       "insert into posts (title, content, author_id, created_at) values ('a', 'b', 999999, 1) returning id",
     ),
   )
+  // All of one moment: the first has a commit of its own where the writer was quicker than those behind it.
   const jobs = [job(insertUser('before')), broken, job(insertUser('after'))]
-  for (const result of await Promise.allSettled(jobs.map(each => world.engine.write(each)))) {
+  const [, ...results] = await Promise.allSettled(jobs.map(each => world.engine.write(each)))
+  for (const result of results) {
     assert.equal(result.status, 'rejected')
     if (result.status === 'rejected') rejection('UNAVAILABLE')(result.reason)
   }

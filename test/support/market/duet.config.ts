@@ -63,7 +63,7 @@ const user = entity({
     id: id(),
     name: text({ max: 200, trimmed: true }),
     email: email({ readableBy: signedIn, settableBy: anyone }),
-    age: int({ min: 0, max: 150, nullable: true, readableBy: signedIn }),
+    age: int({ min: 0, max: 150, nullable: true, readableBy: signedIn, settableBy: anyone }),
     role: choice(roles.names, { ...forAdmins, initial: { value: roles.default } }),
     status: choice(['active', 'suspended'], { ...forAdmins, initial: { value: 'active' } }),
     emailVerified: flag({
