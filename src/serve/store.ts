@@ -8,6 +8,7 @@ import { differencesIn } from '#engines/shared/differences.ts'
 import { contentMigrations, type HistorySource, historyOf } from '#engines/shared/migrations.ts'
 import type { Store } from '#engines/shared/store.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
+import { backtrackingIn } from '#model/backtracking.ts'
 import type { Field } from '#model/field.ts'
 import { columnName, type Entities, type Model } from '#model/model.ts'
 import { foldedBy } from '#model/values.ts'
@@ -116,12 +117,15 @@ export const withStore = async <Result>(
   }
 }
 
-/** Throws a sentence with the remedy for each difference between a migrated store and its model; gives what else the store has. */
+/** Throws a sentence with the remedy for each difference between a migrated store and its model; gives what else the store has, and which patterns may hold the service. */
 export const checkSchema = async (store: Store, entities: Entities): Promise<readonly string[]> => {
   const differences = differencesIn(store.ddl, entities, catalogueOf(await store.made()))
   const stopping = differences.filter(({ isServed }) => !isServed)
   if (stopping.length > 0) throw new Error(stopping.map(({ text }) => text).join('\n'))
-  const lacks = differences.flatMap(({ isAdded, text }) => (isAdded ? [text] : []))
+  const lacks = [
+    ...backtrackingIn(entities),
+    ...differences.flatMap(({ isAdded, text }) => (isAdded ? [text] : [])),
+  ]
   const more = differences.flatMap(({ isAdded, text }) => (isAdded ? [] : [text]))
   return more.length === 0
     ? lacks

@@ -1,0 +1,57 @@
+/** Patterns that may take for ever are found by their form, whatever the machine. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { backtrackingIn, backtracks } from '#model/backtracking.ts'
+import { entity } from '#model/entity.ts'
+import { slug, text } from '#model/field.ts'
+
+test('a repetition within one that has no sign of its own is found', () => {
+  for (const pattern of [
+    /^(a+)+$/,
+    /^(a*)*$/,
+    /^(?:a+){2,}$/,
+    /^(a+)+$/u,
+    /^(\w+\s?)+$/i,
+    /^([a-z]+-?)*$/,
+    /^(a|a)+$/,
+    /^(\w|\d)+$/,
+    /^(?<word>[a-z]+|[0-9]+)*$/,
+    /^((ab)+)+$/,
+    /^(.*,?)*x$/,
+    /^([a-z0-9]+\.?)+@x$/,
+    /^(\p{L}+)+$/u,
+  ])
+    assert.ok(backtracks(pattern), String(pattern))
+})
+
+test('a pattern that reads each text in one way is not', () => {
+  for (const pattern of [
+    /^[A-Z]+$/,
+    /^[\p{L}\p{N}\p{M}]+(-[\p{L}\p{N}\p{M}]+)*$/u,
+    /^a+(-a+)*$/,
+    /^(\d{3}-)+\d+$/,
+    /^[^@\s]+@[^@\s]+$/,
+    /^(?:red|green|blue)+$/,
+    /^(a|b)+$/,
+    /^(\w+:)*$/,
+    /^#[0-9a-f]{6}$/i,
+    /^(?=.*\d)[a-z\d]{8,}$/,
+    /^(a+b)+$/,
+    /^\((x|y)\)*[)\]]$/,
+  ])
+    assert.ok(!backtracks(pattern), String(pattern))
+})
+
+test('the field is named, unless its texts are too short to matter', () => {
+  const pattern = /^(a+)+$/
+  const fields = {
+    code: text({ max: 100, pattern }),
+    short: text({ max: 9, pattern }),
+    name: text({ max: 100 }),
+    slug: slug({ from: 'name' }),
+  }
+  assert.deepEqual(
+    backtrackingIn({ thing: entity({ fields }) } as never).map(one => one.slice(0, 40)),
+    ['thing.code has the pattern /^(a+)+$/, by'],
+  )
+})
