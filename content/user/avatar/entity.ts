@@ -29,7 +29,7 @@ export const avatar = entity({
   description: 'The picture of a user.',
   fields: {
     id: id(internal),
-    userId: reference('user', { ...internal, unique: 'CONFLICT' }),
+    userId: reference('user', { ...internal, unique: 'CONFLICT', onDelete: 'cascade' }),
     type: choice(pictureTypes, internal),
     // Its ETag, so that the bytes need not be read for a 304.
     digest: text({ ...internal, max: 64 }),
