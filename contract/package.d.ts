@@ -537,13 +537,14 @@ type FieldFault = {
     readonly field: string;
     readonly message: string;
 };
-type FieldOptions<Own extends Initial = Initial, Value = never> = Partial<Omit<Field, OptionsOfKind | 'readableBy' | 'settableBy'>> & {
+type FieldOptions<Own extends Initial = Initial, Value = never> = Partial<Omit<Field, OptionsOfKind | 'readableBy' | 'settableBy' | 'unique'>> & {
     readonly initial?: Own | {
         readonly value: null;
     };
     readonly check?: Readonly<Record<string, (value: Value) => boolean>>;
     readonly readableBy?: DeclaredRule | Condition;
     readonly settableBy?: DeclaredRule | Condition;
+    readonly unique?: ErrorKind | 'CONFLICT' | boolean | undefined;
 };
 type FilledOptions = Pick<FieldOptions, 'settableBy' | 'readableBy' | 'description' | 'graphql' | 'rest' | 'until' | 'from' | 'renamed'> & Lifetime;
 type Filter = Lifetime & {
@@ -622,7 +623,10 @@ type GuardedStep = Partial<Pick<Step, 'expect' | 'checksViewer' | 'path' | 'slug
     readonly returns?: readonly string[];
     readonly sql: Sql;
     readonly explain?: Sql;
-    readonly refused?: (rows: Rows) => ApiError | undefined;
+    readonly refused?: (rows: Rows, given?: OwnValues) => ApiError | undefined;
+    readonly given?: OwnValues;
+    readonly scope?: string;
+    readonly above?: string | undefined;
 };
 type Hop = {
     readonly table: string;
@@ -893,6 +897,7 @@ type Otherwise = ErrorKind | keyof typeof machineErrors | {
     readonly find: readonly string[];
     readonly error: (row: Readonly<Record<string, InputValue>>) => ApiError;
 };
+type OwnValues = ReadonlyMap<string, SqlValue>;
 type Page = {
     readonly limit: Slot;
     readonly offset: Slot | null;
@@ -923,6 +928,9 @@ type Parameter = {
     readonly slot: number;
 } | {
     readonly kind: 'now';
+} | {
+    readonly kind: 'given';
+    readonly key: string;
 } | {
     readonly kind: 'result';
     readonly step: string;
@@ -1304,6 +1312,10 @@ type StandardSchema<Value = unknown> = {
         }) => object>>;
     };
 };
+type Statement = {
+    readonly text: string;
+    readonly parameters: readonly Parameter[];
+};
 type Step<Statement = JobStatement> = {
     readonly statement: Statement;
     readonly expect: 'row' | 'any';
@@ -1353,6 +1365,9 @@ type Target = {
     readonly mismatch?: string | undefined;
     readonly excluded?: readonly number[] | 'any' | undefined;
     readonly unchanged?: Values | undefined;
+};
+type TargetForm = Omit<Target, 'id'> & {
+    readonly id: number | Sql;
 };
 type Term = string | {
     readonly value: number;
@@ -1813,7 +1828,7 @@ const sql: (strings: TemplateStringsArray, ...parts: readonly SqlPart[]) => Sql;
 const startService: (content: Content, { rows, settings }?: ServiceOptions) => Promise<TestService>;
 const stillThat: (what: string) => ApiError;
 const subject: (options?: Pick<FieldOptions, 'nullable' | 'description' | 'readableBy' | 'graphql' | 'rest'>) => Field;
-const targetSteps: (writing: Writing, target: Target, operation: keyof typeof verbs) => readonly GuardedStep[];
+const targetSteps: (writing: Writing, target: TargetForm, operation: keyof typeof verbs) => readonly GuardedStep[];
 const text: (options: TextOptions & {
     min?: number;
     max: number;

@@ -162,6 +162,7 @@ test('a word of the content is seen however it is written', () => {
 /** Small files that one other file imports and that are no part of it, with the reason. */
 const smallForOne: readonly (readonly [paths: RegExp, reason: string])[] = [
   [/^content\/\w+\/entity\.ts$/, 'a resource each'],
+  [/^content\/user\/actions\.ts$/, 'the actions of a resource'],
   [/^content\/user\/add\.ts$/, 'a command each'],
   [/^content\/served\.ts$/, 'what a service loads and other commands do not'],
 ]
