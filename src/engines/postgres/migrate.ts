@@ -42,8 +42,12 @@ const tries = 60
 /** Milliseconds between two tries to take the lock of the program. */
 const retryEvery = 100
 
-/** The locks of migrations: of the program that runs them, and of each one's transaction. Any numbers that no other program is likely to take. */
-const locks = { program: 7_308_332_019_273, transaction: 7_308_332_019_274 }
+/** A lock for each schema, as several services may have one each in a database. Any number that no other program is likely to take. */
+const lockOf = (number: number): string =>
+  `${number} + case current_schema() when 'public' then 0 else 2 * hashtext(current_schema())::bigint end`
+
+/** The locks of migrations: of the program that runs them, and of each one's transaction. */
+const locks = { program: lockOf(7_308_332_019_273), transaction: lockOf(7_308_332_019_274) }
 
 /**
  * Takes the lock of the transaction of a migration. One of a program that was killed goes on until its statement is done, when the
@@ -91,29 +95,91 @@ const dropBroken = async (
   if (broken.length > 0) await run(`drop index concurrently ${index}`)
 }
 
+const migrationsTable =
+  'create table if not exists migrations (name text primary key, applied_at bigint not null, checksum text)'
+
+/** The schema of the extension of trigrams, as a name in SQL. */
+const trigramsIn = queryWith(
+  "select quote_ident(nspname) from pg_extension e join pg_namespace n on n.oid = e.extnamespace where extname = 'pg_trgm'",
+)
+
+/** The text of a migration where trigrams are in another schema than the store. */
+const withTrigrams = async (text: string, { query }: PostgresConnection): Promise<string> => {
+  if (!text.includes('gin_trgm_ops')) return text
+  const [row] = await query(trigramsIn)
+  return row ? text.replaceAll(/(?<!\.)\bgin_trgm_ops\b/g, `${row[0]}.gin_trgm_ops`) : text
+}
+
+const oneByOne = /^(?:create|drop) (?:unique )?index concurrently\b|^alter index\b|^alter table\b/i
+
+/** Makes the extension that a statement asks for; an error for a missing right says who can. */
+const makeExtension = (statement: string, run: PostgresConnection['run']): Promise<void> => {
+  const [, extension] = /^create extension if not exists (\w+)/i.exec(statement) ?? []
+  return run(statement).catch(cause => {
+    const refusal = extension && extensionRefusals[codeOf(cause)]
+    throw refusal ? new Error(refusal(extension), { cause }) : cause
+  })
+}
+
+/**
+ * Applies the first migrations of an empty store in one transaction, so that one that fails leaves nothing; gives their number. Nobody
+ * waits for what is made concurrently elsewhere. One with statements that run outside a transaction alone ends it.
+ */
+const applyFirst = async (
+  connection: PostgresConnection,
+  migrations: readonly Migration[],
+): Promise<number> => {
+  const { query, run } = connection
+  let done = 0
+  let failing = migrations[0]
+  await run(`begin isolation level read committed; ${waitForOthers}`)
+  try {
+    await driveBy(makeMigrationsTable(dialect, migrationsTable), query)
+    for (const migration of migrations) {
+      failing = migration
+      const statements = statementsOf(migration.text)
+      const isOutside = migration.text.startsWith(outsideMark)
+      if (isOutside && !statements.every(one => oneByOne.test(one))) break
+      for (const statement of statements)
+        if (/^create extension\b/i.test(statement)) await makeExtension(statement, run)
+      const text = isOutside
+        ? statements.map(one => one.replace(/ index concurrently /i, ' index ')).join(';\n')
+        : migration.text
+      await run(await withTrigrams(text, connection))
+      await query(recordOf(dialect, migration, Date.now()))
+      done++
+    }
+    await run('commit')
+    return done
+  } catch (error) {
+    await rollBack(connection)
+    throw failing ? failed(failing, error) : error
+  }
+}
+
 /** Applies a migration whole or not at all, unless it is marked to run outside a transaction. */
 const apply = async (connection: PostgresConnection, migration: Migration): Promise<void> => {
-  const { text } = migration
   const { query, run } = connection
+  const text = await withTrigrams(migration.text, connection)
   const isWhole = !text.startsWith(outsideMark)
   const begin = `begin isolation level read committed; set local lock_timeout = ${lockTimeout}; ${waitForOthers}`
   for (let number = 1; ; number++)
     try {
       if (isWhole) await run(begin)
       for (const statement of statementsOf(text)) {
-        const [, extension] = /^create extension if not exists (\w+)/i.exec(statement) ?? []
+        const isExtension = /^create extension\b/i.test(statement)
         const [, index, table] =
           /^create (?:unique )?index concurrently if not exists (\w+)\s+on (\w+)/i.exec(
             statement,
           ) ?? []
         if (!isWhole && index && table) await dropBroken(connection, index, table)
         // Extensions first, each by itself: if one cannot be made, a person must act, and the error says how.
-        if (!isWhole || extension)
+        if (isExtension) await makeExtension(statement, run)
+        else if (!isWhole)
           await run(statement).catch(async cause => {
             // It would refuse rows, though nobody may use it.
             if (index && table) await dropBroken(connection, index, table).catch(() => {})
-            const refusal = extension && extensionRefusals[codeOf(cause)]
-            throw refusal ? new Error(refusal(extension), { cause }) : cause
+            throw cause
           })
       }
       if (isWhole) await run(text)
@@ -145,8 +211,7 @@ export const checkNoUnfinishedMove = async ({
 
 const encoding = queryWith("select current_setting('server_encoding')")
 
-const migrationsTable =
-  'create table if not exists migrations (name text primary key, applied_at bigint not null, checksum text)'
+const path = queryWith("select current_schema(), current_setting('search_path')")
 
 /**
  * Applies the missing migrations; gives their names. Throws NewerStoreError, or what `check` throws on the same
@@ -160,6 +225,11 @@ export const migratePostgres = (
   // So that no other program migrates this store. The lock belongs to a transaction on a connection of its own, and so
   // holds behind a pooler too, whatever the work does.
   withOpened(connect(options), async guard => {
+    const [[schema, searched] = []] = await guard.query(path)
+    if (schema == null)
+      throw new Error(
+        `the search_path ${searched} names no schema that is there: make one (create schema NAME) that this user may use, or correct the search_path`,
+      )
     for (;;) {
       await guard.run(
         'begin isolation level read committed; set local idle_in_transaction_session_timeout = 0; set local statement_timeout = 0',
@@ -167,7 +237,7 @@ export const migratePostgres = (
       // It does not wait: `create index concurrently` of the lock's holder waits for the end of every older statement and
       // snapshot, which would be a deadlock.
       const [row] = await guard.query(
-        queryWith('select pg_try_advisory_xact_lock($1)', locks.program),
+        queryWith(`select pg_try_advisory_xact_lock(${locks.program})`),
       )
       if (row?.[0] === 1) break
       await guard.run('rollback')
@@ -188,8 +258,9 @@ export const migratePostgres = (
           throw new Error(
             `the database has the encoding ${found}, and texts need UTF8: name one in DUET_DATABASE_URL that was made with encoding 'UTF8' template template0`,
           )
+        const first = applied.length === 0 ? await applyFirst(connection, pending) : 0
         await drive(makeMigrationsTable(dialect, migrationsTable))
-        for (const migration of pending) await apply(connection, migration)
+        for (const migration of pending.slice(first)) await apply(connection, migration)
         await drive(recordChecksums(dialect, migrations, applied))
       }
       // A program that was killed after its last migration has left some out.
