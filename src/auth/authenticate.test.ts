@@ -20,7 +20,7 @@ import {
 import { createAuthenticator, createVerified } from './authenticate.ts'
 
 const badForm =
-  'Authorization must be Bearer, one space and a signed token, such as `bin/duet token` makes'
+  'Authorization must be Bearer, a space and a signed token, such as `bin/duet token` makes'
 const badSpelling = 'The token is not in its usual spelling'
 const badHeader = 'The header of the token is not a JSON object'
 const tooLarge = 'The token is larger than 8 KiB'
@@ -52,13 +52,17 @@ describe('the form of the header', () => {
     test(`the scheme ${scheme} is accepted`, async () =>
       assert.deepEqual(await worldOf().send(`${scheme} ${token}`), user))
 
+  // RFC 6750, section 2.1: 1*SP.
+  for (const spaces of [2, 3, 100])
+    test(`${spaces} spaces after the scheme are accepted`, async () =>
+      assert.deepEqual(await worldOf().send(`Bearer${' '.repeat(spaces)}${token}`), user))
+
   const refusals: readonly (readonly [string, string, string])[] = [
     ['an empty header', '', badForm],
     ['the scheme alone', 'Bearer', badForm],
     ['the scheme and a space', 'Bearer ', badForm],
     ['the token alone', token, badForm],
     ['a space before the scheme', ` Bearer ${token}`, badForm],
-    ['two spaces', `Bearer  ${token}`, badForm],
     ['a tab', `Bearer\t${token}`, badForm],
     ['a no-break space', `Bearer\u00a0${token}`, badForm],
     ['no space', `Bearer${token}`, badForm],

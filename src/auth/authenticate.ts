@@ -40,8 +40,8 @@ const longestToken = 8_192
 /** How our own tokens are signed. */
 const ownAlgorithm = 'EdDSA'
 
-/** RFC 6750, section 2.1: the scheme in any case, one space, the token; here a signed one (RFC 7515, section 3.1). */
-const bearer = /^bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i
+/** RFC 6750, section 2.1: the scheme in any case, one space or more, the token; here a signed one (RFC 7515, section 3.1). */
+const bearer = /^bearer +([\w-]+\.[\w-]+\.[\w-]+)$/i
 
 /** Authenticates by a configuration; throws a plain error for one that cannot be used. `now` is in milliseconds; `onMisfit` is called for a token that another key signed. */
 export const createAuthenticator = (
@@ -56,12 +56,12 @@ export const createAuthenticator = (
 
   const verify = async (authorization: string, beforeCheck?: BeforeCheck): Promise<Viewer> => {
     await beforeCheck?.(verified.has(authorization))
-    if (authorization.length > longestToken + 'Bearer '.length)
-      throw refused('The token is larger than 8 KiB')
     const token = bearer.exec(authorization)?.[1]
+    if ((token ?? authorization.slice('Bearer '.length)).length > longestToken)
+      throw refused('The token is larger than 8 KiB')
     if (token === undefined)
       throw refused(
-        `Authorization must be Bearer, one space and a signed token, such as \`${program} token\` makes`,
+        `Authorization must be Bearer, a space and a signed token, such as \`${program} token\` makes`,
       )
     // Decoders ignore the unused last bits of base64url, so one signature has several spellings (RFC 4648, section 3.5).
     for (const part of token.split('.'))

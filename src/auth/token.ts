@@ -42,7 +42,8 @@ const skew = 5
 type TokenOptions = Parties & {
   /** The id of a row, or a subject. */
   readonly sub: number | string
-  readonly role: Role
+  /** Undefined where the claims give it. */
+  readonly role: Role | undefined
   /** Seconds it lives. */
   readonly ttl: number
   /** The content's words for roles and audiences; without them these are the claims `role` and `aud`. */
@@ -64,6 +65,20 @@ const roleClaims = (role: Role, source: Viewers['roleFrom']): JsonObject => {
   return path.reduceRight<unknown>((value, name) => ({ [name]: value }), word ?? {}) as JsonObject
 }
 
+/** Whether claims give a role, as the content reads it. */
+export const givesRole = (claims: JsonObject, viewers: TokenViewers): boolean =>
+  claimAt(new Map(Object.entries(claims)), viewers.roleFrom?.claim ?? 'role') !== undefined
+
+/** The members of both, those of objects too. */
+const merged = (one: JsonObject, other: JsonObject): JsonObject => {
+  const all: Record<string, unknown> = { ...one }
+  for (const [name, value] of Object.entries(other)) {
+    const before = own(one, name)
+    all[name] = isObject(before) && isObject(value) ? merged(before, value) : value
+  }
+  return all as JsonObject
+}
+
 /** A token signed by HS256; throws a plain error for a weak secret, an impossible id or a life above 24 hours. */
 export const mint = async (options: TokenOptions, secret: string, now: number): Promise<string> => {
   const { sub, role, ttl, issuer, audience, viewers, claims } = options
@@ -74,8 +89,7 @@ export const mint = async (options: TokenOptions, secret: string, now: number): 
     throw new Error(`a token lives 1 second to 24 hours, not ${ttl} seconds`)
   const issuedAt = Math.floor(now / 1000)
   const token = new SignJWT({
-    ...claims,
-    ...roleClaims(role, viewers?.roleFrom),
+    ...merged(claims ?? {}, role === undefined ? {} : roleClaims(role, viewers?.roleFrom)),
     ...(audience !== undefined && { [audienceClaim]: audience }),
   })
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })

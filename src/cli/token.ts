@@ -1,5 +1,5 @@
 /** `duet token`: makes a token with the secret. */
-import { mint } from '#auth/token.ts'
+import { givesRole, mint } from '#auth/token.ts'
 import { duration } from '#base/dates.ts'
 import { isObject, type JsonObject } from '#base/object.ts'
 import { readArgs, UsageError } from '#cli/arguments.ts'
@@ -30,7 +30,8 @@ export const help = ({ viewers }: Content) => {
     by === undefined
       ? ''
       : `
---${entity} takes the subject of a row, --subject any. --claims adds claims, as one JSON object.`
+--${entity} takes the subject of a row, --subject any. --claims adds claims, as one JSON object,
+which may give the role.`
   return `Usage: duet token ${names.join(' | ')} [--role ${roles.names.join('|')}] [--ttl 1h]${by === undefined ? '' : ' [--claims JSON]'}
 
 Prints a token for ${bearer}, signed with DUET_AUTH_SECRET (in development: with the
@@ -86,6 +87,19 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   if (ttl < 1 || ttl > 24 * 3600)
     throw new UsageError(`--ttl must be such as 90s, 15m or 1h, at most 24h, not ${text}`)
   const claims = given.claims === undefined ? {} : claimsIn(given.claims)
+  const hasRole = givesRole(claims, viewers)
+  if (hasRole && given.role !== undefined)
+    throw new UsageError('--claims gives a role and so does --role: leave one out')
+  // They would be written over.
+  for (const [claim, by] of [
+    ['sub', `--${options.join(' or --')}`],
+    ['exp', '--ttl'],
+    ['iat', 'the clock'],
+    ['iss', 'DUET_AUTH_ISSUER'],
+    [viewers.audienceClaim ?? 'aud', 'DUET_AUTH_AUDIENCE'],
+  ] as const)
+    if (Object.hasOwn(claims, claim))
+      throw new UsageError(`--claims has ${claim}, which ${by} gives: leave it out of the claims`)
   const config = loadConfig(process.env, content.settings)
   const parties = partiesFor(config, viewers)
   // Tokens of a new secret fit no service that is running: most likely the settings are not those of the service.
@@ -105,6 +119,11 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
     )
   const row = id !== undefined && by !== undefined ? await subjectOf(content, id) : id
   const sub = subject ?? row ?? ''
-  const token = await mint({ sub, role, ttl, viewers, claims, ...parties }, keys.secret, Date.now())
+  const named = hasRole ? undefined : role
+  const token = await mint(
+    { sub, role: named, ttl, viewers, claims, ...parties },
+    keys.secret,
+    Date.now(),
+  )
   process.stdout.write(`${token}\n`)
 }

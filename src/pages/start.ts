@@ -51,6 +51,10 @@ export type StartOptions = {
   readonly development: boolean
   readonly introspection: boolean
   readonly hasAdmin: boolean
+  /** Whether operations are taken that are not stored. */
+  readonly takesOperations: boolean
+  /** Whether this program makes the tokens that it takes. */
+  readonly makesTokens: boolean
   /** The path below which the newest version of the REST API is. */
   readonly rest: string
   readonly version: string
@@ -167,6 +171,8 @@ const usualLead =
 /** The page for people; its `curl` lines call `origin`. */
 const startPage = (options: StartOptions, origin: string, assets: Assets): Promise<WebPage> => {
   const { model, examples, development, introspection, rest, version } = options
+  const { takesOperations, makesTokens } = options
+  const shows = development && makesTokens
   const { entities, viewers } = model
   const { title, description = usualLead } = assets.site
   const links = linksOf(options, assets)
@@ -203,8 +209,7 @@ ${fault === undefined ? '' : html`<section class="wide" role="alert">\n<h2>The l
 <h2>GraphQL</h2>
 <p>${pluralsOf(model, ({ graphql }) => graphql.type)} from one endpoint, in exactly the shape you ask for.</p>
 ${linkList(links.graphql)}
-<h3>Try it</h3>
-<pre><code>${graphqlCurl}</code></pre>
+${takesOperations ? html`<h3>Try it</h3>\n<pre><code>${graphqlCurl}</code></pre>` : html`<p>Only the documents that are stored here are taken.</p>`}
 <p class="small">${
       introspection
         ? 'Introspection is on: clients and GraphiQL can read the schema.'
@@ -222,11 +227,11 @@ ${linkList(links.rest)}
 <section class="wide">
 <h2>With a token</h2>
 <p>${
-      development
+      shows
         ? html`Public reads need none. For the rest, the operator of this service makes one, in the folder and with the settings it was started with; send it as <code>Authorization: Bearer …</code>:`
-        : html`Public reads need none. For the rest, ask the operator of this service for one and send it as <code>Authorization: Bearer …</code>.`
+        : html`Public reads need none. For the rest, ask ${makesTokens ? 'the operator' : 'the identity provider'} of this service for one and send it as <code>Authorization: Bearer …</code>.`
     }</p>
-${development ? html`<pre><code>${withToken}</code></pre>` : ''}
+${shows ? html`<pre><code>${withToken}</code></pre>` : ''}
 </section>
 <section class="wide">
 <h2>Typed clients</h2>

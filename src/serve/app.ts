@@ -49,6 +49,8 @@ export type AppOptions = {
   readonly development: boolean
   /** Whether `/admin` is there. */
   readonly hasAdmin: boolean
+  /** Whether this program makes the tokens that it takes; true unless it is said. */
+  readonly makesTokens?: boolean
   readonly version: string
   /** Why the service cannot do its work now; null if it can. */
   readonly ready: () => Promise<string | null>
@@ -144,7 +146,11 @@ const mountPages = (app: App, options: AppOptions) => {
   const { model } = core
   const { examples } = content
   const rest = versionPath(model.versions.newest)
-  const start = { model, examples, development, introspection, hasAdmin, rest, version }
+  const takesOperations = graphql.stored?.only !== true
+  const start = {
+    ...{ model, examples, development, introspection, hasAdmin, takesOperations, rest, version },
+    makesTokens: options.makesTokens ?? true,
+  }
   mountStart(app, start, assets)
   mountReference(app, referenceOf(options), assets)
   options.people?.mountPages(app, assets)

@@ -99,11 +99,12 @@ export const greetingOf = (
     link === undefined
       ? ''
       : `\n  Sign in  ${link}\n           (as the first admin, once, within an hour)\n`
+  const operation = `curl -s ${url}${graphqlPath} -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '${JSON.stringify({ query: graphql })}' -w '\\n'`
   return `${listens}
 ${signIn}
   Tokens   ${tokenCommand(content.viewers)}, in ${process.cwd()}${same}
 
-  GraphQL  curl -s ${url}${graphqlPath} -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '${JSON.stringify({ query: graphql })}' -w '\\n'
+  GraphQL  ${config.values.DUET_DOCUMENTS_ONLY ? 'takes the documents of DUET_DOCUMENTS alone' : operation}
 
   REST     curl -s ${asked} -H 'Authorization: Bearer ${token}' -w '\\n'
 `

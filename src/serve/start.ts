@@ -14,7 +14,7 @@ import { createMemory } from '#http/memory.ts'
 import { createQueue } from '#http/queue.ts'
 import { cachedReader, publishing } from '#read/read.ts'
 import { createApp } from '#serve/app.ts'
-import { authOf } from '#serve/auth.ts'
+import { authOf, keySource } from '#serve/auth.ts'
 import { checkedGraphql } from '#serve/graphql.ts'
 import { keepHeapSmall } from '#serve/heap.ts'
 import { listen } from '#serve/listen.ts'
@@ -110,6 +110,7 @@ export const serveOn = async ({ config, content, socket }: Program, service: Ope
     graphql: await checkedGraphql(config, model, content.actions),
     development,
     hasAdmin: config.values.DUET_ADMIN,
+    makesTokens: !keySource(config).includes('JWKS'),
     version,
     ready: async () => (state.isDraining ? 'draining' : whyNotReady()),
     readOnly: engine.readOnly,

@@ -115,11 +115,31 @@ test('where tokens have subjects it takes that of a row, or any, with claims', a
   assert.equal(claims.role, undefined)
   const other = await run('--subject', 'idp|9', '--claims', '{"name":"Ben"}')
   assert.deepEqual([other.claims.sub, other.claims.name], ['idp|9', 'Ben'])
+  const words = '{"realm_access":{"roles":["head-chef","x"],"more":1}}'
+  const own = await run('--subject', 'idp|9', '--claims', words)
+  assert.deepEqual(own.claims.realm_access, JSON.parse(words).realm_access)
+  const beside = await run(
+    '--subject',
+    'x',
+    '--role',
+    'chef',
+    '--claims',
+    '{"realm_access":{"a":1}}',
+  )
+  assert.deepEqual(beside.claims.realm_access, { a: 1, roles: 'head-chef' })
   for (const [args, sentence] of [
     [['--cook', '2'], 'there is no cook 2: name one that there is, or a --subject'],
     [['--cook', 'x'], '--cook must be the id of a cook, such as 1'],
     [[], 'name whom the token is for by one of --cook, --subject'],
     [['--cook', '1', '--subject', 'x'], 'name whom the token is for by one of --cook, --subject'],
+    [
+      ['--subject', 'x', '--role', 'chef', '--claims', words],
+      '--claims gives a role and so does --role: leave one out',
+    ],
+    [
+      ['--subject', 'x', '--claims', '{"exp":1}'],
+      '--claims has exp, which --ttl gives: leave it out of the claims',
+    ],
     [
       ['--subject', 'x', '--claims', '[]'],
       '--claims must be a JSON object, such as \'{"name":"Ada"}\', not []',

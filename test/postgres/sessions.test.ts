@@ -1,9 +1,11 @@
 /** The sessions of commands on PostgreSQL: how long they last, and what they say where a connection is lost. */
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
-import { queryWith } from '#sql/engine.ts'
+import { dialect } from '#engines/postgres/dialect.ts'
+import { queryOf, queryWith } from '#sql/engine.ts'
+import { sql } from '#sql/sql.ts'
 import { postgresOf } from '../stores.ts'
-import { ask } from './tools/ask.ts'
+import { ask, connected } from './tools/ask.ts'
 import { databaseWith, freshDatabase, noDatabase } from './tools/database.ts'
 import { startProxy } from './tools/proxy.ts'
 
@@ -88,5 +90,22 @@ describe('a session of a command', { skip: noDatabase }, () => {
     await assert.rejects(failed, { message: 'the file ends in the middle of a row' })
     await session.close()
     assert.equal(await ask(url, "select count(*)::int from secrets where name = 'two'"), 0)
+  })
+
+  test('texts are found by any sign, whatever the database takes a backslash for', async () => {
+    const client = await connected(await databaseWith('standard_conforming_strings = off'))
+    const finds = async (needle: string, text: string) => {
+      const found = dialect.contains('texts', 'key', sql`${needle}::text`)
+      const { text: query, values } = queryOf(
+        sql`select ${found} as found from (values (${text}::text)) as "t" ("key")`,
+        dialect,
+      )
+      return (await client.query(query, [...values])).rows[0].found
+    }
+    for (const sign of ['%', '_', '\\', "'"]) {
+      assert.equal(await finds(sign, `a${sign}b`), true, sign)
+      assert.equal(await finds(sign, 'ab'), false, sign)
+    }
+    await client.end()
   })
 })

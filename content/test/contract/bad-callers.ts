@@ -28,7 +28,7 @@ const tokens = (...rows: [authorization: string, why: string][]): BadRequest[] =
   }))
 
 const noForm =
-  'Authorization must be Bearer, one space and a signed token, such as `bin/duet token` makes'
+  'Authorization must be Bearer, a space and a signed token, such as `bin/duet token` makes'
 const noKey = 'The token is signed in a way that is not accepted here'
 const noFit = 'The signature does not fit: the token was made with another key, or changed since'
 const noSub = 'The claim sub is not a text'

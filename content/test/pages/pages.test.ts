@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { html } from 'hono/html'
+import { loadConfig } from '#config.ts'
+import content from '#content/duet.config.ts'
 import { anyone } from '#model/policy.ts'
+import { greetingOf } from '#serve/service.ts'
 import { library } from '#test/support/library/index.ts'
 import { get, graphiql, reference, start } from './pages.ts'
 
@@ -10,6 +13,36 @@ const assetsNamedIn = (html: string): string[] =>
   [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(match => match[1] as string)
 
 describe('the start page', () => {
+  test('shows no operation where only stored ones are taken, and no command for tokens that others make', async () => {
+    const shown = await (await get('/')).text()
+    const page = { ...start, takesOperations: false, makesTokens: false }
+    const hidden = await (await get('/', {}, { start: page })).text()
+    for (const [part, is] of [
+      ['&quot;query&quot;', true],
+      ['token --user 1', true],
+      ['Only the documents that are stored here are taken', false],
+      ['ask the identity provider of this service', false],
+    ] as const) {
+      assert.equal(shown.includes(part), is, part)
+      assert.equal(hidden.includes(part), !is, part)
+    }
+  })
+
+  test('and the greeting have no operation where only stored ones are taken', () => {
+    const greeting = (more: Record<string, string>) =>
+      greetingOf(
+        { config: loadConfig(more, content.settings), content },
+        'http://x',
+        undefined,
+        't',
+      )
+    assert.match(greeting({}), /GraphQL {2}curl -s /)
+    assert.match(
+      greeting({ DUET_DOCUMENTS: '.', DUET_DOCUMENTS_ONLY: 'on' }),
+      /GraphQL {2}takes the documents of DUET_DOCUMENTS alone\n/,
+    )
+  })
+
   test('it links to both APIs, to every list that anybody may read and to the state of the service', async () => {
     const body = await (await get('/')).text()
     for (const href of [

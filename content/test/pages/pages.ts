@@ -22,6 +22,8 @@ export const start: StartOptions = {
   model: usualModel,
   examples: content.examples,
   development: true,
+  takesOperations: true,
+  makesTokens: true,
   introspection: true,
   hasAdmin: true,
   rest: '/api/v2',

@@ -20,9 +20,9 @@ const columnType = {
   bytes: 'bytea',
 } satisfies Record<Scalar, string>
 
-/** The pattern of a `like` that finds the needle anywhere, its wildcards escaped. */
+/** The pattern of a `like` that finds the needle anywhere, its wildcards escaped, whatever the server's `standard_conforming_strings`. */
 const anywhere = (needle: Sql): Sql =>
-  sql`'%' || replace(replace(replace(${needle}, '\\', '\\\\'), '%', '\\%'), '_', '\\_') || '%'`
+  sql`'%' || replace(replace(replace(${needle}, E'\\\\', E'\\\\\\\\'), '%', E'\\\\%'), '_', E'\\\\_') || '%'`
 
 /**
  * The words in some columns as PostgreSQL indexes them. Its own parsers would split them at signs, and by languages; these were cut, so

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { placeIn } from '#base/database-url.ts'
-import { refused, UnreachableError, withRight } from '#engines/postgres/errors.ts'
+import { isLasting, refused, UnreachableError, withRight } from '#engines/postgres/errors.ts'
 
 const url = 'postgres://duet:hunter2@db.example.org:5433/content?sslmode=require'
 const place = 'postgres://db.example.org:5433/content'
@@ -41,6 +41,16 @@ test('why a session is refused is told with the place and what to do, and withou
       'has a certificate that has expired',
       'renew it',
     ],
+    [
+      fault('08P01', 'unsupported startup parameter: options'),
+      'is a pooler, such as PgBouncer, which takes no settings of a session',
+      'DUET_PG_PREPARE=off',
+    ],
+    [
+      fault('08P01', 'unsupported startup parameter in options: jit'),
+      'is a pooler, such as PgBouncer, which takes no settings of a session',
+      'DUET_PG_PREPARE=off',
+    ],
     [new Error('The server does not support SSL connections'), 'offers no TLS', 'sslmode=disable'],
     [
       fault('28000', 'no pg_hba.conf entry for host "::1", user "duet", no encryption'),
@@ -77,5 +87,14 @@ test('a right that is missing is told with the place; any other error stays what
   await assert.rejects(
     withRight(url, () => Promise.reject(other)),
     other,
+  )
+})
+
+test('a pooler that refuses what a session begins with is not waited for, and options of the URL have another way', () => {
+  const error = fault('08P01', 'unsupported startup parameter: options')
+  assert.ok(isLasting(refused(error, url)))
+  assert.match(
+    refused(error, `${url}&options=-c%20search_path%3Dshop`).message,
+    /: set DUET_PG_PREPARE=off, and take options out of the URL: alter role … set does the same$/,
   )
 })

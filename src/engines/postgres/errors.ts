@@ -57,8 +57,14 @@ export const codeOf = (error: unknown): string => {
 export const isStale = (error: Error): boolean =>
   /^(26000|0A000)$/.test((error as DatabaseError).code ?? '')
 
+/** Whether a pooler, such as PgBouncer, refuses what a session begins with. */
+const isOfPooler = (error: unknown): boolean =>
+  error instanceof Error &&
+  (/^unsupported startup parameter/.test(error.message) || isOfPooler(error.cause))
+
 /** Whether a server refuses this user or this database, or the client has no password for it, which no wait changes. */
-export const isLasting = (error: unknown): boolean => /^(28|3D|42501)/.test(codeOf(error))
+export const isLasting = (error: unknown): boolean =>
+  /^(28|3D|42501)/.test(codeOf(error)) || isOfPooler(error)
 
 /**
  * Whether the same transaction may be tried again: after a conflict or a deadlock with another one, after a row that
@@ -136,15 +142,26 @@ const tlsFaults: Readonly<Record<string, Telling>> = {
 
 const withoutTls: Telling = ['offers no TLS', 'set ssl = on there, or sslmode=disable in the URL']
 
+/** What a session begins with, beyond what the URL says, is left out with this setting. */
+const throughPooler = (url: string): Telling => [
+  'is a pooler, such as PgBouncer, which takes no settings of a session',
+  /[?&]options=/.test(url)
+    ? 'set DUET_PG_PREPARE=off, and take options out of the URL: alter role … set does the same'
+    : 'set DUET_PG_PREPARE=off',
+]
+
 const unreachable: Telling = ['cannot be reached', 'start it, or correct its address']
 
 /** The error for a session that cannot be opened, in one line with the remedy; never with a password. */
 export const refused = (error: unknown, url: string): UnreachableError => {
   const { code = '', message } = error as DatabaseError
   const hasNoTls = message === 'The server does not support SSL connections'
+  const ofPooler = isOfPooler(error)
   const [problem, remedy] = hasNoTls
     ? withoutTls
-    : (refusals[codeOf(error)] ?? tlsFaults[code] ?? unreachable)
+    : ofPooler
+      ? throughPooler(url)
+      : (refusals[codeOf(error)] ?? tlsFaults[code] ?? unreachable)
   // So ends the message of a server to one whom it would let in only with TLS, or not at all.
   const more = message.endsWith('no encryption')
     ? '; if it asks for TLS, add sslmode=verify-full to the URL'

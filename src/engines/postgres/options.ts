@@ -60,7 +60,7 @@ const idleTimeout = 10_000
 
 /** The statements at the beginning of a transaction behind a pooler, since its connection has no settings of its own. */
 export const localSettings = ({ statementTimeout, lockTimeout }: SessionOptions): string =>
-  `set local statement_timeout = ${statementTimeout}; set local lock_timeout = ${lockTimeout}; set local idle_in_transaction_session_timeout = ${idleTimeout}`
+  `set local standard_conforming_strings = on; set local statement_timeout = ${statementTimeout}; set local lock_timeout = ${lockTimeout}; set local idle_in_transaction_session_timeout = ${idleTimeout}`
 
 /** The configuration of pg for a connection to a server. */
 export const clientConfig = (url: string, options: SessionOptions): pg.ClientConfig => {
@@ -83,6 +83,8 @@ export const clientConfig = (url: string, options: SessionOptions): pg.ClientCon
     // JIT compilation and parallel workers pay only for statements that take seconds.
     'jit=off',
     'max_parallel_workers_per_gather=0',
+    // A backslash in a text of a migration is itself.
+    'standard_conforming_strings=on',
     ...(options.byIndex ? ['enable_seqscan=off'] : []),
     ...(options.readOnly ? ['default_transaction_read_only=on'] : []),
   ]
