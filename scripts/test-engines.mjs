@@ -25,6 +25,7 @@ export const onSqliteOnly = {
   'content/test/cli/mail.test.ts': 'mail does not depend on the store',
   'content/test/cli/move.test.ts': 'goes from one engine to the other by itself',
   'test/cli/move-own-kind.test.ts': 'goes from one engine to the other by itself',
+  'test/cli/own-files.test.ts': 'the files beside a SQLite store, and what opens none',
   'test/cli/start.test.ts': 'settings and ports do not depend on the store',
   'test/cli/token.test.ts': 'tokens do not depend on the store',
   'content/test/cli/usage.test.ts': 'usage does not depend on the store',

@@ -1,6 +1,6 @@
 /** The program: a command for the content that `--config` names, or for the one of the folder that it is started in. */
-import { existsSync } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { existsSync, statSync } from 'node:fs'
+import { basename, dirname, dirname, join, join, resolve, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import '#base/older-node.ts'
 import { optionsOf } from '#base/shape.ts'
@@ -78,5 +78,13 @@ const { file = [...names.map(name => resolve(name)), own].find(existsSync), argv
 )
 // Beside the content; what the environment has goes before it.
 const settings = file && argv[0] !== 'dev' && join(dirname(file), '.env')
-if (settings && existsSync(settings)) process.loadEnvFile(settings)
+if (settings && existsSync(settings))
+  try {
+    process.loadEnvFile(settings)
+  } catch (cause) {
+    const what = statSync(settings).isDirectory()
+      ? 'is a folder'
+      : `cannot be read (${(cause as NodeJS.ErrnoException).code})`
+    throw new Error(`${settings} ${what}: make it a file of settings, or take it away`, { cause })
+  }
 await runCommand(file === undefined ? undefined : () => contentOf(file), argv, file)

@@ -3,8 +3,8 @@ import { own } from '#base/object.ts'
 import { UsageError, unknownWord } from '#cli/arguments.ts'
 import { type KitCommand, kitCommands } from '#cli/kit.ts'
 import { endUnlessHandled, explain } from '#cli/terminal.ts'
-import { documents, version } from '#config.ts'
-import type { Content, ListedCommand } from '#content.ts'
+import { documents, loadConfig, version } from '#config.ts'
+import { type Content, type ListedCommand, modelOf } from '#content.ts'
 
 /** Each is loaded when it is called: loading the others would take half of a short command's time. */
 const commands: Readonly<Record<string, ListedCommand>> = {
@@ -38,6 +38,16 @@ const commands: Readonly<Record<string, ListedCommand>> = {
 const peopleCommand: ListedCommand = {
   about: 'add people, and have them signed in',
   load: () => import('#cli/people.ts'),
+}
+
+/** Throws what stops the start of a content, whichever command it is loaded for, so that none takes what no service serves. */
+const checkContent = async (content: Content, command: string): Promise<void> => {
+  await content.served()
+  // It derives the schema once it listens, so that it listens sooner.
+  if (command === 'serve') return
+  const { deriveSchema } = await import('#graphql/schema.ts')
+  const usual = content.decide(loadConfig({}, content.settings).content)
+  deriveSchema(modelOf(content, usual), content.actions)
 }
 
 const isHelp = (argument: string | undefined) =>
@@ -92,6 +102,7 @@ or that of --config FILE.
     const text = typeof help === 'string' ? help : await help(given)
     return void process.stdout.write(`${text}\n`)
   }
+  if (content !== undefined) await checkContent(content, name)
   try {
     await run(args, given, file)
   } catch (error) {

@@ -7,6 +7,7 @@ import { type Authenticate, createAuthenticator, type OwnTokens } from '#auth/au
 import type { KeyConfig } from '#auth/keys.ts'
 import { mint, type Parties, type TokenViewers } from '#auth/token.ts'
 import type { Config } from '#config.ts'
+import { ownFile, ownFolder } from '#engines/shared/files.ts'
 import { checkPath } from '#engines/sqlite/file.ts'
 import type { Observe } from '#observe.ts'
 import { ConfigError } from '#settings.ts'
@@ -71,6 +72,17 @@ export const authOf = (
   }
 }
 
+/** The files of a configuration that hold content or keys: the store, and the secret of development. */
+export const ownFiles = (config: Config): readonly string[] => {
+  const { DUET_AUTH_SECRET, DUET_JWKS_FILE, DUET_JWKS_URL } = config.values
+  const hasSecret = config.development && !(DUET_AUTH_SECRET ?? DUET_JWKS_FILE ?? DUET_JWKS_URL)
+  const { store } = config
+  return [
+    ...(store.kind === 'sqlite' ? [store.file] : []),
+    ...(hasSecret ? [secretFile(config)] : []),
+  ]
+}
+
 /** The file of a secret of development: beside a SQLite store, else where such a store would be by default. */
 const secretFile = ({ store }: Config, name = 'secret'): string =>
   store.kind === 'sqlite' ? join(dirname(store.file), name) : resolve('data', name)
@@ -104,10 +116,13 @@ export const fileSecret = (
   if (!existsSync(file)) {
     // Where no store can be made, no secret is written either.
     if (config.store.kind === 'sqlite') checkPath(config.store.file)
-    mkdirSync(dirname(file), { recursive: true })
+    mkdirSync(dirname(file), { recursive: true, mode: ownFolder })
     // `wx`: of two processes that start at once, one makes it.
     try {
-      writeFileSync(file, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' })
+      writeFileSync(file, `${randomBytes(32).toString('base64url')}\n`, {
+        mode: ownFile,
+        flag: 'wx',
+      })
       made(file)
     } catch (error) {
       if (!existsSync(file)) throw error

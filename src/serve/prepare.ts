@@ -2,8 +2,9 @@
 import { withOpened } from '#base/with-opened.ts'
 import type { Config } from '#config.ts'
 import type { Content, ContentStore, OpenStore, RowsByEntity } from '#content.ts'
+import { widerNote } from '#engines/shared/files.ts'
 import type { Model } from '#model/model.ts'
-import { authOf } from '#serve/auth.ts'
+import { authOf, ownFiles } from '#serve/auth.ts'
 import { checkedGraphql } from '#serve/graphql.ts'
 import { isEmpty, putRows } from '#serve/insert.ts'
 import {
@@ -95,6 +96,10 @@ export const prepare = async (
   else await checkCurrent(store, 'run duet migrate first, or duet serve --migrate')
   for (const note of await checkSchema(store, content.entities)) tell(note)
   if (isOurs) report('filled', await fillFolded(store, content.entities))
+  for (const file of ownFiles(config)) {
+    const wider = widerNote(file)
+    if (wider !== undefined) tell(wider)
+  }
   for (const note of await notesOnCopies(store, content.entities)) tell(note)
   if (content.people && !people)
     tell(

@@ -41,6 +41,17 @@ const readFrom = async (csv: string): Promise<readonly (InputRow | string | unde
 
 const { head, row: textOf } = writers.csv
 
+test('a line of any length is one row, wherever the pieces of the file end', async () => {
+  const file = join(folder, 'long.ndjson')
+  const rows = [1, 65_535, 65_536, 300_000, 0, 70_000].map(length => ({ note: 'é'.repeat(length) }))
+  writeFileSync(file, rows.map(row => `${JSON.stringify(row)}\n`).join(''))
+  const read = await Array.fromAsync(rowsIn(file, 'ndjson', kind, thing, false))
+  assert.deepEqual(
+    read,
+    rows.map((row, index) => ({ line: index + 1, row })),
+  )
+})
+
 test('a row is read as it was, whatever of it is null or an empty text', async () => {
   const full = {
     id: 1,

@@ -7,6 +7,7 @@ import {
   fstatSync,
   fsyncSync,
   lstatSync,
+  mkdirSync,
   openSync,
   readdirSync,
   realpathSync,
@@ -27,6 +28,26 @@ export const fileAt = (path: string): string | undefined => {
 export const opened = (descriptor: number): string => {
   const { dev, ino } = fstatSync(descriptor)
   return `${dev} ${ino}`
+}
+
+/** The modes of what only the user of this program may read: a file with content or keys, and its folder. */
+export const ownFile = 0o600
+export const ownFolder = 0o700
+
+/** Makes an empty file that only this user may read, if there is none, with its folder; SQLite gives its mode to all that it makes beside it. */
+export const makeOwnFile = (file: string): void => {
+  mkdirSync(dirname(file), { recursive: true, mode: ownFolder })
+  closeSync(openSync(file, 'a', ownFile))
+}
+
+/** A sentence with the remedy if more than its owner may read or write a file; undefined if not, or if there is none. */
+export const widerNote = (file: string): string | undefined => {
+  // Files of Windows have no such modes.
+  if (process.platform === 'win32') return undefined
+  const mode = (statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o777
+  return (mode & 0o077) === 0
+    ? undefined
+    : `${file} is open to others than its owner (mode ${mode.toString(8)}): chmod 600 ${file}`
 }
 
 type TryLock = (

@@ -17,7 +17,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { retry } from '#base/retry.ts'
-import { fileAt, lock, opened } from '#engines/shared/files.ts'
+import { fileAt, lock, opened, ownFile, ownFolder } from '#engines/shared/files.ts'
 import type { EngineOptions } from '#engines/shared/store.ts'
 import type { Durability } from '#engines/sqlite/connection.ts'
 
@@ -72,10 +72,10 @@ export const goneOf = ({ file, log, fileId, logId }: ServedFiles): string | unde
  * open any more. Throws StoreInUseError. If there is no file, an empty one is made, and removed if it is still empty in the end.
  */
 export const holdStore = (file: string): (() => void) => {
-  mkdirSync(dirname(file), { recursive: true })
+  mkdirSync(dirname(file), { recursive: true, mode: ownFolder })
   const isNew = fileAt(file) === undefined
   for (;;) {
-    const descriptor = openSync(file, 'a+')
+    const descriptor = openSync(file, 'a+', ownFile)
     let isLocked = false
     try {
       isLocked = lock(descriptor)

@@ -1,6 +1,5 @@
 /** Brings a SQLite store up to date: applies and records the missing migrations in one transaction. */
-import { mkdirSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { makeOwnFile } from '#engines/shared/files.ts'
 import {
   appliedIn,
   failed,
@@ -28,7 +27,7 @@ export const migrateSqlite = (
   sharesLog = false,
 ): readonly string[] => {
   checkPath(file)
-  mkdirSync(dirname(file), { recursive: true })
+  makeOwnFile(file)
   const { query, run, close } = connect(file, { sharesLog })
   try {
     // If two programs start at once, the second waits here and then finds nothing to do.

@@ -1,0 +1,107 @@
+/** What the commands make and read beside the store: files for this user alone, and settings and contents that no service could take. */
+import assert from 'node:assert/strict'
+import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { loadConfig } from '#config.ts'
+import content from '#content/duet.config.ts'
+import { sqliteStore } from '#engines/sqlite/store.ts'
+import { prepare } from '#serve/prepare.ts'
+import { historyFor } from '#test/history.ts'
+import { commandsOf } from '../commands.ts'
+import { duet, folderOf } from '../duet.ts'
+import { projectIn } from '../support/project.ts'
+
+const { folder, freshStore } = folderOf('own-files')
+
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
+
+test('a store, its log and its folders are made for this user alone', async () => {
+  const file = join(folder, 'new', 'data', 'duet.db')
+  const store = sqliteStore({ file, migrations: historyFor('sqlite') })
+  await store.migrate()
+  const session = await store.session('filling')
+  await session.transaction(async () => {})
+  for (const ending of ['', '-wal', '-shm']) assert.equal(modeOf(file + ending), '600', ending)
+  await session.close()
+  for (const path of [dirname(file), join(folder, 'new')]) assert.equal(modeOf(path), '700', path)
+  const held = join(folder, 'held', 'duet.db')
+  const release = await sqliteStore({ file: held, migrations: [] }).hold(0, () => {})
+  assert.deepEqual([modeOf(held), modeOf(dirname(held))], ['600', '700'])
+  release()
+})
+
+test('a store and a secret that others may read are named at the start, with the remedy', async () => {
+  const file = join(folder, 'wide', 'duet.db')
+  const config = loadConfig({ DUET_DATABASE_URL: `sqlite:${file}` }, content.settings)
+  const start = async () => {
+    const told: string[] = []
+    const release = await prepare({ config, content }, true, line => void told.push(line))
+    release()
+    return told.filter(line => line.includes('chmod'))
+  }
+  assert.deepEqual(await start(), [])
+  const secret = join(dirname(file), 'secret')
+  assert.deepEqual([modeOf(file), modeOf(secret)], ['600', '600'])
+  chmodSync(file, 0o640)
+  chmodSync(secret, 0o644)
+  const note = (path: string, mode: number) =>
+    `${path} is open to others than its owner (mode ${mode}): chmod 600 ${path}`
+  assert.deepEqual(await start(), [note(file, 640), note(secret, 644)])
+})
+
+test('a .env that is a folder is told in a sentence', async () => {
+  const { project, config } = await projectIn(folder, 'empty')
+  mkdirSync(join(project, '.env'))
+  const { code, stderr } = await duet(['migrate', ...config])
+  assert.equal(
+    stderr,
+    `duet: ${join(project, '.env')} is a folder: make it a file of settings, or take it away\n`,
+  )
+  assert.equal(code, 1)
+})
+
+test('a content that no service could serve is refused by every command, before the store is touched', async () => {
+  const { project } = await projectIn(folder, 'empty', 'twice')
+  const route = `{ method: 'GET', path: '/hello', described: { operationId: 'hello', summary: 'Hello.', rule: anyone }, serve: () => () => new Response('') }`
+  writeFileSync(
+    join(project, 'twice.config.ts'),
+    `import { defineContent, defineModel } from 'duet'
+import { anyone } from 'duet/model'
+import { note } from './entities/note.ts'
+const route = ${route}
+export const twice = defineContent({
+  entities: defineModel({ note }),
+  migrations: new URL('./migrations/', import.meta.url),
+  served: async () => ({ routes: [route, route], pages: [] }),
+  seed: async () => ({ sizes: {}, about: '', check: () => undefined, fill: async () => {} }),
+} as never)
+`,
+  )
+  const command = commandsOf('twice', pathToFileURL(join(project, 'twice.config.ts')).href)
+  const { settings, file } = await freshStore({ bare: true })
+  const rows = join(folder, 'notes.ndjson')
+  writeFileSync(rows, '')
+  const said = new Set<string>()
+  for (const args of [
+    ['serve'],
+    ['migrate'],
+    ['migrate', '--draft', 'x'],
+    ['schema'],
+    ['openapi'],
+    ['seed'],
+    ['import', 'notes', rows],
+    ['export', 'notes'],
+    ['backup', join(folder, 'backup.db')],
+    ['token', '--subject', 'x'],
+  ]) {
+    const { code, stdout, stderr } = await command(args, settings)
+    assert.equal(code, 1, args.join(' '))
+    assert.equal(stdout, '')
+    said.add(stderr)
+  }
+  assert.equal(said.size, 1, [...said].join(''))
+  assert.match([...said][0] ?? '', /^duet: .*\/hello.*\n$/)
+  assert.throws(() => statSync(file), { code: 'ENOENT' })
+})
