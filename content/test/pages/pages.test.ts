@@ -35,6 +35,7 @@ describe('the start page', () => {
         'http://x',
         undefined,
         't',
+        undefined,
       )
     assert.match(greeting({}), /GraphQL {2}curl -s /)
     assert.match(
