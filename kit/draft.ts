@@ -68,12 +68,13 @@ const renamesOf = (
       }
       if (renamed === false) continue
       const former = columnName(renamed)
+      // Of a text that was not searched before there are no words.
+      if (field.cut && !stored.columns.has(former)) continue
       if (!stored.columns.has(former))
         throw new Error(
           `${name}.${key} was renamed from ${renamed}, but ${table} has no such column: name one of ${leftOver(entity, stored).join(', ') || 'those that it has'}, or leave renamed out`,
         )
       const isAbout = new RegExp(`\\b${former}\\b`)
-      const search = `${table}_${former}_search`
       for (const [part, { text, of }] of made) {
         const isPart = of === table && isMadePart(part) && isAbout.test(part + text)
         if (isPart && /^create (unique )?index /i.test(text)) statements.push(`drop index ${part}`)
@@ -81,7 +82,11 @@ const renamesOf = (
           statements.push(
             ...(drafting.change({ kind: 'trigger', table, name: part }, made).inside ?? []),
           )
-        else if (part === search && /^create virtual /i.test(text))
+        else if (
+          part.startsWith(`${table}_`) &&
+          /^create virtual /i.test(text) &&
+          isAbout.test(text)
+        )
           statements.push(`drop table ${part}`)
       }
       statements.push(`${stopped}alter table ${table} rename column ${former} to ${column}`)
@@ -120,7 +125,7 @@ export const lackOf = (
   const byHand = differences.filter(one => !one.isServed && !one.change && !one.isAdded)
   if (byHand.length > 0) throw new Error(byHand.map(({ text }) => text).join('\n'))
   const changes = differences.flatMap(({ change }) => change ?? [])
-  const isDrop = ({ kind }: Change) => kind === 'index' || kind === 'trigger'
+  const isDrop = ({ kind }: Change) => /^(?:index|trigger|table)$/.test(kind)
   const add = (change: Change) => {
     const lack = drafting.change(change, renamed)
     inside.push(...(lack.inside ?? []))

@@ -175,6 +175,10 @@ export const computedFault = (fields: Fields, key: string, field: Field): string
 
 const most = Number.MAX_SAFE_INTEGER
 
+/** What the words of a text were called; they go with it. */
+const formerWords = (text: Field | undefined): string | false =>
+  text?.renamed ? wordsKey(text.renamed) : false
+
 /**
  * The entities with what the machine keeps for them: the words of texts that are searched, and the sums and counts that means are of,
  * which also say how many decimals those have; and with what a delete does where no declaration says it.
@@ -211,7 +215,7 @@ export const withKept = <M extends Readonly<Record<string, Entity>>>(declared: M
     // What is no text of its own is refused as what is searched, not as what is kept of it.
     for (const key of Object.keys(entity.search))
       if (own(entity.fields, key)?.scalar === 'text' && !own(entity.fields, wordsKey(key)))
-        fields.push([wordsKey(key), wordsFrom(key)])
+        fields.push([wordsKey(key), wordsFrom(key, formerWords(own(entity.fields, key)))])
     return [name, { ...entity, fields: Object.fromEntries(fields) }] as const
   })
   return Object.fromEntries(completed) as M

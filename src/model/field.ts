@@ -604,10 +604,10 @@ export const folded = (
 }
 
 /** The words of another field, which the machine keeps of one that is searched; rows of before have none until they are filled. */
-export const wordsFrom = (from: string): Field => ({
+export const wordsFrom = (from: string, renamed: Field['renamed'] = false): Field => ({
   ...folded(from, { nullable: true }),
   cut: 'words',
-  renamed: false,
+  renamed,
 })
 
 /**

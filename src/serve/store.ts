@@ -1,12 +1,13 @@
 /** The store of a configuration: opened for commands and for the service, and checked that it takes what the model has. */
 
+import { basename, dirname, relative } from 'node:path'
 import { withOpened } from '#base/with-opened.ts'
 import { type Config, loadConfig } from '#config.ts'
 import { type Content, type ContentStore, modelOf, type OpenStore } from '#content.ts'
 import { catalogueOf } from '#engines/shared/catalogue.ts'
 import { differencesIn } from '#engines/shared/differences.ts'
 import { contentMigrations, type HistorySource, historyOf } from '#engines/shared/migrations.ts'
-import type { Store } from '#engines/shared/store.ts'
+import { NewerStoreError, type Store } from '#engines/shared/store.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
 import { backtrackingIn } from '#model/backtracking.ts'
 import type { Field } from '#model/field.ts'
@@ -20,8 +21,40 @@ import { join, name, type Sql, type SqlValue, sql } from '#sql/sql.ts'
 export const modelFor = (config: Config, content: Content): Model =>
   modelOf(content, content.decide(config.content))
 
+/** A store of development, which is told to be made anew where a branch has other migrations. */
+const inDevelopment = (store: Store, anew: string): Store => {
+  const told = (cause: unknown): never => {
+    if (!(cause instanceof NewerStoreError)) throw cause
+    throw new NewerStoreError(
+      `${cause.message}; in development you may ${anew}, if you need nothing of it`,
+      {
+        cause,
+      },
+    )
+  }
+  return {
+    ...store,
+    migrate: () => store.migrate().catch(told),
+    pending: () => store.pending().catch(told),
+  }
+}
+
+/** What begins a store of development anew. */
+const beginAnew = ({ store }: Config): string => {
+  if (store.kind === 'postgres') return 'make the database anew'
+  const folder = dirname(store.file)
+  return basename(folder) === 'data'
+    ? `delete ${relative('', folder) || folder}`
+    : `delete ${store.file} with what is beside it (-wal, -shm)`
+}
+
 /** The store that the configuration names, with the history of a content; nothing of it is opened yet. */
-export const storeOf = async ({ store, values }: Config, source: HistorySource): Promise<Store> => {
+export const storeOf = async (config: Config, source: HistorySource): Promise<Store> => {
+  const store = await namedStore(config, source)
+  return config.development ? inDevelopment(store, beginAnew(config)) : store
+}
+
+const namedStore = async ({ store, values }: Config, source: HistorySource): Promise<Store> => {
   if (contentMigrations(store.kind, source.migrations).length === 0)
     throw new Error(
       `the content has no migrations for ${store.kind}: run duet migrate --draft first, and read what it writes`,

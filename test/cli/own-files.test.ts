@@ -9,7 +9,7 @@ import content from '#content/duet.config.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
 import { prepare } from '#serve/prepare.ts'
 import { historyFor } from '#test/history.ts'
-import { commandsOf } from '../commands.ts'
+import { commandsOf, command as usual } from '../commands.ts'
 import { duet, folderOf } from '../duet.ts'
 import { projectIn } from '../support/project.ts'
 
@@ -104,4 +104,17 @@ export const twice = defineContent({
   assert.equal(said.size, 1, [...said].join(''))
   assert.match([...said][0] ?? '', /^duet: .*\/hello.*\n$/)
   assert.throws(() => statSync(file), { code: 'ENOENT' })
+})
+
+test('a store of another branch is told how to begin anew, in development alone', async () => {
+  const file = join(folder, 'branches', 'data', 'duet.db')
+  const later = { name: '9999-of-a-branch', text: 'create table branch (id integer primary key);' }
+  await sqliteStore({ file, migrations: [...historyFor('sqlite'), later] }).migrate()
+  const settings = { DUET_DATABASE_URL: `sqlite:${file}` }
+  const secret = { DUET_AUTH_SECRET: 's'.repeat(43) }
+  const told = async (more: Record<string, string>) =>
+    (await usual(['migrate'], { ...settings, ...more })).stderr
+  const hint = /; in development you may delete .*branches\/data, if you need nothing of it\n$/
+  assert.match(await told({}), hint)
+  assert.doesNotMatch(await told({ DUET_ENV: 'production', ...secret }), /in development/)
 })

@@ -14,6 +14,7 @@ import { lackOf } from '#kit/draft.ts'
 import { withKept } from '#model/computed.ts'
 import { type Entity, entity, many, one } from '#model/entity.ts'
 import { flag, id, reference, revision, text } from '#model/field.ts'
+import type { Entities } from '#model/model.ts'
 import { anonymous, anyone, role } from '#model/policy.ts'
 import { wordsCut } from '#model/words.ts'
 import { fillFolded, notesOnCopies } from '#serve/store.ts'
@@ -95,6 +96,49 @@ test('a draft makes what a search needs, and later what another one needs', asyn
           /lacks the (index|search) notes_title_words_search/,
         )
       }
+    }
+  }
+})
+
+test('a searched text that is called otherwise takes its words along, and nothing of it is left', async t => {
+  const { title, ...others } = note.fields
+  const heading = { ...title, renamed: 'title' }
+  const called = (fields: object, search: object) =>
+    withKept({
+      ...searched,
+      note: { ...note, fields: { ...others, ...fields }, search },
+    } as never) as Entities
+  const before = called({ title }, { title: 3, body: 1 })
+  const subtitle = text({ max: 40, nullable: true })
+  const steps = [
+    called({ heading }, { heading: 3, body: 1 }),
+    // A new text is not taken for the words of one.
+    called({ heading, subtitle }, { heading: 3, body: 1 }),
+    called({ heading, subtitle }, {}),
+    called({ heading, subtitle, more: subtitle }, {}),
+    called({ heading, subtitle, more: subtitle }, { heading: 1 }),
+  ]
+  for (const on of engines) {
+    const { store, close } = await serveWithMembers(before, on)
+    t.after(close)
+    const drafting = on === 'sqlite' ? sqliteDrafting : postgresDrafting
+    let made = historyFor(on, before)
+    for (const entities of steps) {
+      const { inside, outside } = lackOf(drafting, entities, made)
+      const statements = [...inside, ...outside].map(one => one.replace(' concurrently', ''))
+      for (const one of statements)
+        await filling(store, ({ session }) => session.query({ text: one, values: [] }))
+      made = [...made, { name: `001${made.length}`, text: `${statements.join(';\n')};` }]
+      assert.deepEqual(lackOf(drafting, entities, made), { inside: [], outside: [] })
+      const has = await store.made()
+      assert.deepEqual(
+        differencesIn(drafting.ddl, entities, catalogueOf(has)).filter(one => !one.isServed),
+        [],
+      )
+      const debris = [...has.keys()].filter(name => /title_words/.test(name))
+      assert.deepEqual(debris, [])
+      const searches = [...has.keys()].filter(name => /words_search$/.test(name))
+      assert.equal(searches.length, entities.note?.fields.headingWords ? 1 : 0, searches.join())
     }
   }
 })

@@ -549,6 +549,9 @@ const change: Drafting['change'] = asked => {
     }
     case 'index':
       return { outside: [`drop index concurrently if exists ${name}`] }
+    // Searches are tables on SQLite alone.
+    case 'table':
+      return {}
     case 'trigger':
       return { inside: [`drop trigger ${name} on ${table}`, `drop function ${name}()`] }
     default: {

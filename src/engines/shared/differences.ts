@@ -30,7 +30,7 @@ import { and, comma, join, name as quotedName, type Sql, sql } from '#sql/sql.ts
 
 /** What a draft can change in a table that is there, beside adding what is missing; `name` is that of a column, an index or a trigger. */
 export type Change = { readonly table: string; readonly name: string } & (
-  | { readonly kind: 'nullable' | 'index' | 'trigger' }
+  | { readonly kind: 'nullable' | 'index' | 'trigger' | 'table' }
   /** An index, a function or a trigger that is missing, or has another text. */
   | { readonly kind: 'new' | 'other'; readonly definition: Definition }
   /** What statements mend; the last one reads all rows, beside all work, if it validates. */
@@ -101,8 +101,16 @@ export const formerName = (
 ): string | undefined => {
   if (field.renamed !== undefined) return undefined
   const claimed = Object.values(entity.fields).map(({ renamed }) => renamed && columnName(renamed))
+  /** Whether it has the words of a text that was searched, which the machine kept there. */
+  const isWords = (column: string) => {
+    const [, text] = /^(\w+)_words$/.exec(column) ?? []
+    return text !== undefined && (stored.columns.has(text) || claimed.includes(text))
+  }
   return leftOver(entity, stored).find(
-    column => stored.columns.get(column)?.type === typeOf(ddl, field) && !claimed.includes(column),
+    column =>
+      stored.columns.get(column)?.type === typeOf(ddl, field) &&
+      !claimed.includes(column) &&
+      !isWords(column),
   )
 }
 
@@ -294,9 +302,15 @@ const partDifferences = function* (
       ...(mend && { change: { kind: 'mended', table, name: what, statements: [mend] } }),
     }
   }
-  for (const { name, isUnique } of stored.indexes)
-    if (!isUnique && !made.has(name))
-      yield { isServed: true, text: `the index ${name} of ${table}` }
+  for (const { name, isUnique } of stored.indexes) {
+    if (isUnique || made.has(name)) continue
+    const isSearch = /_search$/.test(name) && isMadePart(name) && !own.includes(name)
+    yield {
+      isServed: true,
+      text: `the index ${name} of ${table}`,
+      ...(isSearch && { change: { kind: 'index', table, name } }),
+    }
+  }
 }
 
 /** The differences between a store and its model: those that stop the service, and what else the store has. */
@@ -358,10 +372,28 @@ export const differencesIn = (
         text: `${of} has another search ${name} than the model: ${draft}`,
       })
   }
+  // One that is kept by no trigger any more would miss rows when it is used again.
+  const unused = (table: string, text: string) =>
+    /^create virtual /i.test(text) &&
+    isMadePart(table) &&
+    Object.values(entities).find(
+      entity => table.startsWith(`${entity.table}_`) && !entity.own.includes(table),
+    )?.table
   const known = new Set([...machineTables, ...Object.values(entities).map(({ table }) => table)])
+  const dropped = [...catalogue].flatMap(([table, { text }]) => {
+    const of = searches.some(({ name }) => name === table) ? false : unused(table, text)
+    return of ? [[table, of] as const] : []
+  })
+  for (const [name, table] of dropped)
+    found.push({
+      isServed: true,
+      text: `the search ${name} of ${table}`,
+      change: { kind: 'table', table, name },
+    })
+  const ofSearch = [...searches.map(({ name }) => name), ...dropped.map(([name]) => name)]
   for (const [table, { isView }] of catalogue)
     if (!known.has(table) && !/^sqlite_/.test(table))
-      if (!searches.some(({ name }) => table.startsWith(name)))
+      if (!ofSearch.some(name => table.startsWith(name)))
         found.push({ isServed: true, text: `the ${isView ? 'view' : 'table'} ${table}` })
   return found
 }
