@@ -1,6 +1,6 @@
 /** The program: a command for the content that `--config` names, or for the one of the folder that it is started in. */
 import { existsSync, statSync } from 'node:fs'
-import { basename, dirname, dirname, join, join, resolve, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import '#base/older-node.ts'
 import { optionsOf } from '#base/shape.ts'
