@@ -640,7 +640,9 @@ describe('a store', () => {
       assert.deepEqual(row?.map(Number), [3, 3])
     })
 
-  test('hides rows from the user of the service', { skip: !onPostgres && 'SQLite has no users' }, async () => {
+  test('hides rows from the user of the service', {
+    skip: !onPostgres && 'SQLite has no users',
+  }, async () => {
     const { store } = await made(base)
     const change = changeIn(store)
     const user = `duet_short_${process.pid}`
