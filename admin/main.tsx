@@ -1,12 +1,19 @@
 /** The admin: sign-in, the model of the content, and its screens. */
 import { CSPProvider } from '@base-ui/react/csp-provider'
 import { QueryClient } from '@tanstack/react-query'
-import { CoreAdminContext, CoreAdminUI, localStorageStore, Resource, useLocation } from 'ra-core'
+import {
+  CoreAdminContext,
+  CoreAdminUI,
+  type HttpError,
+  localStorageStore,
+  Resource,
+  useLocation,
+} from 'ra-core'
 import polyglot from 'ra-i18n-polyglot'
 import english from 'ra-language-english'
 import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import { createRoot } from 'react-dom/client'
-import { call, hasToken, setToken } from './api.ts'
+import { call, hasSignIn, setToken, signInPlace, signOut, tokenNow } from './api.ts'
 import { Dashboard } from './dashboard.tsx'
 import { createDataProvider } from './data-provider.ts'
 import { Create, Edit } from './form.tsx'
@@ -32,6 +39,14 @@ const SignIn = ({ onDone, fault }: { onDone: () => void; fault: string | undefin
       }}
     >
       <h1>Sign in</h1>
+      {hasSignIn() && (
+        <>
+          <a className="button main" href={signInPlace()}>
+            Sign in
+          </a>
+          <p className="help">Or, for programs and tests, by a token:</p>
+        </>
+      )}
       <label htmlFor="token">
         Token
         <textarea
@@ -53,12 +68,57 @@ const SignIn = ({ onDone, fault }: { onDone: () => void; fault: string | undefin
           {fault}
         </p>
       )}
-      <Button type="submit" tone="main">
-        Sign in
+      <Button type="submit" tone={hasSignIn() ? 'quiet' : 'main'}>
+        {hasSignIn() ? 'Use the token' : 'Sign in'}
       </Button>
     </form>
   </main>
 )
+
+/** Says above everything that the session ended, and leaves what was typed where it is. */
+const SignedOut = () => {
+  const [isOut, setOut] = useState(false)
+  useEffect(() => {
+    const end = () => setOut(true)
+    const look = async () => {
+      if (await tokenNow()) setOut(false)
+    }
+    addEventListener('signed-out', end)
+    addEventListener('focus', look)
+    return () => {
+      removeEventListener('signed-out', end)
+      removeEventListener('focus', look)
+    }
+  }, [])
+  if (!isOut) return null
+  return (
+    <div className="signed-out" role="alert">
+      <p>
+        You are signed out. What you typed is still here:{' '}
+        {hasSignIn() ? (
+          <a href="/signin?returnTo=/account" target="_blank" rel="noopener">
+            sign in in another tab
+          </a>
+        ) : (
+          'paste a new token below'
+        )}
+        , then save again.
+      </p>
+      {!hasSignIn() && (
+        <form
+          onSubmit={event => {
+            event.preventDefault()
+            setToken(String(new FormData(event.currentTarget).get('token')).trim())
+            setOut(false)
+          }}
+        >
+          <input className="input code" name="token" aria-label="Token" required />
+          <Button type="submit">Use it</Button>
+        </form>
+      )}
+    </div>
+  )
+}
 
 const Layout = ({ children }: { children?: ReactNode }) => {
   const { title, entities, viewer } = useModel()
@@ -122,15 +182,7 @@ const Layout = ({ children }: { children?: ReactNode }) => {
           >
             <Icon name="sun" />
           </Button>
-          <Button
-            tone="quiet"
-            className="icon"
-            aria-label="Sign out"
-            onClick={() => {
-              setToken('')
-              location.reload()
-            }}
-          >
+          <Button tone="quiet" className="icon" aria-label="Sign out" onClick={() => signOut()}>
             <Icon name="out" />
           </Button>
         </footer>
@@ -138,6 +190,7 @@ const Layout = ({ children }: { children?: ReactNode }) => {
       <main id="main" tabIndex={-1}>
         {children}
       </main>
+      <SignedOut />
       <Messages />
     </div>
   )
@@ -198,22 +251,22 @@ const Admin = ({ model }: { model: Model }) => {
 const Gate = () => {
   const [model, setModel] = useState<Model>()
   const [fault, setFault] = useState<string>()
-  const load = () => {
-    if (hasToken())
-      call('/admin/model.json').then(
-        ({ data }) => {
-          setFault(undefined)
-          setModel(data)
-        },
-        error => {
-          if (error.status === 401) setToken('')
-          setFault(error.message)
-        },
-      )
+  const [isWaiting, setWaiting] = useState(true)
+  const load = async () => {
+    try {
+      if (!(await tokenNow())) return
+      setModel((await call('/admin/model.json')).data)
+      setFault(undefined)
+    } catch (error) {
+      if ((error as HttpError).status === 401) setToken('')
+      setFault((error as Error).message)
+    } finally {
+      setWaiting(false)
+    }
   }
-  useEffect(load, [])
+  useEffect(() => void load(), [])
   if (model) return <Admin model={model} />
-  return hasToken() && !fault ? (
+  return isWaiting ? (
     <div className="loading" role="status">
       Loading…
     </div>
