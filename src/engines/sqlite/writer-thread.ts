@@ -62,10 +62,10 @@ const undo = queryWith('rollback to job')
 
 /**
  * The jobs in a group: a few, as all are answered at once and reads wait meanwhile, but no less than take as long as the last
- * flush did so many times, so that a slow disk does not have more than a fifth of the time. Where even a few take long, in milliseconds,
- * those that are done are answered first.
+ * flush did so many times, so that a slow disk does not have more than a fifth of the time. Where even a few take long, in milliseconds
+ * of the processor, those that are done are answered first.
  */
-const groupSize = { least: 20, long: 50, flushes: 4, most: 500 }
+const groupSize = { least: 20, long: 100, flushes: 4, most: 500 }
 let flush = 0
 
 /**
@@ -173,11 +173,10 @@ const runGroup = (queue: QueuedJob[]): GroupResult => {
     connection.query(begin)
     counted?.begin()
     const begun = performance.now()
-    while (
-      jobs.length < groupSize.most &&
-      performance.now() - begun <
-        (jobs.length < groupSize.least ? groupSize.long : 0) + groupSize.flushes * flush
-    ) {
+    const worked = processorTime()
+    while (jobs.length < groupSize.most) {
+      const isFew = jobs.length < groupSize.least && processorTime() - worked < groupSize.long
+      if (!isFew && performance.now() - begun >= groupSize.flushes * flush) break
       const next = queue.shift()
       if (!next) break
       jobs.push(next)
