@@ -163,7 +163,7 @@ export const setting = <Value, const Usual extends string>(
 export const usualRateLimit = { production: 6000, development: 0 } as const
 
 /** The ways in that an operator may switch on. */
-export const waysIn = ['code', 'oidc', 'password'] as const
+const waysIn = ['code', 'oidc', 'password'] as const
 export type WayIn = (typeof waysIn)[number]
 
 /** The settings that are of sign-in alone. */

@@ -4,8 +4,8 @@ import type { App, Http } from '#http/request.ts'
 import type { Assets } from '#pages/assets.ts'
 import { htmlPage, send, type WebPage } from '#pages/page.ts'
 
-export const signInPath = '/signin'
-export const accountPath = '/account'
+const signInPath = '/signin'
+const accountPath = '/account'
 
 const english = {
   signIn: 'Sign in',
@@ -62,7 +62,7 @@ const english = {
 }
 
 /** The words of the pages, and what they say of errors, by their codes. */
-export type PageWords = typeof english
+type PageWords = typeof english
 
 const german: PageWords = {
   signIn: 'Anmelden',

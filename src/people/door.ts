@@ -22,7 +22,7 @@ type DoorPath = {
 }
 
 /** Every path that is served. */
-export const authPaths: readonly DoorPath[] = [
+const authPaths: readonly DoorPath[] = [
   {
     method: 'POST',
     path: '/email-otp/send-verification-otp',
@@ -68,7 +68,7 @@ export const authPaths: readonly DoorPath[] = [
   { method: 'GET', path: '/token' },
 ]
 
-export const authPath = '/auth'
+const authPath = '/auth'
 
 /** The largest body of a request for sign-in, in bytes. */
 const largestBody = 16_384

@@ -1,0 +1,52 @@
+/** What the thread of people takes of identity providers that are hostile, silent, or not who they say. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import { after, test } from 'node:test'
+import { boundedFetch } from '#people/outgoing.ts'
+
+const servers: { readonly close: () => void }[] = []
+after(() => {
+  for (const { close } of servers) close()
+})
+
+/** The address of a server that answers so. */
+const hostile = async (answer: RequestListener): Promise<string> => {
+  const server = createServer(answer)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  servers.push({
+    close: () => {
+      server.closeAllConnections()
+      server.close()
+    },
+  })
+  return `http://127.0.0.1:${(server.address() as { port: number }).port}`
+}
+
+test('an answer of ten megabytes, and a redirect to another address, are refused', async () => {
+  const large = await hostile((_request, response) => response.end(Buffer.alloc(10_000_000, 32)))
+  await assert.rejects(boundedFetch([])(large), /more than 262144 bytes/)
+  const elsewhere = await hostile((_request, response) =>
+    response.writeHead(302, { location: large }).end(),
+  )
+  await assert.rejects(boundedFetch([])(elsewhere))
+})
+
+test('a discovery document counts only if it names the issuer that was asked', async () => {
+  let issuer = ''
+  const url = await hostile((_request, response) =>
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ issuer: issuer || 'https://login.example.org' })),
+  )
+  const ask = () => boundedFetch([url])(`${url}/.well-known/openid-configuration`)
+  await assert.rejects(ask(), /names another issuer/)
+  issuer = `${url}/`
+  assert.deepEqual(await (await ask()).json(), { issuer })
+})
+
+test('whoever asks may stop waiting for a provider that says nothing', async () => {
+  const silent = await hostile(() => {})
+  await assert.rejects(boundedFetch([])(silent, { signal: AbortSignal.timeout(50) }))
+})
