@@ -14,6 +14,7 @@ import {
   isNamed,
   report,
 } from '../kit/contract/contract.ts'
+import { corrected, correctionsIn, newIn } from '../kit/contract/corrections.ts'
 import { loadConfig } from '../src/config.ts'
 import { deriveSchema, schemaText } from '../src/graphql/schema.ts'
 import { openApiOf } from '../src/openapi/openapi.ts'
@@ -22,6 +23,9 @@ import { modelFor } from '../src/serve/store.ts'
 import { signatures } from './signatures.mjs'
 
 const folder = 'contract'
+
+/** Names the differences that are passed although they are breaking, as only the document was wrong. */
+const corrections = 'corrections.json'
 
 /** The files of the contract that a content has, by name. */
 export async function documentsOf(content) {
@@ -64,6 +68,14 @@ function onDisk(root) {
   return Object.fromEntries(names.map(name => [name, readFileSync(join(path, name), 'utf8')]))
 }
 
+const onDiskName = 'the files on disk'
+
+/** The contract of a commit or of the disk without its corrections, and these. */
+function parted({ [corrections]: text, ...files }) {
+  const name = `${folder}/${corrections}`
+  return { files, corrected: text === undefined ? [] : correctionsIn({ name, text }) }
+}
+
 /** What callers have: the contract of a commit that is named, else of the last release, else of the last commit, else on disk. */
 function promised(root, commit) {
   if (commit !== undefined) {
@@ -72,19 +84,20 @@ function promised(root, commit) {
       throw new Error(
         `${commit} has no contract: name a commit or a tag that has the folder ${folder}`,
       )
-    return { since: commit, files }
+    return { since: commit, isPast: true, ...parted(files) }
   }
   const release = lastRelease(root)
   const candidates = [
     ...(release ? [[release, committed(root, release)]] : []),
     ['the last commit', committed(root, 'HEAD')],
-    ['the files on disk', onDisk(root)],
+    [onDiskName, onDisk(root)],
   ]
   const [since, files] = candidates.find(([, files]) => Object.keys(files).length > 0) ?? [
     'nothing',
     {},
   ]
-  return { since, files }
+  // Those on disk are of no release: they pass what they name, and may name what is done.
+  return { since, isPast: since !== onDiskName, ...parted(files) }
 }
 
 function differencesOf(before, after, today) {
@@ -100,20 +113,21 @@ function differencesOf(before, after, today) {
 function write(root, files) {
   const path = join(root, folder)
   mkdirSync(path, { recursive: true })
-  for (const name of readdirSync(path)) if (!Object.hasOwn(files, name)) rmSync(join(path, name))
+  for (const name of readdirSync(path))
+    if (!Object.hasOwn(files, name) && name !== corrections) rmSync(join(path, name))
   for (const [name, text] of Object.entries(files)) writeFileSync(join(path, name), text)
 }
 
 /** The files on disk that are not what the code says. */
 function staleFiles(root, files) {
-  const disk = onDisk(root)
+  const { files: disk } = parted(onDisk(root))
   return [...new Set([...Object.keys(files), ...Object.keys(disk)])].filter(
     name => files[name] !== disk[name],
   )
 }
 
 /** What must be done before this may be merged, a line each. */
-function remedies({ root, files, all }) {
+function remedies({ root, files, all, missed }) {
   const changelog = readFileSync(join(root, 'CHANGELOG.md'), 'utf8')
   const breaking = all.filter(difference => difference.class === 'breaking').length
   const unnamed = all.filter(
@@ -126,6 +140,7 @@ function remedies({ root, files, all }) {
           `${breaking} breaking: leave them to a new version (docs/versions.md, "Add a version"), or announce them first (docs/contract.md, "Announce, wait, remove")`,
         ]
       : []),
+    ...missed.map(line => `${folder}/${corrections}: ${line}`),
     ...[...missing].map(names => `risky: CHANGELOG.md, Unreleased, needs an item with ${names}`),
     ...staleFiles(root, files).map(
       name => `${folder}/${name} is not what the code says: run npm run contract -- --write`,
@@ -135,17 +150,31 @@ function remedies({ root, files, all }) {
 
 /** Compares the contract of a commit, or of the last release, with the files that a checkout's code makes now: what to print, and whether all is well. */
 export function compareContract({ root, files, today, writes, commit }) {
-  const { since, files: before } = promised(root, commit)
+  const { since, isPast, files: before, corrected: known } = promised(root, commit)
+  const { corrected: now } = parted(onDisk(root))
+  const named = isPast ? newIn(now, known) : now
   if (writes) write(root, files)
-  const differences = differencesOf(before, files, today)
+  const found = differencesOf(before, files, today)
+  const judged = found.map(([name, some]) => [name, corrected(name, some, named)])
+  const differences = judged.map(([name, { left }]) => [name, left])
   const all = differences.flatMap(([, some]) => some)
-  const todo = remedies({ root, files, all })
+  const missed = isPast
+    ? [
+        ...judged.flatMap(([, { missed }]) => missed),
+        ...[...new Set(named.map(({ file }) => file))]
+          .filter(file => !found.some(([name]) => name === file))
+          .map(file => `there is no ${file}`),
+      ]
+    : []
+  const todo = remedies({ root, files, all, missed })
+  const passed = judged.flatMap(([, { named }]) => named).length
   const parts = differences
     .filter(([, some]) => some.length > 0)
     .map(([name, some]) => `── ${folder}/${name}\n${report(some)}`)
   const text = [
     ...parts,
     ...todo.map(line => `contract: ${line}\n`),
+    ...(passed > 0 ? [`contract: ${passed} passed, as ${folder}/${corrections} names them\n`] : []),
     `contract: ${counts(all)}, compared with ${since}\n`,
   ]
   return { text: text.join(''), isWell: todo.length === 0 }

@@ -28,7 +28,12 @@ export const itemsBody = {
           type: 'object',
           required: ['productId', 'quantity'],
           properties: {
-            productId: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+            productId: {
+              type: 'integer',
+              format: 'int64',
+              minimum: 1,
+              maximum: Number.MAX_SAFE_INTEGER,
+            },
             quantity: { type: 'integer', minimum: 1, maximum: most.quantity },
           },
         },

@@ -20,6 +20,7 @@ import { type CheckService, Fault, restore, serveForCheck, TooSlow } from '#kit/
 import { checkTogether } from '#kit/check/together.ts'
 import { checkMany, checkWrites } from '#kit/check/writes.ts'
 import { diffFiles, report } from '#kit/contract/contract.ts'
+import { corrected, correctionsIn } from '#kit/contract/corrections.ts'
 import { inWords, nobody, rightsInWords } from '#model/policy.ts'
 
 export const help = `Usage: duet check [--seconds N] [--seed N]
@@ -71,6 +72,10 @@ const checkContract = async (content: Content, file: string | undefined): Promis
     checkRights(content, rights)
     count += 1
   }
+  const named = join(folder, 'corrections.json')
+  const corrections = existsSync(named)
+    ? correctionsIn({ name: 'contract/corrections.json', text: readFileSync(named, 'utf8') })
+    : []
   for (const { name, text } of await documentsOf(content, {})) {
     const before = join(folder, name)
     if (!existsSync(before)) continue
@@ -78,7 +83,9 @@ const checkContract = async (content: Content, file: string | undefined): Promis
     const today = new Date().toISOString().slice(0, 10)
     const was = { name, text: readFileSync(before, 'utf8') }
     const differences = diffFiles(was, { name, text }, today)
-    const breaking = differences.filter(({ class: kind }) => kind === 'breaking')
+    const { left, missed } = corrected(name, differences, corrections)
+    if (missed[0] !== undefined) throw new Fault(`contract/corrections.json: ${missed[0]}`)
+    const breaking = left.filter(({ class: kind }) => kind === 'breaking')
     if (breaking.length > 0)
       throw new Fault(`the callers of contract/${name} would break: ${report(breaking).trim()}`)
   }

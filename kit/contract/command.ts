@@ -1,18 +1,21 @@
 /** `duet contract`: compares two files of a contract, and says who still uses what is deprecated. */
 import { readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { isDay } from '#base/dates.ts'
 import { readArgs, UsageError } from '#cli/arguments.ts'
 import type { Content } from '#content.ts'
 import { type ContractFile, counts, diffFiles, kindOf, report } from '#kit/contract/contract.ts'
+import { corrected, correctionsIn } from '#kit/contract/corrections.ts'
 import { ask, withStore } from '#serve/store.ts'
 import { usesSince } from '#versions/deprecated-use.ts'
 
-export const help = `Usage: duet contract diff OLD NEW [--json]
+export const help = `Usage: duet contract diff OLD NEW [--corrections FILE] [--json]
        duet contract usage [--since DAY] [--json]
 
 diff says how callers of OLD would find NEW: two OpenAPI 3.1 documents (.json), two GraphQL
 schemas (.graphql), or the signatures of two packages (.d.ts). Each difference is breaking, risky or compatible: docs/contract.md.
 Exit code 0 if nothing is breaking, 1 if something is, 2 for a wrong command line.
+--corrections FILE names breaking differences of NEW that are passed, as only the document was wrong.
 usage says who still uses what is deprecated in the store of the settings: a version, or a
 member that will end, by the id that the callers' tokens name, of the last 13 months or
 since a day such as 2027-01-31. --json prints either as a list of objects.`
@@ -29,12 +32,17 @@ const fileNamed = (name: string | undefined, which: string): string => {
 const read = (name: string): ContractFile => ({ name, text: readFileSync(name, 'utf8') })
 
 const diff = async (args: readonly string[]): Promise<void> => {
-  const { values, positionals } = readArgs(args, { json: { type: 'boolean' } }, 2)
+  const options = { json: { type: 'boolean' }, corrections: { type: 'string' } } as const
+  const { values, positionals } = readArgs(args, options, 2)
   const [before, after] = [fileNamed(positionals[0], 'OLD'), fileNamed(positionals[1], 'NEW')]
   if (kindOf(before) !== kindOf(after))
     throw new UsageError('OLD and NEW must be of one kind: both .json, .graphql or .d.ts')
   const today = new Date().toISOString().slice(0, 10)
-  const differences = diffFiles(read(before), read(after), today)
+  const given = values.corrections
+  const all = diffFiles(read(before), read(after), today)
+  const corrections = given === undefined ? [] : correctionsIn(read(given))
+  const { left: differences, missed } = corrected(basename(after), all, corrections)
+  if (missed[0] !== undefined) throw new Error(`${given}: ${missed.join('; ')}`)
   process.stdout.write(
     values.json === true
       ? `${JSON.stringify(differences, null, 2)}\n`

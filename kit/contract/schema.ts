@@ -82,6 +82,9 @@ const isOpen = (form: unknown): boolean => !isNull(form) && !valuesOf(form)
 
 const isList = (form: unknown): boolean => isObject(form) && Array.isArray(form.enum)
 
+const typeTextOf = (form: unknown): string =>
+  JSON.stringify(isObject(form) ? form.type : form) ?? ''
+
 /** The forms of both sides in pairs, and the forms without a partner. */
 const paired = (before: readonly unknown[], after: readonly unknown[]) => {
   const all: (readonly [unknown, unknown])[] = []
@@ -97,16 +100,29 @@ const paired = (before: readonly unknown[], after: readonly unknown[]) => {
       if (other !== undefined) pair(one, other)
     }
   // What is left on both sides was changed, unless it is another constant or null.
-  for (const isLeft of [isOpen, isList]) {
+  const types = new Set(lost.filter(isOpen).map(typeTextOf))
+  const ofType = [...types].map(
+    type => (form: unknown) => isOpen(form) && typeTextOf(form) === type,
+  )
+  for (const isLeft of [...ofType, isOpen, isList]) {
     const [froms, tos] = [lost.filter(isLeft), gained.filter(isLeft)]
     if (froms.length === 1 && tos.length === 1) pair(froms[0], tos[0])
   }
   return { all, lost, gained }
 }
 
+/** A reference as a choice of one where the other schema chooses between it and more; every other schema as it is. */
+const asChoice = (one: unknown, other: unknown): unknown => {
+  const union = unionOf(other)
+  const isAmong = formsOf(other)?.some(
+    form => isObject(one) && isObject(form) && '$ref' in one && one.$ref === form.$ref,
+  )
+  return isAmong && union !== undefined ? { [union]: [one] } : one
+}
+
 /** Compares two schemas; a missing one allows anything. To allow less breaks callers who send, to allow more those who read. */
 export const compareSchemas: Compare = (before = {}, after = {}, at) =>
-  compareFollowed(before, after, at)
+  compareFollowed(asChoice(before, after), asChoice(after, before), at)
 
 const compareFollowed = throughRefs((before, after, at) => {
   const [was, is] = [plain(before), plain(after)]

@@ -100,6 +100,23 @@ export const inputExample = (parts: DocumentParts, route: Route): unknown => {
   return Object.fromEntries(route.kind === 'update' ? members.slice(0, 1) : members)
 }
 
+/** The ids of rows of the demo for the parameters of a path, the parent first and then what is below it; none where the demo has no such row. */
+export const pathExamples = (
+  { stored }: DocumentParts,
+  { entity, below }: Pick<Route, 'entity' | 'below'>,
+): readonly (number | undefined)[] => {
+  const idOf = (name: string) => (stored[name]?.length ? 1 : undefined)
+  if (!below) return [idOf(entity)]
+  const { field, through } = below
+  const rows = stored[through?.entity ?? entity] ?? []
+  const index = rows.findIndex(row => typeof row[field] === 'number')
+  const row = rows[index]
+  if (!row) return [idOf(below.entity)]
+  return [row[field], through ? row[through.of] : index + 1].map(id =>
+    typeof id === 'number' ? id : undefined,
+  )
+}
+
 const noKey = new Uint8Array(32)
 
 /** The first page of an entity's list with one row to a page, at its path below the version's prefix. */

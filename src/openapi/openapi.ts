@@ -24,11 +24,12 @@ import {
   membersSchema,
   objectOf,
   objectSchema,
+  partialSchema,
   refTo,
   type Schemas,
 } from '#openapi/schemas.ts'
 import { whereNameOf, whereSchemas } from '#openapi/where.ts'
-import { documentedIn, groupsNameOf, listNameOf } from '#rest/routes.ts'
+import { documentedIn, groupsNameOf, listNameOf, partialNameOf } from '#rest/routes.ts'
 import type { Lifecycle } from '#versions/deprecation.ts'
 
 export type OpenApi = JsonSchema & {
@@ -105,14 +106,14 @@ const prevCursor = {
 }
 const limit = { ...count, description: 'How many to a page.' }
 
-/** The schemas of the lists of these entities, by name, and the schemas of the paging that lists have beside `data`. */
-const listSchemas = ({ model, style }: DocumentParts, entities: readonly string[]) => {
+/** What makes the schema of an entity's list, whole or of another schema of its objects, and the schemas of the paging that lists have beside `data`. */
+const listSchemas = ({ model, style }: DocumentParts) => {
   const isUniform = style.lists === 'uniform'
   // Lists of a strict version have cursors for any order.
   const schemaOf = (needed: Schemas, more: Schemas): JsonSchema =>
     style.isStrict ? objectOf({ ...needed, ...more }, Object.keys(needed)) : objectOf(needed)
-  const listSchema = (name: string): JsonSchema => {
-    const data = { type: 'array', items: refTo(typeName(name)) }
+  const listSchema = (name: string, object = typeName(name)): JsonSchema => {
+    const data = { type: 'array', items: refTo(object) }
     const isByCursor = entityOf(model, name).rest.listing.paging === 'cursor'
     if (!isByCursor) return objectOf({ data, pagination: refTo('Pagination') })
     return isUniform
@@ -122,7 +123,7 @@ const listSchemas = ({ model, style }: DocumentParts, entities: readonly string[
   const numbered = { page: count, total: count, totalPages: count }
   const byCursor = { limit, hasNext: flag, nextCursor: cursor }
   return {
-    lists: Object.fromEntries(entities.map(name => [listNameOf(name), listSchema(name)])),
+    listSchema,
     pages: isUniform
       ? {
           CursorPagination: schemaOf(byCursor, { hasPrev: flag, prevCursor }),
@@ -156,7 +157,7 @@ export const openApiOf = async (
   const { newest } = model.versions
   const others = [...parts.actions, ...parts.extras]
   const documented = documentedIn(model, others, version)
-  const { answered, objects, lists, groups, inputs, bodies } = documented
+  const { answered, objects, lists, chosen, groups, inputs, bodies } = documented
 
   // A version that comes to its end says so first, and its operations are deprecated.
   const { state = 'offered', from, end } = lifecycle?.version === version ? lifecycle : {}
@@ -192,14 +193,25 @@ export const openApiOf = async (
   })
 
   const codes = [...shared.values()].flatMap(response => (response['x-codes'] ?? []) as string[])
-  const listed = listSchemas(parts, lists)
+  const { listSchema, pages } = listSchemas(parts)
   const resource = (name: string) => resourceOf(model, name, version)
   const bulked = documented.routes.flatMap(({ kind, entity }) => (kind === 'bulk' ? [entity] : []))
   const byName = <Part>(part: readonly Part[], entryOf: (part: Part) => [string, JsonSchema]) =>
     Object.fromEntries(part.map(entryOf))
   const schemas: Schemas = {
     ...byName(objects, name => [typeName(name), objectSchema(model, resource(name))]),
-    ...listed.lists,
+    ...byName(lists, name => [listNameOf(name), listSchema(name)]),
+    ...byName([...new Set([...chosen.values()].map(({ entity }) => entity))], name => [
+      partialNameOf(typeName(name)),
+      partialSchema(objectSchema(model, resource(name))),
+    ]),
+    ...byName(
+      [...chosen].filter(([, { isList }]) => isList),
+      ([name, { entity }]) => [
+        partialNameOf(name),
+        listSchema(entity, partialNameOf(typeName(entity))),
+      ],
+    ),
     ...byName(groups, name => [groupsNameOf(name), groupsSchema(resource(name))]),
     ...byName(inputs, ({ name, route }) => [
       name,
@@ -212,9 +224,12 @@ export const openApiOf = async (
       'input' in body ? membersSchema(body.input) : body.schema,
     ]),
     ...whereSchemas(model, [...(style.isStrict ? lists : []), ...bulked], version),
-    ...listed.pages,
+    ...pages,
     ...(bulked.length > 0 && {
-      BulkWrite: objectOf({ count, ids: { type: 'array', items: { type: 'integer' } } }),
+      BulkWrite: objectOf({
+        count,
+        ids: { type: 'array', items: { type: 'integer', format: 'int64' } },
+      }),
     }),
     ...(groups.length > 0 && comparedSchemas),
     Link: { description: 'Where to find something.', ...objectOf({ href: { type: 'string' } }) },

@@ -14,7 +14,7 @@ import {
 } from '#model/policy.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
 import type { Lifetime } from '#model/version.ts'
-import { inputExample } from '#openapi/examples.ts'
+import { inputExample, pathExamples } from '#openapi/examples.ts'
 import { parameter, parametersOf, pathParameter } from '#openapi/parameters.ts'
 import type { DocumentParts } from '#openapi/parts.ts'
 import {
@@ -37,6 +37,7 @@ import {
   isReading,
   listNameOf,
   operationIdOf,
+  partialNameOf,
   type Route,
   relationOf,
   rightsOf,
@@ -141,20 +142,32 @@ const pathOf = (path: string, about: string | undefined): string => {
   return path.replace(':parentId', hasTwo ? `{${about}Id}` : '{id}').replace(/:(\w+)/g, '{$1}')
 }
 
-/** The parameters of a path; the first may be the id of another entity than the others are of. */
-const pathParameters = (path: string, entity: string | null, first = entity) =>
+/** The parameters of a path with their examples; the first may be the id of another entity than the others are of. */
+const pathParameters = (
+  path: string,
+  entity: string | null,
+  examples: readonly (number | undefined)[],
+  first = entity,
+) =>
   [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ''], index) =>
-    pathParameter(name, index === 0 ? first : entity),
+    pathParameter(name, index === 0 ? first : entity, examples[index]),
   )
 
 /** The first part of a path, under which documents group operations. */
 export const tagOf = (path: string): string => path.split('/')[1] ?? ''
 
-/** The body of JSON that answers with an object or a list, and with the example that has the name of its schema. */
-const answerBody = (parts: DocumentParts, name: string, entity: string): JsonSchema => {
+/** The body of JSON that answers with an object or a list, whole or of chosen members, and with the example that has the name of its schema. */
+const answerBody = (
+  parts: DocumentParts,
+  name: string,
+  entity: string,
+  isChosen = false,
+): JsonSchema => {
   const example = { $ref: `#/components/examples/${name}` }
   const shown = parts.rows[entity] === undefined ? {} : { examples: { demo: example } }
-  return jsonContent(parts, refTo(name), shown)
+  // The whole form is the first.
+  const forms = [refTo(name), refTo(partialNameOf(name))]
+  return jsonContent(parts, isChosen ? { anyOf: forms } : refTo(name), shown)
 }
 
 /** The answer that says that nothing has changed since. */
@@ -299,7 +312,12 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
             ? jsonContent(parts, refTo('BulkWrite'), {})
             : kind === 'aggregate'
               ? jsonContent(parts, refTo(answered), {})
-              : answerBody(parts, answered, route.entity),
+              : answerBody(
+                  parts,
+                  answered,
+                  route.entity,
+                  entity.rest.selectable && (kind === 'list' || kind === 'one'),
+                ),
         })
 
   const fields = input ? inputFields(resource, route) : []
@@ -342,7 +360,10 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
       kind !== 'create' &&
       kind !== 'bulk' &&
       entity.fields.revision !== undefined,
-    parameters: [...pathParameters(path, route.entity, below?.entity), ...queried],
+    parameters: [
+      ...pathParameters(path, route.entity, pathExamples(parts, route), below?.entity),
+      ...queried,
+    ],
     requestBody: input
       ? { ...(mergesJson && { description: ofJson }), required: true, content }
       : undefined,
@@ -380,6 +401,11 @@ export const describedOperation = (
   const { operationId, body, forms } = described
   const path = pathOf(declared.path, undefined)
   const isGet = method === 'GET'
+  // A separate route names no entity; its path begins with the plural of one as a rule.
+  const [first = ''] =
+    about !== null
+      ? [about]
+      : Object.keys(model.entities).filter(key => entityOf(model, key).plural === tagOf(path))
 
   const input = action?.input
   const named = (input ?? body?.[json]) && {
@@ -442,7 +468,11 @@ export const describedOperation = (
     isRead: !action,
     isGuarded:
       action !== undefined && (action.ownTag === true || guardedBy(action, model) !== null),
-    parameters: pathParameters(path, about),
+    parameters: pathParameters(
+      path,
+      about,
+      pathExamples(parts, { entity: first, below: undefined }),
+    ),
     requestBody,
     responses: {
       ...Object.fromEntries(successes),

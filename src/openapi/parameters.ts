@@ -84,13 +84,18 @@ export const parameter = (name: string): JsonSchema => ({
   $ref: `#/components/parameters/${name}`,
 })
 
-/** An id in a path. */
-export const pathParameter = (name: string, entity: string | null): JsonSchema => ({
+/** An id in a path, with one that is there as its example. */
+export const pathParameter = (
+  name: string,
+  entity: string | null,
+  example: number | undefined,
+): JsonSchema => ({
   name,
   in: 'path',
   required: true,
   ...(entity !== null && { description: `The id of the ${entity}.` }),
-  schema: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+  schema: { type: 'integer', format: 'int64', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+  ...(example !== undefined && { example }),
 })
 
 const filterAbout = {

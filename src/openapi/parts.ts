@@ -18,7 +18,9 @@ export type DocumentParts = {
   readonly actions: readonly Action[]
   readonly extras: readonly ExtraRoute[]
   readonly errors: ReadonlyMap<string, ErrorKind>
-  /** The rows by entity from which examples are made. */
+  /** The rows by entity that an empty development store is filled with, in the order of their ids. */
+  readonly stored: Readonly<Record<string, readonly ExampleRow[]>>
+  /** The rows by entity from which examples are made, those and some of the content's own. */
   readonly rows: Readonly<Record<string, readonly ExampleRow[]>>
   /** The rows of inputs, for entities whose first row is not the one to send. */
   readonly inputs: Readonly<Record<string, ExampleRow>>
@@ -31,14 +33,18 @@ export const partsOf = async (
   content: Content,
   version: Version,
   model: Model = modelOf(content, content.decide(loadConfig({}, content.settings).content)),
-): Promise<DocumentParts> => ({
-  model,
-  version,
-  style: model.versions.styleOf(version),
-  actions: content.actions,
-  extras: (await content.served()).routes,
-  errors: mergeErrors(machineErrors, content.errors),
-  rows: { ...content.examples.rows, ...(await content.demo?.()) },
-  inputs: content.examples.inputs ?? {},
-  shared: new Map(),
-})
+): Promise<DocumentParts> => {
+  const stored = (await content.demo?.()) ?? {}
+  return {
+    model,
+    version,
+    style: model.versions.styleOf(version),
+    actions: content.actions,
+    extras: (await content.served()).routes,
+    errors: mergeErrors(machineErrors, content.errors),
+    stored,
+    rows: { ...content.examples.rows, ...stored },
+    inputs: content.examples.inputs ?? {},
+    shared: new Map(),
+  }
+}

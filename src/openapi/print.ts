@@ -126,7 +126,34 @@ const parametersType = (document: OpenApi, parameters: unknown): string => {
 
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const
 
-/** The TypeScript source of the types of a document: `paths`, `components` and `operations`. */
+/** Types for clients that choose no members, where each read is said to have two forms. */
+const wholeTypes = `/** Of the forms of an answer the one with all members, which a request without \`fields\` gets. */
+export type Whole<T> = unknown extends T
+  ? T
+  : T extends { data: (infer Row)[] }
+    ? ({} extends Row ? never : T)
+    : ({} extends T ? never : T);
+type WholeOperation<T> = T extends { parameters: infer Asked; responses: infer Told }
+  ? Omit<T, "parameters" | "responses"> & {
+      parameters: Asked extends { query?: infer Query }
+        ? "fields" extends keyof NonNullable<Query>
+          ? Omit<Asked, "query"> & { query?: Omit<NonNullable<Query>, "fields"> & { fields?: never } }
+          : Asked
+        : Asked;
+      responses: {
+        [Status in keyof Told]: Told[Status] extends { content: infer Content }
+          ? Omit<Told[Status], "content"> & { content: { [Type in keyof Content]: Whole<Content[Type]> } }
+          : Told[Status];
+      };
+    }
+  : T;
+/** The paths for a client that never sends \`fields\`: all members of what it reads are there. */
+export type WholePaths = {
+  [Path in keyof paths]: { [Method in keyof paths[Path]]: WholeOperation<paths[Path][Method]> };
+};
+`
+
+/** The TypeScript source of the types of a document: `paths`, `components` and `operations`, and `WholePaths`. */
 export const typesOf = (document: OpenApi): string => {
   const paths: string[] = []
   const operations: string[] = []
@@ -176,5 +203,5 @@ export type webhooks = Record<string, never>;
 export interface components ${components}
 export type $defs = Record<string, never>;
 export interface operations ${block(operations)}
-`
+${wholeTypes}`
 }

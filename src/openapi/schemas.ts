@@ -42,14 +42,19 @@ type Bare = JsonSchema & {
 }
 
 const byScalar: Readonly<Record<Scalar, (field: Field) => Bare>> = {
-  id: () => ({ type: 'integer', minimum: 1, maximum: largest }),
+  id: () => ({ type: 'integer', format: 'int64', minimum: 1, maximum: largest }),
   text: field => ({
     type: 'string',
     ...(field.format && { format: field.format }),
     ...(field.pattern && { pattern: field.pattern.source }),
     ...bounds(field, 'minLength', 'maxLength'),
   }),
-  int: field => ({ type: 'integer', ...bounds(field, 'minimum', 'maximum') }),
+  int: field => ({
+    type: 'integer',
+    // Generated clients take 32 bits where nothing says more.
+    ...((field.range?.max ?? 0) >= 2 ** 31 && { format: 'int64' }),
+    ...bounds(field, 'minimum', 'maximum'),
+  }),
   money: field => ({ type: 'number', ...bounds(field, 'minimum', 'maximum') }),
   decimal: field => ({
     type: 'number',
@@ -171,6 +176,18 @@ export const objectSchema = (model: Model, resource: Resource): JsonSchema => {
     members.map(member => [member.name, memberSchema(member)] as const),
   )
   return { description: entity.description, ...objectOf(properties) }
+}
+
+/** The schema of an object of which a caller has chosen members: those that are there are as in the whole one. */
+export const partialSchema = (whole: JsonSchema): JsonSchema => {
+  const { properties } = whole as { readonly properties: Schemas }
+  // Their descriptions stand in the whole one.
+  const bare = mapped(properties, ({ description: _, ...schema }) => schema)
+  return {
+    description: 'The members that `fields` names.',
+    ...objectOf(bare, []),
+    minProperties: 1,
+  }
 }
 
 /** The schema of a value of a group of rows, null left aside. */
@@ -346,7 +363,7 @@ const partProperties = (
 ): readonly (readonly [string, JsonSchema])[] => {
   const isTaken = (kind === 'create' || kind === 'update') && version === model.versions.newest
   if (!isTaken || above.includes(name)) return []
-  const id = { type: 'integer', minimum: 1 }
+  const id = { type: 'integer', format: 'int64', minimum: 1 }
   return partRelations(model, name, kind).map(({ key, entity, by, words, relation }) => {
     const itemOf = (word: (typeof words)[number]): JsonSchema => {
       if (word !== 'create' && word !== 'update') return id

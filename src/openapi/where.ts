@@ -14,7 +14,8 @@ const comparisonOf = ({ entity, formOf }: Resource, key: string) => {
   const field = fieldOf(entity, key)
   const { type, format } = bareSchema(field.items ?? field, formOf(key))
   const isMoment = ['time', 'date'].includes(field.scalar) && format !== undefined
-  const value = { type: String(type), ...(isMoment && { format }) }
+  const isId = field.scalar === 'id'
+  const value = { type: String(type), ...((isMoment || isId) && { format }) }
   const operators = operatorsOf(entity, key)
   const kind = ['has', 'contains', 'lt'].findIndex(one => operators.includes(one))
   const words = ['List', 'Search', 'Range']

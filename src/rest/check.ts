@@ -9,6 +9,7 @@ import {
   groupsNameOf,
   listNameOf,
   operationIdOf,
+  partialNameOf,
   routesOf,
 } from '#rest/routes.ts'
 import type { VersionedRoute } from '#versions/differences.ts'
@@ -77,7 +78,7 @@ export const checkDocument = (
   }))
   checkTwins(versions, [...named, ...others])
   for (const version of versions.all) {
-    const { objects, lists, groups, inputs, bodies } = documentedIn(
+    const { objects, lists, chosen, groups, inputs, bodies } = documentedIn(
       { entities, versions },
       others,
       version,
@@ -86,6 +87,10 @@ export const checkDocument = (
     const schemas = [
       ...objects.map(name => ({ name: typeName(name), of: `the entity ${name}` })),
       ...lists.map(name => ({ name: listNameOf(name), of: `the list of ${name}` })),
+      ...[...chosen].map(([name, { entity, isList }]) => ({
+        name: partialNameOf(name),
+        of: `the chosen members of ${isList ? `a list of ${entity}` : entity}`,
+      })),
       ...groups.map(name => ({ name: groupsNameOf(name), of: `the groups of ${name}` })),
       ...inputs.map(({ name, route }) => ({ name, of: `what ${nameOf(route)} takes` })),
       ...bodies.map(({ name, route, does }) => ({ name, of: `what ${nameOf(route)} ${does}` })),

@@ -189,6 +189,9 @@ export const groupsNameOf = (entity: string): string => `${typeName(entity)}Aggr
 /** The name of the schema of a list of an entity. */
 export const listNameOf = (entity: string): string => `${typeName(entity)}List`
 
+/** The name of the schema of the form that an object or a list has where its members are chosen. */
+export const partialNameOf = (schema: string): string => `Partial${schema}`
+
 /** A route that itself describes the bodies it takes and answers with. */
 export type DescribedRoute = VersionedRoute & {
   readonly described: OperationDocs
@@ -202,6 +205,19 @@ const json = 'application/json'
 /** The names of the schemas of the JSON that an operation which describes itself takes, and answers with unless that is an entity. */
 export const bodyNameOf = (operationId: string): string => `${typeName(operationId)}Body`
 export const answerNameOf = (operationId: string): string => `${typeName(operationId)}Answer`
+
+/** The objects and lists of which a caller may choose members, each once. */
+const chosenIn = ({ entities }: Routed, routes: readonly Route[]) => {
+  const read = routes.filter(
+    ({ kind, entity }) =>
+      (kind === 'list' || kind === 'one') && entities[entity]?.rest.selectable === true,
+  )
+  const named = read.map(({ kind, entity }) => {
+    const isList = kind === 'list'
+    return [isList ? listNameOf(entity) : typeName(entity), { entity, isList }] as const
+  })
+  return new Map(named)
+}
 
 /** What the document of a version has schemas of; `others` are the operations that no entity gives. */
 export const documentedIn = (
@@ -230,6 +246,8 @@ export const documentedIn = (
     answered: [...answered],
     objects: [...objects],
     lists: [...new Set(routes.flatMap(({ kind, entity }) => (kind === 'list' ? [entity] : [])))],
+    /** The schemas of those of which a caller may choose members: each name, its entity, and whether it is a list. */
+    chosen: chosenIn(model, routes),
     groups: routes.flatMap(({ kind, entity }) => (kind === 'aggregate' ? [entity] : [])),
     inputs: routes.flatMap(route => {
       const name = inputNameOf(model, route)

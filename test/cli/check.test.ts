@@ -1,6 +1,6 @@
 /** `duet check`: passes on a content that is right, and finds faults that are planted. */
 import assert from 'node:assert/strict'
-import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
@@ -136,6 +136,28 @@ test('what would break the callers of contract/ is found', async () => {
     await faultBeside(blog, 'schema.graphql', text),
     /^the callers of contract\/schema\.graphql would break: breaking: 1\n {2}field-removed: Field Author\.age was removed/,
   )
+})
+
+test('what contract/corrections.json names passes, and an entry that names nothing is found', async () => {
+  const { stdout } = await duet(['schema', '--config', 'examples/blog/duet.config.ts'])
+  const name = 'schema.graphql'
+  const correction = {
+    reason: 'It was always null.',
+    file: name,
+    rule: 'field-removed',
+    message: 'Field Author.age was removed',
+    places: ['Author.age'],
+  }
+  mkdirSync(join(folder, name, 'contract'), { recursive: true })
+  const corrections = join(folder, name, 'contract/corrections.json')
+  writeFileSync(corrections, JSON.stringify([correction]))
+  assert.match(
+    await faultBeside(blog, name, stdout),
+    /^contract\/corrections\.json: field-removed at Author\.age of schema\.graphql .* is no breaking difference: take it out/,
+  )
+  const before = stdout.replace('type Author {', 'type Author {\n  age: Int')
+  assert.equal(await faultBeside(blog, name, before), '')
+  rmSync(corrections)
 })
 
 /** The blog with another rule of an entity. */

@@ -42,6 +42,25 @@ test('duet contract diff compares two files, and tells by its exit code whether 
   assert.equal(bare.stdout, `${contract.help}\n`)
 })
 
+test('duet contract diff passes what a file of corrections names, and refuses one that names nothing', async () => {
+  const two = write('corrected.json', filesWith(page)[name] ?? '')
+  const correction = {
+    reason: 'It never had an effect.',
+    file: 'corrected.json',
+    rule: 'parameter-removed',
+    message: 'the parameter page is gone',
+    places: ['GET /things → query page', 'POST /things → query page'],
+  }
+  const corrections = write('corrections.json', JSON.stringify([correction]))
+  const [passed, missed] = await Promise.all([
+    command(['contract', 'diff', one, two, '--corrections', corrections]),
+    command(['contract', 'diff', two, two, '--corrections', corrections]),
+  ])
+  assert.deepEqual([passed.code, missed.code], [0, 1])
+  assert.match(passed.stdout, /\n0 breaking, 0 risky, 2 compatible\n$/)
+  assert.match(missed.stderr, /parameter-removed at GET \/things → query page .* is no breaking/)
+})
+
 test('duet contract refuses a wrong command line and files that it cannot compare, with what they lack', async () => {
   const cases = [
     [['diff', one, schema], 2, /both \.json, \.graphql or \.d\.ts/],

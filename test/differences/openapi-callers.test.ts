@@ -114,6 +114,43 @@ test('a new value of a list that may be null too is one more value', () => {
   assert.deepEqual(diff(sent(list('a', 'b')), sent(list('a'))), ['breaking value-removed'])
 })
 
+test('a reference that becomes one of several forms is compared with itself, and the others are new', () => {
+  const thing = (name: JsonObject) => ({ type: 'object', properties: { name }, required: ['name'] })
+  const part = { type: 'object', properties: { name: text } }
+  const one = (way: typeof read, name: JsonObject) => way(ref('Thing'), { Thing: thing(name) })
+  const several = (way: typeof read, union: string) =>
+    way(
+      { [union]: [ref('Thing'), ref('Part')] },
+      { Thing: thing({ ...text, maxLength: 3 }), Part: part },
+    )
+  for (const union of ['anyOf', 'oneOf']) {
+    assert.deepEqual(diff(one(read, text), several(read, union)), [
+      'breaking alternative-added',
+      'compatible component-added',
+      'compatible limit-tighter',
+    ])
+    assert.deepEqual(diff(several(sent, union), one(sent, text)), [
+      'breaking alternative-removed',
+      'risky component-removed',
+      'compatible limit-looser',
+    ])
+  }
+})
+
+test('forms that changed are compared with those of their type, if it is the only one', () => {
+  const forms = (size: JsonObject, ...more: readonly JsonObject[]) => ({
+    anyOf: [
+      { ...text, ...size },
+      { type: 'object', properties: { a: { ...text, ...size } } },
+      ...more,
+    ],
+  })
+  assert.deepEqual(diff(sent(forms({})), sent(forms({ maxLength: 3 }))), [
+    'breaking limit-tighter',
+    'breaking limit-tighter',
+  ])
+})
+
 test('what may be null is the same in either way to write it', () => {
   const either = (form: JsonObject) => ({ anyOf: [form, { type: 'null' }] })
   const list = { type: 'string', enum: ['a', 'b'] }

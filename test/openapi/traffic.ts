@@ -39,18 +39,24 @@ const formats = {
   uri: (text: string) => URL.canParse(text),
   'uri-reference': (text: string) => URL.canParse(text, 'http://localhost'),
   binary: true,
+  // A type that numbers of JSON have, whatever it is called.
+  int64: true,
 } as const
 
-/** A schema whose objects have no other members; where members were chosen, they need none. */
-const closed = (schema: Json, isPart: boolean): Json => {
-  if (Array.isArray(schema)) return schema.map(item => closed(item, isPart))
+/** A schema whose objects have no other members. */
+const closed = (schema: Json): Json => {
+  if (Array.isArray(schema)) return schema.map(closed)
   if (typeof schema !== 'object' || schema === null) return schema
-  const { required, ...rest } = schema
   const inner = Object.fromEntries(
-    Object.entries(rest).map(([key, value]) => [key, closed(value, isPart)]),
+    Object.entries(schema).map(([key, value]) => [key, closed(value)]),
   )
-  if (rest.type !== 'object') return { ...inner, ...(required !== undefined && { required }) }
-  return { ...inner, additionalProperties: false, ...(!isPart && required && { required }) }
+  return schema.type === 'object' ? { ...inner, additionalProperties: false } : inner
+}
+
+/** The schema of an answer: of the two forms that a read has, the one of chosen members or the whole one. */
+const formOf = (schema: Json, isPart: boolean): Json => {
+  const [whole, part] = schema.anyOf ?? [schema, schema]
+  return isPart ? part : whole
 }
 
 /** What stands before the paths of a document; the path of a version that is not offered is in none. */
@@ -85,25 +91,14 @@ export const checkerOf = (
   const { resolved, operationOf } = walker(document)
   const known = new Map<string, ValidateFunction>()
   // By the schema's object too: making its text for each answer cost more than the check.
-  const validators = { whole: new WeakMap<object, ValidateFunction>(), part: new WeakMap() }
+  const validators = new WeakMap<object, ValidateFunction>()
   const declaredIn = new WeakMap<object, ReadonlySet<string>>()
-  const engines = new Map<boolean, Ajv2020>()
-  const engineFor = (isPart: boolean): Ajv2020 =>
-    engines.getOrInsertComputed(isPart, () => {
-      // That the document is valid is shown elsewhere; to compile the schemas of schemas takes longer than the rest.
-      const ajv = new Ajv({ strict: false, formats, meta: false, validateSchema: false })
-      const { schemas } = document.components
-      return ajv.addSchema({ $id: 'document', components: { schemas: closed(schemas, isPart) } })
-    })
-  const validatorOf = (schema: Json, isPart: boolean): ValidateFunction =>
-    validators[isPart ? 'part' : 'whole'].getOrInsertComputed(schema, () =>
-      compiled(schema, isPart),
-    )
-  const compiled = (schema: Json, isPart: boolean): ValidateFunction => {
+  // That the document is valid is shown elsewhere; to compile the schemas of schemas takes longer than the rest.
+  const ajv = new Ajv({ strict: false, formats, meta: false, validateSchema: false })
+  ajv.addSchema({ $id: 'document', components: { schemas: closed(document.components.schemas) } })
+  const compiled = (schema: Json): ValidateFunction => {
     const text = JSON.stringify(schema).replaceAll('"#/', '"document#/')
-    return known.getOrInsertComputed(`${isPart} ${text}`, () =>
-      engineFor(isPart).compile(closed(JSON.parse(text), isPart)),
-    )
+    return known.getOrInsertComputed(text, () => ajv.compile(closed(JSON.parse(text))))
   }
 
   const headerFault = (response: Json, { headers }: Got): string | undefined => {
@@ -124,7 +119,8 @@ export const checkerOf = (
     if (!content[type]) return `the media type ${type} is not declared`
     if (!/json/.test(type)) return undefined
     const body: Json = JSON.parse(text)
-    const validate = validatorOf(content[type].schema, isPart)
+    const form = formOf(content[type].schema, isPart)
+    const validate = validators.getOrInsertComputed(form, compiled)
     const isValid: boolean = validate(body)
     if (!isValid) {
       const [{ instancePath = '', message = '', params = {} } = {}] = validate.errors ?? []

@@ -86,7 +86,7 @@ const serve = ({ core, edge }: Mount): RestHandler => {
   }
 }
 
-const id = { type: 'integer', minimum: 1 }
+const id = { type: 'integer', format: 'int64', minimum: 1 }
 const text = { type: 'string' }
 const amount = { type: 'number', minimum: 0 }
 const time = { type: ['string', 'null'], format: 'date-time' }

@@ -113,6 +113,100 @@ test('a breaking change is refused, on disk or not', needsGit, () => {
   assert.match(text, /compared with the last commit\n$/)
 })
 
+/** Corrections of the page that is gone, at these places. */
+const pageCorrected = (
+  places: readonly string[],
+  more: Readonly<Record<string, unknown>> = {},
+): Files => ({
+  'corrections.json': JSON.stringify([
+    {
+      reason: 'It never had an effect.',
+      file: name,
+      rule: 'parameter-removed',
+      message: 'the parameter page is gone',
+      places,
+      ...more,
+    },
+  ]),
+})
+
+const places = ['GET /things → query page', 'POST /things → query page']
+
+test('corrections pass the breaking differences that they name, and no others', needsGit, () => {
+  const { root, commit, compare, put } = checkout(filesWith())
+  commit('v1.0.0')
+  put(pageCorrected(places))
+  const all = compare(filesWith(page), true)
+  assert.equal(all.isWell, true, all.text)
+  assert.match(all.text, /\ncontract: 2 passed, as contract\/corrections\.json names them\n/)
+  assert.match(all.text, /\ncontract: 0 breaking, /)
+  assert.ok(existsSync(join(root, 'contract/corrections.json')))
+  put(pageCorrected(places.slice(0, 1)))
+  const some = compare(filesWith(page))
+  assert.equal(some.isWell, false)
+  assert.match(some.text, /parameter-removed: .*\n {4}POST \/things → query page\n/)
+  assert.match(some.text, / 1 breaking, /)
+})
+
+test('a correction that names no breaking difference is a fault', needsGit, () => {
+  const { commit, compare, put } = checkout(filesWith())
+  commit('v1.0.0')
+  put(filesWith(page))
+  for (const [wrong, message] of [
+    [
+      pageCorrected([...places, 'GET /nothing']),
+      /parameter-removed at GET \/nothing of v1\.openapi\.json .* is no breaking difference: take it out/,
+    ],
+    [pageCorrected(places, { message: 'another' }), /another\) is no breaking difference/],
+    [pageCorrected(places, { rule: 'member-removed' }), /member-removed at GET/],
+    [pageCorrected(places, { file: 'v9.openapi.json' }), /there is no v9\.openapi\.json/],
+  ] as const) {
+    put(wrong)
+    const { text, isWell } = compare(filesWith(page))
+    assert.equal(isWell, false)
+    assert.match(text, message)
+  }
+  // What is compatible needs no correction.
+  put({ ...filesWith(), ...pageCorrected(places) })
+  assert.match(compare(filesWith()).text, /is no breaking difference/)
+})
+
+test(
+  'the corrections of a release have done their work: they pass nothing and are no fault',
+  needsGit,
+  () => {
+    const { commit, compare, put } = checkout({ ...filesWith(page), ...pageCorrected(places) })
+    commit('v1.0.0')
+    assert.deepEqual(compare(filesWith(page)), {
+      text: 'contract: 0 breaking, 0 risky, 0 compatible, compared with v1.0.0\n',
+      isWell: true,
+    })
+    put(filesWith())
+    commit('v1.1.0')
+    put(filesWith(page))
+    assert.match(compare(filesWith(page)).text, / 2 breaking, /)
+  },
+)
+
+test('a file of corrections that is none is told what it lacks', () => {
+  for (const [text, message] of [
+    ['{', /^Error: contract\/corrections\.json is not JSON: /],
+    ['{}', /must be a list of corrections/],
+    ['[1]', /entry 1, must be an object/],
+    [pageCorrected(places, { reason: '' }), /entry 1, lacks reason, a text/],
+    [pageCorrected([]), /entry 1, lacks places, a list of texts/],
+    [pageCorrected(places, { why: 'so' }), /entry 1, has why: there are reason, file/],
+    [
+      pageCorrected([...places, ...places]),
+      /names parameter-removed at GET .* twice: leave one out/,
+    ],
+  ] as const) {
+    const { compare, put } = checkout(filesWith())
+    put(typeof text === 'string' ? { 'corrections.json': text } : text)
+    assert.throws(() => compare(filesWith()), message)
+  }
+})
+
 test('a commit that is named is what the code is compared with', needsGit, () => {
   const { root, commit, put, compare } = checkout(filesWith())
   commit('first')
@@ -203,7 +297,7 @@ test('the files that this content has are the same each time, small, and equal t
   ])
   assert.deepEqual(await documentsOf(content), files)
   for (const [name, text] of Object.entries(files)) {
-    assert.ok(text.length <= 250_000, `${name} has ${text.length} characters`)
+    assert.ok(text.length <= 260_000, `${name} has ${text.length} characters`)
     assert.deepEqual(diffFiles({ name, text }, { name, text }, today), [])
   }
 })

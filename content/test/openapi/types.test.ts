@@ -75,7 +75,7 @@ test('with openapi-fetch they type paths, parameters, bodies and answers', () =>
   write(
     'client.ts',
     `import createClient from 'openapi-fetch'
-import type { components, paths } from './own2.ts'
+import type { components, paths, Whole, WholePaths } from './own2.ts'
 const client = createClient<paths>({
   baseUrl: 'http://localhost:3000/api/v2',
   querySerializer: { array: { style: 'form', explode: false } },
@@ -89,6 +89,22 @@ await client.GET('/products', { params: { query: { fields: ['nam'] } } })
 const { data, error } = await client.GET('/products/{id}', { params: { path: { id: 1 } } })
 const made: string | undefined = data?.createdAt
 const code: components['schemas']['Problem']['code'] | undefined = error?.code
+// A read without fields has all members; a client that never sends fields has them in its types.
+const whole = createClient<WholePaths>({ baseUrl: 'http://localhost:3000/api/v2' })
+const { data: product } = await whole.GET('/products/{id}', { params: { path: { id: 1 } } })
+const { data: products } = await whole.GET('/products', { params: { query: { sort: ['-price'], limit: 2 } } })
+const { data: order } = await whole.GET('/orders/{id}', { params: { path: { id: 1 } } })
+if (!product || !products || !order || !data) throw new Error('They are not there.')
+const names: readonly string[] = [product.name, ...products.data.map(({ name }) => name)]
+const amount: number = order.amount + (data as Whole<typeof data>).price
+// @ts-expect-error: that client takes all members.
+await whole.GET('/products', { params: { query: { fields: ['id'] } } })
+// @ts-expect-error: members may have been chosen.
+const name: string = data.name
+// @ts-expect-error: there is no such member.
+product.nam
+// @ts-expect-error: nor such a path for it.
+await whole.GET('/nothing')
 await client.POST('/orders', {
   params: { header: { 'Idempotency-Key': 'one' } },
   body: { items: [{ productId: 1, quantity: 1 }] },
@@ -101,7 +117,7 @@ await client.GET('/products/{id}')
 data?.created_at
 // @ts-expect-error: quantity is missing.
 await client.POST('/orders', { body: { items: [{ productId: 1 }] } })
-export { code, made }
+export { amount, code, made, name, names }
 `,
   )
   assert.equal(told('client.ts'), '')

@@ -132,10 +132,17 @@ export const nameFaults = function* (entities: CheckedEntity['entities']): Fault
       const isListed = self.rest.list || nestedLists({ entities, name, self }).length > 0
       const list = [`${typeName(name)}List`, `the list of ${name}`] as const
       const groups = [`${typeName(name)}Aggregate`, `the groups of ${name}`] as const
+      const partial = [
+        [`Partial${typeName(name)}`, `the chosen members of ${name}`] as const,
+        ...(isListed
+          ? [[`Partial${typeName(name)}List`, `the chosen members of a list of ${name}`] as const]
+          : []),
+      ]
       return [
         [typeName(name), name] as const,
         ...(isListed ? [list] : []),
         ...(self.rest.list ? [groups] : []),
+        ...(self.rest.selectable ? partial : []),
       ]
     }),
   )
