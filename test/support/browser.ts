@@ -1,5 +1,6 @@
 /** A real browser for tests of the pages: Chromium, without a window and without the rest of the network. */
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { longest } from './wait.ts'
 
@@ -53,4 +54,18 @@ export const visit = async (
   )
   await page.goto(url)
   return { page, faults, foreign }
+}
+
+/** What axe finds against a page, each fault with the first element that has it; how far the page is wider than its window is one too. */
+export const faultsOf = async (page: Page): Promise<readonly string[]> => {
+  const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+  return page.evaluate(`(async () => {
+    ${axe}
+    const { violations } = await axe.run(document, { resultTypes: ['violations'] })
+    const over = document.documentElement.scrollWidth - innerWidth
+    return [
+      ...violations.map(({ id, nodes }) => id + ': ' + nodes[0].html.slice(0, 120)),
+      ...(over > 0 ? [over + ' px too wide'] : []),
+    ]
+  })()`)
 }

@@ -1,0 +1,129 @@
+/** The pages of sign-in in a real browser, by keys alone: in the two languages, both schemes, on a narrow and a wide screen. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { serve } from '@hono/node-server'
+import type { Browser, Page } from 'playwright-core'
+import { faultsOf, openBrowser, skipped, visit } from '#test/support/browser.ts'
+import { codeFor } from '../support/visitor.ts'
+import { createWorld, type World } from '../world.ts'
+
+/** A provider that nobody asks here: its button is looked at alone. */
+const provider = {
+  name: 'corp',
+  issuer: 'http://127.0.0.1:9',
+  clientId: 'duet',
+  clientSecret: 'duet',
+  label: 'Corp',
+  scopes: ['openid'],
+}
+
+describe('the pages of sign-in', { skip: skipped }, () => {
+  let world: World
+  let server: ReturnType<typeof serve>
+  let browser: Browser
+  let origin: string
+  before(async () => {
+    // Sessions are of the address that the browser opens, which is known once the server listens.
+    server = serve({
+      fetch: (request, env) => world.app.fetch(request, env),
+      port: 0,
+      hostname: '127.0.0.1',
+    })
+    await once(server, 'listening')
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const ways = ['code', 'oidc', 'password'] as const
+    const people = { url: origin, origins: [origin], ways, providers: [provider] }
+    ;[world, browser] = await Promise.all([createWorld({ people }), openBrowser()])
+  })
+  after(async () => {
+    await browser?.close()
+    server?.close()
+    await world?.close()
+  })
+
+  /** Waits for a part of the page, and for all that the page began with. */
+  const settled = async (page: Page, part: string) => {
+    await page.locator(`#people:not([aria-busy]) ${part}`).waitFor()
+    await page.waitForLoadState('networkidle')
+  }
+
+  const isFocused = (page: Page, selector: string) =>
+    page.locator(selector).evaluate(one => one === one.ownerDocument.activeElement)
+
+  /** Presses Tab until an element has the focus. */
+  const tabTo = async (page: Page, selector: string) => {
+    for (let n = 0; n < 30; n++) {
+      await page.keyboard.press('Tab')
+      if (await isFocused(page, selector)) return
+    }
+    assert.fail(`no Tab leads to ${selector}`)
+  }
+
+  const screens = [
+    {
+      ...{ locale: 'en-GB', width: 1280, colorScheme: 'light' as const, email: 'ada@keys.example' },
+      ...{
+        title: 'Sign in',
+        account: 'Your account',
+        wrong: /This code is wrong/,
+        saved: 'Saved.',
+      },
+    },
+    {
+      ...{ locale: 'de-DE', width: 400, colorScheme: 'dark' as const, email: 'ida@keys.example' },
+      ...{
+        title: 'Anmelden',
+        account: 'Ihr Konto',
+        wrong: /Code ist falsch/,
+        saved: 'Gespeichert.',
+      },
+    },
+  ]
+  for (const { locale, width, colorScheme, email, title, account, wrong, saved } of screens)
+    test(`sign in, rename and sign out by keys, without a fault: ${locale}, ${colorScheme}, ${width} wide`, async () => {
+      const { page, faults, foreign } = await visit(browser, `${origin}/signin?returnTo=/account`, {
+        locale,
+        colorScheme,
+        viewport: { width, height: 900 },
+      })
+      await settled(page, '#ways')
+      assert.equal(await page.locator('html').getAttribute('lang'), locale.slice(0, 2))
+      assert.equal(await page.getByRole('heading', { level: 1 }).textContent(), title)
+      assert.deepEqual(await faultsOf(page), [], '/signin')
+
+      await tabTo(page, '#ask [name=email]')
+      await page.keyboard.type(email)
+      await page.keyboard.press('Enter')
+      await settled(page, '#code')
+      assert.ok(await isFocused(page, '#code [name=otp]'))
+      const code = await codeFor(world, email)
+      await page.keyboard.type(code === '00000000' ? '00000001' : '00000000')
+      await page.keyboard.press('Enter')
+      await page.getByRole('status').filter({ hasText: wrong }).waitFor()
+      assert.ok(await isFocused(page, '#said'))
+      assert.deepEqual(await faultsOf(page), [], '/signin with a wrong code')
+      await tabTo(page, '#code [name=otp]')
+      await page.keyboard.type(code)
+      await page.keyboard.press('Enter')
+
+      await settled(page, '#account')
+      assert.equal(await page.getByRole('heading', { level: 1 }).textContent(), account)
+      assert.equal(await page.locator('#address').textContent(), email)
+      assert.deepEqual(await faultsOf(page), [], '/account')
+      await tabTo(page, '#rename [name=name]')
+      await page.keyboard.type('Ada of the keys')
+      await page.keyboard.press('Enter')
+      await page.getByRole('status').filter({ hasText: saved }).waitFor()
+      assert.equal(await page.locator('#who').textContent(), 'Ada of the keys')
+      await tabTo(page, '#out')
+      await page.keyboard.press('Enter')
+      await page.waitForURL(`${origin}/signin`)
+      await settled(page, '#ways')
+      const refused =
+        'Failed to load resource: the server responded with a status of 400 (Bad Request)'
+      assert.deepEqual({ faults, foreign }, { faults: [refused], foreign: [] })
+      await page.context().close()
+    })
+})
