@@ -137,7 +137,7 @@ export const goldens: readonly Golden[] = [
       `select "t"."id", "t"."name" from "products" as "t" where "t"."id" in (select rowid from "products_name_key_search" where "products_name_key_search" match '"' || replace(substr(?1, 1, 16), '"', '""') || '"') and instr("t"."name_key", ?2) > 0 and "t"."price" <= ?3 order by "t"."id" limit ?4 + 0 offset ?5`,
       `select count(*) from "products" as "t" where "t"."id" in (select rowid from "products_name_key_search" where "products_name_key_search" match '"' || replace(substr(?1, 1, 16), '"', '""') || '"') and instr("t"."name_key", ?2) > 0 and "t"."price" <= ?3`,
     ],
-    postgres: String.raw`with "L0" ("id", "name") as (select "t"."id", "t"."name" from "products" as "t" where "t"."name_key" like '%' || replace(replace(replace($1, '\', '\\'), '%', '\%'), '_', '\_') || '%' and "t"."price" <= $2 order by "t"."id" limit $3 + 0 offset $4), "L1" ("n") as (select count(*) from "products" as "t" where "t"."name_key" like '%' || replace(replace(replace($5, '\', '\\'), '%', '\%'), '_', '\_') || '%' and "t"."price" <= $6) select 0, array_agg("id")::text, json_agg("name")::text from "L0" union all select 1, array_agg("n")::text, null from "L1"`,
+    postgres: String.raw`with "L0" ("id", "name") as (select "t"."id", "t"."name" from "products" as "t" where "t"."name_key" like '%' || replace(replace(replace($1, E'\\', E'\\\\'), '%', E'\\%'), '_', E'\\_') || '%' and "t"."price" <= $2 order by "t"."id" limit $3 + 0 offset $4), "L1" ("n") as (select count(*) from "products" as "t" where "t"."name_key" like '%' || replace(replace(replace($5, E'\\', E'\\\\'), '%', E'\\%'), '_', E'\\_') || '%' and "t"."price" <= $6) select 0, array_agg("id")::text, json_agg("name")::text from "L0" union all select 1, array_agg("n")::text, null from "L1"`,
     answer: '[{"name":"CAFÉ bowl 100%"}]',
   },
   {
@@ -151,7 +151,7 @@ export const goldens: readonly Golden[] = [
     sqlite: [
       `select "t"."id", "t"."name" from "products" as "t" where "t"."id" in (select rowid from "products_name_key_search" where "products_name_key_search" match '"' || replace(substr(?1, 1, 16), '"', '""') || '"') and instr("t"."name_key", ?2) > 0 order by "t"."id" limit ?3 + 0 offset ?4`,
     ],
-    postgres: String.raw`select "t"."id", "t"."name" from "products" as "t" where "t"."name_key" like '%' || replace(replace(replace($1, '\', '\\'), '%', '\%'), '_', '\_') || '%' order by "t"."id" limit $2 + 0 offset $3`,
+    postgres: String.raw`select "t"."id", "t"."name" from "products" as "t" where "t"."name_key" like '%' || replace(replace(replace($1, E'\\', E'\\\\'), '%', E'\\%'), '_', E'\\_') || '%' order by "t"."id" limit $2 + 0 offset $3`,
     answer: '[{"name":"CAFÉ bowl 100%"}]',
   },
   {

@@ -9,6 +9,7 @@ test('modules are found where package.json has them', () => {
   const { imports } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
   assert.deepEqual(imports, {
     '#content/*': './content/*',
+    '#kit/*': './kit/*',
     '#test/*': './test/*',
     '#*': './src/*',
   })

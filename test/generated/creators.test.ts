@@ -19,7 +19,7 @@ const ticket: Entity = entity({
   description: '',
   fields: {
     id: id(),
-    sender: email({ readableBy: signedIn }),
+    sender: email({ readableBy: signedIn, settableBy: anyone }),
     assigneeId: reference('member', { onDelete: 'cascade' }),
     followsId: reference('ticket', { onDelete: 'cascade', nullable: true }),
   },

@@ -36,7 +36,7 @@ const chain = Array.from({ length: 12 }, (_, at) => [
     fields: {
       id: id(),
       name: text({ max: 9 }),
-      ...(at > 0 && { upId: reference(`link${at - 1}`) }),
+      ...(at > 0 && { upId: reference(`link${at - 1}`, { onDelete: 'cascade' }) }),
       revision: revision(),
     },
     policy: bySignedIn,

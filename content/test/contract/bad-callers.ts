@@ -86,7 +86,6 @@ export const badCallers: readonly BadRequest[] = [
     [good, noForm],
   ),
   ...tokens(
-    [`Bearer  ${good}`, noForm],
     [`Bearer ${good} x`, noForm],
     [`Bearer ${good},${good}`, noForm],
     [`Bearer ${good}=`, noForm],
