@@ -45,6 +45,9 @@ const letters = [
   [86_400, 20],
 ] as const
 
+/** What stands before the state of a sign-in with a provider in the name by which the library keeps it. */
+const statePrefix = 'auth-state:'
+
 /** The path of a way in by a link that a command printed. */
 const linkPath = '/sign-in/link'
 
@@ -184,6 +187,22 @@ export const optionsOf = (settings: PeopleSettings, services: PeopleServices) =>
       throw new APIError('BAD_REQUEST', { code: 'INVALID_TOKEN', message: 'Invalid token' })
   }
 
+  /** What comes home from a provider counts for a sign-in that was started with that one (RFC 9700, section 4.4): the code of another goes nowhere. */
+  const onlyItsOwn = async (context: Context) => {
+    const { query, params } = context as { query?: unknown; params?: unknown }
+    const state = isObject(query) ? query.state : undefined
+    const { internalAdapter } = context.context
+    const found = await internalAdapter.findVerificationValue(`${statePrefix}${state}`)
+    const started: unknown = found && JSON.parse(found.value)
+    if (isObject(started) && isObject(params) && started.provider === params.id) return
+    throw context.redirect(`${url}/signin?error=state_mismatch`)
+  }
+  /** Remembers with a sign-in which provider it was started with. */
+  const withProvider = ({ body }: Context) =>
+    isObject(body)
+      ? { context: { body: { ...body, additionalData: { provider: body.provider } } } }
+      : undefined
+
   const onlyFresh = async (context: Context) => {
     const found = await getSessionFromCtx(context)
     if (found && Date.now() - new Date(found.session.createdAt).getTime() > freshFor)
@@ -253,10 +272,12 @@ export const optionsOf = (settings: PeopleSettings, services: PeopleServices) =>
         const { path } = context
         if (path === '/sign-in/email') return countTry(context)
         if (path === '/reset-password') return onlyProved(context)
+        if (path === '/callback/:id' && context.method === 'GET') return onlyItsOwn(context)
         const isAllowed = !stepUp.has(path) || (await onlyFresh(context))
         const member = answeredFirst[path]
         // Without a session the library says so.
         if (member !== undefined && isAllowed) return answerFirst(context, member)
+        if (path === '/sign-in/social' || path === '/link-social') return withProvider(context)
       }),
     },
     databaseHooks: {
@@ -353,6 +374,11 @@ export const optionsOf = (settings: PeopleSettings, services: PeopleServices) =>
           clientSecret,
           discoveryUrl: `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`,
           requireIdTokenVerification: true,
+          // Where there is no ID token the library asks for the person with the access token alone, which no nonce binds to this sign-in.
+          accountSubject: ({ tokens, profile }) => {
+            if (!tokens.idToken) throw new Error(`the identity provider ${name} gave no ID token`)
+            return String(profile.sub)
+          },
           pkce: true,
           scopes: [...scopes],
           disableImplicitSignUp: true,

@@ -6,6 +6,14 @@ import { withOpened } from '#base/with-opened.ts'
 import { columnName } from '#model/names.ts'
 import { optionsOf } from '#people/options.ts'
 import { queryOf } from '#sql/engine.ts'
+import {
+  type Forge,
+  forgingProvider,
+  newKey,
+  sealedWith,
+  signedWith,
+  unsigned,
+} from '../support/forging-provider.ts'
 import { identityProvider, throughProvider } from '../support/identity-provider.ts'
 import {
   askCode,
@@ -20,18 +28,24 @@ import {
 import { createWorld, peopleSecret, type World } from '../world.ts'
 
 let provider: Awaited<ReturnType<typeof identityProvider>>
+let liar: Awaited<ReturnType<typeof forgingProvider>>
+let other: Awaited<ReturnType<typeof forgingProvider>>
 let world: World
 const people = () => ({
   ways: ['code', 'oidc', 'password'] as const,
-  providers: [provider.settings],
+  providers: [provider, liar, other].map(({ settings }) => settings),
 })
 before(async () => {
-  provider = await identityProvider()
+  ;[provider, liar, other] = await Promise.all([
+    identityProvider(),
+    forgingProvider('liar'),
+    forgingProvider('other'),
+  ])
   world = await createWorld({ people: people() })
 })
 after(async () => {
   await world.close()
-  provider.close()
+  for (const { close } of [provider, liar, other]) close()
 })
 
 /** Signs in with the provider as somebody; gives where the browser is sent in the end. */
@@ -212,6 +226,82 @@ test('a callback in another browser, or a second time, signs nobody in, and none
   const idToken = { provider: 'test', idToken: { token: 'x.y.z' } }
   const withToken = await visitorOf(world).post('/auth/sign-in/social', idToken)
   assert.equal(withToken.json?.user, undefined)
+})
+
+/** Starts a sign-in with a provider that lies; `back` comes home from it with a token that is forged so. */
+const withLiar = async (by: Visitor, sub: string, forge: Forge) => {
+  const where = { callbackURL: '/account', errorCallbackURL: '/signin', requestSignUp: true }
+  const { json, text } = await by.post('/auth/sign-in/social', { provider: 'liar', ...where })
+  assert.equal(typeof json?.url, 'string', text)
+  liar.answer(json.url, sub, forge)
+  const state = new URL(json.url).searchParams.get('state') ?? ''
+  return (path = 'liar', more: Readonly<Record<string, string>> = {}) =>
+    by.get(`/auth/callback/${path}?${new URLSearchParams({ code: 'code', state, ...more })}`)
+}
+
+test('an ID token that is forged signs nobody in, whatever of it is forged', async () => {
+  const stranger = newKey()
+  const own =
+    (changed: object, head?: Readonly<Record<string, unknown>>): Forge =>
+    claims =>
+      signedWith(liar.key, { ...claims, ...changed }, head)
+  const forgeries: Readonly<Record<string, Forge>> = {
+    'no signature': unsigned,
+    'a signature cut off': claims => signedWith(liar.key, claims).replace(/[^.]+$/, ''),
+    'sealed with the secret of the client': claims =>
+      sealedWith(liar.settings.clientSecret, claims),
+    'sealed with the public key': claims =>
+      sealedWith(String(liar.publicKey.export({ format: 'pem', type: 'spki' })), claims),
+    'signed with a key of the same name': claims => signedWith(stranger.privateKey, claims),
+    'signed with a key that it brings along': claims =>
+      signedWith(stranger.privateKey, claims, {
+        jwk: stranger.publicKey.export({ format: 'jwk' }),
+      }),
+    'signed with a key of another name': claims =>
+      signedWith(stranger.privateKey, claims, { kid: 'another' }),
+    'of another provider': claims =>
+      signedWith(other.key, { ...claims, iss: other.settings.issuer }),
+    'by the key of another provider': claims => signedWith(other.key, claims),
+    'of another issuer': own({ iss: other.settings.issuer }),
+    'without an issuer': own({ iss: undefined }),
+    'for another client': own({ aud: other.settings.clientId }),
+    'for nobody': own({ aud: undefined }),
+    'with the nonce of another sign-in': own({ nonce: 'of another sign-in' }),
+    'without a nonce': own({ nonce: undefined }),
+    'of yesterday': own({ exp: Math.floor(Date.now() / 1000) - 86_400 }),
+    'of tomorrow': own({ nbf: Math.floor(Date.now() / 1000) + 86_400 }),
+    'of somebody else than the provider tells': own({ sub: 'another', email: undefined }),
+    'no token at all': () => undefined,
+    'a text': () => 'a.b.c',
+  }
+  const honest = visitorOf(world)
+  const back = await withLiar(honest, 'honest', claims => signedWith(liar.key, claims))
+  await back()
+  assert.equal((await userOf(honest))?.email, 'honest@forged.example')
+  const signedIn: string[] = []
+  // A row that is there is signed in by less than a row that is made.
+  for (const [what, forge] of Object.entries(forgeries))
+    for (const sub of ['honest', 'forger']) {
+      const by = visitorOf(world)
+      const done = await (await withLiar(by, sub, forge))()
+      assert.equal(done.status, 302, `${what}: ${done.text}`)
+      if (await userOf(by)) signedIn.push(`${what}: ${sub}`)
+    }
+  assert.deepEqual(signedIn, [])
+  assert.equal(
+    await count("select count(*) from users where email_key = 'forger@forged.example'"),
+    0,
+  )
+})
+
+test('what one provider sends home is nothing at the callback of another, and its code goes to no other', async () => {
+  const by = visitorOf(world)
+  const back = await withLiar(by, 'mixed', claims => signedWith(liar.key, claims))
+  const before = liar.asked()
+  await back('other')
+  await back('liar', { iss: other.settings.issuer })
+  assert.equal(await userOf(by), undefined)
+  assert.deepEqual([other.asked(), liar.asked()], [0, before])
 })
 
 test('a blocked person comes in by no provider', async () => {
