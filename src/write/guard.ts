@@ -270,7 +270,7 @@ export const revisionSteps = (
 }
 
 /** What one of these rights demands of a row as it is, and as changes leave it too. */
-export const demandedOf = (
+const demandedOf = (
   writing: Writing,
   columnOf: ColumnOf,
   rights: readonly RowRight[],
