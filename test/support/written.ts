@@ -14,9 +14,9 @@ export const filesOf = (...patterns: readonly string[]): readonly File[] =>
     .sort()
     .map(path => ({ path, text: readFileSync(`${root}${path}`, 'utf8') }))
 
-/** The files of the service and of its tests beside them; those of the content below `content/test/` apart. */
+/** The files of the service and of its tests beside them; those of the content below `content/test/` apart, and what is made of `admin/`. */
 export const all = filesOf('{src,kit}/**/*.{ts,js,sql}', 'content/**/*.{ts,js}').filter(
-  ({ path }) => !path.startsWith('content/test/'),
+  ({ path }) => !path.startsWith('content/test/') && !path.startsWith('src/pages/assets/admin.'),
 )
 
 /** Whether it is a test. */

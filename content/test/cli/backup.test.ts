@@ -160,7 +160,7 @@ test('a restored store has every row of the backup, and is served again', async 
   assert.equal(rowsOf(file, "select 1 from users where name = 'Late'").length, 1)
   const { stdout } = await ran(['restore', target, '--force'], settings)
   assert.match(stdout, /^restored .*, [\d,]+ bytes\n$/)
-  assert.deepEqual(readdirSync(dirname(file)), ['duet.db'])
+  assert.deepEqual(readdirSync(dirname(file)).sort(), ['duet.db', 'people-secret'])
   assert.deepEqual(hashes(file), before)
   const again = await serve(settings)
   const response = await fetch(`${again.url}/api/products/20`)
