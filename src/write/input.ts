@@ -306,15 +306,20 @@ export const authorValue = (field: Field, stored: SqlValue, digits: number): Inp
 
 /**
  * The faults of an input and the values it gives, by field.
- * Every fault of the input is in the list, by the member's own name.
+ * Every fault of the input is in the list, by the member's own name; `unwanted` are the members that it may not have.
  */
 export const checkInput = (
   entity: Entity,
   input: Readonly<Record<string, unknown>>,
   context: InputContext,
-): { readonly values: Values; readonly faults: readonly FieldFault[] } => {
+): {
+  readonly values: Values
+  readonly faults: readonly FieldFault[]
+  readonly unwanted: readonly string[]
+} => {
   const values = new Map<string, SqlValue>()
   const faults: FieldFault[] = []
+  const unwanted: string[] = []
   const named = new Map<string, string>()
   const ruled: string[] = []
   const isCallers = context.mode !== 'import' && !context.isService
@@ -349,6 +354,7 @@ export const checkInput = (
       const isUnknown = !isMember(field, key, context) && faults.length < mostFaults
       const hint = isUnknown ? meant(entity, member, context) : ''
       faults.push({ field: member, message: refusal + hint })
+      unwanted.push(member)
     }
   }
   for (const [key, field] of Object.entries(entity.fields)) {
@@ -361,7 +367,7 @@ export const checkInput = (
   if (context.mode === 'create' || context.mode === 'import')
     faults.push(...addSlugs(entity, named, values))
   addFolded(entity, values)
-  return { values: Object.assign(values, { ruled }), faults }
+  return { values: Object.assign(values, { ruled }), faults, unwanted }
 }
 
 /** The values of an input; throws `VALIDATION_ERROR` with all its faults. */
@@ -370,9 +376,20 @@ export const inputValues = (
   input: Readonly<Record<string, unknown>>,
   context: InputContext,
 ): Values => {
-  const { values, faults } = checkInput(entity, input, context)
-  if (faults.length > 0) throw invalid(faults)
-  return values
+  const { values, faults, unwanted } = checkInput(entity, input, context)
+  if (faults.length === 0) return values
+  // A row that is sent back whole has many such members, and nothing else is wrong with it.
+  const isWhole =
+    context.mode === 'replace' && unwanted.length > 1 && unwanted.length === faults.length
+  if (!isWhole) throw invalid(faults)
+  const details = reportOf(faults)
+  const names = details.map(({ field }) => field).filter(field => field !== '')
+  const more = faults.length > names.length ? ' and more' : ''
+  throw new ApiError(
+    'VALIDATION_ERROR',
+    `Leave out ${names.join(', ')}${more}: a row that is sent back is taken without them`,
+    { details },
+  )
 }
 
 /** The faults as callers see them: the first ones, with their texts cut. */

@@ -28,6 +28,24 @@ describe('replacing', () => {
     assert.equal((await get('/api/users/2')).text, answer.text)
   })
 
+  test('a row that is sent back whole is told in one sentence which members to leave out', async () => {
+    for (const version of [1, 2])
+      for (const path of ['/users/2', '/products/1']) {
+        const whole = (await get(`/api/v${version}${path}`)).json
+        const { status, json } = await put(`/api/v${version}${path}`, whole)
+        assert.equal(status, 422)
+        const details: { field: string }[] = json.errors ?? json.error.details
+        const names = details.map(({ field }) => field)
+        assert.ok(names.length > 1)
+        assert.equal(
+          json.detail ?? json.error.message,
+          `Leave out ${names.join(', ')}: a row that is sent back is taken without them`,
+        )
+        const rest = Object.entries(whole).filter(([name]) => !names.includes(name))
+        assert.equal((await put(`/api/v${version}${path}`, Object.fromEntries(rest))).status, 200)
+      }
+  })
+
   test('a PUT needs name and email, and says so of both at once', async () => {
     refuses(await put('/api/users/2', {}, 2), 422, 'VALIDATION_ERROR', ['name', 'email'])
     refuses(await put('/api/users/2', { name: 'B' }, 2), 422, 'VALIDATION_ERROR', ['email'])
