@@ -15,7 +15,7 @@ import { isSortable } from '#rest/sort.ts'
 import { askableMembers } from '#rest/where.ts'
 import type { Action } from '#write/action.ts'
 
-type Verdict = 'yes' | 'no' | 'row'
+type Allowance = 'yes' | 'no' | 'row'
 
 /** `createdAt` as people read it: `Created at`. */
 const worded = (name: string): string => {
@@ -57,7 +57,7 @@ const titleOf = ({ fields }: Entity): string | undefined =>
 export const adminModelOf = (model: Model, actions: readonly Action[], viewer: Viewer) => {
   const { viewers, versions, settings } = model
   const version = versions.newest
-  const verdict = (rule: Rule | undefined): Verdict => judge(rule ?? nobody, viewer, model)
+  const verdict = (rule: Rule | undefined): Allowance => judge(rule ?? nobody, viewer, model)
   const routes = routesOf(model).filter(({ lifetime }) => isIn(lifetime, version))
   const spelled = (path: string) => path.replace(/:(\w+)/g, '{$1}')
 

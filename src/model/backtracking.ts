@@ -2,10 +2,15 @@
 import type { Entity } from '#model/entity.ts'
 
 /** What a pattern is made of; what has no width, such as `^` and a look ahead, is empty. */
-type Part =
+type PatternPart =
   | { readonly kind: 'sign'; readonly fits: ReadonlySet<string> }
-  | { readonly kind: 'all' | 'either'; readonly of: readonly Part[] }
-  | { readonly kind: 'times'; readonly of: Part; readonly least: number; readonly most: number }
+  | { readonly kind: 'all' | 'either'; readonly of: readonly PatternPart[] }
+  | {
+      readonly kind: 'times'
+      readonly of: PatternPart
+      readonly least: number
+      readonly most: number
+    }
 
 /** Signs that stand for all others: two parts that fit one of them may read the same text. */
 const signs = [
@@ -13,7 +18,7 @@ const signs = [
   ...['\n', '\t', 'é', 'ß', 'Ж', '中', '٣', '\u0301', '😀', '–'],
 ]
 
-const empty: Part = { kind: 'all', of: [] }
+const empty: PatternPart = { kind: 'all', of: [] }
 
 /** So many times are as bad as any number of times. */
 const often = 10
@@ -26,10 +31,10 @@ const token =
   /\[\^?(?:\\[\s\S]|[^\]\\])*\]|\\[pP]\{[^}]*\}|\\u\{[^}]*\}|\\u[\da-fA-F]{4}|\\x[\da-fA-F]{2}|\\c[A-Za-z]|\\k<[^>]*>|\\[\s\S]|\(\?<?[=!]|\(\?<[^>]*>|\(\?[a-z-]*:|\{\d+(?:,\d*)?\}|[\s\S]/gu
 
 /** The parts of a pattern. */
-const partsOf = ({ source, flags }: RegExp): Part => {
+const partsOf = ({ source, flags }: RegExp): PatternPart => {
   const tokens = source.match(token) ?? []
   let at = 0
-  const fitting = (text: string): Part => {
+  const fitting = (text: string): PatternPart => {
     // What was read before may be anything.
     const isAgain = /^\\(?:\d|k)/.test(text)
     let one = /^/
@@ -40,7 +45,7 @@ const partsOf = ({ source, flags }: RegExp): Part => {
     }
     return { kind: 'sign', fits: new Set(signs.filter(sign => one.test(sign))) }
   }
-  const quantified = (of: Part): Part => {
+  const quantified = (of: PatternPart): PatternPart => {
     const [, from, to] = /^\{(\d+)(,\d*)?\}$/.exec(tokens[at] ?? '') ?? []
     const isMany = tokens[at] === '*' || tokens[at] === '+'
     if (!isMany && tokens[at] !== '?' && from === undefined) return of
@@ -50,15 +55,15 @@ const partsOf = ({ source, flags }: RegExp): Part => {
     at += tokens[at + 1] === '?' ? 2 : 1
     return { kind: 'times', of, least, most }
   }
-  const either = (): Part => {
-    const options: Part[][] = [[]]
+  const either = (): PatternPart => {
+    const options: PatternPart[][] = [[]]
     while (at < tokens.length && tokens[at] !== ')') {
       const text = tokens[at++] ?? ''
       if (text === '|') {
         options.push([])
         continue
       }
-      let part: Part = empty
+      let part: PatternPart = empty
       if (text.startsWith('(')) {
         const inner = either()
         at++
@@ -71,14 +76,14 @@ const partsOf = ({ source, flags }: RegExp): Part => {
   return either()
 }
 
-const mayBeEmpty = (part: Part): boolean => {
+const mayBeEmpty = (part: PatternPart): boolean => {
   if (part.kind === 'sign') return false
   if (part.kind === 'times') return part.least === 0 || mayBeEmpty(part.of)
   return part.kind === 'all' ? part.of.every(mayBeEmpty) : part.of.some(mayBeEmpty)
 }
 
 /** The signs that a part may begin with. */
-const firstOf = (part: Part): ReadonlySet<string> => {
+const firstOf = (part: PatternPart): ReadonlySet<string> => {
   if (part.kind === 'sign') return part.fits
   if (part.kind === 'times') return firstOf(part.of)
   const found = new Set<string>()
@@ -89,14 +94,14 @@ const firstOf = (part: Part): ReadonlySet<string> => {
   return found
 }
 
-const isSingle = (part: Part): boolean =>
+const isSingle = (part: PatternPart): boolean =>
   part.kind === 'sign' || (part.kind === 'all' && part.of.length === 1 && part.of.every(isSingle))
 
 const meet = (one: ReadonlySet<string>, other: ReadonlySet<string>): boolean =>
   !one.isDisjointFrom(other)
 
 /** Whether there are two ways on after a sign, within what is repeated; `next` is what may follow the part. */
-const isTorn = (part: Part, next: ReadonlySet<string>): boolean => {
+const isTorn = (part: PatternPart, next: ReadonlySet<string>): boolean => {
   switch (part.kind) {
     case 'sign':
       return false
@@ -105,7 +110,7 @@ const isTorn = (part: Part, next: ReadonlySet<string>): boolean => {
       return isTorn(part.of, part.most >= often ? next.union(firstOf(part.of)) : next)
     case 'all':
       return part.of.some((one, at) => {
-        const rest: Part = { kind: 'all', of: part.of.slice(at + 1) }
+        const rest: PatternPart = { kind: 'all', of: part.of.slice(at + 1) }
         return isTorn(one, mayBeEmpty(rest) ? next.union(firstOf(rest)) : firstOf(rest))
       })
     case 'either': {
@@ -118,7 +123,7 @@ const isTorn = (part: Part, next: ReadonlySet<string>): boolean => {
   }
 }
 
-const hasTorn = (part: Part): boolean => {
+const hasTorn = (part: PatternPart): boolean => {
   if (part.kind === 'sign') return false
   if (part.kind !== 'times') return part.of.some(hasTorn)
   return (part.most >= often && isTorn(part.of, firstOf(part.of))) || hasTorn(part.of)
