@@ -148,6 +148,7 @@ describe('a store in PostgreSQL', { skip: noDatabase }, () => {
       assert.deepEqual(await rowsOf(url, 'select name from secrets order by name'), [
         'currency',
         'cursor',
+        'folded',
         'mail',
       ])
     })
