@@ -100,6 +100,17 @@ const FilterValue = ({
   )
 }
 
+/** The fields that may be chosen, by their labels. */
+const Names = ({ fields }: { fields: Field[] }) => (
+  <>
+    {fields.map(({ name, label }) => (
+      <option key={name} value={name}>
+        {label}
+      </option>
+    ))}
+  </>
+)
+
 const FilterDialog = ({
   entity,
   onClose,
@@ -144,11 +155,7 @@ const FilterDialog = ({
               setValue(next?.of?.[0] ?? (next?.kind === 'flag' ? 'true' : ''))
             }}
           >
-            {fields.map(({ name, label }) => (
-              <option key={name} value={name}>
-                {label}
-              </option>
-            ))}
+            <Names fields={fields} />
           </select>
         </label>
         <label>
@@ -255,11 +262,7 @@ const SetDialog = ({
         <label>
           Field
           <select className="input" value={name} onChange={event => setName(event.target.value)}>
-            {fields.map(({ name, label }) => (
-              <option key={name} value={name}>
-                {label}
-              </option>
-            ))}
+            <Names fields={fields} />
           </select>
         </label>
         <div className="labelled">

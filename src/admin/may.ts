@@ -45,8 +45,8 @@ export const mayOf = async (
   for (const [word, rule = nobody] of rules) {
     const verdict = judge(rule, viewer, model)
     if (verdict === 'no') continue
-    const rights = rowRights(model, name, rule, viewer).map(({ before }) => before)
-    const fitting = verdict === 'yes' ? seen : await idsWhere(allOf([among, anyOf(rights)]))
+    const rights = () => anyOf(rowRights(model, name, rule, viewer).map(({ before }) => before))
+    const fitting = verdict === 'yes' ? seen : await idsWhere(allOf([among, rights()]))
     for (const id of fitting) may.get(id)?.push(word)
   }
   return Object.fromEntries(may)

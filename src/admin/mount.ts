@@ -29,7 +29,8 @@ let building: Promise<void> | undefined
 /** Makes the page's files if a checkout lacks them, or has changed since. Throws a plain error where what makes them is not installed. */
 const untilBuilt = async (): Promise<void> => {
   if (!existsSync(source)) return
-  await building
+  // One that failed is made again, as its source may have been mended since.
+  await building?.catch(() => {})
   const madeAt = statSync(built, { throwIfNoEntry: false })?.mtimeMs ?? 0
   for await (const name of glob('**/*.{ts,tsx,css}', { cwd: source }))
     if (statSync(`${source}${name}`).mtimeMs > madeAt) {
