@@ -1511,6 +1511,7 @@ const changedSince: (what: string, why?: string) => ApiError;
 const checkInput: (entity: Entity, input: Readonly<Record<string, unknown>>, context: InputContext) => {
     readonly values: Values;
     readonly faults: readonly FieldFault[];
+    readonly unwanted: readonly string[];
 };
 const checkMembers: <Checks extends Readonly<Record<string, Check>>>(object: JsonObject, checks: Checks, at?: string) => {
     values: {

@@ -12,10 +12,9 @@ import { routesOf } from '../src/rest/routes.ts'
 import { modelFor } from '../src/serve/store.ts'
 import { settings } from '../src/settings.ts'
 import { createWorld } from '../test/world.ts'
-import { linesOf, threatCells, threatsInWords } from './reliability.mjs'
-import { threats } from './reliability-rows/index.mjs'
 import { signatures } from './signatures.mjs'
 import { sizingRows } from './sizing.mjs'
+import { clusterLines, withTests } from './threats.mjs'
 
 const model = modelFor(loadConfig({}, content.settings), content)
 const entities = Object.entries(model.entities)
@@ -34,10 +33,7 @@ export const parts = {
   'docs/policy.md': { operations, fields, actions: actionsTable },
   'docs/rest.md': { routes, members, lists },
   'docs/contract.md': { rules: rulesByClass, graphql: graphqlRulesTable },
-  'docs/reliability.md': {
-    summary: threatsInWords,
-    ...Object.fromEntries(Object.keys(threats).map(part => [part, () => threatsList(part)])),
-  },
+  'docs/reliability.md': { threats: own => withTests(own) },
 }
 
 function sizing() {
@@ -45,7 +41,7 @@ function sizing() {
 }
 
 function rounds() {
-  return linesOf('rounds of each kind are done, and are a table').join('\n')
+  return clusterLines().join('\n')
 }
 
 function settingsTable() {
@@ -173,13 +169,6 @@ function graphqlRulesTable() {
   )
 }
 
-/** A list, which says the same in fewer signs than a table of these long cells. */
-function threatsList(part) {
-  return threatCells(part)
-    .map(([row, threat, shown]) => `* **${row}** ${threat}: ${shown}`)
-    .join('\n')
-}
-
 /** How many a page of a list has, and which parameters choose and sort its rows: in version 1, as the page shows it. */
 function lists() {
   const kinds = Map.groupBy(routesOf(model), ({ kind }) => kind)
@@ -218,7 +207,7 @@ export async function renewed(name) {
     const [before, rest] = text.split(begin)
     const end = rest?.indexOf('<!-- end -->') ?? -1
     if (end < 0) throw new Error(`${name} has no place for ${part}: put in ${begin}<!-- end -->`)
-    text = `${before}${begin}\n${await make()}\n\n${rest.slice(end)}`
+    text = `${before}${begin}\n${await make(rest.slice(0, end).trim())}\n\n${rest.slice(end)}`
   }
   return text
 }

@@ -10,7 +10,6 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { ableNode, handOver } from './hand-over.mjs'
 import { recentEnough } from './pinned-node.mjs'
-import { noteFigures } from './reliability.mjs'
 import { calibrate, inLoops, overBudget } from './test-budget.mjs'
 import { longFirst, runsOnPostgres, wholeOnPostgres } from './test-engines.mjs'
 import { filesOf, suites } from './test-files.mjs'
@@ -19,6 +18,7 @@ import { testServer } from './test-postgres.mjs'
 import { countedIn, keepTimes, lastTimes, sharesBy, timesOf, usedBy } from './test-processor.mjs'
 import { createReport } from './test-report.mjs'
 import { processesOf, programsFor } from './test-together.mjs'
+import { noteFigures } from './threats.mjs'
 
 const patience = Number(process.env.DUET_TEST_PATIENCE ?? 1)
 

@@ -89,7 +89,7 @@ const bad: readonly (readonly [string, string, RegExp])[] = [
   ['DUET_LOG', 'debug', /^must be info, warn, error or silent$/],
 ]
 for (const [name, value, sentence] of bad)
-  test(`${name}=${value} is refused by name, without its value`, () => {
+  test(`${name}=${value} is refused by name, without its value [H14]`, () => {
     const faults = faultsOf({ [name]: value })
     assert.equal(faults.length, 1)
     const [first = '', rest = ''] = faults[0]?.split(/ (.*)/s) ?? []
@@ -176,7 +176,7 @@ test('the sender may be an address alone, or none where there is no mail server'
   assert.deepEqual(faultsOf({ DUET_SMTP_URL: 'smtps://[::1]', DUET_MAIL_FROM: 'a@b.example' }), [])
 })
 
-test('no value gets into a message: it may be a secret put into the wrong place', () => {
+test('no value gets into a message: it may be a secret put into the wrong place [H14]', () => {
   const secret = 'kX9vQ2mT7pLwZ4rB8nYc5hJd1sGf6aEu'
   for (const name of Object.keys(settings)) {
     const told = faultsOf({ [name]: secret, DUET_JWKS_FILE: 'x', [`${name}_X`]: secret }).join('\n')
@@ -259,7 +259,7 @@ test('a version ends six months after its deprecation at the soonest, and not wi
   assert.equal(days('never', '2027-08-01').length, 1)
 })
 
-test('every limit takes its least and its largest value', () => {
+test('every limit takes its least and its largest value [F4]', () => {
   const ends: readonly (readonly [string, string, string])[] = [
     ['DUET_MAX_DEPTH', '1', '100'],
     ['DUET_WRITE_QUEUE', '1', '100000'],

@@ -48,14 +48,14 @@ test('every platform pins the same version of Node', () => {
   assert.equal(new Set(Object.values(manifest.optionalDependencies)).size, 1)
 })
 
-test('the pinned Node is the one that package.json names', t => {
+test('the pinned Node is the one that package.json names [A12, I4]', t => {
   const node = pinned.pinnedNode()
   if (node === undefined) return t.skip('installed without optional packages')
   const { stdout } = spawnSync(node, ['--version'], { encoding: 'utf8' })
   assert.equal(stdout.trim(), `v${Object.values(manifest.optionalDependencies)[0]}`)
 })
 
-test('what callers reach is not older than the mends of its known faults', () => {
+test('what callers reach is not older than the mends of its known faults [I4]', () => {
   const mended = {
     hono: '4.13.11',
     '@hono/node-server': '2.1.3',

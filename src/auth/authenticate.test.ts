@@ -49,7 +49,7 @@ describe('the form of the header', () => {
   const [head, payload, signature] = token.split('.') as [string, string, string]
 
   for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR'])
-    test(`the scheme ${scheme} is accepted`, async () =>
+    test(`the scheme ${scheme} is accepted [E12]`, async () =>
       assert.deepEqual(await worldOf().send(`${scheme} ${token}`), user))
 
   // RFC 6750, section 2.1: 1*SP.
@@ -119,9 +119,9 @@ describe('the form of the header', () => {
     ['half a signature', `Bearer ${token.slice(0, -22)}`, badSpelling],
   ]
   for (const [name, header, why] of refusals)
-    test(`${name} is refused`, () => assert.rejects(worldOf().send(header), isRefused(why)))
+    test(`${name} is refused [F2]`, () => assert.rejects(worldOf().send(header), isRefused(why)))
 
-  test('a token of 8 KiB is accepted, and with one character more it is refused', async () => {
+  test('a token of 8 KiB is accepted, and with one character more it is refused [E12]', async () => {
     assert.deepEqual(await worldOf().ask(tokenOfSize(8_192)), user)
     await assert.rejects(worldOf().ask(tokenOfSize(8_193)), isRefused(tooLarge))
   })
@@ -132,7 +132,7 @@ describe('the form of the header', () => {
     await assert.rejects(send(huge), isRefused(tooLarge))
   })
 
-  test('a header whose bytes are random is refused, 2,000 times', async () => {
+  test('a header whose bytes are random is refused, 2,000 times [E12]', async () => {
     const { send } = worldOf()
     let state = 1
     const random = (below: number) => {
@@ -154,7 +154,7 @@ describe('algorithms, where a secret is set', () => {
   const none = 'none None NONE nOne noNe nonE NOne noNE nONE NonE NoNe nOnE NONe NOnE NoNE nONe'
   for (const alg of [...none.split(' '), 'none ', '', 'null', '__proto__', 'constructor']) {
     const parts = [base64url({ alg }), base64url(claims())].join('.')
-    test(`alg "${alg}" is refused, signed or not`, async () => {
+    test(`alg "${alg}" is refused, signed or not [E1]`, async () => {
       await assert.rejects(worldOf().ask(`${parts}.`), isRefused(badForm))
       await assert.rejects(worldOf().ask(hs256({}, { alg })), isRefused(badAlg))
     })
@@ -163,11 +163,11 @@ describe('algorithms, where a secret is set', () => {
   const others =
     'HS384 HS512 hs256 RS256 RS512 PS256 ES256 ES384 ES256K EdDSA Ed25519 ML-DSA-44 dir A256KW'
   for (const alg of others.split(' '))
-    test(`alg ${alg} is refused`, () =>
+    test(`alg ${alg} is refused [E1]`, () =>
       assert.rejects(worldOf().ask(hs256({}, { alg })), isRefused(badAlg)))
 
   for (const alg of [null, 256, true, ['HS256'], { alg: 'HS256' }])
-    test(`alg ${JSON.stringify(alg)} is refused`, () =>
+    test(`alg ${JSON.stringify(alg)} is refused [E1]`, () =>
       assert.rejects(worldOf().ask(hs256({}, { alg })), isRefused(badAlg)))
 
   for (const hash of ['sha384', 'sha512'])
@@ -177,7 +177,7 @@ describe('algorithms, where a secret is set', () => {
         isRefused(badSignature),
       ))
 
-  test('an alg that the header only inherits is none', () =>
+  test('an alg that the header only inherits is none [E13]', () =>
     assert.rejects(
       worldOf().ask(signToken('{"__proto__":{"alg":"HS256"}}', claims(), hmac(secret))),
       isRefused(badAlg),
@@ -194,14 +194,14 @@ describe('algorithms, where a secret is set', () => {
     { crit: 'x' },
   ]
   for (const header of crits)
-    test(`${JSON.stringify(header)} is refused`, () =>
+    test(`${JSON.stringify(header)} is refused [F2]`, () =>
       assert.rejects(worldOf().ask(hs256({}, header)), isRefused(extension)))
 })
 
 describe('keys that a token brings or names', () => {
   const own = 'an attacker has this key and signs with it'
 
-  test('keys that a token brings or names are not used and not fetched', async t => {
+  test('keys that a token brings or names are not used and not fetched [E2, F7]', async t => {
     let hits = 0
     const trap = createServer((_, response) => {
       hits++
@@ -231,7 +231,7 @@ describe('keys that a token brings or names', () => {
   })
 
   for (const kid of [null, 1, ['a'], {}])
-    test(`kid ${JSON.stringify(kid)} is refused`, () =>
+    test(`kid ${JSON.stringify(kid)} is refused [E2]`, () =>
       assert.rejects(
         worldOf().ask(hs256({}, { kid })),
         isRefused('The kid of the token is not a string'),
@@ -241,7 +241,7 @@ describe('keys that a token brings or names', () => {
 describe('the spelling of a token', () => {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
-  test('the spelling of a token is one: other last characters for the same bytes are refused, for 1,000 tokens', async () => {
+  test('the spelling of a token is one: other last characters for the same bytes are refused, for 1,000 tokens [E11]', async () => {
     const { ask } = worldOf()
     for (let id = 1; id <= 1_000; id++) {
       const token = hs256({ sub: String(id) })
@@ -254,7 +254,7 @@ describe('the spelling of a token', () => {
     }
   })
 
-  test('matters in the header and the claims too, even where they are signed', async () => {
+  test('matters in the header and the claims too, even where they are signed [E11]', async () => {
     for (const [header, payload] of [
       ['{"alg":"HS256"} ', JSON.stringify(claims())],
       ['{"alg":"HS256"}', `${JSON.stringify(claims({ pad: '' }))} `],
@@ -286,7 +286,7 @@ describe('a token that was verified', () => {
     assert.deepEqual(viewer, user)
   })
 
-  test('a token that was verified is refused at its first use after exp and the skew, for 1,000 tokens', async () => {
+  test('a token that was verified is refused at its first use after exp and the skew, for 1,000 tokens [A21, E4, E5]', async () => {
     const { clock, ask, authenticate } = worldOf()
     const tokens = Array.from({ length: 1_000 }, (_, at) =>
       hs256({ sub: String(at + 1), exp: start + 60 }),
@@ -299,7 +299,7 @@ describe('a token that was verified', () => {
     await assert.rejects(ask(tokens[0] ?? ''), isRefused(expired))
   })
 
-  test('a token that was verified is refused where the clock has gone back before its nbf', async () => {
+  test('a token that was verified is refused where the clock has gone back before its nbf [A21]', async () => {
     const { clock, ask } = worldOf()
     const token = hs256({ nbf: start })
     await ask(token)
@@ -328,7 +328,7 @@ describe('a token that was verified', () => {
     await assert.rejects(async () => other(`Bearer ${hs256()}`), isRefused(badSignature))
   })
 
-  test('a token that was verified is still answered at once after 10,000 tokens that failed', async () => {
+  test('a token that was verified is still answered at once after 10,000 tokens that failed [E5]', async () => {
     const { send, ask, authenticate } = worldOf()
     const header = `Bearer ${hs256()}`
     await send(header)
@@ -346,7 +346,7 @@ describe('the memory of verified tokens', () => {
   const grant = { viewer: anonymous, from: -Infinity, until: 10_000 }
   const key = { alg: 'HS256', key: {} as CryptoKey, from: -Infinity, until: Infinity }
 
-  test('the memory of verified tokens holds at most 10,000 tokens of 25,000, the newest 5,000 among them', () => {
+  test('the memory of verified tokens holds at most 10,000 tokens of 25,000, the newest 5,000 among them [E5]', () => {
     const verified = createVerified(() => 0)
     let most = 0
     for (let at = 1; at <= 25_000; at++) {

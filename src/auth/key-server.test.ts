@@ -66,7 +66,7 @@ describe('a key set from a server', () => {
     assert.equal(atOnce(other), true)
   })
 
-  test('a key set from a server is rotated three times: every key counts while it is in the set, and within 5 minutes not after', async t => {
+  test('a key set from a server is rotated three times: every key counts while it is in the set, and within 5 minutes not after [E7]', async t => {
     const { state, clock, ask, atOnce } = await withServer(t, gives(setOf(ed)))
     let current = ed
     for (const kid of ['first', 'second', 'third']) {
@@ -119,7 +119,7 @@ describe('a key set from a server', () => {
     assert.equal(state.hits, 2)
   })
 
-  test('a key set from a server is fetched at most 3 times in a minute of 10,000 unknown kids, and good tokens go on', async t => {
+  test('a key set from a server is fetched at most 3 times in a minute of 10,000 unknown kids, and good tokens go on [E8]', async t => {
     const { state, clock, ask, atOnce } = await withServer(t, gives(setOf(ed)))
     const good = ed.token()
     await ask(good)
@@ -152,7 +152,7 @@ describe('a server of key sets that is away', () => {
     assert.equal(state.hits, 2)
   })
 
-  test('a server of key sets that is away for 59 minutes leaves the known keys working, remembered or not, and nobody waits', async t => {
+  test('a server of key sets that is away for 59 minutes leaves the known keys working, remembered or not, and nobody waits [E9]', async t => {
     const { state, clock, ask, atOnce } = await withServer(t, gives(setOf(ed)))
     const token = ed.token({ exp: start + 80_000 })
     await ask(token)
@@ -229,7 +229,7 @@ describe('a server of key sets that is away', () => {
   })
 
   for (const status of [301, 302, 303, 307, 308])
-    test(`a server of key sets that is away answers ${status}, which is not followed`, async t => {
+    test(`a server of key sets that is away answers ${status}, which is not followed [E9, F7]`, async t => {
       const trap = await withServer(t, gives(setOf(ed)))
       const { ask } = await withServer(
         t,
@@ -239,7 +239,7 @@ describe('a server of key sets that is away', () => {
       assert.equal(trap.state.hits, 0)
     })
 
-  test('a server of key sets that is away answers without end, which is cut off after 64 KiB', async t => {
+  test('a server of key sets that is away answers without end, which is cut off after 64 KiB [E9]', async t => {
     let sent = 0
     let closed = false
     const { ask } = await withServer(t, response => {
@@ -268,7 +268,7 @@ describe('a server of key sets that is away', () => {
     await assert.rejects(readUrlText(new URL(url), 50), { name: 'TimeoutError' })
   })
 
-  test('a server of key sets that is away is given up where it drips its answer', async t => {
+  test('a server of key sets that is away is given up where it drips its answer [E9]', async t => {
     const { url } = await withServer(t, response => {
       const drip = setInterval(() => response.write(' '), 10)
       response.on('close', () => clearInterval(drip))

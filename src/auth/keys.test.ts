@@ -56,7 +56,7 @@ describe('algorithms, where a key set is configured', () => {
       for (const kid of algs) {
         if (named === signer && signer === kid) continue
         const why = named === kid ? badSignature : unknownKey
-        test(`alg ${named} and kid ${kid}, signed by the ${signer} key, is refused`, () =>
+        test(`alg ${named} and kid ${kid}, signed by the ${signer} key, is refused [E1]`, () =>
           assert.rejects(
             withFile(setOf(ed, ec, rsa)).ask(issuers[signer].token({}, { alg: named, kid })),
             isRefused(why),
@@ -73,7 +73,7 @@ describe('algorithms, where a key set is configured', () => {
       JWK: JSON.stringify(jwk),
     }
     for (const [form, bytes] of Object.entries(publicTexts))
-      test(`HS256 with the public ${by} key as ${form} for its secret is refused`, async () => {
+      test(`HS256 with the public ${by} key as ${form} for its secret is refused [E1]`, async () => {
         const { ask } = withFile(setOf(ed, ec, rsa))
         const forged = (alg: string) => signToken({ alg, kid: by }, claims(), hmac(bytes))
         await assert.rejects(ask(forged('HS256')), isRefused(badAlg))
@@ -104,7 +104,7 @@ describe('algorithms, where a key set is configured', () => {
     await assert.rejects(withFile(setOf(oct, ed)).ask(forged), isRefused(badAlg))
   })
 
-  test('RSA of 1,024 bits beside a good key is not accepted', async () => {
+  test('RSA of 1,024 bits beside a good key is not accepted [E10]', async () => {
     const weak = weakRsa('weak')
     const { ask } = withFile(setOf(weak, ed))
     await assert.rejects(ask(weak.token()), isRefused(unknownKey))
@@ -137,7 +137,7 @@ describe('algorithms, where a key set is configured', () => {
 describe('a key set in a file', () => {
   const next = issuer('EdDSA', 'next')
 
-  test('a key set in a file is read again 5 seconds later: a new key counts, a removed one does not', async () => {
+  test('a key set in a file is read again 5 seconds later: a new key counts, a removed one does not [E7]', async () => {
     const { path, clock, ask, atOnce } = withFile(setOf(ed))
     const token = ed.token()
     await ask(token)
@@ -192,7 +192,7 @@ describe('a key set in a file', () => {
 })
 
 describe('key sets of random damage', () => {
-  test('accept no forged token and break nothing, 1,000 times', async () => {
+  test('accept no forged token and break nothing, 1,000 times [F10]', async () => {
     let state = 7
     const random = (below: number) => {
       state = (state * 48_271) % 2_147_483_647
@@ -252,7 +252,7 @@ test('known keys are given at once while a source that was away is asked again',
   assert.equal(isFound, true)
 })
 
-test('a set is read again where the clock was set back, and a key that it lacks now counts no more', async () => {
+test('a set is read again where the clock was set back, and a key that it lacks now counts no more [A21]', async () => {
   const { clock, state, find } = withSource()
   const key = await find(name)
   const next = issuer('EdDSA', 'next')

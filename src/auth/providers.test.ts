@@ -219,7 +219,7 @@ for (const [name, provider] of Object.entries(providers))
       assert.deepEqual([id, subject], [null, '1'])
     })
 
-    test('of another tenant is refused, and so is one for another service', async () => {
+    test('of another tenant is refused, and so is one for another service [E17]', async () => {
       const otherTenant = `${provider.issuer.replace(/[a-z0-9](?=[^a-z0-9]*$)/i, 'x')}`
       await assert.rejects(ask({ iss: otherTenant }), isRefused('The token is from another issuer'))
       await assert.rejects(
@@ -272,7 +272,7 @@ describe('the role of a token', () => {
     assert.equal((await other({ realm_access: undefined })).role, 'cook')
   })
 
-  test('in user_metadata, which its user may edit, gives nothing', async () => {
+  test('in user_metadata, which its user may edit, gives nothing [E17]', async () => {
     const supabase = asks(providers.Supabase as Provider)
     const { role } = await supabase({
       app_metadata: { provider: 'email' },

@@ -92,7 +92,7 @@ describe('claims that are refused', () => {
     ['aud null', { iss: ours.issuer, aud: null }, otherAudience, ours],
   ]
   for (const [name, changed, why, config] of cases)
-    test(`a token with ${name} is refused`, () =>
+    test(`a token with ${name} is refused [E3, E4, F2]`, () =>
       assert.rejects(ask(hs256(changed), config), isRefused(why)))
 
   test('a token whose role is not the only one there is, is refused', () =>
@@ -123,7 +123,7 @@ describe('claims that are refused', () => {
     ],
   ]
   for (const [name, payload, why] of payloads)
-    test(`a payload of ${name} is refused`, () => {
+    test(`a payload of ${name} is refused [E3]`, () => {
       const input = `${Buffer.from('{"alg":"HS256"}').toString('base64url')}.${Buffer.from(payload).toString('base64url')}`
       const token = `${input}.${hmac(secret)(input).toString('base64url')}`
       return assert.rejects(ask(token), isRefused(why))
@@ -196,13 +196,13 @@ describe('claims that are not the own members of the object', () => {
     `{"prototype":{${own}},"exp":${start + 60}}`,
   ]
   for (const payload of stays)
-    test(`${payload.replace(own, '…')} is user 7 and no admin`, async () => {
+    test(`${payload.replace(own, '…')} is user 7 and no admin [E13]`, async () => {
       const token = signToken({ alg: 'HS256' }, payload, hmac(secret))
       assert.deepEqual(await ask(token), { id: 7, role: 'user' })
       assert.equal(({} as Json).role, undefined)
     })
   for (const payload of lacks)
-    test(`${payload.replace(own, '…')} names no user`, () =>
+    test(`${payload.replace(own, '…')} names no user [E13]`, () =>
       assert.rejects(ask(signToken({ alg: 'HS256' }, payload, hmac(secret))), isRefused(noText)))
 })
 
@@ -245,6 +245,6 @@ describe('minting', () => {
     test(`a token for user ${sub} is not minted`, () =>
       assert.rejects(mint({ sub, role: 'user', ttl: 60 }, secret, 0), /needs the id of a row/))
 
-  test('a weak secret mints nothing', () =>
+  test('a weak secret mints nothing [E10]', () =>
     assert.rejects(mint({ sub: 1, role: 'user', ttl: 60 }, 'short', 0), /DUET_AUTH_SECRET/))
 })

@@ -21,7 +21,7 @@ test('a known document is not parsed again, and is found by its exact text', () 
   assert.notEqual(documents('{ a }'), documents('{ a } '))
 })
 
-test('bad documents never push a good one out', () => {
+test('bad documents never push a good one out [D18]', () => {
   const documents = documentCache(schema, limits, true, createMemory().documents)
   const good = documents('{ a }')
   for (let n = 0; n < 3000; n++) assert.throws(() => documents(`{ bad${n} }`))
@@ -72,7 +72,7 @@ const many = (count: number, fields: number) =>
   )
 const generous = { ...limits, aliases: 1000, rootFields: 1000 }
 
-test('a thousand small documents are kept, of large ones as many as fit into the memory for them', () => {
+test('a thousand small documents are kept, of large ones as many as fit into the memory for them [D18]', () => {
   const documents = documentCache(schema, generous, true, createMemory().documents)
   const known = (sources: readonly string[]) => {
     const made = sources.map(source => ({ source, document: documents(source) }))
@@ -84,7 +84,7 @@ test('a thousand small documents are kept, of large ones as many as fit into the
   assert.ok(large > 10 && large < 100, `${large} of 200`)
 })
 
-test('what is derived from operations is kept while it fits into the memory for it', () => {
+test('what is derived from operations is kept while it fits into the memory for it [D18]', () => {
   const [operation] = documentCache(
     schema,
     generous,
@@ -102,7 +102,7 @@ test('what is derived from operations is kept while it fits into the memory for 
   assert.equal(makes(200), 400)
 })
 
-test('documents, their faults and what is derived from them are in the account of memory, and never above it', () => {
+test('documents, their faults and what is derived from them are in the account of memory, and never above it [D18]', () => {
   const { documents: account } = createMemory({ documents: 1_000_000 })
   const documents = documentCache(schema, generous, true, account)
   const taking = (work: () => unknown) => {

@@ -66,7 +66,7 @@ const isRefused = (text: string, limits: Partial<DocumentLimits>, code: string):
   }
 }
 
-test('depth, aliases and root fields are counted as a plain count of the written-out operation has them', () => {
+test('depth, aliases and root fields are counted as a plain count of the written-out operation has them [D1]', () => {
   fc.assert(
     fc.property(fc.array(shape, { minLength: 1, maxLength: 3 }), roots => {
       const text = textOf(roots)
@@ -92,7 +92,7 @@ test('introspection counts for aliases and fields, and not for depth', () => {
   assert.equal(isRefused(text, { tokens: 4 }, 'QUERY_TOO_COMPLEX'), true)
 })
 
-test('a bomb of fragments, which would never end if it were written out, is measured', () => {
+test('a bomb of fragments, which would never end if it were written out, is measured [D8]', () => {
   const bomb = Array.from(
     { length: 300 },
     (_, n) => `fragment F${n} on T { ...F${n + 1} ...F${n + 1} }`,

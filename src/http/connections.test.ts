@@ -66,7 +66,7 @@ const served = async (t: test.TestContext, { isHeld = false, held = 5000 } = {})
 const numbers = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => `/${from + index}`)
 
-test('of one connection 32 requests go on, whatever they ask; with them it is read no further until some are answered', async t => {
+test('of one connection 32 requests go on, whatever they ask; with them it is read no further until some are answered [H16]', async t => {
   const { asked, going, connections, open } = await served(t, { isHeld: true })
   const { socket, answers } = await open()
   socket.write(
@@ -97,7 +97,7 @@ test('of one connection 32 requests go on, whatever they ask; with them it is re
   assert.deepEqual(asked, numbers(1, 140))
 })
 
-test('a connection that is paused stays so while bodies of its requests are read', async t => {
+test('a connection that is paused stays so while bodies of its requests are read [H16]', async t => {
   const { asked, going, connections, open } = await served(t, { isHeld: true })
   const { socket, answers } = await open()
   socket.write(
@@ -123,7 +123,7 @@ test('a connection that is paused stays so while bodies of its requests are read
   await until('all are answered', () => answers() === 240)
 })
 
-test('a request above those that may wait on all connections ends its own, and what waits there is forgotten', async t => {
+test('a request above those that may wait on all connections ends its own, and what waits there is forgotten [H16]', async t => {
   const { going, connections, open } = await served(t, { isHeld: true, held: 40 })
   const [patient, greedy] = [await open(), await open()]
   patient.socket.write(
@@ -165,7 +165,7 @@ test('a connection on which few requests wait is not ended for what waits on ano
   await until('both have all', () => greedy.answers() === 72 && patient.answers() === 34)
 })
 
-test('an upgrade that nobody makes is answered, as the last of its connection: what is behind it may be lost, and is not done', async t => {
+test('an upgrade that nobody makes is answered, as the last of its connection: what is behind it may be lost, and is not done [H18]', async t => {
   for (const upgrade of ['h2c', 'websocket']) {
     const { asked, open } = await served(t)
     const { socket, answers } = await open()
@@ -178,7 +178,7 @@ test('an upgrade that nobody makes is answered, as the last of its connection: w
   }
 })
 
-test('while enough requests wait, the next one of a connection that was answered is not read', async t => {
+test('while enough requests wait, the next one of a connection that was answered is not read [H1]', async t => {
   const { state, asked, open } = await served(t)
   const [busy, other] = [await open(), await open()]
   state.waiting = 64
@@ -229,7 +229,7 @@ test('connections are read again in the order in which they were answered, and w
   assert.deepEqual(asked.slice(3), ['/a2', '/b2', '/c2'])
 })
 
-test('a connection rests no longer than a request may wait, however many others do', async t => {
+test('a connection rests no longer than a request may wait, however many others do [H2]', async t => {
   const { state, asked, open } = await served(t)
   const [busy, later, other] = [await open(), await open(), await open()]
   state.waiting = 64

@@ -22,7 +22,7 @@ test('a text is whole at once, and a long one later, with the same bytes and the
   }
 })
 
-test('others have their turns while a long text is made', async () => {
+test('others have their turns while a long text is made [H12]', async () => {
   let turns = 0
   const count = () => {
     turns++

@@ -79,7 +79,7 @@ const simulate = ({ connections, slower = 1, stop = 0 }: Load) => {
   }
 }
 
-test('2,000 connections that wait for nothing are all served, each within the time that all of them take', () => {
+test('2,000 connections that wait for nothing are all served, each within the time that all of them take [H1]', () => {
   const { goodput, refused, answered99, turn99 } = simulate({ connections: 2000 })
   assert.equal(refused, 0)
   assert.ok(goodput > 0.98, `goodput ${goodput}`)
@@ -87,14 +87,14 @@ test('2,000 connections that wait for nothing are all served, each within the ti
   assert.ok(turn99 < 10, `turns of ${turn99}`)
 })
 
-test('stops of the process cost no more than their time', () => {
+test('stops of the process cost no more than their time [H3]', () => {
   const { goodput, answered99, refused99 } = simulate({ connections: 2000, stop: 25 })
   assert.ok(goodput > 0.9, `goodput ${goodput}`)
   assert.ok(answered99 < 250, `answered within ${answered99}`)
   assert.ok(refused99 < 100, `refused within ${refused99}`)
 })
 
-test('where not all can be served in time, refusals leave four fifths of the time for answers, which come in time', () => {
+test('where not all can be served in time, refusals leave four fifths of the time for answers, which come in time [H1]', () => {
   for (const load of [
     { connections: 2000, slower: 2 },
     { connections: 2000, slower: 3 },

@@ -68,7 +68,7 @@ const queueWith = (given: Given = {}) => {
 
 const isRefusal = (name: string) => name.startsWith('no ')
 
-test('requests are run in the order in which they came, in slices of 5 ms', () => {
+test('requests are run in the order in which they came, in slices of 5 ms [H12]', () => {
   const { many, turn, told } = queueWith()
   many('read', 8)
   assert.deepEqual(told(), [])
@@ -94,7 +94,7 @@ test('reads go before writes that came earlier, of which eight are run in a turn
   assert.deepEqual(told(), names(17, 20))
 })
 
-test('once a read has waited for longer than a slice, all writes go before reads', () => {
+test('once a read has waited for longer than a slice, all writes go before reads [H4]', () => {
   const { enter, many, turn, told } = queueWith()
   many('read', 8)
   turn()
@@ -104,7 +104,7 @@ test('once a read has waited for longer than a slice, all writes go before reads
   assert.deepEqual(told(), ['write 1', 'write 2', 'write 3', 'read 7', 'read 8'])
 })
 
-test('where reads fill each slice, a write waits for one of them', () => {
+test('where reads fill each slice, a write waits for one of them [H4]', () => {
   const { enter, many, turn, told } = queueWith()
   enter('write 1', true)
   many('read', 12)
@@ -125,7 +125,7 @@ test('where writes come faster than some are run in a turn, those that waited fo
   assert.equal(told().length, 51)
 })
 
-test('reads above the size wait to be refused, oldest first; above twice the size each is refused at once, and its connection ends', () => {
+test('reads above the size wait to be refused, oldest first; above twice the size each is refused at once, and its connection ends [H2]', () => {
   const { many, turn, told } = queueWith({ size: 6 })
   many('read', 13)
   assert.deepEqual(told(), ['no read 13 any more'])
@@ -148,7 +148,7 @@ test('writes above the size are refused at once', () => {
   assert.deepEqual(told(), ['no write 3'])
 })
 
-test('a read that waited for longer than it may is refused instead of being run', () => {
+test('a read that waited for longer than it may is refused instead of being run [H2]', () => {
   const { enter, pass, settle, told } = queueWith({ wait: 100 })
   enter('late')
   pass(1)
@@ -159,7 +159,7 @@ test('a read that waited for longer than it may is refused instead of being run'
   assert.deepEqual(told(), ['new', 'just in time', 'no late'])
 })
 
-test('once a read waited for too long the newest is run first, until none is left', () => {
+test('once a read waited for too long the newest is run first, until none is left [H1]', () => {
   const { enter, many, pass, turn, settle, told } = queueWith({ wait: 100 })
   enter('late')
   pass(101)
@@ -174,7 +174,7 @@ test('once a read waited for too long the newest is run first, until none is lef
   assert.deepEqual(told(), ['again 1', 'again 2', 'again 3'])
 })
 
-test('a burst of writes is taken while nothing is known of their rate', () => {
+test('a burst of writes is taken while nothing is known of their rate [H6]', () => {
   const { many, told } = queueWith({ writeWait: 100, size: 5000 })
   many('write', 5000, true)
   assert.deepEqual(told(), [])
@@ -190,7 +190,7 @@ const measured = async (unanswered: number) => {
   return queue
 }
 
-test('a write is refused when it comes where those before it take longer than it may wait, by the rate at which they are answered', async () => {
+test('a write is refused when it comes where those before it take longer than it may wait, by the rate at which they are answered [H6]', async () => {
   const { enter, answer, told } = await measured(101)
   enter('too late', true)
   assert.deepEqual(told(), ['no too late'])
@@ -236,7 +236,7 @@ test('a write that was not begun in time is refused', () => {
   assert.deepEqual(told(), ['no late', 'new'])
 })
 
-test('while connections come the queue gives way for a turn each time, and for eight in a row at most', () => {
+test('while connections come the queue gives way for a turn each time, and for eight in a row at most [H17]', () => {
   const { many, turn, giveWay, told } = queueWith()
   many('read', 30)
   giveWay()
@@ -252,7 +252,7 @@ test('while connections come the queue gives way for a turn each time, and for e
   assert.deepEqual(turns, [0, 0, 0, 0, 0, 0, 0, 0, 6, 0])
 })
 
-test('a stop of the whole process makes nobody wait in vain: what came before is run', () => {
+test('a stop of the whole process makes nobody wait in vain: what came before is run [H3]', () => {
   const { many, pass, turn, settle, told } = queueWith({ wait: 1000 })
   many('before', 10)
   turn()
@@ -280,7 +280,7 @@ const behind = (refusal: number) => {
   }
 }
 
-test('while requests wait to be run, an eighth of the time at most goes to refusals', () => {
+test('while requests wait to be run, an eighth of the time at most goes to refusals [H1]', () => {
   for (const [refusal, perTurn] of [
     [0.625, 1],
     [0.125, 5],
@@ -293,7 +293,7 @@ test('while requests wait to be run, an eighth of the time at most goes to refus
   }
 })
 
-test('once nobody waits to be run, refusals have the time of all', () => {
+test('once nobody waits to be run, refusals have the time of all [H3]', () => {
   const { many, pass, turn, settle, told, size } = queueWith({ wait: 100, refusal: 1 })
   many('late', 400)
   pass(101)
@@ -304,7 +304,7 @@ test('once nobody waits to be run, refusals have the time of all', () => {
   assert.equal(size(), 0)
 })
 
-test('what many requests leave behind is given back', () => {
+test('what many requests leave behind is given back [H3]', () => {
   const { many, settle, told, size } = queueWith({ wait: 1_000_000, size: 100_000, cost: 0.1 })
   many('read', 5000)
   settle()

@@ -7,7 +7,7 @@ import { createMail } from './mail.ts'
 
 const hour = 3_600_000
 
-test('an address that got its five messages gets more where the clock was set back by more than an hour', async () => {
+test('an address that got its five messages gets more where the clock was set back by more than an hour [A21]', async () => {
   let time = 10 * hour
   const events: Event[] = []
   const mail = createMail({

@@ -18,7 +18,7 @@ const exactly = (
   return { minor: sign === '-' ? -minor : minor, rest: numerator % denominator !== 0n }
 }
 
-test('a decimal number of any length and exponent is exact to its last minor unit', () => {
+test('a decimal number of any length and exponent is exact to its last minor unit [C13]', () => {
   const digitsOf = (min: number) =>
     fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: min, maxLength: 30 })
   fc.assert(

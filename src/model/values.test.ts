@@ -180,7 +180,7 @@ for (const text of [
   '99999999999999999999',
   '1\n',
 ])
-  test(`${JSON.stringify(text)} is the id of nothing`, () => {
+  test(`${JSON.stringify(text)} is the id of nothing [G8]`, () => {
     assert.equal(parseId(text), undefined)
   })
 

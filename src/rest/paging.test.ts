@@ -16,13 +16,13 @@ test('a cursor leads back to its id, in its own list', () => {
   )
 })
 
-test('a cursor is worth nothing in another list or another store', () => {
+test('a cursor is worth nothing in another list or another store [G10]', () => {
   const cursor = encodeCursor(key, '/posts', 5)
   assert.equal(decodeCursor(key, '/comments', cursor), undefined)
   assert.equal(decodeCursor(new Uint8Array(32).fill(8), '/posts', cursor), undefined)
 })
 
-test('a cursor with any one letter changed, added or taken away is worth nothing', () => {
+test('a cursor with any one letter changed, added or taken away is worth nothing [G10]', () => {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   const isWorthless = (text: string) => assert.equal(decodeCursor(key, '/posts', text), undefined)
   let changes = 0

@@ -20,7 +20,7 @@ const endedAfter = (taken: readonly number[], late = (due: number, _: number) =>
   return undefined
 }
 
-test('a connection whose client takes nothing is ended after 30 to 35 s, whenever it stopped', () => {
+test('a connection whose client takes nothing is ended after 30 to 35 s, whenever it stopped [G2]', () => {
   for (const stopped of [0, 1, 2500, 4999, 5000, 5001, 9999, 61_234]) {
     const before = Array.from({ length: Math.ceil(stopped / 1000) }, (_, n) => n * 1000)
     const after = endedAfter([...before, stopped]) ?? Number.NaN

@@ -49,7 +49,7 @@ test('what is neither a piece nor a value does not compile, and is refused when 
   assert.throws(() => sql`select ${true}`, TypeError)
 })
 
-test('whatever a value holds, none of it gets into the text', () => {
+test('whatever a value holds, none of it gets into the text [G13]', () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), (first, second) => {
       const { text, parameters } = statement(
@@ -65,7 +65,7 @@ test('whatever a value holds, none of it gets into the text', () => {
   )
 })
 
-test('a quote inside a name stays inside it', () => {
+test('a quote inside a name stays inside it [G13]', () => {
   assert.equal(statement(name('a"; drop table "b'), sqlite).text, '"a""; drop table ""b"')
 })
 

@@ -209,7 +209,7 @@ test('a currency without decimals takes whole amounts only', () => {
   })
 })
 
-test('whatever an input holds, it is either stored by the fields’ names or told by its own', () => {
+test('whatever an input holds, it is either stored by the fields’ names or told by its own [F3]', () => {
   fc.assert(
     fc.property(
       fc.dictionary(

@@ -16,7 +16,7 @@ const { fresh } = folderOf('full-log')
 /** More lines than are written together. */
 const requests = 200
 
-test('a service whose log cannot be written serves on, and ends well', {
+test('a service whose log cannot be written serves on, and ends well [A7]', {
   skip: !existsSync(full) && `there is no ${full} here`,
 }, async t => {
   const port = await freePort()

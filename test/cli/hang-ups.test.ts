@@ -55,7 +55,7 @@ const sent = async (line: string, ...rest: readonly string[]) => {
 
 const likes = async () => Number((await world.rows('select count(*) from likes'))[0]?.[0])
 
-test('what a client asked that is gone when its turn comes is not done, and has a line with 499', async () => {
+test('what a client asked that is gone when its turn comes is not done, and has a line with 499 [H7]', async () => {
   const before = await likes()
   for (const hangUp of ['destroy', 'resetAndDestroy'] as const) {
     const { socket, peer } = await sent('POST /api/comments/3/likes', '', '')
@@ -71,7 +71,7 @@ test('what a client asked that is gone when its turn comes is not done, and has 
   }
 })
 
-test('of a thousand clients that hang up together, what was begun is done once and the rest not at all', async () => {
+test('of a thousand clients that hang up together, what was begun is done once and the rest not at all [H7]', async () => {
   const head = 'POST /api/posts/1/comments HTTP/1.1\r\nHost: a\r\nContent-Type: application/json'
   const authorization = `Authorization: Bearer ${await world.token(2)}`
   const { port } = server.address() as AddressInfo
@@ -94,7 +94,7 @@ test('of a thousand clients that hang up together, what was begun is done once a
   assert.deepEqual([written.length, new Set(written).size], [500, 500])
 })
 
-test('a client that hangs up within its body has a line with 499, and is no fault of the service', async () => {
+test('a client that hangs up within its body has a line with 499, and is no fault of the service [H7]', async () => {
   for (const line of ['POST /api/users', 'POST /graphql'])
     for (const hangUp of ['destroy', 'resetAndDestroy'] as const) {
       const type = 'Content-Type: application/json'
@@ -108,7 +108,7 @@ test('a client that hangs up within its body has a line with 499, and is no faul
     }
 })
 
-test('a client that hangs up while its token is checked has a line with 499, and nothing waits for its body', async () => {
+test('a client that hangs up while its token is checked has a line with 499, and nothing waits for its body [H7]', async () => {
   for (const line of ['POST /api/users', 'POST /graphql']) {
     const { promise, resolve } = Promise.withResolvers<void>()
     checked = promise
@@ -124,7 +124,7 @@ test('a client that hangs up while its token is checked has a line with 499, and
   }
 })
 
-test('probes are answered while nothing else is', async () => {
+test('probes are answered while nothing else is [H4, H11]', async () => {
   const { socket } = await sent('GET /api/posts/1', '', '')
   const { port } = server.address() as AddressInfo
   for (const path of ['/healthz', '/readyz'])

@@ -30,11 +30,11 @@ const ask = async (line: string, ...headers: readonly string[]) => {
 
 const many = (n: number) => Array.from({ length: n }, (_, at) => `X-${at}: 1`)
 
-test('a request with 100 headers is answered', async () => {
+test('a request with 100 headers is answered [G3]', async () => {
   assert.equal((await ask('GET /api/posts', 'Host: a', ...many(98))).status, 200)
 })
 
-test('a request with 101 headers is refused with 431', async () => {
+test('a request with 101 headers is refused with 431 [G3]', async () => {
   assert.deepEqual(await ask('GET /api/posts', 'Host: a', ...many(99)), {
     status: 431,
     code: 'HEADERS_TOO_MANY',
@@ -48,7 +48,7 @@ test('what Node cannot read is refused with the error of the API', async () => {
   assert.deepEqual(tooLong, { status: 431, code: 'HEADERS_TOO_MANY' })
 })
 
-test('a request with two Host headers is refused with 400', async () => {
+test('a request with two Host headers is refused with 400 [G1]', async () => {
   const refused = { status: 400, code: 'MALFORMED_REQUEST' }
   assert.deepEqual(await ask('GET /api/posts', 'Host: a', 'hOsT: a'), refused)
 })
@@ -123,12 +123,12 @@ for (const path of [
   '/api/posts/x/..?limit=1',
   'http://a/x/../api/posts',
 ])
-  test(`${path} is not found, and not resolved`, async () => {
+  test(`${path} is not found, and not resolved [G16]`, async () => {
     assert.deepEqual(await ask(`GET ${path}`, 'Host: a'), { status: 404, code: 'NOT_FOUND' })
   })
 
 for (const path of ['/', '/healthz', '/api/posts', '/graphql', '/nothing', '/assets/pages.css'])
-  test(`${path} of HTTP/2.0 is 505, of HTTP/1.0 not`, async () => {
+  test(`${path} of HTTP/2.0 is 505, of HTTP/1.0 not [G1]`, async () => {
     assert.deepEqual(await ask(`GET ${path} HTTP/2.0`, 'Host: a'), {
       status: 505,
       code: 'HTTP_VERSION_NOT_SUPPORTED',
@@ -136,7 +136,7 @@ for (const path of ['/', '/healthz', '/api/posts', '/graphql', '/nothing', '/ass
     assert.notEqual((await ask(`GET ${path} HTTP/1.0`)).status, 505)
   })
 
-test('under a lenient parser of HTTP no service starts', async () => {
+test('under a lenient parser of HTTP no service starts [G1]', async () => {
   const { settings } = folder.fresh()
   for (const flag of ['--insecure-http-parser', '--no-warnings --insecure_http_parser']) {
     const ended = await duet(['serve'], { ...settings, NODE_OPTIONS: flag })
@@ -236,7 +236,7 @@ test('a Transfer-Encoding in HTTP/1.0, which does not know it, is 400, and nothi
   assert.deepEqual((await answersTo(made)).statuses, [201])
 })
 
-test('what two readers could take for different requests is 400, and nothing behind it is read', async () => {
+test('what two readers could take for different requests is 400, and nothing behind it is read [G1]', async () => {
   for (const bytes of unclear)
     assert.deepEqual((await answersTo(bytes)).statuses, [400], JSON.stringify(bytes))
 })
@@ -262,7 +262,7 @@ const strange: readonly (readonly [string, number | undefined])[] = [
   ],
 ]
 
-test('a method that is not served, an upgrade and an expectation change nothing and are not echoed', async () => {
+test('a method that is not served, an upgrade and an expectation change nothing and are not echoed [G17]', async () => {
   for (const [head, status] of strange) {
     const { statuses, got } = await answersTo(`${head}\r\n\r\n`)
     assert.deepEqual(statuses, status === undefined ? [] : [status], head)
@@ -281,7 +281,7 @@ test('a QUERY is read with its body, and the request behind it is another one', 
   assert.match(answers, /"limit":1,"hasNext":true/)
 })
 
-test('100 Continue is said only to those who wait for it, and HEAD has no body', async () => {
+test('100 Continue is said only to those who wait for it, and HEAD has no body [G17]', async () => {
   const body = '{"name":"Ada","email":"heads@example.org"}'
   const head = `POST /api/users HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`
   const said = await answersTo(`${head}\r\n\r\n${body}`)

@@ -74,7 +74,7 @@ const statusOf = async (socket: Socket) => {
   return Number(String(data).split(' ', 2)[1])
 }
 
-test('a budget can be taken to the last byte, and one byte more is refused and takes nothing', () => {
+test('a budget can be taken to the last byte, and one byte more is refused and takes nothing [F4]', () => {
   const { answers } = createMemory({ answers: 1000 })
   assert.equal(answers.take(1001), false)
   assert.equal(answers.take(999), true)
@@ -118,7 +118,7 @@ const unfinished = async (as: number) => {
   return { socket, finish: () => void socket.write(body.slice(-1)) }
 }
 
-test('bodies above the budget are 503 while others are being received, which are answered', async () => {
+test('bodies above the budget are 503 while others are being received, which are answered [G5]', async () => {
   const first = [await unfinished(2), await unfinished(3)]
   await until('two are being received', () => isTaken(memory.bodies, 120_000))
   const third = await unfinished(1)
@@ -210,7 +210,7 @@ test('answers above the budget are 503 while others are not read, small ones are
   assert.equal((await ask('/api/posts?limit=100')).status, 200)
 })
 
-test('a connection whose client takes nothing of an answer is ended, one that reads slowly is not', async () => {
+test('a connection whose client takes nothing of an answer is ended, one that reads slowly is not [G2]', async () => {
   const stalled = await unread(strict)
   const ended = once(stalled, 'close')
   const slow = await unread(strict)
@@ -229,7 +229,7 @@ test('a connection whose client takes nothing of an answer is ended, one that re
   await hangUp()
 })
 
-test('connections above the most are closed at once, and those that are open are served', async () => {
+test('connections above the most are closed at once, and those that are open are served [G4]', async () => {
   const open = await Promise.all(Array.from({ length: 12 }, dial))
   const first = open[0] as Socket
   first.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n')

@@ -176,7 +176,7 @@ test('one that is refused in line is so when it goes on: those before it stay al
   socket.destroy()
 })
 
-test('of one connection at most 32 requests go on, also those that no route takes, and those behind them are answered after them', async () => {
+test('of one connection at most 32 requests go on, also those that no route takes, and those behind them are answered after them [H16]', async () => {
   const { socket, heard } = await dial(server)
   socket.write(read.repeat(50) + head('GET /nothing').repeat(50))
   await inQueue(32)

@@ -17,7 +17,7 @@ import { migrated, oneLine } from './one-line.ts'
 
 const { folder, freshStore } = folderOf('start')
 
-test('wrong settings are reported all at once, a line each, before anything is touched', async () => {
+test('wrong settings are reported all at once, a line each, before anything is touched [H14]', async () => {
   const { file, settings } = await freshStore()
   const bad = { ...settings, DUET_PORT: 'x', DUET_SIGNUP: 'maybe', DUET_NONSENSE: '1' }
   for (const { code, stderr } of await Promise.all([
@@ -97,7 +97,7 @@ test('a data folder that cannot be made or written is named', async () => {
   })
 })
 
-test('production does not start without a key for tokens, nor with a weak one, and never shows it', async () => {
+test('production does not start without a key for tokens, nor with a weak one, and never shows it [E10]', async () => {
   const production = {
     ...(await freshStore()).settings,
     DUET_ENV: 'production',

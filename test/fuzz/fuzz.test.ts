@@ -28,7 +28,7 @@ const forbidden: readonly (readonly [string, unknown, RegExp])[] = [
   ['{ user(id: 1) { id } }', { user: { id: '1', email: 'a' } }, /email was not asked for/],
 ]
 
-test('data is held against the schema and the selection, whatever stands under a directive', () => {
+test('data is held against the schema and the selection, whatever stands under a directive [G21]', () => {
   for (const [query, data] of allowed)
     assert.equal(dataFault(schema, query, undefined, data), undefined)
   for (const [query, data, fault] of forbidden)

@@ -143,7 +143,7 @@ export const fuzzed = (usual: number): void => {
   const seed = Number(process.env.DUET_TEST_SEED ?? Date.now() % 1_000_000)
   const requests = Number(process.env.DUET_TEST_RUNS ?? usual)
   for (const subject of subjects)
-    test(`${requests} requests out of the documents and the schema of ${subject.name} get no answer that these do not allow`, async t => {
+    test(`${requests} requests out of the documents and the schema of ${subject.name} get no answer that these do not allow [G21]`, async t => {
       t.diagnostic(`DUET_TEST_SEED=${seed}`)
       const statuses = [...(await fuzz(subject, seed, requests))].sort()
       t.diagnostic(statuses.map(([status, count]) => `${count} times ${status}`).join(', '))

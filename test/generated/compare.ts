@@ -121,7 +121,7 @@ export const modelsServedAlike = (usual: number, requests: number): void => {
   const seed = Number(process.env.DUET_SEED ?? Date.now() % 1_000_000)
   if (noDatabase) test('PostgreSQL is among the engines', { skip: noDatabase }, () => {})
   for (let n = 0; n < Number(process.env.DUET_TEST_ROUNDS ?? usual); n++)
-    test(`the generated model ${n} is served alike by the engines and the reference`, async t => {
+    test(`the generated model ${n} is served alike by the engines and the reference [B9, G21]`, async t => {
       t.diagnostic(`DUET_SEED=${seed}`)
       const draw = drawn(seed * 1000 + n)
       const entities = modelBy(draw)

@@ -230,7 +230,7 @@ export const versionsAnswerAlike = (usual: number): void => {
   const runs = Number(process.env.DUET_TEST_RUNS ?? usual)
   for (const subject of subjects.filter(({ content }) => content.versions.all.length > 1))
     void describe(`the versions of ${subject.name}`, () => {
-      test(`say the same to ${runs} generated requests, but for what is declared`, async t => {
+      test(`say the same to ${runs} generated requests, but for what is declared [G21]`, async t => {
         t.diagnostic(`seed ${seed}`)
         const statuses = [...(await compareVersions(subject, seed, runs))].sort()
         t.diagnostic(statuses.map(([status, count]) => `${count} times ${status}`).join(', '))

@@ -114,7 +114,7 @@ for (const { name, content, named, program, options = [] } of subjects)
 
     const noBackup = onPostgres && 'backup is for a file; a database has tools of its own'
 
-    test('a backup has all that the store has', { skip: noBackup }, async () => {
+    test('a backup has all that the store has [A15]', { skip: noBackup }, async () => {
       const settings = await bare()
       const file = join(folder, 'backup.db')
       await run([demo, 'backup', file], [settings, 'restore', file])

@@ -321,7 +321,7 @@ const inVersion = (subject: Subject, view: View, it: () => Filled) =>
       }
     })
 
-    test('a change asks for the revision that its caller saw, and one of nothing changes nothing', async () => {
+    test('a change asks for the revision that its caller saw, and one of nothing changes nothing [C15]', async () => {
       for (const route of routesOf('replace', 'update').filter(route => may(route, 'update'))) {
         const row = reference.rowsIn(route.entity)[1] as ReferenceRow
         if (!of(route).fields.revision) continue

@@ -61,7 +61,7 @@ const bad: readonly (readonly [line: string, status: number, asking?: Asking])[]
   ['GET /graphql?query=mutation{deleteUser(id:1)}', 405, { as: 1 }],
 ]
 
-test('a request that is bad by itself asks nothing of the store', async () => {
+test('a request that is bad by itself asks nothing of the store [B7]', async () => {
   for (const [line, status, asking] of bad) {
     asked = 0
     const answer = await world.ask(line, asking)
@@ -101,7 +101,7 @@ const operations = async (): Promise<readonly (readonly [line: string, asking: A
   )
 }
 
-test('whatever the store throws below any operation is 500 with the id of the request, and tells nothing more', async () => {
+test('whatever the store throws below any operation is 500 with the id of the request, and tells nothing more [D12, H13]', async () => {
   const all = await operations()
   const others: string[] = []
   isBroken = true

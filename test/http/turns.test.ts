@@ -104,7 +104,7 @@ test('who reads may rest afterwards; who writes, and who asks for the health, is
   assert.deepEqual(paced, ['GET /api/products/1', 'POST /graphql', 'GET /api/posts'])
 })
 
-test('who is above the limit is refused without waiting for a turn', async () => {
+test('who is above the limit is refused without waiting for a turn [H16]', async () => {
   const limiter = createLimiter({ limit: 1, now: () => 0 })
   const limited = await createWorld({ edge: { ...world.edge, limiter } })
   const statuses = async (asking: Asking) => [

@@ -39,7 +39,7 @@ const opened = async (service: Service, count: number) => {
   return { sockets, statuses }
 }
 
-test(`${most} idle connections are kept and served, and ${more} more are closed at once`, {
+test(`${most} idle connections are kept and served, and ${more} more are closed at once [G4]`, {
   skip,
 }, async t => {
   const settings = { ...fresh().settings, DUET_MAX_CONNECTIONS: String(most) }

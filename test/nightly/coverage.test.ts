@@ -34,7 +34,7 @@ const counted = () =>
     child.once('close', code => resolve({ code, stdout }))
   })
 
-test('the usual tests take nearly all branches of src and content', async t => {
+test('the usual tests take nearly all branches of src and content [I2]', async t => {
   const { code, stdout } = await counted()
   assert.equal(code, 0, stdout.slice(-20_000))
   const [, lines, branches] = /all files +\| +([\d.]+) \| +([\d.]+) \|/.exec(stdout) ?? []

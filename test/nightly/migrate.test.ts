@@ -68,7 +68,7 @@ const tables = "select sql from sqlite_schema where name not like 'sqlite_%' ord
 const keys = 'select name from secrets where length(value) = 32 order by name'
 const recorded = "select count(*) from sqlite_schema where name = 'migrations'"
 
-test(`${rounds} migrations of a file that are ended by kill -9 leave all of it or nothing, and the next one ends it`, async t => {
+test(`${rounds} migrations of a file that are ended by kill -9 leave all of it or nothing, and the next one ends it [A20]`, async t => {
   const whole = fresh().file
   migrateSqlite(whole, historyFor('sqlite'))
   const names = namesOf('sqlite')
@@ -91,7 +91,7 @@ test(`${rounds} migrations of a file that are ended by kill -9 leave all of it o
 
 const keysOf = "select string_agg(name, ',' order by name) from secrets where length(value) = 32"
 const fewer = Math.ceil(rounds / 4)
-test(`${fewer} migrations of a database that are ended by kill -9 leave whole migrations, and the next one ends it`, {
+test(`${fewer} migrations of a database that are ended by kill -9 leave whole migrations, and the next one ends it [A20]`, {
   skip: noDatabase,
 }, async t => {
   const whole = (await freshDatabase()).url

@@ -67,11 +67,11 @@ const longestFor = (literal: string): number => {
   return longest
 }
 
-test('an expression that takes the square of the length is seen', () => {
+test('an expression that takes the square of the length is seen [G14]', () => {
   assert.ok(longestFor('/0+$/') > 10 * longestFor('/^0+$/'))
 })
 
-test(`no regular expression that callers reach takes ${most} ms for ${length} characters`, t => {
+test(`no regular expression that callers reach takes ${most} ms for ${length} characters [G14]`, t => {
   const files = globSync([`src/{${rooms}}/**/*.ts`, 'content/**/*.ts'], { cwd: root })
   const took = files
     .map(file => file.replaceAll('\\', '/'))

@@ -54,7 +54,7 @@ const pragmas: readonly (readonly [string, string | number, string])[] = [
   ['trusted_schema', 0, 'a schema calls no functions that may do harm'],
 ]
 for (const [name, value, why] of pragmas)
-  test(`${name} is ${value} on every connection: ${why}`, async () => {
+  test(`${name} is ${value} on every connection: ${why} [A2]`, async () => {
     assert.deepEqual(await pragma(name), everywhere(value))
   })
 
@@ -93,7 +93,7 @@ test('a whole number is bound as one, and not as a real number that a text keeps
   connection.close()
 })
 
-test('an id out of range is refused by the store itself, and poisons nothing', () => {
+test('an id out of range is refused by the store itself, and poisons nothing [G8]', () => {
   const connection = connect(world.file)
   const insert = (id: number | bigint) =>
     connection.query({
@@ -137,7 +137,7 @@ test('a violated constraint is reported by its kind and its columns', () => {
   connection.close()
 })
 
-test('a scan that takes too long is stopped and answered 503, and the next read is served', async () => {
+test('a scan that takes too long is stopped and answered 503, and the next read is served [A10, D6]', async () => {
   const slow = await world.ask('GET /api/products?search=zz')
   assert.equal(slow.status, 503)
   assert.equal(slow.json.error.code, 'TIMEOUT')

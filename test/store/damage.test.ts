@@ -37,7 +37,7 @@ const destroy = (...ranges: readonly (readonly [from: number, to: number])[]) =>
   writeFileSync(file, bytes)
 }
 
-test('damaged pages cost what is on them: the rest is served, nothing crashes, and the service says that it is not well', async () => {
+test('damaged pages cost what is on them: the rest is served, nothing crashes, and the service says that it is not well [A9]', async () => {
   destroy(...pagesOf('posts').map(page => [(page - 1) * pageSize, page * pageSize] as const))
   const service = await serve(settings)
   const ask = async (path: string) => (await fetch(`${service.url}${path}`)).status
@@ -70,7 +70,7 @@ test('a damaged page that a slow read meets makes the service unwell too', async
   assert.equal((await service.end()).code, 0)
 })
 
-test('a store that cannot be read from its beginning is refused with a line, by serve and by backup', async () => {
+test('a store that cannot be read from its beginning is refused with a line, by serve and by backup [A9]', async () => {
   const refusals = {
     header: [
       () => destroy([0, 100]),
@@ -90,7 +90,7 @@ test('a store that cannot be read from its beginning is refused with a line, by 
   }
 })
 
-test('a damaged byte in the log costs the writes from there on, and none before', async () => {
+test('a damaged byte in the log costs the writes from there on, and none before [A9]', async () => {
   writeFileSync(file, whole)
   const service = await serve(settings)
   const signUp = async (name: string) => {

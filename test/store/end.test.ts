@@ -49,7 +49,7 @@ const isClosing = ({ url }: Service) =>
     ),
   )
 
-test('on SIGTERM a running request is finished, no new one is taken, and the end is exit 0', async () => {
+test('on SIGTERM a running request is finished, no new one is taken, and the end is exit 0 [H8]', async () => {
   const { file, settings } = fresh()
   const service = await serve(settings)
   const slow = await slowRequest(service, 'slow@example.org')
@@ -64,7 +64,7 @@ test('on SIGTERM a running request is finished, no new one is taken, and the end
   assert.ok(emailsIn(file).has('slow@example.org'))
 })
 
-test('SIGTERM under load loses nothing that was acknowledged, and the log is carried over into the store', async () => {
+test('SIGTERM under load loses nothing that was acknowledged, and the log is carried over into the store [A10, H8]', async () => {
   const { file, settings } = fresh()
   const service = await serve(settings)
   const acknowledged: string[] = []
@@ -106,7 +106,7 @@ const dialed = async (service: Service, text: string): Promise<Socket> => {
   return socket
 }
 
-test('idle and slow connections do not keep a service from its end beyond the limit', async () => {
+test('idle and slow connections do not keep a service from its end beyond the limit [G2, H9]', async () => {
   const { settings } = fresh()
   const service = await serve({ ...settings, DUET_SHUTDOWN_TIMEOUT: '500' })
   const whole = 'GET /healthz HTTP/1.1\r\nHost: x\r\n'
@@ -121,7 +121,7 @@ test('idle and slow connections do not keep a service from its end beyond the li
   for (const socket of [...idle, ...slow]) socket.destroy()
 })
 
-test('idle connections alone do not keep a service from its end', async () => {
+test('idle connections alone do not keep a service from its end [H9]', async () => {
   const { settings } = fresh()
   const service = await serve({ ...settings, DUET_SHUTDOWN_TIMEOUT: String(2 * longest) })
   const idle = await Promise.all(
@@ -148,7 +148,7 @@ test('one Ctrl-C that comes twice is one: what runs is finished', async () => {
   assert.ok(emailsIn(file).has('twice@example.org'))
 })
 
-test('a second Ctrl-C a second later ends it at once, with exit 1', async () => {
+test('a second Ctrl-C a second later ends it at once, with exit 1 [H8]', async () => {
   const { file, settings } = fresh()
   const service = await serve({ ...settings, DUET_SHUTDOWN_TIMEOUT: String(2 * longest) })
   const slow = await slowRequest(service, 'never@example.org')

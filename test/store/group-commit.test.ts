@@ -79,7 +79,7 @@ const someDeeds = fc.array(
   { minLength: 1, maxLength: 60 },
 )
 
-test('of jobs that commit together, just those fail that would fail alone, and leave nothing', async t => {
+test('of jobs that commit together, just those fail that would fail alone, and leave nothing [A18]', async t => {
   const groups = rounds(100, 10_000)
   const { world } = await worldWithWriter({ rows: {} })
   await fc.assert(
@@ -100,7 +100,7 @@ test('of jobs that commit together, just those fail that would fail alone, and l
   t.diagnostic(`${groups} groups`)
 })
 
-test('without a savepoint for each job the same property does not hold', async () => {
+test('without a savepoint for each job the same property does not hold [A18]', async () => {
   const { world } = await worldWithWriter({ rows: {} })
   const connection = connect(world.file)
   const { failed } = fc.check(
@@ -138,7 +138,7 @@ const commitsIn = (file: string): number => {
   return commits
 }
 
-test('writes of one moment share their commits, and so their waits for the disk', async () => {
+test('writes of one moment share their commits, and so their waits for the disk [H6]', async () => {
   const { world } = await worldWithWriter({ rows: {} })
   const before = commitsIn(world.file)
   const outcomes = await Promise.all(

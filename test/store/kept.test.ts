@@ -119,7 +119,7 @@ test('the stored counts are those of a recount after any writes, dependent delet
   assert.deepEqual(await rowsOf('pragma integrity_check'), [['ok']])
 })
 
-test('a search finds what its definition says after any writes, whatever is looked for', async () => {
+test('a search finds what its definition says after any writes, whatever is looked for [G12]', async () => {
   const letters = fc.constantFrom(
     'a',
     'A',
@@ -254,7 +254,7 @@ test('an id is not used up by a write that failed, and ids ascend in the order o
   assert.equal(ids[0], before.json.id + 1)
 })
 
-test('when the last id is given out the next creation is refused, and nothing is stored', async () => {
+test('when the last id is given out the next creation is refused, and nothing is stored [G8]', async () => {
   await filling(world.store, async ({ session, dialect }) => {
     const text = `insert into products (id, name, category, price, created_at, name_key)
       values (${dialect.placeholder(1)}, 'last', 'c', 1, 1, 'last') returning id`

@@ -35,7 +35,7 @@ test(
 )
 
 test(
-  'a thread that read very much is ended without a word, and another serves the next read',
+  'a thread that read very much is ended without a word, and another serves the next read [A23]',
   threads,
   async () => {
     const problems: string[] = []

@@ -68,7 +68,7 @@ const refusedBy = (answer: Answered, reason: RegExp) => {
   assert.ok(Number(answer.headers.get('retry-after')) >= 1)
 }
 
-test('quick reads are answered while a slow one runs, and the slow ones behind it when it ends', async () => {
+test('quick reads are answered while a slow one runs, and the slow ones behind it when it ends [H4, H12]', async () => {
   const order: string[] = []
   const done: Promise<unknown>[] = []
   const ask = (line: string, as: number) =>
@@ -86,7 +86,7 @@ test('quick reads are answered while a slow one runs, and the slow ones behind i
   assert.equal(order.at(-1), `GET ${slowPath}`)
 })
 
-test('a quick list whose texts turn out to be long is read in the slow lane, and the same list of short ones is not', {
+test('a quick list whose texts turn out to be long is read in the slow lane, and the same list of short ones is not [H12]', {
   skip: onPostgres && 'PostgreSQL has no other thread to read in',
 }, async () => {
   const title = 'Long'
@@ -110,7 +110,7 @@ test('a quick list whose texts turn out to be long is read in the slow lane, and
   assert.equal(answer.json.data.length, 15)
 })
 
-test('a slow read whose client hangs up leaves the lane, and has a line with 499', async () => {
+test('a slow read whose client hangs up leaves the lane, and has a line with 499 [H7]', async () => {
   await whileHeld(async () => {
     world.events.splice(0)
     const socket = connect((server.address() as AddressInfo).port)
@@ -173,7 +173,7 @@ describe('with a short time for each read', () => {
   })
   after(() => hasty.close())
 
-  test('a read that runs until its time is up is 503 TIMEOUT, and the next one is served', async () => {
+  test('a read that runs until its time is up is 503 TIMEOUT, and the next one is served [D6]', async () => {
     await assert.rejects(hasty.engine.slowly(asking(endless)), (error: { retryAfter?: number }) => {
       assert.equal((error as { code?: string }).code, 'TIMEOUT')
       return Number(error.retryAfter) >= 1

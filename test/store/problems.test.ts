@@ -56,7 +56,7 @@ const unavailable = (pattern: RegExp) => (error: unknown) => {
   return true
 }
 
-test('a group whose transaction ends under it is written not at all, and the next one is written', async () => {
+test('a group whose transaction ends under it is written not at all, and the next one is written [H13]', async () => {
   const { world, problems, fatal } = await worldWith()
   const group = [job(insert('before')), job('rollback'), job(insert('after'))]
   for (const result of await Promise.allSettled(group.map(each => world.engine.write(each)))) {
@@ -73,7 +73,7 @@ test('a group whose transaction ends under it is written not at all, and the nex
   assert.deepEqual(fatal, [])
 })
 
-test('a snapshot that ends under its reads is their failure alone, and the next one is read', async () => {
+test('a snapshot that ends under its reads is their failure alone, and the next one is read [H13]', async () => {
   const { world } = await worldWith()
   const work = function* (text: string): Generator<Query, Rows, Rows> {
     return yield { text, values: [] }
@@ -127,7 +127,7 @@ test('the disk that is looked at is that of the file, where a symbolic link lead
   assert.deepEqual([asked.has(dirname(file)), asked.has(dirname(link))], [true, false])
 })
 
-test('a service on a disk with too little room says that it is read-only, and still reads', async () => {
+test('a service on a disk with too little room says that it is read-only, and still reads [A7]', async () => {
   const service = await serve({ ...fresh().settings, DUET_MIN_DISK: '999999999999' })
   const ready = await fetch(`${service.url}/readyz`)
   assert.equal(ready.status, 200)

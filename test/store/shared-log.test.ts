@@ -61,7 +61,7 @@ const shipped = async (wal: string) => {
   return { gaps: shipper.gaps(), left, stored: await titles(file), copy: `${file}.copy`, titles }
 }
 
-test('with DUET_WAL=shared a program that was away finds all of the log, across a restart too', async () => {
+test('with DUET_WAL=shared a program that was away finds all of the log, across a restart too [A16]', async () => {
   const { gaps, left, stored, copy, titles } = await shipped('shared')
   assert.equal(gaps, 0)
   assert.ok(left > 80 * long.length, `${left} bytes were left`)
@@ -83,7 +83,7 @@ const told = ({ stdout }: Service, what: RegExp) =>
 
 const did = /reached \d+ bytes, and no other program checkpointed it/
 
-test('above DUET_WAL_MAX Duet checkpoints the log all the same and says so, or says what is in the way', async () => {
+test('above DUET_WAL_MAX Duet checkpoints the log all the same and says so, or says what is in the way [A16]', async () => {
   const { file, settings } = fresh()
   assert.equal((await command(['migrate'], settings)).code, 0)
   const shipper = shipperOf(file)

@@ -25,7 +25,7 @@ const rejection = (code: string) => (error: unknown) => {
   return true
 }
 
-test('more writes than may wait are refused at once with OVERLOADED; those before and after are done', async t => {
+test('more writes than may wait are refused at once with OVERLOADED; those before and after are done [H6]', async t => {
   const [queue, writes] = isPlanned ? [2000, 10_000] : [10, 50]
   const groups: number[] = []
   const { world, fatal } = await worldWithWriter({
@@ -86,7 +86,7 @@ test('a write whose turn comes after DUET_WRITE_WAIT is refused, however few wai
   assert.ok(Number(headers.get('retry-after')) > 0)
 })
 
-test('a full queue is 503 with Retry-After in both APIs, and reads are served meanwhile', async () => {
+test('a full queue is 503 with Retry-After in both APIs, and reads are served meanwhile [A8]', async () => {
   const { world } = await worldWithWriter({ engine: { queue: 1 } })
   const byRest = (name: string) =>
     world.ask('POST /api/users', { body: { name: 'A', email: `${name}@example.org` } })
@@ -111,7 +111,7 @@ test('a full queue is 503 with Retry-After in both APIs, and reads are served me
   assert.equal(read.status, 200)
 })
 
-test('a writer that dies rejects what waits with UNAVAILABLE, says so once, and hangs nobody', async t => {
+test('a writer that dies rejects what waits with UNAVAILABLE, says so once, and hangs nobody [A17]', async t => {
   const deaths = rounds(1, 200)
   for (let death = 0; death < deaths; death++) await outliveWriter()
   t.diagnostic(`${deaths} deaths`)
@@ -140,7 +140,7 @@ const outliveWriter = async () => {
   await world.close()
 }
 
-test('after a commit that fails no write is acknowledged, and nothing more is written', async () => {
+test('after a commit that fails no write is acknowledged, and nothing more is written [A4]', async () => {
   const { world, fatal } = await worldWithWriter({ rows: {} })
   const broken = job(
     step('pragma defer_foreign_keys = on'),
@@ -161,7 +161,7 @@ test('after a commit that fails no write is acknowledged, and nothing more is wr
   assert.deepEqual(keysIn(world.file), [])
 })
 
-test('a full disk refuses writes, keeps what is there, and takes writes again when there is room', async () => {
+test('a full disk refuses writes, keeps what is there, and takes writes again when there is room [A7]', async () => {
   const { world, fatal } = await worldWithWriter()
   const pages = await world.engine.write(job(step('pragma page_count')))
   const count = pages.kind === 'done' ? Number(pages.rows[0]?.[0]?.[0]) : 0
@@ -179,7 +179,7 @@ test('a full disk refuses writes, keeps what is there, and takes writes again wh
   assert.deepEqual(fatal, [])
 })
 
-test('while another program writes, a write that waited long enough is OVERLOADED and the service lives on', async () => {
+test('while another program writes, a write that waited long enough is OVERLOADED and the service lives on [A11]', async () => {
   const { world, fatal } = await worldWithWriter({ rows: {} })
   await world.engine.write(job(step('pragma busy_timeout = 30')))
   const other = connect(world.file)
@@ -233,7 +233,7 @@ test('an answer is of its own request, also when the writer forgets its plans be
   }
 })
 
-test('an answer whose read runs until its time is up is TIMEOUT, its write is undone, and those beside it are kept', async () => {
+test('an answer whose read runs until its time is up is TIMEOUT, its write is undone, and those beside it are kept [D6]', async () => {
   const { world } = await worldWithWriter({ engine: { readTimeout: 0 } })
   await world.change(`with recursive n (i) as (select 1 union all select i + 1 from n where i < 200)
     insert into comments (post_id, author_id, text, created_at) select 1, 2, 'x', 1 from n`)
@@ -262,7 +262,7 @@ test('an answer whose read runs until its time is up is TIMEOUT, its write is un
   assert.equal((await passing(42, 0)).json.data.updateUser.age, 42)
 })
 
-test('what is written through one API is read through the other at once', async () => {
+test('what is written through one API is read through the other at once [A19]', async () => {
   const { world } = await worldWithWriter()
   const one = async (index: number) => {
     const rest = await world.ask('POST /api/users', {

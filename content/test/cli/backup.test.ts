@@ -68,7 +68,7 @@ const hashes = (file: string) =>
     ),
   )
 
-test('backups of a store under writes are consistent, and the writes go on', async () => {
+test('backups of a store under writes are consistent, and the writes go on [A13]', async () => {
   const { file, settings } = await filled(3000)
   const copies = [nameFor(), nameFor(), nameFor()]
   const counts = await backupsUnderWrites(3, round => copies[round] as string, settings)
@@ -81,7 +81,7 @@ test('backups of a store under writes are consistent, and the writes go on', asy
   assert.throws(() => assertWhole(copies[0] as string), /amount is not the sum/)
 })
 
-test('five backups ended by kill -9 leave no half file under the final name', async () => {
+test('five backups ended by kill -9 leave no half file under the final name [A14]', async () => {
   const { settings } = await filled(15_000)
   const target = nameFor()
   const names: string[] = []
@@ -141,7 +141,7 @@ test('a backup that cannot be is one line, and leaves nothing', async () => {
   assert.deepEqual([existsSync(target), partsOf(target)], [false, []])
 })
 
-test('a restored store has every row of the backup, and is served again', async () => {
+test('a restored store has every row of the backup, and is served again [A15]', async () => {
   const { file, settings } = await filled()
   const target = nameFor()
   await ran(['backup', target], settings)
@@ -168,7 +168,7 @@ test('a restored store has every row of the backup, and is served again', async 
   await again.end()
 })
 
-test('a backup is restored where there is no store, or an empty one', async () => {
+test('a backup is restored where there is no store, or an empty one [A15]', async () => {
   const { file, settings } = await filled()
   const target = nameFor()
   await ran(['backup', target], settings)
@@ -203,7 +203,7 @@ test('a store that root restores is of the user whose it was, or whose its folde
   assert.deepEqual(ownerOf(none.file).slice(0, 2), [uid, gid])
 })
 
-test('what is no good backup is refused, and the store stays as it was', async () => {
+test('what is no good backup is refused, and the store stays as it was [A9]', async () => {
   const { file, settings } = await filled(500)
   const before = hashes(file)
   const good = nameFor()
@@ -251,7 +251,7 @@ test('what is no good backup is refused, and the store stays as it was', async (
   )
 })
 
-test('a store that is damaged beyond reading is replaced with --force only', async () => {
+test('a store that is damaged beyond reading is replaced with --force only [A9]', async () => {
   const { file, settings } = await filled()
   const good = nameFor()
   await ran(['backup', good], settings)

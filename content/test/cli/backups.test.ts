@@ -72,7 +72,7 @@ const refused = async (args: readonly string[], used: Settings, message: RegExp,
   assert.match(stderr, message)
 }
 
-test('a series keeps the newest backups, survives one that fails, and ends on SIGTERM with 0', async () => {
+test('a series keeps the newest backups, survives one that fails, and ends on SIGTERM with 0 [A13]', async () => {
   const to = newFolder()
   const args = ['backup', '--every', '1s', '--keep', '2', '--to', to]
   const running = start(args, settings)
@@ -159,7 +159,7 @@ test('a restart makes no backup before its time, and what a killed one left is t
   ])
 })
 
-test('a series deletes no backup of another store of that file name, nor one whose name tells no store', async () => {
+test('a series deletes no backup of another store of that file name, nor one whose name tells no store [A15]', async () => {
   const to = newFolder()
   const others = [
     // What another store made, and what a release made that put no store into the name.
@@ -177,7 +177,7 @@ test('a series deletes no backup of another store of that file name, nor one who
   assert.deepEqual(readdirSync(to).sort(), [...others, ...made, ...sums].sort())
 })
 
-test('a store is told from one with other keys, and from its own copy at another path', async () => {
+test('a store is told from one with other keys, and from its own copy at another path [A15]', async () => {
   const own = identityOf(file)
   const other = fresh()
   await storeWithContent(other.settings, other.file, 1)
@@ -190,7 +190,7 @@ test('a store is told from one with other keys, and from its own copy at another
   assert.equal(identityOf(byLink), own)
 })
 
-test('a flipped bit in a backup is found by the checksum beside it, which sha256sum knows too', async () => {
+test('a flipped bit in a backup is found by the checksum beside it, which sha256sum knows too [A9]', async () => {
   const backup = join(newFolder(), 'store.db')
   assert.equal((await command(['backup', backup], settings)).code, 0)
   const bytes = readFileSync(backup)
@@ -241,7 +241,7 @@ test('a backup leaves alone what another process is writing under the same name'
   assert.equal(readFileSync(to, 'utf8'), 'by the other')
 })
 
-test('a series that is ended amid a backup leaves nothing of it', async () => {
+test('a series that is ended amid a backup leaves nothing of it [A14]', async () => {
   const to = newFolder()
   const end = new AbortController()
   let halfway = false
@@ -274,7 +274,7 @@ test('what a series needs is said before it begins', async () => {
   await refused(args, settings, /leave out the rest/, 2)
 })
 
-test('a backup is tried aside: it says what is in it, and touches no store', async () => {
+test('a backup is tried aside: it says what is in it, and touches no store [A15]', async () => {
   const backup = join(folder, 'tried.db')
   assert.equal((await command(['backup', backup], settings)).code, 0)
   rmSync(`${backup}.sha256`)

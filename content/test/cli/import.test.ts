@@ -289,7 +289,7 @@ test('NDJSON: a byte order mark, line ends of Windows and a missing last one are
   assert.equal((await importing(settings, 'users', path)).stdout, 'imported 2 users\n')
 })
 
-test('a store takes an import while it is served, and the service shows the rows', async () => {
+test('a store takes an import while it is served, and the service shows the rows [A11]', async () => {
   const { settings } = await freshStore()
   const service = await serve(settings)
   const path = fileOf([{ id: 500, name: 'Imported', category: 'c', price: 5 }])

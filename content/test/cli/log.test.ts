@@ -166,7 +166,7 @@ const signs = [
   '\u{e0041}',
 ]
 
-test('a path with signs that a terminal obeys is logged with all of them escaped, and can be read back', async () => {
+test('a path with signs that a terminal obeys is logged with all of them escaped, and can be read back [E16]', async () => {
   const path = `/api/x${signs.join('x')}é✓`
   await send({ line: `GET ${encodeURI(path)}` })
   await until('it is logged', () => lines().some(line => line.includes('/api/x')))
@@ -176,7 +176,7 @@ test('a path with signs that a terminal obeys is logged with all of them escaped
   assert.equal(JSON.parse(line).path, path)
 })
 
-test('a slow request is logged with 100 characters of the name of its operation at most', async () => {
+test('a slow request is logged with 100 characters of the name of its operation at most [E16]', async () => {
   const [name, short] = ['N'.repeat(15_000), 'N'.repeat(90)]
   for (const one of [name, short]) await send(operation(`query ${one} { posts(limit: 1) { id } }`))
   const named = () =>
@@ -185,7 +185,7 @@ test('a slow request is logged with 100 characters of the name of its operation 
   assert.deepEqual(named(), [`${'N'.repeat(97)}…`, short])
 })
 
-test('no line of the log has a token, an address, a body, a query, a cookie, a key or a secret', async () => {
+test('no line of the log has a token, an address, a body, a query, a cookie, a key or a secret [E14]', async () => {
   const sent = table()
   const statuses = new Set<number>()
   for (const one of sent) statuses.add(await send(one))

@@ -77,7 +77,7 @@ const bytesAt = async (where: string, headers: Record<string, string> = {}) => {
 
 describe('what is sent', () => {
   for (const [name, [raw, type, expected]] of Object.entries(uploads))
-    test(`${name} is ${typeof expected === 'string' ? `stored as ${expected}` : `refused with ${expected}`}`, async () => {
+    test(`${name} is ${typeof expected === 'string' ? `stored as ${expected}` : `refused with ${expected}`} [G18]`, async () => {
       const before = await bytesAt(path)
       const answer = await put(raw, 2, type)
       const { response, bytes } = await bytesAt(path)

@@ -38,7 +38,7 @@ const inside =
   /sqlite|postgres|SQLSTATE|\bselect\b.+\bfrom\b|insert into|\bwhere\b.+=|savepoint|^\s+at |node:|node_modules|file:\/\/|\/work\/|\/tmp\/|src\/|\.ts\b|TypeError|RangeError|Maximum call/im
 
 for (const { line, what, status, code, fields, challenge, ...asking } of table)
-  test(`${line.slice(0, 60)} with ${what} is ${status} ${code}`, async () => {
+  test(`${line.slice(0, 60)} with ${what} is ${status} ${code} [D12, G7]`, async () => {
     const answer = await world.ask(line, asking)
     refuses(answer, status, code, fields)
     assert.equal(answer.headers.get('www-authenticate'), challenge ?? null)

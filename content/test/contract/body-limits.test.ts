@@ -53,7 +53,7 @@ test('a list of 10,001 elements is 422 before they are looked at', async () => {
   assert.doesNotMatch(at.json.error.message, /elements/)
 })
 
-test('a variable of 1,001 members is BAD_USER_INPUT before it is coerced, in both media types', async () => {
+test('a variable of 1,001 members is BAD_USER_INPUT before it is coerced, in both media types [H12]', async () => {
   const over = await inGraphql(unknown(1001))
   const [error] = refusesInGraphql(over, ['variables.input'])
   assert.equal(error.message, 'variables.input has more than 1000 members')

@@ -86,7 +86,7 @@ test('every kind of answer of version 1 has them: of reads, writes, preflights a
   tells(tooLong, `/api/v2${long}`)
 })
 
-test('answers of the rate limit and of a full queue have them too', async () => {
+test('answers of the rate limit and of a full queue have them too [H2]', async () => {
   setClock('2027-03-01T12:00:00Z')
   for (const [set, status, code] of [
     ['limit', 429, 'RATE_LIMITED'],

@@ -61,7 +61,7 @@ const mutations = [
   'createPost(input: { title: "t", content: "c", authorId: 2 }) { id }',
 ]
 
-test('with a token of a deleted user every write is 403, also an admin’s and in both APIs, and changes nothing', async () => {
+test('with a token of a deleted user every write is 403, also an admin’s and in both APIs, and changes nothing [E6]', async () => {
   const { id: order } = (
     await world.ask('POST /api/orders', { as: 2, body: { items: [{ productId: 1, quantity: 1 }] } })
   ).json
@@ -130,7 +130,7 @@ test('a service’s token, whose subject is no id, does what its role may and no
   assert.equal(paid.status, 200)
 })
 
-test('each service has idempotency keys of its own, apart from callers without a token', async () => {
+test('each service has idempotency keys of its own, apart from callers without a token [C7]', async () => {
   const make = async (sub: string, name: string) => {
     const headers = { ...bearer(sub, 'admin'), 'Idempotency-Key': 'one' }
     const body = { name, category: 'c', price: 1 }

@@ -48,7 +48,7 @@ describe('errors', () => {
     }
     assert.ok(!('data' in answered.json))
   })
-  test('errors of a store that is broken show no SQL, path, stack or table, in either API', async t => {
+  test('errors of a store that is broken show no SQL, path, stack or table, in either API [D12, F10]', async t => {
     const world = await createWorld()
     t.after(() => world.close())
     await world.change('alter table comments rename to lost_rows')
@@ -71,7 +71,7 @@ describe('errors', () => {
     assert.equal(bugs.length, answers.length)
     for (const bug of bugs) assert.match(bug, /comments/)
   })
-  test('errors of the server hide their reason, give the request id, and are observed', async t => {
+  test('errors of the server hide their reason, give the request id, and are observed [D12, H13]', async t => {
     const { reader } = here.world.core
     t.after(() => Object.assign(here.world.core, { reader }))
     const broken = () => {

@@ -30,7 +30,7 @@ describe('GET', () => {
     ['text/plain', 415],
     ['application/x-www-form-urlencoded', 415],
   ] as const)
-    test(`GET with the Content-Type ${type} is ${status}`, async () => {
+    test(`GET with the Content-Type ${type} is ${status} [D14]`, async () => {
       const headers = { 'Content-Type': type, Accept: graphqlJson }
       assert.equal((await get({ query: '{ __typename }' }, headers)).status, status)
     })
@@ -96,7 +96,7 @@ describe('GET', () => {
     { query: 'mutation { __typename }' },
   ]
   for (const [index, parameters] of variants.entries())
-    test(`GET refuses a mutation with 405 and Allow, way ${index + 1}`, async () => {
+    test(`GET refuses a mutation with 405 and Allow, way ${index + 1} [D13]`, async () => {
       for (const accept of [json, graphqlJson]) {
         const answered = await get(parameters, { Accept: accept })
         assert.equal(answered.status, 405)

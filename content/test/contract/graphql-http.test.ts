@@ -25,7 +25,7 @@ const post = (raw: string | Uint8Array<ArrayBuffer>, headers: Record<string, str
 describe('the audits of graphql-http', () => {
   const fetchFn = (url: string, init: RequestInit) => world.app.request(url, init)
   const audits = serverAudits({ url: 'http://localhost/graphql', fetchFn })
-  test('graphql-http has 61 audits', () => assert.equal(audits.length, 61))
+  test('graphql-http has 61 audits [D16]', () => assert.equal(audits.length, 61))
   for (const { id, name, fn } of audits)
     test(`${id} ${name}`, async () => {
       const result = await fn()
@@ -107,18 +107,18 @@ describe('the media type of the request', () => {
   ]
   for (const type of bad)
     for (const accept of [json, graphqlJson])
-      test(`${type.slice(0, 60)} is refused with 415 for ${accept}`, async () => {
+      test(`${type.slice(0, 60)} is refused with 415 for ${accept} [D14, D15]`, async () => {
         const headers = { 'Content-Type': type, Accept: accept }
         const answered = await post('{"query":"{ __typename }"}', headers)
         assert.equal(answered.status, 415)
         assert.equal(codeOf(answered), 'UNSUPPORTED_MEDIA_TYPE')
       })
-  test('a body without a type is refused with 415', async () => {
+  test('a body without a type is refused with 415 [D14]', async () => {
     const body = new TextEncoder().encode('{"query":"{ __typename }"}')
     const answered = await world.ask('POST /graphql', { raw: body })
     assert.equal(answered.status, 415)
   })
-  test('a compressed body is refused with 415', async () => {
+  test('a compressed body is refused with 415 [G5]', async () => {
     assert.equal((await post('{"query":"{a}"}', { 'Content-Encoding': 'gzip' })).status, 415)
   })
 })
@@ -160,7 +160,7 @@ describe('a body that is no GraphQL request is 400 for either type of answer', (
   ]
   for (const [name, body] of cases)
     for (const accept of [json, graphqlJson])
-      test(`${name}, ${accept}`, async () => {
+      test(`${name}, ${accept} [D7]`, async () => {
         const answered = await post(body, { Accept: accept })
         assert.equal(answered.status, 400)
         assert.equal(codeOf(answered), 'MALFORMED_REQUEST')
@@ -254,7 +254,7 @@ describe('the endpoint', () => {
     assert.equal(head.headers.get('content-length'), String(read.text.length))
   })
   for (const method of ['PUT', 'PATCH', 'DELETE', 'PROPFIND'])
-    test(`the endpoint refuses ${method} with 405 and the methods there are`, async () => {
+    test(`the endpoint refuses ${method} with 405 and the methods there are [G17]`, async () => {
       const answered = await world.ask(`${method} /graphql`, { as: 1 })
       assert.equal(answered.status, 405)
       assert.equal(answered.headers.get('allow'), 'POST, QUERY, GET, HEAD, OPTIONS')

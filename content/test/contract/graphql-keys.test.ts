@@ -26,7 +26,7 @@ const isReplayed = ({ headers }: Answered) => headers.get('idempotency-replayed'
 const isReused = async (answered: Promise<Answered>) =>
   assert.equal(codeOf(await answered), 'IDEMPOTENCY_KEY_REUSED')
 
-test('a key of an operation is refused to another one, whatever its fields are called, which does nothing', async () => {
+test('a key of an operation is refused to another one, whatever its fields are called, which does nothing [C5]', async () => {
   const key = freshKey()
   const first = await run(key, signUp('a', 'Own'))
   assert.equal(dataOf(first).a.name, 'Own')

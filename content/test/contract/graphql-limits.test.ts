@@ -105,7 +105,7 @@ const limits: readonly (readonly [
 
 describe('at the limit and one above it', () => {
   for (const [at, name, code, make] of limits)
-    test(`${at} ${name} are served, ${at + 1} are ${code}`, async () => {
+    test(`${at} ${name} are served, ${at + 1} are ${code} [D1, D2, D3, D4, D20, F4]`, async () => {
       const served = await ask(make(at))
       assert.equal(served.json.errors, undefined, served.text)
       for (const [accept, status] of [
@@ -118,7 +118,7 @@ describe('at the limit and one above it', () => {
         assert.ok(!('data' in refused.json))
       }
     })
-  test('each limit is a setting', async t => {
+  test('each limit is a setting [D2]', async t => {
     const low = {
       depth: 2,
       source: 60,
@@ -155,7 +155,7 @@ describe('at the limit and one above it', () => {
       assert.equal(answered.json.errors, undefined, answered.text.slice(0, 300))
     }
   })
-  test('fields of one name are too many where comparing them all is too much', async () => {
+  test('fields of one name are too many where comparing them all is too much [D9]', async () => {
     const answered = await ask(`{ users { ${times(990, () => 'id')} } }`)
     assert.equal(codeOf(answered), 'QUERY_TOO_COMPLEX')
   })
@@ -184,7 +184,7 @@ describe('a bomb is refused before it costs anything, and never a 500', () => {
   }
 
   for (const power of [10, 14, 18, 22, 26, 30])
-    test(`fragments that double ${power} times are refused`, async () => {
+    test(`fragments that double ${power} times are refused [D8]`, async () => {
       const flat = times(power, n => `fragment F${n} on User { ...F${n + 1} ...F${n + 1} }`)
       await refuses('flat', `{ users { ...F0 } } ${flat} fragment F${power} on User { id }`)
       const aliased = times(power, n =>
@@ -209,7 +209,7 @@ describe('a bomb is refused before it costs anything, and never a 500', () => {
     const query = `{ __schema { types { ${fields} } } } fragment G on __Type { ${times(15, n => `b${n}: fields { name }`)} }`
     await refuses('introspection', query)
   })
-  test('fragments in a circle are refused', async () => {
+  test('fragments in a circle are refused [D8]', async () => {
     for (const circle of [
       '{ ...A } fragment A on Query { ...A }',
       '{ users { ...A } } fragment A on User { posts { ...B } } fragment B on Post { author { ...A } }',
@@ -232,13 +232,13 @@ describe('a bomb is refused before it costs anything, and never a 500', () => {
   }
   for (const [name, make] of Object.entries(forms))
     for (const levels of [100, 500, 1000, 5000, 200_000])
-      test(`${name} ${levels} deep are refused`, async () => {
+      test(`${name} ${levels} deep are refused [D10]`, async () => {
         // Fragments are no levels of their own: a hundred around __typename are a small operation.
         if (name === 'inline fragments' && levels < 500) return
         await refuses(name, make(levels))
       })
   for (const levels of [33, 100, 10_000, 200_000])
-    test(`variables ${levels} deep are refused`, async () => {
+    test(`variables ${levels} deep are refused [D10]`, async () => {
       for (const [open, close] of [
         ['[', ']'],
         ['{"a":', '}'],
@@ -291,10 +291,10 @@ describe('a bomb is refused before it costs anything, and never a 500', () => {
     ],
     ['a hundred operations of one name', times(100, () => 'query A { users { id } }')],
   ] as const)
-    test(`${name}: refused`, async () => void (await refuses(name, query)))
+    test(`${name}: refused [D9]`, async () => void (await refuses(name, query)))
 })
 
-test('documents that are new take of the time of their caller: known ones and other callers are served on', async () => {
+test('documents that are new take of the time of their caller: known ones and other callers are served on [D9]', async () => {
   const clock = { now: Date.UTC(2026, 5, 1), taken: 0 }
   // Each that is read seems to take 350 ms.
   const processor = () => {
@@ -338,7 +338,7 @@ describe('the objects of one response', () => {
   after(() => large.close())
   const all = '{ posts { id comments { id } } }'
 
-  test('10,000 of them are served and 10,001 refused, with the way out, and never cut short', async () => {
+  test('10,000 of them are served and 10,001 refused, with the way out, and never cut short [D5]', async () => {
     const at = await large.gql('{ user(id: 1) { id } posts { comments { id } } }', { as: 1 })
     assert.equal(at.json.errors, undefined)
     assert.equal(
@@ -387,7 +387,7 @@ describe('the objects of one response', () => {
     assert.equal((await large.gql(query(11))).json.errors, undefined)
     assert.equal(codeOf(await large.gql(query(12))), 'RESPONSE_TOO_LARGE')
   })
-  test('objects are not read further than the limit allows', async t => {
+  test('objects are not read further than the limit allows [D5]', async t => {
     const { reader } = large.core
     const { snapshot } = reader
     t.after(() => Object.assign(large.core, { reader }))

@@ -115,7 +115,7 @@ describe('several mutations in one operation', () => {
       c: { author: { name: 'C2' } },
     })
   })
-  test('stop at the one that fails, and keep what is done', async () => {
+  test('stop at the one that fails, and keep what is done [C16]', async () => {
     const query = `mutation {
       a: createUser(input: {name: "Done", email: "done@example.org"}) { id }
       b: createUser(input: {name: "Taken", email: "ada@example.org"}) { id }

@@ -108,7 +108,7 @@ describe('introspection', () => {
     const hint = await world.gql('{ usrs { id } }')
     assert.match(errorOf(hint).message, /Did you mean "users"/)
   })
-  test('introspection is refused while it is off, at any place; __typename is served', async t => {
+  test('introspection is refused while it is off, at any place; __typename is served [D11]', async t => {
     const world = await createWorld({ introspection: false })
     t.after(() => world.close())
     for (const query of [
@@ -158,7 +158,7 @@ describe('introspection', () => {
     assert.equal(codeOf(answered), 'NOT_FOUND')
     assert.match(errorOf(answered).message, /not found.*DUET_INTROSPECTION=on/)
   })
-  test('being off hides every name: near misses are reported without a suggestion', async t => {
+  test('being off hides every name: near misses are reported without a suggestion [D11]', async t => {
     const world = await createWorld({ introspection: false })
     t.after(() => world.close())
     const names = [
@@ -220,7 +220,7 @@ describe('introspection', () => {
         assert.doesNotMatch(answered.text, /did you mean/i, `${query}\n${answered.text}`)
       }
   })
-  test('deeper than graphql-js allows is refused even while it is on', async t => {
+  test('deeper than graphql-js allows is refused even while it is on [D11]', async t => {
     const world = await createWorld()
     t.after(() => world.close())
     const deep =

@@ -79,7 +79,7 @@ describe('a token with a subject', () => {
     assert.equal(gone.status, 204)
   })
 
-  test('that looks like an id speaks for nobody', async () => {
+  test('that looks like an id speaks for nobody [E17]', async () => {
     const hostile = await bearer('1', { name: 'Mallory' })
     assert.deepEqual(await dishesOf(world, hostile), [])
     refuses(
@@ -244,7 +244,7 @@ describe('the first write of a subject', () => {
     assert.deepEqual(await cooks(world, 'nameless'), [])
   })
 
-  test('with the address of another row takes nobody’s row over', async () => {
+  test('with the address of another row takes nobody’s row over [E17]', async () => {
     const headers = await bearer('mallory', { name: 'Mallory', email: 'ada@example.org' })
     refuses(
       await world.ask('POST /api/v1/dishes', { headers, body: { title: 'x' } }),
@@ -255,7 +255,7 @@ describe('the first write of a subject', () => {
     assert.deepEqual(await dishesOf(world, headers), [])
   })
 
-  test('of which two come at once, or ten, makes one row', async () => {
+  test('of which two come at once, or ten, makes one row [E17]', async () => {
     for (let round = 0; round < 5; round++) {
       const sub = `twins-${round}`
       const headers = await bearer(sub, { name: 'Twin', email: `${sub}@example.org` })
@@ -425,7 +425,7 @@ describe('a user who is deleted and comes back', () => {
     assert.deepEqual(await cooks(world, sub), [])
   }
 
-  test('stays deleted, whoever made the row and deleted it', async () => {
+  test('stays deleted, whoever made the row and deleted it [E17]', async () => {
     const claims = { name: 'Kit', email: 'kit@example.org' }
     const self = await bearer('kit', claims)
     const { json } = await world.ask('POST /api/v1/dishes', { headers: self, body: { title: 'x' } })

@@ -37,7 +37,7 @@ const countIn = async (table: string) =>
   Number((await world.rows(`select count(*) from ${table}`))[0]?.[0])
 const kept = () => countIn('replies')
 
-test('a pay whose answer was lost is answered again byte for byte, also when the order moved on since', async t => {
+test('a pay whose answer was lost is answered again byte for byte, also when the order moved on since [C4]', async t => {
   const lost = rounds(50, 5000)
   for (let round = 0; round < lost; round++) {
     const { id } = (await place(2)).json
@@ -54,7 +54,7 @@ test('a pay whose answer was lost is answered again byte for byte, also when the
   t.diagnostic(`${lost} answers`)
 })
 
-test('a key with another body, path or method is refused, does nothing, and keeps its first answer', async () => {
+test('a key with another body, path or method is refused, does nothing, and keeps its first answer [C5]', async () => {
   const key = freshKey()
   const first = await place(2, key)
   const orders = await countIn('orders')
@@ -77,7 +77,7 @@ test('a key with another body, path or method is refused, does nothing, and keep
   assert.equal((await place(2, key)).text, first.text)
 })
 
-test('twenty requests with one key at the same moment have one effect and one answer', async t => {
+test('twenty requests with one key at the same moment have one effect and one answer [C6]', async t => {
   const keys = rounds(25, 1000)
   for (let round = 0; round < keys; round++) {
     const before = await countIn('orders')
@@ -92,7 +92,7 @@ test('twenty requests with one key at the same moment have one effect and one an
   t.diagnostic(`${keys} times`)
 })
 
-test('a key is its caller’s own: with another’s key one gets an effect of one’s own', async () => {
+test('a key is its caller’s own: with another’s key one gets an effect of one’s own [C7]', async () => {
   for (let round = 0; round < 20; round++) {
     const key = freshKey()
     const [ben, cleo] = await Promise.all([place(2, key), place(3, key)])
@@ -104,7 +104,7 @@ test('a key is its caller’s own: with another’s key one gets an effect of on
   }
 })
 
-test('a key of another form than 1 to 255 visible ASCII characters is refused and keeps nothing', async () => {
+test('a key of another form than 1 to 255 visible ASCII characters is refused and keeps nothing [C8]', async () => {
   const before = await kept()
   const bad = [
     '""',
@@ -122,7 +122,7 @@ test('a key of another form than 1 to 255 visible ASCII characters is refused an
     assert.equal((await place(2, key)).status, 201, key)
 })
 
-test('a request that did nothing does not use its key up', async () => {
+test('a request that did nothing does not use its key up [C9]', async () => {
   const { id } = (await place(2)).json
   const key = freshKey()
   const headers = { 'Idempotency-Key': key }
@@ -197,7 +197,7 @@ test('a suspended user gets 403 and not the stored response, in both APIs; activ
   await checkInvariants(world.rows)
 })
 
-test('REST and GraphQL know one key as two', async () => {
+test('REST and GraphQL know one key as two [C5]', async () => {
   const key = freshKey()
   assert.equal((await createPost(2, key)).status, 200)
   const placed = await place(2, `${key}#createPost`)
@@ -229,7 +229,7 @@ test('an answer of millions of bytes is stored under a key, and replayed byte fo
   assert.ok(again.text === first.text)
 })
 
-test('after a day a key counts no more and is dropped in small batches, and a paid order stays paid once', async () => {
+test('after a day a key counts no more and is dropped in small batches, and a paid order stays paid once [C10]', async () => {
   const { id } = (await place(2)).json
   const key = freshKey()
   assert.equal((await pay(2, id, key)).status, 200)
@@ -270,7 +270,7 @@ test('after a day a key counts no more and is dropped in small batches, and a pa
   assert.equal((await place(2, young)).headers.get('idempotency-replayed'), 'true')
 })
 
-test('a service drops old responses at its start and then periodically, until it ends', async () => {
+test('a service drops old responses at its start and then periodically, until it ends [C10]', async () => {
   await place(2, freshKey())
   const { engine, core } = world
   const end = startPurging({ writer: engine, dialect: core.dialect, now: () => now, every: 20 })

@@ -66,7 +66,7 @@ before(async () => {
 after(() => world.close())
 
 describe('the table', () => {
-  test('the table has a row for every operation of REST, and no other', () => {
+  test('the table has a row for every operation of REST, and no other [F1, F9]', () => {
     const derived = [...routesOf(usualModel), ...content.actions].map(
       ({ method, path }) => `${method} ${path}`,
     )
@@ -82,7 +82,7 @@ describe('the table', () => {
     const inAll = mounted.filter(operation => !operation.endsWith('/aggregate'))
     assert.equal(inV1.length, inAll.length)
   })
-  test('the table has a row for every root field of GraphQL, and no other', () => {
+  test('the table has a row for every root field of GraphQL, and no other [F1]', () => {
     const { roots } = deriveSchema(usualModel)
     assert.deepEqual(Object.keys(graphql).toSorted(), [...roots.keys()].toSorted())
   })
@@ -108,7 +108,7 @@ describe('REST', () => {
   for (const [operation, { verdicts, path, body, raw, headers }] of Object.entries(allRest))
     for (const [index, viewer] of viewers.entries()) {
       const expected = verdicts[index] ?? 0
-      test(`${operation} by ${viewer} is ${expected}`, async () => {
+      test(`${operation} by ${viewer} is ${expected} [F1]`, async () => {
         const [method = ''] = operation.split(' ')
         const staged = isSafe(method) || expected >= 400 ? keptScene : sceneIn
         const isPaid = /\/(refund|receipt)$/.test(operation)
@@ -135,7 +135,7 @@ describe('GraphQL', () => {
   for (const [field, { verdicts, operation }] of Object.entries(graphql))
     for (const [index, viewer] of viewers.entries()) {
       const expected = verdicts[index]
-      test(`${field} by ${viewer} is ${expected}`, async () => {
+      test(`${field} by ${viewer} is ${expected} [F1]`, async () => {
         const staged = expected === 'ok' ? sceneIn : keptScene
         const scene = await staged(world, viewer === 'suspended', false)
         const before = expected === 'ok' ? [] : await contentOf(world, scene)
@@ -150,7 +150,7 @@ describe('GraphQL', () => {
     }
 })
 
-test('the two APIs give the same verdict on the same thing', () => {
+test('the two APIs give the same verdict on the same thing [F1]', () => {
   const pairs = {
     user: 'GET /users/:id',
     users: 'GET /users',
@@ -346,12 +346,12 @@ describe('every path of the schema', () => {
   }
   const toUsers = paths.filter(path => typeAt(path).name === 'User')
 
-  test('every path of the schema is walked: there are many, and some are seven levels long', () => {
+  test('every path of the schema is walked: there are many, and some are seven levels long [D19]', () => {
     assert.ok(toUsers.length > 30, `${toUsers.length}`)
     assert.ok(toUsers.some(path => path.length === 7))
   })
   for (const field of ['email', 'age'])
-    test(`every path of the schema to a user’s ${field} is closed to anonymous and open to any token`, async () => {
+    test(`every path of the schema to a user’s ${field} is closed to anonymous and open to any token [D19]`, async () => {
       for (const path of toUsers) {
         const query = queryOf(path, field)
         const refused = await world.gql(query)
@@ -377,7 +377,7 @@ describe('every path of the schema', () => {
       assert.equal(codeOf(answered), 'ok', answered.text)
     }
   })
-  test('in fragments, under aliases, merged and conditional, shows anonymous no closed field', async () => {
+  test('in fragments, under aliases, merged and conditional, shows anonymous no closed field [D19]', async () => {
     for (const query of [
       '{ posts { author { id: email } } }',
       '{ posts { ...P } } fragment P on Post { author { ...U } } fragment U on User { email }',
@@ -399,7 +399,7 @@ describe('every path of the schema', () => {
     ])
       assert.equal(codeOf(await world.gql(query)), 'ok')
   })
-  test('every path of the schema is judged anew for each who asks, though the document is known', async () => {
+  test('every path of the schema is judged anew for each who asks, though the document is known [G22]', async () => {
     const query = '{ posts { author { email } comments { author { age } } } }'
     for (const viewer of [2, 'anonymous', 1, 'anonymous', ids.ghost, 'anonymous'] as const)
       assert.equal(
@@ -531,7 +531,7 @@ describe('members that the caller may not set', () => {
   ]
   const values = ['admin', 'active', 1, true, null, { x: 1 }, [1]]
 
-  test('members that the caller may not set are refused by every input of GraphQL, and nothing changes', async () => {
+  test('members that the caller may not set are refused by every input of GraphQL, and nothing changes [F3]', async () => {
     const scene = await sceneIn(world, false)
     const inputs: Record<string, readonly [string, Record<string, unknown>]> = {
       createUser: [
@@ -569,7 +569,7 @@ describe('members that the caller may not set', () => {
     ['role', 'admin'],
     ['status', 'suspended'],
   ] as const)
-    test(`${member} is set by an admin, and by nobody else`, async () => {
+    test(`${member} is set by an admin, and by nobody else [F3]`, async () => {
       const scene = await sceneIn(world, false)
       const path = `/api/users/${scene.user}`
       for (const viewer of ['anonymous', scene.user] as const) {
@@ -611,7 +611,7 @@ describe('members that the caller may not set', () => {
   })
 })
 
-test('no spelling of a path, method or header lets a user reach what is an admin’s', async () => {
+test('no spelling of a path, method or header lets a user reach what is an admin’s [F5, G16]', async () => {
   const scene = await sceneIn(world, false)
   const before = await contentOf(world, scene)
   const path = `/api/products/${scene.product}`

@@ -223,7 +223,7 @@ describe('QUERY of GraphQL', () => {
     const again = await ask({ query: document, variables }, { 'If-None-Match': tag })
     assert.deepEqual([again.status, again.text], [304, ''])
   })
-  test('a mutation by QUERY is refused with 405, also under a key, and nothing is written', async () => {
+  test('a mutation by QUERY is refused with 405, also under a key, and nothing is written [D13]', async () => {
     const mutation = 'mutation { updateUser(id: "2", input: {age: 99}) { id } }'
     const answered = await ask({ query: mutation }, { 'Idempotency-Key': 'a' })
     assert.deepEqual([answered.status, answered.headers.get('allow')], [405, 'POST'])

@@ -97,7 +97,7 @@ test('in GraphQL the refusal is 429 with its code in extensions, whatever is acc
   }
 })
 
-test('each user has a limit of their own, with all tokens together, and anonymous another', async () => {
+test('each user has a limit of their own, with all tokens together, and anonymous another [H5]', async () => {
   const { world } = await limited(2)
   await useUp(world, 2, 2)
   isRefused(await world.ask('GET /api/posts', { as: 2 }), 2, 60)
@@ -107,7 +107,7 @@ test('each user has a limit of their own, with all tokens together, and anonymou
   assert.equal(left(await world.ask('GET /api/posts')), 1)
 })
 
-test('a bad token counts for the address, and is refused with it', async () => {
+test('a bad token counts for the address, and is refused with it [E15]', async () => {
   const { world } = await limited(2)
   const bad = { headers: { Authorization: 'Bearer a.b.c' } }
   assert.equal((await world.ask('GET /api/posts', bad)).status, 401)
@@ -136,7 +136,7 @@ test('probes, pages and preflights are not counted and say nothing of limits', a
   }
 })
 
-test('a refused write does nothing, is not read, and leaves its Idempotency-Key free', async () => {
+test('a refused write does nothing, is not read, and leaves its Idempotency-Key free [C9]', async () => {
   const { world, clock } = await limited(1)
   const headers = { 'Idempotency-Key': 'once' }
   const body = { title: 'New', content: 'new' }
@@ -166,7 +166,7 @@ test('near the limit a process waits for the total of all processes', async () =
   assert.equal(left(await world.ask('GET /api/posts')), 1)
 })
 
-test('over a socket the address counts, and X-Forwarded-For from trusted proxies alone', async () => {
+test('over a socket the address counts, and X-Forwarded-For from trusted proxies alone [H15]', async () => {
   for (const [proxies, expected] of [
     [[], [4, 3, 2, 1]],
     [['127.0.0.1'], [4, 4, 3, 3]],
@@ -198,7 +198,7 @@ const mutations = (count: number) =>
 const ageOf = async (world: World) =>
   (await world.rows('select age from users where id = 2'))[0]?.[0]
 
-test('an operation with n mutations counts n, and is refused before the first where that is above the limit', async () => {
+test('an operation with n mutations counts n, and is refused before the first where that is above the limit [C16, D20]', async () => {
   const { world } = await limited(10)
   const first = await world.gql(mutations(6), { as: 2 })
   assert.equal(first.status, 200)
@@ -215,7 +215,7 @@ test('an operation with n mutations counts n, and is refused before the first wh
   assert.equal((await world.gql('{ posts { id } }', { as: 2 })).status, 429)
 })
 
-test('above the limit of its address a token is refused before its signature is checked', async () => {
+test('above the limit of its address a token is refused before its signature is checked [E15]', async () => {
   const authenticate = createAuthenticator({ secret }, content.viewers, Date.now)
   let checks = 0
   const limiter = createLimiter({ limit: 3, now: () => Date.UTC(2026, 5, 1) })
@@ -244,7 +244,7 @@ test('above the limit of its address a token is refused before its signature is 
   assert.equal((await ask(2)).status, 200)
 })
 
-test('the sign-ups of one caller are limited, each one of an operation too, and those of an admin not', async () => {
+test('the sign-ups of one caller are limited, each one of an operation too, and those of an admin not [D20, F6]', async () => {
   const { world, clock } = await limited(1000, {
     creations: content.creationRates({ DUET_SIGNUP_RATE: 5 }),
   })

@@ -111,7 +111,7 @@ test('the page is for those who prefer HTML, each form with an ETag of its own',
   assert.notEqual(html.headers.get('etag'), json.headers.get('etag'))
 })
 
-test('the page escapes all that people wrote and lets nothing run or load', async () => {
+test('the page escapes all that people wrote and lets nothing run or load [G20]', async () => {
   const body = { name: '<script>alert(1)</script>"\'&', email: 'mean@example.org' }
   const { id: as } = (await world.ask('POST /api/users', { as: 1, body })).json
   const product = { name: '<img src=x onerror=alert(1)>', category: 'c', price: 2, stock: 5 }

@@ -84,7 +84,7 @@ const closed = {
   ],
 }
 for (const [entity, members] of Object.entries(closed))
-  test(`a ${entity} takes none of ${members.map(name => JSON.stringify(name)).join(', ')} from a caller`, async () => {
+  test(`a ${entity} takes none of ${members.map(name => JSON.stringify(name)).join(', ')} from a caller [F3]`, async () => {
     for (const member of members) {
       const { path = '', usual = () => ({}) } = makers[entity] ?? {}
       const text = `{${JSON.stringify(usual()).slice(1, -1)},${JSON.stringify(member)}:1}`

@@ -18,7 +18,7 @@ const without = (headers: Headers, ...names: string[]) =>
   Object.fromEntries([...headers].filter(([name]) => !names.includes(name)))
 
 for (const path of reads) {
-  test(`HEAD ${path} is GET without its body, of the same length`, async () => {
+  test(`HEAD ${path} is GET without its body, of the same length [G17]`, async () => {
     const got = await read(path, { 'X-Request-Id': 'same' })
     const head = await world.ask(`HEAD ${path}`, { as: 2, headers: { 'X-Request-Id': 'same' } })
     assert.equal(head.status, 200)
@@ -29,7 +29,7 @@ for (const path of reads) {
       without(got.headers, 'content-length'),
     )
   })
-  test(`GET ${path} says who may keep it and what it depends on`, async () => {
+  test(`GET ${path} says who may keep it and what it depends on [F8, G22]`, async () => {
     const { headers } = await read(path)
     assert.match(headers.get('etag') ?? '', /^"[\x21\x23-\x7e]+"$/)
     assert.equal(headers.get('x-content-type-options'), 'nosniff')
@@ -148,7 +148,7 @@ test('DUET_PUBLIC_MAX_AGE lets caches keep what anonymous may read, and nothing 
   await other.close()
 })
 
-test('a picture is an SVG that runs nothing, the same for ever for one id', async () => {
+test('a picture is an SVG that runs nothing, the same for ever for one id [G18]', async () => {
   const [first, again, other] = [
     await read('/api/users/2/avatar'),
     await read('/api/v1/users/2/avatar'),
@@ -173,7 +173,7 @@ test('a picture is an SVG that runs nothing, the same for ever for one id', asyn
   await fresh.close()
 })
 
-test('an unchanged picture is 304 and keeps its policy', async () => {
+test('an unchanged picture is 304 and keeps its policy [G18]', async () => {
   const headers = { 'If-None-Match': await tagOf('/api/users/2/avatar') }
   const answer = await read('/api/users/2/avatar', headers)
   assert.equal(answer.status, 304)

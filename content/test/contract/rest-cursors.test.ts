@@ -62,7 +62,7 @@ for (const [path, expected] of Object.entries(lists)) {
     assert.deepEqual((await get(`${path}?limit=1000`)).json.data.map(key), expected)
     assert.equal((await get(`${path}?limit=0`)).json.data.length, 1)
   })
-  test(`${path} takes no cursor of another list`, async () => {
+  test(`${path} takes no cursor of another list [G10]`, async () => {
     for (const other of Object.keys(lists).filter(other => other !== path)) {
       const { nextCursor } = (await get(`${other}?limit=3`)).json
       refuses(await get(`${path}?cursor=${nextCursor}`), 422, 'VALIDATION_ERROR', ['cursor'])

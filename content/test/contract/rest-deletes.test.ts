@@ -91,7 +91,7 @@ describe('deleting', () => {
 })
 
 describe('both APIs', () => {
-  test('what one API writes the other reads at once, fifty times over', async () => {
+  test('what one API writes the other reads at once, fifty times over [A19]', async () => {
     for (let n = 0; n < 50; n++) {
       await patch('/api/posts/1', { title: `rest ${n}` }, 2)
       const read = await world.gql('{ post(id: "1") { title } }')

@@ -171,7 +171,7 @@ test('accents count in a search', async () => {
   )
 })
 
-test('% and _ are letters in a search, and so is what a full-text index has for operators', async () => {
+test('% and _ are letters in a search, and so is what a full-text index has for operators [G12]', async () => {
   for (const needle of [
     '%',
     '%%%',
@@ -225,7 +225,7 @@ test('a long search is compared to its last letter', async () => {
   assert.equal((await kept({ search: long })).length, 1)
 })
 
-test('hundreds of random searches equal the plain definition', async () => {
+test('hundreds of random searches equal the plain definition [G12]', async () => {
   await fc.assert(
     fc.asyncProperty(needles, async search => {
       assert.deepEqual(await kept({ search }), contains(search))
@@ -271,7 +271,7 @@ test('a search or category that could not be stored is 422 and named', async () 
   refuses(await get('/api/users?role=%00'), 422, 'VALIDATION_ERROR', ['role'])
 })
 
-test('injections are searches and filters that find nothing', async () => {
+test('injections are searches and filters that find nothing [G13]', async () => {
   for (const text of [
     "' or 1=1 --",
     "'; drop table products; --",

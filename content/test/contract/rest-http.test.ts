@@ -30,7 +30,7 @@ const methodsAt = {
 const sorted = (list: string | null) => (list ?? '').split(', ').sort()
 
 for (const [path, methods] of Object.entries(methodsAt))
-  test(`${path} has ${methods}; any other method is 405 with Allow, before the token is looked at`, async () => {
+  test(`${path} has ${methods}; any other method is 405 with Allow, before the token is looked at [F9, G17]`, async () => {
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'QUERY', 'get']) {
       if (methods.split(', ').includes(method.toUpperCase())) continue
       for (const prefixed of [path, path.replace('/api', '/api/v1')]) {
@@ -122,7 +122,7 @@ test('a POST to a collection says below which parent its things are created', as
   assert.doesNotMatch(await messageOf('DELETE /api/posts'), /created/)
 })
 
-test('a method in a header or a parameter is no method', async () => {
+test('a method in a header or a parameter is no method [F5]', async () => {
   const headers = { 'X-HTTP-Method-Override': 'DELETE', 'X-Method-Override': 'DELETE' }
   assert.equal(
     (await world.ask('GET /api/products/1?_method=DELETE', { as: 1, headers })).status,
@@ -144,7 +144,7 @@ test('a sane request id comes back, in the header and in the error', async () =>
   }
 })
 
-test('any other request id is replaced by one of ours', async () => {
+test('any other request id is replaced by one of ours [G6]', async () => {
   for (const id of ['', 'a b', 'a'.repeat(129), '<script>', 'a\tb', '"', 'é', 'a,b', 'a;b', '{}']) {
     const { headers } = await read('/api/posts', { 'X-Request-Id': id })
     assert.match(
@@ -182,7 +182,7 @@ test('a bad token is refused on public reads too, and the challenge says so', as
     }
 })
 
-test('a URL of 4,096 characters is read, a longer one is 414', async () => {
+test('a URL of 4,096 characters is read, a longer one is 414 [G3]', async () => {
   const origin = 'http://localhost'
   const path = (length: number) =>
     `/api/posts?x=${'a'.repeat(length - origin.length - '/api/posts?x='.length)}`
@@ -191,7 +191,7 @@ test('a URL of 4,096 characters is read, a longer one is 414', async () => {
   refuses(await read(`/api/nothing${'/a'.repeat(4096)}`), 414, 'URI_TOO_LONG')
 })
 
-test('an answer that is no page loads nothing and is in no frame', async () => {
+test('an answer that is no page loads nothing and is in no frame [F8, G20]', async () => {
   const policy = "default-src 'none'; frame-ancestors 'none'"
   const lines = ['GET /api/posts', 'GET /api/posts/999', 'GET /nothing', 'GET /healthz']
   for (const line of [...lines, 'GET /graphql?query={__typename}', 'GET /assets/mark.svg']) {

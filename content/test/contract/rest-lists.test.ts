@@ -115,7 +115,7 @@ for (const [path, parameters] of [
   ['/api/products', ['limit', 'page', 'offset']],
   ['/api/posts', ['limit']],
 ] as const)
-  test(`a ${parameters.join(', ')} of ${path} that is no whole number is 422 and named`, async () => {
+  test(`a ${parameters.join(', ')} of ${path} that is no whole number is 422 and named [G9]`, async () => {
     for (const name of parameters)
       for (const form of noWholeNumbers) {
         const answer = await get(`${path}?${name}=${form}`)
@@ -259,7 +259,7 @@ test('a list without rows links to its first page alone', async () => {
   assert.deepEqual(Object.keys(links), ['first'])
 })
 
-test('a page far behind the last links back to the last', async () => {
+test('a page far behind the last links back to the last [G9]', async () => {
   const links = linksOf((await get('/api/products?page=500')).headers.get('link'))
   assert.deepEqual(links.prev, '/api/products?page=7')
   assert.equal(links.next, undefined)

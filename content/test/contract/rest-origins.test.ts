@@ -15,7 +15,7 @@ const read = readsOf(() => world)
 const exposed =
   'ETag, Link, Location, Allow, Accept-Query, Accept-Patch, Accept-Post, WWW-Authenticate, API-Version, Deprecation, Sunset, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, Idempotency-Replayed, Duet-Position, Duet-Position-Status, Duet-Ignored, Server-Timing'
 
-test('every origin may read by default, without credentials, and sees the headers of the contract', async () => {
+test('every origin may read by default, without credentials, and sees the headers of the contract [F8]', async () => {
   for (const path of [...reads, '/api/posts/99', '/api/nothing', '/api/posts?limit=x'])
     for (const origin of ['https://app.example.org', 'null', undefined]) {
       const { headers } = await read(path, origin === undefined ? {} : { Origin: origin })
@@ -131,7 +131,7 @@ const foreignOrigins = (): readonly string[] => {
   return all.filter(origin => !listed.includes(origin))
 }
 
-test('where origins are listed, just those may read, and Vary says Origin', async () => {
+test('where origins are listed, just those may read, and Vary says Origin [F8]', async () => {
   const other = await createWorld({ edge: { origins: listed } })
   const foreign = foreignOrigins()
   assert.ok(foreign.length >= 200, `${foreign.length}`)

@@ -132,7 +132,7 @@ for (const [path, body] of Object.entries(things)) {
       }
     }))
 
-  test(`of twenty writers of ${path} with one ETag exactly one wins`, async t => {
+  test(`of twenty writers of ${path} with one ETag exactly one wins [B11, C15]`, async t => {
     const races = rounds(1, 1000)
     for (let race = 0; race < races; race++) await raceFor(path, race)
     t.diagnostic(`${races} times`)

@@ -193,7 +193,7 @@ for (const path of [
   '/api/comments/{}/likes',
   '/api/products/{}',
 ])
-  test(`every form that is no id is 404 at ${path}`, async () => {
+  test(`every form that is no id is 404 at ${path} [G8]`, async () => {
     for (const form of noIds)
       refuses(await world.ask(`GET ${path.replace('{}', form)}`, { as: 2 }), 404, 'NOT_FOUND')
   })
@@ -203,7 +203,7 @@ test('the largest id that there can be names nothing yet', async () => {
     refuses(await world.ask(`GET /api/${path}/9007199254740991`, { as: 2 }), 404, 'NOT_FOUND')
 })
 
-test('a path with a malformed escape, or one of NUL, is 400', async () => {
+test('a path with a malformed escape, or one of NUL, is 400 [G16]', async () => {
   for (const path of [
     '/api/users/%',
     '/api/users/%2',

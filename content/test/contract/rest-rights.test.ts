@@ -157,7 +157,7 @@ test('the media type comes before the size, the size before the form, the form b
   refuses(await ask('{"bogus":1}', 'application/json'), 422, 'VALIDATION_ERROR', ['bogus'])
 })
 
-test('a body of exactly the limit is read, one byte more is 413, announced or chunked', async () => {
+test('a body of exactly the limit is read, one byte more is 413, announced or chunked [G5]', async () => {
   const padded = (size: number) => {
     const text = JSON.stringify({ title: 'Third' })
     return text + ' '.repeat(size - text.length)
@@ -176,7 +176,7 @@ test('a body of exactly the limit is read, one byte more is 413, announced or ch
   refuses(await ask('{}', length(99_999_999)), 413, 'PAYLOAD_TOO_LARGE')
 })
 
-test('a body that comes in chunks is cut off above the limit', async () => {
+test('a body that comes in chunks is cut off above the limit [G5]', async () => {
   const token = await world.token(1)
   const send = async (size: number) => {
     let left = size
@@ -200,7 +200,7 @@ test('a body that comes in chunks is cut off above the limit', async () => {
   assert.equal(await send(8_000_000), 413)
 })
 
-test('a token that its own user was suspended after writes no more, and still reads', async () => {
+test('a token that its own user was suspended after writes no more, and still reads [E6]', async () => {
   const own = await createWorld()
   assert.equal((await own.ask('PATCH /api/users/2', { as: 2, body: {} })).status, 200)
   await own.ask('PATCH /api/users/2', { as: 1, body: { status: 'suspended' } })
@@ -209,7 +209,7 @@ test('a token that its own user was suspended after writes no more, and still re
   await own.close()
 })
 
-test('a suspended admin writes nothing either', async () => {
+test('a suspended admin writes nothing either [E6]', async () => {
   const own = await createWorld()
   const suspended = await own.ask('PATCH /api/users/1', { as: 1, body: { status: 'suspended' } })
   assert.equal(suspended.status, 200)
@@ -223,7 +223,7 @@ test('a suspended admin writes nothing either', async () => {
   await own.close()
 })
 
-test('the role is the one in the token, whatever the user of it is', async () => {
+test('the role is the one in the token, whatever the user of it is [E6]', async () => {
   const ask = async (id: number, role: 'user' | 'admin', line: string, body?: unknown) =>
     world.ask(line, { headers: { Authorization: `Bearer ${await world.token(id, role)}` }, body })
   refuses(await ask(1, 'user', 'PATCH /api/products/1', { stock: 1 }), 403, 'FORBIDDEN')

@@ -45,7 +45,7 @@ const texts = [
 ] as const
 
 for (const [entity, member, most, trimmed] of texts) {
-  test(`the ${member} of a ${entity} has 1 to ${most} code points, emoji and accents counted alike`, async () => {
+  test(`the ${member} of a ${entity} has 1 to ${most} code points, emoji and accents counted alike [G11]`, async () => {
     for (const letter of ['a', 'é', '張', '😀', '𝒳', '\u0301', '"', '\\', '\u0001']) {
       await keeps(entity, member, letter.repeat(most))
       await faults(entity, member, letter.repeat(most + 1))
@@ -62,7 +62,7 @@ for (const [entity, member, most, trimmed] of texts) {
       await keeps(entity, member, `${space}${'a'.repeat(most)}${space}`, 'a'.repeat(most))
     } else await keeps(entity, member, space)
   })
-  test(`the ${member} of a ${entity} has no NUL and no lone surrogate`, async () => {
+  test(`the ${member} of a ${entity} has no NUL and no lone surrogate [G11]`, async () => {
     for (const text of ['\0', 'a\0b', '\ud800', 'a\udc00', '\udc00\ud800', '😀'.slice(0, 1)])
       await faults(entity, member, text)
   })
@@ -72,7 +72,7 @@ for (const [entity, member, most, trimmed] of texts) {
   })
 }
 
-test('any text comes back as it was sent, to the code unit', async () => {
+test('any text comes back as it was sent, to the code unit [G11]', async () => {
   const text = fc
     .string({ unit: anyCharacter, minLength: 1, maxLength: 60 })
     .filter(value => !value.includes('\0'))
@@ -137,7 +137,7 @@ test('a stock is a whole number from 0 to 2^31 - 1', async () => {
     await faults('product', 'stock', stock)
 })
 
-test('an image is an absolute http or https URL of at most 2,048 characters without credentials, or null', async () => {
+test('an image is an absolute http or https URL of at most 2,048 characters without credentials, or null [F7, G19]', async () => {
   const long = (length: number) =>
     `https://a.example/${'x'.repeat(length - 'https://a.example/'.length)}`
   for (const image of [

@@ -92,7 +92,7 @@ describe('over SMTP', () => {
     ['quotes and commas', '"Eve", Q', 'Hello "Eve", Q,', /^"\\"Eve\\", Q" <person\d+@/],
   ]
   for (const [what, name, hello, to] of names)
-    test(`a name with ${what} stays a name`, async t => {
+    test(`a name with ${what} stays a name [G6]`, async t => {
       const { server, world } = await posted(t)
       const { json: made } = await signUp(world, { name })
       const message = await server.next()
@@ -110,7 +110,7 @@ describe('over SMTP', () => {
     assert.ok(html.includes('Hello &lt;img src=&quot;x&quot;&gt; &amp; &#39;Eve&#39;,'), html)
   })
 
-  test('an address gets five messages in an hour at most', async t => {
+  test('an address gets five messages in an hour at most [F6]', async t => {
     let now = Date.now()
     const { server, world } = await posted(t, {}, { now: () => now })
     for (let asked = 0; asked < 7; asked++) assert.equal((await verify(world, 3, 3)).status, 202)
@@ -130,7 +130,7 @@ describe('over SMTP', () => {
     await server.next().catch(() => assert.fail('none after an hour'))
   })
 
-  test('a user gets ten messages in an hour at most, whatever addresses they give', async t => {
+  test('a user gets ten messages in an hour at most, whatever addresses they give [F6]', async t => {
     let now = Date.now()
     const { server, world } = await posted(t, {}, { now: () => now })
     const askAgain = async (address: string) => {
@@ -234,7 +234,7 @@ describe('a mail server that fails', () => {
     assert.ok(server.connections() <= 4)
   })
 
-  test('a mail server that fails and never speaks is given up', async t => {
+  test('a mail server that fails and never speaks is given up [F10]', async t => {
     const { world } = await unanswered(t, 50)
     await signsUp(world)
     await until('two tries are given up', () => failures(world).length >= 2)

@@ -559,7 +559,7 @@ test('links lead to the version that the request came in with', async () => {
   assert.deepEqual(named._links.self, { href: '/api/posts/1' })
 })
 
-test('a key that was used in one version is not replayed to another', async () => {
+test('a key that was used in one version is not replayed to another [C5]', async () => {
   const key = { 'Idempotency-Key': 'one-version' }
   const body = { name: 'Desk', category: 'room', price: 50 }
   const first = await ask('POST /api/products', key, 1, body)

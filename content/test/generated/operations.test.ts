@@ -58,7 +58,7 @@ const answeredAlike = (
       look = watchReader(world.core)
     })
     after(() => world.close())
-    test(`${runs} generated operations are answered to the letter as by graphql-js`, async t => {
+    test(`${runs} generated operations are answered to the letter as by graphql-js [G21]`, async t => {
       t.diagnostic(`seed ${seed}`)
       let letters = 0
       let errors = 0
@@ -80,7 +80,7 @@ const answeredAlike = (
       // A few may all be of next to nothing.
       if (runs >= 50) assert.ok(letters / runs > 100, 'the answers hold something')
     })
-    test('each asked the store once, in one moment, with one statement a level at the most', t => {
+    test('each asked the store once, in one moment, with one statement a level at the most [D17]', t => {
       for (const { reads, texts, levels } of kept) {
         assert.ok(reads <= 1, 'one read')
         // On PostgreSQL, where each statement is a round trip, all levels are one.
@@ -98,7 +98,7 @@ const answeredAlike = (
     })
   })
 
-test('ten users, their posts, comments and authors are a statement a level, or one for them all', async t => {
+test('ten users, their posts, comments and authors are a statement a level, or one for them all [D17]', async t => {
   const world = await createWorld({ rows: largeRows() })
   t.after(() => world.close())
   // Run as a whole in another thread, its statements would not be seen.

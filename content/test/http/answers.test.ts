@@ -77,7 +77,7 @@ const sentHeaders = [
   'traceparent',
 ]
 
-test('nothing in a path, a query or a header becomes a header of the answer, or breaks it', async () => {
+test('nothing in a path, a query or a header becomes a header of the answer, or breaks it [G6]', async () => {
   const asked: (readonly [string, Asking])[] = [
     ...payloads.flatMap(payload =>
       places.map(place => [`GET ${place(payload)}`, { as: 2 }] as const),
@@ -124,7 +124,7 @@ const described = async (): Promise<readonly string[]> => {
   )
 }
 
-test('text that a browser could run is served as data that none runs, whatever it accepts', async t => {
+test('text that a browser could run is served as data that none runs, whatever it accepts [G20]', async t => {
   const own = await createWorld()
   t.after(() => own.close())
   for (const [line, as, body] of [
@@ -174,7 +174,7 @@ const besides = [
   ...['/assets/mark.svg', '/verify-email', '/favicon.ico', '/nothing', '/api/nothing', '/api/v9'],
 ]
 
-test('an answer of whatever route is in no frame, is what its type says, and names no program', async () => {
+test('an answer of whatever route is in no frame, is what its type says, and names no program [F8]', async () => {
   const methods = ['GET', 'HEAD', 'POST', 'OPTIONS']
   const lines = [
     ...(await described()),
@@ -192,6 +192,6 @@ test('an answer of whatever route is in no frame, is what its type says, and nam
       }
 })
 
-test('requests of four callers at once get each their own answer, and one ETag stands for one text', async () => {
+test('requests of four callers at once get each their own answer, and one ETag stands for one text [G22]', async () => {
   assert.ok((await mixedAnswers(1)) > 300)
 })

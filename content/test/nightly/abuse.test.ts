@@ -127,7 +127,7 @@ const whole = async (
 /** The samples after two minutes, or of the second half of a shorter run. */
 const warmOf = (samples: readonly number[]) => samples.slice(Math.min(120, samples.length / 2))
 
-test(`${minutes} minutes of mixed abuse lose nothing, and take ${mostResident} MiB in the mean after two minutes and no more in the end than then`, async t => {
+test(`${minutes} minutes of mixed abuse lose nothing, and take ${mostResident} MiB in the mean after two minutes and no more in the end than then [A22]`, async t => {
   const found = await abuse(t, {})
   await whole(t, found)
   const warm = warmOf(found.samples)
@@ -136,7 +136,7 @@ test(`${minutes} minutes of mixed abuse lose nothing, and take ${mostResident} M
   assert.ok(mean(warm.slice(half)) <= 1.2 * mean(warm.slice(0, half)))
 })
 
-test(`${minutes} minutes of mixed abuse find a service with a heap of 256 MiB alive, in ${mostResident} MiB in the mean after two minutes`, async t => {
+test(`${minutes} minutes of mixed abuse find a service with a heap of 256 MiB alive, in ${mostResident} MiB in the mean after two minutes [A23]`, async t => {
   const found = await abuse(t, {
     NODE_OPTIONS: '--max-old-space-size=256 --max-semi-space-size=8',
   })

@@ -10,7 +10,7 @@ import { raceThreads } from '../support/threads-race.ts'
 const wanted = Number(process.env.DUET_TEST_HITS ?? 1_000_000)
 const seed = Number(process.env.DUET_SEED ?? Date.now() % 2 ** 31)
 
-test(`of ${wanted} answers from the cache none is older than it may be (DUET_SEED=${seed})`, async t => {
+test(`of ${wanted} answers from the cache none is older than it may be (DUET_SEED=${seed}) [A19]`, async t => {
   const { hits, writes, faults } = await raceAnswers({
     hits: wanted,
     most: 10 * wanted,
@@ -61,7 +61,7 @@ import { raceAnswers } from './content/test/support/answers-race.ts'
 const changes = 'src/engines/sqlite/changes.ts'
 const old = /showed \d+ after \d+ had been told/
 
-test('changes that are told only after the commit let older answers through, and the race finds them', async () => {
+test('changes that are told only after the commit let older answers through, and the race finds them [A19]', async () => {
   assert.match((await raceWith(changes, late, [settling, telling]))[0] ?? 'none', old)
 })
 

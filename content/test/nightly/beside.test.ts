@@ -78,7 +78,7 @@ const beside = async (t: TestContext, one: ReturnType<typeof greedy>) => {
 /** No more windows of a minute than this are begun meanwhile. */
 const windows = Math.ceil(seconds / 60) + 1
 
-test('beside a caller ten times above its rate all others are served, and it gets 429 for the rest', async t => {
+test('beside a caller ten times above its rate all others are served, and it gets 429 for the rest [H5]', async t => {
   const token = issuers[1].token({ ...times, sub: '2' })
   const requests = [{ method: 'GET', path: '/api/posts/1', headers: from('198.51.100.1', token) }]
   const { ok, statuses } = await beside(t, greedy((limit / 60) * 10, requests))
@@ -86,7 +86,7 @@ test('beside a caller ten times above its rate all others are served, and it get
   assert.ok(ok <= windows * limit && (statuses[429] ?? 0) > 0, JSON.stringify(statuses))
 })
 
-test('beside a stream of documents that are slow to validate all others are served', async t => {
+test('beside a stream of documents that are slow to validate all others are served [D9]', async t => {
   const documents = operations.filter(({ name }) =>
     /merged|conflict|circle|share fragments|variables that|fields that nobody/.test(name),
   )
@@ -100,7 +100,7 @@ test('beside a stream of documents that are slow to validate all others are serv
   assert.ok((statuses[200] ?? 0) > 100 && (statuses[429] ?? 0) > 0, JSON.stringify(statuses))
 })
 
-test('beside a stream of forged signatures all others are served, and none of them is', async t => {
+test('beside a stream of forged signatures all others are served, and none of them is [E15]', async t => {
   const requests = Array.from({ length: 2000 }, (_, n) => {
     const forged = strangers[n % 2]?.token({ ...times, sub: String(n + 1) })
     return { method: 'GET', path: '/api/users', headers: from('198.51.100.3', forged) }

@@ -20,7 +20,7 @@ describe('two services on a cluster with synchronous replication', { skip }, () 
   after(() => stage?.end())
 
   for (const kind of kinds)
-    test(`${rounds} rounds, ${kind}: nothing acknowledged is lost, nothing is done twice`, async t => {
+    test(`${rounds} rounds, ${kind}: nothing acknowledged is lost, nothing is done twice [B1]`, async t => {
       t.diagnostic(`DUET_TEST_SEED=${seed}`)
       const all = await roundsOf(stage, { kind, count: rounds, seed })
       found.set(kind, all)

@@ -79,7 +79,7 @@ const keeps = ({ goodput, peak, withoutRetryAfter }: Awaited<ReturnType<typeof c
   assert.equal(withoutRetryAfter, 0)
 }
 
-test('of twice what it can serve 95 % of the excess is refused with Retry-After, and one in a hundred waits in vain at most', t =>
+test('of twice what it can serve 95 % of the excess is refused with Retry-After, and one in a hundred waits in vain at most [H2]', t =>
   inThree(t, async () => {
     const told = await crowd(t, service, 2)
     keeps(told)
@@ -89,10 +89,10 @@ test('of twice what it can serve 95 % of the excess is refused with Retry-After,
   }))
 
 for (const times of [5, 10])
-  test(`at ${times} times what it can serve a service goes on serving, and all its probes are answered`, t =>
+  test(`at ${times} times what it can serve a service goes on serving, and all its probes are answered [H1, H11]`, t =>
     inThree(t, async () => keeps(await crowd(t, service, times))))
 
-test('seconds after ten times what it can serve, from clients that try again at once, it serves as before', t =>
+test('seconds after ten times what it can serve, from clients that try again at once, it serves as before [H3]', t =>
   inThree(t, async () => {
     const told = await crowd(t, service, 10, 3)
     keeps(told)
@@ -104,7 +104,7 @@ test('seconds after ten times what it can serve, from clients that try again at 
   }))
 
 // The control.
-test('where nobody is refused, clients wait in vain at four times what it can serve', async t => {
+test('where nobody is refused, clients wait in vain at four times what it can serve [H2]', async t => {
   await service.end()
   service = await started({ DUET_QUEUE_WAIT: '60000', DUET_QUEUE_SIZE: '1000000' })
   await inThree(t, async () => {

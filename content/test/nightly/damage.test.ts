@@ -150,7 +150,7 @@ const become = async (right: ReadonlyMap<string, string>, owners: ReadonlyMap<st
   return isDamaged ? 'unwell' : isAlike ? 'alike' : 'garbled'
 }
 
-test(`${rounds} changed bytes of a store crash nothing, hold nobody up, and bring no row of another table`, async t => {
+test(`${rounds} changed bytes of a store crash nothing, hold nobody up, and bring no row of another table [A9]`, async t => {
   t.diagnostic(`DUET_TEST_SEED=${seed}`)
   writeFileSync(file, whole)
   const [pages, owners, right] = [pagesRead(), ownersOfTexts(), new Map<string, string>()]
@@ -180,7 +180,7 @@ const namesIn = (name: string): readonly unknown[] => {
   return names
 }
 
-test(`${rounds} changed bytes of the log each cost the writes from there on, and none before`, async t => {
+test(`${rounds} changed bytes of the log each cost the writes from there on, and none before [A9]`, async t => {
   t.diagnostic(`DUET_TEST_SEED=${seed}`)
   const own = await createWorld()
   t.after(() => own.close())

@@ -81,7 +81,7 @@ const askAll = async (from: number, to: number, make: (n: number) => string) => 
   await Promise.all(Array.from({ length: clients }, client))
 }
 
-test(`${count} documents that are new each time take at most ${mostMore} MiB more in the mean than 200 usual requests`, async t => {
+test(`${count} documents that are new each time take at most ${mostMore} MiB more in the mean than 200 usual requests [D18]`, async t => {
   const usual = 5 * kinds.length
   await askAll(0, 200, n => documentOf(n % usual))
   const before = resident()

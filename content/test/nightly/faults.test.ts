@@ -86,7 +86,7 @@ for (const [calls, fault, planned] of [
   ['pwrite64', 'writes to the disk that fail', 200],
 ] as const) {
   const rounds = Number(wanted ?? planned)
-  test(`${rounds} rounds of ${fault} end the service within a second, and keys heal what was in doubt`, {
+  test(`${rounds} rounds of ${fault} end the service within a second, and keys heal what was in doubt [A4, A5, C12]`, {
     skip,
   }, async t => {
     let stopped = 0
@@ -126,7 +126,7 @@ for (const [calls, fault, planned] of [
   })
 }
 
-test('a writer that takes a failed commit for undone and goes on is wrong: the row comes back', {
+test('a writer that takes a failed commit for undone and goes on is wrong: the row comes back [A4]', {
   skip,
 }, async () => {
   const writer = fileURLToPath(new URL('careless-writer.ts', import.meta.url))
@@ -236,7 +236,7 @@ const fillDisk = async (minDisk: number) => {
 }
 
 const fills = Number(wanted ?? 20)
-test(`a disk that is full keeps all that was acknowledged and takes writes when there is room, ${fills} times`, {
+test(`a disk that is full keeps all that was acknowledged and takes writes when there is room, ${fills} times [A7]`, {
   skip: skipDisk,
 }, async t => {
   let count = 0
@@ -254,7 +254,7 @@ test(`a disk that is full keeps all that was acknowledged and takes writes when 
   t.diagnostic(`${count} writes`)
 })
 
-test(`below the least room writes are refused before the disk is full, ${fills} times`, {
+test(`below the least room writes are refused before the disk is full, ${fills} times [A7]`, {
   skip: skipDisk,
 }, async t => {
   let count = 0

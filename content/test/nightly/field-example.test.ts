@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { named, testsThatTell } from '../support/field-example.ts'
 
-test('of all tests those that CONTRIBUTING names fail with an added field, and no other', async t => {
+test('of all tests those that CONTRIBUTING names fail with an added field, and no other [I1]', async t => {
   const told = await testsThatTell([])
   for (const [file, names] of told) t.diagnostic(`${file}: ${names.join(' / ')}`)
   assert.deepEqual(

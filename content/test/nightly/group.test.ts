@@ -12,7 +12,7 @@ for (const [milliseconds, times, together] of [
   [3, 10, 20],
   [200, 25, 48],
 ] as const)
-  test(`with ${milliseconds} ms more for each sync 64 callers write ${times} times what one does, ${together} or more in a commit`, {
+  test(`with ${milliseconds} ms more for each sync 64 callers write ${times} times what one does, ${together} or more in a commit [A8]`, {
     skip,
   }, async t => {
     const { stdout } = await promisify(execFile)(

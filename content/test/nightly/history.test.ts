@@ -70,7 +70,7 @@ describe('three services on one store', { skip: noDatabase }, () => {
     return { begun: Infinity, ended: Infinity, deeds: [...deeds, ...counts] }
   }
 
-  test(`${operations} operations on 50 posts, their comments and pairs of products have an order`, async t => {
+  test(`${operations} operations on 50 posts, their comments and pairs of products have an order [B11]`, async t => {
     const history = await happen({ ...plan, operations, write: withIfMatch })
     const whole = [...history, await lastRead()]
     assert.deepEqual(faultsOf(whole).slice(0, 3), [])
@@ -81,7 +81,7 @@ describe('three services on one store', { skip: noDatabase }, () => {
     )
   })
 
-  test('writes over what was read, whatever came between, lose updates, and the history shows it', async () => {
+  test('writes over what was read, whatever came between, lose updates, and the history shows it [B11]', async () => {
     const few = { operations: 2000, keys: 3, write: withoutIfMatch }
     const faults = faultsOf(await happen({ ...plan, ...few }))
     assert.match(faults[0] ?? 'none', /^lost update/)

@@ -16,7 +16,7 @@ before(async () => {
 })
 after(() => world.close())
 
-test(`${injections.length} texts of SQL as each parameter have the status of a harmless text, and change nothing`, async t => {
+test(`${injections.length} texts of SQL as each parameter have the status of a harmless text, and change nothing [G13]`, async t => {
   const document = (await world.ask('GET /api/openapi.json')).json
   const places = placesIn(document, resolverOf(document))
   const before = await stateOf(world.rows)
@@ -36,7 +36,7 @@ test(`${injections.length} texts of SQL as each parameter have the status of a h
   assert.deepEqual(await stateOf(world.rows), before)
 })
 
-test(`${injections.length} texts of SQL in each text of a body are stored as they are, and change nothing else`, async () => {
+test(`${injections.length} texts of SQL in each text of a body are stored as they are, and change nothing else [G13]`, async () => {
   const members = [
     ['/api/users/2', 'name', 'users'],
     ['/api/users/2', 'email', 'users'],
@@ -64,7 +64,7 @@ test(`${injections.length} texts of SQL in each text of a body are stored as the
   }
 })
 
-test('5,000 bodies with a member that is not the caller’s are refused, and change nothing', async t => {
+test('5,000 bodies with a member that is not the caller’s are refused, and change nothing [F3]', async t => {
   const seed = Number(process.env.DUET_TEST_SEED ?? randomInt(2 ** 31))
   t.diagnostic(`DUET_TEST_SEED=${seed}`)
   const before = await stateOf(world.rows)
@@ -78,7 +78,7 @@ test('5,000 bodies with a member that is not the caller’s are refused, and cha
   assert.deepEqual(await stateOf(world.rows), before)
 })
 
-test('while introspection is off, thousands of near misses have no suggestion', async t => {
+test('while introspection is off, thousands of near misses have no suggestion [D11]', async t => {
   const closed = await createWorld({ introspection: false })
   t.after(() => closed.close())
   const { schema } = deriveSchema(usualModel)

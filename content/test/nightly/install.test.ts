@@ -46,7 +46,7 @@ before(async () => {
   assert.equal(failed, false, stderr)
 })
 
-test('an install without scripts and without packages for development serves', async () => {
+test('an install without scripts and without packages for development serves [I5]', async () => {
   const service = await serveBy(join(folder, 'bin/duet'), fresh().settings)
   for (const path of ['/api/products', '/graphql?query={__typename}', '/docs', '/readyz'])
     assert.equal((await fetch(`${service.url}${path}`)).status, 200, path)
@@ -56,7 +56,7 @@ test('an install without scripts and without packages for development serves', a
 const alone = ['-rn', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh']
 const mayBeAlone = spawnSync('unshare', [...alone, 'true']).status === 0
 
-test('what is installed starts and answers without a network', {
+test('what is installed starts and answers without a network [I6]', {
   skip: !mayBeAlone && 'NOT TESTED: no program may be cut off from the network here',
 }, async () => {
   const settings = { ...fresh().settings, DUET_PORT: '0' }
@@ -65,7 +65,7 @@ test('what is installed starts and answers without a network', {
   assert.equal(stdout, 'answered 200\n', stderr)
 })
 
-test('a packed archive, unpacked and installed out of the cache of npm, starts and answers without a network', {
+test('a packed archive, unpacked and installed out of the cache of npm, starts and answers without a network [I6]', {
   skip: !mayBeAlone && 'NOT TESTED: no program may be cut off from the network here',
 }, async () => {
   const away = folderOf('packed').folder
@@ -85,7 +85,7 @@ test('a packed archive, unpacked and installed out of the cache of npm, starts a
   assert.equal(stdout, 'answered 200\n', stderr)
 })
 
-test('a package that is not the one of the lock file is not installed', async () => {
+test('a package that is not the one of the lock file is not installed [I5]', async () => {
   const changed = bareCopy()
   const file = join(changed, 'package-lock.json')
   const lock = JSON.parse(readFileSync(file, 'utf8'))
@@ -96,7 +96,7 @@ test('a package that is not the one of the lock file is not installed', async ()
   assert.match(stderr, /EINTEGRITY/)
 })
 
-test('no package of the service has a known fault that is high', async t => {
+test('no package of the service has a known fault that is high [I4]', async t => {
   const audit = ['audit', '--omit=dev', '--audit-level=high']
   const { failed, stdout, stderr } = await inside(folder, 'npm', audit)
   if (/audit endpoint returned an error|ENOTFOUND|ECONNREFUSED/.test(stderr))

@@ -34,7 +34,7 @@ const payWith = async (
   }
 }
 
-test(`${kills} times kill -9 amid pays: with its key each is paid once, and its answer stays the same`, async t => {
+test(`${kills} times kill -9 amid pays: with its key each is paid once, and its answer stays the same [C4, C11]`, async t => {
   const { rows, settings } = fresh()
   let service = serve(settings)
   const workload = await prepareOrders(await service, 1_000_000)

@@ -8,7 +8,7 @@ const rounds = Number(process.env.DUET_TEST_ROUNDS ?? 1000)
 /** So many on a store before the next has a fresh one: after each all rows are read. */
 const onStore = 100
 
-test(`${rounds} times kill -9 under writes lose no acknowledged write`, async t => {
+test(`${rounds} times kill -9 under writes lose no acknowledged write [A1]`, async t => {
   const { fresh } = folderOf('kill')
   let acknowledged = 0
   for (let left = rounds; left > 0; left -= onStore) {
@@ -19,7 +19,7 @@ test(`${rounds} times kill -9 under writes lose no acknowledged write`, async t 
 })
 
 const restarts = Math.ceil(rounds / 25)
-test(`${restarts} times kill -9 amid the restart after a kill -9 lose no acknowledged write either`, async t => {
+test(`${restarts} times kill -9 amid the restart after a kill -9 lose no acknowledged write either [A6]`, async t => {
   const { file, settings } = folderOf('kill-restart').fresh()
   t.diagnostic(`${await killRounds(restarts, file, settings, 5)} writes were acknowledged`)
 })
@@ -34,7 +34,7 @@ const dieOfMemory = async (service: Service) => {
 }
 
 const deaths = Math.ceil(rounds / 50)
-test(`${deaths} deaths by memory under writes lose no acknowledged write`, async t => {
+test(`${deaths} deaths by memory under writes lose no acknowledged write [A23]`, async t => {
   const { file, settings } = folderOf('memory').fresh()
   const little = { ...settings, NODE_OPTIONS: starved }
   t.diagnostic(`${await killRounds(deaths, file, little, 0, dieOfMemory)} writes were acknowledged`)

@@ -19,7 +19,7 @@ const endless = {
 const perRead = 2500
 const rounds = 5
 
-test(`while ${rounds} reads hold their snapshots until they are cut off, each beside ${perRead} writes, the log stays below 128 MiB, and below 64 after`, async t => {
+test(`while ${rounds} reads hold their snapshots until they are cut off, each beside ${perRead} writes, the log stays below 128 MiB, and below 64 after [A10]`, async t => {
   const world = await createWorld({ engine: { readers: 1, readTimeout: 5000, sync: 'full' } })
   t.after(() => world.close())
   const bytes = () => statSync(`${world.file}-wal`).size

@@ -23,7 +23,7 @@ const closed = {
 
 const paths = spellings(Object.keys(closed))
 
-test(`${paths.length} spellings of paths lead nobody to what is not theirs`, async () => {
+test(`${paths.length} spellings of paths lead nobody to what is not theirs [G16]`, async () => {
   const sizes = ['--users', '5', '--posts', '5', '--comments', '5', '--products', '5']
   assert.equal((await duet(['seed', ...sizes], settings)).code, 0)
   const service = await serve(settings)

@@ -26,7 +26,7 @@ describe('a service on PostgreSQL, for long', { skip: noPostgres }, () => {
     ['kill', 2.5],
   ] as const) {
     const crashes = Math.ceil(rounds * planned)
-    test(`outlives ${crashes} crashes of the server (${how})`, async t => {
+    test(`outlives ${crashes} crashes of the server (${how}) [B1]`, async t => {
       const workload = await workloadWith()
       t.diagnostic(JSON.stringify(await crashRounds(workload, server, Array(crashes).fill(how))))
       await workload.service.end()
@@ -34,7 +34,7 @@ describe('a service on PostgreSQL, for long', { skip: noPostgres }, () => {
   }
 
   // The control: what the rounds look for is there where nobody waits for the disk.
-  test('loses what was acknowledged where commits do not wait, and the rounds show it', async () => {
+  test('loses what was acknowledged where commits do not wait, and the rounds show it [B1]', async () => {
     const careless = await startPostgres()
     const workload = await startWorkload(await freshOn(careless))
     await assert.rejects(crashRounds(workload, careless, Array(5).fill('immediate')))
@@ -42,7 +42,7 @@ describe('a service on PostgreSQL, for long', { skip: noPostgres }, () => {
     await careless.end()
   })
 
-  test(`does nothing twice where the replies to ${rounds * 60} commits are lost`, async () => {
+  test(`does nothing twice where the replies to ${rounds * 60} commits are lost [B3]`, async () => {
     const { workload, proxy } = await wiredWorkload()
     await losePays(workload, proxy, rounds * 50)
     await losePaysWithoutKey(workload, proxy, rounds * 5)
@@ -50,24 +50,24 @@ describe('a service on PostgreSQL, for long', { skip: noPostgres }, () => {
     await workload.service.end()
   })
 
-  test(`hardly notices that ${rounds * 30} sessions are ended`, async t => {
+  test(`hardly notices that ${rounds * 30} sessions are ended [B2]`, async t => {
     const workload = await workloadWith()
     t.diagnostic(JSON.stringify(await cutRounds(workload, server, rounds * 30)))
     await workload.service.end()
   })
 
-  test('answers while its wire is silent, however long', async () => {
+  test('answers while its wire is silent, however long [B4]', async () => {
     const { workload, proxy } = await wiredWorkload()
     await silentWire(workload, proxy.faults, 20)
   })
 
-  test('reports the database as unavailable until it is back, after five minutes', async () => {
+  test('reports the database as unavailable until it is back, after five minutes [B5, H11]', async () => {
     const { workload, proxy } = await wiredWorkload()
     await away(workload, proxy.faults, 5, 300)
     await workload.service.end()
   })
 
-  test(`tries again what was locked crosswise ${rounds * 5} times, in ${rounds * 500} writes`, async t => {
+  test(`tries again what was locked crosswise ${rounds * 5} times, in ${rounds * 500} writes [B8]`, async t => {
     const workload = await crossableWorkload(server)
     t.diagnostic(JSON.stringify(await crossing(workload, rounds * 5, rounds * 500)))
     await workload.service.end()

@@ -129,7 +129,7 @@ const simulate = async (
   return { sum, told, promises }
 }
 
-test(`${cuts} power cuts lose no acknowledged write and leave nothing half done`, {
+test(`${cuts} power cuts lose no acknowledged write and leave nothing half done [A2, A3, A5]`, {
   skip,
 }, async t => {
   // So many rounds that more than a thousand writes are acknowledged.
@@ -143,7 +143,7 @@ test(`${cuts} power cuts lose no acknowledged write and leave nothing half done`
   )
 })
 
-test('a writer that does not wait for the disk loses acknowledged writes in the same simulation', {
+test('a writer that does not wait for the disk loses acknowledged writes in the same simulation [A2]', {
   skip,
 }, async t => {
   const { sum, told } = await simulate('lax', Math.min(cuts, 300))
@@ -152,7 +152,7 @@ test('a writer that does not wait for the disk loses acknowledged writes in the 
   assert.equal(sum.damaged + sum.unreadable + sum.halves, 0)
 })
 
-test('on a disk that is never synced power cuts damage the store in the same simulation', {
+test('on a disk that is never synced power cuts damage the store in the same simulation [A2]', {
   skip,
 }, async t => {
   const { sum, told } = await simulate('lax', Math.min(cuts, 300), { syncs: false })

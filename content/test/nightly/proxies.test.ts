@@ -48,9 +48,10 @@ const agree = async (port: number) => {
   }
 }
 
-test(`${cases.length} requests that are ambiguous hide none in them`, () => agree(service.port))
+test(`${cases.length} requests that are ambiguous hide none in them [G1]`, () =>
+  agree(service.port))
 
-test(`${cases.length} requests that are ambiguous hide none in them from HAProxy`, {
+test(`${cases.length} requests that are ambiguous hide none in them from HAProxy [G1]`, {
   skip: noHaproxy,
 }, async () => {
   const proxy = await startHaproxy([service.port])
@@ -58,7 +59,7 @@ test(`${cases.length} requests that are ambiguous hide none in them from HAProxy
   await proxy.end()
 })
 
-test(`${cases.length} requests that are ambiguous hide none in them from nginx`, {
+test(`${cases.length} requests that are ambiguous hide none in them from nginx [G1]`, {
   skip: noNginx,
 }, async () => {
   const proxy = await startNginx(service.port)

@@ -30,7 +30,7 @@ const raced = async (count: number, pays: number, rows: Look, settings: Settings
   return `${count * pays} pays, ${count} effects, ${replays} replays`
 }
 
-test(`of 50 pays of an order at the same moment exactly one takes effect, ${orders} times`, async t => {
+test(`of 50 pays of an order at the same moment exactly one takes effect, ${orders} times [C1]`, async t => {
   const { rows, settings } = folderOf('race').fresh()
   t.diagnostic(await raced(orders, 50, rows, settings))
   await checkInvariants(rows)

@@ -7,13 +7,13 @@ import { assertUnnoticed } from '../support/steady-load.ts'
 
 const restarts = Number(process.env.DUET_TEST_ROUNDS ?? 20)
 
-test(`${restarts} restarts in turn behind HAProxy at up to 300 requests a second fail no request`, {
+test(`${restarts} restarts in turn behind HAProxy at up to 300 requests a second fail no request [H10]`, {
   skip: noDatabase || noHaproxy,
 }, async t => {
   assertUnnoticed(await rollingRounds(restarts), text => t.diagnostic(text))
 })
 
-test('without a wait at the end callers do notice: it is needed, and this sees it', {
+test('without a wait at the end callers do notice: it is needed, and this sees it [H10]', {
   skip: noDatabase || noHaproxy,
 }, async () => {
   let noticed = 0

@@ -18,7 +18,7 @@ before(async () => {
 })
 after(() => world.close())
 
-test(`${searches} random searches find what the plain definition says`, async t => {
+test(`${searches} random searches find what the plain definition says [G12]`, async t => {
   t.diagnostic(`DUET_TEST_SEED=${seed}`)
   const names = words.map(word => folded(word.trim()))
   await fc.assert(
@@ -34,7 +34,7 @@ test(`${searches} random searches find what the plain definition says`, async t 
   )
 })
 
-test(`of random searches among ${products} rows each is answered`, async t => {
+test(`of random searches among ${products} rows each is answered [G12]`, async t => {
   const { settings } = folderOf('searches').fresh()
   const few = ['--users', '10', '--posts', '10', '--comments', '10']
   const seeding = start(['seed', ...few, '--products', String(products)], settings)

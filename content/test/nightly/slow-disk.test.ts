@@ -69,7 +69,7 @@ const loaded = async ({ port }: Service) => {
 const mostOf = (times: readonly number[]): number =>
   times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? 0
 
-test(`with ${slow} ms more for each sync reads take no more than twice their time beside the same writes`, {
+test(`with ${slow} ms more for each sync reads take no more than twice their time beside the same writes [A8]`, {
   skip,
 }, async t => {
   const found = []
@@ -90,7 +90,7 @@ test(`with ${slow} ms more for each sync reads take no more than twice their tim
   assert.ok(Math.min(...found.map(({ usual, delayed }) => delayed / usual)) <= 2)
 })
 
-test(`with ${slow} ms more for each sync no turn of the event loop takes more than 20 ms, and writes that find too many waiting are 503`, {
+test(`with ${slow} ms more for each sync no turn of the event loop takes more than 20 ms, and writes that find too many waiting are 503 [A8]`, {
   skip,
 }, async t => {
   const held = `--import=${new URL('../../../test/support/held.mjs', import.meta.url)}`

@@ -61,7 +61,7 @@ const kinds = [
 ] as const
 
 for (const [name, first] of kinds)
-  test(`${count} connections that are slow with ${name} are all ended, and others are served meanwhile`, {
+  test(`${count} connections that are slow with ${name} are all ended, and others are served meanwhile [G2]`, {
     skip,
   }, async t => {
     await fetch(`${service.url}/healthz`)
@@ -111,7 +111,7 @@ const unread = () => {
   }
 }
 
-test(`${count} connections whose clients take nothing of large answers are all ended, and others are served after the first are refused`, {
+test(`${count} connections whose clients take nothing of large answers are all ended, and others are served after the first are refused [G2]`, {
   skip,
 }, async t => {
   const token = await mint({ sub: 1, role: 'user', ttl: 3600 }, secret, Date.now())

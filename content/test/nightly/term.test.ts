@@ -7,7 +7,7 @@ import { endedUnderLoad } from '../store/term-rounds.ts'
 const rounds = Number(process.env.DUET_TEST_ROUNDS ?? 100)
 const { fresh } = folderOf('term')
 
-test(`${rounds} times SIGTERM under load cuts nobody, loses no acknowledged write, and carries the log over`, async t => {
+test(`${rounds} times SIGTERM under load cuts nobody, loses no acknowledged write, and carries the log over [H8]`, async t => {
   let acknowledged = 0
   const lane = async (first: number) => {
     const store = fresh()

@@ -5,7 +5,7 @@ import { seedMany } from './seed-many.ts'
 
 const reads = 100
 
-test(`${reads} reads that each run until their time is up leave nothing behind: the next one is served`, async () => {
+test(`${reads} reads that each run until their time is up leave nothing behind: the next one is served [D6]`, async () => {
   const { settings } = folderOf('time-limit').fresh()
   await seedMany(settings, 100)
   const service = await serve({ ...settings, DUET_READ_TIMEOUT: '10', DUET_CACHE: '0' })

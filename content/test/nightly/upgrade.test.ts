@@ -88,7 +88,7 @@ describe('a store under traffic, on an older PostgreSQL', { skip }, () => {
     await until('orders are paid', () => traffic.paid.size >= enough)
   }
 
-  test('takes writes while it is copied, and again where a switch fails after they were ended', async () => {
+  test('takes writes while it is copied, and again where a switch fails after they were ended [B12]', async () => {
     await ordersArePaid(20)
     const copied = await run('copy')
     assert.equal(copied.code, 0, copied.faults)
@@ -102,7 +102,7 @@ describe('a store under traffic, on an older PostgreSQL', { skip }, () => {
     assert.equal(await ask(databaseOf(older), 'show default_transaction_read_only'), 'off')
   })
 
-  test('is carried to a newer one without a restart: nothing acknowledged is lost, nothing is done twice', async t => {
+  test('is carried to a newer one without a restart: nothing acknowledged is lost, nothing is done twice [B12]', async t => {
     const body = { name: 'Held' }
     const written = await client.ask('PATCH /api/users/1', { as: 1, body })
     held = written.headers.get('duet-position') ?? ''
@@ -127,7 +127,7 @@ describe('a store under traffic, on an older PostgreSQL', { skip }, () => {
     t.diagnostic(`${traffic.placed.size + traffic.paid.size} writes acknowledged, none lost`)
   })
 
-  test('keeps its counts, and takes no write on the older one any more', async () => {
+  test('keeps its counts, and takes no write on the older one any more [B12]', async () => {
     assert.equal(await ask(databaseOf(newer), wrongCounts), 0)
     const session = await connected(databaseOf(older))
     await assert.rejects(session.query(`update users set name = 'Late' where id = 1`), {
@@ -136,7 +136,7 @@ describe('a store under traffic, on an older PostgreSQL', { skip }, () => {
     await session.end()
   })
 
-  test('answers a position from before as held, and one beyond the end of the older log as lost', async () => {
+  test('answers a position from before as held, and one beyond the end of the older log as lost [B12]', async () => {
     const status = 'duet-position-status'
     await until(
       'the new timeline is known',

@@ -91,7 +91,7 @@ const cases: readonly (readonly [string, string, RegExp, Parameters<typeof witho
 ]
 
 for (const [what, line, fault, take] of cases)
-  test(`a document that lacks ${what} does not hold for ${line}`, async () => {
+  test(`a document that lacks ${what} does not hold for ${line} [F9, I1]`, async () => {
     const got = { ...(await world.ask(line)), isAnonymous: true }
     assert.equal((await without(() => {}))(line, got), undefined)
     assert.match((await without(take))(line, got) ?? '', fault)

@@ -154,7 +154,7 @@ describe('the start page', () => {
     assert.doesNotMatch(production, /schema\.graphql/)
   })
 
-  test('text from outside is escaped', async () => {
+  test('text from outside is escaped [G20]', async () => {
     const version = '<script>alert("1")</script>'
     const body = await (await get('/', {}, { start: { ...start, version } })).text()
     assert.ok(!body.includes('<script>'))

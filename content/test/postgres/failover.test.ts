@@ -69,7 +69,7 @@ describe('a service that is told of two servers', { skip: noReplica }, () => {
   let held = ''
   let lost = { id: 0, position: '' }
 
-  test('goes on with the other when that is promoted, and leaves one that takes no more writes at once', async () => {
+  test('goes on with the other when that is promoted, and leaves one that takes no more writes at once [B1]', async () => {
     held = (await addUser()).headers.get('duet-position') ?? ''
     await second.received()
     // What is written from now on is lost with the old one.
@@ -121,7 +121,7 @@ describe('a service that is told of two servers', { skip: noReplica }, () => {
     assert.match(headers.get('duet-position') ?? '', /^2-/)
   })
 
-  test('does not go back to the old one, even when it says that it takes writes and the new one is gone', async () => {
+  test('does not go back to the old one, even when it says that it takes writes and the new one is gone [B1]', async () => {
     await ask(
       `${first.url}?options=-c%20default_transaction_read_only%3Doff`,
       'alter system reset default_transaction_read_only',
@@ -237,7 +237,7 @@ describe('a commit that its synchronous standby has not confirmed', { skip: noRe
 
   let unseen: Awaited<ReturnType<typeof begun>>
 
-  test('makes the service look for another primary again and again before it is given up', async () => {
+  test('makes the service look for another primary again and again before it is given up [B1]', async () => {
     unseen = await begun('unseen')
     const before = searches
     let isAnswered = false

@@ -29,7 +29,7 @@ describe('a service on PostgreSQL', { skip: noPostgres }, () => {
 
   const { workloadWith, wiredWorkload } = workloadsOn(() => server)
 
-  test('a service outlives a crash of the server, and loses nothing that was acknowledged', async t => {
+  test('a service outlives a crash of the server, and loses nothing that was acknowledged [B1]', async t => {
     const workload = await workloadWith()
     const told = await crashRounds(workload, server, ['kill'])
     t.diagnostic(JSON.stringify(told))
@@ -37,7 +37,7 @@ describe('a service on PostgreSQL', { skip: noPostgres }, () => {
   })
 
   describe('that has', { concurrency: true }, () => {
-    test('a service that lost the reply to a commit says so, and does nothing twice', async () => {
+    test('a service that lost the reply to a commit says so, and does nothing twice [B3, C12]', async () => {
       const { workload, proxy } = await wiredWorkload()
       await losePays(workload, proxy, 8)
       await losePaysWithoutKey(workload, proxy, 4)
@@ -46,18 +46,18 @@ describe('a service on PostgreSQL', { skip: noPostgres }, () => {
       await workload.service.end()
     })
 
-    test('a service with a silent wire answers while it is silent', async () => {
+    test('a service with a silent wire answers while it is silent [B4]', async () => {
       const { workload, proxy } = await wiredWorkload()
       await silentWire(workload, proxy.faults, 2)
     })
 
-    test('a service without its database says so until it is back', async () => {
+    test('a service without its database says so until it is back [B5, H11]', async () => {
       const { workload, proxy } = await wiredWorkload()
       await away(workload, proxy.faults, 5)
       await workload.service.end()
     })
 
-    test('a service with a locked database answers while it is locked, and writes nothing late', async () => {
+    test('a service with a locked database answers while it is locked, and writes nothing late [B6, D6]', async () => {
       const workload = await workloadWith({ DUET_READ_TIMEOUT: '500', DUET_PG_POOL: '2' })
       await slowReads(workload)
       await fullPool(workload)
@@ -65,18 +65,18 @@ describe('a service on PostgreSQL', { skip: noPostgres }, () => {
       await workload.service.end()
     })
 
-    test('a service without the right to its database does not start, and says why', () =>
+    test('a service without the right to its database does not start, and says why [B5]', () =>
       refused(server))
   })
 
   describe('under load', { concurrency: true }, () => {
-    test('a service hardly notices sessions that are ended', async t => {
+    test('a service hardly notices sessions that are ended [B2]', async t => {
       const workload = await workloadWith()
       t.diagnostic(JSON.stringify(await cutRounds(workload, server, 5)))
       await workload.service.end()
     })
 
-    test('a service tries again what was locked crosswise', async t => {
+    test('a service tries again what was locked crosswise [B8]', async t => {
       const workload = await crossableWorkload(server)
       t.diagnostic(JSON.stringify(await crossing(workload, 2)))
       await workload.service.end()

@@ -46,7 +46,7 @@ describe('a migration outside a transaction', { skip: noDatabase }, () => {
     assert.deepEqual(await appliedIn(url), [...names, indexes.name])
   })
 
-  test('a migration outside a transaction that was broken off is run again, and what it left half done is made anew', async () => {
+  test('a migration outside a transaction that was broken off is run again, and what it left half done is made anew [A20]', async () => {
     const url = await migrated()
     const holder = await held(url)
     const run = migrate(url, all)

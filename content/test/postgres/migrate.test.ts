@@ -132,7 +132,7 @@ describe('a store in PostgreSQL', { skip: noDatabase }, () => {
   })
 
   for (const count of [2, 10])
-    test(`a store in PostgreSQL that is empty is migrated once by ${count} processes that start at once`, async () => {
+    test(`a store in PostgreSQL that is empty is migrated once by ${count} processes that start at once [A20]`, async () => {
       const { url } = await freshDatabase()
       const settings = settingsOf(url)
       const serving = Array.from({ length: count / 2 }, () => serve(settings, '--migrate'))

@@ -71,7 +71,7 @@ describe('two processes', { skip }, () => {
     return lines
   }
 
-  test('pays of an order at the same moment, over both: exactly one takes effect, 50 times', async t => {
+  test('pays of an order at the same moment, over both: exactly one takes effect, 50 times [B11, C1]', async t => {
     const workload = await prepareOrders(service, 500)
     const orders = await workload.placeMany(50)
     let replays = 0
@@ -85,7 +85,7 @@ describe('two processes', { skip }, () => {
     t.diagnostic(`${replays} answers were replayed`)
   })
 
-  test('one key at the same moment to both: one effect, and the same answer from each', async () => {
+  test('one key at the same moment to both: one effect, and the same answer from each [C6]', async () => {
     const workload = await prepareOrders(service, 500)
     const lines = await inTurn(10, () => openLine(service.port))
     for (let round = 0; round < 10; round++) {
@@ -154,7 +154,7 @@ describe('two processes', { skip }, () => {
     assert.equal(clients.filter(({ seen }) => seen.cut).length, 0)
   })
 
-  test('SIGTERM to the first ends all with exit code 0, cuts none of 16 busy clients and loses nothing acknowledged', async t => {
+  test('SIGTERM to the first ends all with exit code 0, cuts none of 16 busy clients and loses nothing acknowledged [H8]', async t => {
     const acknowledged: string[] = []
     const others = new Set<number>()
     const writing = Array.from({ length: 16 }, async (_, name) => {

@@ -90,7 +90,7 @@ describe('on PostgreSQL', { skip: noDatabase }, () => {
     assert.equal(await stock(), before)
   })
 
-  test('of 300 orders of one product at one moment one holds a connection while it waits, other writes pass them, and none is refused but for the stock', async t => {
+  test('of 300 orders of one product at one moment one holds a connection while it waits, other writes pass them, and none is refused but for the stock [B13]', async t => {
     const body = { name: 'Vase', category: 'c', price: 5, stock: 200 }
     const vase = (await world.ask('POST /api/products', { as: 1, body })).json.id
     const items = [{ productId: vase, quantity: 1 }]

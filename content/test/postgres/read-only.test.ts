@@ -64,7 +64,7 @@ describe('a database that is read-only', { skip: noPostgres }, () => {
     assert.equal((await client.ask('GET /api/products')).status, 200)
   }
 
-  test('says so by itself, without a write, when all sessions are told, and when it is over', async () => {
+  test('says so by itself, without a write, when all sessions are told, and when it is over [B14]', async () => {
     await isWritable()
     await ask(url, 'alter system set default_transaction_read_only = on')
     await ask(url, 'select pg_reload_conf()')
@@ -79,7 +79,7 @@ describe('a database that is read-only', { skip: noPostgres }, () => {
     )
   })
 
-  test('says so by a write that fails where only new sessions are told, and notices the end by itself', async () => {
+  test('says so by a write that fails where only new sessions are told, and notices the end by itself [B14]', async () => {
     const name = new URL(url).pathname.slice(1)
     await ask(url, `alter database ${name} set default_transaction_read_only = on`)
     await ask(

@@ -91,7 +91,7 @@ test("a read that names the position of a write sees it at once, and is the repl
   })
 })
 
-test('a write is seen by the very next read that names it, 200 times', { skip }, async () => {
+test('a write is seen by the very next read that names it, 200 times [A19]', { skip }, async () => {
   for (let round = 0; round < 200; round++) {
     const { name, position } = await rename()
     const headers = { 'Duet-Position': position }

@@ -18,7 +18,7 @@ describe('on PostgreSQL', { skip: noDatabase }, () => {
     return json.data
   }
 
-  test('a number of eight bytes, which the driver gives as text, is a number in an answer', async () => {
+  test('a number of eight bytes, which the driver gives as text, is a number in an answer [B10]', async () => {
     const largest = 9_007_199_254_740_990
     await world.change(
       'insert into products (id, name, name_key, category, price, created_at) values (?1, ?2, ?2, ?2, 99999999999, -1)',
@@ -33,7 +33,7 @@ describe('on PostgreSQL', { skip: noDatabase }, () => {
     )
   })
 
-  test('the longest texts that are indexed are stored, and longer ones refused', async () => {
+  test('the longest texts that are indexed are stored, and longer ones refused [B10]', async () => {
     const host = `${'d'.repeat(60)}.${'e'.repeat(60)}.${'f'.repeat(60)}.example`
     const email = (length: number) => `${'l'.repeat(length - host.length - 1)}@${host}`
     const sign = (name: string, address: string) =>
@@ -57,7 +57,7 @@ describe('on PostgreSQL', { skip: noDatabase }, () => {
   })
 
   for (const far of ['9223372036854775807', '9223372036854775808', '9'.repeat(40)]) {
-    test(`a page or an offset of ${far} is empty`, async () => {
+    test(`a page or an offset of ${far} is empty [B10, G9]`, async () => {
       for (const parameter of ['page', 'offset'])
         assert.deepEqual(await dataOf(`/api/products?${parameter}=${far}`), [])
     })
@@ -81,7 +81,7 @@ describe('on PostgreSQL', { skip: noDatabase }, () => {
     assert.deepEqual(json.data.users, [{ id: '1' }])
   })
 
-  test('texts that PostgreSQL cannot keep are refused before it sees them', async () => {
+  test('texts that PostgreSQL cannot keep are refused before it sees them [B10]', async () => {
     const post = { title: 'a\0b', content: 'x' }
     for (const title of ['a\0b', 'a\ud800', '\udfffb'])
       refuses(

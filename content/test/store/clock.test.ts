@@ -48,7 +48,7 @@ const pageAt = async (cursor: string | undefined): Promise<Page> => {
 }
 
 for (const [name, moment] of Object.entries(moments)) {
-  test(`where the clock is ${name}, ids ascend, times are the clock's, and a walk by cursors goes on where it was`, async () => {
+  test(`where the clock is ${name}, ids ascend, times are the clock's, and a walk by cursors goes on where it was [A21]`, async () => {
     clock = noon
     const first = await post('first')
     const ids: number[] = []
@@ -69,7 +69,7 @@ for (const [name, moment] of Object.entries(moments)) {
     )
   })
 
-  test(`where the clock is ${name}, a token counts by its times, and no longer than it should`, async () => {
+  test(`where the clock is ${name}, a token counts by its times, and no longer than it should [A21]`, async () => {
     clock = moment
     const me = async (made: number) =>
       (await world.ask('GET /api/users/1', { headers: await from(made) })).status
@@ -78,7 +78,7 @@ for (const [name, moment] of Object.entries(moments)) {
   })
 }
 
-test('a pay that is sent again with its key after the clock went back a day has its one effect', async () => {
+test('a pay that is sent again with its key after the clock went back a day has its one effect [A21]', async () => {
   clock = noon
   const order = await world.ask('POST /api/orders', {
     headers: await from(clock),

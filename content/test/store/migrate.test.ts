@@ -88,7 +88,7 @@ test('a store is brought from any of its earlier states to the newest, with its 
   assert.equal(query(file, 'select count(*) as n from products')[0]?.n, 1)
 })
 
-test('a migration that fails leaves nothing of itself and nothing of those before it', () => {
+test('a migration that fails leaves nothing of itself and nothing of those before it [A20]', () => {
   const { file } = fresh()
   migrateSqlite(file, known)
   const before = hashOf(file)
@@ -199,7 +199,7 @@ test('what a store lacks can be asked without a change to it, and none is made b
   assert.equal(hashOf(file), before)
 })
 
-test('of several that migrate one store at once, one applies and the others find it done', async () => {
+test('of several that migrate one store at once, one applies and the others find it done [A20]', async () => {
   const { file } = fresh()
   const code = `import { migrateSqlite } from '#engines/sqlite/migrate.ts'
     import { historyFor } from './test/history.ts'

@@ -51,7 +51,7 @@ const line = (digits: number) =>
   })
 
 for (const [code, digits] of currencies)
-  test(`amounts in ${code} are exact sums of whole minor units`, async t => {
+  test(`amounts in ${code} are exact sums of whole minor units [C13]`, async t => {
     const orders = rounds(30, 33_334)
     const { world, sell, order } = await shop(code, digits)
     await fc.assert(
@@ -71,7 +71,7 @@ for (const [code, digits] of currencies)
     t.diagnostic(`${orders} orders`)
   })
 
-test('an order that comes to more than a whole number can be is refused, and takes nothing', async () => {
+test('an order that comes to more than a whole number can be is refused, and takes nothing [C13]', async () => {
   const { world, sell, order } = await shop('KWD', 3)
   const dear = await Promise.all(Array.from({ length: 10 }, () => sell(999_999_999_990n, 5000)))
   const items = dear.map(productId => ({ productId, quantity: 1000 }))
@@ -84,7 +84,7 @@ test('an order that comes to more than a whole number can be is refused, and tak
   await checkInvariants(world.rows, new Map(dear.map(id => [id, 5000])))
 })
 
-test('fifty buyers of ten pieces get ten, at the price of that moment, and the others are refused', async t => {
+test('fifty buyers of ten pieces get ten, at the price of that moment, and the others are refused [C14]', async t => {
   const { world, sell } = await shop('USD', 2)
   const stock = new Map<number, number>()
   const sales = rounds(1, 1000)
@@ -124,7 +124,7 @@ const sellOut = async (world: World, product: number) => {
   }
 }
 
-test('quantities that are no whole number from 1 to 1000 order nothing', async () => {
+test('quantities that are no whole number from 1 to 1000 order nothing [C13]', async () => {
   const { world, sell } = await shop('USD', 2)
   const product = await sell(1n, 5000)
   for (const quantity of [

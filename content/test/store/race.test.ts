@@ -21,7 +21,7 @@ const paid = rounds(onPostgres ? 30 : 60, 200)
 const ended = rounds(onPostgres ? 15 : 30, 2000)
 const enders = isPlanned ? 50 : 20
 
-test('of 20 pays of an order at the same moment exactly one takes effect, each time', async t => {
+test('of 20 pays of an order at the same moment exactly one takes effect, each time [C1]', async t => {
   const { rows, settings } = await freshStore()
   const service = await serve({ ...settings, ...refusesNone })
   const workload = await prepareOrders(service, 1000)
@@ -66,7 +66,7 @@ test('of 20 pays of an order at the same moment exactly one takes effect, each t
   t.diagnostic(`${paid} orders, ${replays} answers were replayed`)
 })
 
-test('of pays and cancels at the same moment one takes effect, and the stock is right after either', async t => {
+test('of pays and cancels at the same moment one takes effect, and the stock is right after either [C2]', async t => {
   const { rows, settings } = await freshStore()
   const service = await serve({ ...settings, ...refusesNone })
   const workload = await prepareOrders(service, 3 * ended)
@@ -120,7 +120,7 @@ const unguardedPay = (store: Store, order: number): Job => ({
   answer: null,
 })
 
-test('without its guard the same transition happens more than once, and the invariants fail', async t => {
+test('without its guard the same transition happens more than once, and the invariants fail [C1, I1]', async t => {
   const world = await createWorld()
   t.after(() => world.close())
   const made = await world.ask('POST /api/orders', {

@@ -13,17 +13,17 @@ import { handedOverRounds } from './restart-rounds.ts'
 
 const { fresh } = folderOf('serve')
 
-test('kill -9 under writes, twice, loses no acknowledged write', async t => {
+test('kill -9 under writes, twice, loses no acknowledged write [A1]', async t => {
   const { file, settings } = fresh()
   t.diagnostic(`${await killRounds(2, file, settings)} writes were acknowledged`)
 })
 
-test('kill -9 amid the restart after a kill -9 loses no acknowledged write either', async t => {
+test('kill -9 amid the restart after a kill -9 loses no acknowledged write either [A6]', async t => {
   const { file, settings } = fresh()
   t.diagnostic(`${await killRounds(1, file, settings, 2)} writes were acknowledged`)
 })
 
-test('a second service on one store refuses with a line that says what to do, and the first goes on', async () => {
+test('a second service on one store refuses with a line that says what to do, and the first goes on [A12]', async () => {
   const { file, settings } = fresh()
   const first = await serve(settings)
   assert.equal((await fetch(`${first.url}/readyz`)).status, 200)
@@ -76,7 +76,7 @@ test('with DUET_STORE_WAIT a second service waits for the end of the first, then
   assert.deepEqual(await second.closed, [0, null])
 })
 
-test('the lock of a service that was killed is not left behind', async () => {
+test('the lock of a service that was killed is not left behind [A12]', async () => {
   const { file, settings } = fresh()
   const service = await serve(settings)
   await service.end('SIGKILL')
@@ -90,7 +90,7 @@ const signUp = (service: Service, email: string) =>
     body: JSON.stringify({ name: 'One', email }),
   })
 
-test('when its file is replaced, a service acknowledges no further write, says so and ends with 1', async () => {
+test('when its file is replaced, a service acknowledges no further write, says so and ends with 1 [A12]', async () => {
   const { file, settings } = fresh()
   const service = await serve(settings)
   assert.equal((await signUp(service, 'before@example.org')).status, 201)
@@ -108,7 +108,7 @@ test('when its file is replaced, a service acknowledges no further write, says s
   assert.match(service.stdout(), /"level":60,.*was deleted, moved or replaced/)
 })
 
-test('when its file is deleted, a service without any request ends with 1', async () => {
+test('when its file is deleted, a service without any request ends with 1 [A12]', async () => {
   const { file, settings } = fresh()
   const service = await serve(settings)
   rmSync(file)
@@ -117,7 +117,7 @@ test('when its file is deleted, a service without any request ends with 1', asyn
   assert.match(service.stderr(), /was deleted, moved or replaced while it was served/)
 })
 
-test('when its log is deleted, a service acknowledges no further write, keeps those before, and ends with 1', async () => {
+test('when its log is deleted, a service acknowledges no further write, keeps those before, and ends with 1 [A12]', async () => {
   const { file, settings } = fresh()
   const service = await serve(settings)
   assert.equal((await signUp(service, 'before@example.org')).status, 201)
@@ -134,7 +134,7 @@ test('when its log is deleted, a service acknowledges no further write, keeps th
   await again.end()
 })
 
-test('when its log is replaced, a service without any request ends with 1', async () => {
+test('when its log is replaced, a service without any request ends with 1 [A12]', async () => {
   const { file, settings } = fresh()
   const service = await serve(settings)
   assert.equal((await signUp(service, 'before@example.org')).status, 201)
@@ -145,7 +145,7 @@ test('when its log is replaced, a service without any request ends with 1', asyn
   assert.match(service.stderr(), /the log \S+-wal of the store was deleted, moved or replaced/)
 })
 
-test('a log that is emptied is no reason to end', async () => {
+test('a log that is emptied is no reason to end [A12]', async () => {
   const { file, settings } = fresh()
   const service = await serve(settings)
   assert.equal((await signUp(service, 'before@example.org')).status, 201)
@@ -166,7 +166,7 @@ test('a store that was not there is not left behind empty by a lock that came to
   assert.equal(existsSync(file), false)
 })
 
-test('restarts on a socket that outlives the service fail no request, lose no write and do none twice', async t => {
+test('restarts on a socket that outlives the service fail no request, lose no write and do none twice [H10]', async t => {
   const { rows, settings } = fresh()
   await handedOverRounds(2, rows, settings, text => t.diagnostic(text), 100)
 })

@@ -15,7 +15,7 @@ const welcome = message('R', Buffer.alloc(4))
 const ready = message('Z', Buffer.from('I'))
 const ended = message('E', Buffer.from('SFATAL\0VFATAL\0C57P01\0Mterminating connection\0\0'))
 
-test('a session that is ended in the very turn in which it is made fails its work, and nothing else', async () => {
+test('a session that is ended in the very turn in which it is made fails its work, and nothing else [B2]', async () => {
   const server = createServer(socket => {
     socket.on('error', () => {})
     socket.once('data', () => socket.end(Buffer.concat([welcome, ready, ended])))

@@ -37,7 +37,7 @@ test('nobody knows of a position on a newer timeline, or where a beginning was n
 const moved = [...promoted, timeline('b', 5, 0x400n), timeline('b', 6, 0x50n)]
 const there = { number: 6, system: 'b', earlier: 4 }
 
-test('a position in the log of an earlier system is held up to where that was left, whatever the log of the next one says', () => {
+test('a position in the log of an earlier system is held up to where that was left, whatever the log of the next one says [B12]', () => {
   assert.equal(positionStatus('4-0/400', there, moved), 'held')
   assert.equal(positionStatus('4-0/401', there, moved), 'lost')
   assert.equal(positionStatus('1-0/100', there, moved), 'held')
@@ -46,7 +46,7 @@ test('a position in the log of an earlier system is held up to where that was le
   assert.equal(positionStatus('5-0/51', there, moved), 'lost')
 })
 
-test('nobody knows of a position that may be of either of two systems', () => {
+test('nobody knows of a position that may be of either of two systems [B12]', () => {
   const mixed = [timeline('a', 1, null), timeline('b', 1, null)]
   const unsaid = { number: 1, system: 'b', earlier: 0 }
   assert.equal(positionStatus('1-0/1', unsaid, mixed), 'unknown')

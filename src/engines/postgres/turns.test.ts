@@ -44,7 +44,7 @@ describe('the rows that a job changes are found in its statements', () => {
 
 const late = () => new Error('late')
 
-test('work waits for all before it under one of its names, and others pass', async () => {
+test('work waits for all before it under one of its names, and others pass [B13]', async () => {
   const { run, waiting } = createTurns()
   const order: string[] = []
   const gates = new Map<string, () => void>()
@@ -71,7 +71,7 @@ test('work waits for all before it under one of its names, and others pass', asy
   assert.equal(waiting(), 0)
 })
 
-test('who waits too long is told so, and those behind still wait for those before', async () => {
+test('who waits too long is told so, and those behind still wait for those before [B13]', async () => {
   const { run } = createTurns()
   const first = Promise.withResolvers<void>()
   const order: number[] = []

@@ -43,7 +43,7 @@ const hold = (
 const patient = { longestWait: 60_000 }
 const code = (of: string) => ({ code: of })
 
-test('callers take turns: one who asks once does not wait behind all that another asked before', async () => {
+test('callers take turns: one who asks once does not wait behind all that another asked before [H5]', async () => {
   const lane = createSlowLane({ concurrency: 1, waiting: 20, ...patient })
   const first = hold(lane, callerNamed('first'))
   const order: string[] = []
@@ -77,7 +77,7 @@ test('as many run at a time as there are slots', async () => {
   await Promise.all([a?.done, c?.done])
 })
 
-test('a caller holds at most half the slots, and all of them together no more than there are', async () => {
+test('a caller holds at most half the slots, and all of them together no more than there are [H5]', async () => {
   const lane = createSlowLane({ concurrency: 1, waiting: 5, ...patient })
   const [one, two, three] = ['one', 'two', 'three'].map(callerNamed) as [
     ReturnType<typeof callerNamed>,

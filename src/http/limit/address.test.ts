@@ -19,7 +19,7 @@ test('the IPv6 addresses of one /64 are one network, in any spelling', () => {
   assert.equal(networkOf('::'), '0:0:0:0::/64')
 })
 
-test('an IPv4 address that is mapped into IPv6 is the IPv4 one', () => {
+test('an IPv4 address that is mapped into IPv6 is the IPv4 one [H15]', () => {
   for (const address of ['::ffff:203.0.113.9', '::FFFF:cb00:7109', '0:0:0:0:0:ffff:cb00:7109'])
     assert.equal(client(address), '203.0.113.9')
   assert.equal(client('::fffe:203.0.113.9'), '::fffe:203.0.113.9')
@@ -29,7 +29,7 @@ test('a zone is no part of an address', () => {
   assert.equal(client('fe80::1%eth0'), 'fe80::1')
 })
 
-test('X-Forwarded-For from a peer that is no trusted proxy is not looked at', () => {
+test('X-Forwarded-For from a peer that is no trusted proxy is not looked at [G22, H15]', () => {
   assert.equal(client('203.0.113.9', '198.51.100.4'), '203.0.113.9')
   assert.equal(client('2001:db8:1::1', '198.51.100.4'), '2001:db8:1::1')
   assert.equal(
@@ -50,7 +50,7 @@ test('a trusted proxy is believed about the client of its request', () => {
   assert.equal(client('192.0.2.8', '203.0.113.9'), '192.0.2.8')
 })
 
-test('addresses that a caller wrote itself do not count', () => {
+test('addresses that a caller wrote itself do not count [H15]', () => {
   assert.equal(client('10.0.0.1', '1.1.1.1, 203.0.113.9'), '203.0.113.9')
   assert.equal(client('10.0.0.1', '10.0.0.2, 1.1.1.1,203.0.113.9 , 10.0.0.3'), '203.0.113.9')
   assert.equal(client('10.0.0.1', '1.1.1.1, ::ffff:203.0.113.9'), '203.0.113.9')

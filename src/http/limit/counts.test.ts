@@ -63,7 +63,7 @@ test('each caller has a count of its own', () => {
   assert.equal(count('address 10.0.0.1'), 1)
 })
 
-test('where many callers have counts, new addresses are counted by provider and users by themselves', () => {
+test('where many callers have counts, new addresses are counted by provider and users by themselves [H5]', () => {
   const { count } = createCounts({ limit: 100, most: 2 })
   count('address 10.0.0.1')
   count('address 2001:db8:0:1::/64')

@@ -22,7 +22,7 @@ const timesAt = (limit: number) => {
   return { clock, take, within }
 }
 
-test('a second may be taken at once, and a millisecond more is refused until it is given back', () => {
+test('a second may be taken at once, and a millisecond more is refused until it is given back [D9]', () => {
   const { clock, take } = timesAt(3000)
   assert.deepEqual([take(500), take(500), take(1)], [0, 0, 0])
   assert.equal(take(1), 1)
