@@ -2,7 +2,10 @@
 import type { RowsByEntity } from 'duet'
 
 export const demo: RowsByEntity = {
-  author: [{ name: 'Ada Lovelace' }, { name: 'Grace Hopper' }],
+  author: [
+    { name: 'Ada Lovelace', email: 'ada@example.org', role: 'editor' },
+    { name: 'Grace Hopper', email: 'grace@example.org' },
+  ],
   tag: [{ name: 'Engines' }, { name: 'Crème brûlée' }],
   post: [
     {

@@ -12,6 +12,7 @@ export default defineContent({
   description: 'Authors write posts with tags, and comment on them.',
   entities: defineModel({ author, tag, post, postTag, comment }),
   viewers: { entity: 'author', roles },
+  people: true,
   actions: [publish, archive],
   errors,
   demo: async () => (await import('./demo.ts')).demo,

@@ -2,7 +2,10 @@
 import type { RowsByEntity } from 'duet'
 
 export const demo: RowsByEntity = {
-  customer: [{ name: 'Ada' }, { name: 'Grace' }],
+  customer: [
+    { name: 'Ada', email: 'ada@example.org', role: 'keeper' },
+    { name: 'Grace', email: 'grace@example.org' },
+  ],
   product: [
     { name: 'Tea pot', price: 24.5, stock: 12 },
     { name: 'Cup', price: 4.75, stock: 80 },

@@ -9,6 +9,7 @@ import { roles } from './roles.ts'
 export default defineContent({
   entities: defineModel({ customer, product, order }),
   viewers: { entity: 'customer', roles },
+  people: true,
   actions: [buy, cancel],
   errors,
   // Every amount is in this currency.

@@ -10,7 +10,7 @@ const { freshStore } = folderOf('test-service')
 
 test('a service for a test has the rows that it is given, and tokens for them', async () => {
   const own = onPostgres ? (await freshStore({ bare: true })).settings : {}
-  const rows = { author: [{ name: 'Ada' }, { name: 'Bo' }] }
+  const rows = { author: ['Ada', 'Bo'].map(name => ({ name, email: `${name}@example.org` })) }
   const service = await startService(blog, { rows, settings: { ...own, DUET_PORT: '0' } })
   const change = (id: number, token: string) =>
     fetch(`${service.url}/api/authors/${id}`, {

@@ -2,10 +2,17 @@ create table authors (
   id integer primary key autoincrement check (id between 1 and 9007199254740991),
   name text not null,
   slug text not null,
-  revision integer not null default 1
+  email text not null,
+  email_key text not null,
+  email_verified integer not null default 0,
+  role text not null default 'author',
+  revision integer not null default 1,
+  constraint role_values check (role in ('author', 'editor'))
 ) strict;
 
 create unique index authors_by_slug on authors (slug);
+
+create unique index authors_by_email_key on authors (email_key);
 
 create table tags (
   id integer primary key autoincrement check (id between 1 and 9007199254740991),

@@ -1,8 +1,30 @@
 create table customers (
   id integer primary key autoincrement check (id between 1 and 9007199254740991),
   name text not null,
-  revision integer not null default 1
+  email text not null,
+  email_key text not null,
+  email_verified integer not null default 0,
+  role text not null default 'customer',
+  revision integer not null default 1,
+  constraint role_values check (role in ('customer', 'keeper'))
 ) strict;
+
+create unique index customers_by_email_key on customers (email_key);
+
+create virtual table customers_email_key_search using fts5 (email_key, content = 'customers', content_rowid = 'id', columnsize = 0, tokenize = 'trigram case_sensitive 1');
+
+create trigger customers_email_key_search_insert after insert on customers begin
+  insert into customers_email_key_search (rowid, email_key) values (new.id, new.email_key);
+end;
+
+create trigger customers_email_key_search_delete after delete on customers begin
+  insert into customers_email_key_search (customers_email_key_search, rowid, email_key) values ('delete', old.id, old.email_key);
+end;
+
+create trigger customers_email_key_search_update after update of email_key on customers begin
+  insert into customers_email_key_search (customers_email_key_search, rowid, email_key) values ('delete', old.id, old.email_key);
+  insert into customers_email_key_search (rowid, email_key) values (new.id, new.email_key);
+end;
 
 create table products (
   id integer primary key autoincrement check (id between 1 and 9007199254740991),
