@@ -328,7 +328,8 @@ const EditBody = ({ entity }: { entity: Entity }) => {
         </p>
       </div>
     )
-  if (isPending || !current)
+  // A row that a list left here lacks its parts, its links and its ETag.
+  if (isPending || !current || !('_etag' in current))
     return (
       <div className="loading" role="status">
         Loading…

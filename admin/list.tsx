@@ -663,7 +663,7 @@ const Body = ({ entity }: { entity: Entity }) => {
         <div className="head-actions">
           <Menu
             label="More"
-            icon="file"
+            icon="more"
             entries={[
               {
                 label: 'Export as CSV',

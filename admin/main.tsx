@@ -236,7 +236,7 @@ const Admin = ({ model }: { model: Model }) => {
               <Resource
                 key={name}
                 name={name}
-                {...(may.list !== 'no' && { list: <List key={name} name={name} /> })}
+                list={may.list === 'no' ? NotFound : <List key={name} name={name} />}
                 {...(may.one && { edit: <Edit name={name} /> })}
                 {...(may.create !== 'no' && { create: <Create name={name} /> })}
               />
