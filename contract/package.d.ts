@@ -239,7 +239,7 @@ type Core = {
     readonly cursorKey: Uint8Array;
     readonly services: Services;
     readonly wakeOutbox: () => void;
-    readonly usage: Usage;
+    readonly countUse: CountUse | undefined;
     readonly now: () => number;
 };
 type CountLevel = {
@@ -251,6 +251,7 @@ type CountLevel = {
         readonly slot: Slot | null;
     } | null;
 };
+type CountUse = (used: Used) => void;
 type Currency = {
     readonly code: string;
     readonly digits: number;
@@ -1397,12 +1398,6 @@ type TransferKind = {
     readonly foreign: Readonly<Record<string, string | null>>;
     readonly rows?: (store: ContentStore, use: InputContext) => PutRow;
     readonly help?: string;
-};
-type Usage = {
-    readonly count: (used: Used, viewer: Viewer) => void;
-    readonly announce: (version: number) => void;
-    readonly firstAnnounced: (version: number) => string | undefined;
-    readonly flush: () => Promise<void>;
 };
 class UsageError extends Error {
     readonly name = "UsageError";

@@ -6,7 +6,7 @@ import { type PlanReader, type Prepared, prepare } from '#read/read.ts'
 import type { Selection } from '#read/selection.ts'
 import type { Limits } from '#read/stitch.ts'
 import type { Dialect } from '#sql/dialect.ts'
-import type { Usage } from '#versions/deprecated-use.ts'
+import type { CountUse } from '#versions/deprecated-use.ts'
 import type { Action } from '#write/action.ts'
 import type { Services, Writing } from '#write/command.ts'
 import type { Writer } from '#write/job.ts'
@@ -24,8 +24,8 @@ export type Core = {
   readonly services: Services
   /** Has what a write put into the outbox done soon. */
   readonly wakeOutbox: () => void
-  /** Counts who uses what is deprecated. */
-  readonly usage: Usage
+  /** Counts uses of what is deprecated; undefined without metrics. */
+  readonly countUse: CountUse | undefined
   /** The current time, milliseconds since 1970. */
   readonly now: () => number
 }

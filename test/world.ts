@@ -28,8 +28,8 @@ import { putRows } from '#serve/insert.ts'
 import { servePeople } from '#serve/people.ts'
 import { announcedIn } from '#serve/service.ts'
 import { settings } from '#settings.ts'
-import { createUsage } from '#versions/deprecated-use.ts'
-import { createNotices, type DeprecationDays } from '#versions/deprecation.ts'
+import type { Used } from '#versions/deprecated-use.ts'
+import { createAnnouncement, createNotices, type DeprecationDays } from '#versions/deprecation.ts'
 import { type OutboxOptions, startOutbox } from '#write/outbox.ts'
 import { type Asks, askingOf, secret } from './asking.ts'
 import { digestOf } from './history.ts'
@@ -121,6 +121,8 @@ export type World = Asks & {
   readonly rows: Look
   readonly change: Look
   readonly events: Event[]
+  /** The uses of what is deprecated, in the order in which they were counted. */
+  readonly uses: readonly Used[]
   /** The messages that would have been sent; a sign-up's is there soon after its answer. */
   readonly letters: Letter[]
   readonly close: () => Promise<void>
@@ -191,6 +193,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     observe: event => void events.push(event),
     ...options.outbox,
   })
+  const uses: Used[] = []
   const core: Core = {
     model,
     actions: content.actions,
@@ -201,12 +204,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     cursorKey: await store.secret('cursor'),
     services,
     wakeOutbox: outbox.wake,
-    usage: createUsage({
-      writer: engine,
-      dialect: engine.dialect,
-      now,
-      ...(options.deprecation && { announced: await announcedIn(store) }),
-    }),
+    countUse: used => void uses.push(used),
     now,
   }
   const peopleSettings = options.people && {
@@ -265,7 +263,14 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     ready: async () => null,
     people,
     notices:
-      options.deprecation && createNotices(options.deprecation, model.versions, now, core.usage),
+      options.deprecation &&
+      createNotices(
+        options.deprecation,
+        model.versions,
+        now,
+        createAnnouncement(core, 1, now, await announcedIn(store, 1)),
+        core.countUse,
+      ),
   })
   const { token, ask, gql } = askingOf({ app, content, model, now })
   const look = lookInto(store)
@@ -299,6 +304,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     change,
     events,
     letters,
+    uses,
     token,
     ask,
     gql,

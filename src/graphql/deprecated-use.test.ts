@@ -25,12 +25,8 @@ const deprecating = buildSchema(`
 
 /** What is counted for an operation; the second time from what was found at the first. */
 const counted = (schema: GraphQLSchema, text: string, variables: object = {}): string[] => {
-  const uses: [Used, unknown][] = []
-  const viewer = { id: 7, role: 'user' }
-  const count = countingOperations(schema, {
-    ...{ announce: () => {}, firstAnnounced: () => undefined, flush: async () => {} },
-    count: (used, by) => void uses.push([used, by]),
-  })
+  const uses: Used[] = []
+  const count = countingOperations(schema, used => void uses.push(used))
   const operation = getOperation(
     documentCache(schema, limits, true, createMemory().documents)(text),
     undefined,
@@ -41,12 +37,12 @@ const counted = (schema: GraphQLSchema, text: string, variables: object = {}): s
     { ...variables },
   )
   assert.ok(variableValues, String(errors))
-  count(operation, variableValues, viewer)
+  count?.(operation, variableValues)
   const once = uses.splice(0)
-  count(operation, variableValues, viewer)
+  count?.(operation, variableValues)
   assert.deepEqual(uses, once)
-  for (const [{ api }, by] of once) assert.deepEqual([api, by], ['graphql', viewer])
-  return once.map(([{ member }]) => member ?? '')
+  assert.ok(once.every(({ api }) => api === 'graphql'))
+  return once.map(({ member }) => member ?? '')
 }
 
 test('an operation counts each deprecated part that it names, once', () => {
@@ -70,5 +66,8 @@ test('an operation counts each deprecated part that it names, once', () => {
 
 test('a schema that deprecates nothing counts nothing', () => {
   const plain = buildSchema('type Query { nick: String }')
-  assert.deepEqual(counted(plain, '{ nick }'), [])
+  assert.equal(
+    countingOperations(plain, () => {}),
+    undefined,
+  )
 })

@@ -17,8 +17,7 @@ import {
 } from 'graphql'
 import type { Variables } from '#graphql/arguments.ts'
 import type { GraphqlOperation } from '#graphql/document.ts'
-import type { Viewer } from '#model/policy.ts'
-import type { Usage } from '#versions/deprecated-use.ts'
+import type { CountUse } from '#versions/deprecated-use.ts'
 
 /** A part of the schema that may be deprecated: a field, an argument, an input field, a value of an enum. */
 type DeprecablePart = {
@@ -29,11 +28,11 @@ type DeprecablePart = {
 const isDeprecated = (part: DeprecablePart | null | undefined): part is DeprecablePart =>
   part?.deprecationReason != null
 
-/** Counts the operations of a schema that use what it deprecates; does nothing if it deprecates nothing. */
+/** Counts the operations of a schema that use what it deprecates; undefined if it deprecates nothing. */
 export const countingOperations = (
   schema: GraphQLSchema,
-  usage: Usage,
-): ((operation: GraphqlOperation, variables: Variables, viewer: Viewer) => void) => {
+  count: CountUse,
+): ((operation: GraphqlOperation, variables: Variables) => void) | undefined => {
   const isNeeded = Object.values(schema.getTypeMap()).some(type => {
     if (isIntrospectionType(type)) return false
     if (isEnumType(type)) return type.getValues().some(isDeprecated)
@@ -42,8 +41,8 @@ export const countingOperations = (
       field => isDeprecated(field) || ('args' in field && field.args.some(isDeprecated)),
     )
   })
-  if (!isNeeded) return () => {}
-  return ({ node, fragments, derived }, variables, viewer) => {
+  if (!isNeeded) return undefined
+  return ({ node, fragments, derived }, variables) => {
     // Found once for each operation; its variables differ from request to request.
     const inText = derived('deprecated parts', () => {
       const definitions = [node, ...fragments.values()]
@@ -55,8 +54,7 @@ export const countingOperations = (
         return literal ? deprecatedIn(schema, literal, type) : []
       },
     )
-    for (const member of new Set([...inText, ...inVariables]))
-      usage.count({ api: 'graphql', member }, viewer)
+    for (const member of new Set([...inText, ...inVariables])) count({ api: 'graphql', member })
   }
 }
 

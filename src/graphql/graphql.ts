@@ -43,7 +43,7 @@ type GraphqlEndpoint = {
   readonly introspection: boolean
   readonly documents: Documents
   /** Counts the operations that use what is deprecated. */
-  readonly countUse: ReturnType<typeof countingOperations>
+  readonly countUse: ReturnType<typeof countingOperations> | undefined
 }
 
 /** A request whose parameters are known. */
@@ -141,7 +141,7 @@ const executeRequest = (
       headers: { Allow: 'POST' },
     })
   const variables = coerceVariables(schema.schema, operation.node, params.variables, introspection)
-  endpoint.countUse(operation, variables, viewer)
+  endpoint.countUse?.(operation, variables)
   const execution = { core, schema, operation, variables, viewer }
   if (isMutation(operation)) return mutate(endpoint, request, execution)
   const name = operation.node.name?.value
@@ -252,7 +252,7 @@ export const openGraphql = (core: Core, edge: HttpContext, options: GraphqlOptio
   const { introspection } = options
   const schema = deriveSchema(core.model, core.actions)
   const documents = documentsFor(schema, options, edge.memory)
-  const countUse = countingOperations(schema.schema, core.usage)
+  const countUse = core.countUse && countingOperations(schema.schema, core.countUse)
   const endpoint = { core, edge, schema, introspection, documents, countUse }
   // For errors before there is a GraphQL request: broken bodies, bad tokens, wrong media types.
   const fail: Fail = (error, requestId, c) => {

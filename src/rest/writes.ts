@@ -150,7 +150,7 @@ export const serveCreate = (mount: Mount, route: Route): RestHandler => {
       async () => {
         const body = await jsonBody(c, edge.bodyLimit, bodyTypes)
         sent = body
-        countMembers?.(body, viewer)
+        countMembers?.(body)
         const idempotency = idempotencyFor(c, mount, viewer, body)
         refuseParameters(queryString(c), style)
         const context = { mode: 'create', viewer, model, now: core.now(), what, resource } as const
@@ -207,7 +207,7 @@ export const serveUpdate = (mount: Mount, route: Route): RestHandler => {
     const check = () => precheck(writing, target, 'update')
     const readBody = async () => {
       const body = await jsonBody(c, edge.bodyLimit, mode === 'update' ? patchTypes : bodyTypes)
-      countMembers?.(body, viewer)
+      countMembers?.(body)
       refuseParameters(queryString(c), style)
       if (takesParts) await begin(rowsIn(model, what, body, 'update'))
       return body

@@ -4,7 +4,6 @@ import type { Engine } from '#engines/shared/store.ts'
 import type { HttpContext } from '#http/exchange.ts'
 import type { Metrics, ThreadMetrics } from '#metrics/metrics.ts'
 import { ConfigError } from '#settings.ts'
-import type { Usage } from '#versions/deprecated-use.ts'
 
 /** The names of the semantic conventions. */
 const systems = { sqlite: 'sqlite', postgres: 'postgresql' } as const
@@ -18,18 +17,6 @@ export const metricsOf = async (
   const { createMetrics } = await import('#metrics/metrics.ts')
   return createMetrics(systems[store.kind], version, thread)
 }
-
-/** The same usage, with each count in the metrics too. */
-export const measured = (usage: Usage, metrics: Metrics | undefined): Usage =>
-  metrics === undefined
-    ? usage
-    : {
-        ...usage,
-        count: (used, viewer) => {
-          metrics.deprecated(used)
-          usage.count(used, viewer)
-        },
-      }
 
 /** Adds what is looked at in a thread that serves, which is one of so many, when Prometheus asks. */
 export const addServingGauges = (

@@ -8,19 +8,18 @@ import type { Content } from '#content.ts'
 import type { Engine, ServingThread, Store } from '#engines/shared/store.ts'
 import { createMail, type Delivery } from '#mail/mail.ts'
 import type { Model } from '#model/model.ts'
-import type { Versions } from '#model/version.ts'
+import type { Version, Versions } from '#model/version.ts'
 import type { Observe } from '#observe.ts'
 import { listed } from '#pages/page.ts'
 import { tokenCommand } from '#pages/start.ts'
 import type { AskPeople, HostOptions } from '#people/host.ts'
 import { logging } from '#serve/log.ts'
-import { measured, metricsOf } from '#serve/metrics.ts'
+import { metricsOf } from '#serve/metrics.ts'
 import type { ServedPeople } from '#serve/people.ts'
 import type { Program } from '#serve/prepare.ts'
 import { modelFor, storeOf } from '#serve/store.ts'
 import { endSettings } from '#settings.ts'
 import { queryWith } from '#sql/engine.ts'
-import { type Announced, createUsage } from '#versions/deprecated-use.ts'
 import { type DeprecationDays, shortNotice } from '#versions/deprecation.ts'
 import { startPurging } from '#write/idempotency.ts'
 import { type Outbox, startOutbox } from '#write/outbox.ts'
@@ -35,9 +34,6 @@ export type Running = {
 
 /** How long a service whose store stopped still answers, in milliseconds. */
 const lastAnswers = 300
-
-/** How long the last counts may take to be written at the end, in milliseconds. */
-export const lastCounts = 3000
 
 /** How long effects that are due are still run at the end, in milliseconds. */
 const lastEffects = 3000
@@ -60,11 +56,12 @@ const deprecationOf = (
   return { version, from, sunset, header, holds: notice === 'kept' ? 'notice' : 'sunset' }
 }
 
-/** Since when the deprecations of versions are announced, as the store remembers it. */
-export const announcedIn = async (store: Store): Promise<Announced> => {
+/** Since when the deprecation of a version is announced, as the store remembers it. */
+export const announcedIn = async (store: Store, asked: Version): Promise<string | undefined> => {
   const query = queryWith('select version, first_day from version_notices')
   const rows = await withOpened(store.session('reading'), session => session.query(query))
-  return new Map(rows.map(([version, day]) => [Number(version), String(day)]))
+  const day = rows.find(([version]) => Number(version) === asked)?.[1]
+  return day == null ? undefined : String(day)
 }
 
 /** What an address that stands for all of them means. */
@@ -215,13 +212,11 @@ export const openService = async (
   const { entities } = model
   const outbox =
     own?.outbox ?? startOutbox({ ...ofStore, reader: engine, entities, services, observe })
-  // Who uses what is deprecated, and since when callers are told.
   const deprecation = deprecationOf(config, model.versions)
-  const announced = deprecation && (await announcedIn(store))
-  const usage = measured(createUsage({ ...ofStore, ...(announced && { announced }) }), metrics)
+  const announced = deprecation && (await announcedIn(store, deprecation.version))
   if (deprecation && !own) {
     const today = dayNumbered(dayNumber(Date.now()))
-    const message = shortNotice(deprecation, today, usage.firstAnnounced(deprecation.version))
+    const message = shortNotice(deprecation, today, announced)
     if (message !== undefined) observe({ kind: 'notice', message })
   }
   const people = await peopleOf(config, content, model, {
@@ -233,7 +228,7 @@ export const openService = async (
     : startPurging({ ...ofStore, ...(people && { also: people.sweep }) })
   return {
     ...{ thread: own, model, limits, state, store, log, metrics, observe, reportFatal },
-    ...{ engine, services, outbox, deprecation, usage, endPurging, people },
+    ...{ engine, services, outbox, deprecation, announced, endPurging, people },
     /** Ends what it has, after what serves on it. */
     close: async () => {
       endPurging()

@@ -20,17 +20,10 @@ import { keepHeapSmall } from '#serve/heap.ts'
 import { listen } from '#serve/listen.ts'
 import { addServingGauges, serveMetrics } from '#serve/metrics.ts'
 import type { Program } from '#serve/prepare.ts'
-import {
-  greetingOf,
-  lastCounts,
-  type OpenedService,
-  openService,
-  type Running,
-} from '#serve/service.ts'
+import { greetingOf, type OpenedService, openService, type Running } from '#serve/service.ts'
 import { usedIndexes } from '#serve/used-indexes.ts'
 import { usualRateLimit } from '#settings.ts'
-import { startFlushing } from '#versions/deprecated-use.ts'
-import { createNotices } from '#versions/deprecation.ts'
+import { createAnnouncement, createNotices } from '#versions/deprecation.ts'
 
 /** How long after its start a service opens the GraphQL API, in milliseconds. */
 const graphqlDelay = 250
@@ -38,7 +31,7 @@ const graphqlDelay = 250
 /** Serves on an opened service, in this thread; `listen` in what it gives begins to. */
 export const serveOn = async ({ config, content, socket }: Program, service: OpenedService) => {
   const { values, development } = config
-  const { thread, model, limits, state, store, metrics, observe, engine, usage } = service
+  const { thread, model, limits, state, store, metrics, observe, engine } = service
   const now = Date.now
   const tally = thread && talliesOf(thread.tallies, thread.number - 1)
   const { people } = service
@@ -93,7 +86,7 @@ export const serveOn = async ({ config, content, socket }: Program, service: Ope
     cursorKey: await store.secret('cursor'),
     services: service.services,
     wakeOutbox: service.outbox.wake,
-    usage,
+    countUse: metrics?.deprecated,
     now,
   }
   const whyNotReady = (): Promise<string | null> =>
@@ -101,7 +94,7 @@ export const serveOn = async ({ config, content, socket }: Program, service: Ope
       () => null,
       error => (error as Error).message,
     )
-  const { deprecation } = service
+  const { deprecation, announced } = service
   const { app, openGraphql } = createApp({
     content,
     served: await content.served(),
@@ -115,9 +108,16 @@ export const serveOn = async ({ config, content, socket }: Program, service: Ope
     ready: async () => (state.isDraining ? 'draining' : whyNotReady()),
     readOnly: engine.readOnly,
     people,
-    notices: deprecation && createNotices(deprecation, model.versions, now, usage),
+    notices:
+      deprecation &&
+      createNotices(
+        deprecation,
+        model.versions,
+        now,
+        createAnnouncement(core, deprecation.version, now, announced),
+        core.countUse,
+      ),
   })
-  const endFlushing = startFlushing(usage)
   if (metrics && tally) addServingGauges(metrics, edge, engine, tally('connections').threads)
   let server: Awaited<ReturnType<typeof listen>> | undefined
   return {
@@ -149,7 +149,6 @@ export const serveOn = async ({ config, content, socket }: Program, service: Ope
       await sleep(values.DUET_DRAIN_WAIT)
       connections.end()
       await server?.close(values.DUET_SHUTDOWN_TIMEOUT)
-      await Promise.race([endFlushing(), sleep(lastCounts, undefined, { ref: false })])
       limiter?.close()
     },
   }

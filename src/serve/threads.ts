@@ -14,7 +14,7 @@ import { halveYoung, keepHeapSmall } from '#serve/heap.ts'
 import { freePort } from '#serve/listen.ts'
 import { serveMetrics } from '#serve/metrics.ts'
 import type { Program } from '#serve/prepare.ts'
-import { greetingOf, lastCounts, openService, type Running } from '#serve/service.ts'
+import { greetingOf, openService, type Running } from '#serve/service.ts'
 import type { FromThread, ThreadSetup, ToThread } from '#serve/serving-thread.ts'
 import { ConfigError } from '#settings.ts'
 
@@ -224,7 +224,7 @@ export const serveInThreads = async (
   const stop = async (): Promise<void> => {
     isEnding = true
     tellAll({ kind: 'end' })
-    const longest = values.DUET_DRAIN_WAIT + values.DUET_SHUTDOWN_TIMEOUT + lastCounts + grace
+    const longest = values.DUET_DRAIN_WAIT + values.DUET_SHUTDOWN_TIMEOUT + grace
     const cut = setTimeout(() => {
       for (const { worker } of threads.values()) void worker.terminate()
     }, longest)

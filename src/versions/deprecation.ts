@@ -6,10 +6,12 @@ import { ApiError } from '#errors.ts'
 import type { Reply } from '#http/reply.ts'
 import { type Http, queryString } from '#http/request.ts'
 import type { Model } from '#model/model.ts'
-import type { Viewer } from '#model/policy.ts'
 import { resourceOf } from '#model/resource.ts'
 import type { Version, Versions } from '#model/version.ts'
-import { apiOf, type Usage } from '#versions/deprecated-use.ts'
+import type { Dialect } from '#sql/dialect.ts'
+import { sql } from '#sql/sql.ts'
+import { apiOf, type CountUse } from '#versions/deprecated-use.ts'
+import { type Writer, writePieces } from '#write/job.ts'
 
 /** The days of a version's end, as the operator decided; days are written `2027-01-31` and begin at 00:00 UTC. */
 export type DeprecationDays = {
@@ -68,12 +70,58 @@ export const shortNotice = (
 
 const aboutVersions = `<${versionsPath}>; rel="deprecation"; type="text/html"`
 
-/** The notices of a version, by the clock and by the announcements that the store remembers. */
+/** Since when callers are told that a version is deprecated. */
+export type Announcement = {
+  /** The first day on which any process of the store told them; undefined before. */
+  readonly firstDay: () => string | undefined
+  /** Remembers in the store that they are told from today on, unless they were before. */
+  readonly begin: () => void
+}
+
+/** How long after an attempt that failed the day is written again, in milliseconds. */
+const writtenAgain = 60_000
+
+/** The announcement of a version's deprecation; `known` is the first day if the store has it already. */
+export const createAnnouncement = (
+  store: { readonly writer: Writer; readonly dialect: Dialect },
+  version: Version,
+  now: () => number,
+  known?: string,
+): Announcement => {
+  let first = known
+  let isWritten = known !== undefined
+  let tried = Number.NEGATIVE_INFINITY
+  const write = async (day: string) => {
+    // Of two processes that were first on different days the earlier day stays.
+    const [[row] = []] = await writePieces(
+      store,
+      sql`insert into version_notices as v (version, first_day) values (${version}, ${day})
+        on conflict (version) do update set first_day =
+          case when excluded.first_day < v.first_day then excluded.first_day else v.first_day end
+        returning first_day`,
+    )
+    first = String(row?.[0])
+    isWritten = true
+  }
+  return {
+    firstDay: () => first,
+    begin: () => {
+      if (isWritten || now() < tried + writtenAgain) return
+      tried = now()
+      first ??= dayNumbered(dayNumber(tried))
+      // The next answer after a minute tries again what failed.
+      write(first).catch(() => {})
+    },
+  }
+}
+
+/** The notices of a version, by the clock and by the announcement that the store remembers. */
 export const createNotices = (
   days: DeprecationDays,
   { newest }: Versions,
   now: () => number,
-  usage: Usage,
+  announcement: Announcement,
+  countUse?: CountUse,
 ) => {
   const { version } = days
   const number = String(version)
@@ -91,14 +139,14 @@ export const createNotices = (
   /** What answers carry today, made anew when the day or the first day of the announcement changes. */
   const present = () => {
     const day = dayNumber(now())
-    const announced = usage.firstAnnounced(version)
+    const announced = announcement.firstDay()
     if (known?.day !== day || known.announced !== announced) known = noticeOf(day, announced)
     return known
   }
   /** Counts a request of this version, and throws `VERSION_WITHDRAWN` when it has ended. */
-  const admit = (asked: Version, viewer: Viewer) => {
+  const admit = (asked: Version) => {
     if (asked !== version) return
-    usage.count({ api: apiOf(version) }, viewer)
+    countUse?.({ api: apiOf(version) })
     const { state, end } = present().lifecycle
     if (state !== 'withdrawn') return
     const message = `Version ${version} of the API ended on ${end}; use version ${newest}`
@@ -109,7 +157,7 @@ export const createNotices = (
     if (reply.headers['API-Version'] !== number || !prefix.test(c.req.path)) return reply
     const { lifecycle, headers } = present()
     if (lifecycle.state === 'offered') return reply
-    if (lifecycle.state === 'deprecated') usage.announce(version)
+    if (lifecycle.state === 'deprecated') announcement.begin()
     const target = successor(c)
     const { Link } = reply.headers
     const next = target === undefined ? '' : `<${target}>; rel=successor-version, `

@@ -149,13 +149,13 @@ export const inRequestedVersion =
   (
     versions: Versions,
     handlers: ReadonlyMap<Version, RestHandler>,
-    notices: { readonly admit: (version: Version, viewer: Viewer) => void } | undefined,
+    notices: { readonly admit: (version: Version) => void } | undefined,
     absent: (c: Http, version: Version) => ApiError,
   ): Handle =>
   (c, viewer) => {
     // The viewer comes first, then the version, then the rest.
     const requested = versionOf(versions, c)
-    notices?.admit(requested.version, viewer)
+    notices?.admit(requested.version)
     const handle = handlers.get(requested.version)
     if (!handle) throw absent(c, requested.version)
     return handle(c, viewer, requested)

@@ -13,7 +13,6 @@ import { anyone, self, signedIn } from '#model/policy.ts'
 import { defineVersions, type Version } from '#model/version.ts'
 import { drive, type Query, type Rows } from '#sql/engine.ts'
 import { sql } from '#sql/sql.ts'
-import { createUsage } from '#versions/deprecated-use.ts'
 import { roles } from '../../test/support/roles.ts'
 import { type Command, commandOf, type Writing } from './command.ts'
 import { create, update } from './entity-commands.ts'
@@ -268,17 +267,6 @@ test('of many faults the first 20 are told, and how many more there are', () => 
     ['and 1 more fault'],
     ['and 2 more faults'],
   ])
-})
-
-test('uses are written in one order, whatever order they came in', async () => {
-  const { writer, given } = saying(done)
-  const usage = createUsage({ writer, dialect, now: () => 0 })
-  for (const api of ['v2', 'v1', 'v3']) usage.count({ api }, writing.viewer)
-  await usage.flush()
-  const apis = given[0]?.steps.flatMap(({ statement }) =>
-    statement.values.filter(value => /^v\d$/.test(String(value))),
-  )
-  assert.deepEqual(apis, ['v1', 'v2', 'v3'])
 })
 
 test('what no rule opens is closed to callers with a token and without', () => {

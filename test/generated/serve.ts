@@ -25,7 +25,6 @@ import type { Event } from '#observe.ts'
 import { cachedReader, publishing } from '#read/read.ts'
 import { createApp } from '#serve/app.ts'
 import { settings as known } from '#settings.ts'
-import { createUsage } from '#versions/deprecated-use.ts'
 import { freshDatabase, templateFor } from '../postgres/tools/database.ts'
 import { versions as libraryVersions } from '../support/library/versions.ts'
 import { roles } from '../support/roles.ts'
@@ -181,7 +180,7 @@ export const serveModel = async (
     cursorKey: Buffer.alloc(32, 'cursor'),
     services: { mail, key: Buffer.alloc(32, 'mail'), publicUrl: () => '', now: () => clock.now },
     wakeOutbox: () => {},
-    usage: createUsage({ writer: engine, dialect: engine.dialect, now: () => clock.now }),
+    countUse: undefined,
     now: () => clock.now,
   }
   const { app } = createApp({
