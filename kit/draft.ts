@@ -7,13 +7,13 @@ import type { Content } from '#content.ts'
 import { postgresDrafting } from '#engines/postgres/schema.ts'
 import { catalogueOf, type MadeObjects, shapeOf } from '#engines/shared/catalogue.ts'
 import {
-  type Change,
   type Drafting,
   differencesIn,
   formerName,
   isMadePart,
   type Lack,
   leftOver,
+  type TableChange,
 } from '#engines/shared/differences.ts'
 import {
   contentMigrations,
@@ -125,8 +125,8 @@ export const lackOf = (
   const byHand = differences.filter(one => !one.isServed && !one.change && !one.isAdded)
   if (byHand.length > 0) throw new Error(byHand.map(({ text }) => text).join('\n'))
   const changes = differences.flatMap(({ change }) => change ?? [])
-  const isDrop = ({ kind }: Change) => /^(?:index|trigger|table)$/.test(kind)
-  const add = (change: Change) => {
+  const isDrop = ({ kind }: TableChange) => /^(?:index|trigger|table)$/.test(kind)
+  const add = (change: TableChange) => {
     const lack = drafting.change(change, renamed)
     inside.push(...(lack.inside ?? []))
     outside.push(...(lack.outside ?? []))

@@ -8,7 +8,7 @@ import { coerceVariables } from '#graphql/arguments.ts'
 import { countingOperations } from '#graphql/deprecated-use.ts'
 import { documentCache, type GraphqlOperation, getOperation } from '#graphql/document.ts'
 import { type ErrorEntry, entriesOf, GraphqlErrors } from '#graphql/errors.ts'
-import { collectFields, type Execution } from '#graphql/execution.ts'
+import type { Execution } from '#graphql/execution.ts'
 import type { DocumentLimits } from '#graphql/limits.ts'
 import { runMutation } from '#graphql/mutation.ts'
 import { bodyTypes, json, mayMutate, negotiate, type Params, paramsOf } from '#graphql/over-http.ts'
@@ -22,7 +22,6 @@ import { asApiError, exchange, type Fail, type Handle, type HttpContext } from '
 import { createMemory, type Memory } from '#http/memory.ts'
 import { errorHeaders, type Reply, writeHeaders } from '#http/reply.ts'
 import { acceptQuery, type Http, header, isSafe, readOptionsOf } from '#http/request.ts'
-import { beginningRows, countWork } from '#http/rows.ts'
 import type { Model } from '#model/model.ts'
 import { anonymous, type Viewer } from '#model/policy.ts'
 import type { Action } from '#write/action.ts'
@@ -167,26 +166,14 @@ const isMutation = ({ node }: GraphqlOperation): boolean =>
   node.operation === OperationTypeNode.MUTATION
 
 const mutate = async (
-  { core, edge, schema }: GraphqlEndpoint,
+  { edge }: GraphqlEndpoint,
   { c, requestId, keyed }: GraphqlRequest,
   execution: Execution,
 ): Promise<GraphqlResult> => {
-  const { operation, variables, viewer } = execution
-  // Each mutation of an operation counts as a request does; the first is counted already.
-  const fields = collectFields([operation.node.selectionSet], operation, variables).values()
-  const roots = [...fields].flatMap(([node]) => schema.roots.get(node?.name.value ?? '') ?? [])
-  await countWork(edge, c, viewer, roots.length - 1)
-  const begin = beginningRows(edge, c, viewer)
-  const counting = {
-    signUp: () => edge.limiter?.countSignUp(c, viewer, core.model.viewers.entity),
-    creation: (acting: Viewer, entity: string) => edge.limiter?.countCreation(c, acting, entity),
-    rows: begin,
-  }
-  const finding = { ...readOptionsOf(edge, c, viewer), spent: 0, begin }
-  const { data, error, ...write } = await runMutation(execution, keyed, counting, finding)
+  const { data, error, ...write } = await runMutation(execution, { c, edge, keyed })
   const failed = error && failure(edge, error.cause, requestId, error.location)
   const headers = { ...failed?.headers, ...writeHeaders(write) }
-  const name = operation.node.name?.value
+  const name = execution.operation.node.name?.value
   return { data, errors: failed?.errors ?? [], status: 200, headers, name }
 }
 

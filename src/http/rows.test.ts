@@ -5,7 +5,7 @@ import { Hono } from 'hono'
 import { createLimiter } from '#http/limit/limiter.ts'
 import { createMemory } from '#http/memory.ts'
 import type { App, Http } from '#http/request.ts'
-import { beginningRows } from '#http/rows.ts'
+import { countsFor } from '#http/rows.ts'
 
 const caller = { id: 1, role: 'user' } as const
 const mebibyte = 1_048_576
@@ -35,11 +35,11 @@ test('of the rows of a write each hundred that is begun counts one, the first wi
     [201, 996],
     [1000, 987],
   ] as const) {
-    await beginningRows({ limiter }, c, caller)(rows)
+    await countsFor({ limiter }, c, caller, undefined).rows(rows)
     assert.equal(c.get('rate')?.RateLimit, left && `"default";r=${left};t=60`)
   }
   const small = createLimiter({ limit: 8, now: () => 0 })
-  await assert.rejects(beginningRows({ limiter: small }, c, caller)(1000), {
+  await assert.rejects(countsFor({ limiter: small }, c, caller, undefined).rows(1000), {
     code: 'RATE_LIMITED',
   })
   for (const { close } of [limiter, small]) close()
@@ -49,8 +49,8 @@ test('rows that wait to be written take memory until their request is answered, 
   const memory = createMemory({ bodies: 32 * mebibyte })
   const requests = await Promise.all(Array.from({ length: 9 }, () => request(memory)))
   const last = requests.pop() as Http
-  for (const c of requests) await beginningRows({}, c, caller)(1000)
-  const begin = beginningRows({}, last, caller)
+  for (const c of requests) await countsFor({}, c, caller, undefined).rows(1000)
+  const { rows: begin } = countsFor({}, last, caller, undefined)
   await assert.rejects(begin(1000), { code: 'OVERLOADED' })
   await begin(1)
   requests[0]?.get('giveBack')?.()

@@ -22,10 +22,20 @@ export const countWork = async (
   if (work > 0) c.set('rate', await limiter?.count(c, caller, work))
 }
 
-/** A function that begins so many rows of a request's writes; it rejects with `RATE_LIMITED` or `OVERLOADED` where they are too many at this moment. */
-export const beginningRows =
-  (counting: Counting, c: Http, caller: Viewer) =>
-  async (rows: number): Promise<void> => {
+/**
+ * What the writes of a request count against its caller; each throws or rejects with `RATE_LIMITED` where they are too many at this
+ * moment. `viewers` is the entity of the rows that speak for tokens; `rows` rejects with `OVERLOADED` too.
+ */
+export const countsFor = (
+  counting: Counting,
+  c: Http,
+  caller: Viewer,
+  viewers: string | undefined,
+) => ({
+  signUp: () => counting.limiter?.countSignUp(c, caller, viewers),
+  creation: (viewer: Viewer, entity: string) => counting.limiter?.countCreation(c, viewer, entity),
+  rows: async (rows: number): Promise<void> => {
     await countWork(counting, c, caller, Math.ceil(rows / perRequest) - 1)
     if (rows > 1) takeMore(c, rows * rowBytes)
-  }
+  },
+})

@@ -50,7 +50,7 @@ import {
 } from '#write/parts.ts'
 import { deleteSteps } from '#write/set-null.ts'
 import { hookBefore } from '#write/steps.ts'
-import { commit, type Finding, type WriteContext } from '#write/write.ts'
+import { commit, type Done, type Finding, type WriteContext } from '#write/write.ts'
 
 /** The most rows of one write. */
 const mostRows = mostParts
@@ -360,7 +360,7 @@ const commandFor = async (
 const mostTries = 5
 
 /**
- * Changes or deletes all rows that fit, or none; gives their ids. They are looked for first, as a slow read is, and compared again within
+ * Changes or deletes all rows that fit, or none; its answer is the list of their ids. `begin` is told how many there are. They are looked for first, as a slow read is, and compared again within
  * the transaction: those that fit no more stay as they are. Where hooks are called for each of them before, the write is refused unless
  * all fit still, and is tried again.
  */
@@ -369,13 +369,13 @@ export const writeMany = async (
   writing: Writing,
   write: ManyWrite,
   context: WriteContext,
-) => {
+  begin: (rows: number) => Promise<void>,
+): Promise<Done> => {
   for (let tries = 1; ; tries++) {
     const ids = await findRows(store, writing, write, context.finding)
-    await context.finding?.begin?.(Math.min(ids.length, mostRows))
+    await begin(Math.min(ids.length, mostRows))
     try {
-      const done = await commit(store, await commandFor(writing, write, ids), null, context)
-      return { ...done, ids: idsIn(done.answer?.text) }
+      return await commit(store, await commandFor(writing, write, ids), null, context)
     } catch (error) {
       if (!(error instanceof RowsChanged) || tries === mostTries) throw error
     }

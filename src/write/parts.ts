@@ -57,6 +57,14 @@ export const takingTurns = (): Left['turn'] => {
 /** The two references by which an entity links rows. */
 type Link = { readonly entity: string; readonly by: string; readonly of: string }
 
+/** A link of a row with another that is made or ended by itself. */
+export type OneLink = {
+  readonly does: 'link' | 'unlink'
+  readonly link: Link
+  readonly row: { readonly entity: string; readonly id: number }
+  readonly to: number
+}
+
 /** A row below another one, or its links: what is to be done, with the path in the input. */
 export type Part = { readonly path: string } & (
   | {
@@ -444,25 +452,26 @@ export const withParts = async (
 
 /**
  * Links a row with another, or ends that link; both may be done again. The row must be there for the viewer; who may do it say the rules of
- * the entity that links.
+ * the entity that links. `isCheck`: only whether it may be done is found out.
  */
 export const linkChange = async (
   writing: Writing,
-  { entity, id }: { readonly entity: string; readonly id: number },
-  link: Link,
-  to: number,
-  does: 'add' | 'remove',
+  { does, link, row, to }: OneLink,
+  isCheck = false,
 ): Promise<CommandDraft> => {
-  const { table } = entityOf(writing.model, entity)
-  const seen = and([sql`${columnsOf(table)('id')} = ${id}`, ...seenSql(writing, entity)])
+  const { table } = entityOf(writing.model, row.entity)
+  const seen = and([sql`${columnsOf(table)('id')} = ${row.id}`, ...seenSql(writing, row.entity)])
   const found: GuardedStep = {
     sql: sql`select id from ${name(table)} where ${seen}${writing.dialect.lockClause}`,
-    refused: () => notFound(entity, id),
+    refused: () => notFound(row.entity, row.id),
   }
   const values = linkValues(writing, link)
-  const part = { does, path: link.of, link, ids: [to], values }
-  const draft = await draftOf(writing, createForms(writing), part, id, takingTurns())
-  const what = does === 'add' ? 'create' : 'delete'
-  const steps = [found, ...draft.steps]
+  const [word, what] =
+    does === 'link' ? (['add', 'create'] as const) : (['remove', 'delete'] as const)
+  const part = { does: word, path: link.of, link, ids: [to], values }
+  const draft = await draftOf(writing, createForms(writing), part, row.id, takingTurns())
+  // The guards of a link have no names, as no step refers to them.
+  const guards = draft.steps.findIndex(({ name }) => name !== undefined)
+  const steps = [found, ...(isCheck ? draft.steps.slice(0, guards) : draft.steps)]
   return { ...draft, name: `${what} ${link.entity}`, status: 204, text: 'true', steps }
 }

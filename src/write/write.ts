@@ -28,11 +28,8 @@ export type Done = Extract<Outcome, { kind: 'done' | 'tried' }>
 /** The read of the row that a command wrote; its id goes into the plan's slot 1. */
 export type Reading = { readonly plan: ReadPlan; readonly values: readonly SqlValue[] }
 
-/** How rows are looked for, the milliseconds that this took of the request so far, and what begins to write those that were found. */
-export type Finding = ReadOptions & {
-  spent: number
-  readonly begin?: (rows: number) => Promise<void>
-}
+/** How rows are looked for, and the milliseconds that this took of the request so far. */
+export type Finding = ReadOptions & { spent: number }
 
 /** The key of the request, if it has one, and the version of the REST API that its caller speaks; none in GraphQL. */
 export type WriteContext = {

@@ -29,7 +29,7 @@ import { dependenciesFirst } from '#model/references.ts'
 import { and, comma, join, name as quotedName, type Sql, sql } from '#sql/sql.ts'
 
 /** What a draft can change in a table that is there, beside adding what is missing; `name` is that of a column, an index or a trigger. */
-export type Change = { readonly table: string; readonly name: string } & (
+export type TableChange = { readonly table: string; readonly name: string } & (
   | { readonly kind: 'nullable' | 'index' | 'trigger' | 'table' }
   /** An index, a function or a trigger that is missing, or has another text. */
   | { readonly kind: 'new' | 'other'; readonly definition: Definition }
@@ -63,7 +63,7 @@ export type Drafting = {
   readonly madeBy: (migrations: readonly Migration[], base?: MadeObjects) => MadeObjects
   readonly ddl: Ddl
   /** The statements of a change to a table that is there, given what is made. */
-  readonly change: (change: Change, made: MadeObjects) => Partial<Lack>
+  readonly change: (change: TableChange, made: MadeObjects) => Partial<Lack>
 }
 
 export type Difference = {
@@ -72,7 +72,7 @@ export type Difference = {
   readonly isServed?: boolean
   /** Whether a draft adds what is missing, or what it changes. */
   readonly isAdded?: boolean
-  readonly change?: Change
+  readonly change?: TableChange
   /** The rows that a migration to the model would break on, and what is wrong with them. */
   readonly broken?: { readonly table: string; readonly where: Sql; readonly fault: string }
 }
@@ -135,7 +135,7 @@ const columnDifferences = function* (
   const as = (
     kind: 'required' | 'values' | 'reference' | 'compared',
     isNarrower = false,
-  ): Change => ({
+  ): TableChange => ({
     kind,
     table,
     name,
