@@ -1667,9 +1667,11 @@ const machineErrors: {
     readonly PERSISTED_QUERY_ONLY: ErrorKind<"PERSISTED_QUERY_ONLY">;
     readonly PRECONDITION_FAILED: ErrorKind<"PRECONDITION_FAILED">;
     readonly QUERY_TOO_COMPLEX: ErrorKind<"QUERY_TOO_COMPLEX">;
+    readonly RANGE_NOT_SATISFIABLE: ErrorKind<"RANGE_NOT_SATISFIABLE">;
     readonly RATE_LIMITED: ErrorKind<"RATE_LIMITED">;
     readonly REQUEST_TIMEOUT: ErrorKind<"REQUEST_TIMEOUT">;
     readonly RESPONSE_TOO_LARGE: ErrorKind<"RESPONSE_TOO_LARGE">;
+    readonly STORAGE_FULL: ErrorKind<"STORAGE_FULL">;
     readonly TIMEOUT: ErrorKind<"TIMEOUT">;
     readonly UNAUTHENTICATED: ErrorKind<"UNAUTHENTICATED">;
     readonly UNAVAILABLE: ErrorKind<"UNAVAILABLE">;

@@ -127,6 +127,11 @@ export const machineErrors = defineErrors({
     title: 'The body is of a type that is not read here',
     example: 'The body must be application/json in UTF-8; send Content-Type: application/json',
   },
+  RANGE_NOT_SATISFIABLE: {
+    status: 416,
+    title: 'The file has no byte in this range',
+    example: 'The file has 2048 bytes; ask for some of them',
+  },
   HEADERS_TOO_MANY: {
     status: 431,
     title: 'The request has too many headers',
@@ -162,6 +167,11 @@ export const machineErrors = defineErrors({
     status: 505,
     title: 'The version of HTTP is not spoken here',
     example: 'Only HTTP/1.1 and HTTP/1.0 are spoken here',
+  },
+  STORAGE_FULL: {
+    status: 507,
+    title: 'There is no room for this file',
+    example: 'There is no room for this file; try a smaller one, or tell the operator',
   },
   OVERLOADED: {
     status: 503,

@@ -35,6 +35,7 @@ const mayImport: Record<string, readonly string[] | 'everything'> = {
   http: ['model', 'observe.ts', 'channels.ts'],
   metrics: ['observe.ts', 'channels.ts'],
   mail: ['observe.ts'],
+  files: ['model', 'sql', 'write', 'http'],
   versions: ['model', 'sql', 'write', 'http'],
   rest: ['model', 'read', 'write', 'versions', 'core.ts', 'http', 'type auth'],
   graphql: ['model', 'read', 'write', 'type versions', 'core.ts', 'http', 'type auth'],

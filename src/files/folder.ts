@@ -1,0 +1,123 @@
+/** Files in a folder: `ab/cd/<digest>`, flushed with their folders before anybody is told of them. */
+import { createReadStream } from 'node:fs'
+import { access, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { type FileStore, isDigest, missing, placeOf, receive } from '#files/store.ts'
+
+const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException)?.code === 'ENOENT'
+
+const flush = async (folder: string): Promise<void> => {
+  const handle = await open(folder, 'r')
+  try {
+    await handle.sync()
+  } catch (error) {
+    // Windows flushes no folder.
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error
+  } finally {
+    await handle.close()
+  }
+}
+
+/** The entries of a folder; none where there is no such folder. */
+const entriesOf = async (folder: string): Promise<readonly string[]> => {
+  try {
+    return (await readdir(folder)).sort()
+  } catch (error) {
+    if (isMissing(error)) return []
+    throw error
+  }
+}
+
+/** Read at once; larger than Node's usual one, as each read is a turn of the thread pool. */
+const readBytes = 262_144
+
+/** The store of a folder, which is made with the first file. */
+export const folderStore = (root: string): FileStore => {
+  const label = `the folder ${root}`
+  const parts = join(root, 'parts')
+  const pathOf = (name: string) => join(root, placeOf(name))
+  const made = new Set<string>()
+  /** Makes a folder below the root and flushes those that got a new entry by that. */
+  const make = async (folder: string): Promise<void> => {
+    if (made.has(folder)) return
+    const first = await mkdir(folder, { recursive: true, mode: 0o700 })
+    if (first !== undefined)
+      for (let at = folder; at.length >= first.length; at = dirname(at)) await flush(dirname(at))
+    made.add(folder)
+  }
+  const place = async (path: string, target: string): Promise<void> => {
+    const folder = dirname(target)
+    await make(folder)
+    // A rename also gives bytes that were there already a new time, from which garbage is counted.
+    await rename(path, target)
+    await flush(folder)
+  }
+  return {
+    label,
+    put: async (stream, limit) => {
+      await make(parts)
+      const { path, digest, bytes } = await receive(stream, limit, parts)
+      try {
+        await limit.arriving?.(digest, bytes)
+        const target = pathOf(limit.as ?? digest)
+        await place(path, target).catch(async error => {
+          // Somebody removed the empty folders since.
+          if (!isMissing(error)) throw error
+          made.clear()
+          await place(path, target)
+        })
+      } catch (error) {
+        await rm(path, { force: true })
+        throw error
+      }
+      return { digest, bytes }
+    },
+    open: async (name, range) => {
+      const path = pathOf(name)
+      await stat(path).catch(error => {
+        throw isMissing(error) ? missing(label, name) : error
+      })
+      const { first: start = 0, last: end } = range ?? {}
+      const options = { start, ...(end !== undefined && { end }), highWaterMark: readBytes }
+      // Opened with the first read, so that an answer which nobody takes leaves no open file.
+      return (async function* () {
+        yield* createReadStream(path, options)
+      })()
+    },
+    has: name =>
+      access(pathOf(name)).then(
+        () => true,
+        error => {
+          if (isMissing(error)) return false
+          throw error
+        },
+      ),
+    remove: async name => {
+      const target = pathOf(name)
+      const folder = dirname(target)
+      for (const entry of await entriesOf(folder))
+        if (join(folder, entry).startsWith(`${target}.`))
+          await rm(join(folder, entry), { force: true })
+      await rm(target, { force: true })
+    },
+    list: async function* () {
+      const isLevel = (entry: string) => /^[0-9a-f]{2}$/.test(entry)
+      for (const first of (await entriesOf(root)).filter(isLevel))
+        for (const second of (await entriesOf(join(root, first))).filter(isLevel))
+          for (const digest of (await entriesOf(join(root, first, second))).filter(isDigest)) {
+            const found = await stat(join(root, first, second, digest)).catch(error => {
+              // It was removed meanwhile.
+              if (!isMissing(error)) throw error
+            })
+            if (found) yield { digest, bytes: found.size, changed: found.mtime }
+          }
+    },
+    sweep: async before => {
+      for (const entry of await entriesOf(parts)) {
+        const part = join(parts, entry)
+        const found = await stat(part).catch(() => undefined)
+        if (found && found.mtime < before) await rm(part, { force: true })
+      }
+    },
+  }
+}

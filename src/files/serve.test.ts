@@ -1,0 +1,209 @@
+/** Answers with files: ranges, validators, and headers that let no browser run them. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { folderStore } from '#files/folder.ts'
+import { fileTag, type Shown, serveFile } from '#files/serve.ts'
+import { isSigned, signedAddress, signedFor } from '#files/signed.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'duet-serve-'))
+const store = folderStore(root)
+after(() => rmSync(root, { recursive: true, force: true }))
+
+const text = 'abcdefghij'
+let file: Shown
+before(async () => {
+  async function* stream() {
+    yield Buffer.from(text)
+  }
+  const stored = await store.put(stream(), { bytes: 100, signal: new AbortController().signal })
+  file = { ...stored, name: 'a.txt', type: 'text/plain', cache: 'public' }
+})
+
+const ask = (
+  headers: Record<string, string> = {},
+  { method = 'GET', query = '', shown = {} as Partial<Shown> } = {},
+) =>
+  serveFile(
+    new Request(`http://localhost/api/notes/1/paper${query}`, { method, headers }),
+    { ...file, ...shown },
+    store,
+  )
+
+test('a file is answered whole, with what it is and what it may do', async () => {
+  const answer = await ask()
+  assert.equal(await answer.text(), text)
+  assert.deepEqual(
+    [answer.status, Object.fromEntries(answer.headers)],
+    [
+      200,
+      {
+        'accept-ranges': 'bytes',
+        'cache-control': 'public, no-cache',
+        'content-disposition': `inline; filename="a.txt"; filename*=UTF-8''a.txt`,
+        'content-length': '10',
+        'content-security-policy': 'sandbox',
+        'content-type': 'text/plain; charset=utf-8',
+        etag: fileTag(file.digest),
+        'x-content-type-options': 'nosniff',
+      },
+    ],
+  )
+})
+
+const ranges: readonly (readonly [string, string | null, string])[] = [
+  ['bytes=0-3', 'bytes 0-3/10', 'abcd'],
+  ['bytes=4-', 'bytes 4-9/10', 'efghij'],
+  ['bytes=-3', 'bytes 7-9/10', 'hij'],
+  ['bytes=-30', 'bytes 0-9/10', text],
+  ['bytes=9-9', 'bytes 9-9/10', 'j'],
+  ['bytes=8-999999', 'bytes 8-9/10', 'ij'],
+  ['Bytes=0-0', 'bytes 0-0/10', 'a'],
+  ['bytes=3-1', null, text],
+  ['bytes=0-1,4-5', null, text],
+  ['bytes=a-b', null, text],
+  ['bytes=-', null, text],
+  ['rows=0-1', null, text],
+]
+
+for (const [range, content, body] of ranges)
+  test(`Range: ${range} gives ${content ?? 'the whole'}`, async () => {
+    const answer = await ask({ range })
+    assert.equal(answer.status, content === null ? 200 : 206)
+    assert.equal(answer.headers.get('content-range'), content)
+    assert.equal(answer.headers.get('content-length'), String(body.length))
+    assert.equal(await answer.text(), body)
+  })
+
+for (const range of ['bytes=10-', 'bytes=10-20', 'bytes=-0'])
+  test(`Range: ${range} is behind the end`, () =>
+    assert.rejects(ask({ range }), {
+      status: 416,
+      message: 'The file has 10 bytes; ask for some of them',
+      headers: { 'Content-Range': 'bytes */10', 'Accept-Ranges': 'bytes' },
+    }))
+
+test('a range is given only of the file that If-Range names', async () => {
+  const range = 'bytes=0-3'
+  assert.equal((await ask({ range, 'if-range': fileTag(file.digest) })).status, 206)
+  for (const other of ['"another"', `W/${fileTag(file.digest)}`, 'Sat, 01 Jan 2000 00:00:00 GMT'])
+    assert.equal((await ask({ range, 'if-range': other })).status, 200)
+})
+
+test('HEAD has the headers of the whole, a range or not, and no body', async () => {
+  const answer = await ask({ range: 'bytes=0-3' }, { method: 'HEAD' })
+  assert.deepEqual([answer.status, answer.headers.get('content-length')], [200, '10'])
+  assert.equal(answer.body, null)
+})
+
+test('who has the file is told 304 with its validators alone', async () => {
+  for (const sent of [fileTag(file.digest), `"x", W/${fileTag(file.digest)}`, '*']) {
+    const answer = await ask({ 'if-none-match': sent, range: 'bytes=0-3' })
+    assert.deepEqual(
+      [answer.status, Object.fromEntries(answer.headers), answer.body],
+      [304, { etag: fileTag(file.digest), 'cache-control': 'public, no-cache' }, null],
+    )
+  }
+  assert.equal((await ask({ 'if-none-match': '"other"' })).status, 200)
+})
+
+test('only what everybody may read, at the address of just these bytes, is kept for good', async () => {
+  const kept = async (query: string, cache: Shown['cache']) =>
+    (await ask({}, { query, shown: { cache } })).headers.get('cache-control')
+  const query = `?v=${file.digest.slice(0, 16)}`
+  assert.equal(await kept(query, 'public'), 'public, max-age=31536000, immutable')
+  assert.equal(await kept(query, 'private'), 'private, no-cache')
+  assert.equal(await kept('?v=', 'public'), 'public, no-cache')
+  assert.equal(await kept(`?v=${'0'.repeat(16)}`, 'public'), 'public, no-cache')
+})
+
+test('what browsers could run is a download', async () => {
+  const how = async (type: string) =>
+    (await ask({}, { shown: { type } })).headers.get('content-disposition')?.split(';')[0]
+  for (const type of [
+    'text/html',
+    'image/svg+xml',
+    'application/xml',
+    'application/xhtml+xml',
+    'text/javascript',
+    'application/pdf',
+  ])
+    assert.equal(await how(type), 'attachment')
+  for (const type of ['image/png', 'video/mp4', 'audio/mpeg'])
+    assert.equal(await how(type), 'inline')
+})
+
+test('a name of any characters comes in both forms', async () => {
+  const answer = await ask({}, { shown: { name: `Żółw "50%" (1)'*;\r\n\\.txt` } })
+  assert.equal(
+    answer.headers.get('content-disposition'),
+    `inline; filename="___w _50__ (1)'*;___.txt"; filename*=UTF-8''%C5%BB%C3%B3%C5%82w%20%2250%25%22%20%281%29%27%2A%3B%0D%0A%5C.txt`,
+  )
+})
+
+test('an empty file has no ranges', async () => {
+  const answer = await ask({}, { shown: { bytes: 0 } })
+  assert.deepEqual([answer.status, answer.headers.get('content-length')], [200, '0'])
+  await assert.rejects(ask({ range: 'bytes=0-' }, { shown: { bytes: 0 } }), { status: 416 })
+})
+
+test('a row whose bytes are gone is a fault of the server that names the remedy', () =>
+  assert.rejects(ask({}, { shown: { digest: '0'.repeat(64) } }), /duet files verify/))
+
+const key = new TextEncoder().encode('a key of a store, which nobody else has')
+const path = '/api/notes/1/paper'
+const now = 1_800_000_000_000
+const queryOf = (address: string) => new URL(address, 'http://localhost').searchParams
+
+test('a signed address opens its file for five minutes', () => {
+  const digest = 'ab'.repeat(32)
+  const query = queryOf(signedAddress(key, path, digest, now))
+  const opens = (at: number, of = { key, path, digest }) =>
+    isSigned(of.key, of.path, of.digest, query, at)
+  assert.equal(opens(now), true)
+  assert.equal(opens(now + signedFor - 1), true)
+  assert.equal(opens(now + signedFor), false)
+  assert.equal(opens(now, { key, path: '/api/notes/2/paper', digest }), false)
+  assert.equal(opens(now, { key, path, digest: 'cd'.repeat(32) }), false)
+  assert.equal(opens(now, { key: new TextEncoder().encode('another'), path, digest }), false)
+})
+
+test('a signed address that was altered opens nothing', () => {
+  const digest = 'ab'.repeat(32)
+  const address = signedAddress(key, path, digest, now)
+  const altered = (change: (query: URLSearchParams) => void) => {
+    const query = queryOf(address)
+    change(query)
+    return isSigned(key, path, digest, query, now)
+  }
+  assert.equal(
+    altered(() => {}),
+    true,
+  )
+  assert.equal(
+    altered(query => query.set('until', String(now + signedFor - 1))),
+    false,
+  )
+  assert.equal(
+    altered(query => query.set('until', String(now + 10 * signedFor))),
+    false,
+  )
+  assert.equal(
+    altered(query => query.set('until', '')),
+    false,
+  )
+  assert.equal(
+    altered(query => query.set('seal', `${query.get('seal')}A`)),
+    false,
+  )
+  assert.equal(
+    altered(query => query.set('seal', '')),
+    false,
+  )
+  assert.equal(
+    altered(query => query.delete('until')),
+    false,
+  )
+})

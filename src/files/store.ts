@@ -1,0 +1,157 @@
+/** Where the bytes of files are: a store knows them by their SHA-256, and nothing of rows, names or rights. */
+import { createHash, randomBytes } from 'node:crypto'
+import { open, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ApiError } from '#errors.ts'
+
+export type Limit = {
+  /** The most bytes that are taken. */
+  readonly bytes: number
+  /** Ends the transfer; nothing of it is kept. */
+  readonly signal: AbortSignal
+  /**
+   * Awaited once all bytes are on a disk and their digest is known, before they get their place: a record that is made here keeps
+   * the collector of garbage from taking bytes that were there already.
+   */
+  readonly arriving?: (digest: string, bytes: number) => Promise<void>
+  /** The name to keep them under in place of their digest: that of their source, a dot, and what they are of it. */
+  readonly as?: string
+}
+
+/** What is stored: its SHA-256 in hexadecimal, and its length. */
+export type Stored = { readonly digest: string; readonly bytes: number }
+
+/** The first and the last byte that are wanted, counted from 0. */
+export type ByteRange = { readonly first: number; readonly last: number }
+
+/** A store of bytes. A digest may also be a name of something kept beside its source, `<digest>.<what>`. */
+export type FileStore = {
+  /** What it is and where, for people. */
+  readonly label: string
+  /** Takes bytes as they come. They are on the disk, or with the provider, when it answers; what fails leaves nothing. */
+  readonly put: (stream: AsyncIterable<Uint8Array>, limit: Limit) => Promise<Stored>
+  /** The bytes; rejects before the first one if they are not there. */
+  readonly open: (digest: string, range?: ByteRange) => Promise<AsyncIterable<Uint8Array>>
+  readonly has: (digest: string) => Promise<boolean>
+  /** Removes bytes and all that is kept beside them; what is not there is removed already. */
+  readonly remove: (digest: string) => Promise<void>
+  /** All that is stored, without what is kept beside. */
+  readonly list: () => AsyncIterable<Stored & { readonly changed: Date }>
+  /** Removes what transfers left that were killed before this time. */
+  readonly sweep: (before: Date) => Promise<void>
+}
+
+const nameForm = /^([0-9a-f]{2})([0-9a-f]{2})[0-9a-f]{60}(?:\.[0-9a-z]+)*$/
+
+/** Whether a text is a digest, and no name of something beside one. */
+export const isDigest = (text: string): boolean => /^[0-9a-f]{64}$/.test(text)
+
+/** The place of bytes below the root of a store: two levels of folders, so that none has millions of entries. */
+export const placeOf = (name: string): string => {
+  const [, first, second] = nameForm.exec(name) ?? []
+  if (first === undefined) throw new Error(`${JSON.stringify(name)} is no digest of a file`)
+  return `${first}/${second}/${name}`
+}
+
+/** The error for bytes that a row names and the store does not have. */
+export const missing = (label: string, digest: string): Error =>
+  new Error(
+    `${label} has no bytes of ${digest}: find all such files with duet files verify, and restore them from a backup`,
+  )
+
+/** So much is written at once; a transfer has at most this in flight, this in hand, and the chunk that comes. */
+const batchBytes = 65_536
+
+/** A file that is whole and flushed, and has no name in the store yet. */
+export type Received = Stored & { readonly path: string }
+
+const largeAs = (bytes: number) =>
+  new ApiError('PAYLOAD_TOO_LARGE', `The file is above ${bytes} bytes`)
+
+/** Writes a stream into a file of its own, flushed, and counts and hashes it meanwhile; what fails leaves no file. */
+export const receive = async (
+  stream: AsyncIterable<Uint8Array>,
+  { bytes: most, signal }: Limit,
+  folder: string,
+): Promise<Received> => {
+  const path = join(folder, `${randomBytes(12).toString('hex')}.part`)
+  const handle = await open(path, 'wx', 0o600)
+  try {
+    const hash = createHash('sha256')
+    let bytes = 0
+    let batch: Uint8Array[] = []
+    let held = 0
+    let writing: Promise<unknown> = Promise.resolve()
+    const write = async (): Promise<void> => {
+      await writing
+      const written = batch
+      const length = held
+      ;[batch, held] = [[], 0]
+      writing = handle.writev(written).then(({ bytesWritten }) => {
+        if (bytesWritten < length)
+          throw Object.assign(new Error('The disk is full'), { code: 'ENOSPC' })
+      })
+      // It is awaited by the next one; without this, a stream that ends in between would leave it unheard.
+      writing.catch(() => {})
+      // Hashed while the disk is busy.
+      for (const chunk of written) hash.update(chunk)
+    }
+    for await (const chunk of untilAborted(stream, signal)) {
+      bytes += chunk.length
+      if (bytes > most) throw largeAs(most)
+      batch.push(chunk)
+      held += chunk.length
+      if (held >= batchBytes) await write()
+    }
+    await write()
+    await writing
+    signal.throwIfAborted()
+    await handle.sync()
+    await handle.close()
+    return { path, digest: hash.digest('hex'), bytes }
+  } catch (error) {
+    await handle.close().catch(() => {})
+    await rm(path, { force: true })
+    throw asFull(error)
+  }
+}
+
+const fullCodes: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])
+
+/** The error for a caller where the disk is full; any other as it is. */
+const asFull = (error: unknown): unknown =>
+  fullCodes.has((error as NodeJS.ErrnoException)?.code)
+    ? new ApiError(
+        'STORAGE_FULL',
+        'There is no room for this file; try a smaller one, or tell the operator',
+        {
+          cause: error,
+        },
+      )
+    : error
+
+/** A stream that rejects at once when it is aborted, also while it waits for bytes that never come. */
+async function* untilAborted(
+  stream: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const abort = () => reject(signal.reason)
+  if (signal.aborted) abort()
+  else signal.addEventListener('abort', abort, { once: true })
+  aborted.catch(() => {})
+  const chunks = stream[Symbol.asyncIterator]()
+  let hasEnded = false
+  try {
+    for (;;) {
+      const next = await Promise.race([chunks.next(), aborted])
+      hasEnded = next.done === true
+      if (hasEnded) return
+      yield next.value
+    }
+  } finally {
+    signal.removeEventListener('abort', abort)
+    // Not awaited: a generator that waits for bytes would end only after they came.
+    if (!hasEnded) chunks.return?.()?.catch(() => {})
+  }
+}

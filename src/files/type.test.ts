@@ -1,0 +1,196 @@
+/** What a file is taken for, by content, name and declared type together. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { headBytes, safeName, typeOf } from '#files/type.ts'
+
+const latin = (text: string): Uint8Array => Buffer.from(text, 'latin1')
+const png = latin(
+  '\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89\0\0\0\nIDATx\x9cc\0\x01\0\0\x05\0\x01\r\n-\xb4\0\0\0\0IEND\xaeB`\x82',
+)
+const jpeg = latin('\xff\xd8\xff\xe0\0\x10JFIF\0\x01\x01\0\0\x01\0\x01\0\0')
+const gif = (more = '') => latin(`GIF89a\x01\0\x01\0\x80\0\0${more}`)
+const pdf = (more = '') => latin(`%PDF-1.7\n%\xe2\xe3\xcf\xd3\n${more}`)
+const zip = latin('PK\x03\x04\x14\0\0\0\x08\0\0\0!\0\0\0\0\0\0\0\0\0\0\0\0\0\x05\0\0\0a.bin')
+
+const taken: readonly (readonly [string, Uint8Array, string, string | undefined, string])[] = [
+  ['a PNG', png, 'dot.png', 'image/png', 'image/png'],
+  ['a PNG without a name that says so', png, 'dot', undefined, 'image/png'],
+  ['what curl -T sends', png, 'dot.PNG', 'application/octet-stream', 'image/png'],
+  ['a JPEG under an old name of its type', jpeg, 'a.jpeg', 'image/jpg', 'image/jpeg'],
+  ['a JPEG with a bare name', jpeg, 'a', 'image/jpg', 'image/jpeg'],
+  ['a GIF', gif(), 'a.gif', 'image/gif; x=y', 'image/gif'],
+  ['a PDF', pdf(), 'cv.pdf', 'application/pdf', 'application/pdf'],
+  ['a ZIP archive', zip, 'a.zip', 'application/x-zip-compressed', 'application/zip'],
+  [
+    'a Word document, which is an archive',
+    zip,
+    'a.docx',
+    undefined,
+    'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  ],
+  ['text', latin('hello'), 'a.txt', 'text/plain; charset=utf-8', 'text/plain'],
+  ['text without a name that says so', latin('hello'), 'README', undefined, 'text/plain'],
+  ['nothing', latin(''), 'a.txt', undefined, 'text/plain'],
+  ['JSON', latin('{"a":1}'), 'a.json', 'application/json', 'application/json'],
+  ['a table', latin('a,b\n1,2\n'), 'a.csv', 'text/csv', 'text/csv'],
+  [
+    'Markdown that begins with HTML',
+    latin('<p align="center">Hi</p>'),
+    'README.md',
+    undefined,
+    'text/markdown',
+  ],
+  ['a page', latin('<!doctype html><p>'), 'a.html', 'text/html', 'text/html'],
+  [
+    'a drawing',
+    latin('<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg"/>'),
+    'a.svg',
+    'image/svg+xml',
+    'image/svg+xml',
+  ],
+  ['XML', latin('<?xml version="1.0"?><feed/>'), 'a.xml', 'text/xml', 'application/xml'],
+  [
+    'a calendar',
+    latin('BEGIN:VCALENDAR\r\nVERSION:2.0'),
+    'a.ics',
+    'text/calendar',
+    'text/calendar',
+  ],
+  [
+    'text cut in a character',
+    new TextEncoder().encode(`${'x'.repeat(headBytes - 1)}ä`).subarray(0, headBytes),
+    'a.txt',
+    undefined,
+    'text/plain',
+  ],
+  [
+    'bytes of no known type',
+    latin('\0\x01\x02\x03\xff\xfe'),
+    'a.dump',
+    undefined,
+    'application/octet-stream',
+  ],
+  [
+    'bytes with an ending that nobody knows',
+    latin('\0\x01\x02\x03\xff\xfe'),
+    'a.ppd',
+    undefined,
+    'application/octet-stream',
+  ],
+]
+
+for (const [what, head, name, declared, type] of taken)
+  test(`${what} is ${type}`, async () => {
+    assert.equal(await typeOf(head, name, declared), type)
+  })
+
+const refusals: readonly (readonly [string, Uint8Array, string, string | undefined, RegExp])[] = [
+  [
+    'a page named as a picture',
+    latin('<!doctype html><p>'),
+    'a.png',
+    'image/png',
+    /^The file is image\/png by its name, "a.png", and text\/html by its content: /,
+  ],
+  [
+    'a page named as text',
+    latin('  <HTML><script>'),
+    'a.txt',
+    undefined,
+    /text\/plain by its name/,
+  ],
+  [
+    'a picture named as a page',
+    gif(),
+    'a.html',
+    undefined,
+    /text\/html by its name.* image\/gif by its content/,
+  ],
+  [
+    'a GIF that is a page too',
+    gif('<script>alert(1)</script>'),
+    'a.gif',
+    'image/gif',
+    /is image\/gif and a page at once: /,
+  ],
+  [
+    'a PDF that is an archive too',
+    pdf('PK\x03\x04'),
+    'a.pdf',
+    undefined,
+    /is application\/pdf and a ZIP archive at once/,
+  ],
+  [
+    'an archive that is a PDF too',
+    Buffer.concat([zip, latin('%PDF-1.4')]),
+    'a.zip',
+    undefined,
+    /is application\/zip and a PDF at once/,
+  ],
+  [
+    'a drawing called a PNG',
+    latin('<svg onload=alert(1)>'),
+    'a.png',
+    undefined,
+    /image\/svg\+xml by its content/,
+  ],
+  [
+    'a PNG sent as a page',
+    png,
+    'a',
+    'text/html',
+    /text\/html by its Content-Type and image\/png by its content/,
+  ],
+  [
+    'bytes of no known type called a JPEG',
+    latin('\0\x01\x02\xff'),
+    'a.jpg',
+    undefined,
+    /of no known type by its content/,
+  ],
+  [
+    'bytes called text',
+    latin('\0\x01\x02\xff'),
+    'a.txt',
+    undefined,
+    /of no known type by its content/,
+  ],
+  [
+    'a program called a document',
+    latin(`MZ${'\0'.repeat(80)}`),
+    'a.pdf',
+    undefined,
+    /application\/pdf by its name/,
+  ],
+  [
+    'text of two names',
+    latin('a,b'),
+    'a.csv',
+    'application/json',
+    /is text\/csv by its name and application\/json by its Content-Type/,
+  ],
+  ['nothing called a PNG', latin(''), 'a.png', undefined, /image\/png by its name/],
+]
+
+for (const [what, head, name, declared, message] of refusals)
+  test(`${what} is refused`, () =>
+    assert.rejects(typeOf(head, name, declared), { code: 'UNSUPPORTED_MEDIA_TYPE', message }))
+
+const names: readonly (readonly [string, string])[] = [
+  ['../../etc/passwd', 'passwd'],
+  ['C:\\files\\cv.pdf', 'cv.pdf'],
+  ['a\0b\r\n.txt', 'ab.txt'],
+  ['invoice\u202efdp.exe', 'invoicefdp.exe'],
+  ['..', 'file'],
+  ['   ', 'file'],
+  ['say "hi".txt', 'say "hi".txt'],
+  ['Zażółć 🙂.txt', 'Zażółć 🙂.txt'],
+  [`${'n'.repeat(300)}.pdf`, `${'n'.repeat(196)}.pdf`],
+  [`${'🙂'.repeat(300)}`, '🙂'.repeat(200)],
+  ['\ud800.txt', '.txt'],
+]
+
+for (const [given, name] of names)
+  test(`${JSON.stringify(given).slice(0, 40)} is kept as a name without what misleads`, () => {
+    assert.equal(safeName(given), name)
+  })
