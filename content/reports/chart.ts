@@ -212,7 +212,7 @@ export const chart = ({ type, by, periods, totals }: Figures, currency: Currency
   })
 
   return `<?xml version="1.0" encoding="UTF-8"?>
-<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-labelledby="title desc" font-family="${font}">
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="title desc" font-family="${font}">
 <title id="title">${html`${title}`}</title>
 <desc id="desc">${html`${description}`}</desc>
 <rect width="${width}" height="${height}" fill="#fff"/>

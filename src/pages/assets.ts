@@ -4,6 +4,7 @@ import { existsSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
+import { html } from 'hono/html'
 import { own } from '#base/object.ts'
 import { ApiError } from '#errors.ts'
 import { preferred } from '#http/accept.ts'
@@ -17,8 +18,8 @@ export type Asset = {
   /** Its path in the package or in our folder, or its URL. */
   readonly file: string | URL
   readonly type: string
-  /** A text that follows what is in the file. */
-  readonly more?: string
+  /** What is served of the text in the file. */
+  readonly as?: (text: string) => string
 }
 
 /** What all pages know of the service that they are of. */
@@ -36,7 +37,8 @@ export type Site = {
 }
 
 /** The colours of a content's own as a style sheet, dark enough on white and light enough on black to be read. */
-const coloursOf = ({ colours = {} }: Site): string => {
+const coloursOf = ({ colours }: Site): string => {
+  if (!colours) return ''
   const set = (lightness: string) =>
     Object.entries(colours)
       .map(([api, colour]) => `--${api}: oklch(from ${colour} ${lightness} c h);`)
@@ -89,8 +91,19 @@ export const openAssets = (
   site: Site = { title: 'Duet', hasGraphiql: true },
   isWatched = false,
 ): Assets => {
-  const frame = { ...machineAssets['frame.css'], ...(site.colours && { more: coloursOf(site) }) }
-  const files: typeof table = { ...table, 'frame.css': frame }
+  const { title, colours = {} } = site
+  const files: typeof table = {
+    ...table,
+    'frame.css': { ...machineAssets['frame.css'], as: text => text + coloursOf(site) },
+    'mark.svg': {
+      ...machineAssets['mark.svg'],
+      as: text =>
+        text
+          .replace('<title>Duet', () => `<title>${html`${title}`}`)
+          .replace('#0e8f87', colours.rest ?? '#0e8f87')
+          .replace('#d6298f', colours.graphql ?? '#d6298f'),
+    },
+  }
   const assetNamed = (name: string): Asset => {
     const asset = own(files, name)
     if (asset === undefined) throw new ApiError('NOT_FOUND', `Asset ${name} not found`)
@@ -107,7 +120,8 @@ export const openAssets = (
     const [name = ''] = key.split('\n')
     const asset = assetNamed(name)
     const url = urlOf(asset)
-    const body = Buffer.concat([await readFile(url), Buffer.from(asset.more ?? '')])
+    const bytes = await readFile(url)
+    const body = asset.as ? Buffer.from(asset.as(bytes.toString())) : bytes
     return {
       type: asset.type,
       digest: hash('sha256', body, 'base64url').slice(0, 22),

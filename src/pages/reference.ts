@@ -22,7 +22,6 @@ import {
   listed,
   originOf,
   send,
-  signedIn,
   table,
   textPage,
   type WebPage,
@@ -164,7 +163,7 @@ const docsPage = (versions: readonly OfferedVersion[], assets: Assets): Promise<
     body: html`<header>
 ${bar(docsPath, assets)}
 <h1>REST reference</h1>
-<p class="choice"><label>Search <input type="search" id="search" autocomplete="off"></label> <label>Version <select id="version">${versions.map(
+<p class="choice"><label>Search <input type="search" id="search" autocomplete="off"></label> <label${versions.length === 1 ? ' hidden' : ''}>Version <select id="version">${versions.map(
       ({ version, document }) =>
         html`\n<option value="${version}" data-document="${document}">${version}</option>`,
     )}
@@ -195,6 +194,7 @@ const versionsPage = (
   const [oldest, newest] = [numbers[0], numbers.at(-1)]
   const open = versions.filter(({ isWithdrawn }) => !isWithdrawn).map(({ version }) => `${version}`)
   const plain = `${origin}${restPath}${example}`
+  const isOnly = versions.length === 1
   // Each way to name the newest version, with the request that does.
   const ways = {
     'In the path': `'${origin}${restPath}/v${newest}${example}'`,
@@ -202,21 +202,23 @@ const versionsPage = (
     'In the header API-Version': `'${plain}' -H 'API-Version: ${newest}'`,
     'In the parameter version': `'${plain}${example.includes('?') ? '&' : '?'}version=${newest}'`,
   }
+  // Who has one version to name needs one way: the path, which stays when there is another.
+  const shown = Object.entries(ways).slice(0, isOnly ? 1 : undefined)
   return htmlPage(assets, {
     title: `Versions · ${assets.site.title}`,
     ...textPage,
     body: html`<header>
 ${bar(versionsPath, assets)}
 <h1>Versions</h1>
-<p class="lead">The REST API is offered in ${open.length > 1 ? 'the versions' : 'version'} ${listed(open)}, over the same content. ${open[0] === oldest ? `A request that names none gets version ${oldest}.` : `A request that names none asks for version ${oldest}, which has ended: name a version.`}</p>
+<p class="lead">${isOnly ? `The REST API has one version, ${newest}.` : `The REST API is offered in ${open.length > 1 ? 'the versions' : 'version'} ${listed(open)}, over the same content.`} ${open[0] === oldest ? `A request that names none gets ${isOnly ? 'it' : `version ${oldest}`}.` : `A request that names none asks for version ${oldest}, which has ended: name a version.`}</p>
 </header>
 <main>
 ${versions.map(
   ({ version, document, deprecated, sunset, isWithdrawn }) => html`<section class="rest api">
 <h2>Version ${version}</h2>
 <ul>
-${`${version}` === oldest ? html`<li>What a request gets that names no version.</li>` : ''}
-${`${version}` === newest ? html`<li>The newest: name it in new programs.</li>` : ''}
+${!isOnly && `${version}` === oldest ? html`<li>What a request gets that names no version.</li>` : ''}
+${!isOnly && `${version}` === newest ? html`<li>The newest: name it in new programs.</li>` : ''}
 ${deprecated === undefined ? '' : html`<li>Deprecated from ${inWords(deprecated)} on.</li>`}
 ${sunset === undefined ? '' : html`<li>${isWithdrawn ? `Ended on ${inWords(sunset)}:` : `Ends on ${inWords(sunset)}; then`} it is answered with 410 <code>VERSION_WITHDRAWN</code>.</li>`}
 </ul>
@@ -226,13 +228,15 @@ ${sunset === undefined ? '' : html`<li>${isWithdrawn ? `Ended on ${inWords(sunse
 )}
 <section class="wide">
 <h2>Name a version</h2>
-<p>In any of four ways; here it is version ${newest}.</p>
-${Object.entries(ways).map(
-  ([way, request]) => html`<h3>${way}</h3>
-<pre><code>curl ${request}</code></pre>
+<p>${isOnly ? `Name it in the path, so that your program goes on as it is when there is another one.` : `In any of four ways; here it is version ${newest}.`}</p>
+${shown.map(
+  ([
+    way,
+    request,
+  ]) => html`${isOnly ? '' : html`<h3>${way}</h3>\n`}<pre><code>curl ${request}</code></pre>
 `,
 )}
-<p>Ways that name two different versions in one request are 400. A version that is not offered is 404 in the path, 406 in <code>Accept</code>, and 400 in the header or the parameter.</p>
+${isOnly ? '' : html`<p>Ways that name two different versions in one request are 400. A version that is not offered is 404 in the path, 406 in <code>Accept</code>, and 400 in the header or the parameter.</p>`}
 </section>
 ${
   differences.length === 0
@@ -347,7 +351,10 @@ export const graphiqlPage = (
       'img-src': "'self' data:",
       'connect-src': "'self'",
     },
-    body: html`<div class="token"><label>Token <input type="password" id="token" autocomplete="off" placeholder="for what is not for everybody"></label>${signedIn(assets.site)}</div>
+    body: html`<header class="top">
+${bar(graphqlPath, assets)}
+<label class="token">Token <input type="password" id="token" autocomplete="off" placeholder="for what is not for everybody"></label>
+</header>
 <main id="graphiql" data-endpoint="${endpoint}" data-introspection="${introspection ? 'on' : 'off'}" data-tabs="${JSON.stringify(examples.tabs ?? [{ query: examples.graphql }])}">
 <p class="waiting">GraphiQL loads here; it needs JavaScript. <a href="/">Back to the start page</a></p>
 </main>`,

@@ -26,6 +26,7 @@ import type { Version, Versions } from '#model/version.ts'
 import { askingExamples } from '#openapi/asking.ts'
 import { mountOpenApi } from '#openapi/serve.ts'
 import { machineAssets, mountAssets, openAssets } from '#pages/assets.ts'
+import { failingInPages } from '#pages/failed.ts'
 import { send } from '#pages/page.ts'
 import { graphiqlPage, mountReference, type ReferenceOptions } from '#pages/reference.ts'
 import { mountStart } from '#pages/start.ts'
@@ -155,7 +156,7 @@ const mountPages = (app: App, options: AppOptions) => {
   mountReference(app, referenceOf(options), assets)
   options.people?.mountPages(app, assets)
   const graphiql = { endpoint: graphqlPath, introspection: asksSchema, examples }
-  return async (c: Http) => send(await graphiqlPage(graphiql, assets), c)
+  return { assets, graphiql: async (c: Http) => send(await graphiqlPage(graphiql, assets), c) }
 }
 
 const mountProbes = (app: App, { core, edge, ready, readOnly }: AppOptions) => {
@@ -197,17 +198,18 @@ export const createApp = (
   const { development, served } = options
   mountRest(app, core, edge, { actions, extras: served.routes, notices, development })
   mountOpenApi(app, content, core.model, edge, notices)
-  const graphiql = mountPages(app, options)
+  const { assets, graphiql } = mountPages(app, options)
   const openGraphql = mountGraphql(app, core, edge, options.graphql, graphiql)
   mountProbes(app, options)
   options.people?.mount(app, edge)
   const allowedAt = allowing(app.routes)
   const announced = announcing(versions, notices, successorAmong(versions.newest, allowedAt))
   const paths = app.routes.map(({ path }) => path)
+  const inPages = failingInPages(assets, edge.observe)
   const astray = unrouted(
     allowedAt,
     edge,
-    announced,
+    { ...announced, around: handle => announced.around(inPages(handle)) },
     didYouMean(core.model, paths, development),
     (c, allow) => {
       const { path } = c.req
@@ -224,10 +226,10 @@ export const createApp = (
   app.notFound(astray)
   app.onError((error, c) => {
     // The APIs answer what their own handlers throw, so this error is of a page, or of the end of an answer.
-    const handle = exchange(edge, failAsNamed(versions), () => {
+    const failed = inPages(() => {
       throw error
     })
-    return handle(c)
+    return exchange(edge, failAsNamed(versions), failed)(c)
   })
   return { app, openGraphql }
 }

@@ -45,6 +45,13 @@ describe('the pages of a content with a name of its own', () => {
     assert.doesNotMatch(style, /--graphql: oklch/)
   })
 
+  test('have an icon in its colours and a way back from GraphiQL', async () => {
+    const icon = (await world.ask('GET /assets/mark.svg')).text
+    assert.match(icon, /<title>Books &amp; Co<.*stroke="#ff8800".*stroke="#d6298f"/s)
+    const { text } = await world.ask('GET /graphql', { headers: { Accept: 'text/html' } })
+    assert.match(text, /<a class="home" href="\/">Books &amp; Co<.*aria-current="page">GraphiQL</s)
+  })
+
   test('have documents that carry its name', async () => {
     const { info } = (await world.ask('GET /api/v2/openapi.json')).json
     assert.equal(info.title, 'Books & Co, version 2')
@@ -97,6 +104,74 @@ test('a colour or a title that is none stops the start with its name', () => {
       message: `colours.rest of the content must be a colour such as #0a736d, not ${colour}`,
     })
   assert.throws(define({ title: ' ' }), /^Error: The title of the content is empty/)
+})
+
+describe('a path that is not there, or whose page fails', () => {
+  let world: World
+  before(async () => {
+    const served = async () => ({
+      routes: [],
+      pages: [{ path: '/broken', assets: {}, page: () => Promise.reject(new Error('secret')) }],
+    })
+    world = await createWorld({ content: defineContent({ ...parts, served }) })
+  })
+  after(() => world.close())
+  const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+
+  test('is a page for a browser, with the same status and what is wrong', async () => {
+    const paths: readonly (readonly [string, number, RegExp])[] = [
+      ['GET /nope%3Cb%3E', 404, /<p class="lead">Path \/nope&lt;b&gt; not found/],
+      ['GET /api/v2/nope', 404, /Path \/api\/v2\/nope not found/],
+      ['GET /assets/nope.js', 404, /Asset nope\.js not found/],
+      ['DELETE /docs', 405, /DELETE is not possible at \/docs/],
+      ['GET /broken', 500, /The server failed to answer/],
+    ]
+    for (const [request, status, said] of paths) {
+      const answer = await world.ask(request, { headers: { Accept: browser } })
+      assert.equal(answer.status, status, request)
+      assert.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8')
+      assert.equal(answer.headers.get('cache-control'), 'no-store')
+      assert.equal(answer.headers.get('etag'), null)
+      assert.match(answer.headers.get('content-security-policy') ?? '', /default-src 'none'/)
+      assert.ok(answer.text.includes(answer.headers.get('x-request-id') ?? 'none'))
+      assert.match(answer.text, said)
+      assert.match(answer.text, /<a href="\/">The start page/)
+      assert.doesNotMatch(answer.text, /secret/)
+    }
+    const wrong = await world.ask('DELETE /docs', { headers: { Accept: browser } })
+    assert.equal(wrong.headers.get('allow'), 'GET, HEAD, OPTIONS')
+  })
+
+  test('is JSON for all others', async () => {
+    for (const Accept of [
+      undefined,
+      '*/*',
+      'application/json',
+      'image/png',
+      'text/html;q=0.5, */*',
+    ])
+      for (const path of ['/nope', '/api/v2/nope', '/broken']) {
+        const { json, headers } = await world.ask(`GET ${path}`, {
+          headers: Accept ? { Accept } : {},
+        })
+        assert.match(headers.get('content-type') ?? '', /json/, Accept)
+        assert.ok(json.code ?? json.error.code)
+      }
+  })
+})
+
+test('a service with one version is told of one way to name it', async () => {
+  const one = await createWorld({ content: blog })
+  const [pages, reference] = [await one.ask('GET /docs/versions'), await one.ask('GET /docs')]
+  assert.match(pages.text, /The REST API has one version, 1\./)
+  assert.equal(pages.text.split('<pre>').length, 2)
+  assert.doesNotMatch(pages.text, /four ways|two different versions/)
+  assert.match(reference.text, /<label hidden>Version/)
+  await one.close()
+  const two = await createWorld({ content: library })
+  assert.match((await two.ask('GET /docs/versions')).text, /In any of four ways/)
+  assert.match((await two.ask('GET /docs')).text, /<label>Version/)
+  await two.close()
 })
 
 test('a list that anybody may read in some rows is linked to', async () => {

@@ -24,18 +24,12 @@ const fetchWithToken = async (operation, options) => {
 // Where the window is narrow, operations have the room of variables and headers until these are opened.
 const isNarrow = matchMedia('(max-width: 45rem)').matches
 
-const home = React.createElement('a', { className: 'duet-home', href: '/' }, 'Duet')
-
 ReactDOM.createRoot(place).render(
-  React.createElement(
-    GraphiQL,
-    {
-      fetcher: fetchWithToken,
-      // Null keeps GraphiQL from asking for a schema that would be refused.
-      schema: introspection === 'on' ? undefined : null,
-      defaultTabs: tabs,
-      defaultEditorToolsVisibility: isNarrow ? false : 'headers',
-    },
-    React.createElement(GraphiQL.Logo, null, home),
-  ),
+  React.createElement(GraphiQL, {
+    fetcher: fetchWithToken,
+    // Null keeps GraphiQL from asking for a schema that would be refused.
+    schema: introspection === 'on' ? undefined : null,
+    defaultTabs: tabs,
+    defaultEditorToolsVisibility: isNarrow ? false : 'headers',
+  }),
 )
