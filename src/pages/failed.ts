@@ -2,10 +2,9 @@
 import { html } from 'hono/html'
 import { docsPath } from '#base/paths.ts'
 import { preferred } from '#http/accept.ts'
-import { asApiError, type Handle } from '#http/exchange.ts'
+import { asApiError, type Handle, type HttpContext } from '#http/exchange.ts'
 import { errorHeaders } from '#http/reply.ts'
 import { header } from '#http/request.ts'
-import type { Observe } from '#observe.ts'
 import type { Assets } from '#pages/assets.ts'
 import { htmlPage, signedIn, textPage } from '#pages/page.ts'
 
@@ -15,7 +14,7 @@ const prefersPages = (accept: string | undefined): boolean =>
 
 /** Answers those who prefer HTML with a page where the handler fails; for all others the failure goes on. */
 export const failingInPages =
-  (assets: Assets, observe: Observe) =>
+  (assets: Assets, observe: HttpContext['observe']) =>
   (handle: Handle): Handle =>
   (c, viewer, requestId) => {
     if (!prefersPages(header(c, 'accept'))) return handle(c, viewer, requestId)

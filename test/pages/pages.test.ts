@@ -154,7 +154,7 @@ describe('a path that is not there, or whose page fails', () => {
         const { json, headers } = await world.ask(`GET ${path}`, {
           headers: Accept ? { Accept } : {},
         })
-        assert.match(headers.get('content-type') ?? '', /json/, Accept)
+        assert.match(headers.get('content-type') ?? '', /json/, `${Accept}`)
         assert.ok(json.code ?? json.error.code)
       }
   })
