@@ -14,9 +14,10 @@ const usual = {
     '{,content/}test/pages/{assets,pages,served}',
     'test/pages/browser',
     'test/store/{connection,differences,draft,group-commit,kept,lane-threads,lanes,metrics,notices,outbox,used-indexes}',
-    'content/test/store/{clock,migration-safety,money,observed,orders-model,race}',
+    'content/test/store/{clock,migrate,migration-safety,money,observed,orders-model,race}',
     'test/cli/{formulas,heads,import-ids,pipelining,store}',
-    'content/test/cli/{currency,import-orders,log,seed}',
+    'content/test/cli/{backups,currency,import,import-orders,log,seed}',
+    'content/test/postgres/traps',
     'test/postgres/{sessions,slow-commits}',
   ],
   // One of each kind: what differs between the engines is in their dialects, and most of it shows in any request.

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { backtrackingIn, backtracks } from '#model/backtracking.ts'
 import { entity } from '#model/entity.ts'
 import { slug, text } from '#model/field.ts'
+import { regexesReached } from '../../test/support/regexes.ts'
 
 test('a repetition within one that has no sign of its own is found', () => {
   for (const pattern of [
@@ -54,4 +55,15 @@ test('the field is named, unless its texts are too short to matter', () => {
     backtrackingIn({ thing: entity({ fields }) } as never).map(one => one.slice(0, 40)),
     ['thing.code has the pattern /^(a+)+$/, by'],
   )
+})
+
+test('no expression of the code that callers reach is one of them [G14]', () => {
+  const reached = regexesReached()
+  assert.deepEqual(
+    reached
+      .filter(({ pattern }) => backtracks(pattern))
+      .map(({ file, literal }) => `${file} ${literal}`),
+    [],
+  )
+  assert.ok(reached.length > 50)
 })

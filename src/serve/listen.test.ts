@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
@@ -55,6 +55,40 @@ test('a client that connects and sends nothing does not keep a service from its 
   const closed = server.close(2000)
   assert.equal(await text(socket), '')
   await closed
+})
+
+test('connections above the most are closed at once, and those that are open are served [G4]', async () => {
+  const app = { fetch: () => new Response('answered') }
+  const most = 12
+  const config = loadConfig({ DUET_PORT: '0', DUET_MAX_CONNECTIONS: `${most}` })
+  const server = await listen(app, config, { versions, state: { isDraining: false } })
+  const { port } = new URL(server.url)
+  const dial = async () => {
+    const socket = connect(Number(port), '127.0.0.1').on('error', () => {})
+    await once(socket, 'connect')
+    return socket
+  }
+  const answerOn = async (socket: Socket) => {
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+    return String(await once(socket, 'data'))
+  }
+  const open = await Promise.all(Array.from({ length: most }, dial))
+  const more = await dial()
+  more.resume()
+  await once(more, 'close')
+  assert.equal(more.bytesRead, 0)
+  for (const socket of open) assert.match(await answerOn(socket), /answered$/)
+  for (const socket of open) socket.destroy()
+  await until('there is room again', async () => {
+    const again = await dial()
+    const [answer] = await Promise.race([
+      once(again, 'close'),
+      answerOn(again).then(said => [said]),
+    ])
+    again.destroy()
+    return answer !== undefined && /answered$/.test(String(answer))
+  })
+  await server.close(0)
 })
 
 const noIpv6 =

@@ -1,4 +1,4 @@
-/** What clients can make a service keep in memory: bodies that do not end, answers that nobody reads, connections. */
+/** What clients can make a service keep in memory: bodies that do not end, answers that nobody reads. */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -28,7 +28,7 @@ before(async () => {
       as: 2,
       body: { title: `${n}`, content: '€'.repeat(100_000) },
     })
-  const config = loadConfig({ DUET_PORT: '0', DUET_MAX_CONNECTIONS: '12' })
+  const config = loadConfig({ DUET_PORT: '0' })
   server = await listen(world.app, config, {
     versions,
     state: { isDraining: false },
@@ -227,22 +227,4 @@ test('a connection whose client takes nothing of an answer is ended, one that re
   await inTime('its connection is closed', ended)
   assert.ok(stalled.bytesRead < answerBytes)
   await hangUp()
-})
-
-test('connections above the most are closed at once, and those that are open are served [G4]', async () => {
-  const open = await Promise.all(Array.from({ length: 12 }, dial))
-  const first = open[0] as Socket
-  first.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n')
-  assert.equal(await statusOf(first), 200)
-  const more = await dial()
-  more.resume()
-  await once(more, 'close')
-  assert.equal(more.bytesRead, 0)
-  await hangUp()
-  await until('there is room again', async () =>
-    fetch(`${server.url}/healthz`, { headers: { Connection: 'close' } }).then(
-      ({ ok }) => ok,
-      () => false,
-    ),
-  )
 })

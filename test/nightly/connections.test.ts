@@ -1,4 +1,4 @@
-/** As many connections as a service takes, idle, and more on top: as test/cli/memory.test.ts has a dozen. */
+/** As many connections as a service takes, idle, and more on top: as src/serve/listen.test.ts has a dozen. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
