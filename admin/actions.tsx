@@ -99,7 +99,7 @@ export const ActionRunner = ({
           <Button tone="quiet" onClick={onClose}>
             Cancel
           </Button>
-          <Button type="submit" tone="main" disabled={busy}>
+          <Button type="submit" tone={action.danger ? 'danger' : 'main'} disabled={busy}>
             {action.label}
           </Button>
         </div>

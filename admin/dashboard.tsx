@@ -1,9 +1,9 @@
 /** Counts of all entities, and charts of what they can be grouped by. */
 import { useQuery } from '@tanstack/react-query'
-import { useDataProvider } from 'ra-core'
+import { useDataProvider, useGetMany } from 'ra-core'
 import { Bars } from './chart.tsx'
 import type { DuetProvider } from './data-provider.ts'
-import { type Entity, useModel } from './model.ts'
+import { type Entity, type Field, titleOf, useModel } from './model.ts'
 
 const Count = ({ entity }: { entity: Entity }) => {
   const provider = useDataProvider<DuetProvider>()
@@ -19,30 +19,48 @@ const Count = ({ entity }: { entity: Entity }) => {
   )
 }
 
-type Group = { by: string; label: string; params: Record<string, string> }
-const groupsOf = (entity: Entity): Group[] => [
-  ...entity.fields
-    .filter(({ kind, where, name }) => kind === 'time' && where && /^created/.test(name))
-    .slice(0, 1)
-    .map(({ name }) => ({
-      by: `${name}Month`,
-      label: 'by month',
+type Group = {
+  by: string
+  label: string
+  /** What is added up, in place of a count. */
+  sum?: string
+  /** What the groups are of, if they refer to rows. */
+  to?: string
+  params: Record<string, string>
+}
+
+/** The charts that the model names; else those by month of the creation, and by the first choice. */
+const groupsOf = ({ fields, charts }: Entity): Group[] => {
+  const first = (fits: (field: Field) => unknown) =>
+    fields
+      .filter(fits)
+      .slice(0, 1)
+      .map(({ name }): NonNullable<Entity['charts']>[number] => ({ group: name }))
+  const wanted = charts ?? [
+    ...first(({ kind, where, name }) => kind === 'time' && where && /^created/.test(name)),
+    ...first(({ kind, where }) => kind === 'choice' && where),
+  ]
+  return wanted.flatMap(({ group, sum }) => {
+    const field = fields.find(({ name }) => name === group)
+    if (!field?.where) return []
+    const isTime = field.kind === 'time'
+    const by = isTime ? `${group}Month` : group
+    const summed = fields.find(({ name }) => name === sum)
+    return {
+      by,
+      ...(summed && { sum: summed.name }),
+      label: `${summed ? `${summed.label}, ` : ''}${isTime ? 'by month' : `by ${field.label.toLowerCase()}`}`,
+      ...(field.to !== undefined && { to: field.to }),
       params: {
-        group: `${name}Month`,
-        sort: `-${name}Month`,
+        group: by,
         limit: '12',
-        tz: Intl.DateTimeFormat().resolvedOptions().timeZone,
+        sort: isTime ? `-${by}` : summed ? `-sum.${summed.name}` : '-count',
+        ...(summed && { sum: summed.name }),
+        ...(isTime && { tz: Intl.DateTimeFormat().resolvedOptions().timeZone }),
       },
-    })),
-  ...entity.fields
-    .filter(({ kind, where }) => kind === 'choice' && where)
-    .slice(0, 1)
-    .map(({ name, label }) => ({
-      by: name,
-      label: `by ${label.toLowerCase()}`,
-      params: { group: name, limit: '12', sort: '-count' },
-    })),
-]
+    }
+  })
+}
 
 const Chart = ({ entity, group }: { entity: Entity; group: Group }) => {
   const provider = useDataProvider<DuetProvider>()
@@ -51,9 +69,18 @@ const Chart = ({ entity, group }: { entity: Entity; group: Group }) => {
     queryFn: () => provider.sums(entity.name, group.params),
   })
   const isTime = group.by.endsWith('Month')
+  const ids = group.to === undefined ? [] : (data ?? []).flatMap(row => row[group.by] ?? [])
+  const { data: named } = useGetMany(group.to ?? '', { ids }, { enabled: ids.length > 0 })
+  const target = useModel().entities.find(({ name }) => name === group.to)
+  const wordsOf = (value: unknown) =>
+    value === null || value === undefined
+      ? '–'
+      : group.to === undefined
+        ? String(value)
+        : titleOf(target, named?.find(({ id }) => id === value) ?? { id: value })
   const rows = (isTime ? [...(data ?? [])].reverse() : (data ?? [])).map(row => ({
-    label: String(row[group.by] ?? '–'),
-    value: Number(row.count),
+    label: wordsOf(row[group.by]),
+    value: Number((group.sum === undefined ? row.count : row.sum[group.sum]) ?? 0),
   }))
   return (
     <section className="card">
@@ -73,7 +100,7 @@ const Chart = ({ entity, group }: { entity: Entity; group: Group }) => {
 
 export const Dashboard = () => {
   const { title, entities } = useModel()
-  const listed = entities.filter(({ may, sums }) => may.list !== 'no' && sums)
+  const listed = entities.filter(({ may, sums, hidden }) => may.list !== 'no' && sums && !hidden)
   return (
     <>
       <header className="head">
@@ -87,7 +114,7 @@ export const Dashboard = () => {
       <div className="cards">
         {listed.flatMap(entity =>
           groupsOf(entity).map(group => (
-            <Chart key={entity.name + group.by} entity={entity} group={group} />
+            <Chart key={entity.name + group.by + group.sum} entity={entity} group={group} />
           )),
         )}
       </div>

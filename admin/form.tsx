@@ -128,8 +128,8 @@ const Fields = ({
   const given = entity.fields.filter(
     ({ set }) => set === 'always' || (set === 'create' && mode === 'create'),
   )
-  const wide = given.filter(({ kind }) =>
-    ['text', 'slug', 'long', 'json', 'list', 'uri'].includes(kind),
+  const wide = given.filter(({ kind, place }) =>
+    place ? place === 'main' : ['text', 'slug', 'long', 'json', 'list', 'uri'].includes(kind),
   )
   const short = given.filter(field => !wide.includes(field))
   return (
@@ -405,7 +405,11 @@ const EditBody = ({ entity }: { entity: Entity }) => {
         </div>
         <div className="head-actions">
           {actions.slice(0, 3).map(action => (
-            <Button key={action.name} onClick={() => setActing(action)}>
+            <Button
+              key={action.name}
+              tone={action.danger ? 'danger' : undefined}
+              onClick={() => setActing(action)}
+            >
               {action.label}
             </Button>
           ))}
@@ -414,9 +418,11 @@ const EditBody = ({ entity }: { entity: Entity }) => {
               label="More"
               icon="more"
               entries={[
-                ...actions
-                  .slice(3)
-                  .map(action => ({ label: action.label, run: () => setActing(action) })),
+                ...actions.slice(3).map(action => ({
+                  label: action.label,
+                  danger: action.danger,
+                  run: () => setActing(action),
+                })),
                 ...(entity.may.delete !== 'no' && words.includes('delete')
                   ? [{ label: 'Delete…', danger: true, run: () => setDeleting(true) }]
                   : []),

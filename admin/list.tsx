@@ -305,10 +305,14 @@ const Bulk = ({ entity, may }: { entity: Entity; may: Record<string, string[]> }
         <Button onClick={() => setDialog('set')}>Change a field…</Button>
       )}
       {entity.actions
-        .filter(({ name, input, body }) => input.length === 0 && !body && all(name))
+        .filter(
+          ({ name, input, body, bulk }) =>
+            bulk !== false && input.length === 0 && !body && all(name),
+        )
         .map(action => (
           <Button
             key={action.name}
+            tone={action.danger ? 'danger' : undefined}
             onClick={() =>
               run(async () => {
                 for (const id of selectedIds) await provider.act(resource, action, id, undefined)
@@ -483,7 +487,11 @@ const Table = ({
   const entriesOf = (row: any) =>
     entity.actions
       .filter(({ name }) => may[row.id]?.includes(name) ?? true)
-      .map(action => ({ label: action.label, run: () => setActing({ action, row }) }))
+      .map(action => ({
+        label: action.label,
+        danger: action.danger,
+        run: () => setActing({ action, row }),
+      }))
   if (error)
     return (
       <p className="empty" role="alert">
@@ -748,7 +756,14 @@ export const List = ({ name }: { name: string }) => {
     <ListBase
       resource={name}
       perPage={25}
-      sort={{ field: 'id', order: 'DESC' }}
+      sort={
+        entity.order
+          ? {
+              field: entity.order.replace(/^-/, ''),
+              order: entity.order.startsWith('-') ? 'DESC' : 'ASC',
+            }
+          : { field: 'id', order: 'DESC' }
+      }
       disableSyncWithLocation={false}
       queryOptions={{ placeholderData: (before: any) => before }}
     >

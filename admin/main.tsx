@@ -127,6 +127,10 @@ const Layout = ({ children }: { children?: ReactNode }) => {
   const [theme, setTheme] = useState(localStorage.getItem('duet.theme') ?? 'system')
   useEffect(() => setOpen(false), [pathname])
   const here = pathname.split('/')[1] ?? ''
+  const groups = Map.groupBy(
+    entities.filter(({ may, hidden }) => may.list !== 'no' && !hidden),
+    ({ group = '' }) => group,
+  )
   return (
     <div className="layout">
       <a
@@ -155,17 +159,22 @@ const Layout = ({ children }: { children?: ReactNode }) => {
         <a className="home" href="#/" aria-current={here === '' ? 'page' : undefined}>
           {title}
         </a>
-        <ul>
-          {entities
-            .filter(({ may }) => may.list !== 'no')
-            .map(({ name, labels }) => (
-              <li key={name}>
-                <a href={`#/${name}`} aria-current={here === name ? 'page' : undefined}>
-                  {labels}
-                </a>
-              </li>
-            ))}
-        </ul>
+        <div className="groups">
+          {[...groups].map(([group, members]) => (
+            <section key={group}>
+              {group && <h2>{group}</h2>}
+              <ul>
+                {members.map(({ name, labels }) => (
+                  <li key={name}>
+                    <a href={`#/${name}`} aria-current={here === name ? 'page' : undefined}>
+                      {labels}
+                    </a>
+                  </li>
+                ))}
+              </ul>
+            </section>
+          ))}
+        </div>
         <footer>
           <span className="muted">{viewer.role}</span>
           <Button

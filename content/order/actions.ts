@@ -167,6 +167,12 @@ const transition = (action: Transition): Action => {
     method: 'POST',
     name: `${action} orders`,
     rule: entity.policy.update,
+    when: { status: from },
+    otherwise: { find: ['id', 'status'], error: ({ id, status }) => refused(Number(id), status) },
+    admin: {
+      label: `${action.charAt(0).toUpperCase()}${action.slice(1)}`,
+      danger: action !== 'pay',
+    },
     path: `/orders/:id/${action}`,
     about: 'order',
     answers: 'order',
@@ -177,15 +183,7 @@ const transition = (action: Transition): Action => {
       errors: [errors.INVALID_STATE.code],
     },
     steps: ({ id, viewer, now }) => [
-      change(
-        'order',
-        id,
-        { status: to, [at]: now },
-        {
-          where: { status: from },
-          otherwise: { find: ['status'], error: ({ status }) => refused(id, status) },
-        },
-      ),
+      change('order', id, { status: to, [at]: now }),
       ...(restocks ? [restockStep(id)] : []),
       insert('orderEvent', {
         orderId: id,

@@ -86,6 +86,7 @@ export const order = entity({
     },
   },
   graphql: { type: false },
+  admin: { group: 'Shop', charts: [{ group: 'createdAt', sum: 'amount' }, { group: 'status' }] },
   indexes: [['status'], ['createdAt']],
 })
 

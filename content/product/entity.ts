@@ -46,6 +46,7 @@ export const product = entity({
     },
   },
   graphql: { type: false },
+  admin: { group: 'Shop', charts: [{ group: 'category' }, { group: 'category', sum: 'stock' }] },
   counted: ['category'],
   indexes: [['category'], ['category', 'price'], ['category', '-price']],
 })

@@ -8,6 +8,7 @@ export const promote: Action = {
   method: 'POST',
   name: 'promote users',
   rule: admin,
+  admin: { label: 'Make an admin', hiddenWhen: { role: 'admin' } },
   path: '/users/:id/actions/promote-to-admin',
   about: 'user',
   answers: 'user',

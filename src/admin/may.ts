@@ -1,7 +1,7 @@
 /** Which writes and actions a caller may do to rows: one read for the rows that it sees, and one for each rule that looks at them. */
 import { after } from '#base/after.ts'
 import { type Core, prepareFor } from '#core.ts'
-import { allOf, anyOf, resolveCondition } from '#model/condition.ts'
+import { allOf, anyOf, type Predicate, resolveCondition } from '#model/condition.ts'
 import { entityOf } from '#model/model.ts'
 import { judge, nobody, type Rule, resolvingIn, rowRights, type Viewer } from '#model/policy.ts'
 import { read } from '#read/read.ts'
@@ -17,16 +17,28 @@ export const mayOf = async (
 ): Promise<Readonly<Record<string, readonly string[]>>> => {
   const { model } = core
   const { policy } = entityOf(model, name)
-  const rules: readonly (readonly [word: string, rule: Rule | undefined])[] = [
-    ['update', policy.update],
-    ['delete', policy.delete],
+  const resolved = (condition: unknown) =>
+    resolveCondition(resolvingIn(model), name, condition).predicate
+  const rules: readonly (readonly [
+    word: string,
+    rule: Rule | undefined,
+    when: readonly Predicate[],
+  ])[] = [
+    ['update', policy.update, []],
+    ['delete', policy.delete, []],
     ...actions
       .filter(({ about }) => about === name)
-      .map(({ described, rule }) => [described.operationId, rule] as const),
+      .map(({ described, rule, when, admin: { hiddenWhen } = {} }) => {
+        const conditions = [
+          ...(when ? [resolved(when)] : []),
+          ...(hiddenWhen ? [{ kind: 'not', of: resolved(hiddenWhen) } as const] : []),
+        ]
+        return [described.operationId, rule, conditions] as const
+      }),
   ]
   if (ids.length === 0 || judge(policy.enter ?? policy.read ?? nobody, viewer, model) === 'no')
     return {}
-  const among = resolveCondition(resolvingIn(model), name, { id: { in: [...ids] } }).predicate
+  const among = resolved({ id: { in: [...ids] } })
   const idsWhere = async (asked: typeof among): Promise<readonly string[]> => {
     const root = {
       entity: name,
@@ -42,11 +54,12 @@ export const mayOf = async (
   }
   const seen = await idsWhere(among)
   const may = new Map(seen.map(id => [id, [] as string[]]))
-  for (const [word, rule = nobody] of rules) {
+  for (const [word, rule = nobody, when] of rules) {
     const verdict = judge(rule, viewer, model)
     if (verdict === 'no') continue
     const rights = () => anyOf(rowRights(model, name, rule, viewer).map(({ before }) => before))
-    const fitting = verdict === 'yes' ? seen : await idsWhere(allOf([among, rights()]))
+    const asked = [...when, ...(verdict === 'row' ? [rights()] : [])]
+    const fitting = asked.length === 0 ? seen : await idsWhere(allOf([among, ...asked]))
     for (const id of fitting) may.get(id)?.push(word)
   }
   return Object.fromEntries(may)

@@ -36,7 +36,8 @@ const kindOf = (field: Field): string => {
 }
 
 /** The member that names a row to people: what the author says, else the first short text. */
-const titleOf = ({ fields }: Entity): string | undefined =>
+const titleOf = ({ fields, admin }: Entity): string | undefined =>
+  admin.title ??
   Object.keys(fields).find(
     key => fields[key]?.scalar === 'text' && /^(name|title|label)$/.test(key),
   ) ??
@@ -70,7 +71,7 @@ export const adminModelOf = (model: Model, actions: readonly Action[], viewer: V
     const asked = [...askableMembers(model, resource).values()].includes(key)
     return {
       name: resource.nameOf(key),
-      label: worded(key.replace(/Id$/, '')),
+      label: entity.admin.fields?.[key]?.label ?? worded(key.replace(/Id$/, '')),
       ...(field.description && { description: field.description }),
       kind: kindOf(field),
       ...(field.references && { to: field.references.entity }),
@@ -92,11 +93,12 @@ export const adminModelOf = (model: Model, actions: readonly Action[], viewer: V
       ...(field.rest && isSortable(entity, key) && longest(field) === 0 && { sort: true }),
       ...(asked && { where: operatorsOf(entity, key) }),
       ...(!field.rest && { hidden: true }),
+      ...(entity.admin.fields?.[key]?.place && { place: entity.admin.fields[key].place }),
     }
   }
 
   const entities = Object.entries(model.entities).flatMap(([name, entity]) => {
-    const { policy, rest } = entity
+    const { policy, rest, admin } = entity
     const own = routes.filter(route => route.entity === name)
     const root = (kind: Route['kind']) => own.some(route => route.kind === kind && !route.below)
     const read = verdict(policy.enter ?? policy.read)
@@ -162,11 +164,23 @@ export const adminModelOf = (model: Model, actions: readonly Action[], viewer: V
     return [
       {
         name,
-        label: worded(name),
-        labels: worded(entity.plural),
+        label: admin.label ?? worded(name),
+        labels: admin.labels ?? worded(entity.plural),
         ...(entity.description && { description: entity.description }),
         path: `/${entity.plural}`,
-        ...(title !== undefined && { title }),
+        ...(title !== undefined && { title: resource.nameOf(title) }),
+        ...(admin.columns && { columns: admin.columns.map(resource.nameOf) }),
+        ...(admin.order && {
+          order: admin.order.replace(/\w+$/, key => resource.nameOf(key)),
+        }),
+        ...(admin.group !== undefined && { group: admin.group }),
+        ...(admin.hidden && { hidden: true }),
+        ...(admin.charts && {
+          charts: admin.charts.map(({ group, sum }) => ({
+            group: resource.nameOf(group),
+            ...(sum !== undefined && { sum: resource.nameOf(sum) }),
+          })),
+        }),
         may: {
           list: root('list') ? read : 'no',
           one: root('one'),
@@ -185,11 +199,17 @@ export const adminModelOf = (model: Model, actions: readonly Action[], viewer: V
           kind,
           field: resource.nameOf(field),
         })),
-        fields: [...shown, ...given].map(key => fieldOut(name, key, entity)),
+        fields: [...shown, ...given]
+          .filter(key => !admin.fields?.[key]?.hidden)
+          .map(key => fieldOut(name, key, entity)),
         relations,
         actions: actions
           .filter(
-            action => action.about === name && isIn(action, version) && action.bytes === undefined,
+            action =>
+              action.about === name &&
+              isIn(action, version) &&
+              action.bytes === undefined &&
+              !action.admin?.hidden,
           )
           .flatMap(action => {
             const may = verdict(action.rule)
@@ -198,7 +218,7 @@ export const adminModelOf = (model: Model, actions: readonly Action[], viewer: V
             return [
               {
                 name: operationId,
-                label: summary,
+                label: action.admin?.label ?? summary,
                 method: action.method,
                 path: spelled(action.path),
                 input: Object.entries(action.input ?? {}).map(([key, field]) => ({
@@ -210,7 +230,9 @@ export const adminModelOf = (model: Model, actions: readonly Action[], viewer: V
                   ...(field.nullable && { nullable: true }),
                 })),
                 ...(body && !action.input && { body: true }),
-                may,
+                may: action.when || action.admin?.hiddenWhen ? 'row' : may,
+                ...(action.admin?.danger && { danger: true }),
+                ...(action.admin?.bulk === false && { bulk: false }),
                 ...(action.answers === name && entity.fields.revision && { guarded: true }),
               },
             ]

@@ -2,6 +2,7 @@
 import { mapped } from '#base/object.ts'
 import { checkShape, keys, madeWith, must, type Shape, words } from '#base/shape.ts'
 import { type ErrorKind, errorShape } from '#errors.ts'
+import { type AdminOf, adminShape } from '#model/admin.ts'
 import type { MembersOf } from '#model/condition.ts'
 import { type Field, fieldShape, longest, secondShape } from '#model/field.ts'
 import {
@@ -181,6 +182,8 @@ export type Entity = {
     readonly errors?: readonly ErrorKind[]
   }
   readonly after: Readonly<Partial<Record<Mutation, After>>>
+  /** What the admin shows of it. */
+  readonly admin: AdminOf<string>
 }
 
 /** Whether callers may name a field in conditions, orders, groups and sums, if their API shows it. */
@@ -337,6 +340,8 @@ type EntityDeclaration<F, R, P, Key extends string = (keyof F & string) | 'id'> 
   sets?: readonly (readonly NoInfer<Key>[] | DeclaredSet<NoInfer<Key>>)[]
   appendOnly?: boolean
   bulk?: boolean
+  /** What the admin shows of it, where that is not what is derived. */
+  admin?: AdminOf<NoInfer<Key>>
   before?: Entity['before']
   after?: NoInfer<
     Readonly<Partial<Record<keyof Entity['after'], After & { readonly fields: readonly Key[] }>>>
@@ -429,6 +434,7 @@ const entityShape = keys<EntityDeclaration<object, object, string>>({
   sets: { each: { either: [{ each: 'text' }, setShape] } },
   appendOnly: 'flag',
   bulk: 'flag',
+  admin: adminShape,
   before: keys<Entity['before']>({ ...eachMutation('function'), errors: { each: errorShape } }),
   after: keys<Entity['after']>(eachMutation(afterShape)),
 })
@@ -525,6 +531,7 @@ export const entity = <
     bulk: draft.bulk ?? false,
     view: draft.view ?? false,
     own: draft.own ?? [],
+    admin: (draft.admin ?? {}) as Entity['admin'],
     before: draft.before ?? {},
     after: (draft.after ?? {}) as Entity['after'],
   }

@@ -1,6 +1,7 @@
 /** All entities together, checked: relation names and keys by the compiler, and again at boot in one sentence. */
 import { clipped } from '#base/text.ts'
 import { ApiError } from '#errors.ts'
+import { adminFaults } from '#model/check/admin.ts'
 import { fieldFaults } from '#model/check/fields.ts'
 import { listFaults } from '#model/check/lists.ts'
 import { cycleFaults, nameFaults } from '#model/check/names.ts'
@@ -58,6 +59,7 @@ const checksOfOne: readonly ((checked: CheckedEntity) => Faults)[] = [
   listFaults,
   routeFaults,
   partFaults,
+  adminFaults,
 ]
 
 /** The faults of all entities in all versions: first those of each by itself, then those between them. */

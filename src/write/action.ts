@@ -1,6 +1,8 @@
 /** An action: a command that is no plain create, update or delete, declared once with its path. */
 
 import { keys, must, words } from '#base/shape.ts'
+import { type AdminOfAction, adminOfActionShape } from '#model/admin.ts'
+import type { Condition } from '#model/condition.ts'
 import type { Entity } from '#model/entity.ts'
 import { type Field, fieldShape } from '#model/field.ts'
 import { entityOf, type Model } from '#model/model.ts'
@@ -9,7 +11,13 @@ import { type Rule, ruleShape } from '#model/policy.ts'
 import { type Lifetime, lifetimeShape } from '#model/version.ts'
 import { type Command, commandOf, type Services, type Writing } from '#write/command.ts'
 import { authorValue, type InputValue, inputValues, noMembers } from '#write/input.ts'
-import { type DeclaredStep, require, type StepContext, statedSteps } from '#write/steps.ts'
+import {
+  type DeclaredStep,
+  type Otherwise,
+  require,
+  type StepContext,
+  statedSteps,
+} from '#write/steps.ts'
 
 export type Action = Lifetime & {
   readonly method: 'POST' | 'PUT' | 'DELETE'
@@ -17,6 +25,10 @@ export type Action = Lifetime & {
   readonly name: string
   /** The rule for who may do it; its steps check the rest. */
   readonly rule: Rule | undefined
+  /** What the row that it is about must be like, beside the rule; the admin offers it for such rows alone. */
+  readonly when?: Condition
+  /** The error for a row that is not; 409 `CONFLICT` unless given. */
+  readonly otherwise?: Otherwise
   /** Its path below the version's prefix, with `:id` for the row it is about. */
   readonly path: string
   /** The entity that `:id` names, for its 404. */
@@ -43,6 +55,8 @@ export type Action = Lifetime & {
   readonly command?: (writing: Writing, given: Given) => Command
   /** With a command: checks more than the row and the rule before the faults of a body are reported. */
   readonly precheck?: (writing: Writing, id: number) => Command
+  /** What the admin shows of it. */
+  readonly admin?: AdminOfAction
   /** How the documents of the API describe it. */
   readonly described: OperationDocs
 }
@@ -52,6 +66,8 @@ export const actionShape = keys<Action>({
   method: must(words<Action['method']>({ POST: 1, PUT: 1, DELETE: 1 })),
   name: must('text'),
   rule: ruleShape,
+  when: 'anything',
+  otherwise: 'anything',
   path: must('text'),
   about: must({ either: ['null', 'text'] }),
   answers: must({ either: ['null', 'text'] }),
@@ -62,6 +78,7 @@ export const actionShape = keys<Action>({
   steps: 'function',
   command: 'function',
   precheck: 'function',
+  admin: adminOfActionShape,
   described: must(operationDocsShape),
 })
 
@@ -158,10 +175,10 @@ const checkedInput = (action: Action, writing: Writing, { body }: Given): StepCo
 }
 
 /** The row that an action is about. */
-const targetOf = ({ about, rule, name, command }: Action, id: number) =>
+const targetOf = ({ about, rule, when, otherwise, name, command }: Action, id: number) =>
   about === null
     ? undefined
-    : { entity: about, id, rule, what: name, isByHand: command !== undefined }
+    : { entity: about, id, rule, when, otherwise, what: name, isByHand: command !== undefined }
 
 /** The context of a command by hand, with the checks of the row that its action is about around its steps. */
 const guardedWriting = (action: Action, writing: Writing, id: number): Writing => {
@@ -206,7 +223,8 @@ export const actionPrecheck = (
 ): (() => Command) | undefined => {
   const { precheck, steps, about, input = {}, name } = action
   const target = targetOf(action, id)
-  const row = target && { ...target, isByHand: false }
+  // What the row must be like is a fault of state, which comes after those of the body.
+  const row = target && { ...target, when: undefined, isByHand: false }
   if (precheck)
     return () => {
       const { before = [] } = writing

@@ -232,6 +232,31 @@ const ruleFault = (model: Model, { rule, about }: Action): string | undefined =>
   return undefined
 }
 
+/** The first fault of `when`, its error, and of the rows whose screens leave an action out, as the end of a sentence. */
+const whenFault = (
+  { model, errors }: Omit<CheckContext, 'viewer' | 'samples'>,
+  { about, when, otherwise, admin = {} }: Action,
+): string | undefined => {
+  const { hiddenWhen } = admin
+  if (otherwise !== undefined && when === undefined)
+    return 'it has otherwise without when: leave it out, or say when'
+  if (about === null)
+    return when || hiddenWhen
+      ? 'it says when, which is about a row, and it is about none: name it in about'
+      : undefined
+  const context = { model, errors, viewer: anonymous, samples: new Set() }
+  for (const [place, where, more] of [
+    ['when', when, otherwise === undefined ? {} : { otherwise }],
+    ['admin.hiddenWhen', hiddenWhen, {}],
+  ] as const) {
+    if (where === undefined) continue
+    const step = { does: 'require', entity: about, id: 1, where: where as StepCondition, ...more }
+    for (const fault of faultsOf(context, step as DataStep, new Map()))
+      return `its ${place} ${fault.replace(/^has where\./, 'has ')}`
+  }
+  return undefined
+}
+
 const occasions = ['create', 'update', 'delete'] as const
 
 /** Throws a plain error, one sentence, for an action or a hook whose steps are misdeclared. */
@@ -251,6 +276,8 @@ export const checkSteps = (
       fail('it has neither steps nor a command, or both: give it one of them')
     const broken = ruleFault(model, action)
     if (broken !== undefined) fail(broken)
+    const unfit = whenFault(context, action)
+    if (unfit !== undefined) fail(unfit)
     if (!steps) continue
     const id = about === null ? 0 : 1
     const fault = faultOf(context, sampleInputs(input), given => {

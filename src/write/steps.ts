@@ -3,7 +3,14 @@
  * and decided in TypeScript, so nobody else's write can come between.
  */
 import { ApiError, type ErrorKind, type machineErrors } from '#errors.ts'
-import { namesViewer, now, OperandValue, resolveCondition, viewer } from '#model/condition.ts'
+import {
+  type Condition,
+  namesViewer,
+  now,
+  OperandValue,
+  resolveCondition,
+  viewer,
+} from '#model/condition.ts'
 import { madeSlug } from '#model/field.ts'
 import { columnName, entityOf, fieldOf, notFound } from '#model/model.ts'
 import { digitsOf } from '#model/money.ts'
@@ -147,6 +154,9 @@ export type StepTarget = {
   readonly entity: string
   readonly id: number
   readonly rule: Rule | undefined
+  /** What the row must be like beside it, and the error where it is not. */
+  readonly when?: Condition | undefined
+  readonly otherwise?: Otherwise | undefined
   /** A verb phrase for the refusal. */
   readonly what: string
   /** Whether what is done to it is no data, so that nothing tells what it touches. */
@@ -395,9 +405,13 @@ export const statedSteps = (
     // The first step looks at the row itself if it is about it.
     const isFirst =
       first && isData(first) && first.entity === target.entity && first.id === target.id
-    if (!isFirst || looksAfter) {
-      const { entity, id } = target
-      const { holds, ...guard } = guardOf({ does: 'require', entity, id }, true)
+    if (!isFirst || looksAfter || target.when) {
+      const { entity, id, when, otherwise } = target
+      const demanded = {
+        ...(when && { where: when as StepCondition }),
+        ...(otherwise !== undefined && { otherwise }),
+      }
+      const { holds, ...guard } = guardOf({ does: 'require', entity, id, ...demanded }, true)
       const held = looksAfter
         ? rights.map(({ before }) => lockedSql(writing, before, columnsOf(targetTable)))
         : []
@@ -406,7 +420,7 @@ export const statedSteps = (
         name: 'the row',
         returns: ['id', ...held.map((_, at) => `right ${at}`)],
         sql: sql`select ${join([column(targetTable, 'id'), ...facts], comma)} from ${name(targetTable)}
-          where ${holds}${rights.length > 0 ? dialect.lockClause : sql``}`,
+          where ${holds}${rights.length > 0 || when ? dialect.lockClause : sql``}`,
         ...guard,
       })
       made.push({ entity: target.entity, answer: { makes: 'the row' } })

@@ -191,6 +191,8 @@ const publish: Action = {
   about: 'recipe',
   answers: 'recipe',
   rule: signedIn.where({ owner: caller }),
+  when: { status: 'draft', ingredients: { some: {} } },
+  otherwise: errors.NO_INGREDIENTS,
   input: { note: text({ max: 100, initial: { value: 'published' } }) },
   graphql: true,
   described: {
@@ -199,12 +201,7 @@ const publish: Action = {
     errors: [errors.NO_INGREDIENTS.code],
   },
   steps: ({ id, input, viewer, now }) => [
-    change(
-      'recipe',
-      id,
-      { status: 'published', publishedAt: now },
-      { where: { status: 'draft', ingredients: { some: {} } }, otherwise: errors.NO_INGREDIENTS },
-    ),
+    change('recipe', id, { status: 'published', publishedAt: now }),
     insert('record', { recipeId: id, what: input.note, at: now, byId: viewer.id }),
   ],
 }

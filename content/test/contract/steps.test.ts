@@ -70,6 +70,23 @@ test('where its condition does not hold the error is that of the step, and nothi
   assert.deepEqual(await recordsOf(id), [])
 })
 
+test('what a row must be like for an action is said by may.json too, by row', async () => {
+  const ids = [await recipeWith(0), await recipeWith(1), await recipeWith(1)]
+  await act('publishRecipe', ids[2] as number, ann)
+  const mayOf = async (as: number) =>
+    (await world.ask(`GET /admin/may.json?entity=recipe&ids=${ids}`, { as })).json
+  const isOffered = Object.values(await mayOf(ann)).map(words =>
+    (words as readonly string[]).includes('publishRecipe'),
+  )
+  assert.deepEqual(isOffered, [false, true, false])
+  assert.deepEqual(
+    Object.values(await mayOf(bob))
+      .flat()
+      .includes('publishRecipe'),
+    false,
+  )
+})
+
 test('a row that is not there, or that the caller may not read, is 404; one that the rule keeps is 403; nobody is 401', async () => {
   const hidden = await recipeWith(1)
   assert.deepEqual(codeOf(await act('publishRecipe', 999, ann)), [404, 'NOT_FOUND'])
@@ -527,7 +544,7 @@ for (const [what, steps, sentence] of misdeclared)
   test(`${what} stops the start in one sentence`, () => {
     const [publish] = actions
     assert.ok(publish)
-    const { steps: _, input: __, ...others } = publish
+    const { steps: _, input: __, when: ___, otherwise: ____, ...others } = publish
     const content = defineContent({ ...parts, actions: [{ ...others, ...(steps && { steps }) }] })
     assert.throws(() => modelAsUsual(content), {
       message: `The action POST /recipes/:id/publish: ${sentence}`,
@@ -550,6 +567,38 @@ for (const [what, rule, sentence] of [
       () => modelAsUsual(content),
       ({ message }: Error) =>
         message.startsWith(`The action POST /recipes/:id/publish: ${sentence}`),
+    )
+  })
+
+for (const [what, more, sentence] of [
+  ['a condition that looks at no member', { when: { stat: 'draft' } }, 'its when has stat, which '],
+  [
+    'rows to hide it from that there cannot be',
+    { admin: { hiddenWhen: { status: 'drafty' } } },
+    'its admin.hiddenWhen has status, which ',
+  ],
+  [
+    'an error of another content',
+    { when: { status: 'draft' }, otherwise: { code: 'LOKED', status: 409, title: '' } },
+    'its when has the error LOKED, which is none of the content',
+  ],
+  [
+    'an error and no condition',
+    { when: undefined, otherwise: 'CONFLICT' },
+    'it has otherwise without when: ',
+  ],
+  [
+    'something and no row',
+    { when: {}, about: null, path: '/publish' },
+    'it says when, which is about a row',
+  ],
+] as const)
+  test(`an action whose row must be like ${what} stops the start`, () => {
+    const action = { ...publishing, rule: signedIn, otherwise: undefined, ...more } as Action
+    const content = defineContent({ ...parts, actions: [action] })
+    assert.throws(
+      () => modelAsUsual(content),
+      ({ message }: Error) => message.includes(`publish: ${sentence}`) || assert.fail(message),
     )
   })
 

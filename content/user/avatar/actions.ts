@@ -127,6 +127,7 @@ const remove: Action = {
   ...common,
   method: 'DELETE',
   name: 'remove avatars',
+  admin: { label: 'Remove the picture', danger: true, bulk: false },
   described: { operationId: 'removeUserAvatar', summary: 'Remove the picture of a user' },
   command: (writing, given) => {
     const { id } = given

@@ -91,6 +91,8 @@ export const verifyEmail: Action = {
   method: 'POST',
   name: 'verify this address',
   rule: entity.policy.update,
+  // It wants the code of a mail, which editors have not.
+  admin: { hidden: true },
   path: '/users/:id/verify-email',
   about: 'user',
   answers: 'user',

@@ -15,15 +15,11 @@ export const publish: Action = {
   name: 'publish posts',
   path: '/posts/:id/publish',
   rule: signedIn.where(own),
+  when: { status: 'draft' },
+  otherwise: errors.NOT_A_DRAFT,
+  admin: { label: 'Publish' },
   described: { operationId: 'publishPost', summary: 'Publish a post', errors: ['NOT_A_DRAFT'] },
-  steps: ({ id, now }) => [
-    change(
-      'post',
-      id,
-      { status: 'published', publishedAt: now },
-      { where: { status: 'draft' }, otherwise: errors.NOT_A_DRAFT },
-    ),
-  ],
+  steps: ({ id, now }) => [change('post', id, { status: 'published', publishedAt: now })],
 }
 
 export const archive: Action = {
@@ -31,13 +27,9 @@ export const archive: Action = {
   name: 'archive posts',
   path: '/posts/:id/archive',
   rule: signedIn.where(own),
+  when: { status: 'published' },
+  otherwise: errors.NOT_PUBLISHED,
+  admin: { label: 'Archive' },
   described: { operationId: 'archivePost', summary: 'Archive a post', errors: ['NOT_PUBLISHED'] },
-  steps: ({ id }) => [
-    change(
-      'post',
-      id,
-      { status: 'archived' },
-      { where: { status: 'published' }, otherwise: errors.NOT_PUBLISHED },
-    ),
-  ],
+  steps: ({ id }) => [change('post', id, { status: 'archived' })],
 }

@@ -4,11 +4,6 @@ import { signedIn } from 'duet/model'
 import { own } from '../entities/recipe.ts'
 import { errors } from '../errors.ts'
 
-const ready = {
-  where: { status: 'draft', ingredients: { some: {} } },
-  otherwise: errors.NO_INGREDIENTS,
-} as const
-
 export const publish: Action = {
   method: 'POST',
   name: 'publish recipes',
@@ -16,7 +11,10 @@ export const publish: Action = {
   about: 'recipe',
   answers: 'recipe',
   rule: signedIn.where(own),
+  when: { status: 'draft', ingredients: { some: {} } },
+  otherwise: errors.NO_INGREDIENTS,
+  admin: { label: 'Publish' },
   graphql: true,
   described: { operationId: 'publishRecipe', summary: 'Publish it', errors: ['NO_INGREDIENTS'] },
-  steps: ({ id, now }) => [change('recipe', id, { status: 'published', publishedAt: now }, ready)],
+  steps: ({ id, now }) => [change('recipe', id, { status: 'published', publishedAt: now })],
 }

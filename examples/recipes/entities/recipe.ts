@@ -61,6 +61,11 @@ export const recipe = entity({
     reviews: many('review', 'recipeId', { description: 'What others think.' }),
   },
   bulk: true,
+  admin: {
+    columns: ['title', 'cookId', 'status', 'servings', 'rating', 'publishedAt'],
+    fields: { slug: { place: 'side' }, reviewCount: { label: 'Reviews' } },
+    charts: [{ group: 'createdAt' }, { group: 'status' }],
+  },
   // Words of steps count less for the order by relevance.
   search: { title: 3, steps: 1 },
   policy: {

@@ -14,6 +14,9 @@ export const buy: Action = {
   about: 'product',
   answers: 'order',
   rule: signedIn,
+  when: { stock: { gte: 1 } },
+  otherwise: errors.OUT_OF_STOCK,
+  admin: { label: 'Buy' },
   input: { pieces: int({ min: 1, max: 1000, description: 'How many.' }) },
   graphql: true,
   described: {
@@ -49,15 +52,13 @@ export const cancel: Action = {
   about: 'order',
   answers: 'order',
   rule: signedIn.where({ customerId: viewer }),
+  when: { status: 'placed' },
+  otherwise: errors.CANCELLED,
+  admin: { label: 'Cancel', danger: true },
   graphql: true,
   described: { operationId: 'cancelOrder', summary: 'Cancel an order', errors: ['CANCELLED'] },
   steps: ({ id }) => [
-    change(
-      'order',
-      id,
-      { status: 'cancelled' },
-      { name: 'cancelled', where: { status: 'placed' }, otherwise: errors.CANCELLED },
-    ),
+    change('order', id, { status: 'cancelled' }, { name: 'cancelled' }),
     change('product', result('cancelled', 'productId'), {
       stock: add(result('cancelled', 'pieces')),
     }),
