@@ -136,8 +136,8 @@ test('a process may take as much memory everywhere as the operator is told to le
 test('everything that starts a service gives it the same settings of memory, as the docs list them', () => {
   const { scripts } = JSON.parse(read('package.json'))
   const docs = read('docs/operations.md')
-  const readme = read('README.md')
-  const places = [scripts.start, dockerfile, unit, readme.slice(readme.indexOf('## In production'))]
+  const first = docs.slice(docs.indexOf('## The first day'), docs.indexOf('## Requirements'))
+  const places = [scripts.start, dockerfile, unit, first]
   const settings = ['MALLOC_ARENA_MAX', 'MALLOC_MMAP_THRESHOLD_', 'MALLOC_TRIM_THRESHOLD_']
   for (const name of settings) {
     const [, value] = new RegExp(`\\b${name}=(\\d+)`).exec(docs) ?? []

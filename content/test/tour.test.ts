@@ -1,4 +1,4 @@
-/** Runs the shell lines of README against a service, as somebody would who pastes them one block after another. */
+/** Runs the shell lines of the tour against a service, as somebody would who pastes them one block after another. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -8,16 +8,16 @@ import { fileURLToPath } from 'node:url'
 import { folderOf, plain, type Settings, serve } from '#test/duet.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const readme = readFileSync(join(root, 'README.md'), 'utf8')
+const read = (name: string) => readFileSync(join(root, 'docs', name), 'utf8')
 const { folder, fresh } = folderOf('readme')
 
 type Block = { readonly script: string; readonly after: string }
 
 /** The shell blocks from one heading to another, each with the text that follows it. */
-const blocksBetween = (from: string, to: string): readonly Block[] => {
-  const [start, end] = [readme.indexOf(`\n## ${from}\n`), readme.indexOf(`\n## ${to}\n`)]
+const blocksBetween = (text: string, from: string, to: string): readonly Block[] => {
+  const [start, end] = [text.indexOf(`\n## ${from}\n`), text.indexOf(`\n## ${to}\n`)]
   assert.ok(start >= 0 && end > start, `${from} stands before ${to}`)
-  const [, ...parts] = readme.slice(start, end).split('```sh\n')
+  const [, ...parts] = text.slice(start, end).split('```sh\n')
   return parts.map(part => {
     const [script = '', after = ''] = part.split('```\n')
     return { script, after }
@@ -47,12 +47,12 @@ const paste = (scripts: readonly string[], url: string, settings: Settings): rea
 const pattern = (text: string) =>
   new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('…', '.*'))
 
-test('every block of the two tours works as it stands, and prints what README says', async t => {
+test('every block of the two tours works as it stands, and prints what stands below it', async t => {
   const { settings } = fresh()
   const service = await serve(settings)
   t.after(() => service.end())
-  const blocks = blocksBetween('Five minutes with both APIs', 'The command line')
-  // README has the reader run these two a second time.
+  const blocks = blocksBetween(read('tour.md'), 'Five minutes with both APIs', 'The command line')
+  // The tour has the reader run these two a second time.
   const scripts = blocks.map(({ script }) =>
     /"If-Match|pay-1/.test(script) ? `${script}${script}` : script,
   )
@@ -79,7 +79,11 @@ test('every block of the two tours works as it stands, and prints what README sa
 })
 
 test('the block for production makes a store with an admin, up to the line that serves it', () => {
-  const [{ script = '' } = {}] = blocksBetween('In production', 'Read on')
+  const [{ script = '' } = {}] = blocksBetween(
+    read('operations.md'),
+    'The first day',
+    'Requirements',
+  )
   const [preparation = '', rest] = script.split('bin/duet serve\n')
   assert.equal(rest, '')
   const [output] = paste([`${preparation}bin/duet migrate`], '', {})

@@ -1,0 +1,53 @@
+/** What README shows of a model and its two APIs is what a service of that model answers. */
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { defineContent } from '#content.ts'
+import { machineMigrations } from '#engines/shared/migrations.ts'
+import { sqliteDrafting } from '#engines/sqlite/schema.ts'
+import { lackOf, migrationsFor } from '#kit/draft.ts'
+import { defineRoles } from '#model/policy.ts'
+import { entities } from './support/readme.ts'
+import { createWorld } from './world.ts'
+
+const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+const source = readFileSync(new URL('support/readme.ts', import.meta.url), 'utf8')
+const roles = defineRoles({ names: ['author', 'admin'], default: 'author', superuser: 'admin' })
+
+test('README shows the model that is tried here, and the requests have the answers that stand below them', async t => {
+  const [, model = ''] = /\n```ts\n(.*?)```/s.exec(readme) ?? []
+  assert.equal(model, source.slice(source.indexOf('const author')))
+  const folder = mkdtempSync(join(tmpdir(), 'duet-readme-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  mkdirSync(join(folder, 'sqlite'))
+  const lack = lackOf(sqliteDrafting, entities, machineMigrations('sqlite'))
+  for (const { name, text } of migrationsFor(lack, 1, 'first'))
+    writeFileSync(join(folder, 'sqlite', `${name}.sql`), text)
+  const content = defineContent({
+    entities,
+    viewers: { entity: 'author', roles },
+    migrations: pathToFileURL(`${folder}/`),
+  })
+  const rows = {
+    author: [{ name: 'Alice Munro' }],
+    book: [
+      { title: 'The Moons of Jupiter', authorId: 1 },
+      { title: 'Runaway', authorId: 1 },
+    ],
+  }
+  const world = await createWorld({ content, rows })
+  t.after(() => world.close())
+  const shown = [...readme.matchAll(/```sh\ncurl -s (\S+)( .*)?\n```\n\n```json\n(.*)\n```/g)]
+  assert.equal(shown.length, 2)
+  for (const [line, address = '', rest = '', answer = ''] of shown) {
+    const path = address.replaceAll("'", '').replace('http://127.0.0.1:3000', '')
+    const [, body] = / -d '(.*)'$/.exec(rest) ?? []
+    const { status, text } = await world.ask(`${body ? 'POST' : 'GET'} ${path}`, {
+      ...(body && { body: JSON.parse(body) }),
+    })
+    assert.deepEqual([status, text], [200, answer], line)
+  }
+})
