@@ -49,21 +49,10 @@ type VersionsOptions = {
   readonly example: string
 }
 
-/** What callers may ask, with the request of either API that has it. */
-type GuideExample = {
-  readonly title: string
-  readonly text: string
-  readonly rest?:
-    | { readonly method: string; readonly path: string; readonly body?: unknown }
-    | undefined
-  readonly graphql?: string | undefined
-  /** Whether it takes a token. */
-  readonly isWrite?: boolean
-}
-
 export type ReferenceOptions = {
   readonly versions: VersionsOptions
-  readonly asking: () => readonly GuideExample[]
+  /** The plural of the rows that the examples of the guide ask for. */
+  readonly guided: string
   readonly errors: {
     /** Those of the machine and of the content. */
     readonly errors: readonly ErrorKind[]
@@ -76,14 +65,13 @@ export type ReferenceOptions = {
 
 /** Serves the pages. */
 export const mountReference = (app: App, options: ReferenceOptions, assets: Assets): void => {
-  const { versions, asking, errors } = options
-  const examples = once(asking)
+  const { versions, errors, guided } = options
   app.get(docsPath, async c => send(await docsPage(versions.versions, assets), c))
   app.get(versionsPath, async c =>
     send(await versionsPage(versions, originOf(c.req.url), assets), c),
   )
   app.get(guidePath, async c =>
-    send(await guidePage(versions, examples(), originOf(c.req.url), assets), c),
+    send(await guidePage(versions, guided, originOf(c.req.url), assets), c),
   )
   app.get(errorsPath, async c => send(await errorsPage(errors, assets), c))
 }
@@ -97,35 +85,17 @@ const servedAt: Readonly<Record<string, string>> = {
   'errors.md': errorsPath,
 }
 
-/** What holds for all callers, with the addresses of this service in its examples. */
+/** What holds for all callers; its examples call this service, for rows that it has. */
 const guidePage = async (
-  { versions, example }: VersionsOptions,
-  examples: readonly GuideExample[],
+  { versions }: VersionsOptions,
+  guided: string,
   origin: string,
   assets: Assets,
 ): Promise<WebPage> => {
-  const shown = examples.map(({ title, text, rest, graphql, isWrite }) => {
-    const token = isWrite ? ' -H "Authorization: Bearer $TOKEN"' : ''
-    const sent = (body: unknown) =>
-      `${token} -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`
-    const lines = [
-      ...(rest
-        ? [['REST', `curl -sg '${origin}${rest.path}'${rest.body ? sent(rest.body) : ''}`]]
-        : []),
-      ...(graphql
-        ? [['GraphQL', `curl -s ${origin}${graphqlPath}${sent({ query: graphql })}`]]
-        : []),
-    ]
-    return html`<h3>${title}</h3>
-<p>${marked(text)}</p>
-<div class="sides">${lines.map(([api, line]) => html`\n<div><p class="small">${api}</p><pre><code>${line}</code></pre></div>`)}
-</div>
-`
-  })
-  const [path = ''] = example.split('?')
   const text = (await guide())
     .replaceAll('http://127.0.0.1:3000', origin)
-    .replaceAll('/api/v2/notes', `${versionPath(versions.at(-1)?.version ?? 1)}${path}`)
+    .replaceAll('/api/v2', versionPath(versions.at(-1)?.version ?? 1))
+    .replaceAll(/\bnotes/g, guided)
   const [intro, ...sections] = sectionsOf(text, link => servedAt[link.replace(/.*\//, '')])
   return htmlPage(assets, {
     title: `Guide · ${assets.site.title}`,
@@ -141,7 +111,7 @@ ${bar(guidePath, assets)}
 ${sections.map(
   ({ title, anchor, blocks }) => html`<section class="wide" id="${anchor}">
 <h2>${title}</h2>
-${blocks}${anchor === 'asking' ? shown : ''}</section>
+${blocks}</section>
 `,
 )}
 </main>`,

@@ -21,9 +21,9 @@ import {
   routedPath,
 } from '#http/request.ts'
 import { allowing, ExactFirst, unrouted, wholeServer } from '#http/routes.ts'
-import { anonymous } from '#model/policy.ts'
+import type { Model } from '#model/model.ts'
+import { anonymous, judge } from '#model/policy.ts'
 import type { Version, Versions } from '#model/version.ts'
-import { askingExamples } from '#openapi/asking.ts'
 import { mountOpenApi } from '#openapi/serve.ts'
 import { machineAssets, mountAssets, openAssets } from '#pages/assets.ts'
 import { failingInPages } from '#pages/failed.ts'
@@ -90,6 +90,13 @@ const errorExamples = async (versions: Versions) => {
   return [...ofRest, ofGraphql]
 }
 
+/** The rows that the guide asks for: of the first list of both APIs that callers without a token may read. */
+const guidedIn = (model: Model): string =>
+  Object.values(model.entities).find(
+    ({ rest, graphql: { type, roots }, policy: { read, enter = read } }) =>
+      rest.list && type && roots && enter && judge(enter, anonymous, model) !== 'no',
+  )?.plural ?? 'notes'
+
 /** What the pages about versions and errors show. */
 const referenceOf = ({ content, served, core, notices }: AppOptions): ReferenceOptions => {
   const derived = routesOf(core.model).map(({ lifetime, method, path }) => ({
@@ -110,7 +117,6 @@ const referenceOf = ({ content, served, core, notices }: AppOptions): ReferenceO
     return { version, document: `${versionPath(version)}/openapi.json`, ...days }
   }
   return {
-    asking: () => askingExamples(core.model),
     versions: {
       // The day on which a version ends may change while it is served.
       get versions() {
@@ -119,6 +125,7 @@ const referenceOf = ({ content, served, core, notices }: AppOptions): ReferenceO
       differences: differencesOf(core.model, routes),
       example: content.examples.rest,
     },
+    guided: guidedIn(core.model),
     errors: {
       errors: [...mergeErrors(machineErrors, content.errors).values()].map(kind =>
         kind.code === unsupported?.code ? { ...kind, example: unsupported.message } : kind,

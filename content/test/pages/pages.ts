@@ -39,14 +39,7 @@ export const graphiql: GraphiqlOptions = {
 
 /** What the reference is told. */
 export const reference: ReferenceOptions = {
-  asking: () => [
-    {
-      title: 'Conditions',
-      text: 'By `where`.',
-      rest: { method: 'GET', path: '/api/v2/products?category=kitchen' },
-      graphql: '{ products(where: { category: { eq: "kitchen" } }) { id } }',
-    },
-  ],
+  guided: 'products',
   versions: {
     versions: [
       {
