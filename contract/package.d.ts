@@ -490,7 +490,7 @@ type Field = Lifetime & {
     } | undefined;
     readonly foldedFrom: string | undefined;
     readonly accents: 'ignored' | undefined;
-    readonly cut: 'words' | undefined;
+    readonly copied: 'words' | 'nfc' | undefined;
     readonly computed: Formula | undefined;
     readonly kept: {
         readonly relation: string;
@@ -885,7 +885,7 @@ type OperationDocs = {
     readonly errors?: readonly string[];
 };
 type Optional = 'description' | 'colours' | 'demo' | 'seed' | 'people';
-type OptionsOfKind = 'scalar' | 'scale' | 'touched' | 'rule' | 'range' | 'values' | 'format' | 'references' | 'foldedFrom' | 'accents' | 'cut' | 'computed' | 'kept' | 'initial' | 'pattern' | 'items' | 'schema' | 'enum';
+type OptionsOfKind = 'scalar' | 'scale' | 'touched' | 'rule' | 'range' | 'values' | 'format' | 'references' | 'foldedFrom' | 'accents' | 'copied' | 'computed' | 'kept' | 'initial' | 'pattern' | 'items' | 'schema' | 'enum';
 type OrderKey = {
     readonly column: ReadField;
     readonly descending: boolean;

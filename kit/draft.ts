@@ -5,7 +5,12 @@ import { fileURLToPath } from 'node:url'
 import { type Config, loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
 import { postgresDrafting } from '#engines/postgres/schema.ts'
-import { catalogueOf, type MadeObjects, shapeOf } from '#engines/shared/catalogue.ts'
+import {
+  catalogueOf,
+  type MadeObject,
+  type MadeObjects,
+  shapeOf,
+} from '#engines/shared/catalogue.ts'
 import {
   type Drafting,
   differencesIn,
@@ -68,8 +73,8 @@ const renamesOf = (
       }
       if (renamed === false) continue
       const former = columnName(renamed)
-      // Of a text that was not searched before there are no words.
-      if (field.cut && !stored.columns.has(former)) continue
+      // Of a text that was not searched, or not unique, before there is no copy.
+      if (field.copied && !stored.columns.has(former)) continue
       if (!stored.columns.has(former))
         throw new Error(
           `${name}.${key} was renamed from ${renamed}, but ${table} has no such column: name one of ${leftOver(entity, stored).join(', ') || 'those that it has'}, or leave renamed out`,
@@ -138,7 +143,17 @@ export const lackOf = (
     const { table, fields, appendOnly, view } = entity
     if (!made.has(table) || view) continue
     for (const [key, field] of Object.entries(fields)) {
-      if (made.has(`${table}.${columnName(key)}`)) continue
+      const column = columnName(key)
+      // A copy that nothing kept for a while is of texts that have changed; duet migrate fills it.
+      const isAbout = ([part, { of, text }]: readonly [string, MadeObject]) =>
+        new RegExp(`\\b${column}\\b`).test(text) &&
+        (/^create virtual /i.test(text)
+          ? part.startsWith(`${table}_`)
+          : of === table && / index /i.test(text))
+      const isStale = field.copied && first.has(`${table}.${column}`) && ![...first].some(isAbout)
+      if (isStale && !appendOnly)
+        inside.push(`update ${table} set ${column} = null where ${column} is not null`)
+      if (made.has(`${table}.${column}`)) continue
       if (!field.nullable && field.foldedFrom !== undefined && !appendOnly)
         throw new Error(
           `${name}.${key} cannot be added to rows that exist, which would have no copy: make it nullable, and duet migrate fills it from ${field.foldedFrom}`,

@@ -48,7 +48,9 @@ export const satisfies = (
   const compares = (key: string, operator: string, given: unknown): boolean => {
     const value = row[key] ?? null
     const folded = (text: unknown) => {
-      const copy = Object.values(fields).find(({ foldedFrom, cut }) => foldedFrom === key && !cut)
+      const copy = Object.values(fields).find(
+        ({ foldedFrom, copied }) => foldedFrom === key && !copied,
+      )
       return foldedAs(copy ?? { accents: undefined }, String(text))
     }
     const same = (other: unknown) =>

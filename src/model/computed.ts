@@ -3,16 +3,17 @@ import { own } from '#base/object.ts'
 import type { Entity } from '#model/entity.ts'
 import {
   computed,
+  copyFrom,
   type Field,
   type Formula,
   int,
   internal,
+  isDerived,
   type Term,
-  wordsFrom,
 } from '#model/field.ts'
 import { withDeletions } from '#model/references.ts'
 import type { Scalar } from '#model/values.ts'
-import { wordsKey } from '#model/words.ts'
+import { nfcKey, wordsKey } from '#model/words.ts'
 
 /** What a term may be: its bounds are those of its number, or of its length. */
 type TermType = {
@@ -175,18 +176,41 @@ export const computedFault = (fields: Fields, key: string, field: Field): string
 
 const most = Number.MAX_SAFE_INTEGER
 
-/** What the words of a text were called; they go with it. */
-const formerWords = (text: Field | undefined): string | false =>
-  text?.renamed ? wordsKey(text.renamed) : false
+/** What a field that the machine keeps for another one was called: it goes with that. */
+const formerOf = (field: Field | undefined, keyOf: (key: string) => string): string | false =>
+  field?.renamed ? keyOf(field.renamed) : false
+
+/** Whether one text of it can be written in several ways: not what has a form of its own, nor what is compared by its characters. */
+const isWrittenVariously = (field: Field | undefined): boolean =>
+  field?.scalar === 'text' &&
+  !isDerived(field) &&
+  field.values === undefined &&
+  field.format === undefined &&
+  field.initial !== 'subject' &&
+  !(typeof field.initial === 'object' && 'slugOf' in field.initial)
+
+/** The texts of an entity that are unique, alone or in a set, and have no folded copy that is: letters count as one however they are composed. */
+export const composedIn = ({ fields, sets, view }: Entity): readonly string[] => {
+  const isFolded = (key: string) =>
+    Object.values(fields).some(({ foldedFrom, unique }) => foldedFrom === key && unique)
+  const isUnique = (key: string) => fields[key]?.unique && !isFolded(key)
+  const ofSets = sets.flatMap(set => set.fields)
+  return Object.keys(view ? {} : fields).filter(
+    key => isWrittenVariously(fields[key]) && (isUnique(key) || ofSets.includes(key)),
+  )
+}
 
 /**
- * The entities with what the machine keeps for them: the words of texts that are searched, and the sums and counts that means are of,
- * which also say how many decimals those have; and with what a delete does where no declaration says it.
+ * The entities with what the machine keeps for them: the words of texts that are searched, the composed copies of those that are unique,
+ * and the sums and counts that means are of, which also say how many decimals those have; and with what a delete does where no
+ * declaration says it.
  */
 export const withKept = <M extends Readonly<Record<string, Entity>>>(declared: M): M => {
   const entities = withDeletions(declared)
-  const keeps = ({ fields, search }: Entity) =>
-    Object.keys(search).length > 0 || Object.values(fields).some(({ kept }) => kept)
+  const keeps = (entity: Entity) =>
+    Object.keys(entity.search).length > 0 ||
+    composedIn(entity).length > 0 ||
+    Object.values(entity.fields).some(({ kept }) => kept)
   if (!Object.values(entities).some(keeps)) return entities
   const completed = Object.entries(entities).map(([name, entity]) => {
     const fields = Object.entries(entity.fields).flatMap(([key, field]) => {
@@ -197,26 +221,43 @@ export const withKept = <M extends Readonly<Record<string, Entity>>>(declared: M
       const [sum, count] = [`${key}Sum`, `${key}Count`]
       const { min = 0, max = 0 } = source.range ?? {}
       const scale = source.scale + meanDigits
-      const total = (kept: Field['kept']) => ({
+      const total = (kept: Field['kept'], end: string) => ({
         ...int({ ...internal, min: -most, max: most, initial: { value: 0 } }),
         kept,
         scale: kept?.as === 'sum' ? source.scale : 0,
+        renamed: formerOf(field, former => former + end),
       })
       const mean = computed({
         as: { ...field, scale, range: { min, max } },
         from: { mean: [sum, count] },
       })
       return [
-        [sum, total({ relation, of, as: 'sum' })] as const,
-        [count, total({ relation, of, as: 'count' })] as const,
+        [sum, total({ relation, of, as: 'sum' }, 'Sum')] as const,
+        [count, total({ relation, of, as: 'count' }, 'Count')] as const,
         [key, { ...mean, kept: field.kept }] as const,
       ]
     })
     // What is no text of its own is refused as what is searched, not as what is kept of it.
     for (const key of Object.keys(entity.search))
       if (own(entity.fields, key)?.scalar === 'text' && !own(entity.fields, wordsKey(key)))
-        fields.push([wordsKey(key), wordsFrom(key, formerWords(own(entity.fields, key)))])
-    return [name, { ...entity, fields: Object.fromEntries(fields) }] as const
+        fields.push([
+          wordsKey(key),
+          copyFrom(key, 'words', { renamed: formerOf(own(entity.fields, key), wordsKey) }),
+        ])
+    const composed = composedIn(entity).filter(key => !own(entity.fields, nfcKey(key)))
+    for (const key of composed) {
+      const field = own(entity.fields, key)
+      const renamed = formerOf(field, nfcKey)
+      fields.push([nfcKey(key), copyFrom(key, 'nfc', { renamed, unique: field?.unique })])
+    }
+    const sets = entity.sets.flatMap(set => {
+      const keys = set.fields.map(key => (composed.includes(key) ? nfcKey(key) : key))
+      return set.fields.some(key => composed.includes(key)) ? [{ ...set, fields: keys }] : []
+    })
+    return [
+      name,
+      { ...entity, fields: Object.fromEntries(fields), sets: [...entity.sets, ...sets] },
+    ] as const
   })
   return Object.fromEntries(completed) as M
 }

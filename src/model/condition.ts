@@ -322,7 +322,7 @@ type ComparedField = {
   readonly references: { readonly entity: string } | undefined
   readonly foldedFrom: string | undefined
   readonly accents: 'ignored' | undefined
-  readonly cut?: 'words' | undefined
+  readonly copied?: 'words' | 'nfc' | undefined
 }
 
 type ComparedRelation = Parameters<typeof linkOf>[2] & { readonly kind: 'one' | 'many' }
@@ -340,7 +340,7 @@ export const foldedCopy = (
   key: string,
 ): string | undefined =>
   fields[key]?.foldedFrom === undefined
-    ? Object.keys(fields).find(other => fields[other]?.foldedFrom === key && !fields[other]?.cut)
+    ? Object.keys(fields).find(other => fields[other]?.foldedFrom === key && !fields[other]?.copied)
     : key
 
 /** The operators of a field; none if it cannot be compared. */

@@ -71,8 +71,8 @@ export type Field = Lifetime & {
   readonly foldedFrom: string | undefined
   /** Of a folded copy: whether `é` is `e` in it. */
   readonly accents: 'ignored' | undefined
-  /** Of a folded copy: whether it has the words of the text, for search. */
-  readonly cut: 'words' | undefined
+  /** What a copy has that the machine keeps: the words of the text, for search; or the text composed (NFC), which is then unique. */
+  readonly copied: 'words' | 'nfc' | undefined
   /** The formula by which the store computes it of other fields of the row. */
   readonly computed: Formula | undefined
   /** The relation whose rows the store counts in it, or keeps the sum or the mean of a field of. */
@@ -154,7 +154,7 @@ type OptionsOfKind =
   | 'references'
   | 'foldedFrom'
   | 'accents'
-  | 'cut'
+  | 'copied'
   | 'computed'
   | 'kept'
   | 'initial'
@@ -274,7 +274,7 @@ export const fieldShape = keys<Omit<Field, keyof FieldOptions> & FieldOptions>({
   references: 'anything',
   foldedFrom: 'text',
   accents: words<'ignored'>({ ignored: 1 }),
-  cut: words<'words'>({ words: 1 }),
+  copied: words<'words' | 'nfc'>({ words: 1, nfc: 1 }),
   computed: 'anything',
   kept: 'anything',
   range: 'anything',
@@ -315,7 +315,7 @@ const field = (
       references: undefined,
       foldedFrom: undefined,
       accents: undefined,
-      cut: undefined,
+      copied: undefined,
       computed: undefined,
       kept: undefined,
       resetBy: undefined,
@@ -603,12 +603,12 @@ export const folded = (
   return field('text', string, details, shapes.folded, options ?? {})
 }
 
-/** The words of another field, which the machine keeps of one that is searched; rows of before have none until they are filled. */
-export const wordsFrom = (from: string, renamed: Field['renamed'] = false): Field => ({
-  ...folded(from, { nullable: true }),
-  cut: 'words',
-  renamed,
-})
+/** A copy of another field that the machine keeps, with a row's former name of it; rows of before have none until they are filled. */
+export const copyFrom = (
+  from: string,
+  copied: NonNullable<Field['copied']>,
+  { renamed = false, unique }: Partial<Pick<Field, 'renamed' | 'unique'>>,
+): Field => ({ ...folded(from, { nullable: true, unique }), copied, renamed })
 
 /**
  * A value that the store computes of other fields of the row, to filter and sort by too: `as` says what it is, and `from` how it comes,

@@ -106,6 +106,9 @@ export const searchedWords = (
 /** The field that has the words of another one. */
 export const wordsKey = (key: string): string => `${key}Words`
 
+/** The field that has another one composed, which is unique for it. */
+export const nfcKey = (key: string): string => `${key}Nfc`
+
 /** What finds rows by texts in some columns: by what they contain, for which it has one column, or by their words. */
 export type SearchIndex = {
   readonly name: string
@@ -142,11 +145,19 @@ export const weightsOf = ({ search }: Searched) =>
     .map(([key, weight]) => ({ field: wordsKey(key), weight }))
     .sort((a, b) => b.weight - a.weight)
 
-/** How a copy of a text is folded. */
-type Copy = { readonly accents: 'ignored' | undefined; readonly cut?: 'words' | undefined }
+/** How a copy of a text is made. */
+type Copy = {
+  readonly accents: 'ignored' | undefined
+  readonly copied?: 'words' | 'nfc' | undefined
+}
 
-/** A text as a folded copy has it: without case, and if it ignores accents without those, so that `é` and `e` fold alike; or its words. */
-export const foldedAs = ({ accents, cut }: Copy, text: string): string =>
-  cut
-    ? keptWords(text)
-    : fold(accents ? decomposed(text, 'NFD').replace(marks, '').normalize('NFC') : text)
+/**
+ * A text as a copy has it: without case, and if it ignores accents without those, so that `é` and `e` fold alike; its words; or only
+ * composed, so that it is one text with those that are canonically equivalent (Unicode, section 3.7).
+ */
+export const foldedAs = ({ accents, copied }: Copy, text: string): string => {
+  if (copied === 'words') return keptWords(text)
+  // What is unique is short, so that no run of marks is cut off.
+  if (copied === 'nfc') return text.normalize('NFC')
+  return fold(accents ? decomposed(text, 'NFD').replace(marks, '').normalize('NFC') : text)
+}

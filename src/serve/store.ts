@@ -14,6 +14,7 @@ import type { Field } from '#model/field.ts'
 import { columnName, type Entities, type Model } from '#model/model.ts'
 import { foldedBy } from '#model/values.ts'
 import { foldedAs, wordsCut } from '#model/words.ts'
+import { checkComposed, twoRows } from '#serve/composed.ts'
 import { ConstraintError, queryOf, type Rows } from '#sql/engine.ts'
 import { join, name, type Sql, type SqlValue, sql } from '#sql/sql.ts'
 
@@ -168,11 +169,15 @@ export const checkSchema = async (store: Store, entities: Entities): Promise<rea
       ]
 }
 
-/** Applies the missing migrations; where rows break one, the error says how many do, and which is the first. */
+/**
+ * Applies the missing migrations; where rows break one, the error says how many do, and which is the first. Nothing is applied where rows
+ * would count as one of which only one may be.
+ */
 export const migrateStore = async (
   store: Store,
   entities: Entities,
 ): Promise<readonly string[]> => {
+  await checkComposed(store, entities)
   try {
     return await store.migrate()
   } catch (cause) {
@@ -305,8 +310,9 @@ export const notesOnCopies = async (
     const store = { session, dialect }
     return [await rememberedIn(store, cutKey), await rememberedIn(store, foldedKey)]
   })
-  const isCut = copies.some(({ field }) => field.cut) && cut !== undefined && cut !== wordsCut
-  const isFolded = copies.some(({ field }) => !field.cut) && by !== foldedBy
+  const isCut =
+    copies.some(({ field }) => field.copied === 'words') && cut !== undefined && cut !== wordsCut
+  const isFolded = copies.some(({ field }) => !field.copied) && by !== foldedBy
   return [
     ...(isCut
       ? [
@@ -321,10 +327,6 @@ export const notesOnCopies = async (
   ]
 }
 
-/** The sentence for two rows whose copies would be one, which may be there once. */
-const twoRows = ({ name, plural, field }: FoldedCopy, ids: readonly SqlValue[]): string =>
-  `${name} cannot be filled, as the ${plural} ${ids.join(' and ')} have a ${field.foldedFrom} that counts as one, and only one of them may have it: change one of them in the database, then run duet migrate again`
-
 /**
  * Fills the folded copies that rows lack, as SQL does not fold as the program does, and makes those anew that were folded by other rules,
  * with `anew` those of words that were cut otherwise: batch by batch, so that an interrupted run goes on from there; gives what it
@@ -337,7 +339,7 @@ export const fillFolded = async (
 ): Promise<readonly string[]> => {
   const copies = copiesOf(entities)
   if (copies.length === 0) return []
-  const hasWords = copies.some(({ field }) => field.cut)
+  const hasWords = copies.some(({ field }) => field.copied === 'words')
   const { unfilled, cut, by } = await withOpened(open('reading'), async session => {
     const store = { session, dialect }
     // A store that remembers nothing has no words but those of this release.
@@ -345,8 +347,9 @@ export const fillFolded = async (
     const by = await rememberedIn(store, foldedKey)
     const found: (FoldedCopy & { readonly which: Remaking })[] = []
     for (const copy of copies) {
-      const isCut = anew && copy.field.cut && cut !== undefined && cut !== wordsCut
-      const isFolded = !copy.field.cut && by !== foldedBy
+      const isWords = copy.field.copied === 'words'
+      const isCut = isWords && anew && cut !== undefined && cut !== wordsCut
+      const isFolded = !copy.field.copied && by !== foldedBy
       const which = isCut ? 'all' : isFolded ? 'beyond ASCII' : 'missing'
       if (which === 'missing' && !copy.field.nullable) continue
       if ((await ask(store, rowsAfter(copy, 0, which, 1))).length > 0)
@@ -394,7 +397,10 @@ export const fillFolded = async (
             )
           : []
         const other = batch.get(made) ?? stored
-        if (other != null) throw new Error(twoRows(copy, [other, last]), { cause })
+        if (other != null) {
+          const ids = [other, last]
+          throw new Error(twoRows(copy.name, copy.plural, copy.field.foldedFrom, ids), { cause })
+        }
         const reason = (cause as Error).message
         throw new Error(
           `${copy.name} cannot be filled for the rows that are there (${reason}): change them, then run duet migrate again`,

@@ -15,6 +15,7 @@ import { madeSlug } from '#model/field.ts'
 import { columnName, entityOf, fieldOf, notFound } from '#model/model.ts'
 import { digitsOf } from '#model/money.ts'
 import { judge, type Rule, refusal, resolvingIn, rowRights, type Viewer } from '#model/policy.ts'
+import { nfcKey } from '#model/words.ts'
 import { columnsOf, predicateSql } from '#read/predicate.ts'
 import { and, column, comma, isSql, join, name, type Sql, type SqlPart, sql } from '#sql/sql.ts'
 import {
@@ -470,9 +471,13 @@ export const statedSteps = (
           // The row that it meets must not go before it is found. Of one that went while it waited the snapshot still has the row, with a lower id.
           isolated = true
           const keys = uniqueAmong(writing, entityName, values) ?? []
-          const same = keys.map(
-            key =>
-              sql`${name(columnName(key))} = ${dialect.typed(values.get(key) ?? null, fieldOf(entity, key).scalar)}`,
+          const isEqual = (key: string) =>
+            sql`${name(columnName(key))} = ${dialect.typed(values.get(key) ?? null, fieldOf(entity, key).scalar)}`
+          // The row that it meets may have the text composed otherwise; one of before may have no copy yet.
+          const same = keys.map(key =>
+            values.has(nfcKey(key))
+              ? sql`(${isEqual(key)} or ${isEqual(nfcKey(key))})`
+              : isEqual(key),
           )
           const found = sql`select ${returned} from ${table} where ${and(same)} order by id desc limit 1`
           steps.push({ ...named, sql: found })

@@ -255,7 +255,7 @@ export const search = (draw: Draw, reference: Reference, name: string): Expectat
   const all = [...rowsOf(reference, name).values()]
   const texts = all.flatMap(row => keys.map(key => String(row[key] ?? '')))
   const [word = 'x', ...others] = keptWords(draw.of('', ...texts)).split(' ')
-  const beginning = word.slice(0, draw.upTo(4, 1))
+  const beginning = Array.from(word).slice(0, draw.upTo(4, 1)).join('')
   const words = draw.of(word, beginning, `${others[0] ?? ''} ${beginning.toUpperCase()}`)
   const limit = draw.upTo(9, 1)
   const found = searchedIn(entity.search, seen(reference, name, as), words).slice(0, limit)

@@ -102,20 +102,20 @@ const contentOf = (entities: Entities, versions = libraryVersions) =>
     },
   })
 
+/** How a store of PostgreSQL is opened. */
+export const postgresOptions = {
+  replicas: [],
+  prepare: true,
+  readers: 1,
+  pool: 2,
+  poolWait: longest,
+} as const
+
 /** A new store of the model on an engine; `template` names one that is copied where several are needed. */
 const storeFor = async (entities: Entities, on: 'sqlite' | 'postgres', template?: string) => {
   const migrations = historyFor(on, entities)
   if (on === 'postgres') {
-    const storeAt = (url: string) =>
-      postgresStore({
-        url,
-        replicas: [],
-        prepare: true,
-        readers: 1,
-        pool: 2,
-        poolWait: longest,
-        migrations,
-      })
+    const storeAt = (url: string) => postgresStore({ ...postgresOptions, url, migrations })
     const migrate = async (url: string) => void (await storeAt(url).migrate())
     const { url, drop } = await freshDatabase(
       template === undefined ? {} : { template: await templateFor(template, migrate) },

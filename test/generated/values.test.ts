@@ -246,6 +246,63 @@ test('a value that is computed or kept later is that of the rows which are there
   }
 })
 
+test('a count and a mean that are called otherwise take along what the store keeps for them, and nothing is left', async t => {
+  const ofGrades = (fields: Entity['fields']): Entities => ({
+    member,
+    order: open(
+      'orders',
+      { name: text({ max: 20 }), ...fields },
+      { relations: { grades: many('grade', 'orderId') } },
+    ),
+    grade,
+  })
+  const steps = [
+    ofGrades({ n: count('grades'), mean: avg('grades.points') }),
+    ofGrades({
+      marks: count('grades', { renamed: 'n' }),
+      average: avg('grades.points', { renamed: 'mean' }),
+    }),
+    // Neither a mean that is new nor a number is taken for what was kept of one that went.
+    ofGrades({ marks: count('grades') }),
+    ofGrades({ marks: count('grades'), whole: int({ min: 0, max: 9, nullable: true }) }),
+  ]
+  for (const on of engines) {
+    const { store, ask, close } = await serveWithMembers(steps[0] as Entities, on, 'Ada', 'Ben')
+    t.after(close)
+    await ask({ line: 'POST /api/orders', as: 'user', body: { name: 'a' } })
+    for (const points of [1, 2.5])
+      await ask({ line: 'POST /api/grades', as: 'user', body: { points, orderId: 1 } })
+    const drafting = on === 'sqlite' ? sqliteDrafting : postgresDrafting
+    let made = historyFor(on, steps[0] as Entities)
+    for (const [at, declared] of steps.slice(1).entries()) {
+      const model = withKept(declared)
+      const { inside, outside } = lackOf(drafting, model, made)
+      const statements = [...inside, ...outside].map(one => one.replace(' concurrently', ''))
+      await filling(store, async ({ session }) => {
+        for (const text of statements) await session.query({ text, values: [] })
+      })
+      made = [...made, { name: `000${at + 2}`, text: `${statements.join(';\n')};` }]
+      assert.deepEqual(lackOf(drafting, model, made), { inside: [], outside: [] })
+      const has = await store.made()
+      const stopping = differencesIn(drafting.ddl, model, catalogueOf(has))
+      assert.deepEqual(
+        stopping.filter(({ isServed }) => !isServed),
+        [],
+      )
+      if (at > 0) continue
+      const debris = [...has.keys()].filter(name => /^orders[._](n|mean)(_|$)/.test(name))
+      assert.deepEqual(debris, [])
+      const add = 'insert into grades (points, order_id) values (25, 1)'
+      const seen = 'select marks, average, average_sum, average_count from orders'
+      const rows = await filling(store, async ({ session }) => {
+        await session.query({ text: add, values: [] })
+        return session.query({ text: seen, values: [] })
+      })
+      assert.deepEqual(rows[0]?.map(Number), [3, 200_000, 60, 3])
+    }
+  }
+})
+
 test('what a store computes and keeps is as it was after a move to PostgreSQL', {
   skip: noDatabase,
 }, async () => {

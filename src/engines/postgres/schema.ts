@@ -361,6 +361,15 @@ const madeBy: Drafting['madeBy'] = (migrations, base = new Map()) => {
             const rest = type === '' ? text : text.slice(from.length + 1 + type.length)
             return `${type && `${to} ${type}`}${rest.replaceAll(name, to)}`
           })
+          // Formulas name the column as it is called now; what is in quotes stays.
+          const named = new RegExp(`'(?:[^']|'')*'|\\b${from}\\b`, 'g')
+          const renamed = (formula: string) =>
+            formula.replace(named, piece => (piece === from ? to : piece))
+          for (const [key, { of }] of objects)
+            if (of === table && key.startsWith(`${table}.`) && key !== `${table}.${to}`)
+              rewrite(table, key.slice(table.length + 1), text =>
+                text.replace(/ generated always as \([\s\S]*/i, renamed),
+              )
         },
       ],
     ]

@@ -101,16 +101,22 @@ export const formerName = (
 ): string | undefined => {
   if (field.renamed !== undefined) return undefined
   const claimed = Object.values(entity.fields).map(({ renamed }) => renamed && columnName(renamed))
-  /** Whether it has the words of a text that was searched, which the machine kept there. */
-  const isWords = (column: string) => {
-    const [, text] = /^(\w+)_words$/.exec(column) ?? []
-    return text !== undefined && (stored.columns.has(text) || claimed.includes(text))
+  const all = leftOver(entity, stored)
+  const isMean = (column: string) =>
+    all.includes(`${column}_sum`) && all.includes(`${column}_count`)
+  /** Whether the machine kept it: the words of a text, its composed copy, a mean, or the sum and the count of one. */
+  const isKept = (column: string) => {
+    const [, of = '', end] = /^(\w+)_(words|nfc|sum|count)$/.exec(column) ?? []
+    if (end === 'sum' || end === 'count') return isMean(of)
+    return end === undefined
+      ? isMean(column) && field.kept === undefined
+      : stored.columns.has(of) || claimed.includes(of)
   }
-  return leftOver(entity, stored).find(
+  return all.find(
     column =>
       stored.columns.get(column)?.type === typeOf(ddl, field) &&
       !claimed.includes(column) &&
-      !isWords(column),
+      !isKept(column),
   )
 }
 

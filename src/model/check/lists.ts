@@ -2,12 +2,13 @@
 import { own } from '#base/object.ts'
 import { remedy } from '#base/shape.ts'
 import type { CheckedEntity, Faults } from '#model/check/relations.ts'
+import { composedIn } from '#model/computed.ts'
 import { type Entity, type Filter, mayAskField } from '#model/entity.ts'
 import { type Field, isDerived } from '#model/field.ts'
 import { askedIndexes, type Index, searchesOf } from '#model/indexes.ts'
 import { isForAll, isSameRule } from '#model/policy.ts'
 import { isComparable, type Scalar } from '#model/values.ts'
-import { mostSearched, wordsIndex, wordsKey } from '#model/words.ts'
+import { mostSearched, nfcKey, wordsIndex, wordsKey } from '#model/words.ts'
 
 /** The scalars that each kind of filter can use. */
 const filtered = {
@@ -59,11 +60,16 @@ const opaqueKind = (field: Field | undefined): Scalar | undefined =>
 /** PostgreSQL refuses an index entry with more bytes than this. */
 const mostBytes = 2600
 
-/** The most bytes that a value may have in UTF-8. Folding can make a letter six bytes long, and twelve if it separates its accents. */
+/**
+ * The most bytes that a value may have in UTF-8. Folding can make a letter six bytes long, and twelve if it separates its accents. What
+ * only composing makes longer are a few signs, which an index packs.
+ */
 const bytesOf = (self: Entity, key: string): number => {
-  const { scalar, range, foldedFrom, accents } = own(self.fields, key) as Field
-  if (foldedFrom !== undefined)
-    return (accents ? 12 : 6) * (own(self.fields, foldedFrom)?.range?.max ?? 0)
+  const { scalar, range, foldedFrom, accents, copied } = own(self.fields, key) as Field
+  if (foldedFrom !== undefined) {
+    const widest = accents ? 12 : 6
+    return (copied ? 4 : widest) * (own(self.fields, foldedFrom)?.range?.max ?? 0)
+  }
   return scalar === 'text' ? 4 * (range?.max ?? 0) : 8
 }
 
@@ -111,7 +117,7 @@ const searchFault = (self: Entity): string | undefined => {
     own(rest.listing.filters ?? {}, 'search') && 'the filter search',
     (graphql.filters.includes('search') || own(fields, 'search')) && 'the field search',
     own(fields, 'relevance') && 'the field relevance',
-    ...keys.map(key => !own(fields, wordsKey(key))?.cut && `the field ${wordsKey(key)}`),
+    ...keys.map(key => !own(fields, wordsKey(key))?.copied && `the field ${wordsKey(key)}`),
   ].find(Boolean)
   for (const [key, weight] of Object.entries(search)) {
     const field = own(fields, key)
@@ -221,6 +227,9 @@ export const listFaults = function* ({ entities, name, self }: CheckedEntity): F
     if (index.name.length > longestName)
       yield `${name} has an index with a name of more than ${longestName} letters, ${index.name}: use shorter names`
   }
+  for (const key of composedIn(self))
+    if (own(self.fields, nfcKey(key)) && !own(self.fields, nfcKey(key))?.copied)
+      yield `${name} has the field ${nfcKey(key)}, which is the name of a copy of ${key} that is unique for it: rename it`
   for (const { fields, error } of self.sets) {
     if (fields.length < 2)
       yield `${name} has a set of one field, ${fields.join()}: make it unique instead`
