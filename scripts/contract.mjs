@@ -18,6 +18,7 @@ import { corrected, correctionsIn, newIn } from '../kit/contract/corrections.ts'
 import { loadConfig } from '../src/config.ts'
 import { deriveSchema, schemaText } from '../src/graphql/schema.ts'
 import { openApiOf } from '../src/openapi/openapi.ts'
+import { authDocument, authFile } from '../src/openapi/people.ts'
 import { printed } from '../src/openapi/print.ts'
 import { modelFor } from '../src/serve/store.ts'
 import { signatures } from './signatures.mjs'
@@ -33,6 +34,7 @@ export async function documentsOf(content) {
   const documents = {}
   for (const version of content.versions.all)
     documents[`v${version}.openapi.json`] = `${printed(await openApiOf(content, version, model))}\n`
+  if (content.people) documents[authFile] = `${printed(authDocument(content.title))}\n`
   return { ...documents, 'schema.graphql': schemaText(deriveSchema(model, content.actions)) }
 }
 

@@ -39,7 +39,17 @@ const mayImport: Record<string, readonly string[] | 'everything'> = {
   versions: ['model', 'sql', 'write', 'http'],
   rest: ['model', 'read', 'write', 'versions', 'core.ts', 'http', 'type auth'],
   graphql: ['model', 'read', 'write', 'type versions', 'core.ts', 'http', 'type auth'],
-  openapi: ['model', 'read', 'write', 'versions', 'rest', 'http', 'content.ts', 'config.ts'],
+  openapi: [
+    'model',
+    'read',
+    'write',
+    'versions',
+    'rest',
+    'http',
+    'people',
+    'content.ts',
+    'config.ts',
+  ],
   pages: ['model', 'http', 'type versions'],
   people: [
     'model',

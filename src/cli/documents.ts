@@ -17,12 +17,26 @@ export const documentsOf = async (content: Content, environment: NodeJS.ProcessE
     text: printed(await openApiOf(content, number, model)),
   }))
   const text = schemaText(deriveSchema(model, content.actions))
+  if (content.people) {
+    const { authDocument, authFile } = await import('#openapi/people.ts')
+    const document = printed(authDocument(content.title))
+    documents.push(
+      Promise.resolve({ name: authFile, command: ['openapi', '--auth'], text: document }),
+    )
+  }
   return [...(await Promise.all(documents)), { name: 'schema.graphql', command: ['schema'], text }]
 }
 
-/** The document of the version of `--version`, the first unless given; throws UsageError for another. */
+/** The document of sign-in with `--auth`, else that of the version of `--version`, the first unless given; throws UsageError for another. */
 const documentNamed = async (args: readonly string[], content: Content) => {
-  const { values } = readArgs(args, { version: { type: 'string' } }, 0)
+  const options = { version: { type: 'string' }, auth: { type: 'boolean' } } as const
+  const { values } = readArgs(args, options, 0)
+  if (values.auth) {
+    if (!content.people)
+      throw new UsageError('nobody signs in to this content: let it say people: true')
+    const { authDocument } = await import('#openapi/people.ts')
+    return authDocument(content.title)
+  }
   const model = modelFor(loadConfig(process.env, content.settings), content)
   const { all } = content.versions
   const { version: text = String(all[0]) } = values
@@ -34,11 +48,14 @@ const documentNamed = async (args: readonly string[], content: Content) => {
 
 /** Prints the OpenAPI document of a version of the REST API. */
 export const openapi: CliCommand = {
-  help: ({ versions: { all, oldest, newest } }) => `Usage: duet openapi [--version ${newest}]
+  help: ({
+    versions: { all, oldest, newest },
+  }) => `Usage: duet openapi [--version ${newest} | --auth]
 
 Prints the OpenAPI 3.1 document of a version of the REST API, version ${oldest} unless named, for tools that make
 clients, documents and tests: duet openapi --version ${newest} > openapi.json. It needs no server and opens no store.
-A server shows the same document at ${all.map(version => `${versionPath(version)}/openapi.json`).join(' and ')}.`,
+--auth prints that of sign-in, where the content has people.
+A server shows the same documents at ${all.map(version => `${versionPath(version)}/openapi.json`).join(' and ')}, and /auth/openapi.json.`,
   run: async (args, content) => {
     const { printed } = await import('#openapi/print.ts')
     process.stdout.write(`${printed(await documentNamed(args, content))}\n`)
@@ -47,11 +64,12 @@ A server shows the same document at ${all.map(version => `${versionPath(version)
 
 /** Prints the types of clients of a version of the REST API. */
 export const types: CliCommand = {
-  help: ({ versions: { oldest, newest } }) => `Usage: duet types [--version ${newest}]
+  help: ({ versions: { oldest, newest } }) => `Usage: duet types [--version ${newest} | --auth]
 
 Prints TypeScript types of a version of the REST API, version ${oldest} unless named: paths, components and operations,
 as openapi-typescript would make them of its document. With openapi-fetch they are a typed client:
-duet types --version ${newest} > api.ts. It needs no server and opens no store.`,
+duet types --version ${newest} > api.ts. --auth prints those of sign-in, where the content has people.
+It needs no server and opens no store.`,
   run: async (args, content) => {
     const { typesOf } = await import('#openapi/print.ts')
     process.stdout.write(typesOf(await documentNamed(args, content)))

@@ -135,8 +135,8 @@ ${bar(docsPath, assets)}
 <h1>REST reference</h1>
 <p class="choice"><label>Search <input type="search" id="search" autocomplete="off"></label> <label${versions.length === 1 ? ' hidden' : ''}>Version <select id="version">${versions.map(
       ({ version, document }) =>
-        html`\n<option value="${version}" data-document="${document}">${version}</option>`,
-    )}
+        html`\n<option value="${version}" data-document="${document}" ${version === versions.at(-1)?.version ? 'selected' : ''}>${version}</option>`,
+    )}${assets.site.hasPeople ? html`\n<option value="sign-in" data-document="/auth/openapi.json">of sign-in</option>` : ''}
 </select></label> <a id="document" href="${versions.at(-1)?.document ?? ''}">OpenAPI document</a></p>
 <p>Open a request and choose “Try it out” to send it. A token, given under “Authorize”, is kept in the memory of this page and nowhere else.</p>
 </header>

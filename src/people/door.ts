@@ -1,4 +1,4 @@
-/** The door of sign-in: exactly the paths below, each through the life of any request; what the library has besides nobody reaches. */
+/** The door of sign-in: exactly the paths of the list, each through the life of any request; what the library has besides nobody reaches. */
 import type { JsonObject } from '#base/object.ts'
 import { errorsPath } from '#base/paths.ts'
 import { ApiError, peopleErrors } from '#errors.ts'
@@ -10,65 +10,16 @@ import { type App, formType, type Http, header, queryString } from '#http/reques
 import { anonymous } from '#model/policy.ts'
 import type { AskPeople } from '#people/host.ts'
 import { type AuthAnswer, callerHeader, type Language, languageHeader } from '#people/messages.ts'
+import {
+  type AuthPath,
+  authPath,
+  authPaths,
+  documentPath,
+  keySetPath,
+  membersOf,
+} from '#people/paths.ts'
 import type { PeopleSettings } from '#people/settings.ts'
 import type { WayIn } from '#settings.ts'
-
-/** A path below /auth, with the members of its body that pass; those of a way in are there where that is switched on. */
-type DoorPath = {
-  readonly method: 'GET' | 'POST'
-  readonly path: string
-  readonly way?: WayIn
-  readonly members?: readonly string[]
-}
-
-/** Every path that is served. */
-const authPaths: readonly DoorPath[] = [
-  {
-    method: 'POST',
-    path: '/email-otp/send-verification-otp',
-    way: 'code',
-    members: ['email', 'type'],
-  },
-  { method: 'POST', path: '/sign-in/email-otp', way: 'code', members: ['email', 'otp', 'name'] },
-  { method: 'POST', path: '/email-otp/request-email-change', way: 'code', members: ['newEmail'] },
-  { method: 'POST', path: '/email-otp/change-email', way: 'code', members: ['newEmail', 'otp'] },
-  { method: 'POST', path: '/sign-in/email', way: 'password', members: ['email', 'password'] },
-  { method: 'POST', path: '/request-password-reset', way: 'password', members: ['email'] },
-  { method: 'POST', path: '/reset-password', way: 'password', members: ['newPassword', 'token'] },
-  {
-    method: 'POST',
-    path: '/change-password',
-    way: 'password',
-    members: ['currentPassword', 'newPassword', 'revokeOtherSessions'],
-  },
-  // An ID token is never taken from a caller.
-  {
-    method: 'POST',
-    path: '/sign-in/social',
-    way: 'oidc',
-    members: ['provider', 'callbackURL', 'errorCallbackURL', 'requestSignUp', 'disableRedirect'],
-  },
-  {
-    method: 'POST',
-    path: '/link-social',
-    way: 'oidc',
-    members: ['provider', 'callbackURL', 'errorCallbackURL', 'disableRedirect'],
-  },
-  { method: 'POST', path: '/unlink-account', way: 'oidc', members: ['providerId', 'accountId'] },
-  { method: 'GET', path: '/callback/:id', way: 'oidc' },
-  { method: 'POST', path: '/callback/:id', way: 'oidc' },
-  { method: 'GET', path: '/list-accounts' },
-  { method: 'POST', path: '/sign-in/link', members: ['token'] },
-  { method: 'GET', path: '/get-session' },
-  { method: 'GET', path: '/list-sessions' },
-  { method: 'POST', path: '/sign-out', members: [] },
-  { method: 'POST', path: '/revoke-session', members: ['token'] },
-  { method: 'POST', path: '/revoke-other-sessions', members: [] },
-  { method: 'POST', path: '/revoke-sessions', members: [] },
-  { method: 'GET', path: '/token' },
-]
-
-const authPath = '/auth'
 
 /** The largest body of a request for sign-in, in bytes. */
 const largestBody = 16_384
@@ -80,6 +31,10 @@ const fetchMetadata = ['sec-fetch-site', 'sec-fetch-mode', 'sec-fetch-dest'] as 
 /** The headers of an answer of the library that its caller gets, beside cookies. */
 const passedBack = ['content-type', 'location', 'set-auth-token']
 
+/** Whether a path is there with these ways in. */
+export const isServed = ({ way }: AuthPath, ways: readonly WayIn[]): boolean =>
+  way === undefined || ways.includes(way)
+
 export type Door = {
   readonly ask: AskPeople
   readonly settings: () => PeopleSettings
@@ -87,6 +42,8 @@ export type Door = {
   readonly ways: readonly WayIn[]
   /** The public keys as a JSON Web Key Set. */
   readonly keySet: () => Promise<string>
+  /** The OpenAPI document of what is served. */
+  readonly document: () => string
 }
 
 /** The language of those that mails and pages have which a caller likes best. */
@@ -169,18 +126,18 @@ const replyOf = (
 /** The body that the library gets: the members that pass, or the form of a callback. */
 const bodyFor = async (
   c: Http,
-  { method, members }: DoorPath,
+  { method, takes }: AuthPath,
   limit: number,
 ): Promise<string | undefined> => {
   if (method === 'GET') return undefined
-  if (members === undefined) {
+  if (takes === undefined) {
     const bytes = await plainBytes(c, limit)
     return new TextDecoder().decode(bytes)
   }
+  const members = membersOf(takes)
   const given: JsonObject = await jsonBody(c, limit, ['application/json'], members.length === 0)
-  if (members.length === 0) return '{}'
   return JSON.stringify(
-    Object.fromEntries(members.flatMap(key => (key in given ? [[key, given[key]]] : []))),
+    Object.fromEntries(members.flatMap(({ name }) => (name in given ? [[name, given[name]]] : []))),
   )
 }
 
@@ -202,22 +159,23 @@ export const mountDoor = (app: App, outer: HttpContext, door: Door): void => {
     bodyLimit: largestBody,
     authenticate: () => anonymous,
   }
-  const add = ({ method, path }: DoorPath, handle: Handle) => {
+  const add = ({ method, path }: Pick<AuthPath, 'method' | 'path'>, handle: Handle) => {
     const whole = `${authPath}${path}`
     // It waits for the thread of people and is no write of this one.
     app.on(method, whole, exchange(edge, fail, handle, whole, { isWrite: () => false }))
   }
-  const keySet = { method: 'GET', path: '/jwks' } as const
-  add(keySet, async () => ({
+  const text = (body: string): Reply => ({
     status: 200,
     headers: { 'Content-Type': 'application/json', 'Cache-Control': 'public, max-age=60' },
-    body: await door.keySet(),
-  }))
+    body,
+  })
+  add(keySetPath, async () => text(await door.keySet()))
+  add({ method: 'GET', path: documentPath }, () => text(door.document()))
   for (const one of authPaths) {
-    if (one.way !== undefined && !door.ways.includes(one.way)) continue
+    if (!isServed(one, door.ways)) continue
     add(one, async (c, _viewer, requestId) => {
       const settings = door.settings()
-      const isCallback = one.members === undefined && one.method === 'POST'
+      const isCallback = one.takes === undefined && one.method === 'POST'
       if (one.method === 'POST' && !isCallback) checkOrigin(c, settings)
       if (isCallback && announcesBody(c) && bodyType(c) !== formType)
         throw new ApiError('UNSUPPORTED_MEDIA_TYPE', `The body must be ${formType}`)

@@ -11,9 +11,10 @@ import type { App } from '#http/request.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
 import type { People } from '#model/people.ts'
 import { resourceOf } from '#model/resource.ts'
+import { authDocument } from '#openapi/people.ts'
 import type { Assets } from '#pages/assets.ts'
 import { mountPeoplePages } from '#pages/people.ts'
-import { languageFor, mountDoor } from '#people/door.ts'
+import { isServed, languageFor, mountDoor } from '#people/door.ts'
 import type { AskPeople, HostOptions, PeopleHost } from '#people/host.ts'
 import { checkSecret, type PeopleSettings, peopleSettings } from '#people/settings.ts'
 import { askStore, expired, keySetOf, linkAt, linkFor, type PeopleStore } from '#people/store.ts'
@@ -99,8 +100,11 @@ export const servePeople = (
   return {
     ...host,
     own: { find: ownKeysOf(keySet, now), parties },
-    mount: (app, edge) =>
-      mountDoor(app, edge, { ask: host.ask, settings, ways: settings().ways, keySet }),
+    mount: (app, edge) => {
+      const { ways, title } = settings()
+      const document = once(() => JSON.stringify(authDocument(title, path => isServed(path, ways))))
+      mountDoor(app, edge, { ask: host.ask, settings, ways, keySet, document })
+    },
     adminLink: async () => {
       const { model, people } = options
       const { superuser } = model.viewers.roles

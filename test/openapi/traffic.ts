@@ -1,10 +1,13 @@
 /** Holds answers of the REST API against its documents: an undeclared status, header, media type or member is a fault. */
 import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js'
+import { once } from '#base/cache.ts'
 import { restPath } from '#base/paths.ts'
 import type { Content } from '#content.ts'
 import type { Model } from '#model/model.ts'
 import type { Version } from '#model/version.ts'
 import { type OpenApi, openApiOf } from '#openapi/openapi.ts'
+import { authDocument } from '#openapi/people.ts'
+import { authPath } from '#people/paths.ts'
 import { onPostgres } from '../stores.ts'
 
 /** An answer as the tests have it. */
@@ -126,7 +129,7 @@ export const checkerOf = (
       const [{ instancePath = '', message = '', params = {} } = {}] = validate.errors ?? []
       return `the body at ${instancePath || '/'} ${message} ${JSON.stringify(params)}: ${text}`
     }
-    const code = body.error?.code ?? body.code
+    const code = body?.error?.code ?? body?.code
     const codes = response['x-codes']
     return codes && !codes.includes(code) ? `the code ${code} is not declared` : undefined
   }
@@ -157,6 +160,20 @@ const checkerFor = (content: Content, model: Model, version: Version) =>
       const document = await openApiOf(content, version, model)
       return checkerOf(document, content.versions.all, Ajv2020)
     })
+
+const ofSignIn = once(async () => {
+  const { Ajv2020 } = await import('ajv/dist/2020.js')
+  return checkerOf(authDocument('Test'), [], Ajv2020)
+})
+
+/** Throws where an answer of sign-in is not as the document of sign-in says. */
+export const checkSignIn = async (line: string, got: Got): Promise<void> => {
+  // What is not served there is answered as any path that leads nowhere, in the shape of a version.
+  if (onPostgres || !line.includes(` ${authPath}/`) || got.headers.has('api-version')) return
+  const fault = (await ofSignIn())(line.replace(authPath, ''), got)
+  if (fault !== undefined)
+    throw new Error(`${line} is not answered as the document of sign-in says: ${fault}`)
+}
 
 /** Throws where an answer of the REST API is not as its document says; documents and checks are made when first needed. */
 export const checkTraffic = async (

@@ -1,6 +1,7 @@
 /** Sign-in by a code: the content's own rows, sessions, tokens, and what both APIs make of them. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { authDocument } from '#openapi/people.ts'
 import { askCode, claimsOf, codeFor, mailTo, signIn, visitorOf } from '../support/visitor.ts'
 import { createWorld, type World } from '../world.ts'
 
@@ -327,4 +328,17 @@ test('a token signed by another key of the same name, and one of ours in the pla
   const keys = await by.get('/auth/jwks')
   assert.equal(keys.json.keys.length, 1)
   assert.ok(keys.json.keys.every((key: object) => !('d' in key)))
+})
+
+test('the document of sign-in is served with the paths that are switched on, and /docs shows it', async () => {
+  const { json } = await visitorOf(world).get('/auth/openapi.json')
+  const paths = Object.keys(json.paths)
+  assert.ok(paths.includes('/sign-in/email-otp') && paths.includes('/token'), `${paths}`)
+  assert.deepEqual(
+    paths.filter(path => /social|password|sign-in\/email$|callback/.test(path)),
+    [],
+  )
+  const all = authDocument('Test').paths
+  for (const path of paths) assert.deepEqual(json.paths[path], all[path])
+  assert.match((await visitorOf(world).get('/docs')).text, /data-document="\/auth\/openapi.json"/)
 })

@@ -293,6 +293,7 @@ test('the files that this content has are the same each time, small, and equal t
   const files = await documentsOf(content)
   assert.deepEqual(Object.keys(files), [
     ...versions.all.map(version => `v${version}.openapi.json`),
+    'auth.openapi.json',
     'schema.graphql',
   ])
   assert.deepEqual(await documentsOf(content), files)

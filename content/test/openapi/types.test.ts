@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import content from '#content/duet.config.ts'
 import { versions } from '#content/versions.ts'
 import { openApiOf } from '#openapi/openapi.ts'
+import { authDocument } from '#openapi/people.ts'
 import { typesOf } from '#openapi/print.ts'
 
 // openapi-typescript writes with the compiler of TypeScript 5, which TypeScript 7 has not.
@@ -41,13 +42,23 @@ const told = (name: string): string => {
   return stdout
 }
 
+/** The documents of the versions and of sign-in, by what their files are called. */
+const names = [...versions.all.map(String), 'Auth']
+const documents = async () => [
+  ...(await Promise.all(
+    versions.all.map(
+      async version => [String(version), await openApiOf(content, version)] as const,
+    ),
+  )),
+  ['Auth', authDocument(content.title)] as const,
+]
+
 before(async () => {
   const { default: make, astToString } = await import('openapi-typescript')
   write('package.json', '{"type":"module"}')
-  for (const version of versions.all) {
-    const document = await openApiOf(content, version)
-    write(`own${version}.ts`, typesOf(document))
-    write(`made${version}.ts`, astToString(await make(JSON.stringify(document))))
+  for (const [name, document] of await documents()) {
+    write(`own${name}.ts`, typesOf(document))
+    write(`made${name}.ts`, astToString(await make(JSON.stringify(document))))
   }
 })
 
@@ -57,13 +68,13 @@ export const check = <A, B>(_: Same<A, B>) => {}
 `
 
 test('they are assignable to what openapi-typescript makes, and the other way round', () => {
-  const imports = versions.all.flatMap(version => [
-    `import type * as own${version} from './own${version}.ts'`,
-    `import type * as made${version} from './made${version}.ts'`,
+  const imports = names.flatMap(name => [
+    `import type * as own${name} from './own${name}.ts'`,
+    `import type * as made${name} from './made${name}.ts'`,
   ])
-  const checks = versions.all.flatMap(version =>
+  const checks = names.flatMap(name =>
     ['paths', 'components', 'operations'].map(
-      name => `check<own${version}.${name}, made${version}.${name}>(true)`,
+      part => `check<own${name}.${part}, made${name}.${part}>(true)`,
     ),
   )
   const different = '// @ts-expect-error: versions differ.\ncheck<own1.paths, own2.paths>(true)'
@@ -121,4 +132,29 @@ export { amount, code, made, name, names }
 `,
   )
   assert.equal(told('client.ts'), '')
+})
+
+test('so do those of sign-in', () => {
+  write(
+    'sign-in.ts',
+    `import createClient from 'openapi-fetch'
+import type { paths } from './ownAuth.ts'
+const auth = createClient<paths>({ baseUrl: 'http://localhost:3000/auth' })
+await auth.POST('/email-otp/send-verification-otp', { body: { email: 'a@example.org', type: 'sign-in' } })
+const { data, error } = await auth.POST('/sign-in/email-otp', { body: { email: 'a@example.org', otp: '12345678' } })
+const id: string | undefined = data?.user.id
+const code: string | undefined = error?.code
+const token: string | undefined = (await auth.GET('/token')).data?.token
+const now = (await auth.GET('/get-session')).data
+const name: string | undefined = now?.user.name
+// @ts-expect-error: there is no such kind of code.
+await auth.POST('/email-otp/send-verification-otp', { body: { email: 'a@example.org', type: 'sign-up' } })
+// @ts-expect-error: the code is missing.
+await auth.POST('/sign-in/email-otp', { body: { email: 'a@example.org' } })
+// @ts-expect-error: nobody signs up with a password.
+await auth.POST('/sign-up/email')
+export { code, id, name, token }
+`,
+  )
+  assert.equal(told('sign-in.ts'), '')
 })

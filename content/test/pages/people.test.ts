@@ -1,6 +1,9 @@
 /** The pages of sign-in in a real browser, by keys alone: in the two languages, both schemes, on a narrow and a wide screen. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { serve } from '@hono/node-server'
@@ -24,6 +27,8 @@ describe('the pages of sign-in', { skip: skipped }, () => {
   let server: ReturnType<typeof serve>
   let browser: Browser
   let origin: string
+  /** The origins whose pages may sign people in. */
+  const origins: string[] = []
   before(async () => {
     // Sessions are of the address that the browser opens, which is known once the server listens.
     server = serve({
@@ -34,7 +39,8 @@ describe('the pages of sign-in', { skip: skipped }, () => {
     await once(server, 'listening')
     origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     const ways = ['code', 'oidc', 'password'] as const
-    const people = { url: origin, origins: [origin], ways, providers: [provider] }
+    origins.push(origin)
+    const people = { url: origin, origins, ways, providers: [provider] }
     ;[world, browser] = await Promise.all([createWorld({ people }), openBrowser()])
   })
   after(async () => {
@@ -126,4 +132,73 @@ describe('the pages of sign-in', { skip: skipped }, () => {
       assert.deepEqual({ faults, foreign }, { faults: [refused], foreign: [] })
       await page.context().close()
     })
+
+  test('a page of another origin signs in, and its client renews one token for many requests, as docs say', async () => {
+    const block = (file: string, word: string) => {
+      const text = readFileSync(new URL(`../../../docs/${file}`, import.meta.url), 'utf8')
+      const found = [...text.matchAll(/```js\n(.*?)```/gs)].find(([, code]) => code?.includes(word))
+      return found?.[1] ?? ''
+    }
+    const library = createRequire(import.meta.url).resolve('openapi-fetch')
+    const files: Readonly<Record<string, string>> = {
+      '/auth.js': block('auth.md', 'askCode').replace('https://api.example.org', origin),
+      '/session.js': block('clients.md', 'withSession'),
+      '/openapi-fetch.js': readFileSync(library.replace(/\.cjs$/, '.mjs'), 'utf8'),
+    }
+    const app = createServer(({ url = '' }, response) => {
+      const file = files[url]
+      response.setHeader('Content-Type', file === undefined ? 'text/html' : 'text/javascript')
+      response.end(file ?? '<!doctype html><title>App</title>')
+    })
+    app.listen(0, '127.0.0.1')
+    await once(app, 'listening')
+    const elsewhere = `http://localhost:${(app.address() as AddressInfo).port}`
+    origins.push(elsewhere)
+    const context = await browser.newContext()
+    try {
+      const page = await context.newPage()
+      const tokens: string[] = []
+      page.on('request', request => {
+        if (request.method() === 'GET' && request.url().endsWith('/auth/token'))
+          tokens.push(request.url())
+      })
+      await page.goto(elsewhere)
+      const email = 'app@keys.example'
+      await page.evaluate(async email => {
+        const auth = '/auth.js'
+        await (await import(auth)).askCode(email)
+      }, email)
+      const otp = await codeFor(world, email)
+      const ran = await page.evaluate(
+        async ([email, otp, origin]) => {
+          const [auth, session, library] = ['/auth.js', '/session.js', '/openapi-fetch.js']
+          const { signIn, askToken } = await import(auth)
+          const { withSession } = await import(session)
+          const { default: createClient } = await import(library)
+          const signedIn = await signIn(email, otp)
+          const client = createClient({ baseUrl: `${origin}/api/v2` })
+          client.use(withSession(() => askToken(signedIn)))
+          const claims = JSON.parse(
+            atob((await (await askToken(signedIn)).json()).token.split('.')[1]),
+          )
+          const many = async () => {
+            const asked = Array.from({ length: 8 }, () => client.GET(`/users/${claims.sub}`))
+            return (await Promise.all(asked)).map(({ data }) => data.email)
+          }
+          const first = await many()
+          const { now } = Date
+          // Nearly ten minutes later, as far as the client knows.
+          Date.now = () => now() + 580_000
+          return [...first, ...(await many())]
+        },
+        [email, otp, origin] as const,
+      )
+      assert.deepEqual(ran, Array(16).fill(email))
+      // One of the test itself, one for the first eight and one for the others.
+      assert.equal(tokens.length, 3)
+    } finally {
+      await context.close()
+      app.close()
+    }
+  })
 })

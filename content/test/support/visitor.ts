@@ -1,5 +1,6 @@
 /** A browser of a person who signs in to a world: it keeps cookies, sends its origin, and reads the mails of the world. */
 import assert from 'node:assert/strict'
+import { checkSignIn } from '#test/openapi/traffic.ts'
 import { until } from '#test/support/wait.ts'
 import type { World } from '../world.ts'
 
@@ -47,9 +48,10 @@ export const visitorOf = ({ app }: Pick<World, 'app'>) => {
       else jar.set(name, value)
     }
     const text = await response.text()
+    const { status } = response
+    await checkSignIn(`${method} ${path}`, { status, headers: response.headers, text })
     const isJson = /json/.test(response.headers.get('content-type') ?? '')
     const json = isJson && text !== '' ? JSON.parse(text) : undefined
-    const { status } = response
     return { status, headers: response.headers, text, json, code: json?.code ?? json?.error?.code }
   }
   return {

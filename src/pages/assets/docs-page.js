@@ -16,7 +16,7 @@ const chosenDocument = () => {
 }
 
 const asked = new URLSearchParams(location.search).get('version')
-select.value = (options.find(({ value }) => value === asked) ?? options.at(-1)).value
+if (options.some(({ value }) => value === asked)) select.value = asked
 
 /** Shows what fails folded, since every operation repeats it: a click on its status and meaning opens it. */
 const foldFailures = () => ({
@@ -70,7 +70,9 @@ const ui = window.SwaggerUIBundle({
   validatorUrl: null,
   // Without a token under “Authorize” the one of the session that is there goes along.
   requestInterceptor: async request => {
-    const isOurs = new URL(request.url, location.href).origin === location.origin
+    const { origin, pathname } = new URL(request.url, location.href)
+    // Sign-in itself takes the session, which goes along as a cookie.
+    const isOurs = origin === location.origin && !pathname.startsWith('/auth/')
     if (!isOurs || request.loadSpec || request.headers.Authorization) return request
     const token = await window.duetToken?.()
     if (token) request.headers.Authorization = `Bearer ${token}`

@@ -1,0 +1,189 @@
+/** The OpenAPI document of sign-in: /auth is of no version of the REST API, and has a document of its own. */
+import type { JsonSchema } from '#model/operation-docs.ts'
+import type { OpenApi } from '#openapi/openapi.ts'
+import { headers } from '#openapi/responses.ts'
+import { objectOf, refTo } from '#openapi/schemas.ts'
+import {
+  type AuthPath,
+  authPath,
+  authPaths,
+  authSchemas,
+  keySetPath,
+  membersOf,
+} from '#people/paths.ts'
+
+/** The name of its file in a contract. */
+export const authFile = 'auth.openapi.json'
+
+const text = { type: 'string' } as const
+
+const problem = {
+  description: 'A problem (RFC 9457).',
+  ...objectOf({
+    type: { ...text, format: 'uri-reference', description: 'Where the code is explained.' },
+    title: text,
+    status: { type: 'integer' },
+    detail: text,
+    code: { ...text, description: 'What went wrong, for programs, such as INVALID_OTP.' },
+    message: { ...text, description: 'The same as detail, for the client of better-auth.' },
+    requestId: { ...text, description: 'The id of the request in the logs.' },
+  }),
+}
+
+/** What can go wrong, by the status; of all requests, of those with a body, and of those of people who are signed in. */
+const always = {
+  400: 'The request, a code, a password or a link is wrong.',
+  401: 'Nobody is signed in, or the password is wrong.',
+  403: 'It is not allowed: `BLOCKED`, `STEP_UP_NEEDED`, `INVALID_ORIGIN`.',
+  408: 'The request did not come in time.',
+  414: 'The address is too long.',
+  429: 'Too many requests, codes or passwords.',
+  431: 'The headers are too large.',
+  500: 'A fault of the service.',
+  503: 'Sign-in, or an identity provider, does not answer just now.',
+} as const
+const ofBodies = {
+  404: 'There is no such thing.',
+  409: 'The address is taken.',
+  412: 'The row was changed meanwhile: ask again.',
+  413: 'The body is larger than 16 KiB.',
+  415: 'The body is of another type.',
+  422: 'A value is not valid.',
+} as const
+
+const ownHeaders = {
+  'X-Request-Id': headers['X-Request-Id'],
+  'RateLimit-Policy': headers['RateLimit-Policy'],
+  RateLimit: headers.RateLimit,
+  'Cache-Control': headers['Cache-Control'],
+  'Retry-After': headers['Retry-After'],
+  'Accept-Encoding': headers['Accept-Encoding'],
+  'Accept-Post': headers['Accept-Post'],
+  Location: headers.Location,
+  'Set-Cookie': { description: 'The session.', schema: text },
+  'Set-Auth-Token': { description: 'The session, to be sent as a Bearer token.', schema: text },
+}
+type SignInHeader = keyof typeof ownHeaders
+
+const headersOf = (...names: readonly SignInHeader[]): JsonSchema =>
+  Object.fromEntries(
+    (['X-Request-Id', 'RateLimit-Policy', 'RateLimit', 'Cache-Control', ...names] as const).map(
+      name => [name, { $ref: `#/components/headers/${name}` }],
+    ),
+  )
+
+const failures = Object.entries({ ...always, ...ofBodies })
+
+const responses = Object.fromEntries(
+  failures.map(([status, description]) => [
+    `Problem${status}`,
+    {
+      description,
+      headers: headersOf('Retry-After', 'Set-Cookie', 'Accept-Encoding', 'Accept-Post'),
+      content: { 'application/problem+json': { schema: refTo('Problem') } },
+    },
+  ]),
+)
+
+/** `/sign-in/email-otp` as `signInEmailOtp`; a way back by a form has its own name. */
+const operationIdOf = ({ method, path, gives }: AuthPath): string => {
+  const name = path
+    .replace(/:\w+/, gives === null && method === 'POST' ? 'form' : '')
+    .replace(/[/-]+(\w?)/g, (_, letter: string) => letter.toUpperCase())
+  return name.charAt(0).toLowerCase() + name.slice(1)
+}
+
+const operationOf = (one: AuthPath): JsonSchema => {
+  const { method, summary, gives, takes, isForSession = false, path } = one
+  const members = takes && membersOf(takes)
+  const needed = members?.filter(({ isOptional }) => !isOptional).map(({ name }) => name)
+  const schema =
+    members &&
+    objectOf(Object.fromEntries(members.map(({ name, schema }) => [name, schema])), needed)
+  const statuses = { ...always, ...(method === 'POST' && ofBodies) }
+  return {
+    operationId: operationIdOf(one),
+    tags: [path.split('/')[1]],
+    summary,
+    security: isForSession ? [{ cookie: [] }, { session: [] }] : [{}],
+    parameters: path.includes(':')
+      ? [{ name: 'id', in: 'path', required: true, schema: text }]
+      : [],
+    ...(members &&
+      members.length > 0 && {
+        requestBody: { required: true, content: { 'application/json': { schema } } },
+      }),
+    responses: {
+      ...(gives === null
+        ? {
+            302: {
+              description: 'The page that the sign-in was for, or the error in its address.',
+              headers: headersOf('Location', 'Set-Cookie', 'Set-Auth-Token'),
+            },
+          }
+        : {
+            200: {
+              description: 'It is done, or what is there.',
+              headers: headersOf(
+                'Set-Cookie',
+                'Set-Auth-Token',
+                ...(gives === 'Started' ? (['Location'] as const) : []),
+              ),
+              content: { 'application/json': { schema: refTo(gives) } },
+            },
+          }),
+      ...Object.fromEntries(
+        Object.keys(statuses).map(status => [
+          status,
+          { $ref: `#/components/responses/Problem${status}` },
+        ]),
+      ),
+    },
+  }
+}
+
+/** The document of sign-in in a content of this name; of the paths that are served, or of all that can be. */
+export const authDocument = (
+  title: string,
+  isServed: (path: AuthPath) => boolean = () => true,
+): OpenApi => {
+  const byPath = Map.groupBy([...authPaths.filter(isServed), keySetPath], ({ path }) => path)
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: `${title}, sign-in`,
+      version: '1',
+      description:
+        'People sign in by a code in a mail, by an identity provider or by a password, where these ways are switched on; GET /token gives the token of ten minutes that both APIs take. The paths are those of better-auth. A session is a cookie, or the Set-Auth-Token of the answer that made it, sent as a Bearer token.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: authPath }],
+    paths: Object.fromEntries(
+      [...byPath].map(([path, group]) => [
+        path.replace(/:(\w+)/g, '{$1}'),
+        {
+          parameters: [],
+          ...Object.fromEntries(group.map(one => [one.method.toLowerCase(), operationOf(one)])),
+        },
+      ]),
+    ),
+    components: {
+      schemas: { ...authSchemas, Problem: problem },
+      headers: ownHeaders,
+      responses,
+      securitySchemes: {
+        cookie: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: 'duet.session_token',
+          description: 'On https its name begins with `__Secure-`.',
+        },
+        session: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'The `Set-Auth-Token` of the answer that signed in.',
+        },
+      },
+    },
+  }
+}
