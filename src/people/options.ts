@@ -10,6 +10,7 @@ import {
 } from 'better-auth/api'
 import { setSessionCookie } from 'better-auth/cookies'
 import { bearer, emailOTP, genericOAuth, jwt } from 'better-auth/plugins'
+import { decodeJwt } from 'jose'
 import { isObject } from '#base/object.ts'
 import { isEmail } from '#model/values.ts'
 import { callerHeader, type Language, languageHeader, type Mail } from '#people/messages.ts'
@@ -377,6 +378,10 @@ export const optionsOf = (settings: PeopleSettings, services: PeopleServices) =>
           // Where there is no ID token the library asks for the person with the access token alone, which no nonce binds to this sign-in.
           accountSubject: ({ tokens, profile }) => {
             if (!tokens.idToken) throw new Error(`the identity provider ${name} gave no ID token`)
+            // OpenID Connect Core, section 3.1.3.7: of several audiences, or where the token says so, we are the one that asked.
+            const { aud, azp = [aud].flat().length > 1 ? '' : clientId } = decodeJwt(tokens.idToken)
+            if (azp !== clientId)
+              throw new Error(`the identity provider ${name} gave an ID token to another client`)
             return String(profile.sub)
           },
           pkce: true,

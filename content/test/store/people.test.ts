@@ -266,6 +266,14 @@ test('an ID token that is forged signs nobody in, whatever of it is forged', asy
     'without an issuer': own({ iss: undefined }),
     'for another client': own({ aud: other.settings.clientId }),
     'for nobody': own({ aud: undefined }),
+    'asked for by another client': own({ azp: other.settings.clientId }),
+    'for several, and nobody says for whom of them': own({
+      aud: [liar.settings.clientId, other.settings.clientId],
+    }),
+    'for several, and asked for by another of them': own({
+      aud: [liar.settings.clientId, other.settings.clientId],
+      azp: other.settings.clientId,
+    }),
     'with the nonce of another sign-in': own({ nonce: 'of another sign-in' }),
     'without a nonce': own({ nonce: undefined }),
     'of yesterday': own({ exp: Math.floor(Date.now() / 1000) - 86_400 }),
@@ -274,10 +282,15 @@ test('an ID token that is forged signs nobody in, whatever of it is forged', asy
     'no token at all': () => undefined,
     'a text': () => 'a.b.c',
   }
-  const honest = visitorOf(world)
-  const back = await withLiar(honest, 'honest', claims => signedWith(liar.key, claims))
-  await back()
-  assert.equal((await userOf(honest))?.email, 'honest@forged.example')
+  const { clientId } = liar.settings
+  for (const said of [{}, { azp: clientId }, { aud: [clientId, 'else'], azp: clientId }]) {
+    const honest = visitorOf(world)
+    const back = await withLiar(honest, 'honest', claims =>
+      signedWith(liar.key, { ...claims, ...said }),
+    )
+    await back()
+    assert.equal((await userOf(honest))?.email, 'honest@forged.example', JSON.stringify(said))
+  }
   const signedIn: string[] = []
   // A row that is there is signed in by less than a row that is made.
   for (const [what, forge] of Object.entries(forgeries))
