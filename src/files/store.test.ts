@@ -1,11 +1,21 @@
 /** What every store of files does, tried on a folder and on S3. */
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
-import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  createServer,
+  type IncomingMessage,
+  request,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
+import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { folderStore } from '#files/folder.ts'
+import { s3Store } from '#files/s3.ts'
 import { type FileStore, type Limit, placeOf } from '#files/store.ts'
 
 const limit = (more: Partial<Limit> = {}): Limit => ({
@@ -37,7 +47,7 @@ const listed = async (store: FileStore) => {
   return found.sort()
 }
 
-export const storeSuite = (
+const storeSuite = (
   named: string,
   open: () => Promise<FileStore>,
   leftIn: () => readonly string[],
@@ -164,11 +174,11 @@ export const storeSuite = (
         await assert.rejects(async () => store.open(name), /is no digest of a file/)
     })
 
-    test('fifty transfers at once do not mix', async () => {
-      const texts = Array.from({ length: 50 }, (_, at) => `file ${at} `.repeat(20_000))
+    test('twenty transfers at once do not mix', async () => {
+      const texts = Array.from({ length: 20 }, (_, at) => `file ${at} `.repeat(15_000))
       const digests = await Promise.all(texts.map(text => put(store, text)))
       assert.deepEqual(digests, texts.map(sha256))
-      assert.equal(await textOf(await store.open(digests[49] ?? '')), texts[49])
+      assert.equal(await textOf(await store.open(digests[19] ?? '')), texts[19])
     })
   })
 
@@ -209,4 +219,148 @@ test('a folder whose empty folders somebody removed takes files again', async ()
 
 test('files lie in two levels of folders', () => {
   assert.equal(placeOf(sha256('x')), `2d/71/${sha256('x')}`)
+})
+
+/** The part of s3rver that is used here; it has no types. */
+type S3rver = new (options: object) => { run(): Promise<AddressInfo>; close(): Promise<void> }
+const S3rver = createRequire(import.meta.url)('s3rver') as S3rver
+
+describe('S3', () => {
+  const folder = join(root, 's3')
+  const bucket = 'duet'
+  const spool = join(root, 'spool')
+  const s3 = new S3rver({
+    address: '127.0.0.1',
+    port: 0,
+    silent: true,
+    directory: folder,
+    configureBuckets: [{ name: bucket }],
+  })
+  /** Passes requests on to S3, unless the next one is to fail in some way. */
+  let fault:
+    | ((passOn: () => void, outgoing: ServerResponse, incoming: IncomingMessage) => void)
+    | undefined
+  let proxy: Server
+  const settings = (more: object = {}) => ({
+    bucket,
+    prefix: 'a prefix & more/',
+    endpoint: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    region: 'us-east-1',
+    accessKeyId: 'S3RVER',
+    secretAccessKey: 'S3RVER',
+    spool,
+    ...more,
+  })
+  before(async () => {
+    const { port } = await s3.run()
+    proxy = createServer((incoming, outgoing) => {
+      const passOn = () => {
+        const { method, url: path, headers } = incoming
+        const asked = request({ port, host: '127.0.0.1', method, path, headers }, answer => {
+          outgoing.writeHead(answer.statusCode ?? 500, answer.headers)
+          answer.pipe(outgoing)
+        })
+        incoming.pipe(asked)
+      }
+      const failing = fault
+      if (failing) failing(passOn, outgoing, incoming)
+      else passOn()
+    })
+    await new Promise<void>(resolve => proxy.listen(0, '127.0.0.1', resolve))
+  })
+  after(async () => {
+    proxy.closeAllConnections()
+    proxy.close()
+    await s3.close()
+  })
+
+  const spooled = () => (existsSync(spool) ? readdirSync(spool) : [])
+  const keys = () =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(name =>
+      /[0-9a-f]{64}/.test(name),
+    )
+
+  storeSuite(
+    'its bucket',
+    async () => s3Store(settings()),
+    () => [],
+  )
+  storeSuite(
+    'its bucket, in parts',
+    async () => s3Store(settings({ partBytes: 100_000, prefix: 'parts/' })),
+    () => [],
+  )
+
+  const isPart = (url = '') => url.includes('partNumber=2')
+  const faults: readonly (readonly [string, NonNullable<typeof fault>, RegExp])[] = [
+    ['is silent', () => {}, /was not answered/],
+    ['tears', (_, outgoing) => outgoing.destroy(), /was not answered/],
+    [
+      'answers 503',
+      (_, outgoing) => outgoing.writeHead(503).end('<Error><Code>SlowDown</Code></Error>'),
+      /was answered 503 SlowDown/,
+    ],
+    [
+      'refuses the keys',
+      (_, outgoing) => outgoing.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>'),
+      /was answered 403 AccessDenied/,
+    ],
+  ]
+  for (const [how, failing, why] of faults)
+    for (const partBytes of [1_000_000, 100_000])
+      test(`a store that ${how} is told of, and leaves nothing of a file in ${partBytes === 100_000 ? 'parts' : 'one'}`, async () => {
+        const store = s3Store(settings({ patience: 300, partBytes }))
+        const before = keys()
+        // In parts, the first comes through.
+        fault = (passOn, outgoing, incoming) => {
+          if (partBytes < 1_000_000 && incoming.method !== 'PUT') passOn()
+          else if (partBytes < 1_000_000 && !isPart(incoming.url)) passOn()
+          else failing(passOn, outgoing, incoming)
+        }
+        const failed = await put(store, `${how} `.repeat(60_000)).catch(error => error)
+        fault = undefined
+        assert.deepEqual([failed.code, failed.status], ['UNAVAILABLE', 503])
+        assert.match(failed.cause.message, why)
+        assert.match(failed.cause.message, /^the bucket duet at http:/)
+        assert.deepEqual(keys(), before)
+        assert.deepEqual(spooled(), [])
+      })
+
+  test('a fault that passes is asked about again, and nobody notices', async () => {
+    let left = 2
+    fault = (passOn, outgoing) => (left-- > 0 ? outgoing.writeHead(503).end() : passOn())
+    const digest = await put(s3Store(settings()), 'in the end')
+    fault = undefined
+    assert.equal(await textOf(await s3Store(settings()).open(digest)), 'in the end')
+  })
+
+  test('an answer that tears or falls silent ends its reading with a fault', async () => {
+    const store = s3Store(settings({ patience: 300 }))
+    const digest = await put(store, 'torn '.repeat(100_000))
+    for (const [end, why] of [
+      [(outgoing: ServerResponse) => outgoing.destroy(), /was torn after \d+ bytes/],
+      [() => {}, /fell silent/],
+    ] as const) {
+      fault = (_, outgoing) => {
+        outgoing.writeHead(200, { 'Content-Length': '500000' })
+        outgoing.write('torn ', () => end(outgoing))
+      }
+      const failed = await store
+        .open(digest)
+        .then(textOf)
+        .catch(error => error)
+      assert.equal(failed.code, 'UNAVAILABLE')
+      assert.match(failed.cause.message, why)
+    }
+    fault = undefined
+  })
+
+  test('a bucket that is not there is named', async () => {
+    const store = s3Store(settings({ bucket: 'nowhere' }))
+    const failed = await put(store, 'x').catch(error => error)
+    assert.match(
+      failed.cause.message,
+      /the bucket nowhere .*there is no such bucket: make it, or name another one in DUET_FILES/,
+    )
+  })
 })

@@ -1,0 +1,285 @@
+/**
+ * Files in a store that speaks S3. Requests are signed by aws4fetch, two kilobytes of code, where the SDK of AWS brings 88 packages.
+ * A file waits on the disk of this machine until it is whole: then its digest, which is its key, and its length are known, and what
+ * fails on the way to the store can be sent again.
+ */
+import { openAsBlob } from 'node:fs'
+import { mkdir, readdir, rm, stat } from 'node:fs/promises'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AwsClient } from 'aws4fetch'
+import { ApiError } from '#errors.ts'
+import { type FileStore, isDigest, missing, placeOf, receive } from '#files/store.ts'
+
+export type S3Settings = {
+  readonly bucket: string
+  /** What stands before each key; empty or with a slash at its end. */
+  readonly prefix: string
+  /** The address of the store, without a slash at its end. */
+  readonly endpoint: string
+  readonly region: string
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+  readonly sessionToken?: string | undefined
+  /** How long the store may be silent, in milliseconds. */
+  readonly patience?: number
+  /** The folder in which files wait until they are whole. */
+  readonly spool?: string
+  /** From this length on a file is sent in parts, of this length each. */
+  readonly partBytes?: number
+}
+
+type Asked = {
+  readonly method?: string
+  readonly query?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: Blob | string
+  readonly signal?: AbortSignal
+}
+
+const mebibyte = 1_048_576
+/** S3 takes no more parts of one file. */
+const mostParts = 10_000
+/** So many bytes may take as long again as the store may be silent: of the usual 30 s, 100 kB a second. */
+const bytesInPatience = 3_000_000
+const tries = 3
+
+const unescaped = (text: string): string =>
+  text.replace(
+    /&(amp|lt|gt|quot|apos);/g,
+    (_, name: string) => ({ amp: '&', lt: '<', gt: '>', quot: '"' })[name] ?? "'",
+  )
+
+/** The texts of all elements of a name in XML that has no attributes there, as S3 answers it. */
+const elements = (xml: string, name: string): readonly string[] =>
+  [...xml.matchAll(new RegExp(`<${name}>([\\s\\S]*?)</${name}>`, 'g'))].map(([, text = '']) =>
+    unescaped(text),
+  )
+
+/** The store of a bucket. What it cannot do because S3 does not answer as it should is `UNAVAILABLE`; the log has what came instead. */
+export const s3Store = (settings: S3Settings): FileStore => {
+  const { bucket, prefix, endpoint, patience = 30_000, partBytes = 16 * mebibyte } = settings
+  const { spool = join(tmpdir(), `duet-files-${userInfo().uid}`) } = settings
+  const { region, accessKeyId, secretAccessKey, sessionToken } = settings
+  const client = new AwsClient({
+    accessKeyId,
+    secretAccessKey,
+    ...(sessionToken !== undefined && { sessionToken }),
+    region,
+    service: 's3',
+    retries: 0,
+  })
+  const label = `the bucket ${bucket} at ${endpoint}`
+  const keyOf = (name: string) => `${prefix}${placeOf(name)}`
+  const unavailable = (why: string, cause?: unknown) =>
+    new ApiError('UNAVAILABLE', 'The store of files does not answer as it should; try again', {
+      retryAfter: 5,
+      cause: new Error(`${label}: ${why}`, { cause }),
+    })
+
+  const askOnce = async (
+    key: string,
+    { method = 'GET', query = {}, headers = {}, body, signal }: Asked,
+  ) => {
+    const url = new URL(`${endpoint}/${bucket}${key === '' ? '' : `/${key}`}`)
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
+    const bytes = typeof body === 'string' ? body.length : (body?.size ?? 0)
+    const late = new AbortController()
+    const silence = setTimeout(
+      () => late.abort(new Error('it is silent')),
+      patience * (1 + bytes / bytesInPatience),
+    )
+    const request = await client.sign(url, { method, headers, body: body ?? null })
+    try {
+      return await fetch(request, {
+        signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
+      })
+    } finally {
+      clearTimeout(silence)
+    }
+  }
+
+  const textIn = async (answer: Response): Promise<string> =>
+    Buffer.concat(
+      await Array.fromAsync(whole(answer, patience, why => unavailable(`${answer.url} ${why}`))),
+    ).toString()
+  /** Whether another try may be answered otherwise. */
+  const isPassing = (status: number) =>
+    (status >= 500 && status !== 501) || status === 429 || status === 408
+  /** Asks again what was not answered, or with a fault of the store; each request of ours may be repeated. */
+  const ask = async (key: string, asked: Asked): Promise<Response> => {
+    const what = `${asked.method ?? 'GET'} /${key}`
+    for (let left = tries - 1; ; left--) {
+      let failed: ApiError
+      try {
+        const answer = await askOnce(key, asked)
+        if (answer.ok || answer.status === 404) return answer
+        const text = await textIn(answer)
+        const [code = '', message = ''] = ['Code', 'Message'].map(name => elements(text, name)[0])
+        failed = unavailable(`${what} was answered ${answer.status} ${code} ${message}`.trim())
+        if (!isPassing(answer.status)) throw failed
+      } catch (error) {
+        asked.signal?.throwIfAborted()
+        if (error instanceof ApiError) throw error
+        failed = unavailable(`${what} was not answered`, error)
+      }
+      if (left === 0) throw failed
+      await sleep(
+        Math.random() * 200 * (tries - left),
+        undefined,
+        asked.signal && { signal: asked.signal },
+      )
+    }
+  }
+  const textOf = async (key: string, asked: Asked): Promise<string> => {
+    const answer = await ask(key, asked)
+    if (answer.status === 404)
+      throw unavailable(
+        `${asked.method ?? 'GET'} /${key} found no such bucket: make it, or name another one in DUET_FILES`,
+      )
+    return textIn(answer)
+  }
+
+  const sendParts = async (key: string, file: Blob, signal: AbortSignal): Promise<void> => {
+    const [uploadId] = elements(
+      await textOf(key, { method: 'POST', query: { uploads: '' }, signal }),
+      'UploadId',
+    )
+    if (uploadId === undefined) throw unavailable(`it gave no id for an upload of /${key}`)
+    try {
+      const length = Math.max(partBytes, Math.ceil(file.size / mostParts))
+      const tags: string[] = []
+      for (let start = 0; start < file.size; start += length) {
+        const query = { partNumber: String(tags.length + 1), uploadId }
+        const body = file.slice(start, start + length)
+        const { headers } = await ask(key, { method: 'PUT', query, body, signal })
+        tags.push(headers.get('etag') ?? '')
+      }
+      const parts = tags.map(
+        (tag, at) =>
+          `<Part><PartNumber>${at + 1}</PartNumber><ETag>${tag.replaceAll('"', '&quot;')}</ETag></Part>`,
+      )
+      const body = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`
+      const made = await textOf(key, { method: 'POST', query: { uploadId }, body, signal })
+      // It may be answered 200 and have failed.
+      if (!made.includes('<CompleteMultipartUploadResult'))
+        throw unavailable(`the parts of /${key} were not joined: ${made.slice(0, 500)}`)
+    } catch (error) {
+      await ask(key, { method: 'DELETE', query: { uploadId } }).catch(() => {})
+      throw error
+    }
+  }
+
+  /** All entries of a listing, page after page. */
+  async function* listing(query: Readonly<Record<string, string>>, element: string) {
+    for (let token: string | undefined = ''; token !== undefined; ) {
+      const page = { ...query, ...(token !== '' && { 'continuation-token': token }) }
+      const xml: string = await textOf('', { query: page })
+      yield* elements(xml, element)
+      token = elements(xml, 'NextContinuationToken')[0]
+    }
+  }
+  const within = (entry: string, name: string): string => elements(entry, name)[0] ?? ''
+
+  return {
+    label,
+    put: async (stream, limit) => {
+      await mkdir(spool, { recursive: true, mode: 0o700 })
+      const { path, digest, bytes } = await receive(stream, limit, spool)
+      try {
+        await limit.arriving?.(digest, bytes)
+        const [key, file] = [keyOf(limit.as ?? digest), await openAsBlob(path)]
+        const headers = { 'X-Amz-Content-Sha256': digest }
+        if (bytes > partBytes) await sendParts(key, file, limit.signal)
+        else {
+          const { status } = await ask(key, {
+            method: 'PUT',
+            headers,
+            body: file,
+            signal: limit.signal,
+          })
+          if (status === 404)
+            throw unavailable('there is no such bucket: make it, or name another one in DUET_FILES')
+        }
+        return { digest, bytes }
+      } finally {
+        await rm(path, { force: true })
+      }
+    },
+    open: async (name, range) => {
+      const asked = range && { Range: `bytes=${range.first}-${range.last}` }
+      const answer = await ask(keyOf(name), asked ? { headers: asked } : {})
+      if (answer.status === 404) throw missing(label, name)
+      const failed = (why: string) => unavailable(`GET /${keyOf(name)} ${why}`)
+      const sent = answer.headers.get('content-range') ?? 'bytes 0-'
+      // Some answer more than was asked for, which is cut off; another beginning would be other bytes.
+      if (range && !sent.startsWith(`bytes ${range.first}-`))
+        throw failed(`was answered with ${sent} in place of ${asked?.Range}`)
+      return whole(answer, patience, failed, range && range.last - range.first + 1)
+    },
+    has: async name => (await ask(keyOf(name), { method: 'HEAD' })).status !== 404,
+    remove: async name => {
+      const key = keyOf(name)
+      for await (const entry of listing({ 'list-type': '2', prefix: key }, 'Contents'))
+        if (within(entry, 'Key') !== key) await ask(within(entry, 'Key'), { method: 'DELETE' })
+      await ask(key, { method: 'DELETE' })
+    },
+    list: async function* () {
+      for await (const entry of listing({ 'list-type': '2', prefix }, 'Contents')) {
+        const digest = within(entry, 'Key').split('/').at(-1) ?? ''
+        if (!isDigest(digest)) continue
+        const changed = new Date(within(entry, 'LastModified'))
+        yield { digest, bytes: Number(within(entry, 'Size')), changed }
+      }
+    },
+    sweep: async before => {
+      for (const part of await readdir(spool).catch(() => [])) {
+        const found = await stat(join(spool, part)).catch(() => undefined)
+        if (found && found.mtime < before) await rm(join(spool, part), { force: true })
+      }
+      try {
+        for await (const entry of listing({ uploads: '', prefix }, 'Upload')) {
+          const uploadId = within(entry, 'UploadId')
+          if (new Date(within(entry, 'Initiated')) < before)
+            await ask(within(entry, 'Key'), { method: 'DELETE', query: { uploadId } })
+        }
+      } catch (error) {
+        // A store that lists no unfinished uploads ends them by a rule of its own.
+        if (!/ 501 /.test(String((error as Error).cause))) throw error
+      }
+    },
+  }
+}
+
+/** The body of an answer as it comes, or so many bytes of it; throws where it stays away for so long, or ends before its announced length. */
+async function* whole(
+  answer: Response,
+  patience: number,
+  failed: (why: string) => Error,
+  most = Number.POSITIVE_INFINITY,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const wanted = Math.min(most, Number(answer.headers.get('content-length') ?? 0))
+  const reader = answer.body?.getReader()
+  let bytes = 0
+  try {
+    while (bytes < most) {
+      const { promise: silence, reject } = Promise.withResolvers<never>()
+      const late = setTimeout(() => reject(failed('fell silent')), patience)
+      const next = await Promise.race([reader?.read(), silence])
+        .catch(error => {
+          throw error instanceof ApiError
+            ? error
+            : failed(`was torn after ${bytes} bytes: ${error}`)
+        })
+        .finally(() => clearTimeout(late))
+      if (next === undefined || next.done) break
+      const chunk = next.value.subarray(0, most - bytes)
+      bytes += chunk.length
+      yield chunk
+    }
+    if (bytes < wanted) throw failed(`ended after ${bytes} of ${wanted} bytes`)
+  } finally {
+    reader?.cancel().catch(() => {})
+  }
+}
