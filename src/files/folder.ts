@@ -1,6 +1,6 @@
 /** Files in a folder: `ab/cd/<digest>`, flushed with their folders before anybody is told of them. */
 import { createReadStream } from 'node:fs'
-import { access, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type FileStore, isDigest, missing, placeOf, receive } from '#files/store.ts'
 
@@ -52,6 +52,14 @@ export const folderStore = (root: string): FileStore => {
     await rename(path, target)
     await flush(folder)
   }
+  const sizeOf = (name: string): Promise<number | undefined> =>
+    stat(pathOf(name)).then(
+      ({ size }) => size,
+      error => {
+        if (!isMissing(error)) throw error
+        return undefined
+      },
+    )
   return {
     label,
     put: async (stream, limit) => {
@@ -74,9 +82,7 @@ export const folderStore = (root: string): FileStore => {
     },
     open: async (name, range) => {
       const path = pathOf(name)
-      await stat(path).catch(error => {
-        throw isMissing(error) ? missing(label, name) : error
-      })
+      if ((await sizeOf(name)) === undefined) throw missing(label, name)
       const { first: start = 0, last: end } = range ?? {}
       const options = { start, ...(end !== undefined && { end }), highWaterMark: readBytes }
       // Opened with the first read, so that an answer which nobody takes leaves no open file.
@@ -84,14 +90,8 @@ export const folderStore = (root: string): FileStore => {
         yield* createReadStream(path, options)
       })()
     },
-    has: name =>
-      access(pathOf(name)).then(
-        () => true,
-        error => {
-          if (isMissing(error)) return false
-          throw error
-        },
-      ),
+    has: async name => (await sizeOf(name)) !== undefined,
+    size: sizeOf,
     remove: async name => {
       const target = pathOf(name)
       const folder = dirname(target)

@@ -30,7 +30,7 @@ export type S3Settings = {
   readonly partBytes?: number
 }
 
-type Asked = {
+type S3Request = {
   readonly method?: string
   readonly query?: Readonly<Record<string, string>>
   readonly headers?: Readonly<Record<string, string>>
@@ -80,7 +80,7 @@ export const s3Store = (settings: S3Settings): FileStore => {
 
   const askOnce = async (
     key: string,
-    { method = 'GET', query = {}, headers = {}, body, signal }: Asked,
+    { method = 'GET', query = {}, headers = {}, body, signal }: S3Request,
   ) => {
     const url = new URL(`${endpoint}/${bucket}${key === '' ? '' : `/${key}`}`)
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
@@ -108,7 +108,7 @@ export const s3Store = (settings: S3Settings): FileStore => {
   const isPassing = (status: number) =>
     (status >= 500 && status !== 501) || status === 429 || status === 408
   /** Asks again what was not answered, or with a fault of the store; each request of ours may be repeated. */
-  const ask = async (key: string, asked: Asked): Promise<Response> => {
+  const ask = async (key: string, asked: S3Request): Promise<Response> => {
     const what = `${asked.method ?? 'GET'} /${key}`
     for (let left = tries - 1; ; left--) {
       let failed: ApiError
@@ -132,7 +132,7 @@ export const s3Store = (settings: S3Settings): FileStore => {
       )
     }
   }
-  const textOf = async (key: string, asked: Asked): Promise<string> => {
+  const textOf = async (key: string, asked: S3Request): Promise<string> => {
     const answer = await ask(key, asked)
     if (answer.status === 404)
       throw unavailable(
@@ -182,6 +182,10 @@ export const s3Store = (settings: S3Settings): FileStore => {
   }
   const within = (entry: string, name: string): string => elements(entry, name)[0] ?? ''
 
+  const sizeOf = async (name: string): Promise<number | undefined> => {
+    const { status, headers } = await ask(keyOf(name), { method: 'HEAD' })
+    return status === 404 ? undefined : Number(headers.get('content-length'))
+  }
   return {
     label,
     put: async (stream, limit) => {
@@ -218,7 +222,8 @@ export const s3Store = (settings: S3Settings): FileStore => {
         throw failed(`was answered with ${sent} in place of ${asked?.Range}`)
       return whole(answer, patience, failed, range && range.last - range.first + 1)
     },
-    has: async name => (await ask(keyOf(name), { method: 'HEAD' })).status !== 404,
+    has: async name => (await sizeOf(name)) !== undefined,
+    size: sizeOf,
     remove: async name => {
       const key = keyOf(name)
       for await (const entry of listing({ 'list-type': '2', prefix: key }, 'Contents'))

@@ -62,7 +62,10 @@ const storeSuite = (
       const stored = await store.put(chunks('one ', 'two ', 'three'), limit())
       assert.deepEqual(stored, { digest: sha256('one two three'), bytes: 13 })
       assert.equal(await textOf(await store.open(stored.digest)), 'one two three')
-      assert.equal(await store.has(stored.digest), true)
+      assert.deepEqual(
+        [await store.has(stored.digest), await store.size(stored.digest)],
+        [true, 13],
+      )
     })
 
     test('keeps an empty file', async () => {

@@ -14,12 +14,14 @@ export type Limit = {
    * the collector of garbage from taking bytes that were there already.
    */
   readonly arriving?: (digest: string, bytes: number) => Promise<void>
+  /** A step on the file in which they wait, before their digest is taken; whether it changed it. */
+  readonly through?: (path: string) => Promise<boolean>
   /** The name to keep them under in place of their digest: that of their source, a dot, and what they are of it. */
   readonly as?: string
 }
 
 /** What is stored: its SHA-256 in hexadecimal, and its length. */
-export type Stored = { readonly digest: string; readonly bytes: number }
+export type StoredBytes = { readonly digest: string; readonly bytes: number }
 
 /** The first and the last byte that are wanted, counted from 0. */
 export type ByteRange = { readonly first: number; readonly last: number }
@@ -29,14 +31,16 @@ export type FileStore = {
   /** What it is and where, for people. */
   readonly label: string
   /** Takes bytes as they come. They are on the disk, or with the provider, when it answers; what fails leaves nothing. */
-  readonly put: (stream: AsyncIterable<Uint8Array>, limit: Limit) => Promise<Stored>
+  readonly put: (stream: AsyncIterable<Uint8Array>, limit: Limit) => Promise<StoredBytes>
   /** The bytes; rejects before the first one if they are not there. */
   readonly open: (digest: string, range?: ByteRange) => Promise<AsyncIterable<Uint8Array>>
   readonly has: (digest: string) => Promise<boolean>
+  /** Their length; undefined where they are not there. */
+  readonly size: (digest: string) => Promise<number | undefined>
   /** Removes bytes and all that is kept beside them; what is not there is removed already. */
   readonly remove: (digest: string) => Promise<void>
   /** All that is stored, without what is kept beside. */
-  readonly list: () => AsyncIterable<Stored & { readonly changed: Date }>
+  readonly list: () => AsyncIterable<StoredBytes & { readonly changed: Date }>
   /** Removes what transfers left that were killed before this time. */
   readonly sweep: (before: Date) => Promise<void>
 }
@@ -63,7 +67,7 @@ export const missing = (label: string, digest: string): Error =>
 const batchBytes = 65_536
 
 /** A file that is whole and flushed, and has no name in the store yet. */
-export type Received = Stored & { readonly path: string }
+export type Received = StoredBytes & { readonly path: string }
 
 const largeAs = (bytes: number) =>
   new ApiError('PAYLOAD_TOO_LARGE', `The file is above ${bytes} bytes`)
@@ -71,7 +75,7 @@ const largeAs = (bytes: number) =>
 /** Writes a stream into a file of its own, flushed, and counts and hashes it meanwhile; what fails leaves no file. */
 export const receive = async (
   stream: AsyncIterable<Uint8Array>,
-  { bytes: most, signal }: Limit,
+  { bytes: most, signal, through }: Limit,
   folder: string,
 ): Promise<Received> => {
   const path = join(folder, `${randomBytes(12).toString('hex')}.part`)
@@ -108,11 +112,26 @@ export const receive = async (
     signal.throwIfAborted()
     await handle.sync()
     await handle.close()
-    return { path, digest: hash.digest('hex'), bytes }
+    const digest = hash.digest('hex')
+    return { path, ...((await through?.(path)) ? await again(path) : { digest, bytes }) }
   } catch (error) {
     await handle.close().catch(() => {})
     await rm(path, { force: true })
     throw asFull(error)
+  }
+}
+
+/** The digest and the length of a file that was changed, which is flushed by this. */
+const again = async (path: string): Promise<StoredBytes> => {
+  const handle = await open(path, 'r+')
+  const hash = createHash('sha256')
+  try {
+    await handle.sync()
+    const { size } = await handle.stat()
+    for await (const chunk of handle.createReadStream({ autoClose: false })) hash.update(chunk)
+    return { digest: hash.digest('hex'), bytes: size }
+  } finally {
+    await handle.close()
   }
 }
 

@@ -1,0 +1,146 @@
+/** Pictures in sizes, and without what cameras write. */
+import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { after, test } from 'node:test'
+import sharp from 'sharp'
+import { folderStore } from '#files/folder.ts'
+import { cleaned, type PictureSize, sized } from '#files/sizes.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'duet-sizes-'))
+const store = folderStore(root)
+after(() => rmSync(root, { recursive: true, force: true }))
+
+const limit = { bytes: 10_000_000, signal: new AbortController().signal }
+const red = { r: 200, g: 20, b: 20 }
+const plain = (width: number, height: number) =>
+  sharp({ create: { width, height, channels: 3, background: red } })
+
+/** A picture as a phone writes it: with its place, its camera, and turned. */
+const byPhone = (type: 'jpeg' | 'png' | 'webp' | 'avif') =>
+  plain(60, 40)
+    .withExif({ IFD0: { Make: 'Camera' }, IFD3: { GPSLatitude: '52/1 0/1 0/1' } })
+    .withMetadata({ orientation: 6 })
+    .toFormat(type)
+    .toBuffer()
+
+const put = async (bytes: Uint8Array, type: string) => {
+  let size: PictureSize | undefined
+  const through = cleaned(type, found => {
+    size = found
+  })
+  const stored = await store.put(Readable.from([bytes]), { ...limit, through })
+  return { ...stored, size, kept: await buffer(await store.open(stored.digest)) }
+}
+
+for (const type of ['jpeg', 'png', 'webp'] as const)
+  test(`a ${type} loses its place and camera, and is turned as they said`, async () => {
+    const sent = await byPhone(type)
+    assert.ok((await sharp(sent).metadata()).exif)
+    const { kept, size, digest, bytes } = await put(sent, `image/${type}`)
+    const { exif, orientation, format, width, height } = await sharp(kept).metadata()
+    assert.deepEqual([exif, orientation, format], [undefined, undefined, type])
+    assert.deepEqual([width, height, size], [40, 60, { width: 40, height: 60 }])
+    assert.equal(kept.includes('Camera'), false)
+    assert.deepEqual([digest, bytes], [hash('sha256', kept), kept.length])
+  })
+
+test('an AVIF loses what a camera wrote', async () => {
+  const { kept, size } = await put(await byPhone('avif'), 'image/avif')
+  assert.equal((await sharp(kept).metadata()).exif, undefined)
+  assert.ok(size)
+})
+
+test('a picture without such things stays to the byte', async () => {
+  for (const type of ['jpeg', 'png', 'webp', 'gif'] as const) {
+    const sent = await plain(30, 20).toFormat(type).toBuffer()
+    const { kept, size } = await put(sent, `image/${type}`)
+    assert.ok(kept.equals(sent), type)
+    assert.deepEqual(size, { width: 30, height: 20 })
+  }
+})
+
+test('a picture that is torn, or of too many pixels, is refused, and nothing of it is left', async () => {
+  const whole = await plain(400, 300).jpeg().toBuffer()
+  const bomb = await sharp({ create: { width: 8000, height: 8000, channels: 3, background: red } })
+    .png({ compressionLevel: 1 })
+    .toBuffer()
+  for (const [sent, type] of [
+    [whole.subarray(0, whole.length / 2), 'image/jpeg'],
+    [bomb, 'image/png'],
+    [Buffer.from('GIF89a'), 'image/gif'],
+  ] as const)
+    await assert.rejects(put(sent, type), {
+      code: 'VALIDATION_ERROR',
+      message: /^The picture cannot be read: .*at most 50 million pixels$/s,
+    })
+  assert.deepEqual(readdirSync(join(root, 'parts')), [])
+})
+
+const accepted: readonly (readonly [string, string])[] = [
+  ['', 'image/jpeg'],
+  ['*/*', 'image/jpeg'],
+  ['image/avif,image/webp,image/*,*/*;q=0.8', 'image/avif'],
+  ['image/webp,*/*;q=0.8', 'image/webp'],
+  ['image/avif;q=0, image/webp', 'image/webp'],
+  ['image/webp;q=0.1, image/jpeg', 'image/jpeg'],
+]
+
+for (const [accept, type] of accepted)
+  test(`Accept: ${accept} gives a size as ${type}`, async () => {
+    const sent = await plain(64, 48).jpeg().toBuffer()
+    const { digest } = await store.put(Readable.from([sent]), limit)
+    const made = await sized(store, { digest, type: 'image/jpeg' }, 32, accept)
+    const kept = await buffer(await store.open(made.name))
+    const { width, height, format, compression } = await sharp(kept).metadata()
+    assert.deepEqual([made.type, made.bytes, width, height], [type, kept.length, 32, 24])
+    assert.equal(`image/${compression === 'av1' ? 'avif' : format}`, type)
+    // The next one finds it.
+    assert.deepEqual(await sized(store, { digest, type: 'image/jpeg' }, 32, accept), made)
+  })
+
+test('a picture that is narrower than its size keeps its width', async () => {
+  const { digest } = await store.put(Readable.from([await plain(20, 10).png().toBuffer()]), limit)
+  const { name } = await sized(store, { digest, type: 'image/png' }, 320, '')
+  assert.equal((await sharp(await buffer(await store.open(name))).metadata()).width, 20)
+})
+
+test('who asks at once for a new size waits for the same, and it goes with its source', async () => {
+  const { digest } = await store.put(Readable.from([await plain(90, 90).png().toBuffer()]), limit)
+  const asked = Array.from({ length: 100 }, () =>
+    sized(store, { digest, type: 'image/png' }, 45, ''),
+  )
+  const names = new Set((await Promise.all(asked)).map(({ name }) => name))
+  assert.deepEqual([...names], [`${digest}.45.png`])
+  await store.remove(digest)
+  assert.equal(await store.has(`${digest}.45.png`), false)
+})
+
+test('more sizes than may wait are refused at once', async () => {
+  const { digest } = await store.put(Readable.from([await plain(80, 80).png().toBuffer()]), limit)
+  const asked = Array.from({ length: 70 }, (_, at) =>
+    sized(store, { digest, type: 'image/png' }, 1 + at, ''),
+  )
+  const codes = (await Promise.allSettled(asked)).map(
+    one => one.status === 'rejected' && one.reason.code,
+  )
+  assert.deepEqual([...new Set(codes)].sort(), ['OVERLOADED', false])
+})
+
+test('what is no picture, or none that can be read, has no sizes', async () => {
+  const { digest } = await store.put(
+    Readable.from([Buffer.from('\xff\xd8\xffnothing', 'latin1')]),
+    limit,
+  )
+  await assert.rejects(sized(store, { digest, type: 'text/plain' }, 32, ''), {
+    message: 'There are no sizes of text/plain; leave w out',
+  })
+  await assert.rejects(sized(store, { digest, type: 'image/jpeg' }, 32, ''), {
+    code: 'NOT_FOUND',
+    message: /cannot be made of the picture/,
+  })
+})

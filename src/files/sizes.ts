@@ -1,0 +1,186 @@
+/**
+ * Pictures in declared sizes, and without what a camera wrote into them, by sharp: libvips reads no more of a picture than it needs, and
+ * code of our own could not read them at all. It is optional, as it is native, and loaded when it is first needed.
+ */
+import { rename, rm } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import type { FormatEnum, Sharp, SharpOptions } from 'sharp'
+import { ApiError } from '#errors.ts'
+import type { FileStore } from '#files/store.ts'
+import { preferred, rangesOf } from '#http/accept.ts'
+
+type Open = (input: string | Uint8Array, options: SharpOptions) => Sharp
+
+let loading: Promise<Open | undefined> | undefined
+
+/** What opens pictures; undefined where sharp is not installed. */
+const opener = (): Promise<Open | undefined> => {
+  loading ??= import('sharp').then(
+    ({ default: sharp }) => {
+      // One picture at a time is made, by one thread, so that requests have the others.
+      sharp.concurrency(1)
+      sharp.cache(false)
+      return sharp
+    },
+    () => undefined,
+  )
+  return loading
+}
+
+/** Whether pictures can be made smaller and cleaned. */
+export const hasSharp = async (): Promise<boolean> => (await opener()) !== undefined
+
+/** How to get what is missing. */
+export const sharpRemedy = 'npm install sharp'
+
+/** The types of pictures that are read, each with the name of its format. */
+const formats: Readonly<Record<string, string>> = {
+  'image/jpeg': 'jpeg',
+  'image/png': 'png',
+  'image/webp': 'webp',
+  'image/gif': 'gif',
+  'image/avif': 'avif',
+}
+
+/** Whether what a camera writes into pictures of this type is found and taken out. */
+export const isCleaned = (type: string): boolean => formats[type] !== undefined
+
+// A picture of a few kilobytes may have a billion pixels.
+const options: SharpOptions = { limitInputPixels: 50_000_000, failOn: 'error' }
+const seconds = 10
+const mostWaiting = 64
+
+let last: Promise<unknown> = Promise.resolve()
+let waiting = 0
+
+/** Runs one work after another: each takes a processor and the memory of a whole picture. */
+const inLane = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+  if (waiting >= mostWaiting)
+    throw new ApiError('OVERLOADED', 'Too many pictures are being made; try again soon', {
+      retryAfter: seconds,
+    })
+  waiting++
+  const result = last.then(work)
+  last = result.catch(() => {})
+  try {
+    return await result
+  } finally {
+    waiting--
+  }
+}
+
+/** Writes each format so that a second reading of a photograph is not seen, at a price that a request may wait for. */
+const written = (picture: Sharp, type: string, quality: number): Sharp => {
+  const format = formats[type] ?? 'png'
+  return picture
+    .timeout({ seconds })
+    .toFormat(format as keyof FormatEnum, { quality, ...(format === 'avif' && { effort: 2 }) })
+}
+
+export type PictureSize = { readonly width: number; readonly height: number }
+
+/**
+ * A step for `Limit.through` that takes what a camera or a program wrote into a picture out of it, its place too, and turns it as
+ * they said it is to be shown. `onSize` gets its width and height. Throws `VALIDATION_ERROR` for what is no whole picture, or has
+ * more than 50 million pixels.
+ */
+export const cleaned =
+  (type: string, onSize: (size: PictureSize) => void) =>
+  (path: string): Promise<boolean> =>
+    inLane(async () => {
+      const open = await opener()
+      if (!open) throw new Error(`sharp cleans pictures and is not installed: ${sharpRemedy}`)
+      const made = `${path}.part`
+      try {
+        const source = open(path, { ...options, animated: true })
+        const {
+          exif,
+          xmp,
+          iptc,
+          orientation = 1,
+          width,
+          height,
+          pageHeight,
+          autoOrient,
+        } = await source.metadata()
+        const frame = pageHeight ?? height
+        const turned = orientation === 1 ? { width, height: frame } : autoOrient
+        if (width * height > Number(options.limitInputPixels))
+          throw new Error('it has more than 50 million pixels')
+        const isClean = !(exif || xmp || iptc) && orientation === 1
+        if (isClean) {
+          // It is read whole all the same, so that a torn one is found now.
+          await source.timeout({ seconds }).stats()
+        } else {
+          await written(source.autoOrient().keepIccProfile(), type, 92).toFile(made)
+          await rename(made, path)
+        }
+        onSize(turned)
+        return !isClean
+      } catch (error) {
+        await rm(made, { force: true })
+        throw unreadable(error)
+      }
+    })
+
+const unreadable = (error: unknown): ApiError =>
+  new ApiError(
+    'VALIDATION_ERROR',
+    `The picture cannot be read: ${String((error as Error).message).slice(0, 200)}; send one that is whole and has at most 50 million pixels`,
+    { cause: error },
+  )
+
+/** The type in which a size is given: what the caller names of those that are smaller, else that of its source. */
+const typeFor = (type: string, accept: string): string => {
+  const named = rangesOf(accept)
+    .filter(({ weight }) => weight > 0)
+    .map(({ value }) => value)
+  const offered = (['image/avif', 'image/webp'] as const).filter(one => named.includes(one))
+  return offered.length === 0 ? type : (preferred(accept, [...offered, type]) ?? type)
+}
+
+/** Sizes that are being made, so that many who ask for a new one wait for the same. */
+const making = new Map<string, Promise<number>>()
+
+/**
+ * A picture in that width, or its own where it is narrower, as its name in the store, its type and its length: made when it is first
+ * asked for, and kept beside its source. Throws `NOT_FOUND` with the remedy where it cannot be made.
+ */
+export const sized = async (
+  store: FileStore,
+  { digest, type: source }: { readonly digest: string; readonly type: string },
+  width: number,
+  accept: string,
+) => {
+  const type = typeFor(source, accept)
+  const format = formats[type]
+  const open = await opener()
+  if (!open || !formats[source])
+    throw new ApiError(
+      'NOT_FOUND',
+      open
+        ? `There are no sizes of ${source}; leave w out`
+        : `There are no sizes here, as sharp is not installed; leave w out, or have the operator run ${sharpRemedy}`,
+    )
+  const name = `${digest}.${width}.${format}`
+  const make = async (): Promise<number> =>
+    (await store.size(name)) ??
+    (await inLane(async () => {
+      const picture = open(await buffer(await store.open(digest)), options)
+      const resized = picture.autoOrient().resize({ width, withoutEnlargement: true })
+      const bytes = await written(resized, type, 80)
+        .toBuffer()
+        .catch(error => {
+          throw new ApiError('NOT_FOUND', `This size cannot be made of the picture; leave w out`, {
+            cause: error,
+          })
+        })
+      const signal = AbortSignal.timeout(seconds * 1000)
+      await store.put(Readable.from([bytes]), { bytes: bytes.length, signal, as: name })
+      return bytes.length
+    }))
+  const known = making.get(name) ?? make().finally(() => making.delete(name))
+  making.set(name, known)
+  return { name, type, bytes: await known }
+}
