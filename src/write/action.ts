@@ -11,13 +11,8 @@ import { type Rule, ruleShape } from '#model/policy.ts'
 import { type Lifetime, lifetimeShape } from '#model/version.ts'
 import { type Command, commandOf, type Services, type Writing } from '#write/command.ts'
 import { authorValue, type InputValue, inputValues, noMembers } from '#write/input.ts'
-import {
-  type DeclaredStep,
-  type Otherwise,
-  require,
-  type StepContext,
-  statedSteps,
-} from '#write/steps.ts'
+import { statedSteps } from '#write/stating.ts'
+import { type DeclaredStep, type Otherwise, require, type StepContext } from '#write/steps.ts'
 
 export type Action = Lifetime & {
   readonly method: 'POST' | 'PUT' | 'DELETE'

@@ -5,7 +5,7 @@
  * 2. the caller's row, looked up or made where tokens have subjects (a sign-up counts: 429);
  * 3. what it makes, as far as that is known without its input, counts against the caller's limits (429);
  * 4. its input is read (422); if that is at fault, the row that it is about is checked first (403, 404);
- * 5. what the input makes beside it counts too (429);
+ * 5. what the input makes beside it counts too (429, after the row as before);
  * 6. it is committed: the steps of its command check row, revision, references and unique values again (403, 404, 409, 412).
  */
 
@@ -206,9 +206,8 @@ const refuse = async (
   { store, writing, change, terms, heard }: Doing,
   error: unknown,
 ): Promise<never> => {
-  const isOfCaller =
-    error instanceof ApiError && ['UNAUTHENTICATED', 'RATE_LIMITED'].includes(error.code)
-  const command = isOfCaller ? undefined : await checkOf(writing, change, heard)
+  const isExpired = error instanceof ApiError && error.code === 'UNAUTHENTICATED'
+  const command = isExpired ? undefined : await checkOf(writing, change, heard)
   if (command) await commit(store, command, null, { version: terms.version })
   throw error
 }

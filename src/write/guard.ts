@@ -16,6 +16,7 @@ import {
   name,
   type Sql,
   type SqlPart,
+  type SqlValue,
   sql,
 } from '#sql/sql.ts'
 import {
@@ -38,8 +39,74 @@ export const seenSql = (writing: Writing, entityName: string): readonly Sql[] =>
   return [conditionOf(writing, entityName, read)]
 }
 
-/** A condition of a write beside the right to the row, and the error where it does not hold. */
-type Demand = { readonly exists: Sql; readonly error: (own?: OwnValues) => ApiError }
+/** A condition that a write puts on a row, and the error where it does not hold, by the columns that were read for it; undefined for the usual one. */
+export type Demand = {
+  readonly holds: Sql
+  readonly error: (own?: OwnValues, columns?: readonly SqlValue[]) => ApiError | undefined
+  /** Whether another demand holds only where this one does, so that this one is compared for the error alone. */
+  readonly isImplied?: boolean
+  /** Whether it is the caller's right to the row. */
+  readonly isRight?: boolean
+}
+
+/** That the field of a row has this value, which may be null. */
+export const hasValue = (
+  { model, dialect }: Writing,
+  entityName: string,
+  key: string,
+  value: SqlPart,
+): Sql => {
+  const entity = entityOf(model, entityName)
+  const own = column(entity.table, columnName(key))
+  return sql`${own} is not distinct from ${dialect.typed(value, fieldOf(entity, key).scalar)}`
+}
+
+/** The condition that all these demands are. */
+export const allHold = (demands: readonly Demand[]): Sql =>
+  and(demands.flatMap(({ holds, isImplied }) => (isImplied ? [] : [holds])))
+
+/** The first demand that does not hold, told for each whether it does. */
+export const brokenAmong = (
+  demands: readonly Demand[],
+  held: readonly unknown[],
+): Demand | undefined => demands.find((_, at) => !held[at])
+
+/** The row that a write demands something of. */
+type DemandedRow = {
+  readonly table: string
+  /** What finds it: these hold of no other row. */
+  readonly found: readonly Sql[]
+  /** The error if there is none. */
+  readonly absent: (own?: OwnValues) => ApiError | undefined
+  /** What else errors are made from. */
+  readonly columns?: readonly Sql[]
+}
+
+/**
+ * The guard of a statement, wherever a write has one: the condition that finds a row of which all demands hold, or, where there is no row
+ * yet, that they hold; with the query that explains a failure, and the error for the first demand that is broken. `otherwise` is the error
+ * if none is, as another write came between.
+ */
+export const guardOf = (
+  demands: readonly Demand[],
+  row: DemandedRow | undefined,
+  otherwise: Demand['error'],
+) => {
+  const told = [...demands.map(({ holds }) => holds), ...(row?.columns ?? [])]
+  const from = row ? sql` from ${name(row.table)} where ${and(row.found)}` : sql``
+  const refused = ([first]: Rows, own?: OwnValues): ApiError | undefined => {
+    if (row && !first) return row.absent(own)
+    const columns = first?.slice(demands.length) as readonly SqlValue[] | undefined
+    return (brokenAmong(demands, first ?? []) ?? { error: otherwise }).error(own, columns)
+  }
+  return {
+    where: and([...(row?.found ?? []), allHold(demands)]),
+    guard: {
+      ...(told.length > 0 && { explain: sql`select ${join(told, comma)}${from}` }),
+      refused,
+    },
+  }
+}
 
 /**
  * The rows that must exist for these values, by the fields that refer to them, and the condition that each does. `isChange`: a row
@@ -51,7 +118,7 @@ const referred = (
   values: ReadonlyMap<string, SqlPart>,
   isChange = false,
 ) => {
-  const found: (Demand & { key: string; value: SqlPart })[] = []
+  const found: (Demand & { readonly key: string; readonly value: SqlPart })[] = []
   for (const [key, value] of values) {
     const { references, readableBy } = fieldOf(entity, key)
     // A row of the same command is there.
@@ -62,12 +129,12 @@ const referred = (
     const isThere = sql`exists (select 1 from ${name(table)} where ${and([sql`id = ${value}`, ...seen])}${lock})`
     const own = column(entity.table, columnName(key))
     const isShown = judge(readableBy, writing.viewer, writing.model) === 'yes'
-    const exists =
+    const holds =
       isChange && isShown && seen.length > 0 ? sql`(${own} = ${value} or ${isThere})` : isThere
     found.push({
       key,
       value,
-      exists,
+      holds,
       error: own => notFound(references.entity, valueIn(value, own)),
     })
   }
@@ -116,8 +183,8 @@ const settable = (
   return ruledIn(values).map(key => {
     const { settableBy } = fieldOf(entityOf(model, entityName), key)
     const rights = anyOf(rowRights(model, entityName, settableBy, viewer).map(one => one.before))
-    const exists = lockedSql(writing, isKnown ? asNew(rights, isKnown) : rights, columnOf)
-    return { exists, error: () => refusal(viewer, `set the ${key} of this ${entityName}`) }
+    const holds = lockedSql(writing, isKnown ? asNew(rights, isKnown) : rights, columnOf)
+    return { holds, error: () => refusal(viewer, `set the ${key} of this ${entityName}`) }
   })
 }
 
@@ -145,13 +212,6 @@ const asFarAsKnown = (
   }
 }
 
-/** The error for the first of them that does not exist, told for each whether it does. */
-const absentOf = (
-  demands: readonly Demand[],
-  found: readonly unknown[],
-  own?: OwnValues,
-): ApiError | undefined => demands[found.findIndex(exists => !exists)]?.error(own)
-
 /** The value of a part of a statement, which may be one that each step of its form has of its own. */
 const valueIn = (part: SqlPart, own: OwnValues | undefined): unknown => {
   const key = givenKey(part)
@@ -176,30 +236,29 @@ export const createGuard = (
   const right = isWhole ? demanded : asFarAsKnown(demanded, field => inserted.has(field))
   const columnOf = (field: string) =>
     inserted.get(field) ?? dialect.typed(null, fieldOf(entity, field).scalar)
-  const allowed = verdict === 'row' ? [lockedSql(writing, right, columnOf)] : []
   const isOwn = (key: string) => fieldOf(entity, key).initial === 'viewer'
-  // The viewer's own row is checked with the right to write.
-  const references: readonly Demand[] = [
+  const demands: readonly Demand[] = [
+    // The viewer's own row is checked with the right to write.
     ...referred(writing, entity, values).filter(
       ({ key, value }) => !isOwn(key) || value !== viewer.id,
     ),
     ...settable(writing, entityName, values, columnOf, field => inserted.has(field)),
+    ...(verdict === 'row'
+      ? [
+          {
+            holds: lockedSql(writing, right, columnOf),
+            error: () =>
+              refusal(
+                viewer,
+                rule?.kind === 'self' ? `${what} for somebody else` : `create this ${entityName}`,
+              ),
+          },
+        ]
+      : []),
   ]
-  const conditions = [...references.map(({ exists }) => exists), ...allowed]
-  const refused = (rows: Rows, own?: OwnValues): ApiError => {
-    const found = rows[0] ?? []
-    const absent = absentOf(references, found, own)
-    if (absent) return absent
-    if (allowed.length === 0 || found[references.length]) return new ApiError('CONFLICT')
-    return refusal(
-      viewer,
-      rule?.kind === 'self' ? `${what} for somebody else` : `create this ${entityName}`,
-    )
-  }
-  const explain = conditions.length > 0 ? { explain: sql`select ${join(conditions, comma)}` } : {}
   const isOfOwn = verdict === 'row' && rights.every(({ before }) => isOfViewer(before))
   const asSelf = isOfOwn || Object.keys(entity.fields).some(isOwn)
-  return { inserted, where: and(conditions), guard: { ...explain, refused }, asSelf }
+  return { inserted, ...guardOf(demands, undefined, () => new ApiError('CONFLICT')), asSelf }
 }
 
 /** The row of an update or delete, and the conditions on it. */
@@ -291,9 +350,8 @@ const demandedOf = (
 export const verbs = { update: 'change', delete: 'delete' } as const
 
 /**
- * What an operation that gives these values demands of a row, as conditions on it: the right to it as it is, and as it becomes, and
- * that the rows that the values refer to exist; with the error for the first of those that does not. Throws 401 or 403. Only with the
- * changes of an update the row that it makes is judged.
+ * What an operation that gives these values demands of a row: the right to it as it is, that the rows that the values refer to exist, and
+ * the right to it as it becomes. Throws 401 or 403. Only with the changes of an update the row that it makes is judged.
  */
 export const demandsOf = (
   writing: Writing,
@@ -301,28 +359,28 @@ export const demandsOf = (
   operation: keyof typeof verbs,
   values: ReadonlyMap<string, SqlPart> = new Map(),
   changes?: ReadonlyMap<string, Sql>,
-) => {
+): readonly Demand[] => {
   const { model, viewer } = writing
   const entity = entityOf(model, entityName)
   const rule = entity.policy[operation]
   const verdict = permit(writing, rule, `${verbs[operation]} ${entity.plural}`)
-  const rights = verdict === 'row' && rule ? rowRights(model, entityName, rule, viewer) : []
-  const [own, mine] =
-    verdict === 'yes'
-      ? [sql`true`, sql`true`]
-      : demandedOf(writing, columnsOf(entity.table), rights, changes)
-  const references: readonly Demand[] = [
+  const columnOf = columnsOf(entity.table)
+  const may = `${verbs[operation]} this ${entityName}`
+  const references = [
     ...referred(writing, entity, values, true),
-    ...settable(writing, entityName, values, columnsOf(entity.table)),
+    ...settable(writing, entityName, values, columnOf),
   ]
-  const absent = (found: readonly unknown[], own?: OwnValues) => absentOf(references, found, own)
-  return {
-    own,
-    mine,
-    isRuled: verdict === 'row',
-    exist: references.map(({ exists }) => exists),
-    absent,
-  }
+  if (verdict === 'yes' || !rule) return references
+  const rights = rowRights(model, entityName, rule, viewer)
+  const [own, whole] = demandedOf(writing, columnOf, rights, changes)
+  const right = (holds: Sql, what: string) => ({
+    holds,
+    error: () => refusal(viewer, what),
+    isRight: true,
+  })
+  if (own === whole) return [right(own, may), ...references]
+  // The rows that an update refers to are looked for before the row that it makes is judged.
+  return [{ ...right(own, may), isImplied: true }, ...references, right(whole, `${may} so`)]
 }
 
 /** The conditions of a target for an operation that gives it these values, and the error if they do not hold; throws 401 or 403. */
@@ -333,44 +391,34 @@ export const targetGuard = (
   values: ReadonlyMap<string, SqlPart> = new Map(),
   changes?: ReadonlyMap<string, Sql>,
 ) => {
-  const { dialect, model, viewer } = writing
-  const entity = entityOf(model, target.entity)
-  const { own, mine, exist, absent } = demandsOf(writing, target.entity, operation, values, changes)
+  const entity = entityOf(writing.model, target.entity)
+  const { id, below, revisions = 'any', excluded, unchanged } = target
   const of = entity.table
-  const id = sql`${column(of, 'id')} = ${target.id}`
-  const parent = target.below
-    ? [sql`${column(of, columnName(target.below.field))} = ${target.below.id}`]
-    : []
-  // What is hidden does not exist, whoever may change it.
-  const seen = seenSql(writing, target.entity)
-  const current = hasRevision(of, target.revisions ?? 'any')
-  const other = target.excluded ? sql`not ${hasRevision(of, target.excluded)}` : sql`true`
-  const same = and(
-    [...(target.unchanged ?? [])].map(
-      ([key, value]) =>
-        sql`${column(of, columnName(key))} is not distinct from ${dialect.typed(value, fieldOf(entity, key).scalar)}`,
-    ),
-  )
-  // The rows that an update refers to are looked for before the row that it makes is judged.
-  const explain = sql`select ${join([own, mine, current, same, ...exist], comma)}
-    from ${name(of)} where ${and([id, ...parent, ...seen])}`
-  const refused = (rows: Rows, own?: OwnValues): ApiError => {
-    const [row] = rows
-    if (!row) return notFound(target.entity, valueIn(target.id, own))
-    const [isOwn, isAllowed, isCurrent, isSame, ...found] = row
-    if (!isOwn) return refusal(viewer, `change this ${target.entity}`)
-    // RFC 9110, section 13.2.1: the request itself is looked at after its preconditions.
-    if (!isCurrent) return changedSince(target.entity, target.mismatch)
-    if (!isSame) return new ChangedMeanwhile()
-    const missing = absent(found, own)
-    if (missing) return missing
-    if (!isAllowed) return refusal(viewer, `change this ${target.entity} so`)
-    return target.excluded === undefined
-      ? changedSince(target.entity, target.mismatch)
-      : stillThat(target.entity)
-  }
-  const where = and([id, ...parent, ...seen, mine, current, other, same, ...exist])
-  return { entity, where, guard: { explain, refused } }
+  const changed = () => changedSince(target.entity, target.mismatch)
+  const demands = demandsOf(writing, target.entity, operation, values, changes)
+  const [first, ...others] = demands
+  const own = first?.isRight ? [first] : []
+  // RFC 9110, section 13.2.1: the request itself is looked at after its preconditions.
+  const all: readonly Demand[] = [
+    ...own,
+    ...(revisions === 'any' ? [] : [{ holds: hasRevision(of, revisions), error: changed }]),
+    ...[...(unchanged ?? [])].map(([key, value]) => ({
+      holds: hasValue(writing, target.entity, key, value),
+      error: () => new ChangedMeanwhile(),
+    })),
+    ...(first?.isRight ? others : demands),
+    ...(excluded
+      ? [{ holds: sql`not ${hasRevision(of, excluded)}`, error: () => stillThat(target.entity) }]
+      : []),
+  ]
+  const found = [
+    sql`${column(of, 'id')} = ${id}`,
+    ...(below ? [sql`${column(of, columnName(below.field))} = ${below.id}`] : []),
+    // What is hidden does not exist, whoever may change it.
+    ...seenSql(writing, target.entity),
+  ]
+  const absent = (own?: OwnValues) => notFound(target.entity, valueIn(id, own))
+  return { entity, ...guardOf(all, { table: of, found, absent }, changed) }
 }
 
 /** The steps that check that the target exists and that the viewer may do this to it; they change nothing. */

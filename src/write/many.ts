@@ -12,7 +12,6 @@ import type { PlanReader } from '#read/read.ts'
 import { VIEWER } from '#read/selection.ts'
 import { type QueryScript, queryOf, type Rows } from '#sql/engine.ts'
 import {
-  and,
   column,
   comma,
   join,
@@ -34,7 +33,7 @@ import {
   type Writing,
 } from '#write/command.ts'
 import { createForms, stepUp, update } from '#write/entity-commands.ts'
-import { demandsOf, verbs } from '#write/guard.ts'
+import { allHold, brokenAmong, demandsOf, verbs } from '#write/guard.ts'
 import { checkInput, type InputContext, invalid, type Values } from '#write/input.ts'
 import { effectSteps } from '#write/outbox.ts'
 import {
@@ -49,7 +48,7 @@ import {
   withParts,
 } from '#write/parts.ts'
 import { deleteSteps } from '#write/set-null.ts'
-import { hookBefore } from '#write/steps.ts'
+import { hookBefore } from '#write/stating.ts'
 import { commit, type Done, type Finding, type WriteContext } from '#write/write.ts'
 
 /** The most rows of one write. */
@@ -245,23 +244,16 @@ const rowSteps = (
   const isHeld = dialect.among(id, idsOf(writing, 'held'))
   const isRow = dialect.among(id, idsOf(writing, 'rows'))
   const demands = demandsOf(writing, entityName, does, given, changes)
-  const { own, mine, exist, absent } = demands
-  const isRefused = sql`${isRow} and (${and([own, mine, ...exist])}) is not true`
+  const isRefused = sql`${isRow} and (${allHold(demands)}) is not true`
   const refused = (rows: Rows): ApiError | undefined => {
-    const [first] = rows
-    if (!first) return undefined
-    const [, isOwn, , ...found] = first
-    const missing = isOwn ? absent(found) : undefined
-    if (missing) return missing.aboutPart(write.path)
-    const so = isOwn ? ' so' : ''
-    const ids = rows.flatMap(([id, other]) => (Boolean(other) === Boolean(isOwn) ? [id] : []))
-    const { message } = refusal(viewer, `${verbs[does]} this ${entityName}${so}`)
-    return aboutRows(
-      refusal(viewer, `${verbs[does]} all these ${plural}${so}`),
-      plural,
-      ids,
-      message,
-    )
+    const brokenOf = ([, ...held]: Rows[number]) => brokenAmong(demands, held)
+    const broken = rows[0] && brokenOf(rows[0])
+    const error = broken?.error()
+    if (!broken?.isRight) return error?.aboutPart(write.path)
+    const so = broken.isImplied || broken === demands[0] ? '' : ' so'
+    const all = refusal(viewer, `${verbs[does]} all these ${plural}${so}`)
+    const ids = rows.flatMap(row => (brokenOf(row) === broken ? [row[0]] : []))
+    return aboutRows(all, plural, ids, error?.message ?? '')
   }
   return [
     // In the order of their ids, so that two such writes wait for each other and do not lock each other out.
@@ -287,7 +279,7 @@ const rowSteps = (
       : []),
     {
       sql: sql`select 1 where not exists (select 1 from ${from} where ${isRefused})`,
-      explain: sql`select ${join([id, own, mine, ...exist], comma)} from ${from}
+      explain: sql`select ${join([id, ...demands.map(({ holds }) => holds)], comma)} from ${from}
         where ${isRefused} order by ${id} limit ${number(mostNamed)}`,
       refused,
     },

@@ -4,7 +4,6 @@ import type { FieldFault } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
 import { columnName, entityOf, type Model, notFound } from '#model/model.ts'
 import { type PartRelation, type PartWord, partRelations } from '#model/parts.ts'
-import { refusal } from '#model/policy.ts'
 import { resourceOf } from '#model/resource.ts'
 import { columnsOf } from '#read/predicate.ts'
 import { and, comma, given, join, name, type Sql, type SqlPart, sql } from '#sql/sql.ts'
@@ -319,19 +318,17 @@ const unlinking = (
   parent: SqlPart,
   fits: Sql,
 ): PartDraft => {
-  const { model, dialect, viewer } = writing
+  const { model, dialect } = writing
   const entity: Entity = entityOf(model, entityName)
   const table = name(entity.table)
-  const { own, isRuled } = demandsOf(writing, entityName, 'delete')
+  const demands = demandsOf(writing, entityName, 'delete')
   const columnOf = columnsOf(entity.table)
   const isBelow = sql`${columnOf(by)} = ${dialect.typed(parent, 'id')}`
   const found = and([isBelow, fits, ...seenSql(writing, entityName)])
-  const guards: GuardedStep[] = []
-  if (isRuled)
-    guards.push({
-      sql: sql`select 1 where not exists (select 1 from ${table} where ${found} and (${own}) is not true)`,
-      refused: () => refusal(viewer, `delete this ${entityName}`),
-    })
+  const guards = demands.map(({ holds, error }) => ({
+    sql: sql`select 1 where not exists (select 1 from ${table} where ${found} and (${holds}) is not true)`,
+    refused: () => error(),
+  }))
   const guard = { name: 'unlinked', expect: 'any' } as const
   const steps = deleteSteps(writing, entityName, found, guard, sql`id`, true)
   return { steps: [...guards, ...steps], isolated: steps.length > 1, deletes: entityName }
