@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAuthenticator } from '#auth/authenticate.ts'
 import { mint } from '#auth/token.ts'
-import { defineContent, modelOf } from '#content.ts'
+import { type Content, defineContent, modelOf } from '#content.ts'
 import type { Core } from '#core.ts'
 import { ddl as postgresDdl } from '#engines/postgres/schema.ts'
 import { postgresStore } from '#engines/postgres/store.ts'
@@ -81,7 +81,10 @@ export const modelFor = (entities: Entities): Model => modelOf(contentOf(entitie
 
 const settings = { switches: {}, currency: { code: 'USD', digits: 2 } }
 
-const contentOf = (entities: Entities, versions = libraryVersions) =>
+/** What a content of a test has beside its entities. */
+export type ContentOptions = Partial<Pick<Content, 'actions' | 'viewers'>>
+
+const contentOf = (entities: Entities, versions = libraryVersions, more: ContentOptions = {}) =>
   defineContent({
     entities: defineModel(entities as never),
     viewers: { entity: 'member', barred: { field: 'status', value: 'barred' }, roles },
@@ -100,6 +103,7 @@ const contentOf = (entities: Entities, versions = libraryVersions) =>
       rest: '/members',
       withToken: { graphql: '', rest: '' },
     },
+    ...more,
   })
 
 /** How a store of PostgreSQL is opened. */
@@ -145,6 +149,7 @@ export const serveModel = async (
   template?: string,
   versions?: Versions,
   more: Partial<HttpContext> = {},
+  has: ContentOptions = {},
 ): Promise<Service> => {
   const { store, url, drop } = await emptyStore(entities, on, template)
   const limits = { objects: 100_000, bytes: 33_554_432 }
@@ -168,7 +173,7 @@ export const serveModel = async (
     if (event.kind === 'bug') bugs.push(event.error)
   }
   const mail = createMail({ now: () => clock.now, observe, delivery: { kind: 'shown' } })
-  const content = contentOf(entities, versions)
+  const content = contentOf(entities, versions, has)
   const memory = createMemory()
   const core: Core = {
     model: modelOf(content, settings),

@@ -7,7 +7,13 @@ import { choice, id, int, reference, revision, text } from '#model/field.ts'
 import type { Entities } from '#model/model.ts'
 import { anyone, nobody, signedIn } from '#model/policy.ts'
 import { member } from '../generated/models.ts'
-import { now, type Service, serveModel, withMembers } from '../generated/serve.ts'
+import {
+  type ContentOptions,
+  now,
+  type Service,
+  serveModel,
+  withMembers,
+} from '../generated/serve.ts'
 import { secret } from '../world.ts'
 import { editor } from './roles.ts'
 
@@ -204,9 +210,10 @@ export const kitchenOn = async (
   on: 'sqlite' | 'postgres',
   entities: Entities = cooking,
   more: Partial<HttpContext> = {},
+  has: ContentOptions = {},
 ): Promise<Kitchen> => {
   const names = ['Ann', 'Boss', 'Cleo', 'Dora', 'Edda']
-  const served = await serveModel(entities, on, undefined, undefined, more)
+  const served = await serveModel(entities, on, undefined, undefined, more, has)
   const service = await withMembers(served, names)
   const roleOf = (cook: number) => (cook === 2 ? 'admin' : cook === 5 ? 'editor' : 'user')
   const tokens = new Map<number, Promise<string>>()

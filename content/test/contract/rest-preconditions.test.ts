@@ -161,22 +161,6 @@ test('the ETag of a choice of fields, or below the other prefix, is an ETag of t
   }
 })
 
-test('a precondition is looked at after the right, existence and validation, and before a conflict', async () => {
-  const headers = { 'If-Match': '"x"' }
-  const body = { email: 'cleo@example.org' }
-  refuses(await world.ask('PATCH /api/users/2', { headers, body }), 401, 'UNAUTHENTICATED')
-  refuses(await world.ask('PATCH /api/users/2', { headers, body, as: 3 }), 403, 'FORBIDDEN')
-  refuses(await world.ask('PATCH /api/users/9', { headers, body, as: 1 }), 404, 'NOT_FOUND')
-  const bad = { email: 'x' }
-  refuses(
-    await world.ask('PATCH /api/users/2', { headers, body: bad, as: 2 }),
-    422,
-    'VALIDATION_ERROR',
-  )
-  unmet(await world.ask('PATCH /api/users/2', { headers, body, as: 2 }))
-  refuses(await world.ask('PATCH /api/users/2', { body, as: 2 }), 409, 'EMAIL_TAKEN')
-})
-
 test('a list of a thousand tags is read, whether one of them matches or none', () =>
   apart(async () => {
     const tag = await tagOf('/api/users/2')

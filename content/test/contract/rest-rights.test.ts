@@ -73,16 +73,6 @@ for (const [line, body, may] of writes) {
     }
     assert.deepEqual(await snapshot(), before)
   })
-  test(`${line} is refused to ${others.join(', ')} whatever the body`, async () => {
-    for (const caller of others)
-      for (const asking of [
-        { body: { unknown: 1 } },
-        { raw: '{' },
-        { raw: 'x', headers: { 'Content-Type': 'text/plain' } },
-        { raw: 'x'.repeat(1_048_577), headers: { 'Content-Type': 'application/json' } },
-      ])
-        refuses(await world.ask(line, { ...asking, as: callers[caller] }), ...refusal(caller))
-  })
   test(`${line} is done for ${may.join(', ')}`, async () => {
     for (const caller of may) {
       // A thing can be deleted only once.
@@ -117,23 +107,6 @@ test('without a token it is 401, before anything of the path or the body is look
     refuses(answer, 401, 'UNAUTHENTICATED')
     assert.equal(answer.headers.get('www-authenticate'), 'Bearer realm="duet"')
   }
-})
-
-test('what is not there is 404 before anything is wrong with the body', async () => {
-  const lines = [
-    ...['PUT /api/users/98', 'PATCH /api/users/98', 'PATCH /api/users/abc', 'PATCH /api/posts/99'],
-    ...['POST /api/users/98/posts', 'POST /api/users/0/posts', 'POST /api/posts/99/comments'],
-    ...['PUT /api/products/99', 'PATCH /api/products/99', 'PATCH /api/products/1.5'],
-    ...['POST /api/comments/99/likes', 'DELETE /api/comments/99/likes'],
-  ]
-  for (const line of lines)
-    for (const asking of [
-      { body: { unknown: 1 } },
-      { body: {} },
-      { raw: '[' },
-      { raw: '<a/>', headers: { 'Content-Type': 'text/xml' } },
-    ])
-      refuses(await world.ask(line, { ...asking, as: 1 }), 404, 'NOT_FOUND')
 })
 
 test('a post for an author who is not there is 404, for an admin and for anybody else', async () => {
