@@ -4,7 +4,7 @@
 export { CliCommand, ConfigError, Content, ContentStore, Examples, InputRow, ListedCommand, PutMany, PutRow, RowsByEntity, Seed, Served, SettingTable, TransferKind, ValuesOf, Versions, Viewers, defineContent, defineModel, defineVersions, listOf, onOff, oneOf, setting, textWhere, whole }
 
 // duet/model
-export { Condition, Entity, Field, FieldOptions, Policy, Roles, Rule, anyone, avg, bytes, choice, computed, count, created, date, decimal, defineRoles, email, entity, fixed, flag, folded, id, int, internal, json, list, many, money, nobody, now, one, reference, revision, role, self, signedIn, slug, subject, text, time, updatedAt, viewer, webUrl, whileOpen, withRole }
+export { Condition, Entity, Field, FieldOptions, Policy, Roles, Rule, anyone, avg, bytes, choice, computed, count, created, date, decimal, defineRoles, email, entity, file, fixed, flag, folded, id, int, internal, json, list, many, money, nobody, now, one, reference, revision, role, self, signedIn, slug, subject, text, time, updatedAt, viewer, webUrl, whileOpen, withRole }
 
 // duet/actions
 export { Action, ApiError, Check, Command, ErrorKind, FieldFault, Given, GuardedStep, JsonObject, Message, Otherwise, Rows, Services, Sql, SqlValue, Writing, add, allowedTags, change, changedSince, checkMembers, clipped, comma, commandOf, comparedMoment, conditionOf, defineErrors, effectSteps, excludedTags, goneViewer, html, inputValues, insert, invalid, isDay, isMoment, isObject, isOfRow, join, mismatchOf, noMembers, notFound, precheck, raw, remove, reportOf, require, result, sql, stillThat, targetSteps, textTag }
@@ -22,6 +22,8 @@ type Action = Lifetime & {
     readonly method: 'POST' | 'PUT' | 'DELETE';
     readonly name: string;
     readonly rule: Rule | undefined;
+    readonly when?: Condition;
+    readonly otherwise?: Otherwise;
     readonly path: string;
     readonly about: string | null;
     readonly answers: string | null;
@@ -32,12 +34,40 @@ type Action = Lifetime & {
     readonly steps?: (context: StepContext) => readonly DeclaredStep[];
     readonly command?: (writing: Writing, given: Given) => Command;
     readonly precheck?: (writing: Writing, id: number) => Command;
+    readonly admin?: AdminOfAction;
     readonly described: OperationDocs;
 };
 class Added {
     readonly by: number | Sql;
     constructor(by: number | Sql);
 }
+type AdminChart<Key extends string> = {
+    readonly group: Key;
+    readonly sum?: Key;
+};
+type AdminField = {
+    readonly label?: string;
+    readonly place?: Place;
+    readonly hidden?: boolean;
+};
+type AdminOf<Key extends string> = {
+    readonly label?: string;
+    readonly labels?: string;
+    readonly title?: Key;
+    readonly columns?: readonly Key[];
+    readonly order?: Key | `-${Key}`;
+    readonly group?: string;
+    readonly hidden?: boolean;
+    readonly fields?: Readonly<Partial<Record<Key, AdminField>>>;
+    readonly charts?: readonly AdminChart<Key>[];
+};
+type AdminOfAction = {
+    readonly label?: string;
+    readonly danger?: boolean;
+    readonly bulk?: boolean;
+    readonly hidden?: boolean;
+    readonly hiddenWhen?: Condition;
+};
 type After = {
     readonly fields: readonly string[];
     readonly run: (row: Readonly<Record<string, unknown>>, services: never, signal: AbortSignal) => void | Promise<void>;
@@ -106,6 +136,10 @@ type ByIds = {
     readonly keys: Sql;
     readonly where: Sql;
     readonly budget: Sql;
+};
+type ByteRange = {
+    readonly first: number;
+    readonly last: number;
 };
 type CallerRule = {
     readonly kind: 'anyone';
@@ -238,6 +272,10 @@ type Core = {
     readonly limits: Limits;
     readonly cursorKey: Uint8Array;
     readonly services: Services;
+    readonly files?: {
+        readonly store: FileStore;
+        readonly most: number;
+    } | undefined;
     readonly wakeOutbox: () => void;
     readonly countUse: CountUse | undefined;
     readonly now: () => number;
@@ -384,6 +422,7 @@ type Entity = {
         readonly errors?: readonly ErrorKind[];
     };
     readonly after: Readonly<Partial<Record<Mutation, After>>>;
+    readonly admin: AdminOf<string>;
 };
 type EntityDeclaration<F, R, P, Key extends string = (keyof F & string) | 'id'> = {
     table?: string;
@@ -409,6 +448,7 @@ type EntityDeclaration<F, R, P, Key extends string = (keyof F & string) | 'id'> 
     sets?: readonly (readonly NoInfer<Key>[] | DeclaredSet<NoInfer<Key>>)[];
     appendOnly?: boolean;
     bulk?: boolean;
+    admin?: AdminOf<NoInfer<Key>>;
     before?: Entity['before'];
     after?: NoInfer<Readonly<Partial<Record<keyof Entity['after'], After & {
         readonly fields: readonly Key[];
@@ -510,6 +550,7 @@ type Field = Lifetime & {
     readonly pattern: RegExp | undefined;
     readonly items: Field | undefined;
     readonly schema: StandardSchema | undefined;
+    readonly file: FileRules | undefined;
     readonly renamed: string | false | undefined;
     readonly enum: Enum | undefined;
 };
@@ -546,6 +587,31 @@ type FieldOptions<Own extends Initial = Initial, Value = never> = Partial<Omit<F
     readonly readableBy?: DeclaredRule | Condition;
     readonly settableBy?: DeclaredRule | Condition;
     readonly unique?: ErrorKind | 'CONFLICT' | boolean | undefined;
+};
+type FileForm = {
+    readonly before: string;
+    readonly after: string;
+    readonly members?: readonly (readonly [
+        key: string,
+        member: string
+    ])[] | undefined;
+};
+type FileRules = {
+    readonly accept: readonly string[];
+    readonly max: number;
+    readonly sizes: readonly number[];
+    readonly exif: 'kept' | undefined;
+};
+type FileStore = {
+    readonly label: string;
+    readonly put: (stream: AsyncIterable<Uint8Array>, limit: Limit) => Promise<Stored>;
+    readonly open: (digest: string, range?: ByteRange) => Promise<AsyncIterable<Uint8Array>>;
+    readonly has: (digest: string) => Promise<boolean>;
+    readonly remove: (digest: string) => Promise<void>;
+    readonly list: () => AsyncIterable<Stored & {
+        readonly changed: Date;
+    }>;
+    readonly sweep: (before: Date) => Promise<void>;
 };
 type FilledOptions = Pick<FieldOptions, 'settableBy' | 'readableBy' | 'description' | 'graphql' | 'rest' | 'until' | 'from' | 'renamed'> & Lifetime;
 type Filter = Lifetime & {
@@ -660,6 +726,7 @@ type Item = {
     readonly key: string;
     readonly field: string;
     readonly form?: Form | undefined;
+    readonly file?: FileForm | undefined;
     readonly at?: Location;
 } | {
     readonly kind: 'row';
@@ -716,6 +783,12 @@ type Lifetime = {
     readonly last?: Version;
     readonly sunset?: string;
     readonly deprecated?: Deprecation;
+};
+type Limit = {
+    readonly bytes: number;
+    readonly signal: AbortSignal;
+    readonly arriving?: (digest: string, bytes: number) => Promise<void>;
+    readonly as?: string;
 };
 type Limits = {
     readonly objects: number;
@@ -878,6 +951,10 @@ type OperationDocs = {
     readonly operationId: string;
     readonly summary: string;
     readonly description?: string;
+    readonly parameters?: Readonly<Record<string, {
+        readonly schema: JsonSchema;
+        readonly description: string;
+    }>>;
     readonly body?: Readonly<Record<string, MediaType>>;
     readonly isBodyOptional?: boolean;
     readonly success?: Readonly<Record<number, string>>;
@@ -885,7 +962,7 @@ type OperationDocs = {
     readonly errors?: readonly string[];
 };
 type Optional = 'description' | 'colours' | 'demo' | 'seed' | 'people';
-type OptionsOfKind = 'scalar' | 'scale' | 'touched' | 'rule' | 'range' | 'values' | 'format' | 'references' | 'foldedFrom' | 'accents' | 'copied' | 'computed' | 'kept' | 'initial' | 'pattern' | 'items' | 'schema' | 'enum';
+type OptionsOfKind = 'scalar' | 'scale' | 'touched' | 'rule' | 'range' | 'values' | 'format' | 'references' | 'foldedFrom' | 'accents' | 'copied' | 'computed' | 'kept' | 'initial' | 'pattern' | 'items' | 'schema' | 'file' | 'enum';
 type OrderKey = {
     readonly column: ReadField;
     readonly descending: boolean;
@@ -970,6 +1047,7 @@ type People = Required<Omit<DeclaredPeople, 'mails'>> & Pick<DeclaredPeople, 'ma
     readonly table: string;
     readonly emailKey: string;
 };
+type Place = 'main' | 'side';
 type Placed = {
     readonly path?: string;
 };
@@ -1053,6 +1131,10 @@ type Reply = {
     readonly status: number;
     readonly headers: Record<string, string>;
     readonly body: string | Uint8Array<ArrayBuffer> | null;
+    readonly stream?: {
+        readonly body: ReadableStream<Uint8Array>;
+        readonly bytes: number;
+    } | undefined;
     readonly cookies?: readonly string[];
     readonly code?: string | undefined;
     readonly operation?: Operation | undefined;
@@ -1149,6 +1231,7 @@ type RowPart = {
     readonly field: string;
     readonly as: 'value' | 'path';
     readonly form?: Form | undefined;
+    readonly file?: FileForm | undefined;
 } | {
     readonly kind: 'case';
     readonly field: string;
@@ -1200,7 +1283,7 @@ type RuleOn<Declared, Known> = Declared extends readonly unknown[] ? {
 ] ? Declared : {
     readonly unknown: Exclude<MembersOf<Before> | MembersOf<After>, Known>;
 } : Declared;
-type Scalar = 'id' | 'text' | 'int' | 'money' | 'decimal' | 'date' | 'time' | 'flag' | 'json' | 'list' | 'bytes';
+type Scalar = 'id' | 'text' | 'int' | 'money' | 'decimal' | 'date' | 'time' | 'flag' | 'json' | 'list' | 'file' | 'bytes';
 type SchemaIssue = {
     readonly message: string;
     readonly path?: readonly (PropertyKey | {
@@ -1353,6 +1436,10 @@ type StepRows = number | Sql | {
 };
 type StepValue = InputValue | Viewer | typeof viewer | typeof now | Sql | Added;
 type StepValues = Readonly<Record<string, StepValue | undefined>>;
+type Stored = {
+    readonly digest: string;
+    readonly bytes: number;
+};
 type Styled = Pick<RequestedVersion, 'version' | 'style'>;
 type Switches = Readonly<Record<string, boolean>>;
 type Target = {
@@ -1588,6 +1675,7 @@ const entity: <const F extends Readonly<Record<string, Field>>, const R extends 
     bulk: boolean;
     view: boolean;
     own: readonly string[];
+    admin: Entity['admin'];
     before: Readonly<Partial<Record<Mutation, Before>>> & {
         readonly errors?: readonly ErrorKind[];
     };
@@ -1595,6 +1683,12 @@ const entity: <const F extends Readonly<Record<string, Field>>, const R extends 
 };
 
 const excludedTags: (header: string | undefined) => "any" | readonly string[] | undefined;
+const file: (options: FieldOptions<never, string> & {
+    accept: readonly string[];
+    max: string | number;
+    sizes?: readonly number[];
+    exif?: 'kept';
+}) => Field;
 const fixed: {
     readonly settableBy: Rule;
 };

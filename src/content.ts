@@ -11,6 +11,7 @@ import {
   mergeErrors,
   peopleErrors,
 } from '#errors.ts'
+import { fileRoutes } from '#files/routes.ts'
 import type { Entity } from '#model/entity.ts'
 import {
   checkSwitches,
@@ -374,7 +375,8 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
     actions,
     // The routes with the actions: two of one version may have one path, or one name in a document.
     served: async () => {
-      const loaded = checkShape(servedShape, await served(), 'what the content serves')
+      const own = checkShape(servedShape, await served(), 'what the content serves')
+      const loaded = { ...own, routes: [...own.routes, ...fileRoutes(parts.entities)] }
       const routes = [...actions, ...loaded.routes]
       checkRoutes(versions, routes)
       checkDocument(parts.entities, versions, routes)

@@ -132,6 +132,12 @@ const replicas: SettingRule<'auto' | readonly string[]> = given =>
     : (faultIn(given.split(',')) ??
       listOf(isPostgres, 'must be auto, or postgres:// URLs with commas between them')(given))
 
+/** A folder, or a bucket. */
+const filesPlace = textWhere(
+  given => !/^\w+:\/\//.test(given) || /^s3:\/\/[^/?#]+(?:\/[^?#]*)?(?:\?[^#]*)?$/.test(given),
+  'must be a folder, or s3://BUCKET/PREFIX?endpoint=URL',
+)
+
 const sender =
   /^(?:[^<>"\p{Cc}]*<[^\s<>@,"\p{Cc}]+@[^\s<>@,"\p{Cc}]+>|[^\s<>@,"\p{Cc}]+@[^\s<>@,"\p{Cc}]+)$/u
 
@@ -327,6 +333,16 @@ export const settings = {
     'Seconds for which caches may keep what anonymous may read: GETs of REST and of GraphQL',
   ),
   DUET_MAX_BODY: setting(whole(1024, 104_857_600), '1048576', 'Largest JSON body, in bytes'),
+  DUET_FILES: setting(
+    filesPlace,
+    '',
+    'Where the bytes of files are: a folder, or s3://BUCKET/PREFIX?endpoint=URL; the folder files beside a SQLite store, ./data/files with PostgreSQL',
+  ),
+  DUET_FILES_MAX: setting(
+    whole(0, 999_999_999_999),
+    '0',
+    'Most bytes of all files together; 0 is any number',
+  ),
   DUET_MAX_CONNECTIONS: setting(
     whole(1, 1_000_000),
     '10000',

@@ -11,6 +11,7 @@ import type { Core } from '#core.ts'
 import type { Migration } from '#engines/shared/migrations.ts'
 import type { Engine, Store } from '#engines/shared/store.ts'
 import type { SqliteOptions } from '#engines/sqlite/file.ts'
+import { folderStore } from '#files/folder.ts'
 import type { DocumentLimits } from '#graphql/limits.ts'
 import type { StoredDocuments } from '#graphql/stored.ts'
 import type { HttpContext } from '#http/exchange.ts'
@@ -73,6 +74,8 @@ export type WorldOptions = {
   readonly now?: () => number
   /** The deprecation of version 1. */
   readonly deprecation?: DeprecationDays
+  /** How many bytes its files may have in all; any number unless it says. */
+  readonly mostFiles?: number
   /** Mail is put into `letters` unless this says how it leaves. */
   readonly mail?: Partial<MailOptions>
   /** Has people sign in, with these settings in place of the usual ones. */
@@ -203,6 +206,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     limits,
     cursorKey: await store.secret('cursor'),
     services,
+    files: { store: folderStore(join(folder, 'files')), most: options.mostFiles ?? 0 },
     wakeOutbox: outbox.wake,
     countUse: used => void uses.push(used),
     now,

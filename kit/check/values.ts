@@ -38,6 +38,7 @@ const candidates = {
   flag: n => [n % 2 === 0],
   json: n => [{ n }, [n]],
   list: () => [[]],
+  file: () => [],
   bytes: n => [new Uint8Array([n])],
 } satisfies Record<Scalar, (n: number) => readonly unknown[]>
 

@@ -19,6 +19,7 @@ export {
   email,
   type Field,
   type FieldOptions,
+  file,
   fixed,
   flag,
   folded,

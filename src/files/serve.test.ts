@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { folderStore } from '#files/folder.ts'
-import { fileTag, type Shown, serveFile } from '#files/serve.ts'
-import { isSigned, signedAddress, signedFor } from '#files/signed.ts'
+import { fileTag, isSigned, type Shown, serveFile, signedAddress, signedFor } from '#files/serve.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'duet-serve-'))
 const store = folderStore(root)

@@ -20,6 +20,7 @@ import {
   valueFromASTUntyped,
 } from 'graphql'
 import { mapped } from '#base/object.ts'
+import { restPath, versionPath } from '#base/paths.ts'
 import { aggregateOf } from '#graphql/aggregate.ts'
 import { connectionField } from '#graphql/connection-type.ts'
 import { orderArguments } from '#graphql/order.ts'
@@ -31,6 +32,7 @@ import { entityOf, fieldOf, type Model, typeName } from '#model/model.ts'
 import { withArticle } from '#model/names.ts'
 import { bulkKinds } from '#model/parts.ts'
 import { givenOnlyBy, inWords, isByRow, isForAll, mayBeDoneBy } from '#model/policy.ts'
+import { fileFormOf } from '#model/stored-file.ts'
 import { type Lifetime, reasonOf } from '#model/version.ts'
 import { type Action, guardedBy } from '#write/action.ts'
 
@@ -246,6 +248,16 @@ const bulkWrite = new GraphQLObjectType({
   },
 })
 
+const whole = { type: new GraphQLNonNull(GraphQLInt) }
+const text = { type: new GraphQLNonNull(GraphQLString) }
+const pixels = { type: GraphQLInt, description: 'In pixels, of a picture.' }
+
+const storedFile = new GraphQLObjectType({
+  name: 'StoredFile',
+  description: 'A file of a row.',
+  fields: { name: text, type: text, bytes: whole, width: pixels, height: pixels, url: text },
+})
+
 const ofMany = {
   all: {
     type: GraphQLBoolean,
@@ -320,6 +332,7 @@ const scalars = {
   time: GraphQLString,
   flag: GraphQLBoolean,
   json: jsonScalar,
+  file: GraphQLString,
   bytes: GraphQLString,
 } satisfies Record<Exclude<Field['scalar'], 'list'>, GraphQLScalarType>
 
@@ -376,14 +389,18 @@ const objectTypes = (
 ): ReadonlyMap<string, GraphQLObjectType> => {
   const { entities } = model
   const types = new Map<string, GraphQLObjectType>()
-  const valueField = (field: Field) => {
-    const type = leafOf(field)
+  const { all, newest } = model.versions
+  const prefix = all.length > 1 ? versionPath(newest) : restPath
+  const valueField = (entity: Entity, key: string, field: Field) => {
+    const file = fileFormOf(entity, key, prefix)
+    const type = file ? storedFile : leafOf(field)
     const { readableBy } = field
     const rights = `May be read by ${inWords(readableBy, model.viewers.roles)}.`
     return {
       // One that is readable by row is null in the other rows.
       type: field.nullable || isByRow(readableBy) ? type : new GraphQLNonNull(type),
       description: described(field.description, isForAll(readableBy) ? undefined : rights),
+      ...(file && { extensions: { file } }),
       ...deprecation(field),
     }
   }
@@ -404,7 +421,7 @@ const objectTypes = (
     const fields = () => {
       const configs: FieldConfigs = {}
       for (const [key, field] of Object.entries(entity.fields))
-        if (field.graphql === 'shown') configs[key] = valueField(field)
+        if (field.graphql === 'shown') configs[key] = valueField(entity, key, field)
       if (guarded.has(name)) configs.revision = { type: new GraphQLNonNull(GraphQLInt) }
       for (const [key, relation] of Object.entries(entity.relations))
         if (relation.graphql && entities[relation.to]?.graphql.type) {

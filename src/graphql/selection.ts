@@ -14,6 +14,7 @@ import { orderIn } from '#graphql/order.ts'
 import type { RootField } from '#graphql/schema.ts'
 import { searchIn } from '#graphql/search.ts'
 import { entityOf, typeName } from '#model/model.ts'
+import type { FileForm } from '#model/stored-file.ts'
 import { comparing, type Item, oneRow, type Root, type Slot } from '#read/selection.ts'
 
 /** The members of an object type that the merged nodes of a field select (section 6.3). */
@@ -33,6 +34,11 @@ export const itemsOf = (
     if (!isObjectType(target)) return { kind: 'field', key, field: name, ...startOf(node) }
     const { slots, variables } = selecting
     const { connects } = field.extensions
+    const file = field.extensions.file as FileForm | undefined
+    if (file) {
+      const members = membersOf(selecting, nodes)
+      return { kind: 'field', key, field: name, file: { ...file, members }, ...startOf(node) }
+    }
     if (connects) return connectionItem(selecting, connects as Connects, field, key, nodes, itemsOf)
     return {
       kind: 'relation',
@@ -45,6 +51,16 @@ export const itemsOf = (
       ...startOf(node),
     }
   })
+}
+
+/** The members of a file that the merged nodes of a field select, each by its key. */
+const membersOf = (
+  { operation, variables }: Selecting,
+  nodes: readonly FieldNode[],
+): FileForm['members'] => {
+  const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
+  const collected = collectFields(sets, operation, variables)
+  return [...collected].map(([key, [node]]) => [key, node?.name.value ?? ''] as const)
 }
 
 /** A root of a query as a root of the read. */

@@ -308,6 +308,73 @@ const checkWhole = (c: Http, headers: Readonly<Record<string, string>> = {}): vo
     )
 }
 
+/** What a body that is passed on as it comes takes of the memory for bodies: what Node and its receiver hold of it. */
+const transferCost = 131_072
+
+/** How long a sender may pause in such a body, and the least that it sends in a second beyond that, in milliseconds and bytes. */
+export const pace = { pause: 30_000, rate: 1000 } as const
+
+/** Requests whose bodies take as long as they do, since their pace is watched here. */
+const paced = new WeakSet<object>()
+
+/** Whether the pace of a request is watched, so that the time of the whole is no matter. */
+export const isPaced = (incoming: object): boolean => paced.has(incoming)
+
+async function* noChunks(): AsyncGenerator<Uint8Array> {}
+
+/**
+ * The bytes of a body as they come, of any number. Throws 415 for a compressed one and 400 for a part, `REQUEST_TIMEOUT` where its
+ * sender falls silent or keeps it up by a trickle, `OVERLOADED` where too much is being received, and `UNAUTHENTICATED` at the end of
+ * one that its token did not outlive.
+ */
+export const bodyStream = async function* (c: Http): AsyncGenerator<Uint8Array, void, undefined> {
+  checkWhole(c)
+  const received = c.get('body')
+  if (received) return void (yield received)
+  const incoming = c.env?.incoming
+  if (incoming?.destroyed) throw hungUp()
+  const { account, checkAgain } = c.get('receiving') ?? {}
+  if (account?.take(transferCost) === false) throw tooManyBodies()
+  const source: AsyncIterable<Uint8Array> =
+    incoming?.iterator({ destroyOnReturn: false }) ?? c.req.raw.body ?? noChunks()
+  const begun = performance.now()
+  let size = 0
+  let late: NodeJS.Timeout | undefined
+  if (incoming) paced.add(incoming)
+  try {
+    const chunks = source[Symbol.asyncIterator]()
+    for (;;) {
+      const { promise: silence, reject } = Promise.withResolvers<never>()
+      late = setTimeout(() => reject(tooSlow()), pace.pause)
+      const next = await Promise.race([chunks.next(), silence])
+      clearTimeout(late)
+      if (next.done) break
+      size += next.value.length
+      if (performance.now() - begun > pace.pause + (size / pace.rate) * 1000) throw tooSlow()
+      yield next.value
+    }
+    if (incoming && !incoming.complete) throw hungUp()
+    await checkAgain?.()
+  } catch (error) {
+    if (error instanceof ApiError || incoming?.complete) throw error
+    throw hungUp(error)
+  } finally {
+    clearTimeout(late)
+    account?.give(transferCost)
+    if (incoming) {
+      paced.delete(incoming)
+      // The rest is read and dropped, so that the caller can read the answer.
+      if (!incoming.complete) incoming.resume()
+    }
+  }
+}
+
+const tooSlow = () =>
+  new ApiError(
+    'REQUEST_TIMEOUT',
+    'The body did not come in time; send it again, without a pause in it',
+  )
+
 /** The bytes of a body of any type; throws as `bodyBytes` does, 415 for a compressed one and 400 for a part. */
 export const plainBytes = (c: Http, limit: number): Uint8Array | Promise<Uint8Array> => {
   checkWhole(c)

@@ -348,7 +348,9 @@ const finish = (serving: Serving, exchange: Exchange, made: Reply): Response => 
   }
   c.get('giveBack')?.()
   // The reply's headers are its own: a copy would cost as much as a small read.
-  const { headers, body } = reply
+  const { headers, stream } = reply
+  const body = stream?.body ?? reply.body
+  if (stream) bytes = stream.bytes
   headers['X-Request-Id'] = facts.requestId
   headers['X-Content-Type-Options'] = 'nosniff'
   const position = header(c, 'duet-position')

@@ -8,6 +8,10 @@ export type Reply = {
   /** A fresh object for each reply: the headers of every response are added to it. */
   readonly headers: Record<string, string>
   readonly body: string | Uint8Array<ArrayBuffer> | null
+  /** The body in place of that, as it comes from elsewhere, and how many bytes it has. */
+  readonly stream?:
+    | { readonly body: ReadableStream<Uint8Array>; readonly bytes: number }
+    | undefined
   /** What it sets in `Set-Cookie`, a header each; such an answer shows the pages of other origins its session in `Set-Auth-Token`. */
   readonly cookies?: readonly string[]
   /** For the log: the code of an error that the status does not show, and the operation of GraphQL. */

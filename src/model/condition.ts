@@ -399,6 +399,7 @@ const storedOperand = (field: ComparedField, given: unknown, digits: number): St
         return storedOperand(field.items, given, digits)
       return { fault: 'cannot be compared' }
     case 'json':
+    case 'file':
     case 'bytes':
       return { fault: 'cannot be compared' }
     default:

@@ -1,6 +1,7 @@
 /** Fields, defined once. Each API and engine derives its own view of a field from this. */
 import { a, aText, type Check, turned, where } from '#base/check.ts'
 import { isDay } from '#base/dates.ts'
+import { isObject } from '#base/object.ts'
 import { keys, madeWith, must, type Shape, words } from '#base/shape.ts'
 import { type ErrorKind, errorShape } from '#errors.ts'
 import type { Condition } from '#model/condition.ts'
@@ -99,10 +100,24 @@ export type Field = Lifetime & {
   readonly items: Field | undefined
   /** What JSON must fit. */
   readonly schema: StandardSchema | undefined
+  /** Which files it takes. */
+  readonly file: FileRules | undefined
   /** The name that it had before, whose column a draft renames; false: it is new, whatever columns are left over. */
   readonly renamed: string | false | undefined
   /** The enum of the GraphQL API that a choice is there, and why not to use some of its values; a String without it. */
   readonly enum: Enum | undefined
+}
+
+/** Which files a field takes. */
+export type FileRules = {
+  /** The media types; `image/*` stands for all of a kind. */
+  readonly accept: readonly string[]
+  /** The most bytes. */
+  readonly max: number
+  /** The widths in pixels that a picture is given in beside its own. */
+  readonly sizes: readonly number[]
+  /** Whether a picture keeps what a camera wrote into it, its place too. */
+  readonly exif: 'kept' | undefined
 }
 
 /** A field by its name, a value, or a formula of terms. */
@@ -161,6 +176,7 @@ type OptionsOfKind =
   | 'pattern'
   | 'items'
   | 'schema'
+  | 'file'
   | 'enum'
 
 /** The options of a field of any kind; `Own` is the type of its initial value, `Value` that of one in a body. */
@@ -242,6 +258,13 @@ const shapes = {
   money: keys<First<typeof money>>({ ...common.keys, max: limits.max }),
   decimal: keys<First<typeof decimal>>({ ...common.keys, ...limits, scale: must('number') }),
   json: keys<Second<typeof json>>({ ...common.keys, max: 'number' }),
+  file: keys<First<typeof file>>({
+    ...common.keys,
+    accept: must({ each: 'text' }),
+    max: must('anything'),
+    sizes: { each: 'number' },
+    exif: words<'kept'>({ kept: 1 }),
+  }),
   list: keys<Second<typeof list>>({ ...common.keys, min: 'number', max: limits.max }),
   reference: keys<Second<typeof reference>>({
     ...common.keys,
@@ -283,6 +306,7 @@ export const fieldShape = keys<Omit<Field, keyof FieldOptions> & FieldOptions>({
   pattern: 'anything',
   items: 'anything',
   schema: 'anything',
+  file: 'anything',
   enum: enumShape,
 })
 
@@ -327,6 +351,7 @@ const field = (
       pattern: undefined,
       items: undefined,
       schema: undefined,
+      file: undefined,
       renamed: undefined,
       enum: undefined,
       ...details,
@@ -561,6 +586,49 @@ export const list = (
   return field('list', rule, { ...rest, items, range: { min, max } }, shapes.list, options ?? {})
 }
 
+const units = { B: 1, kB: 1e3, MB: 1e6, GB: 1e9 } as const
+
+/** The bytes of a size such as `5 MB`; not a number for what is none. */
+const bytesOf = (size: string | number): number => {
+  if (typeof size === 'number') return size
+  const [, number, unit = 'B'] = /^(\d+(?:\.\d+)?) ?(B|kB|MB|GB)$/.exec(size) ?? []
+  return Number(number) * units[unit as keyof typeof units]
+}
+
+/** The form of the id of an upload. */
+const uploadForm = /^up_[\w-]{22}$/
+
+/** Whether a value that a caller gave for a file is an upload. */
+export const isUpload = (value: unknown): value is string =>
+  typeof value === 'string' && uploadForm.test(value)
+
+/** What the address of a file has of its digest. */
+const versionForm = /[?&]v=([\da-f]{12})(?:&|$)/
+
+/**
+ * A file that belongs to the row: read by the rules of row and field, and gone with it. A caller gives the id of an upload, or puts the
+ * bytes at the address of the field. One that is sent back as it was read stays; it stands as `v:` and the beginning of its digest.
+ */
+export const file = (
+  options: FieldOptions<never, string> & {
+    accept: readonly string[]
+    max: string | number
+    sizes?: readonly number[]
+    exif?: 'kept'
+  },
+): Field => {
+  const { accept = [], max, sizes = [], exif, ...rest } = options ?? {}
+  const rule: Check<string> = given => {
+    if (isUpload(given)) return { value: given }
+    const [, version] = versionForm.exec(isObject(given) ? String(given.url) : '') ?? []
+    return version === undefined
+      ? { fault: 'must be the id of an upload, as POST /api/files answers it' }
+      : { value: `v:${version}` }
+  }
+  const rules = { accept, max: bytesOf(max), sizes, exif }
+  return field('file', rule, { ...rest, file: rules }, shapes.file, options ?? {})
+}
+
 /** Bytes, such as a picture: only for the content's own code, as no API shows them. */
 export const bytes = plain<FieldOptions<never>>(
   'bytes',
@@ -692,10 +760,14 @@ export const enumName = (
 /** The most characters of an item of a list as JSON that is no text, such as a moment in quotes. */
 const longestPlain = 30
 
+/** The most characters of what a row keeps of a file: a name of 255 letters, each escaped, and the rest. */
+const mostOfFile = 1000
+
 /** The most characters of what is stored as text; 0 for any other field. */
 export const mostCharacters = ({ scalar, range, items }: Field): number => {
   const { max = 0 } = range ?? {}
   if (scalar === 'text' || scalar === 'json') return max
+  if (scalar === 'file') return mostOfFile
   if (scalar === 'list')
     return 2 + max * ((items && mostCharacters(items)) || longestPlain) + 3 * max
   return 0

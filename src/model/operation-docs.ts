@@ -14,6 +14,10 @@ export type OperationDocs = {
   /** A few words in the imperative, without a full stop. */
   readonly summary: string
   readonly description?: string
+  /** The query parameters that it takes, each with what it does. */
+  readonly parameters?: Readonly<
+    Record<string, { readonly schema: JsonSchema; readonly description: string }>
+  >
   /** The bodies it takes by media type; without it, none. */
   readonly body?: Readonly<Record<string, MediaType>>
   /** Whether the body may be left out. */
@@ -34,6 +38,12 @@ export const operationDocsShape = keys<OperationDocs>({
   operationId: must('text'),
   summary: must('text'),
   description: 'text',
+  parameters: {
+    named: keys<NonNullable<OperationDocs['parameters']>[string]>({
+      schema: must('anything'),
+      description: must('text'),
+    }),
+  },
   body: mediaShape,
   isBodyOptional: 'flag',
   success: { named: 'text' },

@@ -14,11 +14,12 @@ export type Scalar =
   | 'flag'
   | 'json'
   | 'list'
+  | 'file'
   | 'bytes'
 
 /** Whether values can be compared and ordered, and so filtered, sorted, counted by and unique. */
 export const isComparable = (scalar: Scalar): boolean =>
-  scalar !== 'bytes' && scalar !== 'json' && scalar !== 'list'
+  !['bytes', 'json', 'list', 'file'].includes(scalar)
 
 /** Whether GraphQL takes a word as a value of an enum. */
 export const isEnumValue = (word: string): boolean =>
@@ -176,6 +177,7 @@ const parsers = {
       : { fault: 'must be true or false' },
   json: () => ({ fault: 'cannot be compared' }),
   list: () => ({ fault: 'cannot be compared' }),
+  file: () => ({ fault: 'cannot be compared' }),
   bytes: () => ({ fault: 'cannot be compared' }),
 } satisfies Record<Scalar, (text: string, digits: number) => ComparedValue>
 

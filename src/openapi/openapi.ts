@@ -18,6 +18,7 @@ import { errorSchema, headers } from '#openapi/responses.ts'
 import {
   bulkSchema,
   comparedSchemas,
+  fileSchema,
   groupsSchema,
   inputSchema,
   marksOf,
@@ -232,6 +233,9 @@ export const openApiOf = async (
       }),
     }),
     ...(groups.length > 0 && comparedSchemas),
+    ...(Object.values(model.entities).some(({ fields }) =>
+      Object.values(fields).some(({ file, rest }) => file && rest),
+    ) && { StoredFile: fileSchema }),
     Link: { description: 'Where to find something.', ...objectOf({ href: { type: 'string' } }) },
     ...errorSchema(parts, [...new Set(codes)].toSorted()),
   }

@@ -398,6 +398,8 @@ export const describedOperation = (
   const action = 'answers' in declared ? declared : undefined
   const rule = action ? action.rule : (declared as ExtraRoute).described.rule
   const { about = null, answers = null } = action ?? {}
+  // Of a route of its own a file is put and removed.
+  const isFile = !action && (method === 'PUT' || method === 'DELETE')
   const { operationId, body, forms } = described
   const path = pathOf(declared.path, undefined)
   const isGet = method === 'GET'
@@ -436,6 +438,7 @@ export const describedOperation = (
     : [
         ...(isGet ? readHeaders : (['Cache-Control', 'Vary'] as const)),
         'Content-Disposition',
+        ...(described.success?.[206] ? (['Accept-Ranges', 'Content-Range'] as const) : []),
         ...ofForms,
       ]
   const usual = content ? { 200: 'What it is now.' } : { 204: 'It is done.' }
@@ -465,14 +468,18 @@ export const describedOperation = (
           written: 'changed',
         })),
     mayForbid: !action && !letsIn(model, rule, model.viewers.roles.default),
-    isRead: !action,
+    isRead: !action && !isFile,
     isGuarded:
-      action !== undefined && (action.ownTag === true || guardedBy(action, model) !== null),
-    parameters: pathParameters(
-      path,
-      about,
-      pathExamples(parts, { entity: first, below: undefined }),
-    ),
+      isFile ||
+      (action !== undefined && (action.ownTag === true || guardedBy(action, model) !== null)),
+    parameters: [
+      ...pathParameters(path, about, pathExamples(parts, { entity: first, below: undefined })),
+      ...Object.entries(described.parameters ?? {}).map(([name, told]) => ({
+        name,
+        in: 'query',
+        ...told,
+      })),
+    ],
     requestBody,
     responses: {
       ...Object.fromEntries(successes),

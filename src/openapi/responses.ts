@@ -46,6 +46,8 @@ export const headers = {
   'Retry-After': header('After how many seconds trying again may help.', { type: 'integer' }),
   'WWW-Authenticate': header('How to authenticate (RFC 6750).'),
   'Content-Disposition': header('The name of the file.'),
+  'Accept-Ranges': header('That a range of the bytes may be asked for.'),
+  'Content-Range': header('Which bytes of how many these are.'),
   'Content-Security-Policy': header('What a browser that shows it may load.'),
   'Referrer-Policy': header('What a browser tells other pages of this address.'),
   'Duet-Ignored': header('In development: the query parameters that the version ignores.'),
@@ -129,6 +131,7 @@ export const errorSchema = ({ style }: DocumentParts, codes: readonly string[]):
 const ownHeaders: Readonly<Partial<Record<string, readonly HeaderName[]>>> = {
   UNAUTHENTICATED: ['WWW-Authenticate'],
   UNSUPPORTED_MEDIA_TYPE: ['Accept-Encoding', 'Accept-Patch', 'Accept-Post', 'Accept'],
+  RANGE_NOT_SATISFIABLE: ['Accept-Ranges', 'Content-Range'],
   IDEMPOTENCY_IN_FLIGHT: ['Retry-After'],
   RATE_LIMITED: ['Retry-After'],
   OVERLOADED: ['Retry-After'],

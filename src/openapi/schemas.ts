@@ -28,6 +28,18 @@ export const objectOf = (
   properties,
 })
 
+const pixels = { type: ['integer', 'null'], description: 'In pixels, of a picture.' }
+
+/** A file of a row, as answers have it. */
+export const fileSchema: JsonSchema = objectOf({
+  name: { type: 'string' },
+  type: { type: 'string' },
+  bytes: { type: 'integer', format: 'int64' },
+  width: pixels,
+  height: pixels,
+  url: { type: 'string' },
+})
+
 const largest = Number.MAX_SAFE_INTEGER
 
 const bounds = ({ range }: Field, least: string, most: string) =>
@@ -69,6 +81,7 @@ const byScalar: Readonly<Record<Scalar, (field: Field) => Bare>> = {
     ...(field.items && { items: bareSchema(field.items, undefined) }),
     ...bounds(field, 'minItems', 'maxItems'),
   }),
+  file: () => ({ type: 'string', pattern: '^up_[A-Za-z0-9_-]{22}$' }),
   bytes: () => ({ type: 'string' }),
 }
 
@@ -115,10 +128,11 @@ const valueSchema = (
 ): JsonSchema => {
   const told = toldSchema(field, direction)
   const mayBeNull = field.nullable || (direction === 'output' && isByRow(field.readableBy))
-  if (told) {
+  const shown = field.file && direction === 'output' ? refTo('StoredFile') : told
+  if (shown) {
     const description = describedBy(field.description, field)
     return {
-      ...(mayBeNull ? { anyOf: [told, { type: 'null' }] } : told),
+      ...(mayBeNull ? { anyOf: [shown, { type: 'null' }] } : shown),
       ...(description !== '' && { description }),
       ...marksOf(field),
     }

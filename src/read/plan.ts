@@ -2,6 +2,7 @@
 import type { GroupType, GroupValue } from '#model/aggregate.ts'
 import type { Predicate } from '#model/condition.ts'
 import type { Field } from '#model/field.ts'
+import type { FileForm } from '#model/stored-file.ts'
 import type { Form } from '#model/version.ts'
 import type { Relevance } from '#read/predicate.ts'
 import type { Aggregate, Encoding, Keyset, Page, PageFact, Root, Slot } from '#read/selection.ts'
@@ -50,6 +51,7 @@ export type RowPart =
       readonly field: string
       readonly as: 'value' | 'path'
       readonly form?: Form | undefined
+      readonly file?: FileForm | undefined
     }
   /** Other parts by the value of a field; none for a value without a case. */
   | {

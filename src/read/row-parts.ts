@@ -248,7 +248,7 @@ const memberParts = (
       // A key of GraphQL may be an alias; one of REST is the member's name in the caller's version.
       const called = access.encoding === 'rest' ? item.key : item.field
       const field = readColumn(access, entityName, item.field, called, locationOf(path, item.at))
-      return [{ kind: 'field', field, as: 'value', form: item.form }]
+      return [{ kind: 'field', field, as: 'value', form: item.form, file: item.file }]
     }
     case 'relation':
     case 'connection': {

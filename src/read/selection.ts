@@ -2,6 +2,7 @@
 import type { GroupValue } from '#model/aggregate.ts'
 import type { FieldComparison, Predicate } from '#model/condition.ts'
 import type { Links } from '#model/entity.ts'
+import type { FileForm } from '#model/stored-file.ts'
 import type { Form } from '#model/version.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
@@ -24,6 +25,8 @@ export type Item =
       readonly field: string
       /** Another way to write its value. */
       readonly form?: Form | undefined
+      /** How a file is written; without it, as it is stored. */
+      readonly file?: FileForm | undefined
       readonly at?: Location
     }
   /** The row itself once more, under the last of these keys. */

@@ -3,6 +3,7 @@ import { ApiError } from '#errors.ts'
 import { sumBase } from '#model/aggregate.ts'
 import { meanDigits } from '#model/computed.ts'
 import { digitsOf, formatMinor } from '#model/money.ts'
+import { type FileForm, fileJson } from '#model/stored-file.ts'
 import type { Scalar } from '#model/values.ts'
 import type { Form } from '#model/version.ts'
 import {
@@ -49,6 +50,7 @@ type TextsByKey = ReadonlyMap<SqlValue, Text>
 type Piece =
   | string
   | { readonly kind: 'value'; readonly index: number; readonly encode: Encoder }
+  | { readonly kind: 'file'; readonly index: number; readonly form: FileForm }
   | {
       readonly kind: 'case'
       readonly index: number
@@ -117,6 +119,7 @@ const pieceOf = (level: RowLevel, part: RowPart, encoderOf: EncoderOf): Piece =>
       const field = level.fields[index] as RowLevel['fields'][number]
       if (part.as === 'path')
         return { kind: 'value', index, encode: field.scalar === 'text' ? inPath : String }
+      if (part.file) return { kind: 'file', index, form: part.file }
       const plain = encoderOf(field)
       return { kind: 'value', index, encode: part.form ? inForm(plain, part.form) : plain }
     }
@@ -167,6 +170,9 @@ const write = (
     else if (piece.kind === 'value') {
       const value = row[piece.index] as SqlValue
       text += value === null ? 'null' : piece.encode(value)
+    } else if (piece.kind === 'file') {
+      const value = row[piece.index] as SqlValue
+      text += value === null ? 'null' : fileJson(String(value), row[0], piece.form)
     } else if (piece.kind === 'child') {
       const found = children[piece.place]?.get(row[piece.index] as SqlValue) ?? piece.absent
       count.objects += found.objects
@@ -377,6 +383,7 @@ const plainEncoders = {
   flag: value => (Number(value) === 1 ? 'true' : 'false'),
   json: number,
   list: number,
+  file: number,
   bytes: () => 'null',
 } satisfies Record<Exclude<Scalar, 'money' | 'decimal'>, Encoder>
 

@@ -8,6 +8,7 @@ import { queryString, readOptionsOf } from '#http/request.ts'
 import { type Model, notFound } from '#model/model.ts'
 import type { Role } from '#model/policy.ts'
 import { type Member, type Resource, resourceOf } from '#model/resource.ts'
+import { fileFormOf } from '#model/stored-file.ts'
 import type { ReadPlan } from '#read/plan.ts'
 import { plan } from '#read/planner.ts'
 import { type Prepared, type Renderer, readCached } from '#read/read.ts'
@@ -26,8 +27,10 @@ export const itemsOf = (
 ): readonly Item[] => {
   const itemOf = (member: Member): Item => {
     const key = member.name
-    if (member.kind === 'field')
-      return { kind: 'field', key, field: member.field, form: member.form }
+    if (member.kind === 'field') {
+      const { field, form } = member
+      return { kind: 'field', key, field, form, file: fileFormOf(entity, field, prefix) }
+    }
     if (member.kind === 'links') return { kind: 'links', key, prefix, links: member.links }
     const target = resourceOf(model, entity.relations[key]?.to ?? '', version)
     const items = itemsOf(model, target, prefix, null)

@@ -135,11 +135,15 @@ export const parseQuery = (text: string) => {
 
 export type QueryParameters = ReturnType<typeof parseQuery>
 
-/** Throws `VALIDATION_ERROR` if a strict version is given any query parameter but `version`. */
-export const refuseParameters = (text: string, { isStrict }: VersionStyle): void => {
+/** Throws `VALIDATION_ERROR` if a strict version is given any query parameter but `version` and those that are known. */
+export const refuseParameters = (
+  text: string,
+  { isStrict }: VersionStyle,
+  known: readonly string[] = [],
+): void => {
   if (text === '' || !isStrict) return
   const query = parseQuery(text)
-  query.only(['version'])
+  query.only([...known, 'version'])
   query.done()
 }
 

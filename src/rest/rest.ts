@@ -89,13 +89,14 @@ const endpointsOf = (
     rule: extra.described.rule,
     serve: (mount: Mount): RestHandler => {
       const handle = extra.serve(mount)
-      const { rule, summary } = extra.described
+      const { rule, summary, parameters = {} } = extra.described
+      const known = Object.keys(parameters)
       const what = summary.charAt(0).toLowerCase() + summary.slice(1)
       // A strict version refuses query parameters after 404 and 403, so the answer is made first.
       return (c, viewer, named) => {
         permit({ model, viewer }, rule, what)
         return after(handle(c, viewer, named), reply => {
-          refuseParameters(queryString(c), mount.style)
+          refuseParameters(queryString(c), mount.style, known)
           return reply
         })
       }

@@ -99,7 +99,7 @@ const mayHaveParts = (
 ): boolean => version === model.versions.newest && partRelations(model, entity, mode).length > 0
 
 /** The row that a request is about, with the preconditions that its headers set. */
-const targetOf = (
+export const targetOf = (
   c: Http,
   { core }: Mount,
   { entity, below }: Pick<Route, 'entity' | 'below'>,

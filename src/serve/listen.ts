@@ -20,6 +20,7 @@ import { getRequestListener, RequestError } from '@hono/node-server'
 import type { Tally } from '#base/tallies.ts'
 import type { Config } from '#config.ts'
 import { ApiError } from '#errors.ts'
+import { isPaced } from '#http/body.ts'
 import { createConnections } from '#http/connections.ts'
 import type { HttpContext } from '#http/exchange.ts'
 import { noQueue } from '#http/queue.ts'
@@ -88,7 +89,8 @@ export const listen = async (
   const options = {
     ServerResponse: Answer,
     headersTimeout: 10_000,
-    requestTimeout: 30_000,
+    // Node's would end a long upload: the time of a request is watched below.
+    requestTimeout: 0,
     connectionsCheckingInterval: 1000,
     keepAliveTimeout: 65_000,
     maxHeaderSize: longestHead,
@@ -115,6 +117,7 @@ export const listen = async (
   const unheard = new Set<Socket>()
   const server = createServer(options, (incoming, outgoing) => {
     unheard.delete(incoming.socket)
+    if (!incoming.complete) endSlow(server, incoming)
     const { url = '' } = incoming
     // A scheme has no case (RFC 3986, section 3.1; the adapter knows it in lower case), and `*`, which is the server as a whole
     // (RFC 9110, section 9.3.7), becomes a path.
@@ -151,6 +154,22 @@ export const listen = async (
     url: urlOf(address, config, socket),
     close: limit => closeGently(server, unheard, limit),
   }
+}
+
+/** How long a whole request may take, in milliseconds. */
+const requestTime = 30_000
+
+/** Refuses a request that does not come whole in time, unless the pace of its body is watched. */
+const endSlow = (server: Server, incoming: IncomingMessage): void => {
+  const late = setTimeout(() => {
+    if (incoming.complete || incoming.destroyed) return
+    if (isPaced(incoming)) return endSlow(server, incoming)
+    const error = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
+    server.emit('clientError', error, incoming.socket)
+  }, requestTime).unref()
+  const forget = () => clearTimeout(late)
+  incoming.once('end', forget)
+  incoming.once('close', forget)
 }
 
 /** Finds out whether the port of the settings is free, as threads that share one would take it beside another program; gives its number. */

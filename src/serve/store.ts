@@ -1,6 +1,6 @@
 /** The store of a configuration: opened for commands and for the service, and checked that it takes what the model has. */
 
-import { basename, dirname, relative } from 'node:path'
+import { basename, dirname, join as pathOf, relative, resolve } from 'node:path'
 import { withOpened } from '#base/with-opened.ts'
 import { type Config, loadConfig } from '#config.ts'
 import { type Content, type ContentStore, modelOf, type OpenStore } from '#content.ts'
@@ -9,9 +9,11 @@ import { differencesIn } from '#engines/shared/differences.ts'
 import { contentMigrations, type HistorySource, historyOf } from '#engines/shared/migrations.ts'
 import { NewerStoreError, type Store } from '#engines/shared/store.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
+import { folderStore } from '#files/folder.ts'
 import { backtrackingIn } from '#model/backtracking.ts'
 import type { Field } from '#model/field.ts'
 import { columnName, type Entities, type Model } from '#model/model.ts'
+import { fileFields } from '#model/stored-file.ts'
 import { foldedBy } from '#model/values.ts'
 import { foldedAs, wordsCut } from '#model/words.ts'
 import { checkComposed, twoRows } from '#serve/composed.ts'
@@ -86,6 +88,16 @@ const namedStore = async ({ store, values }: Config, source: HistorySource): Pro
     default:
       return store satisfies never
   }
+}
+
+/** The store of files of a configuration, and how many bytes it may have; undefined where no entity has a file. */
+export const filesOf = (
+  { values, store }: Pick<Config, 'values' | 'store'>,
+  { entities }: Model,
+) => {
+  if (fileFields(entities).length === 0) return undefined
+  const usual = store.kind === 'sqlite' ? pathOf(dirname(store.file), 'files') : './data/files'
+  return { store: folderStore(resolve(values.DUET_FILES ?? usual)), most: values.DUET_FILES_MAX }
 }
 
 /** Takes a store as DUET_STORE_WAIT says, and tells on standard error what it waits for; gives the function that releases it. */

@@ -121,6 +121,8 @@ const sampleOf = ({ scalar, values, range, format, nullable }: Field): InputValu
       return {}
     case 'list':
       return []
+    case 'file':
+      return nullable ? null : `up_${'a'.repeat(22)}`
     case 'bytes':
       return nullable ? null : new Uint8Array()
     default:

@@ -53,6 +53,7 @@ const isOfKind = (scalar: Scalar, value: unknown): boolean => {
     case 'flag':
       return typeof value === 'boolean'
     case 'text':
+    case 'file':
       return typeof value === 'string'
     case 'date':
     case 'time':

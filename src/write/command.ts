@@ -3,7 +3,7 @@ import { ApiError } from '#errors.ts'
 import type { Mailer } from '#mail/mail.ts'
 import { anyOf, type Predicate, someOf } from '#model/condition.ts'
 import type { Entity } from '#model/entity.ts'
-import { madeSlug } from '#model/field.ts'
+import { type Field, isUpload, madeSlug } from '#model/field.ts'
 import { columnName, entityOf, fieldOf, type Model } from '#model/model.ts'
 import { judge, type Rule, refusal, rowRights, type Viewer } from '#model/policy.ts'
 import { type ColumnOf, columnsOf, predicateSql } from '#read/predicate.ts'
@@ -163,6 +163,16 @@ export const slugApart = (
     select ${slug} || '-' || max("n") from "tries") else ${slug} end`
 }
 
+/** A value as a statement has it: an upload as the file that it becomes, which the step that takes it on checks afterwards. */
+const placed = (dialect: Dialect, { scalar, file }: Field, value: SqlPart): Sql =>
+  file && isUpload(value)
+    ? sql`coalesce((select stored from uploads where id = ${value}), '{}')`
+    : dialect.typed(value, scalar)
+
+/** Whether a file was sent back as it was read, and so stays. */
+export const isKeptFile = ({ file }: Field, value: SqlPart): value is string =>
+  file !== undefined && typeof value === 'string' && value.startsWith('v:')
+
 /** What an insert puts into the fields of these values. */
 export const insertedValues = (
   { model, dialect }: Pick<Writing, 'model' | 'dialect'>,
@@ -171,8 +181,7 @@ export const insertedValues = (
 ): ReadonlyMap<string, Sql> => {
   const entity = entityOf(model, entityName)
   const inserted = new Map<string, Sql>()
-  for (const [key, value] of values)
-    inserted.set(key, dialect.typed(value, fieldOf(entity, key).scalar))
+  for (const [key, value] of values) inserted.set(key, placed(dialect, fieldOf(entity, key), value))
   for (const { key, text } of madeSlugs(entity, values))
     inserted.set(key, slugApart({ dialect }, { table: entity.table, key, text }))
   return inserted
@@ -199,7 +208,12 @@ export const changesOf = (
   const columnOf = columnsOf(entity.table)
   const changes = new Map<string, Sql>()
   for (const [key, value] of values)
-    changes.set(key, writing.dialect.typed(value, fieldOf(entity, key).scalar))
+    changes.set(
+      key,
+      isKeptFile(fieldOf(entity, key), value)
+        ? columnOf(key)
+        : placed(writing.dialect, fieldOf(entity, key), value),
+    )
   for (const [by, value] of values)
     for (const [key, initial] of fieldsToReset(entity, by)) {
       if (values.has(key)) continue

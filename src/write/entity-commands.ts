@@ -14,6 +14,7 @@ import {
   type SqlValue,
   sql,
 } from '#sql/sql.ts'
+import { claims } from '#write/claims.ts'
 import {
   assignments,
   type Command,
@@ -72,6 +73,7 @@ export const create = (
       ...steps,
       { name: 'insert', sql: insert, slugs: madeSlugs(entity, values), ...guard },
       ...remember,
+      ...claims(writing, entityName, values),
       ...effectSteps(writing, entityName, 'create', result('insert')),
     ],
     makes: 'insert',
@@ -182,6 +184,7 @@ export const update = (
       ...(hook ? hookSteps(writing, target, 'update', hook.steps) : []),
       ...stepUp(writing, target.entity, sql`id = ${target.id}`, values),
       { name: 'target', sql: change, ...guard },
+      ...claims(writing, target.entity, values, sql`id = ${target.id}`),
       ...(changes.size > 0 && entity.after.update
         ? effectSteps(writing, target.entity, 'update', target.id)
         : []),
@@ -231,7 +234,9 @@ const formOf = (entity: Entity, values: ReadonlyMap<string, SqlPart>) => {
   const keys: string[] = []
   for (const [key, value] of values) {
     const isPlain = value !== null && !isSql(value) && !slugs.has(key)
-    if (isPlain && fieldOf(entity, key).initial !== 'viewer') {
+    // An upload is of one row.
+    const { initial, file } = fieldOf(entity, key)
+    if (isPlain && initial !== 'viewer' && !file) {
       own.set(key, value)
       form.set(key, ownValue(key))
       keys.push(key)

@@ -5,12 +5,13 @@ import { type JsonObject, mergePatch, own } from '#base/object.ts'
 import { clipped, hintFor, nearest } from '#base/text.ts'
 import { ApiError, type FieldFault, mostFaults } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
-import { type Field, isDerived, madeSlug, mostCharacters } from '#model/field.ts'
+import { type Field, isDerived, isUpload, madeSlug, mostCharacters } from '#model/field.ts'
 import { fieldOf, type Model } from '#model/model.ts'
 import { digitsOf, parseMinor } from '#model/money.ts'
 import { withArticle } from '#model/names.ts'
 import { holders, inWords, isByRow, isForAll, judge, refusal, type Viewer } from '#model/policy.ts'
 import { fieldNamedEver, type Resource } from '#model/resource.ts'
+import { isStoredFile } from '#model/stored-file.ts'
 import type { Scalar } from '#model/values.ts'
 import { decoded } from '#model/version.ts'
 import { foldedAs } from '#model/words.ts'
@@ -127,6 +128,10 @@ const storing: Readonly<
     }
     return asJson(`[${texts.join()}]`, field)
   },
+  file: (value, { mode }) =>
+    mode === 'create' && !isUpload(value)
+      ? { fault: 'must be the id of an upload of its own, as POST /api/files answers it' }
+      : { value: value as string },
   bytes: () => ({ fault: 'cannot be given as JSON' }),
 }
 
@@ -147,6 +152,9 @@ const storedValue = (
   const read = isOwn ? { value: given } : decoded(form, given, field.values)
   if ('fault' in read) return read
   if (read.value === null) return field.nullable ? { value: null } : { fault: 'must not be null' }
+  // A file that came with the rows was put into the store before them.
+  if (context.mode === 'import' && field.file && isStoredFile(read.value))
+    return { value: read.value }
   const before = context.stored?.get(key)
   const value = before === undefined ? read.value : merged(before, read.value)
   const checked = field.rule(value)
@@ -295,6 +303,8 @@ export const authorValue = (field: Field, stored: SqlValue, digits: number): Inp
     case 'json':
     case 'list':
       return JSON.parse(String(stored))
+    case 'file':
+      return isStoredFile(stored) ? JSON.parse(stored) : String(stored)
     case 'text':
     case 'date':
     case 'bytes':

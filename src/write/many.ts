@@ -22,6 +22,7 @@ import {
   sql,
   withParameters,
 } from '#sql/sql.ts'
+import { claims } from '#write/claims.ts'
 import {
   assignments,
   type Command,
@@ -343,6 +344,7 @@ const commandFor = async (
     ...rowSteps(writing, write, changes ?? new Map(), ids, false),
     ...stepUp(writing, entityName, isRow, given),
     ...(set ? [{ sql: set, expect: 'any', path } as const] : []),
+    ...claims(writing, entityName, given).map(step => ({ ...step, path })),
     ...(set ? effectSteps(writing, entityName, 'update', idsOf(writing, 'rows'), true) : []),
   ]
   return commandOf(writing, { ...whole, steps })

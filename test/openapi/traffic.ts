@@ -119,10 +119,12 @@ export const checkerOf = (
     const content = response.content ?? {}
     const [type = ''] = (headers.get('content-type') ?? '').split(';')
     if (text === '') return undefined
-    if (!content[type]) return `the media type ${type} is not declared`
+    // `image/*` stands for all of a kind.
+    const told = content[type] ?? content[type.replace(/\/.*/, '/*')]
+    if (!told) return `the media type ${type} is not declared`
     if (!/json/.test(type)) return undefined
     const body: Json = JSON.parse(text)
-    const form = formOf(content[type].schema, isPart)
+    const form = formOf(told.schema, isPart)
     const validate = validators.getOrInsertComputed(form, compiled)
     const isValid: boolean = validate(body)
     if (!isValid) {

@@ -153,6 +153,7 @@ const typedBy = {
   flag: (text: string) => (/^(true|false)$/i.test(text) ? text.toLowerCase() === 'true' : text),
   json: jsonIn,
   list: jsonIn,
+  file: jsonIn,
   bytes: (text: string) => text,
 } satisfies Record<Scalar, (text: string) => unknown>
 

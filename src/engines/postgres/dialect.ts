@@ -17,6 +17,7 @@ const columnType = {
   flag: 'smallint',
   json: 'text',
   list: 'text',
+  file: 'text',
   bytes: 'bytea',
 } satisfies Record<Scalar, string>
 

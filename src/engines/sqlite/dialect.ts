@@ -25,6 +25,7 @@ export const dialect: Dialect = {
     flag: 'integer',
     json: 'text',
     list: 'text',
+    file: 'text',
     bytes: 'blob',
   },
   columnsOf: table => sql`select name from pragma_table_info(${table})`,

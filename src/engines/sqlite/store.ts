@@ -224,6 +224,8 @@ const machineTables = [
   'version_notices',
   'version_uses',
   'viewer_subjects',
+  'files',
+  'uploads',
 ]
 
 const scalarOf: Readonly<Record<string, Scalar>> = { INTEGER: 'int', TEXT: 'text', BLOB: 'bytes' }

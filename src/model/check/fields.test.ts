@@ -9,6 +9,7 @@ import {
   computed,
   count,
   decimal,
+  file,
   fixed,
   flag,
   folded,
@@ -385,6 +386,58 @@ areTold([
       relations: { ...book.relations, loans: many('loan', 'bookId') },
     },
     { loan },
+  ],
+  [
+    'a file of no type',
+    "book.cover accepts no file: give it media types, as accept: ['image/png']",
+    withField('cover', file({ accept: [], max: '1 MB', nullable: true })),
+  ],
+  [
+    'a file of what is no type',
+    'book.cover accepts "png", which is no media type: write it as image/png, or image/* for all of a kind',
+    withField('cover', file({ accept: ['png'], max: '1 MB', nullable: true })),
+  ],
+  ...(['5 mb', '', 'much', -1, 0, 1.5, '3 GB', Number.NaN] as const).map(
+    max =>
+      [
+        `a file of at most ${JSON.stringify(max)}`,
+        "book.cover has a max that is no size: give whole bytes, or a text such as '5 MB', up to 2 GB",
+        withField('cover', file({ accept: ['image/png'], max, nullable: true })),
+      ] as const,
+  ),
+  [
+    'a picture of a size that nobody sees',
+    'book.cover has the size 0: give widths in whole pixels, 16 to 4096',
+    withField('cover', file({ accept: ['image/png'], max: 9, sizes: [320, 0], nullable: true })),
+  ],
+  [
+    'a picture of one size twice',
+    'book.cover has a size twice: leave one out',
+    withField('cover', file({ accept: ['image/png'], max: 9, sizes: [32, 32], nullable: true })),
+  ],
+  [
+    'sizes of what is no picture',
+    'book.cover has sizes or exif, which are of pictures, and accepts other files: let it accept image types only',
+    withField('cover', file({ accept: ['application/pdf'], max: 9, sizes: [32], nullable: true })),
+  ],
+  [
+    'a unique file',
+    'book.cover is a file, which no other row can have the same of: leave unique out',
+    withField('cover', file({ accept: ['image/*'], max: 9, nullable: true, unique: true })),
+  ],
+  [
+    'a file with another name in a version',
+    'book.cover is a file, which has one address in all versions: leave until and from out',
+    withField(
+      'cover',
+      file({ accept: ['image/*'], max: 9, nullable: true, until: { 1: { name: 'image' } } }),
+    ),
+  ],
+  [
+    'a file beside an entity whose path is that of uploads',
+    'book.cover is a file, and loan has the path /files, to which files are sent: give loan another plural',
+    withField('cover', file({ accept: ['image/*'], max: 9, nullable: true })),
+    { loan: changed(loan, { plural: 'files' }) },
   ],
 ])
 

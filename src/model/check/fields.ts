@@ -126,6 +126,41 @@ const keptFault = (
   )
 }
 
+/** The most bytes of a file: GraphQL tells them as an Int. */
+const largestFile = 2_000_000_000
+
+const [narrowest, widest] = [16, 4096]
+
+/** The same of which files it takes. */
+const fileFault = ({ entities }: CheckedEntity, field: Field): string | undefined => {
+  const { file, settableBy, unique, initial, until, from } = field
+  if (!file) return undefined
+  const { accept, max, sizes } = file
+  const strange = accept.find(type => !/^[a-z]+\/(?:\*|[a-z\d][a-z\d.+-]*)$/.test(type))
+  if (accept.length === 0) return "accepts no file: give it media types, as accept: ['image/png']"
+  if (strange !== undefined)
+    return `accepts ${JSON.stringify(strange)}, which is no media type: write it as image/png, or image/* for all of a kind`
+  if (!Number.isSafeInteger(max) || max < 1 || max > largestFile)
+    return "has a max that is no size: give whole bytes, or a text such as '5 MB', up to 2 GB"
+  const size = sizes.find(size => !Number.isInteger(size) || size < narrowest || size > widest)
+  if (size !== undefined)
+    return `has the size ${size}: give widths in whole pixels, ${narrowest} to ${widest}`
+  if (new Set(sizes).size < sizes.length) return 'has a size twice: leave one out'
+  const isPicture = accept.every(type => type.startsWith('image/'))
+  if ((sizes.length > 0 || file.exif) && !isPicture)
+    return 'has sizes or exif, which are of pictures, and accepts other files: let it accept image types only'
+  if (unique !== undefined)
+    return 'is a file, which no other row can have the same of: leave unique out'
+  if (typeof initial === 'object' && 'value' in initial && initial.value !== null)
+    return 'is a file, and no row has one at first: leave initial out, or make it nullable'
+  if (Object.keys({ ...until, ...from }).length > 0)
+    return 'is a file, which has one address in all versions: leave until and from out'
+  const taken = Object.entries(entities).find(([, { plural }]) => plural === 'files')
+  if (taken && settableBy.kind !== 'nobody')
+    return `is a file, and ${taken[0]} has the path /files, to which files are sent: give ${taken[0]} another plural`
+  return undefined
+}
+
 /** The same of the GraphQL enum that it is. */
 const enumFault = ({ enum: shown, values = [] }: Field): string | undefined => {
   if (!shown) return undefined
@@ -144,11 +179,8 @@ const enumFault = ({ enum: shown, values = [] }: Field): string | undefined => {
 }
 
 /** The faults of a field, each the rest of a sentence that begins with `thing.title`. */
-const faultsOf = function* (
-  { entities, name, self }: CheckedEntity,
-  key: string,
-  field: Field,
-): Faults {
+const faultsOf = function* (checked: CheckedEntity, key: string, field: Field): Faults {
+  const { entities, name, self } = checked
   const { scalar, scale, nullable, settableBy, unique, initial, resetBy, references } = field
   const { computed, foldedFrom, range, values, pattern, items, touched, graphql } = field
   const isSettable = settableBy.kind !== 'nobody'
@@ -235,7 +267,7 @@ const faultsOf = function* (
 
   const isUnlisted =
     items !== undefined &&
-    (['id', 'money', 'json', 'list', 'bytes'].includes(items.scalar) ||
+    (['id', 'money', 'json', 'list', 'file', 'bytes'].includes(items.scalar) ||
       isDerived(items) ||
       items.nullable ||
       items.initial !== undefined)
@@ -265,6 +297,9 @@ const faultsOf = function* (
 
   if (graphql === 'input' && !isSettable)
     yield "is in the GraphQL API as input only, and nobody may set it: make it graphql: 'hidden'"
+
+  const badFile = fileFault(checked, field)
+  if (badFile) yield badFile
 
   const badEnum = enumFault(field)
   if (badEnum) yield badEnum

@@ -22,12 +22,12 @@ export const isReserved = (field: string): boolean => reserved.has(columnName(fi
 
 /** Tables of the machine itself. */
 export const machineTables =
-  'auth_accounts auth_keys auth_rates auth_sessions auth_verifications counts counts_part migrations moves outbox rates replies secrets timelines version_notices version_uses viewer_subjects'.split(
+  'auth_accounts auth_keys auth_rates auth_sessions auth_verifications counts counts_part files migrations moves outbox rates replies secrets timelines uploads version_notices version_uses viewer_subjects'.split(
     ' ',
   )
 
 const graphqlTypes =
-  'Query Mutation Subscription ID Int Float String Boolean Date DateTime JSON PageInfo SortDirection BulkWrite'.split(
+  'Query Mutation Subscription ID Int Float String Boolean Date DateTime JSON PageInfo SortDirection BulkWrite StoredFile'.split(
     ' ',
   )
 
@@ -42,6 +42,7 @@ export const documentSchemas = [
   'Link',
   'Pagination',
   'Problem',
+  'StoredFile',
 ]
 
 /** Whether GraphQL itself has a type of that name. */

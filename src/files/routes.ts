@@ -1,0 +1,318 @@
+/** The addresses of files: of each field that is one, to read it, put it and remove it, and that of uploads. */
+import { lru } from '#base/cache.ts'
+import { type Core, prepareFor } from '#core.ts'
+import { ApiError } from '#errors.ts'
+import { isSigned, serveFile } from '#files/serve.ts'
+import { receiveUpload } from '#files/uploads.ts'
+import { type Reply, writeHeaders } from '#http/reply.ts'
+import { type Http, queryString, readOptionsOf } from '#http/request.ts'
+import { countsFor } from '#http/rows.ts'
+import type { FileRules } from '#model/field.ts'
+import { columnName, type Entities, notFound } from '#model/model.ts'
+import { typeName } from '#model/names.ts'
+import type { JsonSchema, MediaType } from '#model/operation-docs.ts'
+import {
+  anonymous,
+  isByRow,
+  judge,
+  nobody,
+  type Role,
+  type Rule,
+  refusal,
+  type Viewer,
+} from '#model/policy.ts'
+import {
+  type FileField,
+  fileFields,
+  fileFormOf,
+  fileJson,
+  type StoredFile,
+  storedText,
+} from '#model/stored-file.ts'
+import { lifetimeOf } from '#model/version.ts'
+import { type Prepared, readCached } from '#read/read.ts'
+import { oneRow } from '#read/selection.ts'
+import { refuseParameters } from '#rest/query.ts'
+import { type Mount, pathId } from '#rest/represent.ts'
+import type { ExtraRoute } from '#rest/rest.ts'
+import { targetOf } from '#rest/writes.ts'
+import { queryOf } from '#sql/engine.ts'
+import { name, sql } from '#sql/sql.ts'
+import type { Change } from '#write/change.ts'
+import { inBytes } from '#write/claims.ts'
+import { commandOf, permit, type Writing } from '#write/command.ts'
+import { admit, carryOut } from '#write/door.ts'
+import { revisionSteps, targetSteps } from '#write/guard.ts'
+import { commit } from '#write/write.ts'
+
+const binary = { type: 'string', format: 'binary' } as const
+const json = 'application/json'
+
+const formsOf = ({ accept }: FileRules): Readonly<Record<string, MediaType>> =>
+  Object.fromEntries(accept.map(type => [type, { schema: binary }]))
+
+const pixels = { type: ['integer', 'null'] } as const
+const facts = {
+  name: { type: 'string' },
+  type: { type: 'string' },
+  bytes: { type: 'integer', format: 'int64' },
+  width: pixels,
+  height: pixels,
+} as const
+
+/** What an upload is answered with. */
+const uploadSchema: JsonSchema = {
+  type: 'object',
+  required: ['id', ...Object.keys(facts)],
+  properties: { id: { type: 'string' }, ...facts },
+}
+
+const isOpenTo = (core: Core, rule: Rule | undefined): boolean =>
+  rule !== undefined && judge(rule, anonymous, core.model) === 'yes'
+
+/** The names of headers as they are written; the platform has them in small letters. */
+const inCapitals = (header: string): string =>
+  header === 'etag' ? 'ETag' : header.replace(/(?:^|-)[a-z]/g, letter => letter.toUpperCase())
+
+/** A reply of an answer whose body comes from the store. */
+const replyOf = ({ status, headers, body }: Response): Reply => {
+  const named = Object.fromEntries([...headers].map(([key, value]) => [inCapitals(key), value]))
+  const bytes = Number(named['Content-Length'] ?? 0)
+  return { status, headers: named, body: null, ...(body && { stream: { body, bytes } }) }
+}
+
+const storeOf = ({ files }: Core) => {
+  if (!files) throw new Error('there is no store of files')
+  return files.store
+}
+
+const readRoute = ({ entityName, entity, key, field, file }: FileField): ExtraRoute => ({
+  ...lifetimeOf({ ...entity.rest.lifetimes.all, ...lifetimeOf(field) }),
+  method: 'GET',
+  path: `/${entity.plural}/:id/${key}`,
+  described: {
+    rule: entity.policy.enter ?? entity.policy.read,
+    operationId: `get${typeName(entityName)}${typeName(key)}`,
+    summary: `Get the ${key} of a ${entityName}`,
+    parameters: {
+      v: { schema: { type: 'string' }, description: 'The version, as in its address.' },
+      until: { schema: { type: 'string' }, description: 'Of a signed address: its end.' },
+      seal: { schema: { type: 'string' }, description: 'Of a signed address: its seal.' },
+    },
+    forms: formsOf(file),
+    success: { 200: 'The file.', 206: 'A range of it.' },
+    errors: ['RANGE_NOT_SATISFIABLE', 'NOT_FOUND'],
+  },
+  serve: mount => {
+    const { core, edge } = mount
+    const { reader, dialect } = core
+    const { enter, read } = entity.policy
+    const isPublic =
+      [enter ?? read, read, field.readableBy].every(rule => isOpenTo(core, rule)) &&
+      !isByRow(read) &&
+      !isByRow(field.readableBy)
+    const plans = lru<Prepared>(50)
+    const planFor = (role: Role): Prepared =>
+      plans.get(role) ??
+      plans.set(
+        role,
+        prepareFor(
+          core,
+          {
+            encoding: 'rest',
+            roots: [oneRow(entityName, [{ kind: 'field', key, field: key }])],
+          },
+          role,
+        ),
+      )
+    /** The file of whoever has a signed address, which was given to one who may read it. */
+    const signedFile = async (c: Http, id: number, query: URLSearchParams) => {
+      const found = sql`select ${name(columnName(key))} from ${name(entity.table)} where id = ${id}`
+      const [row] = await reader.query(queryOf(found, dialect))
+      const stored = row?.[0] == null ? undefined : (JSON.parse(String(row[0])) as StoredFile)
+      const { path } = c.req
+      if (stored && isSigned(core.cursorKey, path, stored.digest, query, core.now())) return stored
+      throw new ApiError(
+        'FORBIDDEN',
+        'The signed address is over, or of another file: read the row again for a new one',
+      )
+    }
+    return async (c, viewer, named) => {
+      const id = pathId(c, 'id', entityName)
+      const query = new URLSearchParams(queryString(c))
+      let stored: StoredFile | null
+      if (query.has('seal')) stored = await signedFile(c, id, query)
+      else {
+        const text = await readCached(
+          reader,
+          planFor(viewer.role),
+          [viewer.subject ?? viewer.id, id],
+          { by: '', make: ([answer]) => answer?.text ?? 'null' },
+          readOptionsOf(edge, c, viewer),
+        )
+        const row = JSON.parse(text)
+        if (row === null) throw notFound(entityName, id)
+        stored = row[key]
+      }
+      if (stored === null)
+        throw new ApiError('NOT_FOUND', `The ${entityName} ${id} has no ${key} that you may read`)
+      const cache = isPublic ? 'public' : 'private'
+      const reply = replyOf(await serveFile(c.req.raw, { ...stored, cache }, storeOf(core)))
+      const vary = isPublic ? {} : { Vary: 'Authorization' }
+      Object.assign(reply.headers, { 'API-Version': String(named.version) }, vary)
+      return reply
+    }
+  },
+})
+
+/**
+ * Gives a row a file, or none, as the update of one field that it is: once its caller may do that, and its row is there and as
+ * `If-Match` says, which is found out before any byte is received.
+ */
+const change = async <Received extends { readonly id: string }>(
+  mount: Mount,
+  c: Http,
+  caller: Viewer,
+  { entityName: entity, entity: { policy }, key, field }: FileField,
+  receive?: (writing: Writing) => Promise<Received>,
+) => {
+  const { core, edge, style, version } = mount
+  refuseParameters(queryString(c), style)
+  const counts = countsFor(edge, c, caller, core.model.viewers.entity)
+  const writing = await admit(core, caller, [{ does: 'update', entity }], counts)
+  permit(writing, field.settableBy, `set the ${key} of a ${entity}`)
+  const target = targetOf(c, mount, { entity, below: undefined })
+  const steps = [
+    ...targetSteps(writing, target, 'update'),
+    ...revisionSteps(writing, target, policy.update),
+  ]
+  await commit(core, commandOf(writing, { name: `precheck ${key}`, steps }), null, { version })
+  const sent = await receive?.(writing)
+  const read = () => ({ input: { [key]: sent?.id ?? null } })
+  const update: Change = { does: 'update', entity, takesParts: false, target, read }
+  // It may have taken a while.
+  const now = { ...writing, now: core.now() }
+  const done = await carryOut(core, now, update, { counts, reading: null, version })
+  return { done, sent, id: target.id }
+}
+
+const writeRoutes = (of: FileField): readonly ExtraRoute[] => {
+  const { entityName, entity, key, field, file } = of
+  const { policy, rest } = entity
+  const isOffered = rest.writes.some(kind => kind === 'update' || kind === 'replace')
+  const rule = policy.update
+  if (!isOffered || !rule || field.immutable || field.settableBy.kind === 'nobody') return []
+  const common = {
+    ...lifetimeOf({ ...rest.lifetimes.all, ...lifetimeOf(field) }),
+    path: `/${entity.plural}/:id/${key}`,
+  }
+  const errors = ['PRECONDITION_FAILED', 'FORBIDDEN', 'NOT_FOUND']
+  const put: ExtraRoute = {
+    ...common,
+    method: 'PUT',
+    described: {
+      rule,
+      operationId: `put${typeName(entityName)}${typeName(key)}`,
+      summary: `Put the ${key} of a ${entityName}`,
+      description: `At most ${inBytes(file.max)}, recognised by its bytes; its name is that of Content-Disposition.`,
+      body: formsOf(file),
+      forms: { [json]: { schema: { $ref: '#/components/schemas/StoredFile' } } },
+      errors: [...errors, 'STORAGE_FULL', 'REQUEST_TIMEOUT'],
+    },
+    serve: mount => async (c, caller, named) => {
+      const taken = { ...file, field: key }
+      const receive = (writing: Writing) => receiveUpload(mount, writing, c, taken)
+      const { done, sent, id } = await change(mount, c, caller, of, receive)
+      const form = fileFormOf(entity, key, mount.prefix)
+      return {
+        status: 200,
+        headers: {
+          'Content-Type': named.contentType,
+          'Cache-Control': 'no-store',
+          'API-Version': String(named.version),
+          ...writeHeaders(done),
+        },
+        body: sent && form ? fileJson(storedText(sent.file), id, form) : null,
+      }
+    },
+  }
+  const remove: ExtraRoute = {
+    ...common,
+    method: 'DELETE',
+    described: {
+      rule,
+      operationId: `remove${typeName(entityName)}${typeName(key)}`,
+      summary: `Remove the ${key} of a ${entityName}`,
+      errors,
+    },
+    serve: mount => async (c, caller, named) => {
+      const { done } = await change(mount, c, caller, of)
+      const headers = { 'API-Version': String(named.version), ...writeHeaders(done) }
+      return { status: 204, headers, body: null }
+    },
+  }
+  return field.nullable ? [put, remove] : [put]
+}
+
+/** `POST /files`: a file that waits for its row. */
+const uploadRoute = (entities: Entities): ExtraRoute => {
+  const fields = fileFields(entities)
+  const rules = fields.flatMap(({ entity }) => [
+    entity.policy.create ?? nobody,
+    entity.policy.update ?? nobody,
+  ])
+  return {
+    method: 'POST',
+    path: '/files',
+    described: {
+      rule: { kind: 'any of', rules },
+      operationId: 'uploadFile',
+      summary: 'Send a file for a row',
+      description:
+        'The id in the answer is given as the value of a field within 24 hours, once, by the same caller.',
+      body: {
+        'application/octet-stream': { schema: binary },
+        'multipart/form-data': {
+          schema: { type: 'object', required: ['file'], properties: { file: binary } },
+        },
+      },
+      forms: { [json]: { schema: uploadSchema } },
+      success: { 201: 'The upload.' },
+      errors: ['STORAGE_FULL', 'REQUEST_TIMEOUT'],
+    },
+    serve: mount => async (c, viewer, named) => {
+      const { model, dialect } = mount.core
+      refuseParameters(queryString(c), mount.style)
+      const may = (rule: Rule | undefined) =>
+        rule !== undefined && judge(rule, viewer, model) !== 'no'
+      const open = fields.filter(
+        ({ entity: { policy }, field }) =>
+          (may(policy.create) || may(policy.update)) && may(field.settableBy),
+      )
+      if (open.length === 0) throw refusal(viewer, 'send files')
+      const max = Math.max(...open.map(({ file }) => file.max))
+      const taken = { accept: open.flatMap(({ file }) => file.accept), max }
+      const writing = { model, dialect, viewer, now: mount.core.now() }
+      const { id, file, done } = await receiveUpload(mount, writing, c, taken)
+      const { digest: _, ...shown } = file
+      return {
+        status: 201,
+        headers: {
+          'Content-Type': named.contentType,
+          'Cache-Control': 'no-store',
+          'API-Version': String(named.version),
+          ...writeHeaders(done),
+        },
+        body: JSON.stringify({ id, ...shown }),
+      }
+    },
+  }
+}
+
+/** The routes of all files of these entities; none where no field is one. */
+export const fileRoutes = (entities: Entities): readonly ExtraRoute[] => {
+  const fields = fileFields(entities)
+  if (fields.length === 0) return []
+  const shown = fields.filter(({ field }) => field.rest)
+  return [...shown.flatMap(of => [readRoute(of), ...writeRoutes(of)]), uploadRoute(entities)]
+}

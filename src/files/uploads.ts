@@ -1,0 +1,270 @@
+/** Files as they are received: told by their first bytes, passed on to the store as they come, and known to the database before anybody is told of them. */
+import { hash, randomBytes } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { Busboy } from '@fastify/busboy'
+import type { Core } from '#core.ts'
+import { ApiError } from '#errors.ts'
+import { pictureHead, pictureSize } from '#files/picture.ts'
+import { headBytes, safeName, typeOf } from '#files/type.ts'
+import { bodyStream, bodyType } from '#http/body.ts'
+import { type Http, header } from '#http/request.ts'
+import { type StoredFile, storedText } from '#model/stored-file.ts'
+import type { Mount } from '#rest/represent.ts'
+import { type Sql, sql } from '#sql/sql.ts'
+import { accepts, inBytes, ownerOf } from '#write/claims.ts'
+import { commandOf, type GuardedStep, type Writing } from '#write/command.ts'
+import { commit, type Done } from '#write/write.ts'
+
+/** A file on its way, with what its sender says of it. */
+type Incoming = {
+  readonly stream: AsyncIterable<Uint8Array>
+  readonly name: string | undefined
+  readonly type: string | undefined
+}
+
+/** What is taken: the types and the most bytes; and the field that says so, if it is one. */
+type TakenFiles = {
+  readonly accept: readonly string[]
+  readonly max: number
+  readonly field?: string
+}
+
+/** Throws for a file of so many bytes, which its head may announce. */
+const checkSize = (bytes: number, { max, field }: TakenFiles): void => {
+  if (bytes <= max) return
+  const message = `must be at most ${inBytes(max)}`
+  throw new ApiError('PAYLOAD_TOO_LARGE', `The file ${message}`, {
+    ...(field !== undefined && { details: [{ field, message }] }),
+  })
+}
+
+/** The first bytes of a stream, and all of it. */
+const withHead = async (stream: AsyncIterable<Uint8Array>) => {
+  const chunks = stream[Symbol.asyncIterator]()
+  const first: Uint8Array[] = []
+  let size = 0
+  let isOver = false
+  let most = headBytes
+  while (!isOver && size < most) {
+    const next = await chunks.next()
+    if (next.done) isOver = true
+    else {
+      first.push(next.value)
+      size += next.value.length
+      // Pictures alone are looked at further.
+      if (size >= headBytes && /^(?:\xff\xd8\xff|\x89PNG|RIFF|GIF8)/.test(start(first)))
+        most = pictureHead
+    }
+  }
+  const head = first.length === 1 && first[0] ? first[0] : Buffer.concat(first)
+  const all = async function* (): AsyncGenerator<Uint8Array> {
+    try {
+      if (head.length > 0) yield head
+      for (; !isOver; ) {
+        const next = await chunks.next()
+        if (next.done) return
+        yield next.value
+      }
+    } finally {
+      await chunks.return?.()
+    }
+  }
+  return { head, all: all(), end: () => chunks.return?.() }
+}
+
+const start = ([first]: readonly Uint8Array[]): string =>
+  Buffer.from((first ?? new Uint8Array()).subarray(0, 4)).toString('latin1')
+
+const endings: Readonly<Record<string, string>> = { jpeg: 'jpg', plain: 'txt', 'svg+xml': 'svg' }
+
+/** A name for a file that was sent without one. */
+const nameFor = (field: string, type: string): string => {
+  const kind = type.slice(type.indexOf('/') + 1)
+  const ending = endings[kind] ?? (/^[a-z0-9]{2,5}$/.test(kind) ? kind : undefined)
+  return ending === undefined ? field : `${field}.${ending}`
+}
+
+/** How many bytes of one caller may wait for their rows: so many of the largest file that it may send. */
+const waitingFiles = 20
+
+/** The refusal of uploads that would be too many beside those of a caller that wait, and the condition that so many bytes are not. */
+const waiting = (sender: string, { max }: TakenFiles) => {
+  const most = waitingFiles * max
+  return {
+    fits: (bytes: number): Sql =>
+      sql`(select coalesce(sum(bytes), 0) from uploads where sender = ${sender}) + ${bytes} <= ${most}`,
+    refused: () =>
+      new ApiError(
+        'RATE_LIMITED',
+        `Your uploads that no row has yet have ${inBytes(most)} together: give them to rows, or wait until they end after 24 hours`,
+        { retryAfter: 3600 },
+      ),
+  }
+}
+
+/** A file that was received, and waits for its row under this id. */
+export type Upload = { readonly id: string; readonly file: StoredFile; readonly done: Done }
+
+/** Who sends a file, and on what it is received. */
+type Receiving = {
+  readonly core: Core
+  readonly writing: Writing
+  /** The caller, as its share of what is scarce is counted. */
+  readonly sender: string
+  readonly taken: TakenFiles
+}
+
+/** Remembers bytes that are about to get their place, and the upload that they are; from then on no collector of garbage takes them. */
+const keep = ({ core, writing, sender, taken }: Receiving, id: string, file: StoredFile) => {
+  const { most = 0 } = core.files ?? {}
+  const { dialect } = core
+  const { digest, type, bytes } = file
+  const now = core.now()
+  const text = (value: string) => dialect.typed(value, 'text')
+  const whole = (value: number) => dialect.typed(value, 'int')
+  const isThere = sql`exists (select 1 from files where digest = ${digest})`
+  const hasRoom =
+    most === 0
+      ? sql`true`
+      : sql`(${isThere} or (select coalesce(sum(bytes), 0) from files) + ${bytes} <= ${most})`
+  const { fits, refused } = waiting(sender, taken)
+  const steps: readonly GuardedStep[] = [
+    {
+      sql: sql`insert into files (digest, bytes, stored_at)
+        select ${text(digest)}, ${whole(bytes)}, ${whole(now)} where ${hasRoom}
+        on conflict (digest) do update set stored_at = excluded.stored_at returning digest`,
+      refused: () =>
+        new ApiError(
+          'STORAGE_FULL',
+          `There is no room for this file: all files together may have ${inBytes(most)}; try a smaller one, or tell the operator`,
+        ),
+    },
+    {
+      sql: sql`insert into uploads (id, owner, sender, digest, type, stored, bytes, created_at)
+        select ${text(id)}, ${text(ownerOf(writing.viewer))}, ${text(sender)}, ${text(digest)}, ${text(type)},
+          ${text(storedText(file))}, ${whole(bytes)}, ${whole(now)} where ${fits(bytes)} returning id`,
+      refused,
+    },
+  ]
+  return commit(core, commandOf(writing, { name: 'upload a file', steps, text: 'true' }), null)
+}
+
+/**
+ * Receives a file into the store: by its first bytes it is refused with 415 if it is not what it is said to be or not accepted, by its
+ * length with 413. Its bytes are in the store and it waits for its row when it resolves.
+ */
+const receiveFile = async (
+  receiving: Receiving,
+  { stream, name, type: declared }: Incoming,
+): Promise<Upload> => {
+  const { core, taken } = receiving
+  if (!core.files) throw new Error('there is no store of files')
+  const { head, all, end } = await withHead(stream)
+  try {
+    const { accept, field, max } = taken
+    const type = await typeOf(head, name ?? '', declared)
+    if (!accepts(accept, type)) {
+      const message = `must be ${accept.join(' or ')}, and is ${type}`
+      throw new ApiError('UNSUPPORTED_MEDIA_TYPE', `The file ${message}`, {
+        headers: { Accept: accept.join(', ') },
+        ...(field !== undefined && { details: [{ field, message }] }),
+      })
+    }
+    checkSize(head.length, taken)
+    const shown = name ? safeName(name) : nameFor(field ?? 'file', type)
+    const id = `up_${randomBytes(16).toString('base64url')}`
+    let kept: Omit<Upload, 'id'> | undefined
+    await core.files.store.put(all, {
+      bytes: max,
+      signal: new AbortController().signal,
+      arriving: async (digest, bytes) => {
+        const file = { digest, name: shown, type, bytes, ...pictureSize(type, head) }
+        kept = { file, done: await keep(receiving, id, file) }
+      },
+    })
+    if (!kept) throw new Error('the store of files told of no bytes')
+    return { id, ...kept }
+  } finally {
+    await end()
+  }
+}
+
+/** The name in `Content-Disposition` (RFC 6266); undefined where there is none. */
+const nameIn = (disposition = ''): string | undefined => {
+  const [, encoded] = /;\s*filename\*\s*=\s*UTF-8''([^;\s]+)/i.exec(disposition) ?? []
+  try {
+    if (encoded !== undefined) return decodeURIComponent(encoded)
+  } catch {
+    throw new ApiError('MALFORMED_REQUEST', 'The filename* of Content-Disposition is not UTF-8')
+  }
+  const [, quoted, plain] =
+    /;\s*filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s]+))/i.exec(disposition) ?? []
+  // Node reads headers as Latin-1, and browsers write UTF-8.
+  const text = quoted?.replaceAll(/\\(.)/g, '$1') ?? plain
+  return text === undefined ? undefined : Buffer.from(text, 'latin1').toString()
+}
+
+/** What a form may have around its file: other fields are not looked at. */
+const formLimits = { files: 1, fields: 100, fieldSize: 65_536, parts: 101, headerPairs: 100 }
+
+const malformedForm = (why: string, cause?: unknown) =>
+  new ApiError('MALFORMED_REQUEST', `The form ${why}`, { cause })
+
+/** Receives the one file of a `multipart/form-data` body (RFC 7578). */
+const receiveForm = async (receiving: Receiving, c: Http): Promise<Upload> => {
+  const body = Readable.from(bodyStream(c), { objectMode: false })
+  const { promise, resolve, reject } = Promise.withResolvers<Upload>()
+  try {
+    const parser = new Busboy({
+      headers: { 'content-type': header(c, 'content-type') ?? '' },
+      limits: formLimits,
+    })
+    let upload: Promise<Upload> | undefined
+    parser.on('file', (_, stream, name, __, type) => {
+      upload = receiveFile(receiving, { stream, name, type })
+      upload.catch(reject)
+    })
+    for (const event of ['filesLimit', 'fieldsLimit', 'partsLimit'])
+      parser.on(event, () => reject(malformedForm('has more than one file, or too many fields')))
+    parser.on('error', cause =>
+      reject(malformedForm('cannot be read as multipart/form-data', cause)),
+    )
+    parser.on('finish', () =>
+      upload ? upload.then(resolve) : reject(malformedForm('has no file: send one, with its name')),
+    )
+    body.on('error', reject)
+    body.pipe(parser)
+    return await promise
+  } catch (error) {
+    if (error instanceof ApiError) throw error
+    throw malformedForm('cannot be read as multipart/form-data', error)
+  } finally {
+    body.destroy()
+  }
+}
+
+/**
+ * Receives the file of a request of a caller that may send one: its body, or the one file of a form. Throws before the first byte where
+ * its announced length is above the limit, or too much of the caller waits for rows.
+ */
+export const receiveUpload = async (
+  { core, edge }: Pick<Mount, 'core' | 'edge'>,
+  writing: Writing,
+  c: Http,
+  taken: TakenFiles,
+): Promise<Upload> => {
+  const sender = hash('sha256', edge.callerOf(c, writing.viewer))
+  const receiving = { core, writing, sender, taken }
+  const { fits, refused } = waiting(sender, taken)
+  const begin = {
+    name: 'begin an upload',
+    steps: [{ sql: sql`select 1 where ${fits(1)}`, refused }],
+  }
+  const isForm = taken.field === undefined && bodyType(c) === 'multipart/form-data'
+  if (!isForm) checkSize(Number(header(c, 'content-length') ?? 0), taken)
+  await commit(core, commandOf(writing, begin), null)
+  if (isForm) return receiveForm(receiving, c)
+  const name = nameIn(header(c, 'content-disposition'))
+  const sent = { stream: bodyStream(c), name, type: header(c, 'content-type') }
+  return receiveFile(receiving, sent)
+}

@@ -1,0 +1,86 @@
+/** What a row keeps of a file, as JSON in its column: bytes are found by the digest in it, and callers see the rest with an address. */
+
+import type { Entity } from '#model/entity.ts'
+import type { Field, FileRules } from '#model/field.ts'
+
+/** A file of a row; the order of its members is that of the text, which begins with the digest. */
+export type StoredFile = {
+  /** The SHA-256 of its bytes, in hexadecimal. */
+  readonly digest: string
+  readonly name: string
+  readonly type: string
+  readonly bytes: number
+  /** The size of a picture in pixels; null for any other file. */
+  readonly width: number | null
+  readonly height: number | null
+}
+
+/** What callers see of a file, in this order. */
+export const fileMembers = ['name', 'type', 'bytes', 'width', 'height', 'url'] as const
+
+/** How a file is written in an answer: below which address, and which members of it under which keys; all unless it says. */
+export type FileForm = {
+  /** The address of the row up to its id, and what follows this. */
+  readonly before: string
+  readonly after: string
+  readonly members?: readonly (readonly [key: string, member: string])[] | undefined
+}
+
+const start = '{"digest":"'
+const digestEnd = start.length + 64
+const othersFrom = digestEnd + '",'.length
+
+/** How much of the digest the address of a file has. */
+export const versionLength = 12
+
+/** The text that a row keeps of a file. */
+export const storedText = ({ digest, name, type, bytes, width, height }: StoredFile): string =>
+  JSON.stringify({ digest, name, type, bytes, width, height })
+
+/** Whether a value is the text of a stored file, and so no upload that is to become one. */
+export const isStoredFile = (value: unknown): value is string =>
+  typeof value === 'string' && value.startsWith(start)
+
+/** Where the text has the part of the digest that the address has, as SQL counts. */
+export const versionAt = { from: start.length + 1, length: versionLength } as const
+
+/** The JSON of a file for callers, given the id of its row. */
+export const fileJson = (stored: string, id: unknown, form: FileForm): string => {
+  const version = stored.slice(start.length, start.length + versionLength)
+  const url = `"${form.before}${id}${form.after}?v=${version}"`
+  if (!form.members) return `{${stored.slice(othersFrom, -1)},"url":${url}}`
+  const file = JSON.parse(stored)
+  const members = form.members.map(([key, member]) => {
+    const json = member === 'url' ? url : JSON.stringify(file[member] ?? null)
+    return `${JSON.stringify(key)}:${member === '__typename' ? '"StoredFile"' : json}`
+  })
+  return `{${members.join()}}`
+}
+
+/** How a file of an entity's rows is written below a prefix of the REST API; undefined for any other field. */
+export const fileFormOf = (
+  entity: {
+    readonly plural: string
+    readonly fields: Readonly<Record<string, { readonly file: unknown }>>
+  },
+  key: string,
+  prefix: string,
+): FileForm | undefined =>
+  entity.fields[key]?.file ? { before: `${prefix}/${entity.plural}/`, after: `/${key}` } : undefined
+
+/** A field that is a file, with the names by which it is found. */
+export type FileField = {
+  readonly entityName: string
+  readonly entity: Entity
+  readonly key: string
+  readonly field: Field
+  readonly file: FileRules
+}
+
+/** The fields of a model that are files. */
+export const fileFields = (entities: Readonly<Record<string, Entity>>): readonly FileField[] =>
+  Object.entries(entities).flatMap(([entityName, entity]) =>
+    Object.entries(entity.fields).flatMap(([key, field]) =>
+      field.file ? [{ entityName, entity, key, field, file: field.file }] : [],
+    ),
+  )

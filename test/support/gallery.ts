@@ -1,0 +1,139 @@
+/** A content with files: pictures that everybody sees, and applications whose papers are for two. Its migrations are drafted anew each time. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { defineContent } from '#content.ts'
+import { viewer } from '#model/condition.ts'
+import { entity, many, one } from '#model/entity.ts'
+import { created, file, id, reference, revision, text } from '#model/field.ts'
+import { defineModel } from '#model/model.ts'
+import { anyone, defineRoles, self, signedIn, withRole } from '#model/policy.ts'
+import { historyFor } from '../generated/serve.ts'
+
+const roles = defineRoles({
+  names: ['member', 'recruiter', 'admin'],
+  default: 'member',
+  superuser: 'admin',
+})
+
+const rest = {
+  list: true,
+  one: true,
+  writes: ['create', 'update', 'replace', 'delete'],
+  listing: { paging: 'page', limit: 20 },
+} as const
+const graphql = { mutations: ['create', 'update', 'delete'] } as const
+
+const member = entity({
+  table: 'members',
+  plural: 'members',
+  description: 'Somebody who shows pictures.',
+  fields: { id: id(), name: text({ max: 40 }), revision: revision() },
+  policy: { read: anyone, create: signedIn, update: self('id') },
+  rest: { list: true, one: true, listing: { paging: 'page', limit: 20 } },
+})
+
+const picture = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const
+
+const album = entity({
+  table: 'albums',
+  plural: 'albums',
+  description: 'Pictures of one subject.',
+  fields: {
+    id: id(),
+    title: text({ max: 80 }),
+    cover: file({ accept: picture, max: '1 kB', nullable: true }),
+    memberId: reference('member', { initial: 'viewer', settableBy: withRole(roles, 'admin') }),
+    revision: revision(),
+  },
+  relations: {
+    photos: many('photo', 'albumId', { parts: true }),
+    member: one('member', 'memberId'),
+  },
+  policy: { read: anyone, create: signedIn, update: self('memberId'), delete: self('memberId') },
+  rest,
+  graphql,
+  bulk: true,
+})
+
+const photo = entity({
+  table: 'photos',
+  plural: 'photos',
+  description: 'A picture of an album.',
+  fields: {
+    id: id(),
+    image: file({ accept: ['image/*'], max: '1 kB' }),
+    albumId: reference('album', { onDelete: 'cascade' }),
+    revision: revision(),
+  },
+  relations: { album: one('album', 'albumId') },
+  policy: {
+    read: anyone,
+    create: signedIn,
+    update: self('album.memberId'),
+    delete: self('album.memberId'),
+  },
+  rest,
+  graphql,
+})
+
+const application = entity({
+  table: 'applications',
+  plural: 'applications',
+  description: 'An application for a position.',
+  fields: {
+    id: id(),
+    letter: text({ max: 1000 }),
+    cv: file({
+      accept: ['application/pdf'],
+      max: '200 kB',
+      nullable: true,
+      readableBy: [signedIn.where({ memberId: viewer }), withRole(roles, 'recruiter')],
+      settableBy: [signedIn.where({ memberId: viewer })],
+    }),
+    memberId: reference('member', { initial: 'viewer', settableBy: withRole(roles, 'admin') }),
+    createdAt: created(),
+    revision: revision(),
+  },
+  policy: { read: signedIn, create: signedIn, update: signedIn, delete: self('memberId') },
+  rest,
+  graphql,
+})
+
+const entities = defineModel({ member, album, photo, application })
+
+const folder = mkdtempSync(join(tmpdir(), 'duet-gallery-'))
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+for (const engine of ['sqlite', 'postgres'] as const) {
+  mkdirSync(join(folder, engine))
+  const text = historyFor(engine, entities).at(-1)?.text ?? ''
+  writeFileSync(join(folder, engine, '0001-first.sql'), text)
+}
+
+export const gallery = defineContent({
+  entities,
+  viewers: { entity: 'member', roles },
+  migrations: pathToFileURL(`${folder}/`),
+})
+
+/** Rows of three members, of whom the first may do everything, with an album of the second. */
+export const galleryRows = {
+  member: [{ name: 'Ada' }, { name: 'Ben' }, { name: 'Cyd' }],
+  album: [{ title: 'Tables', memberId: 2 }],
+  application: [{ letter: 'Dear', memberId: 2 }],
+}
+
+/** A picture of that size in pixels: a PNG of one colour, and so many bytes that mean nothing. */
+export const png = (width: number, height: number, more = 0): Uint8Array<ArrayBuffer> => {
+  const bytes = Buffer.alloc(57 + more)
+  bytes.write('89504e470d0a1a0a0000000d49484452', 'hex')
+  bytes.writeUInt32BE(width, 16)
+  bytes.writeUInt32BE(height, 20)
+  bytes.write('0802000000', 24, 'hex')
+  bytes.write('IDAT', 37, 'latin1')
+  return new Uint8Array(bytes)
+}
+
+export const pdf = (text: string): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(Buffer.from(`%PDF-1.7\n${text}\n%%EOF\n`))
