@@ -15,9 +15,8 @@ import { text } from 'node:stream/consumers'
 import { before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { mint } from '#auth/token.ts'
-import type { OpenApi } from '#openapi/openapi.ts'
-import { typesOf } from '#openapi/print.ts'
 import { folderOf, plain, type Service, serve, start } from '#test/duet.ts'
+import { typesOf } from '#test/support/typed.ts'
 import { inTime } from '#test/support/wait.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -45,9 +44,8 @@ before(async () => {
   const { settings } = fresh()
   service = await serve(settings)
   token = await mint({ sub: 1, role: 'admin', ttl: 3600 }, settings.DUET_AUTH_SECRET, Date.now())
-  // The types of openapi-typescript are the same, as content/test/openapi/types.test.ts holds, and are slow to make.
   const document = await fetch(`${service.url}/api/v2/openapi.json`)
-  writeFileSync(join(folder, 'duet.d.ts'), typesOf((await document.json()) as OpenApi))
+  writeFileSync(join(folder, 'duet.d.ts'), await typesOf((await document.json()) as object))
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   for (const name of ['patient.ts', 'rest.ts', 'graphql.ts'])

@@ -1,14 +1,41 @@
-/** `duet openapi`, `duet types` and `duet schema`: print what describes the APIs, without a server and without a store. */
+/** `duet openapi` and `duet schema`: print what describes the APIs, without a server and without a store. */
 import { versionPath } from '#base/paths.ts'
 import { readArgs, UsageError } from '#cli/arguments.ts'
 import { loadConfig } from '#config.ts'
 import type { CliCommand, Content } from '#content.ts'
 import { modelFor } from '#serve/store.ts'
 
+/** What fits in a line of this many characters stands in one. */
+const width = 120
+
+const pairsOf = (value: object): readonly (readonly [string, unknown])[] =>
+  Array.isArray(value)
+    ? value.map(item => ['', item] as const)
+    : Object.entries(value).map(([key, item]) => [`${JSON.stringify(key)}: `, item] as const)
+
+const inOneLine = (value: unknown): string => {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const items = pairsOf(value).map(([key, item]) => `${key}${inOneLine(item)}`)
+  if (Array.isArray(value)) return `[${items.join(', ')}]`
+  return items.length === 0 ? '{}' : `{ ${items.join(', ')} }`
+}
+
+/** A JSON value as a text that people read and compare line by line, indented from `margin` on. */
+const printed = (value: unknown, margin = '', before = 0): string => {
+  const line = inOneLine(value)
+  const isLong = margin.length + before + line.length > width
+  if (!isLong || typeof value !== 'object' || value === null) return line
+  const inner = `${margin} `
+  const items = pairsOf(value).map(
+    ([key, item]) => `${inner}${key}${printed(item, inner, key.length + 1)}`,
+  )
+  const [open, close] = Array.isArray(value) ? '[]' : '{}'
+  return `${open}\n${items.join(',\n')}\n${margin}${close}`
+}
+
 /** What describes both APIs, by the names that files of `contract/` have, with the command that prints it. */
 export const documentsOf = async (content: Content, environment: NodeJS.ProcessEnv) => {
   const { openApiOf } = await import('#openapi/openapi.ts')
-  const { printed } = await import('#openapi/print.ts')
   const { deriveSchema, schemaText } = await import('#graphql/schema.ts')
   const model = modelFor(loadConfig(environment, content.settings), content)
   const documents = content.versions.all.map(async number => ({
@@ -57,22 +84,7 @@ clients, documents and tests: duet openapi --version ${newest} > openapi.json. I
 --auth prints that of sign-in, where the content has people.
 A server shows the same documents at ${all.map(version => `${versionPath(version)}/openapi.json`).join(' and ')}, and /auth/openapi.json.`,
   run: async (args, content) => {
-    const { printed } = await import('#openapi/print.ts')
     process.stdout.write(`${printed(await documentNamed(args, content))}\n`)
-  },
-}
-
-/** Prints the types of clients of a version of the REST API. */
-export const types: CliCommand = {
-  help: ({ versions: { oldest, newest } }) => `Usage: duet types [--version ${newest} | --auth]
-
-Prints TypeScript types of a version of the REST API, version ${oldest} unless named: paths, components and operations,
-as openapi-typescript would make them of its document. With openapi-fetch they are a typed client:
-duet types --version ${newest} > api.ts. --auth prints those of sign-in, where the content has people.
-It needs no server and opens no store.`,
-  run: async (args, content) => {
-    const { typesOf } = await import('#openapi/print.ts')
-    process.stdout.write(typesOf(await documentNamed(args, content)))
   },
 }
 

@@ -19,10 +19,6 @@ const commands: Readonly<Record<string, ListedCommand>> = {
     about: 'print the OpenAPI document of the REST API',
     load: async () => (await import('#cli/documents.ts')).openapi,
   },
-  types: {
-    about: 'print TypeScript types for clients of the REST API',
-    load: async () => (await import('#cli/documents.ts')).types,
-  },
   token: { about: 'make a token', load: () => import('#cli/token.ts') },
   import: { about: 'read rows from NDJSON or CSV', load: () => import('#cli/import.ts') },
   export: { about: 'write rows as NDJSON or CSV', load: () => import('#cli/export.ts') },

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { openApiOf } from '#openapi/openapi.ts'
-import { typesOf } from '#openapi/print.ts'
+import { typesOf } from '#test/support/typed.ts'
 import recipes from '../../examples/recipes/duet.config.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -63,7 +63,10 @@ const wrong: Readonly<Record<string, readonly [right: string, wrong: string]>> =
 
 test('a program against the types of a document compiles, and with a typo it does not', async () => {
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
-  writeFileSync(join(folder, 'rest.ts'), typesOf(await openApiOf(recipes, recipes.versions.newest)))
+  writeFileSync(
+    join(folder, 'rest.ts'),
+    await typesOf(await openApiOf(recipes, recipes.versions.newest)),
+  )
   const files = new Map([['right.ts', program]])
   for (const [at, [from, to]] of Object.values(wrong).entries()) {
     assert.equal(program.split(from).length, 2, from)

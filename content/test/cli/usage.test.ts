@@ -24,7 +24,6 @@ const commands = [
   'seed',
   'schema',
   'openapi',
-  'types',
   'token',
   'import',
   'export',

@@ -1,8 +1,7 @@
-/** The types of clients: the same as openapi-typescript makes of the documents, and enough for openapi-fetch. */
+/** The types that openapi-typescript makes of the documents are enough for openapi-fetch, with those of docs/clients.md for clients that choose no members. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { registerHooks } from 'node:module'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -10,13 +9,7 @@ import content from '#content/duet.config.ts'
 import { versions } from '#content/versions.ts'
 import { openApiOf } from '#openapi/openapi.ts'
 import { authDocument } from '#openapi/people.ts'
-import { typesOf } from '#openapi/print.ts'
-
-// openapi-typescript writes with the compiler of TypeScript 5, which TypeScript 7 has not.
-registerHooks({
-  resolve: (specifier, context, next) =>
-    next(specifier === 'typescript' ? '@ts-morph/common/dist/typescript.js' : specifier, context),
-})
+import { typesOf } from '#test/support/typed.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const cache = join(root, 'node_modules/.cache')
@@ -42,51 +35,22 @@ const told = (name: string): string => {
   return stdout
 }
 
-/** The documents of the versions and of sign-in, by what their files are called. */
-const names = [...versions.all.map(String), 'Auth']
-const documents = async () => [
-  ...(await Promise.all(
-    versions.all.map(
-      async version => [String(version), await openApiOf(content, version)] as const,
-    ),
-  )),
-  ['Auth', authDocument(content.title)] as const,
-]
-
 before(async () => {
-  const { default: make, astToString } = await import('openapi-typescript')
   write('package.json', '{"type":"module"}')
-  for (const [name, document] of await documents()) {
-    write(`own${name}.ts`, typesOf(document))
-    write(`made${name}.ts`, astToString(await make(JSON.stringify(document))))
-  }
-})
-
-const sameTypes = `
-type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false
-export const check = <A, B>(_: Same<A, B>) => {}
-`
-
-test('they are assignable to what openapi-typescript makes, and the other way round', () => {
-  const imports = names.flatMap(name => [
-    `import type * as own${name} from './own${name}.ts'`,
-    `import type * as made${name} from './made${name}.ts'`,
-  ])
-  const checks = names.flatMap(name =>
-    ['paths', 'components', 'operations'].map(
-      part => `check<own${name}.${part}, made${name}.${part}>(true)`,
-    ),
-  )
-  const different = '// @ts-expect-error: versions differ.\ncheck<own1.paths, own2.paths>(true)'
-  write('same.ts', [...imports, sameTypes, ...checks, different].join('\n'))
-  assert.equal(told('same.ts'), '')
+  const document = await openApiOf(content, versions.newest)
+  write('duet.d.ts', await typesOf(document))
+  const page = readFileSync(join(root, 'docs/clients.md'), 'utf8')
+  const [, whole = ''] = /Save this as `whole\.ts`.*?```ts\n(.*?)```/s.exec(page) ?? []
+  write('whole.ts', whole)
+  write('auth.d.ts', await typesOf(authDocument(content.title)))
 })
 
 test('with openapi-fetch they type paths, parameters, bodies and answers', () => {
   write(
     'client.ts',
     `import createClient from 'openapi-fetch'
-import type { components, paths, Whole, WholePaths } from './own2.ts'
+import type { components, paths } from './duet.d.ts'
+import type { Whole, WholePaths } from './whole.ts'
 const client = createClient<paths>({
   baseUrl: 'http://localhost:3000/api/v2',
   querySerializer: { array: { style: 'form', explode: false } },
@@ -138,7 +102,7 @@ test('so do those of sign-in', () => {
   write(
     'sign-in.ts',
     `import createClient from 'openapi-fetch'
-import type { paths } from './ownAuth.ts'
+import type { paths } from './auth.d.ts'
 const auth = createClient<paths>({ baseUrl: 'http://localhost:3000/auth' })
 await auth.POST('/email-otp/send-verification-otp', { body: { email: 'a@example.org', type: 'sign-in' } })
 const { data, error } = await auth.POST('/sign-in/email-otp', { body: { email: 'a@example.org', otp: '12345678' } })
