@@ -3,9 +3,10 @@ import { useDataProvider, useNotify, useRefresh } from 'ra-core'
 import { useState } from 'react'
 import { faultsOf } from './api.ts'
 import type { DuetProvider } from './data-provider.ts'
-import { type Action, type Entity, titleOf } from './model.ts'
+import { type Action, type Entity, type Row, titleOf } from './model.ts'
 import { isNumber } from './show.tsx'
 import { Button, Dialog } from './ui.tsx'
+import { t } from './words.ts'
 
 export const ActionRunner = ({
   entity,
@@ -16,7 +17,7 @@ export const ActionRunner = ({
 }: {
   entity: Entity
   action: Action
-  row: any
+  row: Row
   onClose: () => void
   onDone?: () => void
 }) => {
@@ -40,8 +41,8 @@ export const ActionRunner = ({
           )
         : undefined
     try {
-      await provider.act(entity.name, action, row.id, body, row._etag)
-      notify(`${action.label}: done`, { type: 'success' })
+      await provider.act(action, row, body)
+      notify(t('{label}: done', { label: action.label }), { type: 'success' })
       onClose()
       onDone?.()
       refresh()
@@ -66,7 +67,7 @@ export const ActionRunner = ({
         <p>
           {entity.label}: <strong>{titleOf(entity, row)}</strong>
         </p>
-        {action.input.map(({ name, label, of, kind }) => (
+        {action.input.map(({ name, label, of, ...field }) => (
           <label key={name}>
             {label}
             {of ? (
@@ -82,7 +83,7 @@ export const ActionRunner = ({
             ) : (
               <input
                 className="input"
-                type={isNumber({ kind } as never) ? 'number' : 'text'}
+                type={isNumber(field) ? 'number' : 'text'}
                 step="any"
                 onChange={event => setValues({ ...values, [name]: event.target.value })}
               />
@@ -97,7 +98,7 @@ export const ActionRunner = ({
         )}
         <div className="dialog-actions">
           <Button tone="quiet" onClick={onClose}>
-            Cancel
+            {t('Cancel')}
           </Button>
           <Button type="submit" tone={action.danger ? 'danger' : 'main'} disabled={busy}>
             {action.label}

@@ -3,7 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { useDataProvider, useGetMany } from 'ra-core'
 import { Bars } from './chart.tsx'
 import type { DuetProvider } from './data-provider.ts'
-import { type Entity, type Field, titleOf, useModel } from './model.ts'
+import { type Entity, type Field, type Row, titleOf, useModel } from './model.ts'
+import { lower, t } from './words.ts'
 
 const Count = ({ entity }: { entity: Entity }) => {
   const provider = useDataProvider<DuetProvider>()
@@ -49,7 +50,7 @@ const groupsOf = ({ fields, charts }: Entity): Group[] => {
     return {
       by,
       ...(summed && { sum: summed.name }),
-      label: `${summed ? `${summed.label}, ` : ''}${isTime ? 'by month' : `by ${field.label.toLowerCase()}`}`,
+      label: `${summed ? `${summed.label}, ` : ''}${isTime ? t('by month') : t('by {label}', { label: lower(field.label) })}`,
       ...(field.to !== undefined && { to: field.to }),
       params: {
         group: by,
@@ -64,23 +65,26 @@ const groupsOf = ({ fields, charts }: Entity): Group[] => {
 
 const Chart = ({ entity, group }: { entity: Entity; group: Group }) => {
   const provider = useDataProvider<DuetProvider>()
-  const { data } = useQuery<any[]>({
+  const { data } = useQuery({
     queryKey: ['sums', entity.name, group],
     queryFn: () => provider.sums(entity.name, group.params),
   })
   const isTime = group.by.endsWith('Month')
-  const ids = group.to === undefined ? [] : (data ?? []).flatMap(row => row[group.by] ?? [])
-  const { data: named } = useGetMany(group.to ?? '', { ids }, { enabled: ids.length > 0 })
+  const ids =
+    group.to === undefined
+      ? []
+      : (data ?? []).map(row => Number(row[group.by])).filter(id => id > 0)
+  const { data: named } = useGetMany<Row>(group.to ?? '', { ids }, { enabled: ids.length > 0 })
   const target = useModel().entities.find(({ name }) => name === group.to)
   const wordsOf = (value: unknown) =>
     value === null || value === undefined
       ? '–'
       : group.to === undefined
         ? String(value)
-        : titleOf(target, named?.find(({ id }) => id === value) ?? { id: value })
+        : titleOf(target, named?.find(({ id }) => id === value) ?? { id: Number(value) })
   const rows = (isTime ? [...(data ?? [])].reverse() : (data ?? [])).map(row => ({
     label: wordsOf(row[group.by]),
-    value: Number((group.sum === undefined ? row.count : row.sum[group.sum]) ?? 0),
+    value: Number((group.sum === undefined ? row.count : row.sum?.[group.sum]) ?? 0),
   }))
   return (
     <section className="card">
@@ -90,7 +94,7 @@ const Chart = ({ entity, group }: { entity: Entity; group: Group }) => {
       {data === undefined ? (
         <p className="muted">…</p>
       ) : rows.length === 0 ? (
-        <p className="muted">Nothing yet.</p>
+        <p className="muted">{t('Nothing yet.')}</p>
       ) : (
         <Bars title={`${entity.labels} ${group.label}`} rows={rows} />
       )}

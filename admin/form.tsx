@@ -1,4 +1,4 @@
-/** Making and changing a row with its parts; faults of the service beside their fields; what others changed meanwhile is merged. */
+/** Making and changing a row with its nested rows; faults of the service beside their fields; what others changed meanwhile is merged. */
 
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import {
@@ -8,36 +8,43 @@ import {
   RecordContextProvider,
   useDataProvider,
   useEditContext,
+  useGetList,
   useNavigate,
   useNotify,
+  useStore,
 } from 'ra-core'
-import { type ReactNode, useEffect, useState } from 'react'
+import { type MutableRefObject, useEffect, useRef, useState } from 'react'
 import { useFieldArray, useFormContext, useFormState } from 'react-hook-form'
+import { useBlocker, useLocation, useParams } from 'react-router'
 import { ActionRunner } from './actions.tsx'
 import { faultsOf } from './api.ts'
-import { type DuetProvider, placeOf } from './data-provider.ts'
+import { type Mode, membersOf, merged, placeOf, type Side, same, saveOver } from './changes.ts'
+import type { DuetProvider, Filter } from './data-provider.ts'
 import { Input, LinksInput } from './inputs.tsx'
-import { conflictsOf, MergeDialog, merged } from './merge.tsx'
+import { MergeDialog } from './merge.tsx'
 import {
   type Action,
   type Entity,
   entityNamed,
+  orderOf,
   type Relation,
+  type Row,
   titleOf,
   useEntity,
   useModel,
 } from './model.ts'
 import { Value } from './show.tsx'
 import { Button, Dialog, Icon, Menu } from './ui.tsx'
+import { lower, t } from './words.ts'
 
 /** The rows that belong to this one, changed with it in one save. */
-const Parts = ({
+const Nested = ({
   relation,
   mode,
   disabled,
 }: {
   relation: Relation
-  mode: 'create' | 'update'
+  mode: Mode
   disabled: boolean
 }) => {
   const to = entityNamed(useModel(), relation.to)
@@ -48,7 +55,7 @@ const Parts = ({
     remove,
   } = useFieldArray({ control, name: relation.name, keyName: '_key' })
   if (!to) return null
-  const words = relation.words?.[mode] ?? []
+  const words = relation.may?.[mode] ?? []
   const columns = to.fields.filter(({ set, name }) => set !== 'never' && name !== relation.by)
   return (
     <fieldset className="parts" disabled={disabled}>
@@ -68,37 +75,40 @@ const Parts = ({
                 </th>
               ))}
               <th scope="col">
-                <span className="hidden">Remove</span>
+                <span className="hidden">{t('Remove')}</span>
               </th>
             </tr>
           </thead>
           <tbody>
-            {rows.map((row: any, at) => (
-              <tr key={row._key}>
-                {columns.map(field => (
-                  <td key={field.name} data-label={field.label}>
-                    <Input
-                      field={field}
-                      source={`${relation.name}.${at}.${field.name}`}
-                      bare
-                      disabled={row.id !== undefined && !words.includes('update')}
-                    />
+            {rows.map((row, at) => {
+              const isNew = (row as Partial<Row>).id === undefined
+              return (
+                <tr key={row._key}>
+                  {columns.map(field => (
+                    <td key={field.name} data-label={field.label}>
+                      <Input
+                        field={field}
+                        source={`${relation.name}.${at}.${field.name}`}
+                        bare
+                        disabled={!isNew && !words.includes('update')}
+                      />
+                    </td>
+                  ))}
+                  <td>
+                    {(isNew || words.includes('delete')) && (
+                      <Button
+                        tone="quiet"
+                        className="icon"
+                        aria-label={t('Remove {label}', { label: `${to.label} ${at + 1}` })}
+                        onClick={() => remove(at)}
+                      >
+                        <Icon name="trash" />
+                      </Button>
+                    )}
                   </td>
-                ))}
-                <td>
-                  {(row.id === undefined || words.includes('delete')) && (
-                    <Button
-                      tone="quiet"
-                      className="icon"
-                      aria-label={`Remove ${to.label.toLowerCase()} ${at + 1}`}
-                      onClick={() => remove(at)}
-                    >
-                      <Icon name="trash" />
-                    </Button>
-                  )}
-                </td>
-              </tr>
-            ))}
+                </tr>
+              )
+            })}
           </tbody>
         </table>
       )}
@@ -109,96 +119,118 @@ const Parts = ({
           }
         >
           <Icon name="plus" />
-          Add {to.label.toLowerCase()}
+          {t('Add: {label}', { label: to.label })}
         </Button>
       )}
     </fieldset>
   )
 }
 
-const Fields = ({
-  entity,
-  mode,
-  disabled,
-}: {
-  entity: Entity
-  mode: 'create' | 'update'
-  disabled: boolean
-}) => {
+const wideKinds = ['text', 'slug', 'long', 'json', 'list', 'uri']
+
+const Fields = ({ entity, mode }: { entity: Entity; mode: Mode }) => {
   const given = entity.fields.filter(
     ({ set }) => set === 'always' || (set === 'create' && mode === 'create'),
   )
-  const wide = given.filter(({ kind, place }) =>
-    place ? place === 'main' : ['text', 'slug', 'long', 'json', 'list', 'uri'].includes(kind),
-  )
-  const short = given.filter(field => !wide.includes(field))
+  const isWide = ({ kind, place }: Entity['fields'][number]) =>
+    place ? place === 'main' : wideKinds.includes(kind)
+  const written = entity.relations.filter(({ may }) => (may?.[mode].length ?? 0) > 0)
   return (
     <div className="fields">
       <div className="body">
-        {wide.map(field => (
-          <Input key={field.name} field={field} disabled={disabled} />
+        {given.filter(isWide).map(field => (
+          <Input key={field.name} field={field} />
         ))}
         {entity.relations
-          .filter(({ kind }) => kind === 'parts')
+          .filter(({ kind }) => kind === 'nested')
           .map(relation => (
-            <Parts key={relation.name} relation={relation} mode={mode} disabled={disabled} />
+            <Nested
+              key={relation.name}
+              relation={relation}
+              mode={mode}
+              disabled={!written.includes(relation)}
+            />
           ))}
       </div>
       <div className="side">
-        {short.map(field => (
-          <Input key={field.name} field={field} disabled={disabled} />
-        ))}
-        {entity.relations
-          .filter(({ kind, words }) => kind === 'links' && (words?.[mode].length ?? 0) > 0)
+        {given
+          .filter(field => !isWide(field))
+          .map(field => (
+            <Input key={field.name} field={field} />
+          ))}
+        {written
+          .filter(({ kind }) => kind === 'links')
           .map(({ name, label, to }) => (
-            <LinksInput key={name} source={name} label={label} to={to} disabled={disabled} />
+            <LinksInput key={name} source={name} label={label} to={to} />
           ))}
       </div>
     </div>
   )
 }
 
+/** Asks before what was typed is lost: by a link or the back key here, by the browser where the page itself is left. */
+const Leaving = ({ isFree }: { isFree: MutableRefObject<boolean> }) => {
+  const blocker = useBlocker(() => !isFree.current)
+  useEffect(() => {
+    const leave = (event: BeforeUnloadEvent) => {
+      if (!isFree.current) event.preventDefault()
+    }
+    addEventListener('beforeunload', leave)
+    return () => removeEventListener('beforeunload', leave)
+  }, [isFree])
+  if (blocker.state !== 'blocked') return null
+  return (
+    <Dialog title={t('Leave without saving?')} onClose={() => blocker.reset()}>
+      <p>{t('What you typed is not saved.')}</p>
+      <div className="dialog-actions">
+        <Button tone="quiet" onClick={() => blocker.reset()}>
+          {t('Stay')}
+        </Button>
+        <Button tone="danger" onClick={() => blocker.proceed()}>
+          {t('Leave')}
+        </Button>
+      </div>
+    </Dialog>
+  )
+}
+
 /** Saves with Ctrl-S too, and says whether there is anything to save. */
 const SaveBar = ({
-  children,
   label,
-  forced = false,
+  isForced = false,
+  isFree,
+  onChanged,
 }: {
-  children?: ReactNode
   label: string
-  forced?: boolean
+  isForced?: boolean
+  isFree: MutableRefObject<boolean>
+  onChanged?: (isChanged: boolean) => void
 }) => {
-  const { isDirty: isTyped, isSubmitting } = useFormState()
+  const { isDirty, isSubmitting } = useFormState()
   // Values that a merge gave are not what the form calls dirty.
-  const isDirty = isTyped || forced
+  const isChanged = isDirty || isForced
+  useEffect(() => onChanged?.(isChanged), [isChanged, onChanged])
   useEffect(() => {
     const save = (event: KeyboardEvent) => {
       if (event.key !== 's' || !(event.ctrlKey || event.metaKey)) return
       event.preventDefault()
       document.querySelector<HTMLFormElement>('form.record')?.requestSubmit()
     }
-    const leave = (event: BeforeUnloadEvent) => {
-      if (isDirty && !isSubmitting) event.preventDefault()
-    }
     addEventListener('keydown', save)
-    addEventListener('beforeunload', leave)
-    return () => {
-      removeEventListener('keydown', save)
-      removeEventListener('beforeunload', leave)
-    }
-  }, [isDirty, isSubmitting])
+    return () => removeEventListener('keydown', save)
+  }, [])
   return (
     <div className="save-bar">
-      {children}
+      {isChanged && <Leaving isFree={isFree} />}
       <span className="muted" role="status">
-        {isSubmitting ? 'Saving…' : isDirty ? 'Not saved' : ''}
+        {isSubmitting ? t('Saving…') : isChanged ? t('Not saved') : ''}
       </span>
       <Button
         type="submit"
         tone="main"
-        aria-disabled={isSubmitting || !isDirty}
+        aria-disabled={isSubmitting || !isChanged}
         onClick={event => {
-          if (isSubmitting || !isDirty) event.preventDefault()
+          if (isSubmitting || !isChanged) event.preventDefault()
         }}
       >
         {label}
@@ -208,14 +240,20 @@ const SaveBar = ({
   )
 }
 
+type Errors = { [member: string]: string | Errors }
+
 /** The faults of a refusal by the places of the form; those without a place are said at its top. */
-const errorsOf = (error: unknown, entity: Entity, mine: any, base: any) => {
+const errorsOf = (
+  error: unknown,
+  entity: Entity,
+  mine: Partial<Row>,
+  base: Partial<Row>,
+): Errors => {
   const faults = faultsOf(error)
-  if (faults.length === 0) return { root: { serverError: (error as Error).message } }
+  if (faults.length === 0) return { root: { refusal: (error as Error).message } }
   const known = (name: string) =>
-    entity.fields.some(field => field.name === name) ||
-    entity.relations.some(relation => relation.name === name)
-  const errors: any = {}
+    [...entity.fields, ...entity.relations].some(member => member.name === name)
+  const errors: Errors = {}
   const rest: string[] = []
   for (const { field, message } of faults) {
     const path = placeOf(field, mine, base).split('.')
@@ -224,26 +262,39 @@ const errorsOf = (error: unknown, entity: Entity, mine: any, base: any) => {
       continue
     }
     let at = errors
-    for (const key of path.slice(0, -1)) at = at[key] ??= {}
+    for (const key of path.slice(0, -1)) {
+      const below = at[key]
+      const inner = typeof below === 'object' ? below : {}
+      at[key] = inner
+      at = inner
+    }
     at[path.at(-1) ?? ''] = message
   }
-  if (rest.length) errors.root = { serverError: rest.join('; ') }
+  if (rest.length) errors.root = { refusal: rest.join('; ') }
   return errors
 }
 
 const FormFault = () => {
   const { errors } = useFormState()
-  const message = (errors.root as any)?.serverError?.message
+  const root = errors.root as { refusal?: { message?: string } } | undefined
+  const message = root?.refusal?.message
   return message ? (
     <p className="fault box" role="alert">
-      {String(message)}
+      {message}
     </p>
   ) : null
 }
 
-/** Sets values that a merge gave, so that the form knows that they are not saved. */
-const Merged = ({ values }: { values: Record<string, unknown> | undefined }) => {
-  const { setValue } = useFormContext()
+/** Sets values that a merge gave, so that the form knows that they are not saved; and tells what is typed now. */
+const Merged = ({
+  values,
+  typed,
+}: {
+  values: Record<string, unknown> | undefined
+  typed: MutableRefObject<() => Partial<Row>>
+}) => {
+  const { setValue, getValues } = useFormContext()
+  typed.current = getValues
   useEffect(() => {
     // After the reset with which ra-core's form begins, in an effect of the parent.
     const timer = setTimeout(() => {
@@ -255,29 +306,24 @@ const Merged = ({ values }: { values: Record<string, unknown> | undefined }) => 
   return null
 }
 
-const Related = ({ relation, row }: { relation: Relation; row: any }) => {
+const Related = ({ relation, row }: { relation: Relation; row: Row }) => {
   const to = entityNamed(useModel(), relation.to)
   const provider = useDataProvider<DuetProvider>()
+  const path = relation.path?.replace('{id}', String(row.id))
   const { data } = useQuery({
-    queryKey: ['related', relation.path, row.id],
-    enabled: Boolean(to && relation.path),
-    queryFn: () =>
-      provider.getManyReference(relation.to, {
-        target: relation.by,
-        id: row.id,
-        pagination: { page: 1, perPage: 5 },
-        sort: { field: 'id', order: 'DESC' },
-        filter: {},
-        meta: { path: relation.path },
-      }),
+    queryKey: ['related', path],
+    enabled: Boolean(to && path),
+    queryFn: () => provider.below(relation.to, path ?? '', 5),
   })
-  const rows: any[] = relation.embedded ? (row[relation.name] ?? []) : (data?.data ?? [])
-  if (!to && !relation.embedded) return null
+  const embedded = relation.embedded ? ((row[relation.name] ?? []) as Partial<Row>[]) : undefined
+  const rows = embedded ?? data?.data ?? []
+  if (!to && !embedded) return null
+  const isMore = data?.pageInfo?.hasNextPage || (data?.total ?? 0) > 5
   return (
     <section className="related">
       <h2>{relation.label}</h2>
       {rows.length === 0 ? (
-        <p className="muted">None.</p>
+        <p className="muted">{t('None.')}</p>
       ) : (
         <ul>
           {rows.map((one, at) => (
@@ -294,147 +340,242 @@ const Related = ({ relation, row }: { relation: Relation; row: any }) => {
           ))}
         </ul>
       )}
-      {(data as any)?.pageInfo?.hasNextPage || (data?.total ?? 0) > 5 ? (
-        <p className="muted">and more</p>
-      ) : null}
+      {isMore ? <p className="muted">{t('and more')}</p> : null}
     </section>
   )
 }
 
+type Listing = {
+  page: number
+  perPage: number
+  sort: string
+  order: 'ASC' | 'DESC'
+  filter: Filter
+}
+
+/** The rows before and after this one in the list that its viewer came from, over its pages too. */
+const Neighbours = ({ entity, id }: { entity: Entity; id: number }) => {
+  const [stored, setStored] = useStore<Partial<Listing>>(`${entity.name}.listParams`, {})
+  const navigate = useNavigate()
+  const usual = orderOf(entity)
+  const { page = 1, perPage = 25, sort = usual.field, order = usual.order, filter = {} } = stored
+  const pageOf = (number: number) => ({
+    pagination: { page: number, perPage },
+    sort: { field: sort, order },
+    filter,
+  })
+  const isListed = entity.may.list !== 'no'
+  const here = useGetList<Row>(entity.name, pageOf(page), { enabled: isListed })
+  const rows = here.data ?? []
+  const at = rows.findIndex(row => row.id === id)
+  const isFirst = at === 0 && page > 1
+  const isLast = at === rows.length - 1 && rows.length === perPage
+  const before = useGetList<Row>(entity.name, pageOf(page - 1), { enabled: isListed && isFirst })
+  const after = useGetList<Row>(entity.name, pageOf(page + 1), { enabled: isListed && isLast })
+  if (at < 0) return null
+  const to = (row: Row | undefined, number: number) =>
+    row && {
+      go: () => {
+        if (number !== page) setStored({ ...stored, page: number })
+        navigate(`/${entity.name}/${row.id}`)
+      },
+    }
+  const back = isFirst ? to(before.data?.at(-1), page - 1) : to(rows[at - 1], page)
+  const forth = isLast ? to(after.data?.[0], page + 1) : to(rows[at + 1], page)
+  return (
+    <>
+      <Button
+        tone="quiet"
+        className="icon"
+        aria-label={t('Previous row')}
+        aria-disabled={!back}
+        onClick={back?.go}
+      >
+        <Icon name="up" />
+      </Button>
+      <Button
+        tone="quiet"
+        className="icon"
+        aria-label={t('Next row')}
+        aria-disabled={!forth}
+        onClick={forth?.go}
+      >
+        <Icon name="down" />
+      </Button>
+    </>
+  )
+}
+
+const Deletion = ({
+  entity,
+  row,
+  onClose,
+  onGone,
+  onKept,
+}: {
+  entity: Entity
+  row: Row
+  onClose: () => void
+  onGone: () => void
+  onKept: () => Promise<void>
+}) => {
+  const provider = useDataProvider<DuetProvider>()
+  const notify = useNotify()
+  const remove = async () => {
+    try {
+      await provider.remove(entity.name, row)
+      onGone()
+    } catch (error) {
+      onClose()
+      const { status, message } = error as Error & { status?: number }
+      const isOutdated = status === 412
+      notify(
+        isOutdated
+          ? t('Somebody changed it meanwhile: look at it again before you delete it.')
+          : message,
+        { type: 'error' },
+      )
+      if (isOutdated) await onKept()
+    }
+  }
+  return (
+    <Dialog title={t('Delete {label}?', { label: titleOf(entity, row) })} onClose={onClose}>
+      <p>{t('This cannot be undone. What belongs to it goes too.')}</p>
+      <div className="dialog-actions">
+        <Button tone="danger" onClick={remove}>
+          {t('Delete')}
+        </Button>
+      </div>
+    </Dialog>
+  )
+}
+
 const EditBody = ({ entity }: { entity: Entity }) => {
-  const { record, isPending, error } = useEditContext()
-  const [base, setBase] = useState<any>()
-  const [clash, setClash] = useState<{ mine: any; theirs: any }>()
+  const { record, isPending, error } = useEditContext<Row>()
+  const [base, setBase] = useState<Row>()
+  const [clash, setClash] = useState<{ mine: Partial<Row>; theirs: Row }>()
   const [chosen, setChosen] = useState<Record<string, unknown>>()
   const [acting, setActing] = useState<Action>()
   const [deleting, setDeleting] = useState(false)
+  const [isChanged, setChanged] = useState(false)
+  const isFree = useRef(false)
+  const typed = useRef((): Partial<Row> => ({}))
   const provider = useDataProvider<DuetProvider>()
   const notify = useNotify()
   const navigate = useNavigate()
   const client = useQueryClient()
-  const current = base?.id === record?.id && base ? base : record
+  const current = base && base.id === record?.id ? base : record
   const { data: may } = useQuery({
     queryKey: ['may', entity.name, [record?.id], current?._etag],
-    queryFn: () => provider.may(entity.name, [record?.id]),
+    queryFn: () => provider.may(entity.name, record ? [record.id] : []),
     enabled: record !== undefined,
     placeholderData: before => before,
   })
   if (error)
     return (
       <div className="empty" role="alert">
-        <h1>Not found</h1>
+        <h1>{t('Not found')}</h1>
         <p>
-          {(error as Error).message} <a href={`#/${entity.name}`}>Back to the list</a>
+          {error.message} <a href={`#/${entity.name}`}>{t('Back to the list')}</a>
         </p>
       </div>
     )
-  // A row that a list left here lacks its parts, its links and its ETag.
+  // A row that a list left here lacks its nested rows, its links and its ETag.
   if (isPending || !current || !('_etag' in current))
     return (
       <div className="loading" role="status">
-        Loading…
+        {t('Loading…')}
       </div>
     )
+  const { name } = entity
   const words = may?.[current.id] ?? []
   const mayUpdate = entity.may.update !== 'no' && words.includes('update')
-  const reload = async () => setBase((await provider.getOne(entity.name, { id: current.id })).data)
-  const save = async (mine: any) => {
-    try {
-      const { data } = await provider.update(entity.name, {
-        id: current.id,
-        data: mine,
-        previousData: current,
-      })
-      setChosen(undefined)
-      setBase(data)
-      client.invalidateQueries({ queryKey: [entity.name, 'getList'] })
-      notify('Saved', { type: 'success' })
-    } catch (error: any) {
-      if (error.status !== 412) return errorsOf(error, entity, mine, current)
-      const { data: theirs } = await provider.getOne(entity.name, { id: current.id })
-      // What only one side changed needs nobody's choice.
-      if (conflictsOf(entity, current, mine, theirs).length === 0) {
-        const both = merged(entity, current, mine, theirs, {})
-        try {
-          const { data } = await provider.update(entity.name, {
-            id: current.id,
-            data: both,
-            previousData: theirs,
-          })
-          setBase(data)
-          notify('Saved, with what others changed meanwhile', { type: 'success' })
-          return undefined
-        } catch (again: any) {
-          if (again.status !== 412) return errorsOf(again, entity, both, theirs)
-        }
-      }
-      setClash({ mine, theirs })
+  const mayDelete = entity.may.delete !== 'no' && words.includes('delete')
+  const read = () => provider.whole(name, current.id)
+  const reload = async () => setBase(await read())
+  const save = async (mine: Partial<Row>) => {
+    const write = (base: Row, mine: Partial<Row>) => provider.save(name, base, mine)
+    const saved = await saveOver(entity, current, mine, write, read)
+    if (saved.kind === 'failed') return errorsOf(saved.error, entity, saved.mine, saved.base)
+    if (saved.kind === 'clash') {
+      setClash({ mine, theirs: saved.theirs })
+      return undefined
     }
+    // What was typed while it was saved stays, too.
+    const now = typed.current()
+    const since = membersOf(entity).filter(({ name }) => !same(now[name], mine[name]))
+    setChosen(Object.fromEntries(since.map(({ name }) => [name, now[name]])))
+    setBase(saved.row)
+    client.invalidateQueries({ queryKey: [name, 'getList'] })
+    notify(saved.isMerged ? t('Saved, with what others changed meanwhile') : t('Saved'), {
+      type: 'success',
+    })
     return undefined
   }
-  const remove = async () => {
-    try {
-      await provider.delete(entity.name, { id: current.id, previousData: current })
-      client.invalidateQueries({ queryKey: [entity.name] })
-      notify('Deleted', { type: 'success' })
-      navigate(`/${entity.name}`)
-    } catch (error) {
-      setDeleting(false)
-      notify(
-        (error as any).status === 412
-          ? 'Somebody changed it meanwhile: look at it again before you delete it.'
-          : (error as Error).message,
-        { type: 'error' },
-      )
-      await reload()
-    }
+  const take = (sides: Record<string, Side>) => {
+    if (!clash) return
+    const { mine, theirs } = clash
+    const result = merged(entity, current, mine, theirs, sides)
+    const members = membersOf(entity).filter(({ name }) => !same(result[name], theirs[name]))
+    setBase(theirs)
+    setChosen(Object.fromEntries(members.map(({ name }) => [name, result[name]])))
+    setClash(undefined)
   }
   const fixed = entity.fields.filter(
     ({ set, name, hidden }) =>
       !hidden && name !== 'id' && (set === 'never' || set === 'create' || !mayUpdate),
   )
   const actions = entity.actions.filter(({ name }) => words.includes(name))
+  const act = (action: Action) => {
+    // Its answer would take the place of what was typed.
+    if (isChanged)
+      notify(t('Save first: what you typed is not part of it yet.'), { type: 'warning' })
+    else setActing(action)
+  }
+  const mayCopy = entity.may.create !== 'no'
+  const entries = [
+    ...actions
+      .slice(3)
+      .map(action => ({ label: action.label, danger: action.danger, run: () => act(action) })),
+    ...(mayCopy
+      ? [
+          {
+            label: t('Copy as new'),
+            run: () => navigate(`/${name}/create`, { state: { record: copyOf(entity, current) } }),
+          },
+        ]
+      : []),
+    ...(mayDelete
+      ? [{ label: `${t('Delete')}…`, danger: true, run: () => setDeleting(true) }]
+      : []),
+  ]
   return (
     <RecordContextProvider value={current}>
       <header className="head">
         <div>
           <p className="crumb">
-            <a href={`#/${entity.name}`}>{entity.labels}</a> / #{current.id}
+            <a href={`#/${name}`}>{entity.labels}</a> / #{current.id}
           </p>
           <h1>{titleOf(entity, current)}</h1>
         </div>
         <div className="head-actions">
+          <Neighbours entity={entity} id={current.id} />
           {actions.slice(0, 3).map(action => (
             <Button
               key={action.name}
               tone={action.danger ? 'danger' : undefined}
-              onClick={() => setActing(action)}
+              onClick={() => act(action)}
             >
               {action.label}
             </Button>
           ))}
-          {(actions.length > 3 || (entity.may.delete !== 'no' && words.includes('delete'))) && (
-            <Menu
-              label="More"
-              icon="more"
-              entries={[
-                ...actions.slice(3).map(action => ({
-                  label: action.label,
-                  danger: action.danger,
-                  run: () => setActing(action),
-                })),
-                ...(entity.may.delete !== 'no' && words.includes('delete')
-                  ? [{ label: 'Delete…', danger: true, run: () => setDeleting(true) }]
-                  : []),
-              ]}
-            />
-          )}
+          {entries.length > 0 && <Menu label={t('More')} icon="more" entries={entries} />}
         </div>
       </header>
       <Form key={current.id} record={current} onSubmit={save} className="record" noValidate>
         <FormFault />
-        <Merged values={chosen} />
-        {mayUpdate && <Fields entity={entity} mode="update" disabled={!mayUpdate} />}
+        <Merged values={chosen} typed={typed} />
+        {mayUpdate && <Fields entity={entity} mode="update" />}
         {fixed.length > 0 && (
           <dl className="facts">
             {fixed.map(field => (
@@ -447,7 +588,14 @@ const EditBody = ({ entity }: { entity: Entity }) => {
             ))}
           </dl>
         )}
-        {mayUpdate && <SaveBar label="Save" forced={Object.keys(chosen ?? {}).length > 0} />}
+        {mayUpdate && (
+          <SaveBar
+            label={t('Save')}
+            isForced={Object.keys(chosen ?? {}).length > 0}
+            isFree={isFree}
+            onChanged={setChanged}
+          />
+        )}
       </Form>
       {entity.relations
         .filter(({ kind }) => kind === 'rows')
@@ -464,14 +612,18 @@ const EditBody = ({ entity }: { entity: Entity }) => {
         />
       )}
       {deleting && (
-        <Dialog title={`Delete ${titleOf(entity, current)}?`} onClose={() => setDeleting(false)}>
-          <p>This cannot be undone. What belongs to it goes too.</p>
-          <div className="dialog-actions">
-            <Button tone="danger" onClick={remove}>
-              Delete
-            </Button>
-          </div>
-        </Dialog>
+        <Deletion
+          entity={entity}
+          row={current}
+          onClose={() => setDeleting(false)}
+          onKept={reload}
+          onGone={() => {
+            isFree.current = true
+            client.invalidateQueries({ queryKey: [name] })
+            notify(t('Deleted'), { type: 'success' })
+            navigate(`/${name}`)
+          }}
+        />
       )}
       {clash && (
         <MergeDialog
@@ -480,46 +632,44 @@ const EditBody = ({ entity }: { entity: Entity }) => {
           mine={clash.mine}
           theirs={clash.theirs}
           onClose={() => setClash(undefined)}
-          onMerge={values => {
-            setClash(undefined)
-            const result = merged(entity, current, clash.mine, clash.theirs, values)
-            setBase(clash.theirs)
-            setChosen(changesBetween(entity, clash.theirs, result))
-          }}
+          onMerge={take}
         />
       )}
     </RecordContextProvider>
   )
 }
 
-/** What a merge changes of the newest state, by members. */
-const changesBetween = (entity: Entity, theirs: any, result: any) =>
-  Object.fromEntries(
-    [...entity.fields, ...entity.relations]
-      .filter(
-        ({ name }) =>
-          name in result &&
-          JSON.stringify(result[name] ?? null) !== JSON.stringify(theirs[name] ?? null),
-      )
-      .map(({ name }) => [name, result[name]]),
-  )
+/** What a new row takes from another: all that its maker may set, but what no two rows share. */
+const copyOf = ({ fields, relations }: Entity, row: Row): Partial<Row> => ({
+  ...Object.fromEntries(
+    fields.flatMap(({ name, set, kind }) =>
+      set === 'never' || kind === 'slug' ? [] : [[name, row[name]]],
+    ),
+  ),
+  ...Object.fromEntries(
+    relations.flatMap(({ name, kind, by }) => {
+      const value = row[name]
+      if (!Array.isArray(value) || (kind !== 'links' && kind !== 'nested')) return []
+      const own = ({ id: _, _links, [by]: __, ...rest }: Partial<Row>) => rest
+      return [[name, kind === 'links' ? value : value.map(own)]]
+    }),
+  ),
+})
 
 export const Edit = ({ name }: { name: string }) => (
   // A form must keep the base that its user saw: a refetch would reset it and give it a newer ETag.
   <EditBase
-    key={location.hash}
+    key={useParams().id}
     resource={name}
     redirect={false}
-    queryOptions={
-      {
-        onError: () => {},
-        refetchOnWindowFocus: false,
-        refetchOnReconnect: false,
-        staleTime: 0,
-        gcTime: 0,
-        retry: false,
-      } as any
-    }
+    queryOptions={{
+      onError: () => {},
+      refetchOnWindowFocus: false,
+      refetchOnReconnect: false,
+      staleTime: 0,
+      gcTime: 0,
+      retry: false,
+    }}
     mutationMode="pessimistic"
   >
     <EditBody entity={useEntity(name)} />
@@ -532,12 +682,15 @@ export const Create = ({ name }: { name: string }) => {
   const notify = useNotify()
   const navigate = useNavigate()
   const client = useQueryClient()
-  const save = async (mine: any) => {
+  const isFree = useRef(false)
+  const isCopy = Boolean((useLocation().state as { record?: unknown } | null)?.record)
+  const save = async (mine: Partial<Row>) => {
     try {
-      const { data } = await provider.create(name, { data: mine })
+      const { id } = await provider.make(name, mine)
+      isFree.current = true
       client.invalidateQueries({ queryKey: [name, 'getList'] })
-      notify(`${entity.label} made`, { type: 'success' })
-      navigate(`/${name}/${data.id}`)
+      notify(t('{label} made', { label: entity.label }), { type: 'success' })
+      navigate(entity.may.one ? `/${name}/${id}` : `/${name}`)
       return undefined
     } catch (error) {
       return errorsOf(error, entity, mine, {})
@@ -550,13 +703,13 @@ export const Create = ({ name }: { name: string }) => {
           <p className="crumb">
             <a href={`#/${name}`}>{entity.labels}</a>
           </p>
-          <h1>New {entity.label.toLowerCase()}</h1>
+          <h1>{t('New {label}', { label: lower(entity.label) })}</h1>
         </div>
       </header>
       <Form onSubmit={save} className="record" noValidate>
         <FormFault />
-        <Fields entity={entity} mode="create" disabled={false} />
-        <SaveBar label="Create" />
+        <Fields entity={entity} mode="create" />
+        <SaveBar label={t('Create')} isFree={isFree} isForced={isCopy} />
       </Form>
     </CreateBase>
   )

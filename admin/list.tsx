@@ -13,25 +13,35 @@ import {
 } from 'ra-core'
 import { useEffect, useRef, useState } from 'react'
 import { ActionRunner } from './actions.tsx'
-import type { Condition, DuetProvider } from './data-provider.ts'
-import { columnsOf, type Entity, type Field, searchOf, titleOf, useEntity } from './model.ts'
+import type { Condition, DuetProvider, Filter, Order } from './data-provider.ts'
+import {
+  columnsOf,
+  type Entity,
+  type Field,
+  orderOf,
+  type Row,
+  searchOf,
+  titleOf,
+  useEntity,
+} from './model.ts'
 import { Picker } from './picker.tsx'
 import { isNumber, Value } from './show.tsx'
 import { exportRows, ImportDialog } from './transfer.tsx'
 import { Button, Dialog, Icon, Menu } from './ui.tsx'
+import { lower, t } from './words.ts'
 
 const words: Record<string, string> = {
-  eq: 'is',
-  ne: 'is not',
-  gt: 'more than',
-  gte: 'at least',
-  lt: 'less than',
-  lte: 'at most',
-  contains: 'contains',
-  startsWith: 'starts with',
-  isNull: 'is empty',
-  has: 'has',
-  in: 'is one of',
+  eq: t('is'),
+  ne: t('is not'),
+  gt: t('more than'),
+  gte: t('at least'),
+  lt: t('less than'),
+  lte: t('at most'),
+  contains: t('contains'),
+  startsWith: t('starts with'),
+  isNull: t('is empty'),
+  has: t('has'),
+  in: t('is one of'),
 }
 const operatorsOf = ({ where = [], kind }: Field) =>
   where.filter(
@@ -52,15 +62,15 @@ const FilterValue = ({
 }) => {
   const common = {
     value,
-    'aria-label': `Value of ${field.label}`,
+    'aria-label': t('Value of {label}', { label: field.label }),
     className: 'input',
-    onChange: (event: any) => onChange(event.target.value),
+    onChange: (event: { target: { value: string } }) => onChange(event.target.value),
   }
   if (op === 'isNull' || field.kind === 'flag')
     return (
       <select {...common}>
-        <option value="true">Yes</option>
-        <option value="false">No</option>
+        <option value="true">{t('Yes')}</option>
+        <option value="false">{t('No')}</option>
       </select>
     )
   if (field.of)
@@ -75,7 +85,7 @@ const FilterValue = ({
     return (
       <Picker
         to={field.to ?? ''}
-        label={`Value of ${field.label}`}
+        label={t('Value of {label}', { label: field.label })}
         value={value ? Number(value) : null}
         onChange={id => onChange(id ? String(id) : '')}
       />
@@ -132,7 +142,7 @@ const FilterDialog = ({
   const [value, setValue] = useState(usual)
   const chosen = operatorsOf(field).includes(op) ? op : (operatorsOf(field)[0] ?? 'eq')
   return (
-    <Dialog title="Add a filter" onClose={onClose}>
+    <Dialog title={t('Add a filter')} onClose={onClose}>
       <form
         className="stack"
         onSubmit={event => {
@@ -145,7 +155,7 @@ const FilterDialog = ({
         }}
       >
         <label>
-          Field
+          {t('Field')}
           <select
             className="input"
             value={name}
@@ -159,7 +169,7 @@ const FilterDialog = ({
           </select>
         </label>
         <label>
-          Condition
+          {t('Condition')}
           <select className="input" value={chosen} onChange={event => setOp(event.target.value)}>
             {operatorsOf(field).map(op => (
               <option key={op} value={op}>
@@ -169,12 +179,12 @@ const FilterDialog = ({
           </select>
         </label>
         <div className="labelled">
-          <span>Value</span>
+          <span>{t('Value')}</span>
           <FilterValue field={field} op={chosen} value={value} onChange={setValue} />
         </div>
         <div className="dialog-actions">
           <Button type="submit" tone="main">
-            Add
+            {t('Add')}
           </Button>
         </div>
       </form>
@@ -214,8 +224,8 @@ const Search = ({ label }: { label: string }) => {
         ref={input}
         type="search"
         className="input"
-        placeholder={`Search ${label.toLowerCase()}`}
-        aria-label={`Search ${label}`}
+        placeholder={t('Search: {label}', { label })}
+        aria-label={t('Search: {label}', { label })}
         value={text}
         onChange={event => setText(event.target.value)}
       />
@@ -251,7 +261,7 @@ const SetDialog = ({
           ? null
           : value || field.of?.[0]
   return (
-    <Dialog title={`Change ${count} ${entity.labels.toLowerCase()}`} onClose={onClose}>
+    <Dialog title={t('Change {count}: {label}', { count, label: entity.labels })} onClose={onClose}>
       <form
         className="stack"
         onSubmit={event => {
@@ -260,18 +270,18 @@ const SetDialog = ({
         }}
       >
         <label>
-          Field
+          {t('Field')}
           <select className="input" value={name} onChange={event => setName(event.target.value)}>
             <Names fields={fields} />
           </select>
         </label>
         <div className="labelled">
-          <span>New value</span>
+          <span>{t('New value')}</span>
           <FilterValue field={field} op="eq" value={value} onChange={setValue} />
         </div>
         <div className="dialog-actions">
           <Button type="submit" tone="main">
-            Change {count}
+            {t('Change {count}', { count })}
           </Button>
         </div>
       </form>
@@ -280,7 +290,8 @@ const SetDialog = ({
 }
 
 const Bulk = ({ entity, may }: { entity: Entity; may: Record<string, string[]> }) => {
-  const { selectedIds, onUnselectItems, resource } = useListContext()
+  const { selectedIds, onUnselectItems, resource, data = [] } = useListContext<Row>()
+  const rows = (selectedIds as number[]).map(id => data.find(row => row.id === id) ?? { id })
   const [dialog, setDialog] = useState<'set' | 'delete'>()
   const provider = useDataProvider<DuetProvider>()
   const notify = useNotify()
@@ -299,10 +310,10 @@ const Bulk = ({ entity, may }: { entity: Entity; may: Record<string, string[]> }
   const all = (word: string) => selectedIds.every(id => may[id]?.includes(word) ?? true)
   const count = selectedIds.length
   return (
-    <div className="bulk" role="region" aria-label="Selected rows">
-      <strong>{count} selected</strong>
+    <div className="bulk" role="region" aria-label={t('Selected rows')}>
+      <strong>{t('{count} selected', { count })}</strong>
       {entity.may.update !== 'no' && all('update') && (
-        <Button onClick={() => setDialog('set')}>Change a field…</Button>
+        <Button onClick={() => setDialog('set')}>{t('Change a field…')}</Button>
       )}
       {entity.actions
         .filter(
@@ -314,9 +325,12 @@ const Bulk = ({ entity, may }: { entity: Entity; may: Record<string, string[]> }
             key={action.name}
             tone={action.danger ? 'danger' : undefined}
             onClick={() =>
-              run(async () => {
-                for (const id of selectedIds) await provider.act(resource, action, id, undefined)
-              }, `${action.label}: ${count} done`)
+              run(
+                async () => {
+                  for (const row of rows) await provider.act(action, row)
+                },
+                t('{label}: {count} done', { label: action.label, count }),
+              )
             }
           >
             {action.label}
@@ -325,11 +339,11 @@ const Bulk = ({ entity, may }: { entity: Entity; may: Record<string, string[]> }
       {entity.may.delete !== 'no' && all('delete') && (
         <Button tone="danger" onClick={() => setDialog('delete')}>
           <Icon name="trash" />
-          Delete
+          {t('Delete')}
         </Button>
       )}
       <Button tone="quiet" onClick={() => onUnselectItems()}>
-        Clear
+        {t('Clear')}
       </Button>
       {dialog === 'set' && (
         <SetDialog
@@ -337,24 +351,24 @@ const Bulk = ({ entity, may }: { entity: Entity; may: Record<string, string[]> }
           count={count}
           onClose={() => setDialog(undefined)}
           onSet={data =>
-            run(() => provider.updateMany(resource, { ids: selectedIds, data }), `${count} changed`)
+            run(() => provider.changeRows(resource, rows, data), t('{count} changed', { count }))
           }
         />
       )}
       {dialog === 'delete' && (
         <Dialog
-          title={`Delete ${count} ${entity.labels.toLowerCase()}?`}
+          title={t('Delete {count}: {label}?', { count, label: entity.labels })}
           onClose={() => setDialog(undefined)}
         >
-          <p>This cannot be undone. What belongs to them goes too.</p>
+          <p>{t('This cannot be undone. What belongs to them goes too.')}</p>
           <div className="dialog-actions">
             <Button
               tone="danger"
               onClick={() =>
-                run(() => provider.deleteMany(resource, { ids: selectedIds }), `${count} deleted`)
+                run(() => provider.removeRows(resource, rows), t('{count} deleted', { count }))
               }
             >
-              Delete {count}
+              {t('Delete {count}', { count })}
             </Button>
           </div>
         </Dialog>
@@ -388,15 +402,15 @@ const Pages = ({ entity }: { entity: Entity }) => {
   const last = all === undefined ? undefined : Math.max(1, Math.ceil(all / perPage))
   const first = (page - 1) * perPage + 1
   return (
-    <nav className="pages" aria-label="Pages">
+    <nav className="pages" aria-label={t('Pages')}>
       <span>
         {data?.length
           ? `${first.toLocaleString()}–${(first + data.length - 1).toLocaleString()}`
           : '0'}
-        {all !== undefined && ` of ${all.toLocaleString()}`}
+        {all !== undefined && ` ${t('of {count}', { count: all })}`}
       </span>
       <label className="inline">
-        Rows{' '}
+        {t('Rows')}{' '}
         <select
           className="input small"
           value={perPage}
@@ -410,7 +424,7 @@ const Pages = ({ entity }: { entity: Entity }) => {
       <Button
         tone="quiet"
         className="icon"
-        aria-label="Previous page"
+        aria-label={t('Previous page')}
         disabled={!hasPreviousPage}
         onClick={() => setPage(page - 1)}
       >
@@ -423,7 +437,7 @@ const Pages = ({ entity }: { entity: Entity }) => {
             type="number"
             min={1}
             max={last}
-            aria-label="Page"
+            aria-label={t('Page')}
             key={page}
             defaultValue={page}
             onBlur={event => setPage(Math.min(last, Math.max(1, Number(event.target.value) || 1)))}
@@ -432,12 +446,12 @@ const Pages = ({ entity }: { entity: Entity }) => {
           / {last.toLocaleString()}
         </label>
       ) : (
-        <span>Page {page.toLocaleString()}</span>
+        <span>{t('Page {number}', { number: page })}</span>
       )}
       <Button
         tone="quiet"
         className="icon"
-        aria-label="Next page"
+        aria-label={t('Next page')}
         disabled={!hasNextPage}
         onClick={() => setPage(page + 1)}
       >
@@ -450,7 +464,7 @@ const Pages = ({ entity }: { entity: Entity }) => {
             setSort({ field: sort.field, order: sort.order === 'ASC' ? 'DESC' : 'ASC' })
           }
         >
-          From the end
+          {t('From the end')}
         </Button>
       )}
     </nav>
@@ -477,14 +491,23 @@ const Table = ({
     error,
     resource,
     filterValues,
-  } = useListContext()
+  } = useListContext<Row>()
+  const lastAt = useRef<number>(undefined)
+  /** With Shift all between the last one and this. */
+  const choose = (at: number, isRange: boolean) => {
+    const from = isRange ? (lastAt.current ?? at) : at
+    const ids = data.slice(Math.min(from, at), Math.max(from, at) + 1).map(({ id }) => id)
+    lastAt.current = at
+    if (ids.length > 1) onSelect([...new Set([...selectedIds, ...ids])])
+    else for (const id of ids) onToggleItem(id)
+  }
   const navigate = useNavigate()
   const path = useCreatePath()
-  const [acting, setActing] = useState<{ action: Entity['actions'][number]; row: any }>()
+  const [acting, setActing] = useState<{ action: Entity['actions'][number]; row: Row }>()
   const titled = columns.some(({ name }) => name === entity.title) ? entity.title : columns[0]?.name
   const selectable =
     entity.may.update !== 'no' || entity.may.delete !== 'no' || entity.actions.length > 0
-  const entriesOf = (row: any) =>
+  const entriesOf = (row: Row) =>
     entity.actions
       .filter(({ name }) => may[row.id]?.includes(name) ?? true)
       .map(action => ({
@@ -502,9 +525,7 @@ const Table = ({
     return (
       <div className="empty">
         <p>
-          {filterValues.q || filterValues.where?.length
-            ? 'Nothing fits.'
-            : `No ${entity.labels.toLowerCase()} yet.`}
+          {filterValues.q || filterValues.where?.length ? t('Nothing fits.') : t('No rows yet.')}
         </p>
       </div>
     )
@@ -517,7 +538,7 @@ const Table = ({
               <th scope="col" className="select">
                 <input
                   type="checkbox"
-                  aria-label="Select all on this page"
+                  aria-label={t('Select all on this page')}
                   checked={data.length > 0 && data.every(row => selectedIds.includes(row.id))}
                   onChange={event => onSelect(event.target.checked ? data.map(row => row.id) : [])}
                 />
@@ -555,7 +576,7 @@ const Table = ({
               )
             })}
             <th scope="col" className="more">
-              <span className="hidden">More</span>
+              <span className="hidden">{t('More')}</span>
             </th>
           </tr>
         </thead>
@@ -568,7 +589,7 @@ const Table = ({
                   </td>
                 </tr>
               ))
-            : data.map(row => {
+            : data.map((row, at) => {
                 const entries = entriesOf(row)
                 const to = path({ resource, type: 'edit', id: row.id })
                 return (
@@ -584,9 +605,11 @@ const Table = ({
                       <td className="select">
                         <input
                           type="checkbox"
-                          aria-label={`Select ${titleOf(entity, row)}`}
+                          aria-label={t('Select {label}', { label: titleOf(entity, row) })}
                           checked={selectedIds.includes(row.id)}
-                          onChange={() => onToggleItem(row.id)}
+                          onChange={event =>
+                            choose(at, (event.nativeEvent as MouseEvent).shiftKey === true)
+                          }
                         />
                       </td>
                     )}
@@ -612,7 +635,7 @@ const Table = ({
                     <td className="more">
                       {entries.length > 0 && (
                         <Menu
-                          label={`Actions of ${titleOf(entity, row)}`}
+                          label={t('Actions of {label}', { label: titleOf(entity, row) })}
                           icon="more"
                           entries={entries}
                         />
@@ -636,7 +659,7 @@ const Table = ({
 }
 
 const Body = ({ entity }: { entity: Entity }) => {
-  const { data = [], filterValues, setFilters, selectedIds, sort, resource } = useListContext()
+  const { data = [], filterValues, setFilters, selectedIds, sort, resource } = useListContext<Row>()
   const provider = useDataProvider<DuetProvider>()
   const notify = useNotify()
   const [dialog, setDialog] = useState<'filter' | 'import'>()
@@ -670,26 +693,26 @@ const Body = ({ entity }: { entity: Entity }) => {
         </div>
         <div className="head-actions">
           <Menu
-            label="More"
+            label={t('More')}
             icon="more"
             entries={[
               {
-                label: 'Export as CSV',
+                label: t('Export as CSV'),
                 run: () =>
-                  exportRows(provider, entity, filterValues, sort).then(
-                    count => notify(`${count} rows exported`),
-                    error => notify(error.message, { type: 'error' }),
+                  exportRows(provider, entity, filterValues as Filter, sort as Order).then(
+                    count => notify(t('{count} rows exported', { count })),
+                    (error: Error) => notify(error.message, { type: 'error' }),
                   ),
               },
               ...(entity.may.create !== 'no' && !entity.createAt
-                ? [{ label: 'Import CSV…', run: () => setDialog('import') }]
+                ? [{ label: t('Import CSV…'), run: () => setDialog('import') }]
                 : []),
             ]}
           />
           {entity.may.create !== 'no' && (
             <Button tone="main" onClick={() => navigate(`/${entity.name}/create`)}>
               <Icon name="plus" />
-              New {entity.label.toLowerCase()}
+              {t('New {label}', { label: lower(entity.label) })}
             </Button>
           )}
         </div>
@@ -698,12 +721,12 @@ const Body = ({ entity }: { entity: Entity }) => {
         {search && <Search label={entity.labels} />}
         <Button onClick={() => setDialog('filter')}>
           <Icon name="filter" />
-          Filter
+          {t('Filter')}
         </Button>
         <Menu
-          label="Columns"
+          label={t('Columns')}
           icon="columns"
-          text="Columns"
+          text={t('Columns')}
           entries={shown.map(({ name, label }) => ({
             label,
             checked: chosen.includes(name),
@@ -718,7 +741,7 @@ const Body = ({ entity }: { entity: Entity }) => {
             {labelOf(condition)}
             <button
               type="button"
-              aria-label={`Remove the filter ${condition.field}`}
+              aria-label={t('Remove the filter {label}', { label: condition.field })}
               onClick={() =>
                 setFilters(
                   { ...filterValues, where: where.filter((_, other) => other !== at) },
@@ -756,16 +779,9 @@ export const List = ({ name }: { name: string }) => {
     <ListBase
       resource={name}
       perPage={25}
-      sort={
-        entity.order
-          ? {
-              field: entity.order.replace(/^-/, ''),
-              order: entity.order.startsWith('-') ? 'DESC' : 'ASC',
-            }
-          : { field: 'id', order: 'DESC' }
-      }
+      sort={orderOf(entity)}
       disableSyncWithLocation={false}
-      queryOptions={{ placeholderData: (before: any) => before }}
+      queryOptions={{ placeholderData: before => before }}
     >
       <Body entity={entity} />
     </ListBase>

@@ -8,6 +8,7 @@ import {
   localStorageStore,
   Resource,
   useLocation,
+  useNavigate,
 } from 'ra-core'
 import polyglot from 'ra-i18n-polyglot'
 import english from 'ra-language-english'
@@ -20,12 +21,19 @@ import { Create, Edit } from './form.tsx'
 import { List } from './list.tsx'
 import { type Model, ModelContext, useModel } from './model.ts'
 import { Button, Icon, Messages } from './ui.tsx'
+import { language, t } from './words.ts'
 
 const i18n = polyglot(() => english, 'en', undefined, { allowMissing: true })
-const themes = ['system', 'light', 'dark'] as const
+const themes = ['system', 'light', 'dark']
+const themeNames: Record<string, string> = {
+  system: t('as the system'),
+  light: t('light'),
+  dark: t('dark'),
+}
 const applyTheme = (theme: string) => {
   document.documentElement.style.colorScheme = theme === 'system' ? 'light dark' : theme
 }
+document.documentElement.lang = language
 applyTheme(localStorage.getItem('duet.theme') ?? 'system')
 
 const SignIn = ({ onDone, fault }: { onDone: () => void; fault: string | undefined }) => (
@@ -38,13 +46,13 @@ const SignIn = ({ onDone, fault }: { onDone: () => void; fault: string | undefin
         onDone()
       }}
     >
-      <h1>Sign in</h1>
+      <h1>{t('Sign in')}</h1>
       {hasSignIn() && (
         <>
           <a className="button main" href={signInPlace()}>
-            Sign in
+            {t('Sign in')}
           </a>
-          <p className="help">Or, for programs and tests, by a token:</p>
+          <p className="help">{t('Or, for programs and tests, by a token:')}</p>
         </>
       )}
       <label htmlFor="token">
@@ -61,7 +69,7 @@ const SignIn = ({ onDone, fault }: { onDone: () => void; fault: string | undefin
         />
       </label>
       <p id="token-help" className="help">
-        From <code>duet token</code> or your identity provider. This tab alone keeps it.
+        {t('From duet token or your identity provider. This tab alone keeps it.')}
       </p>
       {fault && (
         <p className="fault box" role="alert">
@@ -69,7 +77,7 @@ const SignIn = ({ onDone, fault }: { onDone: () => void; fault: string | undefin
         </p>
       )}
       <Button type="submit" tone={hasSignIn() ? 'quiet' : 'main'}>
-        {hasSignIn() ? 'Use the token' : 'Sign in'}
+        {hasSignIn() ? t('Use the token') : t('Sign in')}
       </Button>
     </form>
   </main>
@@ -94,15 +102,15 @@ const SignedOut = () => {
   return (
     <div className="signed-out" role="alert">
       <p>
-        You are signed out. What you typed is still here:{' '}
+        {t('You are signed out. What you typed is still here:')}{' '}
         {hasSignIn() ? (
           <a href="/signin?returnTo=/account" target="_blank" rel="noopener">
-            sign in in another tab
+            {t('sign in in another tab')}
           </a>
         ) : (
-          'paste a new token below'
+          t('paste a new token below')
         )}
-        , then save again.
+        {t(', then save again.')}
       </p>
       {!hasSignIn() && (
         <form
@@ -113,7 +121,7 @@ const SignedOut = () => {
           }}
         >
           <input className="input code" name="token" aria-label="Token" required />
-          <Button type="submit">Use it</Button>
+          <Button type="submit">{t('Use the token')}</Button>
         </form>
       )}
     </div>
@@ -126,13 +134,25 @@ const Layout = ({ children }: { children?: ReactNode }) => {
   const [open, setOpen] = useState(false)
   const [theme, setTheme] = useState(localStorage.getItem('duet.theme') ?? 'system')
   useEffect(() => setOpen(false), [pathname])
+  const themeLabel = t('Theme: {theme}', { theme: themeNames[theme] ?? theme })
+  const navigate = useNavigate()
   const here = pathname.split('/')[1] ?? ''
   const groups = Map.groupBy(
     entities.filter(({ may, hidden }) => may.list !== 'no' && !hidden),
     ({ group = '' }) => group,
   )
   return (
-    <div className="layout">
+    <div
+      className="layout"
+      // Through the router, which asks before a changed form is left.
+      onClickCapture={event => {
+        const { ctrlKey, metaKey, shiftKey, altKey, button } = event
+        const link = (event.target as HTMLElement).closest<HTMLAnchorElement>('a[href^="#/"]')
+        if (!link || link.target || button !== 0 || ctrlKey || metaKey || shiftKey || altKey) return
+        event.preventDefault()
+        navigate(link.hash.slice(1))
+      }}
+    >
       <a
         className="skip"
         href="#main"
@@ -141,13 +161,13 @@ const Layout = ({ children }: { children?: ReactNode }) => {
           document.getElementById('main')?.focus()
         }}
       >
-        To the content
+        {t('To the content')}
       </a>
       <header className="bar">
         <Button
           tone="quiet"
           className="icon"
-          aria-label="Menu"
+          aria-label={t('Menu')}
           aria-expanded={open}
           onClick={() => setOpen(!open)}
         >
@@ -155,7 +175,7 @@ const Layout = ({ children }: { children?: ReactNode }) => {
         </Button>
         <strong>{title}</strong>
       </header>
-      <nav className={`nav ${open ? 'open' : ''}`} aria-label="Content">
+      <nav className={`nav ${open ? 'open' : ''}`} aria-label={t('Sections')}>
         <a className="home" href="#/" aria-current={here === '' ? 'page' : undefined}>
           {title}
         </a>
@@ -180,10 +200,10 @@ const Layout = ({ children }: { children?: ReactNode }) => {
           <Button
             tone="quiet"
             className="icon"
-            aria-label={`Theme: ${theme}`}
-            title={`Theme: ${theme}`}
+            aria-label={themeLabel}
+            title={themeLabel}
             onClick={() => {
-              const next = themes[(themes.indexOf(theme as never) + 1) % 3] ?? 'system'
+              const next = themes[(themes.indexOf(theme) + 1) % 3] ?? 'system'
               localStorage.setItem('duet.theme', next)
               applyTheme(next)
               setTheme(next)
@@ -191,7 +211,12 @@ const Layout = ({ children }: { children?: ReactNode }) => {
           >
             <Icon name="sun" />
           </Button>
-          <Button tone="quiet" className="icon" aria-label="Sign out" onClick={() => signOut()}>
+          <Button
+            tone="quiet"
+            className="icon"
+            aria-label={t('Sign out')}
+            onClick={() => signOut()}
+          >
             <Icon name="out" />
           </Button>
         </footer>
@@ -207,7 +232,7 @@ const Layout = ({ children }: { children?: ReactNode }) => {
 
 const NotFound = () => (
   <p className="empty">
-    There is no such page. <a href="#/">To the start</a>
+    {t('There is no such page.')} <a href="#/">{t('To the start')}</a>
   </p>
 )
 
@@ -217,7 +242,10 @@ const Admin = ({ model }: { model: Model }) => {
       new QueryClient({
         defaultOptions: {
           queries: {
-            retry: (count, error: any) => count < 2 && (error.status === 0 || error.status >= 500),
+            retry: (count, error) => {
+              const { status = 0 } = error as HttpError
+              return count < 2 && (status === 0 || status >= 500)
+            },
             staleTime: 5000,
           },
         },
@@ -264,7 +292,7 @@ const Gate = () => {
   const load = async () => {
     try {
       if (!(await tokenNow())) return
-      setModel((await call('/admin/model.json')).data)
+      setModel((await call<Model>('/admin/model.json')).data)
       setFault(undefined)
     } catch (error) {
       if ((error as HttpError).status === 401) setToken('')
@@ -277,7 +305,7 @@ const Gate = () => {
   if (model) return <Admin model={model} />
   return isWaiting ? (
     <div className="loading" role="status">
-      Loading…
+      {t('Loading…')}
     </div>
   ) : (
     <SignIn onDone={load} fault={fault} />

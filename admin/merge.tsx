@@ -1,47 +1,15 @@
 /** Two people changed one row: what one side alone changed is taken, the rest is chosen field by field. */
 import { useState } from 'react'
-import type { Entity } from './model.ts'
+import { conflictsOf, type Member, membersOf, rowsIn, type Side, same } from './changes.ts'
+import type { Entity, Field, Row } from './model.ts'
 import { Value } from './show.tsx'
 import { Button, Dialog } from './ui.tsx'
+import { t } from './words.ts'
 
-const same = (one: unknown, other: unknown): boolean =>
-  JSON.stringify(one ?? null) === JSON.stringify(other ?? null)
-
-type Member = { name: string; label: string; kind: string }
-const membersOf = (entity: Entity): Member[] => [
-  ...entity.fields.filter(({ set }) => set === 'always'),
-  ...entity.relations.filter(({ kind }) => kind === 'parts' || kind === 'links'),
-]
-
-export const conflictsOf = (entity: Entity, base: any, mine: any, theirs: any): Member[] =>
-  membersOf(entity).filter(
-    ({ name }) =>
-      !same(mine[name], base[name]) &&
-      !same(theirs[name], base[name]) &&
-      !same(mine[name], theirs[name]),
-  )
-
-/** Theirs, with mine where only I changed it, and where I chose it. */
-export const merged = (
-  entity: Entity,
-  base: any,
-  mine: any,
-  theirs: any,
-  chosen: Record<string, 'mine' | 'theirs'>,
-): any => {
-  const result = { ...theirs }
-  for (const { name } of membersOf(entity)) {
-    const isMine = !same(mine[name], base[name])
-    const isTheirs = !same(theirs[name], base[name])
-    if (isMine && (!isTheirs || chosen[name] === 'mine')) result[name] = mine[name]
-  }
-  return result
-}
-
-const Shown = ({ member, value }: { member: Member; value: any }) =>
-  member.kind === 'parts' ? (
+const Shown = ({ member, value }: { member: Member; value: unknown }) =>
+  member.kind === 'nested' ? (
     <ul>
-      {(value ?? []).map((row: any, at: number) => (
+      {rowsIn(value).map((row, at) => (
         <li key={row.id ?? at}>
           {Object.entries(row)
             .filter(
@@ -53,11 +21,11 @@ const Shown = ({ member, value }: { member: Member; value: any }) =>
       ))}
     </ul>
   ) : member.kind === 'links' ? (
-    <span>{(value ?? []).map((id: number) => `#${id}`).join(', ')}</span>
+    <span>{((value ?? []) as number[]).map(id => `#${id}`).join(', ')}</span>
   ) : member.kind === 'long' ? (
     <p className="text">{String(value ?? '')}</p>
   ) : (
-    <Value field={member as never} value={value} />
+    <Value field={member as Field} value={value} />
   )
 
 export const MergeDialog = ({
@@ -69,33 +37,33 @@ export const MergeDialog = ({
   onMerge,
 }: {
   entity: Entity
-  base: any
-  mine: any
-  theirs: any
+  base: Row
+  mine: Partial<Row>
+  theirs: Row
   onClose: () => void
-  onMerge: (chosen: Record<string, 'mine' | 'theirs'>) => void
+  onMerge: (chosen: Record<string, Side>) => void
 }) => {
   const conflicts = conflictsOf(entity, base, mine, theirs)
   const others = membersOf(entity).filter(
     ({ name }) => !same(theirs[name], base[name]) && same(mine[name], base[name]),
   )
-  const [chosen, setChosen] = useState<Record<string, 'mine' | 'theirs'>>({})
+  const [chosen, setChosen] = useState<Record<string, Side>>({})
   const isWhole = conflicts.every(({ name }) => chosen[name])
   return (
-    <Dialog title="Somebody else changed this meanwhile" onClose={onClose} wide>
+    <Dialog title={t('Somebody else changed this meanwhile')} onClose={onClose} wide>
       <p>
-        Choose what shall stay. Nothing is saved yet
-        {others.length > 0 && (
-          <>; what they alone changed ({others.map(({ label }) => label).join(', ')}) is kept</>
-        )}
-        .
+        {t('Choose what shall stay. Nothing is saved yet.')}{' '}
+        {others.length > 0 &&
+          t('What they alone changed is kept: {labels}.', {
+            labels: others.map(({ label }) => label).join(', '),
+          })}
       </p>
       <div className="merge">
         {conflicts.map(member => (
           <fieldset key={member.name}>
             <legend>{member.label}</legend>
             <div className="was">
-              <span className="muted">Before</span>
+              <span className="muted">{t('Before')}</span>
               <Shown member={member} value={base[member.name]} />
             </div>
             {(['mine', 'theirs'] as const).map(side => (
@@ -107,7 +75,7 @@ export const MergeDialog = ({
                   onChange={() => setChosen({ ...chosen, [member.name]: side })}
                 />
                 <span>
-                  <b>{side === 'mine' ? 'Yours' : 'Theirs'}</b>
+                  <b>{side === 'mine' ? t('Yours') : t('Theirs')}</b>
                   <Shown member={member} value={(side === 'mine' ? mine : theirs)[member.name]} />
                 </span>
               </label>
@@ -117,10 +85,10 @@ export const MergeDialog = ({
       </div>
       <div className="dialog-actions">
         <Button tone="quiet" onClick={onClose}>
-          Back to the form
+          {t('Back to the form')}
         </Button>
         <Button tone="main" disabled={!isWhole} onClick={() => onMerge(chosen)}>
-          Take these
+          {t('Take these')}
         </Button>
       </div>
     </Dialog>

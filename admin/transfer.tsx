@@ -3,22 +3,23 @@
 import Papa from 'papaparse'
 import { useDataProvider, useNotify, useRefresh } from 'ra-core'
 import { useRef, useState } from 'react'
-import { faultsOf } from './api.ts'
-import type { DuetProvider } from './data-provider.ts'
-import type { Entity, Field } from './model.ts'
+import { faultsOf, type Json } from './api.ts'
+import type { DuetProvider, Filter, Order } from './data-provider.ts'
+import type { Entity, Field, Row } from './model.ts'
 import { isNumber } from './show.tsx'
 import { Button, Dialog } from './ui.tsx'
+import { t } from './words.ts'
 
 /** Saves all rows that fit, at most 100,000, as CSV; gives their number. */
 export const exportRows = async (
-  provider: any,
+  provider: DuetProvider,
   entity: Entity,
-  filter: any,
-  sort: any,
+  filter: Filter,
+  sort: Order,
 ): Promise<number> => {
-  const rows: any[] = []
+  const rows: Row[] = []
   for (let page = 1; rows.length < 100_000; page++) {
-    const answer = await provider.getList(entity.name, {
+    const answer = await provider.getList<Row>(entity.name, {
       pagination: { page, perPage: 100 },
       sort,
       filter,
@@ -65,7 +66,7 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
   const provider = useDataProvider<DuetProvider>()
   const notify = useNotify()
   const refresh = useRefresh()
-  const [file, setFile] = useState<{ rows: any[]; unknown: string[] }>()
+  const [file, setFile] = useState<{ rows: Json[]; unknown: string[] }>()
   const [faults, setFaults] = useState<{ line: string; message: string }[]>([])
   const [done, setDone] = useState<number>()
   // The same file sent again makes nothing twice: the key of each chunk stays.
@@ -109,31 +110,41 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
       } catch (error) {
         const found = faultsOf(error).map(({ field, message }) => {
           const [, row, ...rest] = field.split('.')
-          return { line: `Row ${at + Number(row) + 2}`, message: `${rest.join('.')} ${message}` }
+          return {
+            line: t('Row {number}', { number: at + Number(row) + 2 }),
+            message: `${rest.join('.')} ${message}`,
+          }
         })
         setFaults(
           found.length
             ? found
-            : [{ line: `Rows from ${at + 2}`, message: (error as Error).message }],
+            : [
+                {
+                  line: t('Rows from {number}', { number: at + 2 }),
+                  message: (error as Error).message,
+                },
+              ],
         )
         return
       }
     }
-    if (dryRun) notify(`All ${rows.length} rows can be imported`)
+    if (dryRun) notify(t('All {count} rows can be imported', { count: rows.length }))
     else {
-      notify(`${rows.length} rows imported`, { type: 'success' })
+      notify(t('{count} rows imported', { count: rows.length }), { type: 'success' })
       refresh()
       onClose()
     }
   }
   return (
-    <Dialog title={`Import ${entity.labels.toLowerCase()}`} onClose={onClose}>
+    <Dialog title={t('Import: {label}', { label: entity.labels })} onClose={onClose}>
       <div className="stack">
         <p>
-          A CSV file whose first line names the fields: {fields.map(({ name }) => name).join(', ')}.
+          {t('A CSV file whose first line names the fields: {names}.', {
+            names: fields.map(({ name }) => name).join(', '),
+          })}
         </p>
         <label>
-          File
+          {t('File')}
           <input
             type="file"
             accept=".csv,text/csv"
@@ -143,17 +154,21 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
         </label>
         {file && (
           <p>
-            {file.rows.length.toLocaleString()} rows
-            {file.unknown.length > 0 && <>; left out: {file.unknown.join(', ')}</>}
-            {done !== undefined && <>; {done.toLocaleString()} imported</>}
+            {[
+              t('{count} rows', { count: file.rows.length }),
+              ...(file.unknown.length > 0
+                ? [t('left out: {names}', { names: file.unknown.join(', ') })]
+                : []),
+              ...(done === undefined ? [] : [t('{count} rows imported', { count: done })]),
+            ].join('; ')}
           </p>
         )}
         {faults.length > 0 && (
           <table className="table">
             <thead>
               <tr>
-                <th scope="col">Where</th>
-                <th scope="col">Fault</th>
+                <th scope="col">{t('Where')}</th>
+                <th scope="col">{t('Fault')}</th>
               </tr>
             </thead>
             <tbody>
@@ -168,7 +183,7 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
         )}
         <div className="dialog-actions">
           <Button tone="main" disabled={!file} onClick={() => run(false)}>
-            Import
+            {t('Import')}
           </Button>
         </div>
       </div>

@@ -1,11 +1,76 @@
-/** Which writes and actions a caller may do to rows: one read for the rows that it sees, and one for each rule that looks at them. */
+/** What the admin asks of rows beside the APIs: which writes and actions a caller may do to them, and those whose title begins with a text. */
+import { readableTitleOf } from '#admin/model.ts'
 import { after } from '#base/after.ts'
 import { type Core, prepareFor } from '#core.ts'
 import { allOf, anyOf, type Predicate, resolveCondition } from '#model/condition.ts'
 import { entityOf } from '#model/model.ts'
 import { judge, nobody, type Rule, resolvingIn, rowRights, type Viewer } from '#model/policy.ts'
+import { resourceOf } from '#model/resource.ts'
 import { read } from '#read/read.ts'
+import { keysOf, type Sort } from '#read/selection.ts'
+import { isSortable } from '#rest/sort.ts'
 import type { Action } from '#write/action.ts'
+
+type Row = { readonly id: number; readonly [member: string]: unknown }
+
+/** The rows of an entity that a caller sees and that fit, with these fields by name; all, or the first of them in an order. */
+const rowsWhere = async (
+  core: Core,
+  viewer: Viewer,
+  entity: string,
+  asked: Predicate | undefined,
+  fields: Readonly<Record<string, string>> = {},
+  first?: { readonly count: number; readonly sort: readonly Sort[] },
+): Promise<readonly Row[]> => {
+  const items = Object.entries({ id: 'id', ...fields }).map(
+    ([key, field]) => ({ kind: 'field', key, field }) as const,
+  )
+  const root = {
+    ...{ entity, items, where: [], exists: [], total: false, many: true, fetchOneMore: false },
+    sort: first?.sort ?? [],
+    page: first ? { limit: 1, offset: null } : null,
+    ...(asked && { asked }),
+  }
+  const prepared = prepareFor(core, { encoding: 'rest', roots: [root] }, viewer.role)
+  const results = read(core.reader, prepared, [viewer.subject ?? viewer.id, first?.count ?? 0])
+  const [found] = await after(results, all => all)
+  return JSON.parse(String(found?.text ?? '[]'))
+}
+
+const isOpenTo = (core: Core, name: string, viewer: Viewer): boolean => {
+  const { policy } = entityOf(core.model, name)
+  return judge(policy.enter ?? policy.read ?? nobody, viewer, core.model) !== 'no'
+}
+
+/** The most rows that a picker is offered. */
+const mostFound = 20
+
+/** Rows that the viewer sees whose title begins with a text, in small letters, capitals or as it is written; any rows for an empty text. */
+export const beginningWith = async (
+  core: Core,
+  name: string,
+  text: string,
+  viewer: Viewer,
+): Promise<readonly Row[]> => {
+  const entity = entityOf(core.model, name)
+  const title = readableTitleOf(core.model, entity, viewer)
+  if (title === undefined || !isOpenTo(core, name, viewer)) return []
+  const { nameOf } = resourceOf(core.model, name, core.model.versions.newest)
+  const capital = text.charAt(0).toUpperCase() + text.slice(1)
+  const spellings = [...new Set([text, text.toLowerCase(), text.toUpperCase(), capital])]
+  const asked: Predicate = {
+    kind: 'or',
+    of: spellings.map(value => ({
+      kind: 'compare',
+      field: title,
+      is: 'startsWith',
+      to: { kind: 'value', value },
+    })),
+  }
+  const sort = isSortable(entity, title) ? [{ field: title, descending: false }] : []
+  const first = { count: mostFound, sort: keysOf(sort) }
+  return rowsWhere(core, viewer, name, text ? asked : undefined, { [nameOf(title)]: title }, first)
+}
 
 /** By ids of the rows that the viewer sees: `update`, `delete`, and the names of actions, as far as its rules hold for the row. */
 export const mayOf = async (
@@ -36,22 +101,10 @@ export const mayOf = async (
         return [described.operationId, rule, conditions] as const
       }),
   ]
-  if (ids.length === 0 || judge(policy.enter ?? policy.read ?? nobody, viewer, model) === 'no')
-    return {}
+  if (ids.length === 0 || !isOpenTo(core, name, viewer)) return {}
   const among = resolved({ id: { in: [...ids] } })
-  const idsWhere = async (asked: typeof among): Promise<readonly string[]> => {
-    const root = {
-      entity: name,
-      items: [{ kind: 'field', key: 'id', field: 'id' }] as const,
-      ...{ where: [], exists: [], sort: [], many: true, page: null, fetchOneMore: false },
-      total: false,
-      asked,
-    }
-    const prepared = prepareFor(core, { encoding: 'rest', roots: [root] }, viewer.role)
-    const results = read(core.reader, prepared, [viewer.subject ?? viewer.id])
-    const [found] = await after(results, all => all)
-    return JSON.parse(String(found?.text ?? '[]')).map(({ id }: { id: number }) => String(id))
-  }
+  const idsWhere = async (asked: Predicate) =>
+    (await rowsWhere(core, viewer, name, asked)).map(({ id }) => String(id))
   const seen = await idsWhere(among)
   const may = new Map(seen.map(id => [id, [] as string[]]))
   for (const [word, rule = nobody, when] of rules) {

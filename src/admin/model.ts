@@ -54,6 +54,17 @@ const titleOf = ({ fields, admin }: Entity): string | undefined =>
   }) ??
   Object.keys(fields).find(key => fields[key]?.format === 'email')
 
+/** The title of an entity's rows that a caller may read in each of them; undefined if there is none. */
+export const readableTitleOf = (
+  model: Model,
+  entity: Entity,
+  viewer: Viewer,
+): string | undefined => {
+  const title = titleOf(entity)
+  const rule = title === undefined ? nobody : entity.fields[title]?.readableBy
+  return judge(rule ?? nobody, viewer, model) === 'yes' ? title : undefined
+}
+
 /** The whole model as one caller sees it, in the newest version of REST. */
 export const adminModelOf = (model: Model, actions: readonly Action[], viewer: Viewer) => {
   const { viewers, versions, settings } = model
@@ -135,7 +146,7 @@ export const adminModelOf = (model: Model, actions: readonly Action[], viewer: V
         return [{ name: key, label: worded(key), kind: 'one', to: relation.to, by: relation.by }]
       const link =
         relation.through === undefined ? undefined : linkOf(model.entities, name, relation)
-      const words = Object.fromEntries(
+      const may = Object.fromEntries(
         (['create', 'update'] as const).map(mode => [
           mode,
           partRelations(model, name, mode).find(part => part.key === key)?.words ?? [],
@@ -150,12 +161,12 @@ export const adminModelOf = (model: Model, actions: readonly Action[], viewer: V
         {
           name: key,
           label: worded(key),
-          kind: relation.parts ? (link ? 'links' : 'parts') : 'rows',
+          kind: relation.parts ? (link ? 'links' : 'nested') : 'rows',
           to: relation.to,
           by: link?.by ?? relation.by,
           ...(path !== undefined && { path: spelled(path).replace('{parentId}', '{id}') }),
           ...(key in rest.embedded && { embedded: true }),
-          ...(relation.parts && { words }),
+          ...(relation.parts && { may }),
         },
       ]
     })
@@ -169,6 +180,7 @@ export const adminModelOf = (model: Model, actions: readonly Action[], viewer: V
         ...(entity.description && { description: entity.description }),
         path: `/${entity.plural}`,
         ...(title !== undefined && { title: resource.nameOf(title) }),
+        ...(readableTitleOf(model, entity, viewer) !== undefined && { begins: true }),
         ...(admin.columns && { columns: admin.columns.map(resource.nameOf) }),
         ...(admin.order && {
           order: admin.order.replace(/\w+$/, key => resource.nameOf(key)),

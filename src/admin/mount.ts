@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs'
 import { glob } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { html } from 'hono/html'
-import { mayOf } from '#admin/may.ts'
+import { beginningWith, mayOf } from '#admin/may.ts'
 import { adminModelOf } from '#admin/model.ts'
 import { adminPath } from '#base/paths.ts'
 import type { Content } from '#content.ts'
@@ -11,32 +11,39 @@ import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { exchange, type Fail, type Handle, type HttpContext } from '#http/exchange.ts'
 import type { App, Http } from '#http/request.ts'
-import { parseId } from '#model/values.ts'
+import { isStorable, parseId } from '#model/values.ts'
 import type { Assets } from '#pages/assets.ts'
 import { htmlPage, send, type WebPage } from '#pages/page.ts'
 import { represent } from '#rest/represent.ts'
 
 /** The most rows that one request asks about. */
 const mostIds = 100
+/** The longest text that titles are compared with. */
+const mostLetters = 200
 
 /** In a checkout: where the page is written, what makes its files, and one that is made. */
 const source = fileURLToPath(new URL('../../admin/', import.meta.url))
 const builder = new URL('../../scripts/admin.mjs', import.meta.url)
 const built = fileURLToPath(new URL('../pages/assets/admin.js', import.meta.url))
 
-let building: Promise<void> | undefined
-
-/** Makes the page's files if a checkout lacks them, or has changed since. Throws a plain error where what makes them is not installed. */
-const untilBuilt = async (): Promise<void> => {
-  if (!existsSync(source)) return
-  // One that failed is made again, as its source may have been mended since.
-  await building?.catch(() => {})
+const build = async (): Promise<void> => {
   const madeAt = statSync(built, { throwIfNoEntry: false })?.mtimeMs ?? 0
   for await (const name of glob('**/*.{ts,tsx,css}', { cwd: source }))
     if (statSync(`${source}${name}`).mtimeMs > madeAt) {
-      building = import(builder.href).then(({ buildAdmin }) => buildAdmin())
-      return building
+      const { buildAdmin } = await import(builder.href)
+      return buildAdmin()
     }
+}
+
+let building: Promise<void> | undefined
+
+/** Makes the page's files if a checkout lacks them, or has changed since, once for all that ask at the same time. Throws a plain error where what makes them is not installed. */
+const untilBuilt = async (): Promise<void> => {
+  if (!existsSync(source)) return
+  building ??= build().finally(() => {
+    building = undefined
+  })
+  await building
 }
 
 const policy = {
@@ -78,6 +85,16 @@ const idsIn = (c: Http): readonly number[] => {
   return [...new Set(all.flatMap(id => parseId(id) ?? []))].sort((a, b) => a - b)
 }
 
+/** The text of a query that titles begin with. */
+const textIn = (c: Http): string => {
+  const text = c.req.query('text') ?? ''
+  if (text.length > mostLetters || !isStorable(text))
+    throw new ApiError('VALIDATION_ERROR', 'text cannot be looked for', {
+      details: [{ field: 'text', message: `must be a text of at most ${mostLetters} letters` }],
+    })
+  return text
+}
+
 /** Serves the admin; what it answers as JSON is the caller's own, and errors are in the form that `fail` gives them. */
 export const mountAdmin = (
   app: App,
@@ -103,11 +120,15 @@ export const mountAdmin = (
     title,
     ...adminModelOf(model, actions, viewer),
   }))
-  serve(`${adminPath}/may.json`, (c, viewer) => {
+  const entityIn = (c: Http): string => {
     const name = c.req.query('entity') ?? ''
     if (!Object.hasOwn(model.entities, name))
       throw new ApiError('NOT_FOUND', `There is no entity ${name.slice(0, 40)}`)
-    return mayOf(core, actions, name, idsIn(c), viewer)
-  })
+    return name
+  }
+  serve(`${adminPath}/may.json`, (c, viewer) => mayOf(core, actions, entityIn(c), idsIn(c), viewer))
+  serve(`${adminPath}/find.json`, (c, viewer) =>
+    beginningWith(core, entityIn(c), textIn(c), viewer),
+  )
   app.get(adminPath, async c => send(await pageOf(assets), c))
 }

@@ -1,6 +1,7 @@
 /** The admin of any content: what its service side says, and its page in a real browser. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { globSync, readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { serve } from '@hono/node-server'
@@ -70,6 +71,23 @@ describe('the service side of the admin', () => {
           assert.equal(json[id].includes('update'), status === 200, `${as}: ${name} ${id}`)
         }
       }
+  })
+
+  test('finds rows by the beginning of their title, whatever its case, among those that are seen', async () => {
+    const find = async (query: string, as = 2) =>
+      (await world.ask(`GET /admin/find.json?${query}`, { as })).json
+    assert.deepEqual(await find('entity=user&text=be'), [{ id: 2, name: 'Ben' }])
+    assert.deepEqual(await find('entity=user&text=en'), [])
+    assert.deepEqual(await find('entity=user&text=%25'), [])
+    assert.ok((await find('entity=user&text=')).length > 1)
+    assert.deepEqual(
+      (await find('entity=post&text=f')).map(({ title }: { title: string }) => title),
+      ['First', 'Fourth'],
+    )
+    for (const text of ['x'.repeat(201), '%00'])
+      assert.equal((await find(`entity=post&text=${text}`)).error.code, 'VALIDATION_ERROR')
+    assert.equal((await find('entity=nothing&text=a')).error.code, 'NOT_FOUND')
+    assert.equal((await world.ask('GET /admin/find.json?entity=user')).status, 401)
   })
 
   test('names no row that is not there, and refuses what names none', async () => {
@@ -176,6 +194,130 @@ describe('the admin in a browser', { skip: skipped }, () => {
     await page.getByText('Saved', { exact: true }).waitFor()
     assert.equal((await now()).name, 'Mine')
     await page.context().close()
+  })
+
+  test('a picker finds a row by the beginning of its title, and a row is made below it', async () => {
+    const { page } = await open(1)
+    await page.goto(`${origin}/admin#/post/create`)
+    await page.getByLabel('Title').fill('By a picker')
+    await page.getByLabel('Content').fill('It has a text.')
+    await page.getByRole('combobox', { name: 'Author' }).fill('be')
+    await page.getByRole('option', { name: /Ben/ }).click()
+    await page.keyboard.press('Control+s')
+    await page.getByRole('heading', { name: 'By a picker' }).waitFor()
+    const [row] = await world.rows(`select author_id from posts where title = 'By a picker'`)
+    assert.deepEqual(Object.values(row ?? {}).map(Number), [2])
+    await page.context().close()
+  })
+
+  test('a changed form is left only on purpose, by links and by the back key', async () => {
+    const { page } = await open(1)
+    await page.getByRole('link', { name: 'Products', exact: true }).click()
+    await page.locator('tbody a').first().click()
+    const stock = page.getByLabel('Stock')
+    await stock.fill('77')
+    const isAsked = page.getByRole('dialog', { name: 'Leave without saving?' })
+    const leave: readonly (() => Promise<unknown>)[] = [
+      () => page.getByRole('link', { name: 'Users', exact: true }).click(),
+      () => page.goBack(),
+    ]
+    for (const go of leave) {
+      await go()
+      await isAsked.getByRole('button', { name: 'Stay' }).click()
+      assert.equal(await stock.inputValue(), '77')
+    }
+    await page.getByRole('link', { name: 'Users', exact: true }).click()
+    await isAsked.getByRole('button', { name: 'Leave' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Users' }).waitFor()
+    // What is unchanged is left at once.
+    await page.goBack()
+    await page.getByRole('button', { name: /^Save/ }).waitFor()
+    await page.getByRole('link', { name: 'Posts', exact: true }).click()
+    await page.getByRole('heading', { level: 1, name: 'Posts' }).waitFor()
+    await page.context().close()
+  })
+
+  test('a form leads to the next and the previous row of its list', async () => {
+    const { page } = await open(1)
+    await page.goto(`${origin}/admin#/user?sort=id&order=ASC&page=1&perPage=2`)
+    await page.locator('tbody a').nth(1).click()
+    const numbers = page.locator('.crumb')
+    for (const [button, id] of [
+      ['Next row', 3],
+      ['Previous row', 2],
+      ['Previous row', 1],
+    ] as const) {
+      await page.getByRole('button', { name: button }).click()
+      await numbers.getByText(`#${id}`).waitFor()
+    }
+    await page.context().close()
+  })
+
+  test('what was typed survives a service that is busy, gone or wants a sign-in, and is saved once', async () => {
+    const { page } = await open(1)
+    await page.goto(`${origin}/admin#/product/2`)
+    const name = page.getByLabel('Name')
+    const path = '**/api/v2/products/2'
+    for (const [at, status] of [503, 429, 401, 0, 502].entries()) {
+      await name.fill(`Typed ${at}`)
+      await page.route(
+        path,
+        route =>
+          status === 0
+            ? route.abort()
+            : route.fulfill({ status, body: status === 502 ? '<html>' : '{"detail":"Not now"}' }),
+        { times: 1 },
+      )
+      await page.keyboard.press('Control+s')
+      await page
+        .getByRole('alert')
+        .filter({ hasText: /Not now|cannot be reached|502/ })
+        .waitFor()
+      assert.equal(await name.inputValue(), `Typed ${at}`)
+      await page.keyboard.press('Control+s')
+      await page.locator('h1', { hasText: `Typed ${at}` }).waitFor()
+    }
+    // One whose answer was lost is done once.
+    await page.goto(`${origin}/admin#/product/create`)
+    await page.getByRole('heading', { name: 'New product' }).waitFor()
+    await page.getByLabel('Name').fill('Made once')
+    await page.getByLabel('Category').fill('desk')
+    await page.getByLabel('Price').fill('1')
+    await page.route(
+      '**/api/v2/products',
+      async route => {
+        await route.fetch()
+        await route.abort()
+      },
+      { times: 1 },
+    )
+    await page.keyboard.press('Control+s')
+    await page.getByText('cannot be reached').waitFor()
+    await page.keyboard.press('Control+s')
+    await page.getByRole('heading', { name: 'Made once' }).waitFor()
+    assert.equal((await world.rows(`select id from products where name = 'Made once'`)).length, 1)
+    await page.context().close()
+  })
+
+  test('the page speaks German where the browser does, all of it', async () => {
+    const { page } = await visit(browser, `${origin}/admin`, { locale: 'de-DE' })
+    await page.getByRole('heading', { name: 'Anmelden' }).waitFor()
+    assert.equal(await page.locator('html').getAttribute('lang'), 'de')
+    assert.deepEqual(await faultsOf(page), [])
+    await page.context().close()
+    const folder = new URL('../../admin/', import.meta.url)
+    const texts = (path: string) => readFileSync(new URL(path, folder), 'utf8')
+    const words = texts('words.ts')
+    const said = globSync('*.{ts,tsx}', { cwd: folder })
+      .flatMap(path => [...texts(path).matchAll(/\bt\(\s*'((?:[^'\\]|\\.)*)'/g)])
+      .map(([, english = '']) => english)
+    assert.ok(said.length > 100)
+    const isKnown = (english: string) =>
+      words.includes(`\n  '${english}':`) || words.includes(`\n  ${english}:`)
+    assert.deepEqual(
+      said.filter(english => !isKnown(english)),
+      [],
+    )
   })
 
   test('a caller is offered no write that is refused', async () => {

@@ -1,0 +1,159 @@
+/** What a form changes of a row, as a request; and what two people changed, put together. */
+import type { Entity, Row } from './model.ts'
+
+export type Mode = 'create' | 'update'
+export type Side = 'mine' | 'theirs'
+export type Member = { name: string; label: string; kind: string }
+
+export const same = (one: unknown, other: unknown): boolean =>
+  JSON.stringify(one ?? null) === JSON.stringify(other ?? null)
+
+/** The nested rows in a member of a row. */
+export const rowsIn = (value: unknown): Partial<Row>[] =>
+  Array.isArray(value) ? (value as Partial<Row>[]) : []
+
+/** The ids of linked rows in a member of a row. */
+const idsIn = (value: unknown): number[] => (Array.isArray(value) ? (value as number[]) : [])
+
+/** A list as changes of another: only words that have something to say. */
+const said = (words: Record<string, unknown[]>): Record<string, unknown[]> =>
+  Object.fromEntries(Object.entries(words).filter(([, of]) => of.length > 0))
+
+const linksOf = (ids: number[], before: number[], mode: Mode) =>
+  mode === 'create'
+    ? said({ set: ids })
+    : said({
+        add: ids.filter(id => !before.includes(id)),
+        remove: before.filter(id => !ids.includes(id)),
+      })
+
+const nestedOf = (rows: Partial<Row>[], before: Partial<Row>[], by: string) => {
+  const changed = (row: Partial<Row>, old: Partial<Row>) =>
+    Object.entries(row).filter(([key, value]) => key !== '_links' && !same(value, old[key]))
+  const given = ({ id: _, _links, ...row }: Partial<Row>) =>
+    Object.fromEntries(
+      Object.entries(row).filter(
+        ([key, value]) => key !== by && value !== undefined && value !== '',
+      ),
+    )
+  return said({
+    create: rows.filter(({ id }) => id === undefined).map(given),
+    update: rows.flatMap(row => {
+      const old = before.find(({ id }) => id === row.id)
+      const members = old ? changed(row, old) : []
+      return members.length > 0 ? [{ id: row.id, ...Object.fromEntries(members) }] : []
+    }),
+    delete: before.flatMap(({ id }) => (rows.some(row => row.id === id) ? [] : [id])),
+  })
+}
+
+/** The members that differ from the base, and what is said of nested rows and links. */
+export const changesOf = (
+  entity: Entity,
+  base: Partial<Row>,
+  mine: Partial<Row>,
+  mode: Mode,
+): Record<string, unknown> => {
+  const changes: Record<string, unknown> = {}
+  for (const { name, set } of entity.fields) {
+    if (set === 'never' || (set === 'create' && mode === 'update')) continue
+    const value = mine[name]
+    const isGiven = value !== undefined && value !== null && value !== ''
+    if (mode === 'create' ? isGiven : !same(value, base[name]))
+      changes[name] = value === '' ? null : value
+  }
+  for (const { name, kind, may, by } of entity.relations) {
+    if ((may?.[mode] ?? []).length === 0 || mine[name] === undefined) continue
+    const written =
+      kind === 'links'
+        ? linksOf(idsIn(mine[name]), idsIn(base[name]), mode)
+        : nestedOf(rowsIn(mine[name]), rowsIn(base[name]), by)
+    if (Object.keys(written).length > 0) changes[name] = written
+  }
+  return changes
+}
+
+/** A place in the form for a fault: nested rows are named by their place among those that are made or changed. */
+export const placeOf = (path: string, mine: Partial<Row>, base: Partial<Row>): string => {
+  const [name = '', word, at, ...rest] = path.split('.')
+  if (!Array.isArray(mine[name]) || (word !== 'create' && word !== 'update')) return path
+  const among = rowsIn(mine[name]).flatMap((row, index) => {
+    const old = rowsIn(base[name]).find(({ id }) => id === row.id)
+    const isNew = row.id === undefined
+    return (word === 'create' ? isNew : !isNew && old && !same(row, old)) ? [index] : []
+  })
+  return [name, among[Number(at)] ?? 0, ...rest].join('.')
+}
+
+/** What somebody may change of a row. */
+export const membersOf = (entity: Entity): Member[] => [
+  ...entity.fields.filter(({ set }) => set === 'always'),
+  ...entity.relations.filter(({ kind }) => kind === 'nested' || kind === 'links'),
+]
+
+/** What both sides changed, each to something else. */
+export const conflictsOf = (
+  entity: Entity,
+  base: Partial<Row>,
+  mine: Partial<Row>,
+  theirs: Partial<Row>,
+): Member[] =>
+  membersOf(entity).filter(
+    ({ name }) =>
+      !same(mine[name], base[name]) &&
+      !same(theirs[name], base[name]) &&
+      !same(mine[name], theirs[name]),
+  )
+
+/** Theirs, with mine where only I changed it, and where I chose it. */
+export const merged = (
+  entity: Entity,
+  base: Partial<Row>,
+  mine: Partial<Row>,
+  theirs: Row,
+  chosen: Record<string, Side> = {},
+): Row => {
+  const result = { ...theirs }
+  for (const { name } of membersOf(entity)) {
+    const isMine = !same(mine[name], base[name])
+    const isTheirs = !same(theirs[name], base[name])
+    if (isMine && (!isTheirs || chosen[name] === 'mine')) result[name] = mine[name]
+  }
+  return result
+}
+
+/** How often a save is tried whose row others keep changing. */
+const mostTries = 5
+
+/** What came of a save: the row, with what others changed meanwhile if they did; their row, if both changed the same; or an error, and what it is about. */
+export type Saved =
+  | { kind: 'saved'; row: Row; isMerged: boolean }
+  | { kind: 'clash'; theirs: Row }
+  | { kind: 'failed'; error: unknown; mine: Partial<Row>; base: Row }
+
+/** Saves what a form changes of a row. What others changed of the rest meanwhile is kept; what both changed is not saved. */
+export const saveOver = async (
+  entity: Entity,
+  base: Row,
+  mine: Partial<Row>,
+  write: (base: Row, mine: Partial<Row>) => Promise<Row>,
+  read: () => Promise<Row>,
+): Promise<Saved> => {
+  let under = base
+  let values = mine
+  for (let tries = 1; ; tries++)
+    try {
+      return { kind: 'saved', row: await write(under, values), isMerged: under !== base }
+    } catch (error) {
+      const isOutdated = (error as { status?: number }).status === 412
+      if (!isOutdated || tries === mostTries)
+        return { kind: 'failed', error, mine: values, base: under }
+      try {
+        under = await read()
+      } catch (unread) {
+        return { kind: 'failed', error: unread, mine: values, base: under }
+      }
+      if (conflictsOf(entity, base, mine, under).length > 0) return { kind: 'clash', theirs: under }
+      values = merged(entity, base, mine, under)
+    }
+}
