@@ -1,8 +1,10 @@
 /** Sign-in by a code: the content's own rows, sessions, tokens, and what both APIs make of them. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { createAuthClient } from 'better-auth/client'
+import { emailOTPClient, jwtClient } from 'better-auth/client/plugins'
 import { authDocument } from '#openapi/people.ts'
-import { askCode, claimsOf, codeFor, mailTo, signIn, visitorOf } from '../support/visitor.ts'
+import { askCode, claimsOf, codeFor, home, mailTo, signIn, visitorOf } from '../support/visitor.ts'
 import { createWorld, type World } from '../world.ts'
 
 let world: World
@@ -341,4 +343,66 @@ test('the document of sign-in is served with the paths that are switched on, and
   const all = authDocument('Test').paths
   for (const path of paths) assert.deepEqual(json.paths[path], all[path])
   assert.match((await visitorOf(world).get('/docs')).text, /data-document="\/auth\/openapi.json"/)
+})
+
+test('tokens of a key that was replaced hold until they end, while many ask for new ones', async () => {
+  const { by, id } = await signIn(world, 'rotation@example.org')
+  const kidOf = ({ authorization }: { readonly authorization: string }) =>
+    JSON.parse(Buffer.from(authorization.slice(7).split('.')[0] ?? '', 'base64url').toString()).kid
+  const old = await by.bearer()
+  const expire = (before: number) =>
+    world.change(
+      'update auth_keys set expires_at = ?1 where id = ?2',
+      Date.now() - before,
+      kidOf(old),
+    )
+  await expire(1)
+  const renewed = await Promise.all(Array.from({ length: 8 }, () => by.bearer()))
+  assert.ok(renewed.every(one => kidOf(one) !== kidOf(old)))
+  for (const headers of [old, ...renewed]) {
+    const { json } = await by.get(`/api/v2/users/${id}`, { headers })
+    assert.equal(json.email, 'rotation@example.org')
+    const write = { name: 'Rotation' }
+    assert.equal((await by.send('PATCH', `/api/users/${id}`, write, { headers })).status, 200)
+  }
+  const kids = async () =>
+    (await by.get('/auth/jwks')).json.keys.map(({ kid }: { readonly kid: string }) => kid)
+  assert.ok((await kids()).includes(kidOf(old)))
+  // An hour later its last token has ended long ago.
+  await expire(3_600_001)
+  assert.ok(!(await kids()).includes(kidOf(old)))
+})
+
+test("better-auth's own client signs in, has tokens, and signs out", async () => {
+  const by = visitorOf(world)
+  const client = createAuthClient({
+    baseURL: home,
+    basePath: '/auth',
+    plugins: [emailOTPClient(), jwtClient()],
+    fetchOptions: {
+      customFetchImpl: async (input, init) => {
+        const { pathname, search } = new URL(String(input))
+        const { method = 'GET', body } = init ?? {}
+        const sent = typeof body === 'string' ? JSON.parse(body) : undefined
+        const { status, headers, text } = await by.send(method, pathname + search, sent)
+        return new Response(text, { status, headers })
+      },
+    },
+  })
+  const email = 'client@example.org'
+  const asked = await client.emailOtp.sendVerificationOtp({ email, type: 'sign-in' })
+  assert.equal(asked.data?.success, true, JSON.stringify(asked.error))
+  const otp = await codeFor(world, email)
+  const wrong = await client.signIn.emailOtp({ email, otp: otp === '00000000' ? '1' : '00000000' })
+  assert.deepEqual([wrong.error?.status, wrong.error?.code], [400, 'INVALID_OTP'])
+  const { data } = await client.signIn.emailOtp({ email, otp, name: 'Client' })
+  assert.equal(data?.user.name, 'Client')
+  const session = await client.getSession()
+  assert.deepEqual([session.data?.user.email, session.data?.user.id], [email, data?.user.id])
+  const { data: given } = await client.token()
+  assert.equal(claimsOf({ authorization: `Bearer ${given?.token}` }).sub, data?.user.id)
+  assert.equal((await client.listSessions()).data?.length, 1)
+  assert.equal((await client.listAccounts()).data?.length, 0)
+  await client.signOut()
+  assert.equal((await client.getSession()).data, null)
 })

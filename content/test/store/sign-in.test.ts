@@ -1,0 +1,110 @@
+/** Sign-in in services that run, on either engine: kills, several processes or threads under load, and what they count together. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { folderOf, type Service, serve } from '#test/duet.ts'
+import { onPostgres } from '#test/stores.ts'
+import { until } from '#test/support/wait.ts'
+import { codeAsked, mailbox, send, signedIn, tokenStatus } from '../support/sign-in.ts'
+import { peopleSecret } from '../world.ts'
+import { signInRounds } from './sign-in-rounds.ts'
+
+const { freshStore } = folderOf('sign-in')
+
+test('kill -9 while people sign in and out, twice, loses no session, revives none and locks nobody out', async t => {
+  const { settings } = await freshStore()
+  const { kept, ended } = await signInRounds(2, settings)
+  t.diagnostic(`${kept} sessions were there, ${ended} were ended`)
+})
+
+/** Three processes on PostgreSQL, two threads of one on SQLite; the codes of their people come by mail. */
+const severalOf = async (more: Readonly<Record<string, string>> = {}) => {
+  const { settings, rows } = await freshStore()
+  const box = await mailbox()
+  const all = {
+    ...settings,
+    ...box.settings,
+    ...more,
+    DUET_PEOPLE_SECRET: peopleSecret,
+    DUET_PUBLIC_URL: 'http://localhost:3000',
+    DUET_THREADS: onPostgres ? '1' : '2',
+  }
+  const services: Service[] = []
+  for (let n = 0; n < (onPostgres ? 3 : 1); n++) services.push(await serve(all))
+  let turn = 0
+  return {
+    box,
+    rows,
+    urls: services.map(({ url }) => url),
+    /** One after another. */
+    next: () => services[turn++ % services.length]?.url ?? '',
+    close: async () => {
+      await Promise.all(services.map(service => service.end()))
+      await box.close()
+    },
+  }
+}
+
+test('a session that is signed out in one of several is refused in all of them, while others sign in', async () => {
+  const { box, urls, next, close } = await severalOf()
+  try {
+    let isOver = false
+    const crowd = Array.from({ length: 4 }, async (_, at) => {
+      let came = 0
+      for (; !isOver; came++) {
+        const session = await signedIn([next(), next()], box, `crowd${at}.${came}@example.org`)
+        assert.equal(await tokenStatus(next(), session), 200)
+      }
+      return came
+    })
+    for (let n = 0; n < 6; n++) {
+      const session = await signedIn([next(), next()], box, `goes${n}@example.org`)
+      const given = await send(next(), 'GET /auth/token', { bearer: session })
+      assert.equal(given.status, 200)
+      const claims = JSON.parse(Buffer.from(given.json.token.split('.')[1], 'base64url').toString())
+      const rename = (url: string) =>
+        send(url, `PATCH /api/users/${claims.sub}`, {
+          bearer: given.json.token,
+          body: { name: `Goes ${n}` },
+        })
+      // A key that one of them has just made is known to the others.
+      for (const url of urls) assert.equal((await rename(url)).status, 200)
+      const out = await send(next(), 'POST /auth/sign-out', { bearer: session, body: {} })
+      assert.equal(out.status, 200)
+      for (const url of [...urls, ...urls]) {
+        assert.equal(await tokenStatus(url, session), 401)
+        assert.equal((await rename(url)).status, 403)
+      }
+    }
+    isOver = true
+    const came = await Promise.all(crowd)
+    assert.ok(
+      came.every(count => count > 0),
+      `${came}`,
+    )
+  } finally {
+    await close()
+  }
+})
+
+test('codes for one network, and letters to one address, are counted over all of them', async () => {
+  const limits = { DUET_RATE_LIMIT: '100000', DUET_TRUSTED_PROXIES: '127.0.0.1' }
+  const { box, rows, next, close } = await severalOf(limits)
+  const ask = async (email: string, from: string) =>
+    (await send(next(), codeAsked, { body: { email, type: 'sign-in' }, from })).status
+  try {
+    const ofOneNetwork = await Promise.all(
+      Array.from({ length: 30 }, (_, n) => ask(`one${n}@example.org`, '192.0.2.1')),
+    )
+    assert.deepEqual(ofOneNetwork.toSorted(), [...Array(10).fill(200), ...Array(20).fill(429)])
+    const toOneAddress = await Promise.all(
+      Array.from({ length: 12 }, (_, n) => ask('many@example.org', `198.51.100.${n}`)),
+    )
+    assert.deepEqual(toOneAddress, Array(12).fill(200))
+    const counted = "select max(count) from auth_rates where key like 'mail 60 %'"
+    await until('all are counted', async () => Number((await rows(counted))[0]?.[0]) === 12)
+    await until('a letter comes', () => box.lettersTo('many@example.org') > 0)
+    assert.equal(box.lettersTo('many@example.org'), 1)
+  } finally {
+    await close()
+  }
+})
