@@ -188,6 +188,7 @@ export const servedShape = keys<Served>({
       described: must(
         keys<ExtraRoute['described']>({ ...operationDocsShape.keys, rule: ruleShape }),
       ),
+      isSigned: 'function',
       serve: must('function'),
     }),
   }),

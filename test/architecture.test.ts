@@ -47,7 +47,7 @@ const mayImport: Record<string, readonly string[] | 'everything'> = {
     'type versions',
   ],
   versions: ['model', 'sql', 'write', 'http'],
-  rest: ['model', 'read', 'write', 'versions', 'core.ts', 'http', 'type auth'],
+  rest: ['model', 'read', 'write', 'versions', 'core.ts', 'http', 'files', 'type auth'],
   graphql: ['model', 'read', 'write', 'type versions', 'core.ts', 'http', 'type auth'],
   openapi: [
     'model',

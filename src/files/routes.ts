@@ -86,6 +86,8 @@ const storeOf = ({ files }: Core) => {
   return files.store
 }
 
+const hasSeal = (c: Http): boolean => new URLSearchParams(queryString(c)).has('seal')
+
 const readRoute = ({ entityName, entity, key, field, file }: FileField): ExtraRoute => ({
   ...lifetimeOf({ ...entity.rest.lifetimes.all, ...lifetimeOf(field) }),
   method: 'GET',
@@ -103,6 +105,7 @@ const readRoute = ({ entityName, entity, key, field, file }: FileField): ExtraRo
     success: { 200: 'The file.', 206: 'A range of it.' },
     errors: ['RANGE_NOT_SATISFIABLE', 'NOT_FOUND'],
   },
+  isSigned: hasSeal,
   serve: mount => {
     const { core, edge } = mount
     const { reader, dialect } = core
@@ -141,7 +144,7 @@ const readRoute = ({ entityName, entity, key, field, file }: FileField): ExtraRo
       const id = pathId(c, 'id', entityName)
       const query = new URLSearchParams(queryString(c))
       let stored: StoredFile | null
-      if (query.has('seal')) stored = await signedFile(c, id, query)
+      if (hasSeal(c)) stored = await signedFile(c, id, query)
       else {
         const text = await readCached(
           reader,

@@ -24,11 +24,21 @@ export type FileForm = {
   readonly before: string
   readonly after: string
   readonly members?: readonly (readonly [key: string, member: string])[] | undefined
+  /** Whether the address is to be signed, in place of a mark that no text has. */
+  readonly isSigned?: boolean
 }
 
 const start = '{"digest":"'
 const digestEnd = start.length + 64
 const othersFrom = digestEnd + '",'.length
+
+/** What ends an address that is to be signed: JSON escapes it wherever it is in a text. */
+const toSign = '\0'
+const unsigned = /"([^"\0]*)\?v=([\da-f]{64})\0"/g
+
+/** JSON with the addresses of its files signed. */
+export const withSigned = (json: string, sign: (path: string, digest: string) => string): string =>
+  json.replaceAll(unsigned, (_, path: string, digest: string) => `"${sign(path, digest)}"`)
 
 /** How much of the digest the address of a file has. */
 export const versionLength = 12
@@ -46,7 +56,9 @@ export const versionAt = { from: start.length + 1, length: versionLength } as co
 
 /** The JSON of a file for callers, given the id of its row. */
 export const fileJson = (stored: string, id: unknown, form: FileForm): string => {
-  const version = stored.slice(start.length, start.length + versionLength)
+  const version = form.isSigned
+    ? `${stored.slice(start.length, digestEnd)}${toSign}`
+    : stored.slice(start.length, start.length + versionLength)
   const url = `"${form.before}${id}${form.after}?v=${version}"`
   if (!form.members) return `{${stored.slice(othersFrom, -1)},"url":${url}}`
   const file = JSON.parse(stored)
@@ -65,8 +77,11 @@ export const fileFormOf = (
   },
   key: string,
   prefix: string,
+  isSigned = false,
 ): FileForm | undefined =>
-  entity.fields[key]?.file ? { before: `${prefix}/${entity.plural}/`, after: `/${key}` } : undefined
+  entity.fields[key]?.file
+    ? { before: `${prefix}/${entity.plural}/`, after: `/${key}`, isSigned }
+    : undefined
 
 /** A field that is a file, with the names by which it is found. */
 export type FileField = {

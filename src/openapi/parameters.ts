@@ -270,6 +270,11 @@ export const parametersOf = (
     if (name === 'limit') return query(name, sized, sizes)
     if (name === 'sort') return sortParameter(model, resource, style)
     if (name === 'search') return query(name, words, text)
+    if (name === 'signed')
+      return query(name, 'With 1 the addresses of files hold for five minutes without a token.', {
+        type: 'string',
+        const: '1',
+      })
     if (name === 'where') return whereParameters(model, resource, names)
     if (name === 'cursor' && paging !== 'cursor') return query(name, ordered, text)
     return name === 'fields' ? fieldsParameter(resource, style) : parameter(name)

@@ -2,18 +2,19 @@
 import { after } from '#base/after.ts'
 import { lru } from '#base/cache.ts'
 import { prepareFor } from '#core.ts'
+import { signedAddress } from '#files/serve.ts'
 import { bodyOf } from '#http/encode-body.ts'
 import type { Reply } from '#http/reply.ts'
 import { queryString, readOptionsOf } from '#http/request.ts'
 import { type Model, notFound } from '#model/model.ts'
 import type { Role } from '#model/policy.ts'
 import { type Member, type Resource, resourceOf } from '#model/resource.ts'
-import { fileFormOf } from '#model/stored-file.ts'
+import { fileFormOf, withSigned } from '#model/stored-file.ts'
 import type { ReadPlan } from '#read/plan.ts'
 import { plan } from '#read/planner.ts'
-import { type Prepared, type Renderer, readCached } from '#read/read.ts'
+import { type Answer, type Prepared, type Renderer, readCached } from '#read/read.ts'
 import { comparing, type Item, oneRow, type ParameterValue, type Root } from '#read/selection.ts'
-import { fieldsOf, memberNames, parseQuery, queryParameters } from '#rest/query.ts'
+import { fieldsOf, memberNames, parseQuery, queryParameters, signsIn } from '#rest/query.ts'
 import { isPublic, type Mount, objectTag, pathId, represent } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
 import type { RestHandler } from '#versions/negotiation.ts'
@@ -24,16 +25,17 @@ export const itemsOf = (
   { entity, version, members }: Resource,
   prefix: string,
   chosen: readonly string[] | null,
+  isSigned = false,
 ): readonly Item[] => {
   const itemOf = (member: Member): Item => {
     const key = member.name
     if (member.kind === 'field') {
       const { field, form } = member
-      return { kind: 'field', key, field, form, file: fileFormOf(entity, field, prefix) }
+      return { kind: 'field', key, field, form, file: fileFormOf(entity, field, prefix, isSigned) }
     }
     if (member.kind === 'links') return { kind: 'links', key, prefix, links: member.links }
     const target = resourceOf(model, entity.relations[key]?.to ?? '', version)
-    const items = itemsOf(model, target, prefix, null)
+    const items = itemsOf(model, target, prefix, null, isSigned)
     return { kind: 'relation', key, relation: key, page: null, items }
   }
   return members.filter(({ name }) => chosen === null || chosen.includes(name)).map(itemOf)
@@ -44,8 +46,10 @@ const rootOf = (
   { core, prefix, version }: Mount,
   { entity, below }: Pick<Route, 'entity' | 'below'>,
   fields: readonly string[] | null,
+  isSigned = false,
 ): Root => {
-  const items = itemsOf(core.model, resourceOf(core.model, entity, version), prefix, fields)
+  const resource = resourceOf(core.model, entity, version)
+  const items = itemsOf(core.model, resource, prefix, fields, isSigned)
   const root = oneRow(entity, items)
   if (!below) return root
   return { ...root, where: [...root.where, comparing(below.field, 'eq', 2)] }
@@ -72,14 +76,15 @@ export const serveOne = (mount: Mount, route: Route): RestHandler => {
   const names = memberNames(resource)
   const parameters = [...queryParameters(resource, route.kind, style), 'version']
   const open = isPublic(core.model, entity, route)
+  const hasFiles = parameters.includes('signed')
 
   /** The plans by the role and the chosen members, null for all of them; made when first needed. */
   const plans = lru<Prepared>(200)
-  const planFor = (role: Role, fields: readonly string[] | null): Prepared => {
-    const key = fields === null ? role : `${role} ${fields.join()}`
+  const planFor = (role: Role, fields: readonly string[] | null, isSigned = false): Prepared => {
+    const key = `${role}${isSigned ? ' signed' : ''}${fields === null ? '' : ` ${fields.join()}`}`
     const known = plans.get(key)
     if (known) return known
-    const roots = [rootOf(mount, route, fields)]
+    const roots = [rootOf(mount, route, fields, isSigned)]
     return plans.set(key, prepareFor(core, { encoding: 'rest', roots }, role))
   }
 
@@ -92,6 +97,11 @@ export const serveOne = (mount: Mount, route: Route): RestHandler => {
         : { body: bodyOf(answer.text), tag: objectTag(entity, answer, mount) },
   }
 
+  /** The same with the addresses of its files, which are signed anew for each request. */
+  const signed: Renderer<Answer | undefined> = { by: 'signed', make: ([answer]) => answer }
+  const sign = (path: string, digest: string) =>
+    signedAddress(core.cursorKey, path, digest, core.now())
+
   return (c, viewer, named) => {
     const text = queryString(c)
     // The right comes before the thing's existence, and both before the parameters; chosen members have rules of their own.
@@ -103,6 +113,18 @@ export const serveOne = (mount: Mount, route: Route): RestHandler => {
     if (query) {
       if (isStrict) query.only(parameters)
       const fields = selectable ? fieldsOf(query, names) : null
+      const isSigned = hasFiles && signsIn(query)
+      if (isSigned && query.isSound()) {
+        const known = planFor(viewer.role, fields, true)
+        const read = readCached(core.reader, known, values, signed, readOptionsOf(edge, c, viewer))
+        return after(read, answer => {
+          if (!answer || answer.text === 'null') throw notFound(route.entity, id)
+          query.done()
+          const body = withSigned(answer.text, sign)
+          const tag = objectTag(entity, { ...answer, text: body }, mount)
+          return represent(c, edge, body, { named, isPublic: false, tag })
+        })
+      }
       if (query.isSound()) prepared = planFor(viewer.role, fields)
     }
     const found = readCached(core.reader, prepared, values, shown, readOptionsOf(edge, c, viewer))

@@ -58,7 +58,8 @@ export const queryParameters = (
   ]
   if (kind === 'aggregate')
     return [...new Set([...groupParameters, 'sort', 'limit', ...chosen, 'where'])]
-  if (kind !== 'list') return kind === 'one' ? fields : []
+  const hasFiles = Object.values(resource.entity.fields).some(({ file, rest }) => file && rest)
+  if (kind !== 'list') return kind === 'one' ? [...fields, ...(hasFiles ? ['signed'] : [])] : []
   return [
     ...(paging === 'cursor' ? ['cursor'] : ['page']),
     ...(paging === 'page or offset' ? ['offset'] : []),
@@ -196,6 +197,13 @@ export const fieldsOf = (
     query.fault('fields', `has a comma with no name beside it; ${there}`)
   else query.fault('fields', `names ${unknown.join(', ')}, unknown here; ${there}`)
   return []
+}
+
+/** Whether `signed` asks for addresses of files that hold without a token. */
+export const signsIn = (query: QueryParameters): boolean => {
+  const text = query.get('signed')
+  if (text !== undefined && text !== '1') query.fault('signed', 'must be 1, or be left out')
+  return text === '1'
 }
 
 /** A filter that has an effect, with its value; `member` is the parameter that asks for it. */

@@ -49,6 +49,8 @@ const serving: Readonly<Record<Route['kind'], (mount: Mount, route: Route) => Re
 export type ExtraRoute = VersionedRoute & {
   /** How the documents of the API describe it, and who may use it; of a rule that looks at a row its handler asks. */
   readonly described: OperationDocs & { readonly rule: Rule | undefined }
+  /** Whether a request brings a right of its own in its address, which its handler asks for in place of the rule. */
+  readonly isSigned?: (c: Http) => boolean
   readonly serve: (mount: Mount) => RestHandler
 }
 
@@ -94,7 +96,7 @@ const endpointsOf = (
       const what = summary.charAt(0).toLowerCase() + summary.slice(1)
       // A strict version refuses query parameters after 404 and 403, so the answer is made first.
       return (c, viewer, named) => {
-        permit({ model, viewer }, rule, what)
+        if (!extra.isSigned?.(c)) permit({ model, viewer }, rule, what)
         return after(handle(c, viewer, named), reply => {
           refuseParameters(queryString(c), mount.style, known)
           return reply

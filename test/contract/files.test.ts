@@ -212,6 +212,29 @@ suite('files', () => {
     assert.equal(other.status, 403)
   })
 
+  test('a signed address opens its file without a token for five minutes, and no other', async () => {
+    await world.ask('PUT /api/applications/1/cv', { as: 2, raw: pdf('signed'), headers: paper })
+    const row = await world.ask('GET /api/applications/1?signed=1', { as: 2 })
+    const { url } = row.json.cv
+    assert.match(url, /^\/api\/applications\/1\/cv\?v=/)
+    assert.match(String(row.headers.get('cache-control')), /private/)
+    const status = async (address: string) => (await bytesAt(address)).status
+    assert.deepEqual((await bytesAt(url)).bytes, pdf('signed'))
+    assert.equal(await status(url.replace('/1/', '/2/')), 403)
+    assert.equal(await status(url.replace(/until=\d/, 'until=9')), 403)
+    assert.equal(await status(`${url.slice(0, -2)}AA`), 403)
+    assert.equal(await status(url.replace(/&seal=.*/, '')), 401)
+    // It is of these bytes: who puts others withdraws it.
+    await world.ask('PUT /api/applications/1/cv', { as: 2, raw: pdf('other'), headers: paper })
+    assert.equal(await status(url), 403)
+    // Who may not read the file gets no address, and the row as it is answered otherwise has none.
+    const others = await world.ask('GET /api/applications/1?signed=1', { as: 3 })
+    assert.equal(others.json.cv, null)
+    const plain = await world.ask('GET /api/applications/1', { as: 2 })
+    assert.match(plain.json.cv.url, /\?v=[0-9a-f]{12}$/)
+    assert.equal((await world.ask('GET /api/applications/1?signed=yes', { as: 2 })).status, 422)
+  })
+
   test('a row that is sent back whole keeps its file', async () => {
     const made = await album({ cover: await upload(png(1, 1)) })
     const put = (cover: unknown) =>
