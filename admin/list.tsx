@@ -28,6 +28,7 @@ import { Picker } from './picker.tsx'
 import { isNumber, Value } from './show.tsx'
 import { exportRows, ImportDialog } from './transfer.tsx'
 import { Button, Dialog, Icon, Menu } from './ui.tsx'
+import { Views } from './views.tsx'
 import { lower, t } from './words.ts'
 
 const words: Record<string, string> = {
@@ -736,6 +737,7 @@ const Body = ({ entity }: { entity: Entity }) => {
               ),
           }))}
         />
+        <Views entity={entity} columns={chosen} onColumns={setChosen} />
         {where.map((condition, at) => (
           <span key={JSON.stringify(condition)} className="chip">
             {labelOf(condition)}

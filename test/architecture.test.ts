@@ -72,7 +72,7 @@ const mayImport: Record<string, readonly string[] | 'everything'> = {
     'settings.ts',
     'type config.ts',
   ],
-  admin: ['model', 'read', 'rest', 'http', 'pages', 'core.ts', 'type content.ts', 'type write'],
+  admin: ['model', 'sql', 'read', 'write', 'rest', 'http', 'pages', 'core.ts', 'type content.ts'],
   serve: [
     'model',
     'sql',

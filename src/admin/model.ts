@@ -256,7 +256,11 @@ export const adminModelOf = (model: Model, actions: readonly Action[], viewer: V
     version: 1,
     api: versionPath(version),
     currency: settings.currency,
-    viewer: { id: viewer.id, role: viewer.role, ...(viewers.entity && { entity: viewers.entity }) },
+    viewer: {
+      ...{ id: viewer.id, role: viewer.role },
+      ...(viewer.role === viewers.roles.superuser && { isSuperuser: true }),
+      ...(viewers.entity && { entity: viewers.entity }),
+    },
     entities: entities.map(entity => ({ ...entity, type: typeName(entity.name) })),
   }
 }

@@ -5,12 +5,15 @@ import { fileURLToPath } from 'node:url'
 import { html } from 'hono/html'
 import { beginningWith, mayOf } from '#admin/may.ts'
 import { adminModelOf } from '#admin/model.ts'
+import { deleteView, saveView, viewsOf } from '#admin/views.ts'
 import { adminPath } from '#base/paths.ts'
 import type { Content } from '#content.ts'
 import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
+import { jsonBody } from '#http/body.ts'
 import { exchange, type Fail, type Handle, type HttpContext } from '#http/exchange.ts'
 import type { App, Http } from '#http/request.ts'
+import type { Viewer } from '#model/policy.ts'
 import { isStorable, parseId } from '#model/values.ts'
 import type { Assets } from '#pages/assets.ts'
 import { htmlPage, send, type WebPage } from '#pages/page.ts'
@@ -107,10 +110,13 @@ export const mountAdmin = (
   const { model } = core
   const named =
     model.versions.inPlainJson.get(String(model.versions.newest)) ?? model.versions.usual
+  const known = ({ role }: Viewer) => {
+    if (role === 'anonymous')
+      throw new ApiError('UNAUTHENTICATED', 'The admin asks for a token: sign in first')
+  }
   const serve = (path: string, answer: (...given: Parameters<Handle>) => unknown) => {
     const handle: Handle = async (c, viewer, requestId) => {
-      if (viewer.role === 'anonymous')
-        throw new ApiError('UNAUTHENTICATED', 'The admin asks for a token: sign in first')
+      known(viewer)
       const body = JSON.stringify(await answer(c, viewer, requestId))
       return represent(c, edge, body, { named, isPublic: false })
     }
@@ -129,6 +135,22 @@ export const mountAdmin = (
   serve(`${adminPath}/may.json`, (c, viewer) => mayOf(core, actions, entityIn(c), idsIn(c), viewer))
   serve(`${adminPath}/find.json`, (c, viewer) =>
     beginningWith(core, entityIn(c), textIn(c), viewer),
+  )
+  const views = `${adminPath}/views`
+  serve(views, (c, viewer) => viewsOf(core, viewer, entityIn(c)))
+  const write = (method: 'PUT' | 'DELETE', act: (c: Http, viewer: Viewer) => Promise<void>) => {
+    const handle: Handle = async (c, viewer) => {
+      known(viewer)
+      await act(c, viewer)
+      return { status: 204, headers: {}, body: null }
+    }
+    app.on(method, views, exchange(edge, fail, handle, views))
+  }
+  write('PUT', async (c, viewer) =>
+    saveView(core, viewer, entityIn(c), await jsonBody(c, edge.bodyLimit, ['application/json'])),
+  )
+  write('DELETE', (c, viewer) =>
+    deleteView(core, viewer, entityIn(c), c.req.query('name') ?? '', c.req.query('role')),
   )
   app.get(adminPath, async c => send(await pageOf(assets), c))
 }

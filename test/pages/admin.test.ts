@@ -90,6 +90,44 @@ describe('the service side of the admin', () => {
     assert.equal((await world.ask('GET /admin/find.json?entity=user')).status, 401)
   })
 
+  test('keeps views by caller and entity, and those of a role, which the superuser writes', async () => {
+    const views = async (as: number, entity = 'post') =>
+      (await world.ask(`GET /admin/views?entity=${entity}`, { as })).json
+    const put = async (as: number, body: unknown) =>
+      (await world.ask('PUT /admin/views?entity=post', { as, body })).status
+    const shows = { columns: ['title'] }
+    assert.equal(await put(2, { name: 'Mine', shows: {} }), 204)
+    assert.equal(await put(2, { name: 'Mine', shows }), 204)
+    assert.equal(await put(1, { name: 'All', role: 'user', shows }), 204)
+    const both = [
+      { name: 'All', role: 'user', shows },
+      { name: 'Mine', shows },
+    ]
+    assert.deepEqual(await views(2), both)
+    assert.deepEqual(await views(3), both.slice(0, 1))
+    assert.deepEqual(await views(1), [])
+    assert.deepEqual(await views(2, 'user'), [])
+    assert.equal(await put(2, { name: 'All', role: 'user', shows }), 403)
+    assert.equal(await put(1, { name: 'All', role: 'nobody', shows }), 422)
+    for (const bad of [{ shows }, { name: ' ', shows }, { name: 'x'.repeat(61), shows }])
+      assert.equal(await put(2, bad), 422)
+    for (const bad of [undefined, [], 'x', { a: 'x'.repeat(4001) }])
+      assert.equal(await put(2, { name: 'Bad', shows: bad }), 422)
+    for (let count = 1; count < 50; count++)
+      assert.equal(await put(3, { name: `View ${count}`, shows }), 204)
+    assert.equal(await put(3, { name: 'View 50', shows }), 204)
+    assert.equal(await put(3, { name: 'View 51', shows }), 409)
+    assert.equal(await put(3, { name: 'View 50', shows: {} }), 204)
+    const remove = async (as: number, query: string) =>
+      (await world.ask(`DELETE /admin/views?entity=post&${query}`, { as })).status
+    assert.equal(await remove(3, 'name=Mine'), 404)
+    assert.equal(await remove(2, 'name=All&role=user'), 403)
+    assert.equal(await remove(2, 'name=Mine'), 204)
+    assert.equal(await remove(1, 'name=All&role=user'), 204)
+    assert.deepEqual(await views(2), [])
+    assert.equal((await world.ask('PUT /admin/views?entity=post', { body: {} })).status, 401)
+  })
+
   test('names no row that is not there, and refuses what names none', async () => {
     const of = (query: string) => world.ask(`GET /admin/may.json?${query}`, { as: 1 })
     assert.deepEqual(Object.keys((await of('entity=post&ids=2,999,x,-1,2')).json), ['2'])
@@ -234,6 +272,27 @@ describe('the admin in a browser', { skip: skipped }, () => {
     await page.getByRole('button', { name: /^Save/ }).waitFor()
     await page.getByRole('link', { name: 'Posts', exact: true }).click()
     await page.getByRole('heading', { level: 1, name: 'Posts' }).waitFor()
+    await page.context().close()
+  })
+
+  test('a view is saved with its filter, order and columns, and opened again', async () => {
+    const { page } = await open(1)
+    const list = 'user?sort=name&order=DESC&filter={"where":[{"field":"id","op":"gt","value":"1"}]}'
+    await page.goto(`${origin}/admin#/${list.replaceAll('gt', 'ne')}`)
+    const rows = page.locator('tbody tr:not(.ghost)')
+    await page.getByText('is not 1').waitFor()
+    await page.getByRole('button', { name: 'Views' }).click()
+    await page.getByRole('menuitem', { name: 'Save this view…' }).click()
+    await page.getByLabel('Name').last().fill('Others')
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    await page.goto(`${origin}/admin#/user?filter={}&sort=id&order=ASC`)
+    await page.getByText('is not 1').waitFor({ state: 'hidden' })
+    await page.getByRole('button', { name: 'Views' }).click()
+    await page.getByRole('menuitem', { name: 'Others' }).click()
+    await page.getByText('is not 1').waitFor()
+    await rows.first().waitFor()
+    assert.match(page.url(), /sort=name&order=DESC/)
     await page.context().close()
   })
 

@@ -226,6 +226,7 @@ const machineTables = [
   'viewer_subjects',
   'files',
   'uploads',
+  'admin_views',
 ]
 
 const scalarOf: Readonly<Record<string, Scalar>> = { INTEGER: 'int', TEXT: 'text', BLOB: 'bytes' }

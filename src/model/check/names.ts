@@ -22,7 +22,7 @@ export const isReserved = (field: string): boolean => reserved.has(columnName(fi
 
 /** Tables of the machine itself. */
 export const machineTables =
-  'auth_accounts auth_keys auth_rates auth_sessions auth_verifications counts counts_part files migrations moves outbox rates replies secrets timelines uploads version_notices version_uses viewer_subjects'.split(
+  'admin_views auth_accounts auth_keys auth_rates auth_sessions auth_verifications counts counts_part files migrations moves outbox rates replies secrets timelines uploads version_notices version_uses viewer_subjects'.split(
     ' ',
   )
 

@@ -1,0 +1,119 @@
+/** The views of lists that callers of the admin saved: their own, and those of their role, which the superuser writes. */
+import { isObject } from '#base/object.ts'
+import type { Core } from '#core.ts'
+import { ApiError, type FieldFault } from '#errors.ts'
+import type { Model } from '#model/model.ts'
+import type { Viewer } from '#model/policy.ts'
+import { isStorable } from '#model/values.ts'
+import { queryOf, type Rows } from '#sql/engine.ts'
+import { type Sql, sql } from '#sql/sql.ts'
+import { writePieces } from '#write/job.ts'
+
+/** The longest name of a view, the longest text of what it shows, and the most that one caller or role has of an entity. */
+const mostName = 60
+const mostShown = 4000
+const mostViews = 50
+
+/** A view as the page has it: its name, the role whose it is unless it is the caller's own, and what the page shows by it. */
+type SavedView = { readonly name: string; readonly role?: string; readonly shows: unknown }
+
+const ownerOf = ({ service, subject, id }: Viewer): string => {
+  const own = subject ?? service ?? id
+  if (own === null)
+    throw new ApiError('FORBIDDEN', 'Views belong to somebody, and this token is nobody’s')
+  return `own ${own}`
+}
+
+const ownerOfRole = (role: string): string => `role ${role}`
+
+/** Sees what was saved just now: a replica may not have it yet. */
+const ask = async ({ reader, writer, dialect }: Core, piece: Sql): Promise<Rows> =>
+  dialect.singleStatement === null
+    ? reader.query({ ...queryOf(piece, dialect), isQuick: true })
+    : ((await writePieces({ writer, dialect }, piece))[0] ?? [])
+
+/** The views of an entity that a caller sees, by name. */
+export const viewsOf = async (
+  core: Core,
+  viewer: Viewer,
+  entity: string,
+): Promise<readonly SavedView[]> => {
+  const [own, ofRole] = [ownerOf(viewer), ownerOfRole(viewer.role)]
+  const rows = await ask(
+    core,
+    sql`select owner, name, shows from admin_views where owner in (${own}, ${ofRole}) and entity = ${entity} order by name, owner`,
+  )
+  return rows.map(([owner, name, shows]) => ({
+    name: String(name),
+    ...(owner === ofRole && { role: viewer.role }),
+    shows: JSON.parse(String(shows)),
+  }))
+}
+
+/** Whose view is written: the caller's own, or that of a role, which the superuser alone may write. */
+const writtenOwner = (model: Model, viewer: Viewer, role: unknown): string => {
+  if (role === undefined) return ownerOf(viewer)
+  const { names, superuser } = model.viewers.roles
+  if (typeof role !== 'string' || !names.includes(role))
+    throw invalid([{ field: 'role', message: `must be one of ${names.join(', ')}` }])
+  if (viewer.role !== superuser)
+    throw new ApiError('FORBIDDEN', `Views of a role are saved by the role ${superuser}`)
+  return ownerOfRole(role)
+}
+
+const invalid = (details: readonly FieldFault[]): ApiError =>
+  new ApiError(
+    'VALIDATION_ERROR',
+    details.map(({ field, message }) => `${field} ${message}`).join('; '),
+    { details },
+  )
+
+/** Saves a view in the place of one with its name; throws `VALIDATION_ERROR`, or `FORBIDDEN` for that of a role. */
+export const saveView = async (
+  core: Core,
+  viewer: Viewer,
+  entity: string,
+  { name, role, shows }: Readonly<Record<string, unknown>>,
+): Promise<void> => {
+  const owner = writtenOwner(core.model, viewer, role)
+  const text = JSON.stringify(shows) ?? ''
+  const isName =
+    typeof name === 'string' && name.trim() !== '' && name.length <= mostName && isStorable(name)
+  const faults = [
+    ...(isName
+      ? []
+      : [{ field: 'name', message: `must be a text of 1 to ${mostName} characters` }]),
+    ...(isObject(shows) && text.length <= mostShown && isStorable(text)
+      ? []
+      : [{ field: 'shows', message: `must be an object of at most ${mostShown} characters` }]),
+  ]
+  if (faults.length > 0) throw invalid(faults)
+  const [[count] = []] = await ask(
+    core,
+    sql`select count(*) from admin_views where owner = ${owner} and entity = ${entity} and name <> ${String(name)}`,
+  )
+  if (Number(count) >= mostViews)
+    throw new ApiError('CONFLICT', `There are ${mostViews} views already: delete one first`)
+  await writePieces(
+    core,
+    sql`insert into admin_views (owner, entity, name, shows) values (${owner}, ${entity}, ${String(name)}, ${text})
+      on conflict (owner, entity, name) do update set shows = excluded.shows returning name`,
+  )
+}
+
+/** Deletes a view; throws `NOT_FOUND` if there is none, or `FORBIDDEN` for that of a role. */
+export const deleteView = async (
+  core: Core,
+  viewer: Viewer,
+  entity: string,
+  name: string,
+  role: string | undefined,
+): Promise<void> => {
+  const owner = writtenOwner(core.model, viewer, role)
+  const [rows] = await writePieces(
+    core,
+    sql`delete from admin_views where owner = ${owner} and entity = ${entity} and name = ${name} returning name`,
+  )
+  if (rows?.length === 0)
+    throw new ApiError('NOT_FOUND', `There is no view ${name.slice(0, mostName)}`)
+}
