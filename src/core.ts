@@ -2,6 +2,7 @@
 import type { FileStore } from '#files/store.ts'
 import type { Model } from '#model/model.ts'
 import type { Role, Viewer } from '#model/policy.ts'
+import type { Services } from '#model/services.ts'
 import { plan } from '#read/planner.ts'
 import { type PlanReader, type Prepared, prepare } from '#read/read.ts'
 import type { Selection } from '#read/selection.ts'
@@ -9,7 +10,7 @@ import type { Limits } from '#read/stitch.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { CountUse } from '#versions/deprecated-use.ts'
 import type { Action } from '#write/action.ts'
-import type { Services, Writing } from '#write/command.ts'
+import type { Writing } from '#write/command.ts'
 import type { Writer } from '#write/job.ts'
 
 export type Core = {

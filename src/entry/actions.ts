@@ -8,8 +8,8 @@ export { clipped } from '#base/text.ts'
 export { ApiError, defineErrors, type ErrorKind, type FieldFault } from '#errors.ts'
 // If-Match and If-None-Match, for an action on a thing with an ETag of its own.
 export { allowedTags, excludedTags, isOfRow, mismatchOf } from '#http/conditional.ts'
-export type { Message } from '#mail/smtp.ts'
 export { notFound } from '#model/model.ts'
+export type { Letter, Mailer, Message, Services } from '#model/services.ts'
 export { comparedMoment, isMoment } from '#model/values.ts'
 export { textTag } from '#rest/represent.ts'
 export type { Rows } from '#sql/engine.ts'
@@ -23,7 +23,6 @@ export {
   type GuardedStep,
   goneViewer,
   result,
-  type Services,
   type Writing,
 } from '#write/command.ts'
 export { precheck } from '#write/entity-commands.ts'

@@ -1,28 +1,13 @@
 /** Mail: letters that are composed when they are sent, over SMTP, with a limit for each person. */
 import { lru } from '#base/cache.ts'
-import { type Deliver, type Message, reasonOf, smtp, type Waits } from '#mail/smtp.ts'
+import { type Deliver, reasonOf, smtp, type Waits } from '#mail/smtp.ts'
+import type { Mailer } from '#model/services.ts'
 import type { Observe } from '#observe.ts'
-
-/** A message to send; it is composed just before, so that it is up to date. */
-type Letter = {
-  /** The id of the recipient's row, which logs may contain; the address they may not. Null for one that its sender counts. */
-  readonly recipient: number | null
-  readonly address: string
-  readonly compose: () => Message
-}
 
 /** A letter was not sent, which was told, and may be sent later. */
 class NotSent extends Error {
   override readonly name = 'NotSent'
   readonly isTold = true
-}
-
-/** Where letters are handed in. */
-export type Mailer = {
-  /** Whether messages can be sent, or shown to a developer. */
-  readonly canSend: boolean
-  /** Sends the letter, unless it may never be sent; rejects with NotSent if it should be tried again. */
-  readonly send: (letter: Letter, signal: AbortSignal) => Promise<void>
 }
 
 /** How messages leave: over SMTP, shown to a developer, or not at all. */
@@ -83,20 +68,27 @@ export const createMail = ({ now, observe, delivery }: MailOptions): Mailer => {
   const toRecipient = createCount(mostToRecipient)
   return {
     canSend: deliver !== undefined,
-    send: async ({ recipient, address, compose }, signal) => {
+    send: async (mail, signal) => {
       if (!deliver) return
-      const [id, mailbox, time] = [String(recipient), address.toLowerCase(), now()]
-      const isCounted = recipient !== null
-      if (isCounted && (toRecipient.isFull(id, time) || toAddress.isFull(mailbox, time)))
+      const isLetter = 'compose' in mail
+      const address = isLetter ? mail.address : mail.to.address
+      const recipient = isLetter ? mail.recipient : null
+      const isCounted = !isLetter || recipient !== null
+      // Without a row of its recipient a message counts for its address alone.
+      const row = recipient === null ? undefined : String(recipient)
+      const [mailbox, time] = [address.toLowerCase(), now()]
+      const isFull =
+        toAddress.isFull(mailbox, time) || (row !== undefined && toRecipient.isFull(row, time))
+      if (isCounted && isFull)
         return void observe({ kind: 'mail failed', recipient, reason: 'too many', again: false })
       const count = (by: 1 | -1) => {
         if (!isCounted) return
-        toRecipient.add(id, time, by)
+        if (row !== undefined) toRecipient.add(row, time, by)
         toAddress.add(mailbox, time, by)
       }
       count(1)
       try {
-        await deliver(compose(), time, signal)
+        await deliver(isLetter ? mail.compose() : mail, time, signal)
       } catch (error) {
         count(-1)
         const { code, isFinal } = reasonOf(error)

@@ -1,13 +1,6 @@
 /** Hands messages to a mail server over SMTP. */
 import type { Transporter } from 'nodemailer'
-
-/** What is sent to one person. */
-export type Message = {
-  readonly to: { readonly name: string; readonly address: string }
-  readonly subject: string
-  readonly text: string
-  readonly html: string
-}
+import type { Message } from '#model/services.ts'
 
 /** Delivers a message; rejects if that failed. */
 export type Deliver = (message: Message, now: number, signal: AbortSignal) => Promise<void>
@@ -55,8 +48,10 @@ export const smtp = (address: string, from: string, waits: Waits = usualWaits): 
       transport = undefined
       throw error
     })
+    const { to, ...said } = message
     await (await transport).sendMail({
-      ...message,
+      ...said,
+      to: { name: to.name ?? '', address: to.address },
       from,
       date: new Date(now),
       // RFC 3834, section 5: no vacation notice is to answer this.

@@ -14,6 +14,7 @@ import {
   ruleOf,
   type Viewer,
 } from '#model/policy.ts'
+import type { Services } from '#model/services.ts'
 import { isComparable } from '#model/values.ts'
 import { type Lifetime, lifetimeOf, lifetimeShape } from '#model/version.ts'
 
@@ -82,14 +83,14 @@ export const pathFields = ({ href }: Link): readonly string[] =>
 
 /**
  * What is done after the commit of a write, with these fields of the row (of a deleted one as they were): at least once, by whichever
- * service finds it in the outbox. One that throws is tried again, 20 times at most. The model only carries it; the services are
- * those of write/command.ts, which its caller gives.
+ * service finds it in the outbox. One that throws is tried again, 20 times at most. A field of a row that this one refers to is named
+ * by its relation: `customer.email`. Values are as they are stored.
  */
 export type After = {
   readonly fields: readonly string[]
   readonly run: (
     row: Readonly<Record<string, unknown>>,
-    services: never,
+    services: Services,
     signal: AbortSignal,
   ) => void | Promise<void>
 }
@@ -181,7 +182,7 @@ export type Entity = {
     /** The errors of its hooks and of their steps, for the documents. */
     readonly errors?: readonly ErrorKind[]
   }
-  readonly after: Readonly<Partial<Record<Mutation, After>>>
+  readonly after: Readonly<Record<string, After | undefined>>
   /** What the admin shows of it. */
   readonly admin: AdminOf<string>
 }
@@ -344,7 +345,12 @@ type EntityDeclaration<F, R, P, Key extends string = (keyof F & string) | 'id'> 
   admin?: AdminOf<NoInfer<Key>>
   before?: Entity['before']
   after?: NoInfer<
-    Readonly<Partial<Record<keyof Entity['after'], After & { readonly fields: readonly Key[] }>>>
+    Readonly<
+      Record<
+        string,
+        After & { readonly fields: readonly (Key | `${keyof R & string}.${string}`)[] }
+      >
+    >
   >
 }
 
@@ -436,7 +442,7 @@ const entityShape = keys<EntityDeclaration<object, object, string>>({
   bulk: 'flag',
   admin: adminShape,
   before: keys<Entity['before']>({ ...eachMutation('function'), errors: { each: errorShape } }),
-  after: keys<Entity['after']>(eachMutation(afterShape)),
+  after: { named: afterShape },
 })
 
 const kindOf = <Kind extends string>(write: DeclaredWrite<Kind>): Kind =>

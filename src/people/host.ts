@@ -1,9 +1,9 @@
 /** The thread of people, as the thread that has the store sees it: started by the first request that needs it, answered from the store, ended when nobody signs in. */
 import { Worker } from 'node:worker_threads'
 import { ApiError } from '#errors.ts'
-import type { Mailer } from '#mail/mail.ts'
 import type { Model } from '#model/model.ts'
 import type { People } from '#model/people.ts'
+import type { Mailer } from '#model/services.ts'
 import type { Observe } from '#observe.ts'
 import { messageOf } from '#people/mails.ts'
 import type {

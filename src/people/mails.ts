@@ -1,6 +1,7 @@
 /** The mails of sign-in, in English and German. */
-import type { Message } from '#mail/smtp.ts'
+
 import type { People } from '#model/people.ts'
+import type { Message } from '#model/services.ts'
 import type { Mail } from '#people/messages.ts'
 
 /** What mails say of the service: its name, and where people reach it. */

@@ -181,6 +181,9 @@ const faultsOf = function* (
     yield `is done once, and ${name} has no unique field or set among its values: add it to sets`
   if (once && Object.values(values).some(value => value instanceof Added))
     yield 'is done once and adds to a value: take one of both'
+  const known = Object.keys(entity.after)
+  if (step.after !== undefined && !known.includes(step.after))
+    yield `does ${step.after} after it, which is none of after of ${name}: ${meant(step.after, known)}`
 }
 
 /** The first fault of steps, as the end of a sentence; undefined if there is none. */

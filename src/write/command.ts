@@ -1,6 +1,5 @@
 /** Makes commands from named steps, after a check of the viewer. */
 import { ApiError } from '#errors.ts'
-import type { Mailer } from '#mail/mail.ts'
 import { anyOf, type Predicate, someOf } from '#model/condition.ts'
 import type { Entity } from '#model/entity.ts'
 import { type Field, isUpload, madeSlug } from '#model/field.ts'
@@ -36,17 +35,6 @@ export type Writing = {
   readonly before?: readonly GuardedStep[]
   /** The checks after its own steps. */
   readonly after?: readonly GuardedStep[]
-}
-
-/** The services that actions and effects may use beside the store. */
-export type Services = {
-  readonly mail: Mailer
-  /** A key of the store's own, for tokens that the content makes. */
-  readonly key: Uint8Array
-  /** The public URL of the service, for links in mail; without a slash at the end. */
-  readonly publicUrl: () => string
-  /** The current time, milliseconds since 1970. */
-  readonly now: () => number
 }
 
 /** A command: a write by its name, with its steps and the errors for those that fail. */

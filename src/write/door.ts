@@ -14,6 +14,7 @@ import { ApiError } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import { nobody, type Rule, type Viewer } from '#model/policy.ts'
+import type { Services } from '#model/services.ts'
 import type { Version } from '#model/version.ts'
 import { actionCommand, actionPrecheck } from '#write/action.ts'
 import type {
@@ -27,7 +28,7 @@ import type {
   ManyKind,
   Update,
 } from '#write/change.ts'
-import { type Command, commandOf, permit, type Services, type Writing } from '#write/command.ts'
+import { type Command, commandOf, permit, type Writing } from '#write/command.ts'
 import { create, createPrecheck, precheck, remove, update } from '#write/entity-commands.ts'
 import { revisionSteps } from '#write/guard.ts'
 import { inputValues } from '#write/input.ts'

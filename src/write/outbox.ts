@@ -4,17 +4,33 @@
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Entity } from '#model/entity.ts'
 import { type Entities, entityOf } from '#model/model.ts'
 import { columnName } from '#model/names.ts'
+import type { Services } from '#model/services.ts'
 import type { Observe } from '#observe.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import { queryOf, type Reader, type Rows } from '#sql/engine.ts'
 import { column, name, type Sql, sql } from '#sql/sql.ts'
-import type { GuardedStep, Services, Writing } from '#write/command.ts'
+import type { GuardedStep, Writing } from '#write/command.ts'
 import { type Writer, writePieces } from '#write/job.ts'
 
 /** The writes after which an entity may have something done. */
 export type Occasion = 'create' | 'update' | 'delete'
+
+/** A field of the row, or of the row that a relation of it leads to: `customer.email`. */
+const wantedSql = (model: Writing['model'], entity: Entity, key: string): Sql => {
+  const [relation = '', field] = key.split('.')
+  if (field === undefined) return column(entity.table, columnName(key))
+  const leads = entity.relations[relation]
+  if (!leads) throw new Error(`${relation} is no relation`)
+  const { to, by } = leads
+  const { table } = entityOf(model, to)
+  return sql`(select ${column('wanted', columnName(field))} from ${name(table)} as ${name('wanted')}
+    where ${column('wanted', 'id')} = ${column(entity.table, columnName(by))})`
+}
+
+const occasions: ReadonlySet<string> = new Set<Occasion>(['create', 'update', 'delete'])
 
 /** How many effects run at once, and how often one is tried. */
 const atOnce = 4
@@ -38,15 +54,18 @@ const usualRound = 10_000
 export const effectSteps = (
   { model, dialect }: Pick<Writing, 'model' | 'dialect'>,
   entityName: string,
-  occasion: Occasion,
+  occasion: string,
   id: Sql | number,
   isMany = false,
 ): readonly GuardedStep[] => {
   const entity = entityOf(model, entityName)
   const effect = entity.after[occasion]
-  if (!effect) return []
+  if (!effect) {
+    if (occasions.has(occasion)) return []
+    throw new Error(`${entityName} has nothing to do after ${occasion}: name one of its after`)
+  }
   const members = [...new Set(['id', ...effect.fields])].map(
-    key => [key, column(entity.table, columnName(key))] as const,
+    key => [key, wantedSql(model, entity, key)] as const,
   )
   const own = column(entity.table, 'id')
   const key = dialect.typed(randomUUID(), 'text')
@@ -111,17 +130,16 @@ export const startOutbox = (options: OutboxOptions): Outbox => {
   const runOne = async (claimed: Rows[number]): Promise<void> => {
     const [id = null, , , tries] = claimed
     const { effect, row } = effectOf(claimed)
-    const [entity = '', occasion] = effect.split(' ')
+    const [entity = '', occasion = ''] = effect.split(' ')
     const signal = AbortSignal.any([end.signal, AbortSignal.timeout(longest)])
     // One that does not look at its signal is left to itself.
     const ended = Promise.withResolvers<never>()
     ended.promise.catch(() => {})
     signal.addEventListener('abort', () => ended.reject(signal.reason))
     try {
-      const { run } = entities[entity]?.after[occasion as Occasion] ?? {}
+      const { run } = entities[entity]?.after[occasion] ?? {}
       if (!run) throw new Error('the content has no such effect')
-      // Content types the services; the model, which may not import them, says never.
-      await Promise.race([run(row, services as never, signal), ended.promise])
+      await Promise.race([run(row, services, signal), ended.promise])
     } catch (error) {
       // The next start does what the end interrupted, without a pause.
       const pause = end.signal.aborted

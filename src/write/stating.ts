@@ -226,7 +226,8 @@ const stateInsert = (writing: Writing, step: DataStep, placed: Placed): Stated =
   const inserted = insertedValues(writing, entityName, values)
   const into = sql`${insertInto(entity.table, inserted)} where true`
   const returned = returnedBy(placed)
-  const effects = (made: string) => effectSteps(writing, entityName, 'create', result(made))
+  const effects = (made: string) =>
+    effectSteps(writing, entityName, step.after ?? 'create', result(made))
   if (!once) {
     const slugs = madeSlugs(entity, values)
     const insert = { name: own, returns, sql: sql`${into} returning ${returned}`, slugs }
@@ -273,7 +274,7 @@ const stateChange = (writing: Writing, step: DataStep, placed: Placed): Stated =
   }
   const effects = (put: string) => {
     const changed = id === undefined ? idsOf(writing, put) : result(own)
-    return effectSteps(writing, entityName, 'update', changed, id === undefined)
+    return effectSteps(writing, entityName, step.after ?? 'update', changed, id === undefined)
   }
   if (!once) {
     const change = sql`update ${table} set ${all} where ${where} returning ${returned}`

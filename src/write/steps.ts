@@ -61,9 +61,11 @@ type StepOptions = {
   readonly otherwise?: Otherwise
 }
 
-type OnceOption = {
+type PutOptions = {
   /** Of an insert: a row with the values of its unique field or set is taken as it is. Of a change: a row that has the values already stays as it is, times aside. */
   readonly once?: boolean
+  /** What is done after the commit, by its name in `after` of the entity; that of a create or an update unless it says. */
+  readonly after?: string
 }
 
 /** A step as data. */
@@ -73,7 +75,7 @@ export type DataStep = {
   readonly id?: number | Sql
   readonly values?: StepValues
 } & StepOptions &
-  OnceOption
+  PutOptions
 
 /** A step of an action or a hook: one that these functions make, or a statement of SQL with its guard. */
 export type DeclaredStep = DataStep | GuardedStep
@@ -94,14 +96,14 @@ export const change = (
   entity: string,
   rows: StepRows,
   values: StepValues,
-  options: StepOptions & OnceOption = {},
+  options: StepOptions & PutOptions = {},
 ): DeclaredStep => ({ does: 'change', entity, ...rowsOf(rows, options), values })
 
 /** Makes a row; fields that are left out get their initial values. */
 export const insert = (
   entity: string,
   values: StepValues,
-  options: Pick<StepOptions, 'name'> & OnceOption = {},
+  options: Pick<StepOptions, 'name'> & PutOptions = {},
 ): DeclaredStep => ({ does: 'insert', entity, values, ...options })
 
 /** Deletes the row of an id, with what belongs to it, or all rows that fit a condition. */

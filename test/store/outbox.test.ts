@@ -6,6 +6,7 @@ import type { Model } from '#model/model.ts'
 import { createWorld, usualModel, type World } from '#test/market.ts'
 import { until } from '#test/support/wait.ts'
 import { type Occasion, startOutbox } from '#write/outbox.ts'
+import shop from '../../examples/shop/duet.config.ts'
 
 type Run = (occasion: Occasion, row: Readonly<Record<string, unknown>>) => void | Promise<void>
 
@@ -183,4 +184,56 @@ test('what ends its process in each try is given up too, said so once, and tried
   )
   await world.change('update outbox set due_at = 0')
   await until('it is done', async () => runs === 3 && (await left(world)) === 0)
+})
+
+test('an effect has fields of the rows that its row refers to, and a message is sent to whom it names, five times an hour', async t => {
+  const { post } = usualModel.entities
+  assert.ok(post)
+  const fields = ['title', 'author.name', 'author.email']
+  const run: After['run'] = (row, { mail }, signal) =>
+    mail.send(
+      {
+        to: { name: String(row['author.name']), address: String(row['author.email']) },
+        subject: `You wrote ${row.title}`,
+        text: 'Well done',
+      },
+      signal,
+    )
+  const entities = { ...usualModel.entities, post: { ...post, after: { create: { fields, run } } } }
+  const world = await createWorld({ model: { ...usualModel, entities }, outbox })
+  t.after(() => world.close())
+  const { json } = await signUp(world, 'Mary')
+  const sent = () => world.letters.filter(({ to }) => to === json.email)
+  await until('she is welcome', () => sent().length === 1)
+  const write = (title: string) =>
+    world.ask(`POST /api/users/${json.id}/posts`, { as: json.id, body: { title, content: 'x' } })
+  for (const title of ['One', 'Two', 'Three', 'Four', 'Five']) await write(title)
+  await until('nothing is left', async () => (await left(world)) === 0)
+  assert.equal(sent().length, 5)
+  assert.ok(
+    sent().every(({ subject }) => /^Welcome|^You wrote (One|Two|Three|Four|Five)$/.test(subject)),
+  )
+  const refused = world.events.filter(({ kind }) => kind === 'mail failed')
+  assert.deepEqual(
+    refused.map(event => ({ ...event })),
+    [{ kind: 'mail failed', recipient: null, reason: 'too many', again: false }],
+  )
+})
+
+test('a step names what is done after its change, in place of what is done after each', async t => {
+  const rows = {
+    customer: [{ name: 'Grace', email: 'grace@example.org' }],
+    product: [{ name: 'Cup', price: 475, stock: 5 }],
+  }
+  const world = await createWorld({ content: shop, rows, outbox })
+  t.after(() => world.close())
+  const bought = await world.ask('POST /api/products/1/buy', { as: 1, body: { pieces: 2 } })
+  assert.equal(bought.status, 201, bought.text)
+  await world.ask(`POST /api/orders/${bought.json.id}/cancel`, { as: 1 })
+  await until('both are sent', () => world.letters.length === 2)
+  const mails = world.letters.map(({ to, subject, text }) => [to, subject, text.split('\n')[0]])
+  assert.deepEqual(mails.toSorted(), [
+    ['grace@example.org', 'Thank you for your order', 'You ordered: 2 × Cup'],
+    ['grace@example.org', 'Your order is cancelled', 'You cancelled: 2 × Cup'],
+  ])
 })

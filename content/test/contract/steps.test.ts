@@ -530,6 +530,11 @@ const misdeclared: readonly (readonly [string, Action['steps'], string])[] = [
     'its step 1, insert record, is done once, and record has no unique field or set among its values: add it to sets',
   ],
   [
+    'what is done after it and is not there',
+    ({ id }) => [change('recipe', id, { title: 'x' }, { after: 'mailed' })],
+    'its step 1, change recipe, does mailed after it, which is none of after of recipe: name one of them first',
+  ],
+  [
     'no row',
     () => [remove('recipe', undefined as never)],
     'it cannot make its steps from {}: a step is about the row of the id undefined: give it a number, result(…) or { where: … }',

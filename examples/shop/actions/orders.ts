@@ -58,7 +58,8 @@ export const cancel: Action = {
   graphql: true,
   described: { operationId: 'cancelOrder', summary: 'Cancel an order', errors: ['CANCELLED'] },
   steps: ({ id }) => [
-    change('order', id, { status: 'cancelled' }, { name: 'cancelled' }),
+    // The mail that `after.cancelled` of an order sends.
+    change('order', id, { status: 'cancelled' }, { name: 'cancelled', after: 'cancelled' }),
     change('product', result('cancelled', 'productId'), {
       stock: add(result('cancelled', 'pieces')),
     }),

@@ -12,6 +12,7 @@ import {
   signedIn,
   viewer,
 } from 'duet/model'
+import { mailed, regrets, thanks } from '../mails.ts'
 
 export const order = entity({
   fields: {
@@ -31,4 +32,8 @@ export const order = entity({
     product: one('product', 'productId', { description: 'What was bought.' }),
   },
   policy: { read: signedIn.where({ customerId: viewer }) },
+  after: {
+    create: { fields: mailed, run: thanks },
+    cancelled: { fields: mailed, run: regrets },
+  },
 })

@@ -243,4 +243,14 @@ areTold([
     'after.create of book wants mood, which is not a field: name one of id, title, genre, authorId, editorId, inPrint, createdAt, revision',
     { after: { create: { fields: ['mood'], run: () => {} } } },
   ],
+  [
+    'an effect with a field that the row it refers to has not',
+    'after.create of book wants author.mood, which is not a field: name one of id, title, genre, authorId, editorId, inPrint, createdAt, revision',
+    { after: { create: { fields: ['author.mood'], run: () => {} } } },
+  ],
+  [
+    'an effect whose name is none',
+    'after of book has "to lend", which is no name: begin with a small letter, then letters and digits',
+    { after: { 'to lend': { fields: ['title'], run: () => {} } } },
+  ],
 ])

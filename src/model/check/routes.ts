@@ -263,6 +263,14 @@ const linkFaults = function* (name: string, self: Entity, { by, cases }: Links):
   }
 }
 
+/** The field of a row, or of the one that a relation of it leads to: `customer.email`. */
+const wantedField = ({ self, entities }: CheckedEntity, key: string): Field | undefined => {
+  const [first = '', field] = key.split('.')
+  if (field === undefined) return own(self.fields, first)
+  const relation = own(self.relations, first)
+  return relation?.kind === 'one' ? own(entities[relation.to]?.fields ?? {}, field) : undefined
+}
+
 /** The faults of an entity's routes, members and links. */
 export const routeFaults = function* (checked: CheckedEntity): Faults {
   const { name, self } = checked
@@ -279,12 +287,17 @@ export const routeFaults = function* (checked: CheckedEntity): Faults {
   yield* graphqlFaults(checked)
   yield* embeddedFaults(checked)
   if (self.links) yield* linkFaults(name, self, self.links)
-  for (const [occasion, { fields }] of Object.entries(self.after))
-    for (const key of fields)
-      if (!own(self.fields, key))
+  for (const [occasion, after] of Object.entries(self.after)) {
+    if (!/^[a-z][A-Za-z0-9]*$/.test(occasion))
+      yield `after of ${name} has ${JSON.stringify(occasion)}, which is no name: begin with a small letter, then letters and digits`
+    for (const key of after?.fields ?? []) {
+      const wanted = wantedField(checked, key)
+      if (!wanted)
         yield `after.${occasion} of ${name} wants ${key}, which is not a field: name one of ${Object.keys(self.fields).join(', ')}`
-      else if (own(self.fields, key)?.scalar === 'bytes')
+      else if (wanted.scalar === 'bytes')
         yield `after.${occasion} of ${name} wants ${key}, which are bytes: leave them out, and read them when they are wanted`
+    }
+  }
 }
 
 /** A rule, and the beginning of a sentence about it. */
