@@ -5,7 +5,7 @@
  */
 import { openAsBlob } from 'node:fs'
 import { mkdir, readdir, rm, stat } from 'node:fs/promises'
-import { tmpdir, userInfo } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AwsClient } from 'aws4fetch'
@@ -60,7 +60,7 @@ const elements = (xml: string, name: string): readonly string[] =>
 /** The store of a bucket. What it cannot do because S3 does not answer as it should is `UNAVAILABLE`; the log has what came instead. */
 export const s3Store = (settings: S3Settings): FileStore => {
   const { bucket, prefix, endpoint, patience = 30_000, partBytes = 16 * mebibyte } = settings
-  const { spool = join(tmpdir(), `duet-files-${userInfo().uid}`) } = settings
+  const { spool = join(tmpdir(), `duet-files-${process.getuid?.() ?? 0}`) } = settings
   const { region, accessKeyId, secretAccessKey, sessionToken } = settings
   const client = new AwsClient({
     accessKeyId,

@@ -136,7 +136,7 @@ const broad: Readonly<Record<string, string>> = {
   binary: 'application/octet-stream',
 }
 
-const refused = (why: string) => new ApiError('UNSUPPORTED_MEDIA_TYPE', `The file ${why}`)
+const disagreeing = (why: string) => new ApiError('UNSUPPORTED_MEDIA_TYPE', `The file ${why}`)
 
 /** What a file is beside its type, which another program could take it for; undefined for most. */
 const secondTypeOf = (type: string, head: Uint8Array): string | undefined => {
@@ -173,19 +173,19 @@ export const typeOf = async (
   ] as const
   for (const [by, type] of said)
     if (type !== undefined && type !== broad.binary && !mayBe(content, type))
-      throw refused(
+      throw disagreeing(
         `is ${clipped(type, 100)} by ${by} and ${usual === undefined ? content : content === 'text' ? 'text' : 'of no known type'} by its content: send it as what it is`,
       )
   const [named, sent] = said.map(([, type]) => type)
   if (usual !== undefined && named && sent && !groupOf(named).includes(sent))
-    throw refused(
+    throw disagreeing(
       `is ${named} by its name and ${clipped(sent, 100)} by its Content-Type: send it as one of them`,
     )
   const isOpen = usual !== undefined || inside[content] !== undefined
   const type = named ?? (isOpen ? sent : undefined) ?? usual ?? groupOf(content)[0] ?? content
   const second = secondTypeOf(type, head)
   if (second !== undefined)
-    throw refused(`is ${type} and ${second} at once: send one that is only ${type}`)
+    throw disagreeing(`is ${type} and ${second} at once: send one that is only ${type}`)
   return type
 }
 

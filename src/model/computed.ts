@@ -1,5 +1,6 @@
 /** Fields that the store computes: of other fields of the same row, by a formula that is data, or of the rows below it. */
 import { own } from '#base/object.ts'
+import { madeWith, optionsOf } from '#base/shape.ts'
 import type { Entity } from '#model/entity.ts'
 import {
   computed,
@@ -254,10 +255,13 @@ export const withKept = <M extends Readonly<Record<string, Entity>>>(declared: M
       const keys = set.fields.map(key => (composed.includes(key) ? nfcKey(key) : key))
       return set.fields.some(key => composed.includes(key)) ? [{ ...set, fields: keys }] : []
     })
-    return [
-      name,
-      { ...entity, fields: Object.fromEntries(fields), sets: [...entity.sets, ...sets] },
-    ] as const
+    const kept: Entity = {
+      ...entity,
+      fields: Object.fromEntries(fields),
+      sets: [...entity.sets, ...sets],
+    }
+    const declared = optionsOf(entity)
+    return [name, declared ? madeWith(kept, declared.shape, declared.options) : kept] as const
   })
   return Object.fromEntries(completed) as M
 }

@@ -21,9 +21,9 @@ export type Action = Lifetime & {
   readonly name: string
   /** The rule for who may do it; its steps check the rest. */
   readonly rule: Rule | undefined
-  /** What the row that it is about must be like, beside the rule; the admin offers it for such rows alone. */
+  /** The condition that the row it is about must fit, beside the rule; the admin offers it for such rows alone. */
   readonly when?: Condition
-  /** The error for a row that is not; 409 `CONFLICT` unless given. */
+  /** The error for a row that does not; 409 `CONFLICT` unless given. */
   readonly otherwise?: Otherwise
   /** Its path below the version's prefix, with `:id` for the row it is about. */
   readonly path: string

@@ -149,16 +149,19 @@ for (const [name, content] of contents) {
   })
 }
 
-test('only values, rows, schemas and files may be anything', () => {
+test('only values, rows, conditions, errors, schemas and files may be anything', () => {
   assert.deepEqual([...open].sort(), [
     'entities',
     'example',
     'file',
+    'hiddenWhen',
     'inputs',
     'migrations',
+    'otherwise',
     'rows',
     'schema',
     'value',
+    'when',
   ])
 })
 
@@ -190,7 +193,7 @@ const faults: readonly (readonly [what: string, sentence: string, declare: () =>
   ],
   [
     'an option that is like none',
-    'the model is wrong: notes has visible, which is no option of it: name one of table, view, own, plural, description, fields, relations, policy, links, linksBy, rest, graphql, counted, filterable, indexes, search, sets, appendOnly, bulk, before, after',
+    'the model is wrong: notes has visible, which is no option of it: name one of table, view, own, plural, description, fields, relations, policy, links, linksBy, rest, graphql, counted, filterable, indexes, search, sets, appendOnly, bulk, admin, before, after',
     loose(entity, { ...note, visible: true }),
   ],
   [
