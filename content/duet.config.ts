@@ -55,7 +55,7 @@ const settings = {
 const content = defineContent({
   entities,
   // A token speaks for a user; a suspended one may read and not write.
-  viewers: { entity: 'user', barred: { field: 'status', value: 'suspended' }, roles },
+  viewers: { entity: 'user', blocked: { field: 'status', value: 'suspended' }, roles },
   people: true,
   versions,
   actions: [...likeActions, ...orderActions, ...avatarActions, verifyEmail, promote],

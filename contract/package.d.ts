@@ -604,11 +604,12 @@ type FileRules = {
 };
 type FileStore = {
     readonly label: string;
-    readonly put: (stream: AsyncIterable<Uint8Array>, limit: Limit) => Promise<Stored>;
+    readonly put: (stream: AsyncIterable<Uint8Array>, limit: Limit) => Promise<StoredBytes>;
     readonly open: (digest: string, range?: ByteRange) => Promise<AsyncIterable<Uint8Array>>;
     readonly has: (digest: string) => Promise<boolean>;
+    readonly size: (digest: string) => Promise<number | undefined>;
     readonly remove: (digest: string) => Promise<void>;
-    readonly list: () => AsyncIterable<Stored & {
+    readonly list: () => AsyncIterable<StoredBytes & {
         readonly changed: Date;
     }>;
     readonly sweep: (before: Date) => Promise<void>;
@@ -788,6 +789,7 @@ type Limit = {
     readonly bytes: number;
     readonly signal: AbortSignal;
     readonly arriving?: (digest: string, bytes: number) => Promise<void>;
+    readonly through?: (path: string) => Promise<boolean>;
     readonly as?: string;
 };
 type Limits = {
@@ -851,7 +853,7 @@ type Mailer = {
 type ManyOptions = OneOptions & Lifetime & {
     rest?: boolean;
     oldestFirst?: boolean;
-    parts?: boolean;
+    nestedWrites?: boolean;
 };
 type MediaType = {
     readonly schema: JsonSchema;
@@ -1118,7 +1120,7 @@ type Relation = Lifetime & {
     readonly graphql: boolean;
     readonly rest: boolean;
     readonly oldestFirst: boolean;
-    readonly parts: boolean;
+    readonly nestedWrites: boolean;
 };
 type Relevance = {
     readonly to: Operand;
@@ -1436,7 +1438,7 @@ type StepRows = number | Sql | {
 };
 type StepValue = InputValue | Viewer | typeof viewer | typeof now | Sql | Added;
 type StepValues = Readonly<Record<string, StepValue | undefined>>;
-type Stored = {
+type StoredBytes = {
     readonly digest: string;
     readonly bytes: number;
 };
@@ -1536,7 +1538,7 @@ type Viewer = {
 };
 type Viewers = {
     readonly entity?: string;
-    readonly barred?: {
+    readonly blocked?: {
         readonly field: string;
         readonly value: string;
     };
@@ -1784,7 +1786,7 @@ const manyBy: <const To extends string, const By extends string>(to: To, by: By,
     graphql: boolean;
     rest: boolean;
     oldestFirst: boolean;
-    parts: boolean;
+    nestedWrites: boolean;
     kind: "many";
     to: To;
     by: By;
@@ -1802,7 +1804,7 @@ const one: <const To extends string, const By extends string>(to: To, by: By, op
     graphql: boolean;
     rest: boolean;
     oldestFirst: boolean;
-    parts: boolean;
+    nestedWrites: boolean;
     kind: "one";
     to: To;
     by: By;

@@ -15,11 +15,11 @@ import {
   report,
 } from '../kit/contract/contract.ts'
 import { corrected, correctionsIn, newIn } from '../kit/contract/corrections.ts'
+import { printed } from '../src/cli/documents.ts'
 import { loadConfig } from '../src/config.ts'
 import { deriveSchema, schemaText } from '../src/graphql/schema.ts'
 import { openApiOf } from '../src/openapi/openapi.ts'
 import { authDocument, authFile } from '../src/openapi/people.ts'
-import { printed } from '../src/openapi/print.ts'
 import { modelFor } from '../src/serve/store.ts'
 import { signatures } from './signatures.mjs'
 

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import content from '../content/duet.config.ts'
+import { printed } from '../src/cli/documents.ts'
 import { openApiOf } from '../src/openapi/openapi.ts'
-import { printed } from '../src/openapi/print.ts'
 import { library } from '../test/support/library/index.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'duet-openapi-'))

@@ -12,7 +12,7 @@ export default defineContent({
   entities: defineModel({ cook, recipe, ingredient, tag, recipeTag, review }),
   viewers: {
     entity: 'cook',
-    barred: { field: 'state', value: 'out' },
+    blocked: { field: 'state', value: 'out' },
     by: 'subject',
     signUp: { name: 'name' },
     roleFrom: { claim: ['realm_access', 'roles'], otherwise: 'cook' },

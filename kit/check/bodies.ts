@@ -7,7 +7,7 @@ import { entityOf, type Model } from '#model/model.ts'
 import type { Viewer } from '#model/policy.ts'
 import { isIn, type Version } from '#model/version.ts'
 
-/** The last two rows are left to themselves: one is barred. */
+/** The last two rows are left to themselves: one is blocked. */
 const most = rowCount - 2
 const seldom = (n: number) => Math.floor(n / most)
 
@@ -37,15 +37,15 @@ const nthBody = (purpose: Purpose): Record<string, unknown> => {
   const { fields, policy } = entityOf(model, entity)
   const rule = mode === 'create' ? policy.create : undefined
   const owners = rule?.kind === 'self' ? rule.fields : []
-  const { entity: viewers, barred } = model.viewers
+  const { entity: viewers, blocked } = model.viewers
   const members = Object.entries(fields).flatMap(([key, field]) => {
     const isHidden = !field.rest && field.graphql === 'hidden'
     if (isHidden || field.foldedFrom !== undefined || key in given) return []
     if (version === undefined ? field.graphql === 'hidden' : !isIn(field, version)) return []
     if (verdict(field.settableBy, viewer, model) === 'no') return []
     if (mode !== 'create' && field.immutable) return []
-    // Who is barred would write no more.
-    if (entity === viewers && key === barred?.field) return []
+    // Who is blocked would write no more.
+    if (entity === viewers && key === blocked?.field) return []
     if (owners.includes(key)) return [[key, viewer.id ?? 1]]
     if (field.references)
       return [[key, 1 + ((n + Object.keys(fields).indexOf(key) * seldom(n)) % most)]]

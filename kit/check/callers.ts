@@ -20,8 +20,8 @@ export const callersOf = ({ content }: { readonly content: Content }) => {
     /** The first viewer may do everything, as in every world. */
     admin,
     someone,
-    /** Undefined where the content bars nobody. */
-    barred: content.viewers.barred && someone(rowCount),
+    /** Undefined where the content blocks nobody. */
+    blocked: content.viewers.blocked && someone(rowCount),
     callers: [anonymous, someone(2), someone(3), ...others, admin],
   }
 }

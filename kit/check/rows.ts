@@ -13,7 +13,7 @@ import type { SqlValue } from '#sql/sql.ts'
 /** The subject of the row with an id, where tokens have subjects. */
 export const subjectFor = (id: number): string => `idp|${id}`
 
-/** How many rows each entity has; the last of the viewers is barred. */
+/** How many rows each entity has; the last of the viewers is blocked. */
 export const rowCount = 11
 
 /** A value of a body as it is stored. */
@@ -63,13 +63,16 @@ const rowOf = (model: Model, name: string, n: number): Map<string, SqlValue> => 
   for (const [key, field] of Object.entries(entity.fields))
     if (field.foldedFrom !== undefined)
       row.set(key, foldedAs(field, String(row.get(field.foldedFrom))))
-  const { entity: viewers, barred, by } = model.viewers
+  const { entity: viewers, blocked, by } = model.viewers
   if (name !== viewers) return row
   if (by !== undefined) row.set(by, subjectFor(n + 1))
-  if (!barred) return row
-  if (n === rowCount - 1) row.set(barred.field, barred.value)
-  else if (row.get(barred.field) === barred.value)
-    row.set(barred.field, entity.fields[barred.field]?.values?.find(v => v !== barred.value) ?? '')
+  if (!blocked) return row
+  if (n === rowCount - 1) row.set(blocked.field, blocked.value)
+  else if (row.get(blocked.field) === blocked.value)
+    row.set(
+      blocked.field,
+      entity.fields[blocked.field]?.values?.find(v => v !== blocked.value) ?? '',
+    )
   return row
 }
 

@@ -61,8 +61,8 @@ export type CheckService = {
   /** The newest version of the REST API. */
   readonly view: View
   readonly callers: readonly Viewer[]
-  /** One who may write nothing; undefined where the content bars nobody. */
-  readonly barred: Viewer | undefined
+  /** One who may write nothing; undefined where the content blocks nobody. */
+  readonly blocked: Viewer | undefined
   /** Those of the store, for another process that serves it. */
   readonly settings: Readonly<Record<string, string>>
   /** Sends a request such as `GET /api/things`; an answer of 500 is a fault, and one for want of time is TooSlow. `url`: to another process. */
@@ -263,9 +263,9 @@ export const serveForCheck = async (
     // The next process that serves the store looks for it.
     for (const text of kept) await session.query({ text, values: [] })
   }
-  const { barred, callers } = callersOf({ content })
+  const { blocked, callers } = callersOf({ content })
   return {
-    ...{ content, model, view, callers, barred, settings, session, notes },
+    ...{ content, model, view, callers, blocked, settings, session, notes },
     ask,
     rows: async () => (await read()).rows,
     change: piece => {

@@ -54,10 +54,10 @@ const rightOutcomes = (
   row: ReferenceRow | undefined,
   draft: Draft,
 ): readonly RequestOutcome[] => {
-  const { model, barred } = service
+  const { model, blocked } = service
   const entity = about ?? ''
   const refused = refusalOf(viewer)
-  if (viewer === barred) return ['refused', 'absent']
+  if (viewer === blocked) return ['refused', 'absent']
   const isNamed = verdict(rule, viewer, model) !== 'no'
   const isHidden =
     row === nobodysRow || (row !== undefined && reference.isHidden(entity, row, viewer))
@@ -260,19 +260,19 @@ export const checkWrites = async (
   isOver: () => boolean,
   operations = inTurn,
 ): Promise<void> => {
-  const { model, callers, barred } = service
+  const { model, callers, blocked } = service
   const offers = (await offersOf(service))
     .filter(({ operation }) => operations.includes(operation))
     .toSorted((a, b) => inTurn.indexOf(a.operation) - inTurn.indexOf(b.operation))
   const beginning = await service.rows()
   let reference = await service.reference()
-  const isCaller = (id: number) => id < 8 || id === barred?.id
+  const isCaller = (id: number) => id < 8 || id === blocked?.id
   for (const offer of offers) {
     const { operation, entity, rule } = offer
     const isMaking = operation === 'create' || entity === null
     const wishes = isMaking ? wantedOutcomes : ([true, false, 'no row'] as const)
-    // Whether a route by hand lets write who is barred is its own matter.
-    const asking = barred && operation !== 'call' ? [...callers, barred] : callers
+    // Whether a route by hand lets write who is blocked is its own matter.
+    const asking = blocked && operation !== 'call' ? [...callers, blocked] : callers
     const tries = asking.flatMap(viewer => wishes.map(wanted => ({ viewer, wanted })))
     for (const [at, { viewer, wanted }] of turned(tries, random).entries()) {
       if (at > 2 && isOver()) break

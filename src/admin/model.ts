@@ -161,12 +161,12 @@ export const adminModelOf = (model: Model, actions: readonly Action[], viewer: V
         {
           name: key,
           label: worded(key),
-          kind: relation.parts ? (link ? 'links' : 'nested') : 'rows',
+          kind: relation.nestedWrites ? (link ? 'links' : 'nested') : 'rows',
           to: relation.to,
           by: link?.by ?? relation.by,
           ...(path !== undefined && { path: spelled(path).replace('{parentId}', '{id}') }),
           ...(key in rest.embedded && { embedded: true }),
-          ...(relation.parts && { may }),
+          ...(relation.nestedWrites && { may }),
         },
       ]
     })

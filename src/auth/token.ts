@@ -125,7 +125,7 @@ const dateOf = (claims: Claims, name: 'exp' | 'nbf' | 'iat'): number | undefined
 }
 
 /** What the content says of tokens: whom they speak for, and which roles they may name. */
-export type TokenViewers = Omit<Viewers, 'barred'>
+export type TokenViewers = Omit<Viewers, 'blocked'>
 
 /** The value at the end of a path of claims; undefined if there is none. */
 const claimAt = (claims: Claims, path: ClaimPath): unknown => {

@@ -1,5 +1,5 @@
 /** What declarations may have, as data: their keys and words; and the sentence about one that has others. */
-import { isObject } from '#base/object.ts'
+import { isObject, own } from '#base/object.ts'
 import { hintFor } from '#base/text.ts'
 
 /** What a value of a declaration may be. */
@@ -92,6 +92,9 @@ export const remedy = (word: string, known: readonly string[]): string => {
   return same === undefined ? hintFor(word, known) : `did you mean ${same}?`
 }
 
+/** What options are called now, by the names that they had in earlier releases. */
+const renamed: Readonly<Record<string, string>> = { barred: 'blocked', parts: 'nestedWrites' }
+
 /** The first fault of a value that stands at a place such as `things.rest.listing`, in one sentence; undefined if there is none. */
 export const faultIn = (shape: Shape, value: unknown, place: string): string | undefined => {
   if (typeof shape === 'object' && 'by' in shape) return faultIn(shape.by(value), value, place)
@@ -117,6 +120,9 @@ export const faultIn = (shape: Shape, value: unknown, place: string): string | u
   if ('keys' in shape) {
     const known = Object.keys(shape.keys)
     const unknown = entries.find(([key]) => !known.includes(key))?.[0]
+    const name = unknown === undefined ? undefined : own(renamed, unknown)
+    if (name !== undefined && known.includes(name))
+      return `${place} has ${unknown}, which is called ${name} now`
     if (unknown !== undefined)
       return `${place} has ${unknown}, which is no option of it: ${remedy(unknown, known)}`
     const given = new Map(entries)

@@ -21,7 +21,7 @@ const inOneLine = (value: unknown): string => {
 }
 
 /** A JSON value as a text that people read and compare line by line, indented from `margin` on. */
-const printed = (value: unknown, margin = '', before = 0): string => {
+export const printed = (value: unknown, margin = '', before = 0): string => {
   const line = inOneLine(value)
   const isLong = margin.length + before + line.length > width
   if (!isLong || typeof value !== 'object' || value === null) return line

@@ -102,9 +102,9 @@ const add = async (args: readonly string[], content: Content, people: People): P
 
 const list = (content: Content, people: People) =>
   withStore(content, 'reading', async store => {
-    const { barred } = content.viewers
+    const { blocked } = content.viewers
     const at = (key: string) => name(columnName(key))
-    const state = barred ? at(barred.field) : sql`null`
+    const state = blocked ? at(blocked.field) : sql`null`
     const rows = await ask(
       store,
       sql`select id, ${at(people.email)}, ${at(people.name)}, ${at(people.role)}, ${state}, ${at(people.verified)},
@@ -114,7 +114,7 @@ const list = (content: Content, people: People) =>
     for (const [id, email, called, role, stateNow, verified, sessions] of rows) {
       const marks = [
         role,
-        ...(barred && stateNow === barred.value ? ['blocked'] : []),
+        ...(blocked && stateNow === blocked.value ? ['blocked'] : []),
         ...(Number(verified) === 1 ? [] : ['unproved']),
         `${sessions} ${Number(sessions) === 1 ? 'session' : 'sessions'}`,
       ]
@@ -123,19 +123,19 @@ const list = (content: Content, people: People) =>
   })
 
 const block = async (content: Content, people: People, who: string, isBlocked: boolean) => {
-  const { barred } = content.viewers
-  if (!barred)
-    throw new UsageError('the content says not what a blocked person is: give its viewers barred')
-  const { initial, values = [] } = fieldOf(entityOf(content, people.entity), barred.field)
+  const { blocked } = content.viewers
+  if (!blocked)
+    throw new UsageError('the content says not what a blocked person is: give its viewers blocked')
+  const { initial, values = [] } = fieldOf(entityOf(content, people.entity), blocked.field)
   const usual = typeof initial === 'object' && 'value' in initial ? initial.value : null
-  const free = usual === barred.value ? values.find(one => one !== barred.value) : usual
+  const free = usual === blocked.value ? values.find(one => one !== blocked.value) : usual
   await withPeople(content, people, async (store, find) => {
     await change(
       store,
       people,
       await find(who),
-      barred.field,
-      isBlocked ? barred.value : (free ?? null),
+      blocked.field,
+      isBlocked ? blocked.value : (free ?? null),
     )
   })
 }

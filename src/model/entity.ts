@@ -36,7 +36,7 @@ export type Relation = Lifetime & {
   /** Whether they are in the order in which they were made; else newest first. */
   readonly oldestFirst: boolean
   /** Whether inputs of this entity take them as a member, and write them in one transaction with its row. */
-  readonly parts: boolean
+  readonly nestedWrites: boolean
 }
 
 /**
@@ -211,7 +211,7 @@ type SetError = NonNullable<Field['unique']>
 
 type OneOptions = Pick<Lifetime, 'deprecated'> & { description?: string; graphql?: boolean }
 type ManyOptions = OneOptions &
-  Lifetime & { rest?: boolean; oldestFirst?: boolean; parts?: boolean }
+  Lifetime & { rest?: boolean; oldestFirst?: boolean; nestedWrites?: boolean }
 type ThroughOptions = ManyOptions & { through: string; by?: string }
 
 const oneShape = keys<OneOptions>({
@@ -224,7 +224,7 @@ const manyShape = keys<ManyOptions>({
   ...oneShape.keys,
   rest: 'flag',
   oldestFirst: 'flag',
-  parts: 'flag',
+  nestedWrites: 'flag',
 })
 
 const throughShape = keys<ThroughOptions>({ ...manyShape.keys, through: must('text'), by: 'text' })
@@ -247,7 +247,10 @@ const relation =
           ? "many() takes the name of an entity and of its field that leads here, such as many('comment', 'postId'), or { through: 'postTag' }"
           : "one() takes the name of an entity and of the field here that leads to it, such as one('author', 'authorId')",
       )
-    const usual = { description: '', graphql: true, rest: isMany, oldestFirst: false, parts: false }
+    const usual = {
+      ...{ description: '', graphql: true, rest: isMany },
+      ...{ oldestFirst: false, nestedWrites: false },
+    }
     return madeWith({ kind, to, by, ...usual, ...options }, shape, options ?? {})
   }
 

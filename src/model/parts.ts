@@ -50,7 +50,7 @@ const derived = (
   mode: 'create' | 'update',
 ): readonly PartRelation[] =>
   Object.entries(entityOf(model, name).relations).flatMap(([key, relation]) => {
-    if (!relation.parts) return []
+    if (!relation.nestedWrites) return []
     const { through } = relation
     const link = through === undefined ? undefined : linkOf(model.entities, name, relation)
     const entity = through ?? relation.to
@@ -76,7 +76,7 @@ const derived = (
 /** The faults of relations that inputs take. */
 export const partFaults = function* ({ entities, name, self }: CheckedEntity): Faults {
   for (const [key, relation] of Object.entries(self.relations)) {
-    if (!relation.parts) continue
+    if (!relation.nestedWrites) continue
     const subject = `${name}.${key} has parts`
     const { through } = relation
     const target = own(entities, through ?? relation.to)

@@ -25,7 +25,7 @@ test('a row goes with the one it names only if it is a part of it, below it, or 
       fields: name,
       relations: {
         jobs: many('job', 'companyId'),
-        seats: many('seat', 'companyId', { parts: true }),
+        seats: many('seat', 'companyId', { nestedWrites: true }),
         notes: many('note', 'companyId'),
       },
       policy,

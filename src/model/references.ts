@@ -26,7 +26,9 @@ const belongs = (entities: Entities, name: string, { key, to }: Reference): bool
     Object.values(relations).some(relation => {
       if (relation.through === name) return above === to || relation.to === to
       const isBelow = above === to && relation.to === name && relation.kind === 'many'
-      return isBelow && relation.by === key && (relation.parts || (relation.rest && isNested))
+      return (
+        isBelow && relation.by === key && (relation.nestedWrites || (relation.rest && isNested))
+      )
     }),
   )
 }

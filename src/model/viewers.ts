@@ -21,8 +21,8 @@ export type ClaimPath = string | readonly string[]
 export type Viewers = {
   /** The entity whose rows tokens speak for; without one tokens speak for services alone. */
   readonly entity?: string
-  /** The value of a field that bars a row of that entity from writing; without it none is barred. */
-  readonly barred?: { readonly field: string; readonly value: string }
+  /** The value of a field that keeps a row of that entity from writing; without it none is blocked. */
+  readonly blocked?: { readonly field: string; readonly value: string }
   /** The field that a token's `sub` is looked up in, made by `subject()`; without it `sub` is the id. */
   readonly by?: string
   /** Has the first write of an unknown subject make its row, with these fields from these claims. */
@@ -42,7 +42,7 @@ const claimShape: Shape = { either: ['text', { each: 'text' }] }
 
 export const viewersShape = keys<Viewers>({
   entity: 'text',
-  barred: keys<NonNullable<Viewers['barred']>>({ field: must('text'), value: must('text') }),
+  blocked: keys<NonNullable<Viewers['blocked']>>({ field: must('text'), value: must('text') }),
   by: 'text',
   signUp: { named: claimShape },
   roleFrom: keys<NonNullable<Viewers['roleFrom']>>({
@@ -124,18 +124,18 @@ const faultsOf = function* (
   viewers: Viewers,
   actions: readonly PlacedRule[],
 ): Faults {
-  const { entity, barred, roles } = viewers
+  const { entity, blocked, roles } = viewers
   const self = entity === undefined ? undefined : own(entities, entity)
   if (entity !== undefined && !self)
     yield `viewers are ${entity}, which is not an entity: name one of ${Object.keys(entities).join(', ')}`
-  for (const option of ['barred', 'by', 'signUp'] as const)
+  for (const option of ['blocked', 'by', 'signUp'] as const)
     if (entity === undefined && viewers[option] !== undefined)
       yield `viewers have ${option}, and no entity that it is about: name the entity`
-  const field = barred && self && own(self.fields, barred.field)
-  if (barred && self && !field)
-    yield `viewers are barred by ${barred.field}, which is not a field of ${entity}: name one of ${Object.keys(self.fields).join(', ')}`
-  if (barred && !field?.values?.includes(barred.value))
-    yield `viewers are barred if ${entity}.${barred.field} is ${barred.value}, which is not one of its values: make it a choice that has it`
+  const field = blocked && self && own(self.fields, blocked.field)
+  if (blocked && self && !field)
+    yield `viewers are blocked by ${blocked.field}, which is not a field of ${entity}: name one of ${Object.keys(self.fields).join(', ')}`
+  if (blocked && !field?.values?.includes(blocked.value))
+    yield `viewers are blocked if ${entity}.${blocked.field} is ${blocked.value}, which is not one of its values: make it a choice that has it`
   for (const [name, { fields }] of Object.entries(entities))
     for (const [key, { initial }] of Object.entries(fields))
       if (initial === 'subject' && name !== entity)

@@ -42,7 +42,7 @@ export const isSignUpOpen = (model: Model, { entity, signUp }: People): boolean 
 export const peopleRows = (store: RowStore, people: People) => {
   const { model, dialect, ask } = store
   const { entity: what, email, emailKey } = people
-  const { barred: blocked, roles } = model.viewers
+  const { blocked, roles } = model.viewers
   const entity = entityOf(model, what)
   const { fields, table } = entity
   const copy = fieldOf(entity, emailKey)

@@ -61,9 +61,9 @@ const route = (
 /** What may be done to the links of a relation below a row, by the rules that the entity which links has. */
 const linkKinds = (
   model: Pick<Model, 'entities'>,
-  { parts, through }: Relation,
+  { nestedWrites, through }: Relation,
 ): readonly ('link' | 'unlink')[] => {
-  if (!parts || through === undefined) return []
+  if (!nestedWrites || through === undefined) return []
   const { policy } = entityOf(model, through)
   const isOpen = (rule: Rule | undefined) => rule !== undefined && rule.kind !== 'nobody'
   return [

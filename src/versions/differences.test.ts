@@ -43,7 +43,7 @@ const ways = (first: string, others: string) =>
 
 const modelWith = (entities: Model['entities']): Model => ({
   entities,
-  viewers: { entity: 'song', barred: { field: 'mood', value: 'sad' }, roles },
+  viewers: { entity: 'song', blocked: { field: 'mood', value: 'sad' }, roles },
   versions,
   settings: { switches: {}, currency: { code: 'USD', digits: 2 }, values: {} },
 })

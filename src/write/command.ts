@@ -271,13 +271,13 @@ export const rememberSubject = (digest: SqlValue): Sql =>
     returning digest`
 
 /**
- * The check that the viewer may write: it is not barred, was not deleted and, if it acts as itself, exists. A token with an id
+ * The check that the viewer may write: it is not blocked, was not deleted and, if it acts as itself, exists. A token with an id
  * that was never given out holds by itself: ids ascend and are never given out again, so the highest one tells. So does one
  * with a subject that never had a row.
  */
 const viewerCheck = (writing: Writing, asSelf: boolean): GuardedStep => {
   const { model, dialect, viewer } = writing
-  const { entity, barred, by } = model.viewers
+  const { entity, blocked, by } = model.viewers
   const { id, subject, service = null } = viewer
   const step = { name: 'viewer', checksViewer: true }
   const nameless = () =>
@@ -298,7 +298,7 @@ const viewerCheck = (writing: Writing, asSelf: boolean): GuardedStep => {
       refused: rows => (rows.length > 0 ? goneViewer(writing) : nameless()),
     }
   }
-  const state = barred ? name(columnName(barred.field)) : sql`id`
+  const state = blocked ? name(columnName(blocked.field)) : sql`id`
   // A token of a session that was ended writes no more.
   const { session } = viewer
   const isLive =
@@ -306,7 +306,7 @@ const viewerCheck = (writing: Writing, asSelf: boolean): GuardedStep => {
       ? []
       : [sql`exists (select 1 from auth_sessions where id = ${session} and user_id = ${id})`]
   const own = sql`select ${state} from ${table} where ${and([sql`id = ${id}`, ...isSubjects])}`
-  const mayWrite = barred ? [sql`not exists (${own} and ${state} = ${barred.value})`] : []
+  const mayWrite = blocked ? [sql`not exists (${own} and ${state} = ${blocked.value})`] : []
   const neverWas =
     asSelf || subject !== undefined
       ? sql`false`
@@ -320,9 +320,9 @@ const viewerCheck = (writing: Writing, asSelf: boolean): GuardedStep => {
         ? goneViewer(writing)
         : new ApiError(
             'FORBIDDEN',
-            session !== undefined && rows[0]?.[0] !== barred?.value
+            session !== undefined && rows[0]?.[0] !== blocked?.value
               ? 'The session of this token was ended: sign in again'
-              : `The ${entity} of this token is ${barred?.value} and may not write`,
+              : `The ${entity} of this token is ${blocked?.value} and may not write`,
           ),
   }
 }

@@ -34,7 +34,7 @@ const member = entity({
   fields: {
     id: id(),
     name: text({ max: 20, until: { 1: { name: 'login' } } }),
-    state: choice(['active', 'barred']),
+    state: choice(['active', 'blocked']),
     nameKey: folded('name', { unique: 'CONFLICT' }),
     revision: revision(),
   },
@@ -68,7 +68,7 @@ const wakeOutbox = () => void awakened++
 
 const model: Model = {
   entities: defineModel({ member, note, errand } as never),
-  viewers: { entity: 'member', barred: { field: 'state', value: 'barred' }, roles },
+  viewers: { entity: 'member', blocked: { field: 'state', value: 'blocked' }, roles },
   versions: defineVersions(),
   settings: { switches: {}, currency: { code: 'USD', digits: 2 } },
 }
@@ -225,10 +225,10 @@ test('what a thing refers to must be there, except for its maker, who is checked
   assert.equal(explained('errand', { memberId: 7 }), undefined)
 })
 
-test('a refusal that finds no row says that the maker does not exist any more, or is barred', () => {
+test('a refusal that finds no row says that the maker does not exist any more, or is blocked', () => {
   const { refused } = command
   assert.equal(refused(0, []).message, 'The member of this token does not exist any more')
-  assert.equal(refused(0, [[1]]).message, 'The member of this token is barred and may not write')
+  assert.equal(refused(0, [[1]]).message, 'The member of this token is blocked and may not write')
 })
 
 const request = { method: 'POST', path: '/', body: null }

@@ -64,7 +64,7 @@ const entities: Entities = {
     relations: {
       shelf: one('shelf', 'shelfId'),
       owner: one('member', 'ownerId'),
-      lines: many('line', 'bookId', { parts: true }),
+      lines: many('line', 'bookId', { nestedWrites: true }),
       tags: many('tag', { through: 'mark' }),
     },
     search: ['title'],

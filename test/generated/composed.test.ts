@@ -44,7 +44,7 @@ const entities = {
       label: text({ max: 20, nullable: true, unique: true }),
       labelKey: folded('label', { nullable: true, unique: true }),
     },
-    relations: { boxes: many('box', 'shelfId', { parts: true }) },
+    relations: { boxes: many('box', 'shelfId', { nestedWrites: true }) },
     rest: {
       ...allRoutes,
       listing: { paging: 'page', limit: 9, filters: { name: { kind: 'equals', field: 'name' } } },

@@ -17,7 +17,7 @@ import { editor, roles } from '../support/roles.ts'
 import { member } from './models.ts'
 import { thing } from './thing.ts'
 
-const viewers: Viewers = { entity: 'member', barred: { field: 'status', value: 'barred' }, roles }
+const viewers: Viewers = { entity: 'member', blocked: { field: 'status', value: 'blocked' }, roles }
 
 const wrongViewers: readonly (readonly [string, Entity, Viewers, string])[] = [
   [
@@ -27,16 +27,16 @@ const wrongViewers: readonly (readonly [string, Entity, Viewers, string])[] = [
     'viewers are user, which is not an entity: name one of member, thing',
   ],
   [
-    'viewers barred by what is not there',
+    'viewers blocked by what is not there',
     thing,
-    { ...viewers, barred: { field: 'state', value: 'barred' } },
-    'viewers are barred by state, which is not a field of member: name one of id, name, status, revision',
+    { ...viewers, blocked: { field: 'state', value: 'blocked' } },
+    'viewers are blocked by state, which is not a field of member: name one of id, name, status, revision',
   ],
   [
-    'viewers barred by a value that there is not',
+    'viewers blocked by a value that there is not',
     thing,
-    { ...viewers, barred: { field: 'status', value: 'gone' } },
-    'viewers are barred if member.status is gone, which is not one of its values: make it a choice that has it',
+    { ...viewers, blocked: { field: 'status', value: 'gone' } },
+    'viewers are blocked if member.status is gone, which is not one of its values: make it a choice that has it',
   ],
   [
     'a rule by what is not the id of a viewer',
@@ -189,9 +189,9 @@ const wrongIdentities: readonly (readonly [string, () => void, string])[] = [
     'dish.by is the viewer at first, and the content has no viewers: let its viewers name an entity, or give it another initial value',
   ],
   [
-    'those who are barred where there are no users',
-    () => checkViewers({ thing }, { roles, barred: { field: 'name', value: 'x' } }),
-    'viewers have barred, and no entity that it is about: name the entity',
+    'those who are blocked where there are no users',
+    () => checkViewers({ thing }, { roles, blocked: { field: 'name', value: 'x' } }),
+    'viewers have blocked, and no entity that it is about: name the entity',
   ],
   [
     'a subject where there are no users',
@@ -204,7 +204,7 @@ for (const [what, check, sentence] of wrongIdentities)
     assert.throws(check, { message: `the model is wrong: ${sentence}` })
   })
 
-test('viewers may be left out, and barred', () => {
+test('viewers may be left out, and blocked', () => {
   const { entities } = larder
   assert.deepEqual(larder.viewers, {
     roles: { names: ['service', 'admin'], default: 'service', superuser: 'admin' },

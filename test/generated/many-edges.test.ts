@@ -601,7 +601,7 @@ for (const on of engines)
 
 test('each hundred rows that are begun count one against the rate limit, however they are written, in both APIs', async () => {
   const limiter = createLimiter({ limit: 40, now: () => 0 })
-  const parts = { ingredients: many('ingredient', 'recipeId', { parts: true }) }
+  const parts = { ingredients: many('ingredient', 'recipeId', { nestedWrites: true }) }
   const { relations } = entities.recipe as { relations: object }
   const nested = {
     ...entities,

@@ -39,7 +39,7 @@ const box = entity({
     count: int({ min: 0, max: 9, nullable: true }),
     revision: revision(),
   },
-  relations: { slips: many('slip', 'boxId', { parts: true }) },
+  relations: { slips: many('slip', 'boxId', { nestedWrites: true }) },
   policy: bySignedIn,
   bulk: true,
   rest: { ...allRoutes, writes, listing },

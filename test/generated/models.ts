@@ -74,7 +74,7 @@ export const member: Entity = entity({
   fields: {
     id: id(),
     name: text({ max: 20 }),
-    status: choice(['active', 'barred'], { ...fixed, initial: { value: 'active' } }),
+    status: choice(['active', 'blocked'], { ...fixed, initial: { value: 'active' } }),
     revision: revision(),
   },
   policy: { read: anyone, create: admin },

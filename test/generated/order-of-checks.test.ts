@@ -24,7 +24,10 @@ const entities = {
   recipe: {
     ...recipe,
     bulk: true,
-    relations: { ...recipe.relations, tags: many('tag', { through: 'recipeTag', parts: true }) },
+    relations: {
+      ...recipe.relations,
+      tags: many('tag', { through: 'recipeTag', nestedWrites: true }),
+    },
   },
   team: {
     ...team,
@@ -86,7 +89,7 @@ const told = {
   'bad token': [401, 'UNAUTHENTICATED'],
   'wrong role': [403, 'FORBIDDEN'],
   'over the creation limit': [429, 'RATE_LIMITED'],
-  barred: [403, 'FORBIDDEN'],
+  blocked: [403, 'FORBIDDEN'],
   gone: [403, 'FORBIDDEN'],
   'hidden row': [404, 'NOT_FOUND'],
   'absent row': [404, 'NOT_FOUND'],
@@ -111,7 +114,7 @@ const combinationsOf = (lists: readonly (readonly Wrong[])[]): readonly (readonl
     [[]],
   )
 
-const callers: readonly Wrong[] = ['no token', 'bad token', 'barred', 'gone']
+const callers: readonly Wrong[] = ['no token', 'bad token', 'blocked', 'gone']
 /** By REST alone: without a document there is no request of GraphQL. */
 const bodies: readonly Wrong[] = ['malformed body', 'body of another type']
 const rows: readonly Wrong[] = ['hidden row', 'absent row', 'wrong row']
@@ -256,7 +259,7 @@ for (const on of engines)
       await store(
         `insert into recipe_tags (recipe_id, tag_id) values (${ids.others}, ${tag}) returning id`,
       )
-      await store("update members set status = 'barred' where id = 3 returning id")
+      await store("update members set status = 'blocked' where id = 3 returning id")
       await store('delete from members where id = 4 returning id')
     })
     after(async () => {
@@ -271,7 +274,7 @@ for (const on of engines)
       const [does = ''] = kind.split(' ')
       let as: Cook = isTeam ? 5 : 1
       if (is('no token') || is('bad token')) as = null
-      if (is('barred')) as = 3
+      if (is('blocked')) as = 3
       if (is('gone')) as = 4
       if (is('wrong role')) as = 1
       let id = isTeam ? ids.team : ids.own
@@ -372,16 +375,16 @@ for (const on of engines)
         for (let sent = 0; sent < limit; sent++) await say(`GET teams/${ids.team}`)
     }
 
-    /** The first request under a key, whose caller is barred, or goes, before it is repeated. */
+    /** The first request under a key, whose caller is blocked, or goes, before it is repeated. */
     const repeated = async (request: Stated, send: typeof byRest, key: string) => {
       const { input, wrong } = request
       const isOther = wrong.includes('another request under the key')
       const first = { ...request, input: isOther ? { ...input, title: title() } : input }
       const as = request.as ?? 1
       const back = "update members set status = 'active' where id = 3 returning id"
-      if (wrong.includes('barred')) await store(back)
+      if (wrong.includes('blocked')) await store(back)
       await send({ ...first, as, headers: {} }, { 'Idempotency-Key': key })
-      if (wrong.includes('barred')) await store(back.replace('active', 'barred'))
+      if (wrong.includes('blocked')) await store(back.replace('active', 'blocked'))
       minute()
     }
 
@@ -448,7 +451,7 @@ for (const on of engines)
     } as unknown as Entities
     const viewers = {
       entity: 'member',
-      barred: { field: 'status', value: 'barred' },
+      blocked: { field: 'status', value: 'blocked' },
       roles,
       by: 'subject',
       signUp: { name: 'name' },

@@ -25,14 +25,17 @@ const entities = {
     bulk: true,
     relations: {
       ...recipe.relations,
-      ingredients: many('ingredient', 'recipeId', { parts: true }),
-      tags: many('tag', { through: 'recipeTag', parts: true }),
+      ingredients: many('ingredient', 'recipeId', { nestedWrites: true }),
+      tags: many('tag', { through: 'recipeTag', nestedWrites: true }),
     },
   },
   ingredient: {
     ...ingredient,
     fields: { ...ingredient.fields, noteCount: count('notes') },
-    relations: { ...ingredient.relations, notes: many('note', 'ingredientId', { parts: true }) },
+    relations: {
+      ...ingredient.relations,
+      notes: many('note', 'ingredientId', { nestedWrites: true }),
+    },
   },
   note: entity({
     description: '',
@@ -458,7 +461,10 @@ test('relations that cannot be parts stop the start in one sentence', () => {
     defineModel({ ...entities, recipeTag: { ...entities.recipeTag, ...recipeTag } } as never)
   assert.doesNotThrow(withTags({}))
   // So nothing is a part of its own kind: a first row of it belongs to none.
-  const relations = { ...recipe.relations, variants: many('recipe', 'baseId', { parts: true }) }
+  const relations = {
+    ...recipe.relations,
+    variants: many('recipe', 'baseId', { nestedWrites: true }),
+  }
   assert.throws(() => defineModel({ ...cooking, recipe: { ...recipe, relations } } as never), {
     message:
       'the model is wrong: recipe.variants has parts, and baseId may be null, so that they belong to no row: leave parts out, or make baseId required',

@@ -87,7 +87,7 @@ export type ContentOptions = Partial<Pick<Content, 'actions' | 'viewers'>>
 const contentOf = (entities: Entities, versions = libraryVersions, more: ContentOptions = {}) =>
   defineContent({
     entities: defineModel(entities as never),
-    viewers: { entity: 'member', barred: { field: 'status', value: 'barred' }, roles },
+    viewers: { entity: 'member', blocked: { field: 'status', value: 'blocked' }, roles },
     versions,
     errors: Object.fromEntries(
       Object.values(entities)

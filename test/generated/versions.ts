@@ -139,8 +139,8 @@ const draws = (source: Source, routes: readonly Route[]): Asked => {
   const all = chance(20) ? routes : routes.filter(({ kind }) => kind !== 'delete')
   const route = of(...of(lists, readings, all))
   const id = () => (chance(94) ? String(upTo(13, 1)) : of('0', 'abc', '999'))
-  const { admin, someone, barred, callers } = source.people
-  const viewer = of(admin, admin, admin, someone(upTo(9, 2)), barred ?? admin, ...callers)
+  const { admin, someone, blocked, callers } = source.people
+  const viewer = of(admin, admin, admin, someone(upTo(9, 2)), blocked ?? admin, ...callers)
   const path = route.path.replaceAll(/:\w+/g, id)
   const { found, isStrict } =
     route.kind === 'list' ? listParameters(source, route, path) : { found: [], isStrict: false }

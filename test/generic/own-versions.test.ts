@@ -67,7 +67,7 @@ describe('a content that says nothing of versions', () => {
     assert.doesNotMatch(JSON.stringify(json), /VERSION_WITHDRAWN|Sunset/)
     const content = defineContent({
       entities: defineModel({ member } as never),
-      viewers: { entity: 'member', barred: { field: 'status', value: 'barred' }, roles },
+      viewers: { entity: 'member', blocked: { field: 'status', value: 'blocked' }, roles },
       migrations: new URL('file:///'),
       examples: { graphql: '', rest: '', withToken: { graphql: '', rest: '' } },
     })

@@ -396,7 +396,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
 
 export const parts = {
   entities,
-  viewers: { entity: 'writer', barred: { field: 'state', value: 'out' }, roles },
+  viewers: { entity: 'writer', blocked: { field: 'state', value: 'out' }, roles },
   migrations: pathToFileURL(`${folder}/`),
   errors,
   examples: {

@@ -48,7 +48,7 @@ const album = entity({
     revision: revision(),
   },
   relations: {
-    photos: many('photo', 'albumId', { parts: true }),
+    photos: many('photo', 'albumId', { nestedWrites: true }),
     member: one('member', 'memberId'),
   },
   policy: { read: anyone, create: signedIn, update: self('memberId'), delete: self('memberId') },

@@ -47,7 +47,7 @@ export const ada: Viewer = { id: 1, role: 'admin' }
 
 /** The settings of a content in dollars. */
 export const dollars = { switches: { signup: true }, currency: { code: 'USD', digits: 2 } }
-const viewers = { entity: 'user', barred: { field: 'state', value: 'old' }, roles }
+const viewers = { entity: 'user', blocked: { field: 'state', value: 'old' }, roles }
 
 /** What the check asks of a model. */
 export const model = { settings: dollars, viewers }

@@ -148,7 +148,7 @@ describe('a token with a subject', () => {
     refuses(await world.ask('POST /api/v1/cooks', given), 422, 'VALIDATION_ERROR')
   })
 
-  test('of somebody who is barred reads and does not write', async () => {
+  test('of somebody who is blocked reads and does not write', async () => {
     await world.change("update cooks set state = 'out' where id = 2 returning id")
     const ben = await bearer('idp|2')
     assert.deepEqual(await dishesOf(world, ben), ['Pie'])

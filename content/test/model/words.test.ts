@@ -6,7 +6,7 @@ import { faultIn, madeWith, optionsOf, type Shape } from '#base/shape.ts'
 import service from '#content/duet.config.ts'
 import { type Content, defineContent, seedShape, servedShape } from '#content.ts'
 import { defineErrors } from '#errors.ts'
-import { entity } from '#model/entity.ts'
+import { entity, many } from '#model/entity.ts'
 import { choice, id, int, text } from '#model/field.ts'
 import { anyone } from '#model/policy.ts'
 import { kitchen } from '#test/support/kitchen/index.ts'
@@ -215,6 +215,22 @@ const faults: readonly (readonly [what: string, sentence: string, declare: () =>
     'an option about rights in another case',
     'the model is wrong: notes.fields.field has readableby, which is no option of it: did you mean readableBy?',
     withField(text({ max: 9, readableby: anyone } as never)),
+  ],
+  [
+    'what an option was called before',
+    'the model is wrong: notes.relations.parts has parts, which is called nestedWrites now',
+    loose(entity, {
+      ...note,
+      relations: { parts: many('part', 'noteId', { parts: true } as never) },
+    }),
+  ],
+  [
+    'what an option of the viewers was called before',
+    'the content.viewers has barred, which is called blocked now',
+    loose(defineContent, {
+      ...parts,
+      viewers: { ...parts.viewers, barred: { field: 'a', value: 'b' } },
+    }),
   ],
   [
     'an option of another kind of field',

@@ -51,12 +51,12 @@ export const recipe = entity({
     ingredients: many('ingredient', 'recipeId', {
       description: 'Its parts, as they were added.',
       oldestFirst: true,
-      parts: true,
+      nestedWrites: true,
     }),
     tags: many('tag', {
       through: 'recipeTag',
       description: 'Words that it is found by.',
-      parts: true,
+      nestedWrites: true,
     }),
     reviews: many('review', 'recipeId', { description: 'What others think.' }),
   },

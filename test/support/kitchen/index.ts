@@ -110,7 +110,7 @@ const spice = entity({
 /** Whose tokens they are, as Keycloak writes them; `viewers` of a test may say it otherwise. */
 const viewers = {
   entity: 'cook',
-  barred: { field: 'state', value: 'out' },
+  blocked: { field: 'state', value: 'out' },
   by: 'subject',
   signUp: { name: 'name', email: 'email' },
   roleFrom: {

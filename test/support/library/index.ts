@@ -18,7 +18,7 @@ import { versions } from './versions.ts'
 export const library = defineContent({
   // Not in the order of their references: any order is right.
   entities: defineModel({ loan, stamp, member, book, bookSubject, subject, author }),
-  viewers: { entity: 'member', barred: { field: 'standing', value: 'banned' }, roles },
+  viewers: { entity: 'member', blocked: { field: 'standing', value: 'banned' }, roles },
   versions,
   actions,
   served: async () => ({ routes: [spine], pages: [] }),

@@ -255,7 +255,7 @@ export const entities = defineModel({ user, post, comment, like, product })
 export default defineContent({
   title: 'Market',
   entities,
-  viewers: { entity: 'user', barred: { field: 'status', value: 'suspended' }, roles },
+  viewers: { entity: 'user', blocked: { field: 'status', value: 'suspended' }, roles },
   versions,
   actions,
   errors,
