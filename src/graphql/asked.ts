@@ -4,7 +4,7 @@ import { ApiError } from '#errors.ts'
 import { argumentFaults, givenFor, type Variables } from '#graphql/arguments.ts'
 import { type Collected, collectFields, type Execution } from '#graphql/execution.ts'
 import { conditionOf, variablesIn } from '#graphql/where.ts'
-import { OperandValue, type Predicate, someOf } from '#model/condition.ts'
+import { type OperandPlace, OperandValue, type Predicate, someOf } from '#model/condition.ts'
 import { mostAsked } from '#read/access.ts'
 import { type Asked, mostSlots, resolveAsked } from '#read/asking.ts'
 import type { ParameterValue, Slot } from '#read/selection.ts'
@@ -20,7 +20,7 @@ type Asking = {
 /** A condition of a document, resolved once for all requests: those of its variables that bring their values alone. */
 type ResolvedOnce = {
   readonly asked: Asked
-  readonly variables: readonly (readonly [name: string, value: OperandValue])[]
+  readonly variables: readonly (readonly [name: string, stored: OperandPlace['stored']])[]
 }
 
 /**
@@ -42,12 +42,17 @@ const resolveOnce = (
   const asked = resolveAsked(model, entity, condition, schema.words, first + names.size)
   if ('faults' in asked) return undefined
   // One that is compared twice may have a form for each field, and a long list has one slot.
-  const isOnce = variables.every(([, { stored }]) => stored.length === 1)
+  const places = variables.map(
+    ([name, value]) => [name, asked.operands.filter(({ operand }) => operand === value)] as const,
+  )
+  const isOnce = places.every(([, of]) => of.length === 1)
   const isLong = someOf(
     asked.predicate,
     one => one.kind === 'among' && one.values.length > mostSlots,
   )
-  return isOnce && !isLong ? { asked, variables } : undefined
+  if (!isOnce || isLong) return undefined
+  const stored = places.flatMap(([name, of]) => of.map(({ stored }) => [name, stored] as const))
+  return { asked, variables: stored }
 }
 
 /** The values that a request has for such a condition; undefined if they need it to be resolved. */
@@ -56,9 +61,9 @@ const valuesFor = (
   { coerced }: Variables,
 ): readonly ParameterValue[] | undefined => {
   const values: ParameterValue[] = []
-  for (const [name, { stored }] of variables) {
+  for (const [name, stored] of variables) {
     const given = coerced[name]
-    const found = given == null ? undefined : stored[0]?.(given)
+    const found = given == null ? undefined : stored(given)
     if (!found || !('value' in found)) return undefined
     // An amount between two minor units, which another comparison finds.
     if (typeof found.value === 'number' && !Number.isInteger(found.value)) return undefined

@@ -83,10 +83,6 @@ export type Operand =
 /** A value of a condition that is known as an operand only: a field of the row of an earlier step, or what each request of a caller gives. */
 export class OperandValue {
   readonly operand: Operand
-  /** Gives a caller's value as the field has it that it is compared with: one for each place in the condition. */
-  readonly stored: ((given: unknown) => StoredOperand)[] = []
-  /** The kinds of these fields. */
-  readonly scalars: Scalar[] = []
   constructor(operand: Operand) {
     this.operand = operand
   }
@@ -434,252 +430,349 @@ export type AskingWords = {
   readonly path: string
 }
 
-/** Resolves a condition on the rows of an entity; all its faults are named. */
+/** One of the two vocabularies of conditions: that of authors, whose conditions are sound once they were resolved, or that of callers. */
+type Vocabulary = Pick<AskingWords, 'isSearched' | 'isShort' | 'path'> & {
+  readonly keyOf: (entity: string, member: string) => string | undefined
+  readonly namesOf: (entity: string) => readonly string[]
+  readonly stored: (
+    entity: string,
+    key: string,
+    field: ComparedField,
+    given: unknown,
+  ) => StoredOperand
+  /** Whether a reference may stand for the row that it leads to, as its relation does. */
+  readonly leadsOn: boolean
+  /** Where a part stands, if that is told to anybody. */
+  readonly placed: (path: string) => Placed
+  /** From so many comparisons, and so many faults, on no more is looked at: a condition may have been sent to take long. */
+  readonly enough: number
+  readonly enoughFaults: number
+  readonly longestText: number
+}
+
+const nowhere: Placed = {}
+
+const authorsWords = ({ entities, digits }: ConditionContext): Vocabulary => ({
+  keyOf: (_, member) => member,
+  namesOf: name => {
+    const { fields, relations } = entities[name] as ComparedEntity
+    return [...Object.keys(fields), ...Object.keys(relations)]
+  },
+  stored: (_, __, field, given) => storedOperand(field, given, digits),
+  isSearched: () => false,
+  isShort: true,
+  path: '',
+  leadsOn: true,
+  placed: () => nowhere,
+  enough: tooMany,
+  enoughFaults: Number.POSITIVE_INFINITY,
+  longestText: Number.POSITIVE_INFINITY,
+})
+
+const callersWords = ({ digits }: ConditionContext, words: AskingWords): Vocabulary => ({
+  ...words,
+  keyOf: (name, member) => words.membersOf(name).get(member),
+  namesOf: name => [...words.membersOf(name).keys()],
+  stored: (name, key, field, given) => {
+    const value = words.valueOf(name, key, given)
+    if (value instanceof ValueFault) return { fault: value.message }
+    const found = storedOperand(field, value, digits)
+    if ('fault' in found) return field.scalar === 'time' ? { fault: notATime } : found
+    if (typeof found.value !== 'number') return found
+    // No row has a number beyond those that are exact.
+    const most = Number.MAX_SAFE_INTEGER
+    return { value: Math.min(Math.max(found.value, -most), most) }
+  },
+  leadsOn: false,
+  placed: path => ({ path }),
+  enough: mostComparisons,
+  enoughFaults: tooMany,
+  longestText: mostLetters,
+})
+
+/** A place where an operand stands for a value: how its field has a value that is given in its place, and the kind of that field. */
+export type OperandPlace = {
+  readonly operand: OperandValue
+  readonly scalar: Scalar
+  readonly stored: (given: unknown) => StoredOperand
+}
+
+/** A condition while it is resolved. */
+type Resolving = ConditionContext & {
+  readonly words: Vocabulary
+  readonly faults: ConditionFault[]
+  readonly operands: OperandPlace[]
+  comparisons: number
+}
+
+const neither: Predicate = { kind: 'or', of: [] }
+
+const fault = ({ faults }: Resolving, path: string, message: FaultMessage): Predicate => {
+  faults.push({ path, message: messageOf(message, faults.length) })
+  return neither
+}
+
+const within = (path: string, member: string | number) =>
+  path === '' ? String(member) : `${path}.${member}`
+
+const isEnough = ({ comparisons, faults, words }: Resolving): boolean =>
+  comparisons > words.enough || faults.length > words.enoughFaults
+
+const isPlain = (given: unknown): given is Readonly<Record<string, unknown>> =>
+  typeof given === 'object' &&
+  given !== null &&
+  [Object.prototype, null].includes(Object.getPrototypeOf(given))
+
+/** A field, by its own name, at its place in a condition. */
+type FieldAt = { readonly name: string; readonly key: string; readonly path: string }
+
+/** What a field is compared with. */
+const operandAt = (at: Resolving, { name, key, path }: FieldAt, given: unknown): Operand => {
+  const { entities, viewers, from, words, operands } = at
+  const field = entities[name]?.fields[key] as ComparedField
+  if (given === viewer) {
+    const leadsTo = key === 'id' ? name : field.references?.entity
+    if (leadsTo === undefined || (viewers !== undefined && leadsTo !== viewers))
+      fault(
+        at,
+        path,
+        `is compared with the viewer and is no id of a ${viewers ?? 'viewer'}: name a reference to one`,
+      )
+    return { kind: 'viewer', ...(from && { from }) }
+  }
+  if (given instanceof OperandValue) {
+    const scalar = field.scalar === 'list' ? (field.items?.scalar ?? 'text') : field.scalar
+    const stored = (one: unknown) => words.stored(name, key, field, one)
+    operands.push({ operand: given, scalar, stored })
+    return given.operand
+  }
+  if (given === now) {
+    if (field.scalar !== 'time') fault(at, path, 'is compared with now and is no time')
+    return { kind: 'now' }
+  }
+  const found = words.stored(name, key, field, given)
+  if ('value' in found) return { kind: 'value', value: found.value }
+  fault(at, path, found.fault)
+  return { kind: 'value', value: null }
+}
+
+/** No row has a number as far from zero as this one, which stands for all beyond it. */
+const beyondAll = 2 ** 53
+
+/** A comparison of a field with one value. No row has an amount between two minor units, or such a time; a bound there is that of the nearest one. */
+export const comparedTo = (field: string, is: Comparison, to: Operand): Predicate => {
+  if (to.kind !== 'value' || typeof to.value !== 'number' || Number.isInteger(to.value))
+    return { kind: 'compare', field, is, to }
+  if (is === 'eq') return neither
+  const isLeast = is === 'gt' || is === 'gte'
+  const whole = isLeast ? Math.floor(to.value) : Math.ceil(to.value)
+  const value = Math.min(Math.max(whole, -beyondAll), beyondAll)
+  return { kind: 'compare', field, is: isLeast ? 'gt' : 'lt', to: { kind: 'value', value } }
+}
+
+const compared = (at: Resolving, field: FieldAt, operator: string, given: unknown): Predicate => {
+  const { words, entities } = at
+  const { name, key, path } = field
+  const not = (than: string, to = given): Predicate => ({
+    kind: 'not',
+    of: compared(at, field, than, to),
+  })
+  if (operator === 'ne') return not('eq')
+  if (operator === 'notIn') return not('in')
+  if (operator === 'isNull') {
+    if (typeof given !== 'boolean') return fault(at, path, 'must be true or false')
+    return given ? compared(at, field, 'eq', null) : not('eq', null)
+  }
+  if (++at.comparisons > mostComparisons && isEnough(at)) return neither
+  const placed = words.placed(path)
+  const entity = entities[name] as ComparedEntity
+  switch (operator) {
+    case 'in':
+    case 'hasSome': {
+      if (!Array.isArray(given)) return fault(at, path, 'must be a list of values')
+      if (given.length > mostValues)
+        return fault(at, path, `has ${given.length} values, and at most ${mostValues} are taken`)
+      const each = (place: number) => ({ name, key, path: within(path, place) })
+      if (operator === 'hasSome')
+        return { kind: 'or', of: given.map((one, place) => compared(at, each(place), 'has', one)) }
+      const values = given.map((one, place) => operandAt(at, each(place), one))
+      const isExact = (one: Operand) =>
+        one.kind !== 'value' || typeof one.value !== 'number' || Number.isInteger(one.value)
+      const list = placed.path === undefined ? {} : { list: entity.fields[key]?.scalar as Scalar }
+      return { kind: 'among', field: key, values: values.filter(isExact), ...list, ...placed }
+    }
+    case 'contains':
+    case 'startsWith': {
+      if (typeof given !== 'string' || !isStorable(given)) return fault(at, path, 'must be a text')
+      const copy = foldedCopy(entity, key) ?? key
+      const value = foldedAs(entity.fields[copy] as ComparedField, given)
+      if (value.length > words.longestText)
+        return fault(at, path, `is longer than ${words.longestText} letters: look for less`)
+      const isIndexed = codePoints(value) >= indexedFrom && words.isSearched(name, copy)
+      const is = operator === 'contains' && !isIndexed ? 'contains short' : operator
+      return { kind: 'compare', field: copy, is, to: { kind: 'value', value }, ...placed }
+    }
+    default: {
+      const isNumber = entity.fields[key]?.items?.scalar === 'int'
+      const is = operator === 'has' && isNumber ? 'has number' : (operator as Comparison)
+      const to =
+        given === null && operator === 'eq'
+          ? ({ kind: 'value', value: null } as const)
+          : operandAt(at, field, given)
+      const predicate = comparedTo(key, is, to)
+      return predicate === neither ? neither : { ...predicate, ...placed }
+    }
+  }
+}
+
+const across = (
+  at: Resolving,
+  rows: 'one' | 'some' | 'none',
+  { to, by }: { readonly to: string; readonly by: string },
+  given: unknown,
+  path: string,
+  depth: number,
+): Predicate => {
+  const table = own(at.entities, to)?.table ?? ''
+  const where = resolvedPart(at, to, given, path, depth + 1)
+  return { kind: 'across', rows, table, by, where, ...at.words.placed(path) }
+}
+
+/** What holds of the rows that a relation leads to. */
+const relationPart = (
+  at: Resolving,
+  name: string,
+  relation: ComparedRelation,
+  given: unknown,
+  path: string,
+  depth: number,
+): Predicate => {
+  const { entities } = at
+  if (relation.kind === 'one')
+    return given === viewer
+      ? compared(at, { name, key: relation.by, path }, 'eq', given)
+      : across(at, 'one', relation, given, path, depth)
+  const [[rows, of] = ['', undefined], ...others] = isPlain(given) ? Object.entries(given) : []
+  if ((rows !== 'some' && rows !== 'none') || others.length > 0)
+    return fault(at, path, 'is a list: write { some: … } or { none: … }')
+  const place = within(path, rows)
+  const link = relation.through === undefined ? undefined : linkOf(entities, name, relation)
+  if (!link) return across(at, rows, relation, of, place, depth)
+  const { table = '' } = own(entities, relation.through ?? '') ?? {}
+  const where = across(at, 'one', { to: relation.to, by: link.of }, of, place, depth)
+  return { kind: 'across', rows, table, by: link.by, where, ...at.words.placed(place) }
+}
+
+/** What holds of a field, which is called `written` there. */
+const fieldPart = (
+  at: Resolving,
+  field: FieldAt,
+  written: string,
+  given: unknown,
+  depth: number,
+): Predicate => {
+  const { words, entities } = at
+  const { name, key, path } = field
+  if (given === undefined) return fault(at, path, 'is undefined: give it a value')
+  const entity = entities[name] as ComparedEntity
+  const { references, scalar } = entity.fields[key] as ComparedField
+  const operators = operatorsOf(entity, key)
+  if (operators.length === 0) return fault(at, path, 'cannot be compared: leave it out')
+  if (!isPlain(given)) {
+    if (!words.isShort) return fault(at, path, 'must be comparisons, such as { isNull: true }')
+    if (operators.includes('eq')) return compared(at, field, 'eq', given)
+    return fault(at, path, `is compared by operators alone: take one of ${operators.join(', ')}`)
+  }
+  const keys = Object.keys(given)
+  if (references && words.leadsOn && !(keys.length > 0 && keys.every(one => always.includes(one))))
+    return across(at, 'one', { to: references.entity, by: key }, given, path, depth)
+  if (keys.length === 0)
+    return fault(at, path, `names no operator: take one of ${operators.join(', ')}`)
+  const parts = keys.map((operator): Predicate => {
+    const place = { ...field, path: within(path, operator) }
+    if (operators.includes(operator)) return compared(at, place, operator, given[operator])
+    if (words.leadsOn && scalar === 'text' && searches.includes(operator))
+      return fault(
+        at,
+        place.path,
+        `needs a folded copy: add one to ${name}, such as ${key}Key: folded('${key}')`,
+      )
+    return fault(at, place.path, () => {
+      const hint = hintFor(operator, operators, `take one of ${operators.join(', ')}`)
+      return `is not an operator of ${written}: ${hint}`
+    })
+  })
+  return allOf(parts)
+}
+
+const memberPart = (
+  at: Resolving,
+  name: string,
+  written: string,
+  given: unknown,
+  path: string,
+  depth: number,
+): Predicate => {
+  const { fields, relations } = at.entities[name] as ComparedEntity
+  const key = at.words.keyOf(name, written) ?? ''
+  const relation = own(relations, key)
+  if (relation) return relationPart(at, name, relation, given, path, depth)
+  if (own(fields, key)) return fieldPart(at, { name, key, path }, written, given, depth)
+  return fault(at, path, () => {
+    const known = at.words.namesOf(name)
+    const hint = hintFor(written, [...known, 'and', 'or', 'not'], `name one of ${known.join(', ')}`)
+    return `is not a field or relation of ${name}: ${hint}`
+  })
+}
+
+const resolvedPart = (
+  at: Resolving,
+  name: string,
+  given: unknown,
+  path: string,
+  depth: number,
+): Predicate => {
+  if (!isPlain(given)) return fault(at, path, 'must be a condition, such as { id: 1 }')
+  if (depth > mostDepth) return fault(at, path, `is deeper than ${mostDepth}: make it flatter`)
+  const entries = Object.entries(given)
+  // What compares nothing counts too, so that a condition of many empty parts is refused.
+  if (entries.length === 0 && (at.words.leadsOn || path !== at.words.path)) at.comparisons++
+  const parts = entries.map(([key, value]): Predicate => {
+    const place = within(path, key)
+    if (isEnough(at)) return neither
+    if (key === 'not') return { kind: 'not', of: resolvedPart(at, name, value, place, depth + 1) }
+    if (key !== 'and' && key !== 'or') return memberPart(at, name, key, value, place, depth)
+    if (!Array.isArray(value)) return fault(at, place, 'must be a list of conditions')
+    if (value.length === 0) at.comparisons++
+    const of = value.map((one, index) =>
+      resolvedPart(at, name, one, within(place, index), depth + 1),
+    )
+    return { kind: key, of }
+  })
+  return allOf(parts)
+}
+
+/** Resolves a condition on the rows of an entity; all its faults are named, and the places of its operands. */
 export const resolveCondition = (
-  { entities, digits, viewers, from, asking }: ConditionContext,
+  context: ConditionContext,
   entityName: string,
   condition: unknown,
 ): {
   readonly predicate: Predicate
   readonly faults: readonly ConditionFault[]
+  readonly operands: readonly OperandPlace[]
   readonly comparisons: number
 } => {
-  const faults: ConditionFault[] = []
-  let comparisons = 0
-  const none: Predicate = { kind: 'or', of: [] }
-  const fault = (path: string, message: FaultMessage): Predicate => {
-    faults.push({ path, message: messageOf(message, faults.length) })
-    return none
-  }
-  const within = (path: string, member: string | number) =>
-    path === '' ? String(member) : `${path}.${member}`
-  const placed = (path: string) => (asking ? { path } : undefined)
-  /** Whether no more of it is looked at: it may have been sent to take long. */
-  const isEnough = () =>
-    comparisons > (asking ? mostComparisons : tooMany) || (asking && faults.length > tooMany)
-  const isObject = (given: unknown): given is Readonly<Record<string, unknown>> =>
-    typeof given === 'object' &&
-    given !== null &&
-    [Object.prototype, null].includes(Object.getPrototypeOf(given))
-
-  const operandOf = (name: string, key: string, given: unknown, path: string): Operand => {
-    const field = entities[name]?.fields[key] as ComparedField
-    if (given === viewer) {
-      const leadsTo = key === 'id' ? name : field.references?.entity
-      if (leadsTo === undefined || (viewers !== undefined && leadsTo !== viewers))
-        fault(
-          path,
-          `is compared with the viewer and is no id of a ${viewers ?? 'viewer'}: name a reference to one`,
-        )
-      return { kind: 'viewer', ...(from && { from }) }
-    }
-    const stored = (given: unknown): StoredOperand => {
-      const value = asking ? asking.valueOf(name, key, given) : given
-      if (value instanceof ValueFault) return { fault: value.message }
-      const found = storedOperand(field, value, digits)
-      if (asking && field.scalar === 'time' && 'fault' in found) return { fault: notATime }
-      if (!asking || !('value' in found) || typeof found.value !== 'number') return found
-      // No row has a number beyond those that are exact.
-      const most = Number.MAX_SAFE_INTEGER
-      return { value: Math.min(Math.max(found.value, -most), most) }
-    }
-    if (given instanceof OperandValue) {
-      given.stored.push(stored)
-      given.scalars.push(field.scalar === 'list' ? (field.items?.scalar ?? 'text') : field.scalar)
-      return given.operand
-    }
-    if (given === now) {
-      if (field.scalar !== 'time') fault(path, 'is compared with now and is no time')
-      return { kind: 'now' }
-    }
-    const found = stored(given)
-    if ('value' in found) return { kind: 'value', value: found.value }
-    fault(path, found.fault)
-    return { kind: 'value', value: null }
-  }
-
-  const compared = (
-    name: string,
-    key: string,
-    operator: string,
-    given: unknown,
-    path: string,
-  ): Predicate => {
-    const not = (than: string, to = given): Predicate => ({
-      kind: 'not',
-      of: compared(name, key, than, to, path),
-    })
-    if (operator === 'ne') return not('eq')
-    if (operator === 'notIn') return not('in')
-    if (operator === 'isNull') {
-      if (typeof given !== 'boolean') return fault(path, 'must be true or false')
-      return given ? compared(name, key, 'eq', null, path) : not('eq', null)
-    }
-    if (++comparisons > mostComparisons && isEnough()) return none
-    switch (operator) {
-      case 'in':
-      case 'hasSome': {
-        if (!Array.isArray(given)) return fault(path, 'must be a list of values')
-        if (given.length > mostValues)
-          return fault(path, `has ${given.length} values, and at most ${mostValues} are taken`)
-        if (operator === 'hasSome') {
-          const of = given.map((one, at) => compared(name, key, 'has', one, within(path, at)))
-          return { kind: 'or', of }
-        }
-        const values = given.map((one, at) => operandOf(name, key, one, within(path, at)))
-        const isExact = (one: Operand) =>
-          one.kind !== 'value' || typeof one.value !== 'number' || Number.isInteger(one.value)
-        const list = asking && { list: entities[name]?.fields[key]?.scalar as Scalar }
-        return {
-          kind: 'among',
-          field: key,
-          values: values.filter(isExact),
-          ...list,
-          ...placed(path),
-        }
-      }
-      case 'contains':
-      case 'startsWith': {
-        if (typeof given !== 'string' || !isStorable(given)) return fault(path, 'must be a text')
-        const entity = entities[name] as ComparedEntity
-        const field = foldedCopy(entity, key) ?? key
-        const value = foldedAs(entity.fields[field] as ComparedField, given)
-        if (asking && value.length > mostLetters)
-          return fault(path, `is longer than ${mostLetters} letters: look for less`)
-        const isIndexed = codePoints(value) >= indexedFrom && asking?.isSearched(name, field)
-        const is = operator === 'contains' && !isIndexed ? 'contains short' : operator
-        return { kind: 'compare', field, is, to: { kind: 'value', value }, ...placed(path) }
-      }
-      default: {
-        if (given === null && operator === 'eq')
-          return {
-            kind: 'compare',
-            field: key,
-            is: 'eq',
-            to: { kind: 'value', value: null },
-            ...placed(path),
-          }
-        const to = operandOf(name, key, given, path)
-        const isNumber = entities[name]?.fields[key]?.items?.scalar === 'int'
-        const is = operator === 'has' && isNumber ? 'has number' : (operator as Comparison)
-        if (to.kind !== 'value' || typeof to.value !== 'number' || Number.isInteger(to.value))
-          return { kind: 'compare', field: key, is, to, ...placed(path) }
-        // No row has an amount between two minor units, or such a time; a bound there is that of the nearest one.
-        if (is === 'eq') return none
-        const isLeast = is === 'gt' || is === 'gte'
-        const value = isLeast ? Math.floor(to.value) : Math.ceil(to.value)
-        const of = { kind: 'value', value } as const
-        return { kind: 'compare', field: key, is: isLeast ? 'gt' : 'lt', to: of, ...placed(path) }
-      }
-    }
-  }
-
-  const across = (
-    rows: 'one' | 'some' | 'none',
-    to: string,
-    by: string,
-    given: unknown,
-    path: string,
-    depth: number,
-  ): Predicate => {
-    const table = own(entities, to)?.table ?? ''
-    const where = resolved(to, given, path, depth + 1)
-    return { kind: 'across', rows, table, by, where, ...placed(path) }
-  }
-
-  const member = (
-    name: string,
-    written: string,
-    given: unknown,
-    path: string,
-    depth: number,
-  ): Predicate => {
-    const entity = entities[name] as ComparedEntity
-    const key = asking ? (asking.membersOf(name).get(written) ?? '') : written
-    const field = own(entity.fields, key)
-    const relation = own(entity.relations, key)
-    if (relation?.kind === 'one') {
-      const { by, to } = relation
-      return given === viewer
-        ? compared(name, by, 'eq', given, path)
-        : across('one', to, by, given, path, depth)
-    }
-    if (relation) {
-      const [[rows, of] = ['', undefined], ...others] = isObject(given) ? Object.entries(given) : []
-      if ((rows !== 'some' && rows !== 'none') || others.length > 0)
-        return fault(path, 'is a list: write { some: … } or { none: … }')
-      const at = within(path, rows)
-      const link = relation.through === undefined ? undefined : linkOf(entities, name, relation)
-      if (!link) return across(rows, relation.to, relation.by, of, at, depth)
-      const { table = '' } = own(entities, relation.through ?? '') ?? {}
-      const where = across('one', relation.to, link.of, of, at, depth)
-      return { kind: 'across', rows, table, by: link.by, where, ...placed(at) }
-    }
-    if (!field)
-      return fault(path, () => {
-        const known = asking
-          ? [...asking.membersOf(name).keys()]
-          : [...Object.keys(entity.fields), ...Object.keys(entity.relations)]
-        const all = [...known, 'and', 'or', 'not']
-        const hint = hintFor(written, all, `name one of ${known.join(', ')}`)
-        return `is not a field or relation of ${name}: ${hint}`
-      })
-    if (given === undefined) return fault(path, 'is undefined: give it a value')
-    const operators = operatorsOf(entity, key)
-    if (operators.length === 0) return fault(path, 'cannot be compared: leave it out')
-    const keys = isObject(given) ? Object.keys(given) : ['eq']
-    if (!isObject(given) && asking?.isShort === false)
-      return fault(path, 'must be comparisons, such as { isNull: true }')
-    if (!isObject(given) && !operators.includes('eq'))
-      return fault(path, `is compared by operators alone: take one of ${operators.join(', ')}`)
-    if (!isObject(given)) return compared(name, key, 'eq', given, path)
-    const isOfRow = !asking && keys.some(one => !always.includes(one))
-    if (field.references && !asking && (isOfRow || keys.length === 0))
-      return across('one', field.references.entity, key, given, path, depth)
-    if (keys.length === 0)
-      return fault(path, `names no operator: take one of ${operators.join(', ')}`)
-    const parts = keys.map((operator): Predicate => {
-      const at = within(path, operator)
-      if (operators.includes(operator)) return compared(name, key, operator, given[operator], at)
-      if (!asking && field.scalar === 'text' && searches.includes(operator))
-        return fault(
-          at,
-          `needs a folded copy: add one to ${name}, such as ${key}Key: folded('${key}')`,
-        )
-      return fault(at, () => {
-        const hint = hintFor(operator, operators, `take one of ${operators.join(', ')}`)
-        return `is not an operator of ${written}: ${hint}`
-      })
-    })
-    return allOf(parts)
-  }
-
-  const resolved = (name: string, given: unknown, path: string, depth: number): Predicate => {
-    if (!isObject(given)) return fault(path, 'must be a condition, such as { id: 1 }')
-    if (depth > mostDepth) return fault(path, `is deeper than ${mostDepth}: make it flatter`)
-    const entries = Object.entries(given)
-    // What compares nothing counts too, so that a condition of many empty parts is refused.
-    if (entries.length === 0 && path !== asking?.path) comparisons++
-    const parts = entries.map(([key, value]): Predicate => {
-      const at = within(path, key)
-      if (isEnough()) return none
-      if (key === 'not') return { kind: 'not', of: resolved(name, value, at, depth + 1) }
-      if (key !== 'and' && key !== 'or') return member(name, key, value, at, depth)
-      if (!Array.isArray(value)) return fault(at, 'must be a list of conditions')
-      if (value.length === 0) comparisons++
-      const of = value.map((one, index) => resolved(name, one, within(at, index), depth + 1))
-      return { kind: key, of }
-    })
-    return allOf(parts)
-  }
-
-  const path = asking?.path ?? ''
-  const predicate = resolved(entityName, condition, path, 1)
+  const { asking } = context
+  const words = asking ? callersWords(context, asking) : authorsWords(context)
+  const at: Resolving = { ...context, words, faults: [], operands: [], comparisons: 0 }
+  const predicate = resolvedPart(at, entityName, condition, words.path, 1)
+  const { comparisons, faults, operands } = at
   if (comparisons > mostComparisons) {
-    const count = asking || comparisons > tooMany ? 'too many' : comparisons
-    fault(path, `has ${count} comparisons, and at most ${mostComparisons} are taken`)
+    const count = comparisons > words.enough ? 'too many' : comparisons
+    fault(at, words.path, `has ${count} comparisons, and at most ${mostComparisons} are taken`)
   }
-  return { predicate, faults, comparisons }
+  return { predicate, faults, operands, comparisons }
 }
 
 const wordsOf: Readonly<Record<string, string>> = {

@@ -147,13 +147,17 @@ export type ComparedValue = { readonly value: string | number | null } | { reado
 
 const wholeForm = /^-?\d{1,16}$/
 
-/** A number of at most this many decimals, as it is stored. */
-const amount = (text: string, digits: number): ComparedValue => {
+/** A number in units of its last decimal, and half of one more where it lies between two of them; one that no row can have is infinite. */
+export const amountWith = (
+  text: string,
+  digits: number,
+): { readonly value: number } | { readonly fault: string } => {
   const parsed = parseMinor(text, digits)
   if (!parsed) return { fault: 'must be a number' }
   const minor = Number(parsed.minor)
-  // No row has a number with more decimals than its field.
-  return { value: parsed.rest || !Number.isSafeInteger(minor) ? null : minor }
+  const sign = text.startsWith('-') ? -1 : 1
+  if (!Number.isSafeInteger(minor)) return { value: sign * Number.POSITIVE_INFINITY }
+  return { value: minor + (parsed.rest ? sign / 2 : 0) }
 }
 
 const parsers = {
@@ -163,8 +167,8 @@ const parsers = {
   text: text => ({ value: isStorable(text) ? text : null }),
   int: text =>
     wholeForm.test(text) ? { value: Number(text) } : { fault: 'must be a whole number' },
-  money: amount,
-  decimal: amount,
+  money: amountWith,
+  decimal: amountWith,
   date: text => (isDay(text) ? { value: text } : { fault: 'must be a day, such as 2026-01-31' }),
   time: text => {
     // In a URL a plus that is not escaped is a space.

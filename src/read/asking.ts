@@ -4,6 +4,7 @@ import {
   type ConditionFault,
   mappedParts,
   type Operand,
+  type OperandPlace,
   type Predicate,
   resolveCondition,
 } from '#model/condition.ts'
@@ -16,6 +17,7 @@ export type Asked = {
   readonly values: readonly ParameterValue[]
   readonly shape: string
   readonly comparisons: number
+  readonly operands: readonly OperandPlace[]
 }
 
 /** Resolves a caller's condition on the rows of an entity, with its values in slots from `first` on; or gives its faults. */
@@ -36,7 +38,8 @@ export const resolveAsked = (
   const resolved = resolveCondition(context, entityName, condition)
   if (resolved.faults.length > 0) return { faults: resolved.faults }
   const { predicate, values } = inSlots(resolved.predicate, first)
-  return { predicate, values, shape: JSON.stringify(predicate), comparisons: resolved.comparisons }
+  const { comparisons, operands } = resolved
+  return { predicate, values, shape: JSON.stringify(predicate), comparisons, operands }
 }
 
 /** The most values that have a slot each; SQLite takes 1,000 parameters, and keeps the plans of thousands of statements. */

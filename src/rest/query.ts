@@ -4,11 +4,13 @@ import { nearest, parametersIn } from '#base/text.ts'
 import { type FaultMessage, type FieldFault, messageOf } from '#errors.ts'
 import { parametersOf } from '#http/request.ts'
 import { groupParameters } from '#model/aggregate.ts'
+import { comparedTo, type FieldComparison } from '#model/condition.ts'
 import type { Filter } from '#model/entity.ts'
 import { fieldOf } from '#model/model.ts'
-import { digitsOf, parseMinor } from '#model/money.ts'
+import { digitsOf } from '#model/money.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
 import {
+  amountWith,
   codePoints,
   comparedWith,
   indexedFrom,
@@ -221,77 +223,79 @@ export const whereOf = (filters: readonly AppliedFilter[], first: Slot): readonl
     return isFixed ? { ...where, to: { kind: 'value', value: 0 } } : where
   })
 
+/** The operators of conditions that the kinds of filters stand for. */
+const operators = {
+  equals: 'eq',
+  'at least': 'gte',
+  'at most': 'lte',
+  'above zero': 'gt',
+  contains: 'contains',
+} as const satisfies Record<Filter['kind'], FieldComparison['is']>
+
+/** The condition that a filter stands for with a text of its parameter; undefined if it has no effect then. */
+const conditionFor = (
+  { entity, formOf }: Resource,
+  { field, kind }: Filter,
+  text: string,
+  digits: number,
+  isStrict: boolean,
+  fault: (message: string) => void,
+): Omit<AppliedFilter, 'member'> | undefined => {
+  const compared = fieldOf(entity, field)
+  const { scalar, values } = compared
+  const is = operators[kind]
+  switch (kind) {
+    case 'above zero':
+      if (isStrict && !['', 'true', 'false'].includes(text)) fault('must be true or false')
+      return text === 'true' ? { field, is, value: null, isFixed: true } : undefined
+    case 'contains': {
+      const value = foldedAs(compared, text)
+      const isShort = codePoints(value) < indexedFrom
+      return value === '' ? undefined : { field, is: isShort ? 'contains short' : is, value }
+    }
+    case 'equals':
+    case 'at least':
+    case 'at most': {
+      if (kind === 'equals' && text === '') return undefined
+      const form = formOf(field)
+      if (kind === 'equals' && values !== undefined && typeof form !== 'string') {
+        // No row has a word that stands for none of the field's, which a lenient version allows.
+        const own = decoded(form ?? { words: {} }, text, values)
+        if ('fault' in own && isStrict) fault(own.fault)
+        return { field, is, value: 'value' in own ? String(own.value) : null }
+      }
+      const isBound = kind !== 'equals' && scalar !== 'time' && scalar !== 'date'
+      const isNoId = isStrict && scalar === 'id' && parseId(text) === undefined
+      let found = isBound
+        ? amountWith(text, digitsOf(compared, digits))
+        : comparedWith(compared, text, digits)
+      if (isNoId) found = { fault: notAnId }
+      if ('fault' in found) fault(found.fault)
+      const to = { kind: 'value', value: 'value' in found ? found.value : null } as const
+      const predicate = comparedTo(field, is, to)
+      return predicate.kind === 'compare' && predicate.to.kind === 'value'
+        ? { field, is: predicate.is, value: predicate.to.value }
+        : { field, is, value: null }
+    }
+    default:
+      return kind satisfies never
+  }
+}
+
 /**
  * The filters that a request asks for and that have an effect, in the entity's order; `digits` are the decimals of the currency. A
  * strict version refuses values that no row can have.
  */
 export const filtersOf = (
-  { entity, filters, formOf }: Resource,
+  resource: Resource,
   query: QueryParameters,
   digits: number,
   isStrict: boolean,
 ): readonly AppliedFilter[] =>
-  Object.entries(filters).flatMap(([member, filter]): readonly AppliedFilter[] => {
+  Object.entries(resource.filters).flatMap(([member, filter]): readonly AppliedFilter[] => {
     const text = query.get(member)
     if (text === undefined) return []
-    const { field, kind } = filter
-    const compared = fieldOf(entity, field)
-    const { scalar, values } = compared
-    /** The stored value that the text stands for. */
-    const storedValue = (): ParameterValue => {
-      const isNoId = isStrict && scalar === 'id' && parseId(text) === undefined
-      const found = isNoId ? { fault: notAnId } : comparedWith(compared, text, digits)
-      if (!('value' in found)) query.fault(member, found.fault)
-      const value = 'value' in found ? found.value : null
-      if (typeof value !== 'number' || Number.isInteger(value)) return value
-      // A time between two milliseconds, which no row has.
-      if (kind === 'equals') return null
-      return kind === 'at least' ? Math.ceil(value) : Math.floor(value)
-    }
-    switch (kind) {
-      case 'equals': {
-        if (text === '') return []
-        const form = formOf(field)
-        if (values === undefined || typeof form === 'string')
-          return [{ field, is: 'eq', member, value: storedValue() }]
-        // No row has a word that stands for none of the field's, which a lenient version allows.
-        const own = decoded(form ?? { words: {} }, text, values)
-        if ('fault' in own && isStrict) query.fault(member, own.fault)
-        return [{ field, is: 'eq', member, value: 'value' in own ? String(own.value) : null }]
-      }
-      case 'above zero':
-        if (isStrict && !['', 'true', 'false'].includes(text))
-          query.fault(member, 'must be true or false')
-        return text === 'true' ? [{ field, is: 'gt', member, value: null, isFixed: true }] : []
-      case 'contains': {
-        const needle = foldedAs(fieldOf(entity, field), text)
-        const is = codePoints(needle) < indexedFrom ? 'contains short' : kind
-        return needle === '' ? [] : [{ field, is, member, value: needle }]
-      }
-      case 'at least':
-      case 'at most': {
-        const value =
-          scalar === 'time' || scalar === 'date'
-            ? storedValue()
-            : boundIn(text, digitsOf(compared, digits), kind)
-        if (value === undefined) query.fault(member, 'must be a number')
-        const is = kind === 'at least' ? 'gte' : 'lte'
-        return [{ field, is, member, value: value ?? 0 }]
-      }
-      default:
-        return kind satisfies never
-    }
+    const fault = (message: string) => query.fault(member, message)
+    const applied = conditionFor(resource, filter, text, digits, isStrict, fault)
+    return applied ? [{ ...applied, member }] : []
   })
-
-/** A bound of a filter on a number with this many decimals, in minor units; undefined if the text is no number. */
-const boundIn = (text: string, digits: number, kind: Filter['kind']): number | undefined => {
-  const parsed = parseMinor(text, digits)
-  if (!parsed) return undefined
-  const { minor, rest } = parsed
-  // A bound between two minor units moves to the next one inside it; truncated, -0.005 has lost its sign.
-  const isBeyond = rest && (kind === 'at least') !== text.startsWith('-')
-  const step = kind === 'at least' ? 1n : -1n
-  const bound = isBeyond ? minor + step : minor
-  const most = BigInt(Number.MAX_SAFE_INTEGER)
-  return Number(bound > most ? most : bound < -most ? -most : bound)
-}

@@ -203,7 +203,7 @@ export const jsonFault = (
 }
 
 /** A caller's condition with the fields of the list's own rows in it, null for one that crosses relations. */
-export type ListCondition = Omit<Asked, 'comparisons'> & {
+export type ListCondition = Omit<Asked, 'comparisons' | 'operands'> & {
   readonly fields: readonly string[] | null
 }
 

@@ -94,11 +94,15 @@ const withStandIns = ({ viewer, samples }: CheckContext, condition: unknown): un
   )
 }
 
-/** The stand-ins in a condition, each with its path. */
-const standInsIn = (condition: unknown, path: string): readonly (readonly [string, StandIn])[] => {
-  if (condition instanceof StandIn) return [[path, condition]]
-  if (typeof condition !== 'object' || condition === null || isSql(condition)) return []
-  return Object.entries(condition).flatMap(([key, one]) => standInsIn(one, `${path}.${key}`))
+/** Where a stand-in is in a condition. */
+const pathTo = (operand: OperandValue, condition: unknown, path: string): string | undefined => {
+  if (condition === operand) return path
+  if (typeof condition !== 'object' || condition === null || isSql(condition)) return undefined
+  for (const [key, one] of Object.entries(condition)) {
+    const found = pathTo(operand, one, `${path}.${key}`)
+    if (found !== undefined) return found
+  }
+  return undefined
 }
 
 /** The faults of a step among those before it, as the end of a sentence. */
@@ -153,19 +157,21 @@ const faultsOf = function* (
   }
   if (where) {
     const standing = withStandIns(context, where) as StepCondition
-    for (const { path, message } of resolvedCondition(resolving, name, standing).faults) {
+    const { faults, operands } = resolvedCondition(resolving, name, standing)
+    for (const { path, message } of faults) {
       let at: unknown = standing
       for (const part of path.split('.')) at = (at as Record<string, unknown> | undefined)?.[part]
       // A null of the sample is a value that other requests have.
       if (at !== null || !samples.has(null)) yield `has where.${path}, which ${message}`
     }
-    for (const [path, { scalars, stored, sample }] of standInsIn(standing, 'where'))
-      for (const [at, scalar] of scalars.entries()) {
-        const found = stored[at]?.(sample)
-        // Another value of its type may be right.
-        if (found && 'fault' in found && !isOfKind(scalar, sample))
-          yield `has ${path}, which ${found.fault}`
-      }
+    for (const { operand, scalar, stored } of operands) {
+      if (!(operand instanceof StandIn)) continue
+      const { sample } = operand
+      const found = stored(sample)
+      // Another value of its type may be right.
+      if ('fault' in found && !isOfKind(scalar, sample))
+        yield `has ${pathTo(operand, standing, 'where')}, which ${found.fault}`
+    }
   }
   if ('otherwise' in step) {
     const kind = typeof otherwise === 'object' && 'error' in otherwise ? otherwise.error : otherwise
