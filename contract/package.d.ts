@@ -530,6 +530,7 @@ type Field = Lifetime & {
     } | undefined;
     readonly foldedFrom: string | undefined;
     readonly accents: 'ignored' | undefined;
+    readonly indexed?: boolean | undefined;
     readonly copied: 'words' | 'nfc' | undefined;
     readonly computed: Formula | undefined;
     readonly kept: {
@@ -964,7 +965,7 @@ type OperationDocs = {
     readonly errors?: readonly string[];
 };
 type Optional = 'description' | 'colours' | 'demo' | 'seed' | 'people';
-type OptionsOfKind = 'scalar' | 'scale' | 'touched' | 'rule' | 'range' | 'values' | 'format' | 'references' | 'foldedFrom' | 'accents' | 'copied' | 'computed' | 'kept' | 'initial' | 'pattern' | 'items' | 'schema' | 'file' | 'enum';
+type OptionsOfKind = 'scalar' | 'scale' | 'touched' | 'rule' | 'range' | 'values' | 'format' | 'references' | 'foldedFrom' | 'accents' | 'indexed' | 'copied' | 'computed' | 'kept' | 'initial' | 'pattern' | 'items' | 'schema' | 'file' | 'enum';
 type OrderKey = {
     readonly column: ReadField;
     readonly descending: boolean;
@@ -1700,6 +1701,7 @@ const flag: (options?: FieldOptions<{
 const fold: (text: string) => string;
 const folded: (from: string, options?: Pick<FieldOptions, 'nullable' | 'unique'> & {
     accents?: 'ignored';
+    indexed?: boolean;
 }) => Field;
 const formatMinor: (minor: number | bigint, digits: number) => string;
 const goneViewer: ({ model }: Writing) => ApiError;

@@ -20,7 +20,7 @@ export const product = entity({
     }),
     image: webUrl({ nullable: true, description: 'URL of a picture, http or https.' }),
     createdAt: created({ until: { 1: { name: 'created_at' } } }),
-    nameKey: folded('name'),
+    nameKey: folded('name', { indexed: true }),
     revision: revision(),
   },
   policy: { read: anyone, create: admin, update: admin, delete: admin },

@@ -54,7 +54,7 @@ const longStory = entity({
     kind: choice(['tale', 'poem'], { initial: { value: 'tale' } }),
     isLong: flag({ initial: { value: 0 } }),
     pages: int({ min: 1, max: 999 }),
-    titleKey: folded('title'),
+    titleKey: folded('title', { indexed: true }),
     authorId: reference('author', { onDelete: 'cascade', initial: 'viewer' }),
     createdAt: created(),
     revision: revision(),

@@ -31,13 +31,21 @@ const isFiltered = ({ values, scalar, references, unique, rest, readableBy }: Fi
   isForAll(readableBy) &&
   (values !== undefined || references !== undefined || unique !== undefined || scalar === 'flag')
 
-/** The filters of a list by their parameters: the fields' own names, and `q` for the first folded copy of a short text. */
-const filtersOf = (fields: Entity['fields']): Readonly<Record<string, Filter>> => {
+/** The first folded copy of a short text, which a list that names no filters is searched by. */
+const searchedIn = (fields: Entity['fields']): string | undefined =>
+  Object.keys(fields).find(key => {
+    const from = fields[fields[key]?.foldedFrom ?? '']
+    return from && isForAll(from.readableBy) && longest(from) === 0
+  })
+
+/** The filters of a list by their parameters: the fields' own names, and `q` for the folded copy that is searched. */
+const filtersOf = (
+  fields: Entity['fields'],
+  searched: string | undefined,
+): Readonly<Record<string, Filter>> => {
   const all: Record<string, Filter> = {}
   for (const [key, field] of Object.entries(fields)) {
-    const from = fields[field.foldedFrom ?? '']
-    if (from && isForAll(from.readableBy) && longest(from) === 0)
-      all.q ??= { kind: 'contains', field: key }
+    if (key === searched) all.q = { kind: 'contains', field: key }
     if (isFiltered(field) && !listParameters.includes(key))
       all[key] = { kind: 'equals', field: key }
   }
@@ -52,11 +60,14 @@ const withRoutes = (draft: AnyDeclaration, isLink: boolean): AnyDeclaration => {
     kind => isOpen(policy[kind]) && !view && (kind === 'create' || !appendOnly),
   )
   const lacks = (key: string) => !Object.hasOwn(draft.fields, key)
-  const fields: Entity['fields'] = {
+  const fields: Record<string, Field> = {
     ...(lacks('id') ? { id: id() } : {}),
     ...draft.fields,
     ...(writes.includes('update') && lacks('revision') ? { revision: revision() } : {}),
   }
+  const searched = rest.listing?.filters ? undefined : searchedIn(fields)
+  if (searched !== undefined && fields[searched])
+    fields[searched] = { ...fields[searched], indexed: true }
   const isRead = isOpen(policy.enter ?? policy.read)
   const { type = isOpen(policy.read) } = graphql
   const sorts = Object.entries(fields).flatMap(([key, { scalar, initial, touched, rest }]) =>
@@ -74,7 +85,7 @@ const withRoutes = (draft: AnyDeclaration, isLink: boolean): AnyDeclaration => {
       writes: writes.flatMap(kind => (kind === 'update' ? (['replace', kind] as const) : [kind])),
       listing: {
         ...(isSorted && { sort: { style: 'signed list', fields: sorts } }),
-        filters: filtersOf(fields),
+        filters: filtersOf(fields, searched),
         ...rest.listing,
       },
     },

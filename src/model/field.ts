@@ -72,6 +72,8 @@ export type Field = Lifetime & {
   readonly foldedFrom: string | undefined
   /** Of a folded copy: whether `é` is `e` in it. */
   readonly accents: 'ignored' | undefined
+  /** Of a folded copy: whether an index finds the texts that contain some letters. */
+  readonly indexed?: boolean | undefined
   /** What a copy has that the machine keeps: the words of the text, for search; or the text composed (NFC), which is then unique. */
   readonly copied: 'words' | 'nfc' | undefined
   /** The formula by which the store computes it of other fields of the row. */
@@ -169,6 +171,7 @@ type OptionsOfKind =
   | 'references'
   | 'foldedFrom'
   | 'accents'
+  | 'indexed'
   | 'copied'
   | 'computed'
   | 'kept'
@@ -282,6 +285,7 @@ const shapes = {
     nullable: 'flag',
     unique: uniqueShape,
     accents: words<'ignored'>({ ignored: 1 }),
+    indexed: 'flag',
   }),
 }
 
@@ -297,6 +301,7 @@ export const fieldShape = keys<Omit<Field, keyof FieldOptions> & FieldOptions>({
   references: 'anything',
   foldedFrom: 'text',
   accents: words<'ignored'>({ ignored: 1 }),
+  indexed: 'flag',
   copied: words<'words' | 'nfc'>({ words: 1, nfc: 1 }),
   computed: 'anything',
   kept: 'anything',
@@ -661,10 +666,13 @@ export const reference = (
   return field('id', rule, details, shapes.reference, options ?? {})
 }
 
-/** A copy of another field without case, and without accents if it says so, to find and compare by. */
+/** A copy of another field without case, and without accents if it says so, to find and compare by; an index finds what texts contain if it is `indexed`. */
 export const folded = (
   from: string,
-  options: Pick<FieldOptions, 'nullable' | 'unique'> & { accents?: 'ignored' } = {},
+  options: Pick<FieldOptions, 'nullable' | 'unique'> & {
+    accents?: 'ignored'
+    indexed?: boolean
+  } = {},
 ): Field => {
   named('folded', from, "the name of a text first, such as folded('title')")
   const details = { ...internal, foldedFrom: from, ...options }

@@ -68,12 +68,11 @@ export const indexesOf = (entity: Entity): readonly Index[] =>
 
 /** What an entity needs to find rows by texts. */
 export const searchesOf = (entity: Entity): readonly SearchIndex[] => {
-  const contained = Object.values(entity.rest.listing.filters ?? {}).flatMap(({ kind, field }) =>
-    kind === 'contains' ? [columnName(field)] : [],
+  const contained = Object.entries(entity.fields).flatMap(([key, { indexed }]) =>
+    indexed ? [containsIndex(entity.table, columnName(key))] : [],
   )
   const words = wordsIndex(entity)
-  const all = [...new Set(contained)].map(column => containsIndex(entity.table, column))
-  return words ? [...all, words] : all
+  return words ? [...contained, words] : contained
 }
 
 /** A field that rows are ordered by. */

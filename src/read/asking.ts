@@ -8,7 +8,7 @@ import {
   type Predicate,
   resolveCondition,
 } from '#model/condition.ts'
-import { entityOf, type Model } from '#model/model.ts'
+import { entityOf, fieldOf, type Model } from '#model/model.ts'
 import type { ParameterValue, Slot } from '#read/selection.ts'
 
 /** A caller's condition, resolved: its predicate, whose values are in slots, what tells it from those of other shapes, and how much it compares. */
@@ -29,10 +29,8 @@ export const resolveAsked = (
   first: Slot,
 ): Asked | { readonly faults: readonly ConditionFault[] } => {
   const { entities, settings } = model
-  const isSearched = (name: string, field: string) =>
-    Object.values(entityOf(model, name).rest.listing.filters ?? {}).some(
-      filter => filter.kind === 'contains' && filter.field === field,
-    )
+  const isSearched = (name: string, key: string) =>
+    fieldOf(entityOf(model, name), key).indexed === true
   const asking = { ...words, isSearched }
   const context = { entities, digits: settings.currency.digits, asking }
   const resolved = resolveCondition(context, entityName, condition)

@@ -47,7 +47,7 @@ const entities: Entities = {
     fields: {
       id: id(),
       title: text({ max: 400 }),
-      titleKey: folded('title'),
+      titleKey: folded('title', { indexed: true }),
       price: money({ max: 1000 }),
       pages: int({ min: 0, max: 2000, nullable: true }),
       kind: choice(['paper', 'sound']),

@@ -1,6 +1,7 @@
 /** A folded copy that is added to a table with rows: a migration fills it, on each engine. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { type ReadFacts, reads } from '#channels.ts'
 import { type Entity, entity } from '#model/entity.ts'
 import { folded, id, text } from '#model/field.ts'
 import { fillFolded, notesOnCopies } from '#serve/store.ts'
@@ -16,7 +17,7 @@ const book = entity({
   fields: {
     id: id(),
     title: text({ max: 20, nullable: true }),
-    titleKey: folded('title', { nullable: true }),
+    titleKey: folded('title', { nullable: true, indexed: true }),
     isbn: text({ max: 20, nullable: true }),
     isbnKey: folded('isbn', { nullable: true, unique: 'CONFLICT' }),
   },
@@ -109,3 +110,36 @@ for (const on of engines)
       })
     })
   })
+
+test('a filter of REST changes nothing of what GraphQL asks the store, an index of the field does', async () => {
+  const statementsOf = async (entity: Entity): Promise<readonly string[]> => {
+    const service = await serveWithMembers({ member, book: entity }, 'sqlite', 'Ada')
+    const found: string[] = []
+    const see = (facts: unknown) => void found.push(...(facts as ReadFacts).statements())
+    reads.start.subscribe(see)
+    const query =
+      '{ books(where: { title: { contains: "tales" } }, orderBy: [{ title: ASC }]) { id title } }'
+    const { text } = await service.ask({ line: 'POST /graphql', as: 'user', body: { query } })
+    reads.start.unsubscribe(see)
+    await service.close()
+    assert.deepEqual(JSON.parse(text), { data: { books: [] } })
+    return found
+  }
+  const { listing } = book.rest
+  const { filters: _, ...bare } = listing
+  const without = { ...book, rest: { ...book.rest, listing: bare } } as Entity
+  const more = {
+    ...listing.filters,
+    isbn: { kind: 'equals', field: 'isbn' },
+  } as typeof listing.filters
+  const withMore = {
+    ...book,
+    rest: { ...book.rest, listing: { ...bare, filters: more } },
+  } as Entity
+  const fields = { ...book.fields, titleKey: folded('title', { nullable: true }) }
+  const asked = await statementsOf(book)
+  assert.notEqual(asked.length, 0)
+  assert.deepEqual(await statementsOf(without), asked)
+  assert.deepEqual(await statementsOf(withMore), asked)
+  assert.notDeepEqual(await statementsOf({ ...without, fields } as Entity), asked)
+})

@@ -121,7 +121,8 @@ const fieldsBy = (draw: Draw): Record<string, Field> => {
     const key = `${field.scalar}${n}`
     const isUnique = field.scalar === 'text' && !field.values && (field.range?.max ?? 0) <= 30
     fields[key] = isUnique && draw.chance(20) ? { ...field, unique: 'CONFLICT' } : field
-    if (isUnique && draw.chance(50)) fields[`${key}Key`] = folded(key, { nullable: field.nullable })
+    if (isUnique && draw.chance(50))
+      fields[`${key}Key`] = folded(key, { nullable: field.nullable, indexed: true })
   }
   const [from] =
     Object.entries(fields).find(

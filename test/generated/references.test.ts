@@ -31,7 +31,7 @@ const item = entity({
     note: text({ max: 9, nullable: true }),
     seen: choice(['no', 'yes'], { initial: { value: 'no' }, resetBy: 'note' }),
     label: text({ max: 9, initial: { value: 'Näw' }, resetBy: 'note' }),
-    labelKey: folded('label'),
+    labelKey: folded('label', { indexed: true }),
     revision: revision(),
   },
   policy: bySignedIn,

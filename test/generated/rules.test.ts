@@ -26,7 +26,7 @@ const dish = entity({
     title: text({ max: 20 }),
     status: choice(['draft', 'published'], { initial: { value: 'draft' } }),
     notes: text({ max: 20, nullable: true, readableBy: { ownerId: viewer } }),
-    notesKey: folded('notes', { nullable: true }),
+    notesKey: folded('notes', { nullable: true, indexed: true }),
     secret: int({ min: 0, max: 9, initial: { value: 1 }, readableBy: { owner: viewer } }),
     ownerId: reference('member', { onDelete: 'cascade', initial: 'viewer', immutable: false }),
     revision: revision(),

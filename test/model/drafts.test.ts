@@ -162,14 +162,12 @@ test('the draft for a field that is counted from now on counts what is there and
 })
 
 test('the draft for a field that is searched from now on finds what is there', async () => {
-  const { listing } = entities.post.rest
-  const filters = { ...listing.filters, search: { kind: 'contains', field: 'title' } as const }
-  // A model would search a folded copy, which a draft cannot fill; its index is the same.
+  // A model would index a folded copy, which a draft cannot fill; its index is the same.
   const more: Entities = {
     ...entities,
     post: {
       ...entities.post,
-      rest: { ...entities.post.rest, listing: { ...listing, filters } },
+      fields: { ...entities.post.fields, title: { ...entities.post.fields.title, indexed: true } },
     },
   }
   const full = await createWorld({ on: 'sqlite' })

@@ -35,7 +35,7 @@ import { faultsOf } from './migration-safety.ts'
 const usual = {
   id: id(),
   title: text({ max: 200, nullable: true }),
-  titleKey: folded('title', { nullable: true }),
+  titleKey: folded('title', { nullable: true, indexed: true }),
   servings: int({ min: 1, max: 100, nullable: true }),
   mood: choice(['calm', 'wild'], { initial: { value: 'calm' } }),
   slug: text({ max: 40 }),

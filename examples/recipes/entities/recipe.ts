@@ -43,7 +43,7 @@ export const recipe = entity({
     publishedAt: time({ ...fixed, nullable: true, description: 'When it was published.' }),
     createdAt: created(),
     updatedAt: updatedAt(),
-    titleKey: folded('title', { accents: 'ignored' }),
+    titleKey: folded('title', { accents: 'ignored', indexed: true }),
     revision: revision(),
   },
   relations: {

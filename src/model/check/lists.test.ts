@@ -24,7 +24,7 @@ areTold([
   ],
   [
     'a search in a text that is not folded',
-    "the filter search of book is of the kind contains and about title, which is not folded: name a field made with folded('title')",
+    "the filter search of book is of the kind contains and about title, which is not folded: name a field made with folded('title', { indexed: true })",
     { listing: { filters: { search: { kind: 'contains', field: 'title' } } } },
   ],
   [
@@ -73,10 +73,18 @@ areTold([
     { listing: { sort: { style: 'field and order', fields: ['-title'] } } },
   ],
   [
+    'a search by a folded copy that no index finds',
+    "the filter q of book is of the kind contains and about plainKey, which no index finds: write folded('title', { indexed: true })",
+    {
+      ...withField('plainKey', folded('title')),
+      listing: { filters: { q: { kind: 'contains', field: 'plainKey' } } },
+    },
+  ],
+  [
     'a search by a field called as a column that a search has',
     'the filter q of book is of the kind contains and about rank, which a search has for itself: rename the field',
     {
-      ...withField('rank', folded('title')),
+      ...withField('rank', folded('title', { indexed: true })),
       listing: { filters: { q: { kind: 'contains', field: 'rank' } } },
     },
   ],

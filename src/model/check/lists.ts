@@ -49,7 +49,9 @@ const filterFault = (self: Entity, parameter: string, filter: Filter): string | 
   if (filter.kind === 'contains' && filter.field === 'rank')
     return 'is of the kind contains and about rank, which a search has for itself: rename the field'
   if (filter.kind === 'contains' && field.foldedFrom === undefined)
-    return `is of the kind contains and about ${filter.field}, which is not folded: name a field made with folded('${filter.field}')`
+    return `is of the kind contains and about ${filter.field}, which is not folded: name a field made with folded('${filter.field}', { indexed: true })`
+  if (filter.kind === 'contains' && !field.indexed)
+    return `is of the kind contains and about ${filter.field}, which no index finds: write folded('${field.foldedFrom}', { indexed: true })`
   return undefined
 }
 

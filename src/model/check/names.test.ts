@@ -59,7 +59,7 @@ areTold([
     { table: 'authors_name_key_search_data' },
     {
       author: changed(author, {
-        fields: { ...author.fields, nameKey: folded('name') },
+        fields: { ...author.fields, nameKey: folded('name', { indexed: true }) },
         listing: { filters: { q: { kind: 'contains', field: 'nameKey' } } },
       }),
     },

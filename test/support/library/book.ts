@@ -61,7 +61,7 @@ export const book = entity({
       description: 'Whether it may leave the house.',
     }),
     shelvedAt: created({ until: { 1: { name: 'shelved_at' } } }),
-    titleKey: folded('title'),
+    titleKey: folded('title', { indexed: true }),
     revision: revision(),
   },
   relations: {

@@ -188,7 +188,7 @@ const product = entity({
     stock: int({ min: 0, max: 2_147_483_647, initial: { value: 0 } }),
     image: webUrl({ nullable: true }),
     createdAt: created({ until: { 1: { name: 'created_at' } } }),
-    nameKey: folded('name'),
+    nameKey: folded('name', { indexed: true }),
     revision: revision(),
   },
   policy: { read: anyone, create: admin, update: admin, delete: admin },
