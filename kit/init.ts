@@ -22,6 +22,8 @@ type Example = {
   readonly graphql: string
   /** How a token is made, where the content has viewers. */
   readonly token?: string
+  /** The role of those whom sign-in makes the first of, where the content has people. */
+  readonly first?: string
   /** Whether an identity provider makes the tokens. */
   readonly isSignedElsewhere?: boolean
 }
@@ -32,12 +34,14 @@ const examples: Readonly<Record<string, Example>> = {
     rest: '/posts?sort=-createdAt',
     graphql: '{ posts { title author { name } tags { name } } }',
     token: '--author 2',
+    first: 'editor',
   },
   shop: {
     about: 'A shop: products with a stock, and the orders of customers.',
     rest: '/products',
     graphql: '{ products { name price stock } }',
     token: '--customer 1',
+    first: 'keeper',
   },
   recipes: {
     about: 'Recipes with ingredients, tags and reviews, for cooks that an identity provider knows.',
@@ -164,7 +168,7 @@ export const run = async (args: readonly string[]): Promise<void> => {
   }
   writeFileSync(join(target, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
 
-  const { token, isSignedElsewhere } = example
+  const { token, first, isSignedElsewhere } = example
   const words: Readonly<Record<string, string>> = {
     ...{ name, about: example.about, rest: example.rest },
     graphql: JSON.stringify({ query: example.graphql }),
@@ -172,6 +176,14 @@ export const run = async (args: readonly string[]): Promise<void> => {
       token === undefined
         ? ''
         : ` A token for somebody: \`npx duet token ${token}\`, to be sent as \`Authorization: Bearer …\`.`,
+    people:
+      first === undefined
+        ? ''
+        : `\n\nPeople sign in at \`/signin\`: open the link that the start prints, and you are the first ${first}; codes for others are shown in the terminal.`,
+    peopleServed:
+      first === undefined
+        ? ''
+        : ` For people to sign in it needs \`DUET_PEOPLE_SECRET\`, \`DUET_PUBLIC_URL\` and a mail server too; then \`npx duet people add --email you@example.org --role ${first}\` prints a link for the first ${first} (\`auth.md\` of Duet's documents).`,
     parties: isSignedElsewhere ? '' : '#',
     vendor: from.startsWith('file:vendor/') ? 'COPY vendor vendor\n' : '',
   }

@@ -1,4 +1,4 @@
-// Lints the OpenAPI documents of every version, of the content and of the tests' second one.
+// Lints the OpenAPI documents of every version, of the content and of the tests' second one, and that of sign-in.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import content from '../content/duet.config.ts'
 import { printed } from '../src/cli/documents.ts'
 import { openApiOf } from '../src/openapi/openapi.ts'
+import { authDocument } from '../src/openapi/people.ts'
 import { library } from '../test/support/library/index.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'duet-openapi-'))
@@ -17,6 +18,9 @@ for (const [name, linted] of Object.entries({ content, library }))
     writeFileSync(file, printed(await openApiOf(linted, version)))
     files.push(file)
   }
+const ofSignIn = join(folder, 'sign-in.json')
+writeFileSync(ofSignIn, printed(authDocument(content.title)))
+files.push(ofSignIn)
 
 const linter = fileURLToPath(import.meta.resolve('@redocly/cli/bin/cli.js'))
 const { status } = spawnSync(

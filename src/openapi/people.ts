@@ -85,16 +85,23 @@ const responses = Object.fromEntries(
   ]),
 )
 
-/** `/sign-in/email-otp` as `signInEmailOtp`; a way back by a form has its own name. */
-const operationIdOf = ({ method, path, gives }: AuthPath): string => {
-  const name = path
-    .replace(/:\w+/, gives === null && method === 'POST' ? 'form' : '')
-    .replace(/[/-]+(\w?)/g, (_, letter: string) => letter.toUpperCase())
-  return name.charAt(0).toLowerCase() + name.slice(1)
+/** `/sign-in/email-otp` as `signInEmailOtp`. */
+const operationIdOf = (path: string): string =>
+  path.slice(1).replace(/[/-](\w)/g, (_, letter: string) => letter.toUpperCase())
+
+/** Callbacks are for the browser, on its way back from a provider; no client calls them. */
+type DescribedPath = AuthPath & { readonly gives: NonNullable<AuthPath['gives']> }
+const isDescribed = (one: AuthPath): one is DescribedPath => one.gives !== null
+
+/** What documents group operations under, by the way in that they are of. */
+const subjects: Readonly<Record<string, string>> = {
+  code: 'code',
+  password: 'password',
+  oidc: 'provider',
 }
 
-const operationOf = (one: AuthPath): JsonSchema => {
-  const { method, summary, gives, takes, isForSession = false, path } = one
+const operationOf = (one: DescribedPath): JsonSchema => {
+  const { method, summary, gives, takes, isForSession = false, path, way } = one
   const members = takes && membersOf(takes)
   const needed = members?.filter(({ isOptional }) => !isOptional).map(({ name }) => name)
   const schema =
@@ -102,36 +109,24 @@ const operationOf = (one: AuthPath): JsonSchema => {
     objectOf(Object.fromEntries(members.map(({ name, schema }) => [name, schema])), needed)
   const statuses = { ...always, ...(method === 'POST' && ofBodies) }
   return {
-    operationId: operationIdOf(one),
-    tags: [path.split('/')[1]],
+    operationId: operationIdOf(path),
+    tags: [subjects[way ?? ''] ?? (gives === 'Token' || gives === 'KeySet' ? 'token' : 'session')],
     summary,
     security: isForSession ? [{ cookie: [] }, { session: [] }] : [{}],
-    parameters: path.includes(':')
-      ? [{ name: 'id', in: 'path', required: true, schema: text }]
-      : [],
     ...(members &&
       members.length > 0 && {
         requestBody: { required: true, content: { 'application/json': { schema } } },
       }),
     responses: {
-      ...(gives === null
-        ? {
-            302: {
-              description: 'The page that the sign-in was for, or the error in its address.',
-              headers: headersOf('Location', 'Set-Cookie', 'Set-Auth-Token'),
-            },
-          }
-        : {
-            200: {
-              description: 'It is done, or what is there.',
-              headers: headersOf(
-                'Set-Cookie',
-                'Set-Auth-Token',
-                ...(gives === 'Started' ? (['Location'] as const) : []),
-              ),
-              content: { 'application/json': { schema: refTo(gives) } },
-            },
-          }),
+      200: {
+        description: 'It is done, or what is there.',
+        headers: headersOf(
+          'Set-Cookie',
+          'Set-Auth-Token',
+          ...(gives === 'Started' ? (['Location'] as const) : []),
+        ),
+        content: { 'application/json': { schema: refTo(gives) } },
+      },
       ...Object.fromEntries(
         Object.keys(statuses).map(status => [
           status,
@@ -147,7 +142,7 @@ export const authDocument = (
   title: string,
   isServed: (path: AuthPath) => boolean = () => true,
 ): OpenApi => {
-  const byPath = Map.groupBy([...authPaths.filter(isServed), keySetPath], ({ path }) => path)
+  const all = [...authPaths.filter(isServed), keySetPath].filter(isDescribed)
   return {
     openapi: '3.1.1',
     info: {
@@ -159,13 +154,7 @@ export const authDocument = (
     },
     servers: [{ url: authPath }],
     paths: Object.fromEntries(
-      [...byPath].map(([path, group]) => [
-        path.replace(/:(\w+)/g, '{$1}'),
-        {
-          parameters: [],
-          ...Object.fromEntries(group.map(one => [one.method.toLowerCase(), operationOf(one)])),
-        },
-      ]),
+      all.map(one => [one.path, { [one.method.toLowerCase()]: operationOf(one) }]),
     ),
     components: {
       schemas: { ...authSchemas, Problem: problem },

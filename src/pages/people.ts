@@ -57,6 +57,11 @@ const english = {
   account_not_linked:
     'This address is known here already. Sign in with a code, and add the service under “Your account”.',
   email_not_proved: 'The service does not vouch for your address. Sign in with a code.',
+  account_already_linked_to_different_user:
+    'This identity belongs to somebody else here. Sign in with it, or choose another one there.',
+  unable_to_link_account: 'The service does not vouch for its address, so it cannot be added.',
+  access_denied: 'The service did not let you in, or you said no there.',
+  state_mismatch: 'This sign-in was begun elsewhere, or too long ago. Begin again.',
   signup_disabled: 'Nobody can sign up here by themselves.',
   failed: 'That did not work',
 }
@@ -116,6 +121,12 @@ const german: PageWords = {
   account_not_linked:
     'Diese Adresse ist hier schon bekannt. Melden Sie sich mit einem Code an, und fügen Sie den Dienst unter „Ihr Konto“ hinzu.',
   email_not_proved: 'Der Dienst bürgt nicht für Ihre Adresse. Melden Sie sich mit einem Code an.',
+  account_already_linked_to_different_user:
+    'Diese Anmeldung gehört hier schon jemand anderem. Melden Sie sich damit an, oder wählen Sie dort eine andere.',
+  unable_to_link_account:
+    'Der Dienst bürgt nicht für seine Adresse, darum lässt er sich nicht hinzufügen.',
+  access_denied: 'Der Dienst hat Sie nicht angemeldet, oder Sie haben dort abgelehnt.',
+  state_mismatch: 'Diese Anmeldung begann woanders, oder vor zu langer Zeit. Beginnen Sie neu.',
   signup_disabled: 'Hier kann sich niemand selbst anmelden, der neu ist.',
   failed: 'Das hat nicht geklappt',
 }

@@ -133,7 +133,7 @@ const docsPage = (versions: readonly OfferedVersion[], assets: Assets): Promise<
     body: html`<header>
 ${bar(docsPath, assets)}
 <h1>REST reference</h1>
-<p class="choice"><label>Search <input type="search" id="search" autocomplete="off"></label> <label${versions.length === 1 ? ' hidden' : ''}>Version <select id="version">${versions.map(
+<p class="choice"><label>Search <input type="search" id="search" autocomplete="off"></label> <label${versions.length === 1 && !assets.site.hasPeople ? ' hidden' : ''}>Version <select id="version">${versions.map(
       ({ version, document }) =>
         html`\n<option value="${version}" data-document="${document}" ${version === versions.at(-1)?.version ? 'selected' : ''}>${version}</option>`,
     )}${assets.site.hasPeople ? html`\n<option value="sign-in" data-document="/auth/openapi.json">of sign-in</option>` : ''}

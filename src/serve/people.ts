@@ -2,7 +2,7 @@
 import type { OwnTokens } from '#auth/authenticate.ts'
 import { ownKeysOf } from '#auth/keys.ts'
 import { once } from '#base/cache.ts'
-import { versionPath } from '#base/paths.ts'
+import { program, versionPath } from '#base/paths.ts'
 import type { Config } from '#config.ts'
 import type { Content, OpenStore } from '#content.ts'
 import type { Engine } from '#engines/shared/store.ts'
@@ -65,8 +65,8 @@ export type ServedPeople = {
   readonly mountPages: (app: App, assets: Assets) => void
   /** Deletes what has expired. */
   readonly sweep: () => Promise<void>
-  /** A link that signs the first of those with the highest role in once, within an hour; undefined if there is none, or the store cannot keep one now. */
-  readonly adminLink: () => Promise<string | undefined>
+  /** What a developer is told: a link that signs the first of those with the highest role in once, within an hour, or how to make one where there is none; undefined if the store cannot keep a link now. */
+  readonly invitation: () => Promise<string | undefined>
   readonly close: () => Promise<void>
 }
 
@@ -105,16 +105,18 @@ export const servePeople = (
       const document = once(() => JSON.stringify(authDocument(title, path => isServed(path, ways))))
       mountDoor(app, edge, { ask: host.ask, settings, ways, keySet, document })
     },
-    adminLink: async () => {
+    invitation: async () => {
       const { model, people } = options
       const { superuser } = model.viewers.roles
       const [row] = await askStore(store)(
         sql`select id from ${name(people.table)} where ${name(columnName(people.role))} = ${superuser} order by id limit 1`,
       )
-      if (row === undefined) return undefined
+      const { url } = settings()
+      if (row === undefined)
+        return `${url}/signin\n           (the first ${superuser}: ${program} people add --email ADDRESS --role ${superuser})`
       const { token, insert } = linkFor(Number(row[0]), now(), linkLasts)
       return writePieces(store, insert).then(
-        () => linkAt(settings().url, token),
+        () => `${linkAt(url, token)}\n           (as the first ${superuser}, once, within an hour)`,
         () => undefined,
       )
     },

@@ -76,7 +76,7 @@ export const greetingOf = (
   url: string,
   metrics: string | undefined,
   token: string | null,
-  link: string | undefined,
+  invitation: string | undefined,
   threads = 1,
 ): string => {
   const everywhere = anyAddress[config.host]
@@ -92,10 +92,7 @@ export const greetingOf = (
   const decide = ['DUET_DATABASE_URL', 'DUET_AUTH_SECRET', 'DUET_AUTH_ISSUER', 'DUET_AUTH_AUDIENCE']
   const needed = decide.filter(name => process.env[name])
   const same = needed.length === 0 ? '' : ` with the same ${listed(needed)}`
-  const signIn =
-    link === undefined
-      ? ''
-      : `\n  Sign in  ${link}\n           (as the first admin, once, within an hour)\n`
+  const signIn = invitation === undefined ? '' : `\n  Sign in  ${invitation}\n`
   const operation = `curl -s ${url}${graphqlPath} -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '${JSON.stringify({ query: graphql })}' -w '\\n'`
   return `${listens}
 ${signIn}

@@ -171,7 +171,7 @@ export const start = async (program: Program, onFatal: () => void): Promise<Runn
       url,
       forPrometheus?.url,
       program.config.development ? await serving.token() : null,
-      program.config.development ? await service.people?.adminLink() : undefined,
+      program.config.development ? await service.people?.invitation() : undefined,
     ),
     stop: async () => {
       await serving.stop()

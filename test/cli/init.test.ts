@@ -63,14 +63,49 @@ for (const example of ['blog', 'shop', 'recipes', 'empty'])
       })
       assert.ok(manifest.dependencies.duet.startsWith('file:'), manifest.dependencies.duet)
       assert.equal(manifest.optionalDependencies, undefined, 'this Node is recent enough')
-      for (const name of ['.gitignore', '.dockerignore', '.env.example', 'Dockerfile'])
+      for (const name of ['.gitignore', '.dockerignore', '.env.example', 'Dockerfile', 'README.md'])
         assert.ok(!read(name).includes('{{'), name)
+      assert.match(read('.env.example'), /^#DUET_PEOPLE_SECRET=$/m)
+      const hasPeople = /people: true/.test(read('duet.config.ts'))
+      assert.equal(/duet people add/.test(read('README.md')), hasPeople)
       for (const name of ['duet.config.ts', 'entities', 'actions', 'tsconfig.json'])
         assert.ok(existsSync(join(project, name)), name)
       for (const engine of ['sqlite', 'postgres'])
         assert.ok(existsSync(join(project, 'migrations', engine)), engine)
     })
   })
+
+test('with the files of docs/auth.md people sign in to the empty project', async () => {
+  const { project, config } = await projectIn(join(folder, 'own'), 'empty')
+  const page = readFileSync(join(root, 'docs/auth.md'), 'utf8')
+  const blocks = [...page.matchAll(/`([\w./]+\.ts)`[^`]*```ts\n(.*?)```/gs)]
+  assert.deepEqual(
+    blocks.map(([, name]) => name),
+    ['roles.ts', 'entities/user.ts', 'duet.config.ts'],
+  )
+  for (const [, name = '', text = ''] of blocks) writeFileSync(join(project, name), text)
+  const compiler = join(root, 'node_modules/typescript/bin/tsc')
+  execFileSync(process.execPath, [compiler, '-p', project], { encoding: 'utf8' })
+  const drafted = await duet(['migrate', '--draft', 'sign-in', ...config], {}, program)
+  assert.equal(drafted.code, 0, drafted.stderr)
+  const { settings } = await freshStore({ bare: true })
+  const service = await serveBy(program, settings, '--migrate', ...config)
+  assert.match(
+    service.stderr(),
+    /Sign in {2}http:\S+\/signin\n.*people add --email ADDRESS --role admin/,
+  )
+  const add = ['people', 'add', '--email', 'ada@example.org', '--role', 'admin', ...config]
+  const [, token] = /#link=(\S+)/.exec((await duet(add, settings, program)).stdout) ?? []
+  const signedIn = await fetch(`${service.url}/auth/sign-in/link`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ token }),
+  })
+  assert.equal(signedIn.status, 200)
+  const { user } = (await signedIn.json()) as { readonly user: { readonly role: string } }
+  assert.equal(user.role, 'admin')
+  assert.equal((await service.end()).code, 0)
+})
 
 test('what cannot be made is refused in one sentence, and leaves no file', async () => {
   const full = join(folder, 'full')

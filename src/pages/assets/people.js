@@ -187,13 +187,26 @@ const listed = (list, rows) => {
   list.replaceChildren(...items)
 }
 
+/** A browser and its system as people call them; of another program the beginning of its name. */
+const browserOf = agent => {
+  const first = (...names) => names.find(one => agent.includes(one))
+  const name = first('Firefox', 'Edg', 'OPR', 'Chrome', 'Safari')
+  const system = first('Android', 'iPhone', 'iPad', 'Windows', 'Mac OS', 'Linux')
+  const called = { Edg: 'Edge', OPR: 'Opera' }[name] ?? name
+  return called ? [called, system].filter(Boolean).join(', ') : agent.slice(0, 40)
+}
+
 const startAccount = async () => {
   let found = await session()
   if (!found) return location.assign('/signin?returnTo=/account')
-  const when = new Intl.DateTimeFormat(document.documentElement.lang, {
-    dateStyle: 'medium',
-    timeStyle: 'short',
-  })
+  const { lang } = document.documentElement
+  const when = new Intl.DateTimeFormat(
+    navigator.languages.find(one => one.startsWith(lang)) ?? lang,
+    {
+      dateStyle: 'medium',
+      timeStyle: 'short',
+    },
+  )
 
   const show = async () => {
     const { user } = found
@@ -208,7 +221,7 @@ const startAccount = async () => {
       $('sessions'),
       sessions.map(one => [
         when.format(new Date(one.createdAt)),
-        (one.userAgent ?? '').slice(0, 60),
+        browserOf(one.userAgent ?? ''),
         one.id === found.session.id
           ? `(${words.thisOne})`
           : button(words.end, async () => {
