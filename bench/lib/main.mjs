@@ -17,6 +17,7 @@ import { benchOnPostgres, names as namesOnPostgres } from './on-postgres.mjs'
 import { benchWrites } from './on-sqlite.mjs'
 import { readOptions, UsageError, usage } from './options.mjs'
 import { benchOverload } from './overload.mjs'
+import { benchPeople, names as namesOfPeople } from './people.mjs'
 import { hasPocketbase, servePocketbase } from './pocketbase.mjs'
 import { stopAll } from './processes.mjs'
 import { benchProject, names as namesInProject } from './project.mjs'
@@ -39,6 +40,7 @@ const names = {
   rules: [],
   project: namesInProject,
   asking: namesToAsk,
+  people: namesOfPeople,
   compare: namesToCompare,
 }
 const benches = {
@@ -52,6 +54,7 @@ const benches = {
   rules: benchRules,
   project: benchProject,
   asking: benchAsking,
+  people: benchPeople,
   compare: benchCompare,
 }
 

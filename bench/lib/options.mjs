@@ -18,10 +18,11 @@ export const runs = [
   'cache',
   'threads',
   'project',
+  'people',
   'compare',
 ]
 
-export const usage = `Usage: npm run bench -- [postgres | writes | overload | metrics | rules | asking | cache | threads | project | compare COMMIT] [options]
+export const usage = `Usage: npm run bench -- [postgres | writes | overload | metrics | rules | asking | cache | threads | project | people | compare COMMIT] [options]
 
   postgres        on PostgreSQL: beside PostGraphile, beside the driver alone, and reads while orders are written
   writes          on SQLite: reads while 64 callers write
@@ -34,6 +35,8 @@ export const usage = `Usage: npm run bench -- [postgres | writes | overload | me
   threads         on SQLite: rate, processor time and memory with one, two and four threads, the load on the same cores
   project         on SQLite: processor time of a request in a project of the package beside the service of this checkout, in
                   turns; --seconds 1 --rounds 60 for a steady figure
+  people          on SQLite: reads with tokens of sign-in beside those of a secret, content during the first sign-in, memory, and a
+                  known address beside an unknown one; --only names token, first or address
   compare COMMIT  processor time of a request here beside that of another commit, in turns; --only names some of fresh,
                   cached, mix and readers (on SQLite), postgres and processes (on PostgreSQL); the first four unless given
 

@@ -1,0 +1,248 @@
+/** What sign-in costs and tells: a read with our token beside one with a shared secret, content during the first sign-in, memory, and a known address beside an unknown one. On a copy of the store, with mail that a server on loopback takes. */
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { copyFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { text } from 'node:stream/consumers'
+import { SMTPServer } from 'smtp-server'
+import { prepare } from './dataset.mjs'
+import { patient } from './duet.mjs'
+import { load } from './load.mjs'
+import { median } from './measure.mjs'
+import { inFolder } from './on-copy.mjs'
+import { flood, pointReads } from './overload.mjs'
+import { residentMemory } from './processes.mjs'
+import { processorTime } from './processor.mjs'
+
+/** Names to choose from by `--only`. */
+export const names = ['token', 'first', 'address']
+
+const requests = 20_000
+const others = 200
+const asked = 2000
+
+/** Runs what is asked for, each on a service of its own. */
+export async function benchPeople(options, { duet, log }) {
+  const { files, facts } = await prepare(duet, options)
+  const mail = await mailServer()
+  const found = {}
+  const is = name => options.only.length === 0 || options.only.includes(name)
+  try {
+    await inFolder(async folder => {
+      const store = join(folder, 'duet.db')
+      copyFileSync(files.all, store)
+      const settings = {
+        DUET_PEOPLE_SECRET: randomBytes(48).toString('base64'),
+        DUET_PUBLIC_URL: 'http://localhost:3000',
+        DUET_SMTP_URL: mail.url,
+        DUET_MAIL_FROM: 'bench@example.org',
+        // Each caller comes from a network of its own, or all but the first few of a minute are refused.
+        DUET_TRUSTED_PROXIES: '127.0.0.1',
+        DUET_SIGNUP_RATE: '1000000',
+        ...duet.uncached,
+        ...patient,
+      }
+      const served = async (more, use) => {
+        const server = await duet.serve(store, log('people'), { ...settings, ...more })
+        try {
+          return await use(server)
+        } finally {
+          await server.stop()
+        }
+      }
+      const ofRow = { duet, store, facts, rounds: options.rounds }
+      if (is('token')) found.token = await served({}, server => tokens(server, ofRow))
+      if (is('first')) {
+        const rounds = []
+        for (let round = 0; round < options.rounds; round++)
+          rounds.push(await served({}, server => first(server, mail, ofRow)))
+        found.first = firstOf(rounds)
+      }
+      if (is('address'))
+        found.address = await served({ DUET_SIGNUP: 'closed' }, server => address(server, store))
+    })
+    if (options.json) writeFileSync(options.json, `${JSON.stringify(found, null, 2)}\n`)
+  } finally {
+    mail.close()
+  }
+}
+
+/** A mail server that keeps the codes by the address. */
+async function mailServer() {
+  const codes = new Map()
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onData: (stream, session, done) =>
+      text(stream).then(raw => {
+        for (const { address } of session.envelope.rcptTo)
+          codes.set(address, /^Subject: (\d{8})/m.exec(raw)?.[1])
+        done()
+      }, done),
+  })
+  server.on('error', () => {})
+  server.listen(0, '127.0.0.1')
+  await once(server.server, 'listening')
+  return {
+    url: `smtp://127.0.0.1:${server.server.address().port}`,
+    code: async address => {
+      while (!codes.has(address)) await new Promise(done => setTimeout(done, 5))
+      return codes.get(address)
+    },
+    close: () => server.close(),
+  }
+}
+
+let networks = 0
+
+async function post({ url }, path, body, more = {}) {
+  const network = networks++
+  const response = await fetch(`${url}/auth${path}`, {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      'X-Forwarded-For': `10.${(network >> 16) & 255}.${(network >> 8) & 255}.${network & 255}`,
+      ...more,
+    },
+    body: JSON.stringify(body),
+  })
+  return { status: response.status, headers: response.headers, text: await response.text() }
+}
+
+const askCode = (server, email) =>
+  post(server, '/email-otp/send-verification-otp', { email, type: 'sign-in' })
+
+async function signIn(server, mail, email) {
+  await askCode(server, email)
+  const { status, text } = await post(server, '/sign-in/email-otp', {
+    email,
+    otp: await mail.code(email),
+  })
+  if (status !== 200) throw new Error(`${email} could not sign in: ${text}`)
+}
+
+const line = (what, value, wanted) => console.log(`${what.padEnd(58)}${value}, wanted: ${wanted}`)
+
+/** The processor time of reading a row with either kind of token of the same person, in turns. */
+async function tokens(server, { duet, store, facts, rounds }) {
+  const added = await duet.command(store, ['people', 'add', '--email', emailsOf(store, 1)[0]])
+  const [, link] = /#link=(\S+)/.exec(added)
+  const signedIn = await post(server, '/sign-in/link', { token: link })
+  const session = signedIn.headers.get('set-auth-token')
+  const ours = async () => {
+    const answer = await fetch(`${server.url}/auth/token`, {
+      headers: { Authorization: `Bearer ${session}` },
+    })
+    return (await answer.json()).token
+  }
+  const secret = await duet.token(store)
+  const url = `${server.url}/api/users/${facts.someUsers[0]}`
+  const measure = async token => {
+    const before = processorTime(server.pid)
+    await load('counted', { url, method: 'GET', token }, requests)
+    return (processorTime(server.pid) - before) / requests
+  }
+  const ratios = []
+  const micros = { secret: [], ours: [] }
+  for (let round = -1; round < rounds; round++) {
+    // Ours ends after ten minutes.
+    const kinds = { secret, ours: await ours() }
+    const order = round % 2 ? Object.keys(kinds) : Object.keys(kinds).toReversed()
+    const took = {}
+    for (const kind of order) took[kind] = await measure(kinds[kind])
+    // The first round only warms up.
+    if (round < 0) continue
+    for (const kind of order) micros[kind].push(took[kind])
+    ratios.push(took.secret / took.ours)
+  }
+  const ratio = median(ratios)
+  line('a row read with our token against a shared secret', `${ratio.toFixed(3)} ×`, '0.98 ×')
+  console.log(
+    `  ${median(micros.secret).toFixed(1)} µs and ${median(micros.ours).toFixed(1)} µs of processor; ${ratios.map(one => one.toFixed(3)).join(' ')}`,
+  )
+  return { ratio, ratios, micros }
+}
+
+/** Point reads alone, and during the first sign-in and those of others after it; and what memory these take. */
+async function first(server, mail, { duet, store, facts }) {
+  const token = await duet.token(store)
+  const reads = () =>
+    flood(server, token, 8, [
+      { name: 'reads', connections: 8, perSecond: 200, requests: pointReads(facts) },
+    ])
+  const idle = await reads()
+  const memory = { idle: residentMemory(server.pid) }
+  const beside = reads()
+  const name = randomBytes(6).toString('hex')
+  const began = performance.now()
+  await signIn(server, mail, `first-${name}@example.org`)
+  const firstTook = performance.now() - began
+  memory.first = residentMemory(server.pid)
+  for (let done = 0; done < others; done += 4)
+    await Promise.all(
+      Array.from({ length: 4 }, (_, at) =>
+        signIn(server, mail, `${name}-${done + at}@example.org`),
+      ),
+    )
+  const busy = await beside
+  memory.others = residentMemory(server.pid)
+  return { idle: idle.reads.p99, busy: busy.reads.p99, firstTook, memory }
+}
+
+function firstOf(rounds) {
+  const of = pick => median(rounds.map(pick))
+  const mib = bytes => `${(bytes / 2 ** 20).toFixed(0)} MiB`
+  line(
+    `p99 of content, idle and during ${others + 1} sign-ins`,
+    `${of(({ idle }) => idle).toFixed(1)} ms and ${of(({ busy }) => busy).toFixed(1)} ms`,
+    'as idle',
+  )
+  const grown = of(({ memory }) => memory.first - memory.idle)
+  line('memory that the first sign-in takes', `+ ${mib(grown)}`, '75 MiB at most')
+  console.log(
+    `  + ${mib(of(({ memory }) => memory.others - memory.idle))} after ${others} others; the first took ${of(({ firstTook }) => firstTook).toFixed(0)} ms`,
+  )
+  return { rounds, grown }
+}
+
+/** Addresses of rows that are there. */
+function emailsOf(store, count) {
+  const database = new DatabaseSync(store, { readOnly: true })
+  const rows = database.prepare('select email from users order by id limit ?').all(count)
+  database.close()
+  return rows.map(({ email }) => email)
+}
+
+/** Codes asked for known and for unknown addresses, in an order that nobody can foresee: what is answered, and when. */
+async function address(server, store) {
+  const known = emailsOf(store, asked)
+  const all = known
+    .flatMap((email, at) => [
+      { kind: 'known', email },
+      { kind: 'unknown', email: `nobody-${at}@example.org` },
+    ])
+    .map(one => ({ ...one, by: Math.random() }))
+    .toSorted((one, other) => one.by - other.by)
+  const took = { known: [], unknown: [] }
+  const answers = { known: new Set(), unknown: new Set() }
+  for (const { email } of all.slice(0, 50)) await askCode(server, `warm-${email}`)
+  for (const { kind, email } of all) {
+    const began = performance.now()
+    const { status, headers, text } = await askCode(server, email)
+    took[kind].push(performance.now() - began)
+    const varies = ['date', 'x-request-id', 'ratelimit']
+    const told = [...headers].filter(([name]) => !varies.includes(name))
+    answers[kind].add(JSON.stringify([status, told, text]))
+  }
+  const isSame = JSON.stringify([...answers.known]) === JSON.stringify([...answers.unknown])
+  const [one, other] = [median(took.known), median(took.unknown)]
+  const ratio = one / other
+  line(
+    `a code for a known address and an unknown one, ${known.length} each`,
+    `${one.toFixed(2)} ms and ${other.toFixed(2)} ms, ${ratio.toFixed(3)} ×`,
+    '0.95 to 1.05 ×',
+  )
+  console.log(`  the answers are ${isSame ? 'the same' : 'NOT the same'}`)
+  return { known: one, unknown: other, ratio, isSame, answers: [...answers.known] }
+}
