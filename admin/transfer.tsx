@@ -69,7 +69,7 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
   const [file, setFile] = useState<{ rows: Json[]; unknown: string[] }>()
   const [faults, setFaults] = useState<{ line: string; message: string }[]>([])
   const [done, setDone] = useState<number>()
-  // The same file sent again makes nothing twice: the key of each chunk stays.
+  // The same rows sent again are made once: the key of each chunk stays until another file is chosen.
   const key = useRef(crypto.randomUUID())
   const fields = entity.fields.filter(({ set }) => set !== 'never')
   const choose = (given: File | undefined) =>
@@ -81,6 +81,8 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
         const known = (name: string) =>
           fields.find(one => one.name === name || one.label.toLowerCase() === name.toLowerCase())
         setFaults([])
+        setDone(undefined)
+        key.current = crypto.randomUUID()
         setFile({
           unknown: (meta.fields ?? []).filter(name => !known(name)),
           rows: data.map(row =>
@@ -95,45 +97,44 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
         })
       },
     })
-  const run = async (dryRun: boolean) => {
-    const { rows = [] } = file ?? {}
-    setFaults([])
-    for (let at = 0; at < rows.length; at += 1000) {
+  const [isBusy, setBusy] = useState(false)
+  /** Sends the rows in chunks, and gives their faults: a trial those of all chunks, else those of the first that has any. */
+  const send = async (rows: Json[], dryRun: boolean): Promise<typeof faults> => {
+    const found: typeof faults = []
+    for (let at = 0; at < rows.length && (dryRun || found.length === 0); at += 1000)
       try {
-        await provider.createRows(
-          entity.name,
-          rows.slice(at, at + 1000),
-          `${key.current}-${at}${dryRun ? '-dry' : ''}`,
-          dryRun,
-        )
+        const chunk = rows.slice(at, at + 1000)
+        const trial = dryRun ? '-dry' : ''
+        await provider.createRows(entity.name, chunk, `${key.current}-${at}${trial}`, dryRun)
         if (!dryRun) setDone(Math.min(rows.length, at + 1000))
       } catch (error) {
-        const found = faultsOf(error).map(({ field, message }) => {
+        const told = faultsOf(error).map(({ field, message }) => {
           const [, row, ...rest] = field.split('.')
           return {
             line: t('Row {number}', { number: at + Number(row) + 2 }),
             message: `${rest.join('.')} ${message}`,
           }
         })
-        setFaults(
-          found.length
-            ? found
-            : [
-                {
-                  line: t('Rows from {number}', { number: at + 2 }),
-                  message: (error as Error).message,
-                },
-              ],
-        )
-        return
+        const whole = { line: t('Rows from {number}', { number: at + 2 }) }
+        found.push(...(told.length ? told : [{ ...whole, message: (error as Error).message }]))
+        // What is no fault of the rows will meet the next ones, too.
+        if (told.length === 0) break
       }
-    }
-    if (dryRun) notify(t('All {count} rows can be imported', { count: rows.length }))
-    else {
-      notify(t('{count} rows imported', { count: rows.length }), { type: 'success' })
-      refresh()
-      onClose()
-    }
+    return found
+  }
+  const run = async () => {
+    const { rows = [] } = file ?? {}
+    setFaults([])
+    setBusy(true)
+    // All of the file is tried first, so that none of it is there unless all can be; that is one look more, and no more than a look.
+    const found = entity.bulk.includes('create') && done === undefined ? await send(rows, true) : []
+    const all = found.length > 0 ? found : await send(rows, false)
+    setBusy(false)
+    setFaults(all)
+    if (all.length > 0) return
+    notify(t('{count} rows imported', { count: rows.length }), { type: 'success' })
+    refresh()
+    onClose()
   }
   return (
     <Dialog title={t('Import: {label}', { label: entity.labels })} onClose={onClose}>
@@ -182,7 +183,7 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
           </table>
         )}
         <div className="dialog-actions">
-          <Button tone="main" disabled={!file} onClick={() => run(false)}>
+          <Button tone="main" disabled={!file || isBusy} onClick={run}>
             {t('Import')}
           </Button>
         </div>

@@ -8,7 +8,6 @@ const german: Record<string, string> = {
   Add: 'Hinzufügen',
   'Add a filter': 'Filter hinzufügen',
   'Add: {label}': 'Hinzufügen: {label}',
-  'All {count} rows can be imported': 'Alle {count} Zeilen können importiert werden',
   'Back to the form': 'Zurück zum Formular',
   'Back to the list': 'Zurück zur Liste',
   Before: 'Vorher',
@@ -16,7 +15,6 @@ const german: Record<string, string> = {
   'Change a field…': 'Feld ändern…',
   'Change {count}': '{count} ändern',
   'Change {count}: {label}': '{count} ändern: {label}',
-  Check: 'Prüfen',
   'Choose what shall stay. Nothing is saved yet.':
     'Wählen Sie, was bleiben soll. Noch ist nichts gespeichert.',
   Clear: 'Aufheben',

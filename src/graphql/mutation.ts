@@ -244,9 +244,10 @@ const changeOf = (
       (args.inputs as readonly JsonObject[]).map(one => withIds(model, of, one, entity))
     const rest = () =>
       does === 'create'
-        ? { inputs: inputsOf() }
+        ? { inputs: inputsOf(), isDry: args.dryRun === true }
         : {
             ...(rows && { rows }),
+            revisions: revisionsIn(args.expectedRevisions),
             input: does === 'update' ? withIds(model, of, input) : undefined,
             isDry: args.dryRun === true,
           }
@@ -257,6 +258,12 @@ const changeOf = (
   const takesParts = partRelations(model, entity, does).length > 0
   const read = () => ({ input: withIds(model, of, input, entity), idempotency: keyOf() })
   return { does, entity, takesParts, target, read }
+}
+
+/** The revisions that rows must have, by their ids. */
+const revisionsIn = (given: unknown): ReadonlyMap<number, number> => {
+  const all = (given ?? []) as readonly { readonly id: unknown; readonly revision: number }[]
+  return new Map(all.map(({ id, revision }) => [idArgument(id), revision]))
 }
 
 /** The answer about many rows, of these ids. */

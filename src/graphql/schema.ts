@@ -176,6 +176,8 @@ export const deriveSchema = (model: Model, actions: readonly Action[] = []): Der
           ...(kind !== 'create' && where(name)),
           ...(kind === 'update' && { input: { type: new GraphQLNonNull(input()) } }),
           ...(kind !== 'create' && ofMany),
+          ...(kind !== 'create' && entity.fields.revision && { expectedRevisions }),
+          dryRun,
         },
         description: described(
           `${{ create: 'Makes', update: 'Changes', delete: 'Deletes' }[kind]} ${plural}, all ${kind === 'create' ? '' : 'that fit '}or none.`,
@@ -263,7 +265,28 @@ const ofMany = {
     type: GraphQLBoolean,
     description: 'All rows are meant, if `where` compares nothing or holds for every row.',
   },
-  dryRun: { type: GraphQLBoolean, description: 'Nothing is changed; the answer is the same.' },
+}
+
+const dryRun = {
+  type: GraphQLBoolean,
+  description: 'Nothing is changed; the answer is the same.',
+}
+
+const expectedRevisions = {
+  type: new GraphQLList(
+    new GraphQLNonNull(
+      new GraphQLInputObjectType({
+        name: 'ExpectedRevision',
+        description: 'The revision that a row must have.',
+        fields: {
+          id: { type: new GraphQLNonNull(GraphQLID) },
+          revision: { type: new GraphQLNonNull(GraphQLInt) },
+        },
+      }),
+    ),
+  ),
+  description:
+    'The revisions that these rows must have; PRECONDITION_FAILED if one has another one.',
 }
 
 const expectedRevision = {

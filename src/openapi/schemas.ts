@@ -358,11 +358,21 @@ export const bulkSchema = (model: Model, resource: Resource, where: JsonSchema):
       type: 'boolean',
       description: 'All rows are meant, if `where` compares nothing or holds for every row.',
     },
-    dryRun: { type: 'boolean', description: 'Nothing is changed; the answer is the same.' },
+    ...(resource.entity.fields.revision && {
+      revisions: {
+        type: 'object',
+        description: 'The revisions that rows must have, by their ids; 412 if one has another one.',
+        additionalProperties: { type: 'integer', format: 'int64', minimum: 1 },
+      },
+    }),
+  }
+  const dryRun = {
+    type: 'boolean',
+    description: 'Nothing is changed; the answer is the same.',
   }
   return {
     oneOf: bulkKinds(resource.entity).map(kind =>
-      objectOf({ [kind]: does[kind], ...(kind !== 'create' && rows) }, [kind]),
+      objectOf({ [kind]: does[kind], ...(kind !== 'create' && rows), dryRun }, [kind]),
     ),
   }
 }

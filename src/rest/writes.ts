@@ -9,6 +9,7 @@ import { entityOf } from '#model/model.ts'
 import { bulkKinds, partRelations } from '#model/parts.ts'
 import type { Role, Viewer } from '#model/policy.ts'
 import { resourceOf } from '#model/resource.ts'
+import { parseId } from '#model/values.ts'
 import type { RequestedVersion } from '#model/version.ts'
 import { resolveAsked } from '#read/asking.ts'
 import type { ReadPlan } from '#read/plan.ts'
@@ -221,15 +222,22 @@ export const serveBulk = (mount: Mount, { entity }: Route): RestHandler => {
   const words = jsonWords(model, version)
   /** What the body of a write of this kind says beside it. */
   const restOf = (kind: (typeof kinds)[number], body: JsonObject, writing: Writing) => {
-    const { [kind]: given, where, all = false, dryRun = false } = body
-    const known = kind === 'create' ? [kind] : [kind, 'where', 'all', 'dryRun']
+    const { [kind]: given, where, all = false, dryRun = false, revisions = {} } = body
+    const isRevised = resource.entity.fields.revision !== undefined
+    const ofRows = ['where', 'all', 'dryRun', ...(isRevised ? ['revisions'] : [])]
+    const known = [kind, ...(kind === 'create' ? ['dryRun'] : ofRows)]
     const faults = [...unknownMembers(body, known)]
-    if (kind === 'create') {
-      if (faults.length > 0) throw invalid(faults)
-      return { inputs: given }
-    }
     for (const [field, flag] of Object.entries({ all, dryRun }))
       if (typeof flag !== 'boolean') faults.push({ field, message: 'must be true or false' })
+    if (kind === 'create') {
+      if (faults.length > 0) throw invalid(faults)
+      return { inputs: given, isDry: dryRun === true }
+    }
+    if (!isObject(revisions)) faults.push({ field: 'revisions', message: 'must be an object' })
+    const revised = Object.entries(isObject(revisions) ? revisions : {})
+    for (const [id, revision] of revised)
+      if (parseId(id) === undefined || parseId(String(revision)) === undefined)
+        faults.push({ field: `revisions.${id}`, message: 'must be an id with its revision' })
     if (kind === 'delete' && given !== true) faults.push({ field: kind, message: 'must be true' })
     if (kind === 'update' && !isObject(given))
       faults.push({ field: kind, message: 'must be an object' })
@@ -239,7 +247,12 @@ export const serveBulk = (mount: Mount, { entity }: Route): RestHandler => {
       faults.push(...asked.faults.map(({ path, message }) => ({ field: path, message })))
     if (faults.length > 0 || (asked && 'faults' in asked)) throw invalid(faults)
     const rows = rowsAsked(writing, entity, asked, all === true)
-    return { rows, input: isObject(given) ? given : undefined, isDry: dryRun === true }
+    return {
+      rows,
+      revisions: new Map(revised.map(([id, revision]) => [Number(id), Number(revision)])),
+      input: isObject(given) ? given : undefined,
+      isDry: dryRun === true,
+    }
   }
   return writing(mount, {
     kind: { does: 'many', entity, kinds },

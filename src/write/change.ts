@@ -50,6 +50,7 @@ export type ManyKind = 'create' | ManyWrite['does']
 type SentMany = {
   readonly inputs?: unknown
   readonly rows?: ManyWrite['rows']
+  readonly revisions?: ManyWrite['revisions']
   readonly input?: JsonObject | undefined
   readonly isDry?: boolean
 }

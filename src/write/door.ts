@@ -330,7 +330,7 @@ const readMany = async (doing: Doing<Many>): Promise<Ready> => {
     const { rule, what: does } = rightTo(model, { does: 'many', entity: what, kinds: [kind] })
     permit(writing, rule, does)
   }
-  const { inputs, rows, input, isDry = false } = rest()
+  const { inputs, rows, revisions, input, isDry = false } = rest()
   const checked = { viewer, model, now, what, ...(resource && { resource }) }
   if (kind === 'create') {
     await terms.counts.rows(rowsOfMany(model, what, inputs))
@@ -344,7 +344,8 @@ const readMany = async (doing: Doing<Many>): Promise<Ready> => {
   const given = input
     ? inputAt(path, entityOf(model, what), input, { ...checked, mode: 'update' })
     : new Map()
-  const write = { does: kind, entity: what, rows: rows as ManyWrite['rows'], given, path }
+  const asked = { rows: rows as ManyWrite['rows'], revisions }
+  const write = { does: kind, entity: what, ...asked, given, path }
   const { version, finding } = terms
   const context = { idempotency, isDry, version, finding }
   return { finish: () => writeMany(store, writing, write, context, terms.counts.rows) }

@@ -115,6 +115,8 @@ export type ManyWrite = {
   readonly entity: string
   /** The rows, among those that the caller may read. */
   readonly rows: Pick<Asked, 'predicate' | 'values'>
+  /** The revisions that rows must have, by their ids; any other row that fits may have any. */
+  readonly revisions?: ReadonlyMap<number, number> | undefined
   /** What a change gives them, and where the input has it. */
   readonly given: Values
   readonly path: string
@@ -134,6 +136,12 @@ export const inputAt = (
 
 /** The first slot for the values of a condition on rows to write. */
 export const firstWritten = VIEWER + 1
+
+/** Throws `VALIDATION_ERROR` for the revisions of more rows than a write may have. */
+const checkRevisions = (revisions: ManyWrite['revisions']): void => {
+  if (revisions && revisions.size > mostRows)
+    throw invalid([{ field: 'revisions', message: `has more than ${mostRows} rows` }])
+}
 
 /** The rows that a caller may read and that fit its condition; throws `VALIDATION_ERROR` for one that by its form holds for each, or compares nothing, unless all are meant. */
 export const rowsAsked = (
@@ -226,6 +234,39 @@ const aboutRows = (
     details: ids.map(id => ({ field: `${plural}.${id}`, message })),
   })
 
+/** So many revisions are compared in one statement. */
+const comparedAtOnce = 100
+
+/** The steps that refuse the write where a row has another revision than its caller read. */
+const revisedSteps = (
+  { dialect, model }: Writing,
+  { entity, revisions = new Map() }: ManyWrite,
+  isRow: Sql,
+): readonly GuardedStep[] => {
+  const { table, plural } = entityOf(model, entity)
+  const id = columnsOf(table)('id')
+  const byRevision = Map.groupBy(revisions, ([, revision]) => revision)
+  const differ = [...byRevision].map(([revision, rows]) => {
+    const among = dialect.valuesIn(sql`${JSON.stringify(rows.map(([row]) => row))}`)
+    return sql`${column(table, 'revision')} <> ${revision} and ${dialect.among(id, among)}`
+  })
+  const steps: GuardedStep[] = []
+  for (let at = 0; at < differ.length; at += comparedAtOnce) {
+    const some = join(differ.slice(at, at + comparedAtOnce), sql` or `)
+    const found = sql`from ${name(table)} where ${isRow} and (${some})`
+    steps.push({
+      sql: sql`select 1 where not exists (select 1 ${found})`,
+      explain: sql`select ${id} ${found} order by ${id} limit ${number(mostNamed)}`,
+      refused: rows => {
+        const message = `The ${plural} were changed since: read them again, then repeat the write`
+        const whole = new ApiError('PRECONDITION_FAILED', message)
+        return aboutRows(whole, plural, rows.flat(), 'has another revision')
+      },
+    })
+  }
+  return steps
+}
+
 /** How many rows a refusal names at the most. */
 const mostNamed = 20
 
@@ -284,6 +325,7 @@ const rowSteps = (
         where ${isRefused} order by ${id} limit ${number(mostNamed)}`,
       refused,
     },
+    ...revisedSteps(writing, write, isRow),
   ]
 }
 
@@ -365,6 +407,7 @@ export const writeMany = async (
   context: WriteContext,
   begin: (rows: number) => Promise<void>,
 ): Promise<Done> => {
+  checkRevisions(write.revisions)
   for (let tries = 1; ; tries++) {
     const ids = await findRows(store, writing, write, context.finding)
     await begin(Math.min(ids.length, mostRows))

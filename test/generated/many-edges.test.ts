@@ -176,6 +176,67 @@ for (const on of engines)
       assert.deepEqual([gone.status, gone.json.count], [200, 1000])
     })
 
+    test('a create is tried without being done, in both APIs, with its faults', async () => {
+      const title = `tried ${n++}`
+      const create = [{ title }, { title: `${title} too` }]
+      const count = async () =>
+        (await kitchen.say(2, 'GET /api/v2/recipes?limit=1')).json.pagination.total
+      const before = await count()
+      const tried = await change(1, { create, dryRun: true })
+      assert.deepEqual([tried.status, tried.json.count], [201, 2])
+      const inputs = `[{ title: "${title}" }]`
+      const { data } = await kitchen.run(
+        1,
+        `mutation { createRecipes(inputs: ${inputs}, dryRun: true) { count } }`,
+      )
+      assert.equal(data.createRecipes.count, 1)
+      const bad = [{ title }, { title, servings: 0 }]
+      await refused(change(1, { create: bad, dryRun: true }), 422, 'create.1.servings')
+      await refused(change(null, { create, dryRun: true }), 401)
+      assert.equal(await count(), before)
+      assert.equal((await change(1, { create, dryRun: false })).status, 201)
+      assert.equal(await count(), before + 2)
+    })
+
+    test('rows with another revision than the caller read are not written, and no others either', async () => {
+      const ids = await recipes(3)
+      const [a = 0, b = 0, c = 0] = ids
+      const where = { id: { in: ids } }
+      const servings = async () => Promise.all(ids.map(async id => (await one(id)).servings))
+      await change(1, { update: { servings: 3 }, where: { id: b } })
+      const read = { [a]: 1, [b]: 1, [c]: 1 }
+      for (const body of [{ update: { servings: 9 } }, { delete: true }]) {
+        const late = await change(1, { ...body, where, revisions: read })
+        assert.deepEqual([late.status, late.json.code], [412, 'PRECONDITION_FAILED'])
+        assert.deepEqual(faultsOf(late), [`recipes.${b}`])
+      }
+      assert.deepEqual(await servings(), [2, 3, 2])
+      // A row that is not written may have any.
+      const others = { update: { servings: 4 }, where: { id: { in: [a, c] } }, revisions: read }
+      assert.equal((await change(1, others)).status, 200)
+      const said = (revision: number) =>
+        kitchen.run(
+          1,
+          `mutation { updateRecipes(where: { id: { in: [${ids}] } }, input: { servings: 5 },
+            expectedRevisions: [{ id: ${a}, revision: ${revision} }]) { count } }`,
+        )
+      assert.equal((await said(1)).code, 'PRECONDITION_FAILED')
+      assert.deepEqual((await said(2)).data, { updateRecipes: { count: 3 } })
+      assert.deepEqual(await servings(), [5, 5, 5])
+    })
+
+    test('a thousand rows may each have a revision of their own to be compared', async () => {
+      const ids = await recipes(1000, { servings: 47 })
+      const where = { servings: 47 }
+      const update = { servings: 48 }
+      const each = Object.fromEntries(ids.map((id, at) => [id, at + 1]))
+      const late = await change(1, { update, where, revisions: each })
+      assert.equal(late.status, 412, late.text)
+      const all = Object.fromEntries(ids.map(id => [id, 1]))
+      assert.equal((await change(1, { update, where, revisions: all })).status, 200)
+      assert.equal((await change(1, { delete: true, where: update })).status, 200)
+    })
+
     test('each fault of the input has its path, and nothing is written', async () => {
       const where = { id: 1 }
       await refused(change(1, {}), 422, 'create')
@@ -196,6 +257,14 @@ for (const on of engines)
       )
       await refused(change(1, { update: {}, where, ids: [1] }), 422, 'ids')
       await refused(change(1, { create: [], where }), 422, 'where')
+      await refused(change(1, { create: [], dryRun: 1 }), 422, 'dryRun')
+      await refused(change(1, { create: [], revisions: {} }), 422, 'revisions')
+      await refused(change(1, { delete: true, where, revisions: [] }), 422, 'revisions')
+      const odd = { 1: 'x', a: 1, 2: 0 }
+      const places = ['revisions.1', 'revisions.2', 'revisions.a']
+      await refused(change(1, { delete: true, where, revisions: odd }), 422, ...places)
+      const many = Object.fromEntries(Array.from({ length: 1001 }, (_, at) => [at + 1, 1]))
+      await refused(change(1, { delete: true, where, revisions: many }), 422, 'revisions')
       await refused(
         change(1, {
           delete: true,
@@ -574,7 +643,7 @@ for (const on of engines)
         ]),
         [
           ['dryrun', 'is not a member here; did you mean dryRun?'],
-          ['x', 'is not a member here; there are update, where, all, dryRun'],
+          ['x', 'is not a member here; there are update, where, all, dryRun, revisions'],
           ['where.servngs', 'is not a field or relation of recipe: did you mean servings?'],
         ],
       )

@@ -27,7 +27,7 @@ export const machineTables =
   )
 
 const graphqlTypes =
-  'Query Mutation Subscription ID Int Float String Boolean Date DateTime JSON PageInfo SortDirection BulkWrite StoredFile'.split(
+  'Query Mutation Subscription ID Int Float String Boolean Date DateTime JSON PageInfo SortDirection BulkWrite ExpectedRevision StoredFile'.split(
     ' ',
   )
 
