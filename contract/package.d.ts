@@ -499,6 +499,7 @@ type ExtraRoute = VersionedRoute & {
     readonly described: OperationDocs & {
         readonly rule: Rule | undefined;
     };
+    readonly isSigned?: (c: Http) => boolean;
     readonly serve: (mount: Mount) => RestHandler;
 };
 type Facts = {
@@ -596,6 +597,7 @@ type FileForm = {
         key: string,
         member: string
     ])[] | undefined;
+    readonly isSigned?: boolean;
 };
 type FileRules = {
     readonly accept: readonly string[];

@@ -24,7 +24,12 @@ function manifestOf(checkout) {
     const path = file.replace('./src/', './lib/').replace(/\.ts$/, '')
     return [entry, { types: `${path}.d.ts`, default: `${path}.js` }]
   }
-  const nodes = Object.keys(checkout.optionalDependencies)
+  const { sharp, ...nodes } = checkout.optionalDependencies
+  // A project brings a Node where that of its machine is too old, and sharp where its pictures have sizes.
+  const peers = {
+    ...Object.fromEntries(Object.keys(nodes).map(name => [name, '>=24.15'])),
+    sharp: `^${sharp}`,
+  }
   return {
     ...{ name: packageName, version, description, license, type, engines, bin },
     files: [
@@ -46,9 +51,10 @@ function manifestOf(checkout) {
     dependencies: Object.fromEntries(
       Object.entries(dependencies).filter(([name]) => !vendored.has(name)),
     ),
-    // A project brings one of them where the Node of its machine is too old.
-    peerDependencies: Object.fromEntries(nodes.map(name => [name, '>=24.15'])),
-    peerDependenciesMeta: Object.fromEntries(nodes.map(name => [name, { optional: true }])),
+    peerDependencies: peers,
+    peerDependenciesMeta: Object.fromEntries(
+      Object.keys(peers).map(name => [name, { optional: true }]),
+    ),
   }
 }
 

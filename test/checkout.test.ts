@@ -41,11 +41,9 @@ const checkout = checkouts()
 const whole = checkout({ installed: true })
 
 test('every platform pins the same version of Node', () => {
-  assert.deepEqual(
-    Object.keys(manifest.optionalDependencies).sort(),
-    Object.values(pinned.packages).sort(),
-  )
-  assert.equal(new Set(Object.values(manifest.optionalDependencies)).size, 1)
+  const { sharp: _, ...nodes } = manifest.optionalDependencies
+  assert.deepEqual(Object.keys(nodes).sort(), Object.values(pinned.packages).sort())
+  assert.equal(new Set(Object.values(nodes)).size, 1)
 })
 
 test('the pinned Node is the one that package.json names [A12, I4]', t => {

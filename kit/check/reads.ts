@@ -1,5 +1,7 @@
 /** What each caller reads, through both APIs, judged by the reference: each row, each plain list, and routes by hand that show rows. */
+
 import { isDeepStrictEqual } from 'node:util'
+import { restPath, versionPath } from '#base/paths.ts'
 import { turned } from '#base/random.ts'
 import { named, pathOf } from '#kit/check/callers.ts'
 import {
@@ -17,8 +19,9 @@ import {
   verdict,
 } from '#kit/check/reference.ts'
 import { brief, type CheckService, faultOf, restore } from '#kit/check/service.ts'
-import { columnName, entityOf } from '#model/model.ts'
+import { columnName, entityOf, type Model } from '#model/model.ts'
 import { isByRow, type Viewer } from '#model/policy.ts'
+import { fileFields, fileMembers } from '#model/stored-file.ts'
 import { isIn } from '#model/version.ts'
 import { routesOf } from '#rest/routes.ts'
 import { comma, join, name, sql } from '#sql/sql.ts'
@@ -71,6 +74,10 @@ export const comparable = (
   return Object.fromEntries(members.filter(([member]) => !closed.includes(member)))
 }
 
+/** Where the addresses of files are in answers of the GraphQL API. */
+const graphqlPrefix = ({ versions: { all, newest } }: Model): string =>
+  all.length > 1 ? versionPath(newest) : restPath
+
 /** A row as the GraphQL API shows the fields that the caller may read. */
 const graphqlObject = (
   service: CheckService,
@@ -84,7 +91,8 @@ const graphqlObject = (
     if (field.graphql !== 'shown') return []
     const { readableBy } = field
     const isOpen = !isByRow(readableBy) || reference.may(entityName, row, readableBy, viewer)
-    const value = isOpen ? reference.shown(entity, key, row[key] ?? null) : null
+    const at = { id: row.id, prefix: graphqlPrefix(service.model) }
+    const value = isOpen ? reference.shown(entity, key, row[key] ?? null, at) : null
     return [[key, field.scalar === 'id' && value !== null ? String(value) : value]]
   })
   return Object.fromEntries(members)
@@ -157,7 +165,10 @@ const readsOfGraphql = async (
       const [row, ...others] = someOf(reference.rowsIn(entity), random, most)
       if (!row || others.length === 0) continue
       const object = (one: ReferenceRow) => graphqlObject(service, reference, entity, one, viewer)
-      const keys = Object.keys(object(row))
+      const { fields } = entityOf(model, entity)
+      const keys = Object.keys(object(row)).map(key =>
+        fields[key]?.file ? `${key} { ${fileMembers.join(' ')} }` : key,
+      )
       if (keys.length === 0) continue
       const byId = (one: { id?: unknown }, other: { id?: unknown }) =>
         Number(one.id) - Number(other.id)
@@ -185,6 +196,33 @@ const readsOfGraphql = async (
   }
 }
 
+/** The files of rows, as each caller reads them at their addresses: by the rules of row and field, and none of a row that has none. */
+const readsOfFiles = async (
+  { model, view, callers, ask }: CheckService,
+  reference: RowsReference,
+  random: () => number,
+  most: number,
+) => {
+  for (const { entityName, entity, key, field } of fileFields(model.entities)) {
+    if (!field.rest || !isIn(field, view.version)) continue
+    const { enter, read } = entity.policy
+    for (const viewer of callers)
+      for (const row of someOf(reference.rowsIn(entityName), random, most)) {
+        const line = `GET ${view.prefix}/${entity.plural}/${row.id}/${key}`
+        const answer = await ask(line, viewer)
+        const rules = [enter ?? read, field.readableBy]
+        const isOpen = rules.every(rule => verdict(rule, viewer, model) !== 'no')
+        const isThere =
+          reference.byId(entityName, row.id) !== undefined &&
+          row[key] !== null &&
+          [...rules, read].every(rule => reference.may(entityName, row, rule, viewer))
+        const right = !isOpen ? refusalOf(viewer) : isThere ? 'done' : 'absent'
+        const about = `${line} by ${named(viewer)}`
+        outcomeOrFault({ answer, is: outcomeOf(answer) }, [right], about)
+      }
+  }
+}
+
 /** Each list, and `most` rows of each entity, as each caller reads them through both APIs. */
 export const checkReads = async (
   service: CheckService,
@@ -194,6 +232,7 @@ export const checkReads = async (
   const reference = await service.reference()
   await readsOfRest(service, reference, random, most)
   await readsOfGraphql(service, reference, random, most)
+  await readsOfFiles(service, reference, random, most)
 }
 
 /** What marks the text of a field of a row, so that an answer which shows it is found out. */

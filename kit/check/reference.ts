@@ -22,7 +22,7 @@ export const nobodysRow: ReferenceRow = { id: 999_999 }
 export type ReferenceRows = ReadonlyMap<string, readonly ReferenceRow[]>
 
 const plainValue = (scalar: string, value: SqlValue): SqlValue =>
-  value === null || ['text', 'bytes', 'date', 'json', 'list'].includes(scalar)
+  value === null || ['text', 'bytes', 'date', 'json', 'list', 'file'].includes(scalar)
     ? value
     : Number(value)
 
@@ -228,9 +228,19 @@ export const referenceOver = (model: Model, given: ReferenceRows) => {
   const seen = (name: string, rule: Rule | undefined, viewer: Viewer): readonly ReferenceRow[] =>
     rowsIn(name).filter(row => may(name, row, rule, viewer))
 
-  const shown = (entity: Entity, key: string, value: SqlValue): unknown => {
+  /** A value as an API shows it; a file with its address below a prefix, of the row of that id. */
+  const shown = (
+    entity: Entity,
+    key: string,
+    value: SqlValue,
+    { id, prefix }: { readonly id: number; readonly prefix: string } = { id: 0, prefix: '' },
+  ): unknown => {
     const scalar = entity.fields[key]?.scalar
     if (value === null) return null
+    if (scalar === 'file') {
+      const { digest, ...file } = JSON.parse(String(value))
+      return { ...file, url: `${prefix}/${entity.plural}/${id}/${key}?v=${digest.slice(0, 12)}` }
+    }
     if (scalar === 'money') return Number(value) / 10 ** model.settings.currency.digits
     if (scalar === 'decimal') return Number(value) / 10 ** (entity.fields[key]?.scale ?? 0)
     if (scalar === 'time') return new Date(Number(value)).toISOString()
@@ -274,7 +284,8 @@ export const referenceOver = (model: Model, given: ReferenceRows) => {
     for (const [key, field] of Object.entries(fields)) {
       const member = field.rest ? memberName(key, field, version) : undefined
       const isOpen = !isByRow(field.readableBy) || may(name, row, field.readableBy, viewer)
-      const value = isOpen ? shown(entity, key, row[key] ?? null) : null
+      const at = { id: row.id, prefix: view.prefix }
+      const value = isOpen ? shown(entity, key, row[key] ?? null, at) : null
       if (member !== undefined) object[member] = written(field, value, version)
       for (const [embedded, { after, ...lifetime }] of Object.entries(rest.embedded))
         if (after === key && isIn(lifetime, version))

@@ -1,7 +1,7 @@
 /** Rows for all the entities of any model, as they are stored. */
 
 import type { OpenStore } from '#content.ts'
-import { taken, validValue } from '#kit/check/values.ts'
+import { fileOf, taken, validValue } from '#kit/check/values.ts'
 import type { Entity } from '#model/entity.ts'
 import { type Field, isDerived } from '#model/field.ts'
 import { entityOf, type Model } from '#model/model.ts'
@@ -19,6 +19,7 @@ export const rowCount = 11
 /** A value of a body as it is stored. */
 export const stored = (field: Field, value: unknown, digits: number): SqlValue => {
   if (value === null) return null
+  if (field.file) return fileOf(String(value))
   const data = taken(field.rule, value)
   if (field.scalar === 'money') return Math.round(Number(data) * 10 ** digits)
   if (field.scalar === 'decimal') return Math.round(Number(data) * 10 ** field.scale)

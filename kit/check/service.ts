@@ -1,8 +1,9 @@
 /** A content served for a check: on a store of its own with generated rows, asked through both APIs, with a look into the store. */
-import { randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join as joinPath } from 'node:path'
+import { Readable } from 'node:stream'
 import { mapped } from '#base/object.ts'
 import { loadConfig } from '#config.ts'
 import type { Content, OpenStore } from '#content.ts'
@@ -16,16 +17,18 @@ import {
   viewsOf,
 } from '#kit/check/reference.ts'
 import { fillWith, subjectFor } from '#kit/check/rows.ts'
-import { learnFrom } from '#kit/check/values.ts'
+import { fileBytes, learnFrom, uploadsIn } from '#kit/check/values.ts'
 import type { After } from '#model/entity.ts'
 import { isDerived } from '#model/field.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
 import type { Viewer } from '#model/policy.ts'
 import { dependenciesFirst } from '#model/references.ts'
-import { checkSchema, migrateStore, modelFor, storeOf } from '#serve/store.ts'
+import { storedText } from '#model/stored-file.ts'
+import { checkSchema, filesOf, migrateStore, modelFor, storeOf } from '#serve/store.ts'
 import { startService } from '#serve/temporary.ts'
 import { queryOf, type Session } from '#sql/engine.ts'
 import { comma, join, name, type Sql, sql } from '#sql/sql.ts'
+import { ownerOf } from '#write/claims.ts'
 
 /** What a check found: a sentence about the content. */
 export class Fault extends Error {
@@ -186,6 +189,7 @@ export const serveForCheck = async (
   process.on('exit', remove)
   const settings = {
     DUET_DATABASE_URL: database ?? `sqlite:${joinPath(folder, 'duet.db')}`,
+    DUET_FILES: joinPath(folder, 'files'),
     DUET_AUTH_SECRET: randomBytes(32).toString('base64url'),
     // A busy machine is given time.
     DUET_QUEUE_WAIT: '60000',
@@ -204,6 +208,10 @@ export const serveForCheck = async (
   const { dialect } = store
   const session = await store.session('filling')
   const notes = [...drift, ...(await fillWith(model, { session, dialect }))]
+  await filesOf(config, model)?.store.put(Readable.from([fileBytes]), {
+    bytes: fileBytes.length,
+    signal: new AbortController().signal,
+  })
   const service = await startService(content, { settings })
   const kept = await letGo(model, { session, dialect })
   const tokens = new Map<string, Promise<string>>()
@@ -213,6 +221,39 @@ export const serveForCheck = async (
       const sub = content.viewers.by === undefined ? id : subjectFor(id)
       return service.token({ sub, role: viewer.role })
     })
+  /** The viewer as the service finds it in its token, which may name a subject. */
+  const asTokenSays = (viewer: Viewer): Viewer => {
+    if (content.viewers.by === undefined || viewer === anonymous) return viewer
+    const subject = subjectFor(viewer.id ?? 0)
+    return { ...viewer, subject, service: hash('sha256', subject, 'base64url') }
+  }
+  /** Puts the uploads that a body names where the write looks for them. */
+  const upload = async (body: string, viewer: Viewer) => {
+    for (const [id, file] of uploadsIn(body)) {
+      const { digest, type, bytes } = file
+      const row = [
+        id,
+        ownerOf(asTokenSays(viewer)),
+        '',
+        digest,
+        type,
+        bytes,
+        storedText(file),
+        Date.now(),
+      ]
+      await session.query(
+        queryOf(
+          sql`insert into uploads (id, owner, sender, digest, type, bytes, stored, created_at)
+            values (${join(
+              row.map(value => sql`${value}`),
+              comma,
+            )})
+            on conflict (id) do update set owner = excluded.owner`,
+          dialect,
+        ),
+      )
+    }
+  }
   let asked = 0
   const ask: CheckService['ask'] = async (line, viewer, body, url = service.url) => {
     asked += 1
@@ -223,6 +264,7 @@ export const serveForCheck = async (
     if (body !== undefined)
       headers['Content-Type'] = isBytes ? 'application/octet-stream' : 'application/json'
     const sent = body === undefined ? {} : { body: isBytes ? body : JSON.stringify(body) }
+    if (typeof sent.body === 'string') await upload(sent.body, viewer)
     const response = await fetch(url + path, { method, headers, ...sent })
     const text = await response.text()
     if (/"code":"(OVERLOADED|TIMEOUT)"/.test(text))

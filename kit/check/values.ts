@@ -1,10 +1,12 @@
 /** Values for the fields of any model: valid ones, each found by the field's own rule. */
 
+import { hash } from 'node:crypto'
 import type { Check } from '#base/check.ts'
 import { dayNumbered } from '#base/dates.ts'
 import type { RowsByEntity } from '#content.ts'
-import type { Field } from '#model/field.ts'
+import type { Field, FileRules } from '#model/field.ts'
 import type { Entities } from '#model/model.ts'
+import { type StoredFile, storedText } from '#model/stored-file.ts'
 import type { Scalar } from '#model/values.ts'
 
 const beginning = Date.UTC(2026, 0, 1)
@@ -48,6 +50,36 @@ export const taken = (rule: Check, value: unknown): unknown => {
   return 'value' in checked ? checked.value : undefined
 }
 
+/** The bytes of all files of a check. */
+export const fileBytes = Buffer.from('of a check')
+const digest = hash('sha256', fileBytes)
+
+/** Uploads that bodies name, by their ids, with the files that rows then have. */
+const uploads = new Map<string, StoredFile>()
+
+/** The n-th upload that a field takes. */
+const uploadOf = ({ accept }: FileRules, n: number) => {
+  const type = (accept[n % accept.length] ?? '').replace('*', 'png')
+  const id = `up_${hash('sha256', `${type} ${n}`, 'base64url').slice(0, 22)}`
+  const bytes = fileBytes.length
+  uploads.set(id, { digest, name: `${n}.bin`, type, bytes, width: null, height: null })
+  return { id }
+}
+
+/** The uploads that a text names, each with its file. */
+export const uploadsIn = (text: string) =>
+  (text.match(/up_[\w-]{22}/g) ?? []).flatMap(id => {
+    const file = uploads.get(id)
+    return file ? [[id, file] as const] : []
+  })
+
+/** What a row keeps of the file that an upload becomes. */
+export const fileOf = (upload: string): string => {
+  const file = uploads.get(upload)
+  if (!file) throw new Error(`${upload} is no upload of a check`)
+  return storedText(file)
+}
+
 const shown = new WeakMap<Field, readonly unknown[]>()
 
 /** Remembers the values of rows that somebody wrote, such as a demo: for fields whose own rule no other value fits. */
@@ -73,13 +105,14 @@ const isDistinct = ({ unique }: Field) => unique !== undefined
 
 /** The n-th value that the field takes, as a body gives it. Throws where none is known that its rule lets pass. */
 export const validValue = (name: string, field: Field, n: number): unknown => {
-  const { items, values, scalar, nullable, rule, range } = field
+  const { items, values, scalar, nullable, rule, range, file } = field
   if (nullable && n % 3 === 2) return null
   if (items)
     return Array.from({ length: Math.max(range?.min ?? 0, 1) }, (_, index) =>
       validValue(name, items, n + index),
     )
   if (values) return values[n % values.length]
+  if (file) return uploadOf(file, n).id
   const tried = isDistinct(field) && scalar === 'int' ? [n + 1] : candidates[scalar](n)
   const found = [...tried, ...otherValues(field, n)].find(value => taken(rule, value) !== undefined)
   if (found === undefined)

@@ -4,11 +4,13 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { readArgs, UsageError } from '#cli/arguments.ts'
 import { progress } from '#cli/terminal.ts'
+import { exporting, hasFiles } from '#cli/transfer/files.ts'
 import { rawCsv, writers } from '#cli/transfer/format.ts'
 import { formatOf, kindOf, kindsOf } from '#cli/transfer/kinds.ts'
 import { pagesOf } from '#cli/transfer/rows-out.ts'
 import type { Content, ContentStore } from '#content.ts'
 import { replaceFile } from '#engines/shared/files.ts'
+import { entityOf } from '#model/model.ts'
 import { withStore } from '#serve/store.ts'
 
 export const help = (
@@ -20,6 +22,7 @@ in the order of their ids, as import reads them: to FILE, in the format that its
 names (.ndjson or .csv), or as NDJSON to standard output. A FILE that is there is replaced
 when the new one is whole. In CSV a text that a spreadsheet would run, such as =1+1, begins
 with ', which import takes off again; --raw leaves such texts as they are. The rows are those of one moment; the server may run meanwhile.
+Files of rows are put into a folder beside FILE, such as recipes.files.
 To move a store, import the kinds in the order above. For a copy of everything
 there is backup.`
 
@@ -51,12 +54,18 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
     throw new UsageError('--raw is for CSV: leave it out, or give --format csv')
   const writer = values.raw ? rawCsv : writers[format]
   const write = async (store: ContentStore): Promise<void> => {
+    const entity = entityOf(store.model, kind.entity)
+    if (file === undefined && hasFiles(entity))
+      throw new UsageError(`${plural} have files: name a FILE, beside which they are put`)
+    const withFiles = exporting(content, store, entity, file ?? '')
     const { header, count, pages } = await pagesOf(store, kind)
     const shown = progress(`exporting ${plural}`, count)
     const texts = async function* () {
       yield writer.head(header)
       for await (const rows of pages()) {
-        yield rows.map(writer.row).join('')
+        let text = ''
+        for (const row of rows) text += writer.row(await withFiles(row))
+        yield text
         shown.step(rows.length)
       }
     }

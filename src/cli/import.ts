@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs'
 import { readArgs, UsageError } from '#cli/arguments.ts'
 import { progress } from '#cli/terminal.ts'
+import { importing } from '#cli/transfer/files.ts'
 import { rowsIn } from '#cli/transfer/format.ts'
 import { formatOf, kindOf, kindsOf, renaming } from '#cli/transfer/kinds.ts'
 import { type Putting, plainRows } from '#cli/transfer/rows-in.ts'
@@ -22,7 +23,8 @@ Reads rows of KIND (${Object.keys(kinds).join(', ')})
 from a .ndjson or .csv file: members as in a REST create body, plus id and timestamps,
 which are kept. Every row is checked by the same rules. One bad row and nothing is kept,
 unless --skip-bad leaves out the bad ones and keeps the rest. What export writes can be
-imported; the kinds in the order above, so that what rows refer to is there. --raw reads
+imported; the kinds in the order above, so that what rows refer to is there. A file of a
+row is named by its path from FILE on, as in "cover": "pictures/soup.png". --raw reads
 the texts of CSV as they are, as export --raw writes them.${
     own.length > 0 ? `\n\n${own.join('\n')}` : ''
   }`
@@ -78,6 +80,7 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
     const { put, settle }: Putting = kind.rows
       ? { put: kind.rows(store, use), settle: async () => [] }
       : plainRows(store, entity, use)
+    const withFiles = importing(content, store, entity, file)
     let bad = 0
     const tell = (line: number, message: string) => {
       bad++
@@ -98,8 +101,10 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
         tellAll(line, headerFaults(kind, entity, rename, use, header))
         continue
       }
-      const { row, faults: ofNames } = rename(given ?? {})
-      const faults = given && ofNames.length === 0 ? await put(row, line) : ofNames
+      const { row: renamed, faults: ofNames } = rename(given ?? {})
+      const { row, faults: ofFiles } = await withFiles(renamed)
+      const early = [...ofNames, ...ofFiles]
+      const faults = given && early.length === 0 ? await put(row, line) : early
       tellAll(line, faults)
       if (fault !== undefined) tell(line, fault)
       if (faults.length === 0 && fault === undefined) imported++

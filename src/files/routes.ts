@@ -158,7 +158,7 @@ const readRoute = ({ entityName, entity, key, field, file }: FileField): ExtraRo
         stored = row[key]
       }
       if (stored === null)
-        throw new ApiError('NOT_FOUND', `The ${entityName} ${id} has no ${key} that you may read`)
+        throw new ApiError('NOT_FOUND', `The ${key} of ${entityName} ${id} not found`)
       const cache = isPublic ? 'public' : 'private'
       const reply = replyOf(await serveFile(c.req.raw, { ...stored, cache }, storeOf(core)))
       const vary = isPublic ? {} : { Vary: 'Authorization' }
