@@ -45,6 +45,7 @@ const mayImport: Record<string, readonly string[] | 'everything'> = {
     'core.ts',
     'type config.ts',
     'type versions',
+    'settings.ts',
   ],
   versions: ['model', 'sql', 'write', 'http'],
   rest: ['model', 'read', 'write', 'versions', 'core.ts', 'http', 'files', 'type auth'],

@@ -3,7 +3,7 @@
 /** How many of the first bytes are looked at: a JPEG may have a small picture and what a camera wrote before its size. */
 export const pictureHead = 131_072
 
-type Pixels = { readonly width: number; readonly height: number }
+export type Pixels = { readonly width: number; readonly height: number }
 
 const ofJpeg = (head: DataView): Pixels | undefined => {
   // Segments follow one another, each with its length; those from C0 to CF, but for three, have the size.

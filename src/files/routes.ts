@@ -3,9 +3,10 @@ import { lru } from '#base/cache.ts'
 import { type Core, prepareFor } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { isSigned, serveFile } from '#files/serve.ts'
+import { sized, takesPictures } from '#files/sizes.ts'
 import { receiveUpload } from '#files/uploads.ts'
 import { type Reply, writeHeaders } from '#http/reply.ts'
-import { type Http, queryString, readOptionsOf } from '#http/request.ts'
+import { type Http, header, queryString, readOptionsOf } from '#http/request.ts'
 import { countsFor } from '#http/rows.ts'
 import type { FileRules } from '#model/field.ts'
 import { columnName, type Entities, notFound } from '#model/model.ts'
@@ -88,6 +89,19 @@ const storeOf = ({ files }: Core) => {
 
 const hasSeal = (c: Http): boolean => new URLSearchParams(queryString(c)).has('seal')
 
+/** The declared width that a request asks for; throws `VALIDATION_ERROR` for another one. */
+const widthIn = (query: URLSearchParams, { sizes }: FileRules): number | undefined => {
+  const asked = query.get('w')
+  if (asked === null) return undefined
+  const width = sizes.find(size => String(size) === asked)
+  if (width !== undefined) return width
+  const message =
+    sizes.length > 0
+      ? `must be ${sizes.join(' or ')}`
+      : 'is no parameter here, as the file has no sizes'
+  throw new ApiError('VALIDATION_ERROR', `w ${message}`, { details: [{ field: 'w', message }] })
+}
+
 const readRoute = ({ entityName, entity, key, field, file }: FileField): ExtraRoute => ({
   ...lifetimeOf({ ...entity.rest.lifetimes.all, ...lifetimeOf(field) }),
   method: 'GET',
@@ -98,6 +112,13 @@ const readRoute = ({ entityName, entity, key, field, file }: FileField): ExtraRo
     summary: `Get the ${key} of a ${entityName}`,
     parameters: {
       v: { schema: { type: 'string' }, description: 'The version, as in its address.' },
+      ...(file.sizes.length > 0 && {
+        w: {
+          schema: { type: 'integer', enum: file.sizes },
+          description:
+            'The width in pixels, of a picture; in WebP or AVIF where Accept names them.',
+        },
+      }),
       until: { schema: { type: 'string' }, description: 'Of a signed address: its end.' },
       seal: { schema: { type: 'string' }, description: 'Of a signed address: its seal.' },
     },
@@ -160,9 +181,19 @@ const readRoute = ({ entityName, entity, key, field, file }: FileField): ExtraRo
       if (stored === null)
         throw new ApiError('NOT_FOUND', `The ${key} of ${entityName} ${id} not found`)
       const cache = isPublic ? 'public' : 'private'
-      const reply = replyOf(await serveFile(c.req.raw, { ...stored, cache }, storeOf(core)))
-      const vary = isPublic ? {} : { Vary: 'Authorization' }
-      Object.assign(reply.headers, { 'API-Version': String(named.version) }, vary)
+      const store = storeOf(core)
+      const width = widthIn(query, file)
+      const variant =
+        width === undefined
+          ? {}
+          : { variant: await sized(store, stored, width, header(c, 'accept') ?? '') }
+      const reply = replyOf(await serveFile(c.req.raw, { ...stored, cache, ...variant }, store))
+      const vary = [
+        ...(width === undefined ? [] : ['Accept']),
+        ...(isPublic ? [] : ['Authorization']),
+      ]
+      if (vary.length > 0) reply.headers.Vary = vary.join(', ')
+      reply.headers['API-Version'] = String(named.version)
       return reply
     }
   },
@@ -294,7 +325,11 @@ const uploadRoute = (entities: Entities): ExtraRoute => {
       )
       if (open.length === 0) throw refusal(viewer, 'send files')
       const max = Math.max(...open.map(({ file }) => file.max))
-      const taken = { accept: open.flatMap(({ file }) => file.accept), max }
+      const pictures = open.filter(({ file }) => takesPictures(file))
+      const exif = pictures.every(({ file }) => file.exif === 'kept')
+        ? ('kept' as const)
+        : undefined
+      const taken = { accept: open.flatMap(({ file }) => file.accept), max, exif }
       const writing = { model, dialect, viewer, now: mount.core.now() }
       const { id, file, done } = await receiveUpload(mount, writing, c, taken)
       const { digest: _, ...shown } = file

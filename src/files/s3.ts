@@ -6,11 +6,13 @@
 import { openAsBlob } from 'node:fs'
 import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AwsClient } from 'aws4fetch'
 import { ApiError } from '#errors.ts'
+import { folderStore } from '#files/folder.ts'
 import { type FileStore, isDigest, missing, placeOf, receive } from '#files/store.ts'
+import { ConfigError } from '#settings.ts'
 
 export type S3Settings = {
   readonly bucket: string
@@ -287,4 +289,37 @@ async function* whole(
   } finally {
     reader?.cancel().catch(() => {})
   }
+}
+
+/** Whether a place of files is one of this machine alone, unless its folder is shared. */
+export const isFolder = (place: string): boolean => !place.startsWith('s3://')
+
+/**
+ * The store at `s3://BUCKET/PREFIX?endpoint=URL&region=NAME` or in a folder. The keys of a bucket are in the variables that all tools of
+ * S3 read; throws a ConfigError without them.
+ */
+export const fileStoreAt = (
+  place: string,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): FileStore => {
+  if (isFolder(place)) return folderStore(resolve(place))
+  const { hostname: bucket, pathname, searchParams } = new URL(place)
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = environment
+  if (!accessKeyId || !secretAccessKey)
+    throw new ConfigError(
+      'DUET_FILES names a bucket: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to a key that may read, write, list and delete in it',
+    )
+  const region = searchParams.get('region') ?? environment.AWS_REGION ?? 'us-east-1'
+  const endpoint = searchParams.get('endpoint') ?? `https://s3.${region}.amazonaws.com`
+  if (!/^https?:\/\/[^/?#]+\/?$/.test(endpoint))
+    throw new ConfigError(
+      'the endpoint in DUET_FILES must be the address of a server, such as https://s3.example.org',
+    )
+  const prefix = decodeURIComponent(pathname.replace(/^\//, ''))
+  return s3Store({
+    ...{ bucket, region, accessKeyId, secretAccessKey },
+    prefix: prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`,
+    endpoint: endpoint.replace(/\/$/, ''),
+    sessionToken: environment.AWS_SESSION_TOKEN,
+  })
 }

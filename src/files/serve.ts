@@ -72,7 +72,6 @@ export const serveFile = async (
   const headers: Record<string, string> = {
     ETag: tag,
     'Cache-Control': cache === 'public' ? kept : 'private, no-cache',
-    ...(variant && { Vary: 'Accept' }),
   }
   if (isNotModified(request.headers.get('if-none-match') ?? undefined, tag))
     return new Response(null, { status: 304, headers })

@@ -9,7 +9,8 @@ import { buffer } from 'node:stream/consumers'
 import { after, test } from 'node:test'
 import sharp from 'sharp'
 import { folderStore } from '#files/folder.ts'
-import { cleaned, type PictureSize, sized } from '#files/sizes.ts'
+import type { Pixels } from '#files/picture.ts'
+import { cleaned, sized } from '#files/sizes.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'duet-sizes-'))
 const store = folderStore(root)
@@ -29,7 +30,7 @@ const byPhone = (type: 'jpeg' | 'png' | 'webp' | 'avif') =>
     .toBuffer()
 
 const put = async (bytes: Uint8Array, type: string) => {
-  let size: PictureSize | undefined
+  let size: Pixels | undefined
   const through = cleaned(type, found => {
     size = found
   })

@@ -7,8 +7,12 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import type { FormatEnum, Sharp, SharpOptions } from 'sharp'
 import { ApiError } from '#errors.ts'
+import type { Pixels } from '#files/picture.ts'
 import type { FileStore } from '#files/store.ts'
 import { preferred, rangesOf } from '#http/accept.ts'
+import type { Entity } from '#model/entity.ts'
+import { fileFields } from '#model/stored-file.ts'
+import { ConfigError } from '#settings.ts'
 
 type Open = (input: string | Uint8Array, options: SharpOptions) => Sharp
 
@@ -28,11 +32,8 @@ const opener = (): Promise<Open | undefined> => {
   return loading
 }
 
-/** Whether pictures can be made smaller and cleaned. */
-export const hasSharp = async (): Promise<boolean> => (await opener()) !== undefined
-
 /** How to get what is missing. */
-export const sharpRemedy = 'npm install sharp'
+const sharpRemedy = 'npm install sharp'
 
 /** The types of pictures that are read, each with the name of its format. */
 const formats: Readonly<Record<string, string>> = {
@@ -41,6 +42,19 @@ const formats: Readonly<Record<string, string>> = {
   'image/webp': 'webp',
   'image/gif': 'gif',
   'image/avif': 'avif',
+}
+
+/** Whether a field takes pictures that can be read. */
+export const takesPictures = ({ accept }: { readonly accept: readonly string[] }): boolean =>
+  accept.some(type => type === 'image/*' || formats[type] !== undefined)
+
+/** Throws where a field takes pictures out of which their place is to be taken, and nothing can do that. */
+export const checkPictures = async (entities: Readonly<Record<string, Entity>>): Promise<void> => {
+  const found = fileFields(entities).find(({ file }) => file.exif !== 'kept' && takesPictures(file))
+  if (found && !(await opener()))
+    throw new ConfigError(
+      `${found.entityName}.${found.key} takes pictures, out of which sharp takes their place and camera, and sharp is not installed: ${sharpRemedy}, or say exif: 'kept' in the field`,
+    )
 }
 
 /** Whether what a camera writes into pictures of this type is found and taken out. */
@@ -78,15 +92,13 @@ const written = (picture: Sharp, type: string, quality: number): Sharp => {
     .toFormat(format as keyof FormatEnum, { quality, ...(format === 'avif' && { effort: 2 }) })
 }
 
-export type PictureSize = { readonly width: number; readonly height: number }
-
 /**
  * A step for `Limit.through` that takes what a camera or a program wrote into a picture out of it, its place too, and turns it as
  * they said it is to be shown. `onSize` gets its width and height. Throws `VALIDATION_ERROR` for what is no whole picture, or has
  * more than 50 million pixels.
  */
 export const cleaned =
-  (type: string, onSize: (size: PictureSize) => void) =>
+  (type: string, onSize: (size: Pixels) => void) =>
   (path: string): Promise<boolean> =>
     inLane(async () => {
       const open = await opener()

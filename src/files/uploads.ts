@@ -4,7 +4,9 @@ import { Readable } from 'node:stream'
 import { Busboy } from '@fastify/busboy'
 import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
+import { beingRemoved, isBeingRemoved, noteArrival, onceRemoved } from '#files/garbage.ts'
 import { pictureHead, pictureSize } from '#files/picture.ts'
+import { cleaned, isCleaned } from '#files/sizes.ts'
 import { headBytes, safeName, typeOf } from '#files/type.ts'
 import { bodyStream, bodyType } from '#http/body.ts'
 import { type Http, header } from '#http/request.ts'
@@ -24,6 +26,8 @@ type Incoming = {
 
 /** What is taken: the types and the most bytes; and the field that says so, if it is one. */
 type TakenFiles = {
+  /** Whether a picture keeps what a camera wrote into it. */
+  readonly exif: 'kept' | undefined
   readonly accept: readonly string[]
   readonly max: number
   readonly field?: string
@@ -130,14 +134,15 @@ const keep = ({ core, writing, sender, taken }: Receiving, id: string, file: Sto
   const { fits, refused } = waiting(sender, taken)
   const steps: readonly GuardedStep[] = [
     {
-      sql: sql`insert into files (digest, bytes, stored_at)
-        select ${text(digest)}, ${whole(bytes)}, ${whole(now)} where ${hasRoom}
-        on conflict (digest) do update set stored_at = excluded.stored_at returning digest`,
-      refused: () =>
-        new ApiError(
-          'STORAGE_FULL',
-          `There is no room for this file: all files together may have ${inBytes(most)}; try a smaller one, or tell the operator`,
-        ),
+      sql: noteArrival(dialect, file, now, hasRoom),
+      explain: sql`select 1 where ${isBeingRemoved(digest)}`,
+      refused: ([isRemoved]) =>
+        isRemoved
+          ? beingRemoved()
+          : new ApiError(
+              'STORAGE_FULL',
+              `There is no room for this file: all files together may have ${inBytes(most)}; try a smaller one, or tell the operator`,
+            ),
     },
     {
       sql: sql`insert into uploads (id, owner, sender, digest, type, stored, bytes, created_at)
@@ -174,12 +179,20 @@ const receiveFile = async (
     const shown = name ? safeName(name) : nameFor(field ?? 'file', type)
     const id = `up_${randomBytes(16).toString('base64url')}`
     let kept: Omit<Upload, 'id'> | undefined
+    let size = pictureSize(type, head)
+    const through =
+      taken.exif !== 'kept' &&
+      isCleaned(type) &&
+      cleaned(type, found => {
+        size = found
+      })
     await core.files.store.put(all, {
       bytes: max,
       signal: new AbortController().signal,
+      ...(through && { through }),
       arriving: async (digest, bytes) => {
-        const file = { digest, name: shown, type, bytes, ...pictureSize(type, head) }
-        kept = { file, done: await keep(receiving, id, file) }
+        const file = { digest, name: shown, type, bytes, ...size }
+        kept = { file, done: await onceRemoved(() => keep(receiving, id, file)) }
       },
     })
     if (!kept) throw new Error('the store of files told of no bytes')

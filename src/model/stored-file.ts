@@ -54,6 +54,9 @@ export const isStoredFile = (value: unknown): value is string =>
 /** Where the text has the part of the digest that the address has, as SQL counts. */
 export const versionAt = { from: start.length + 1, length: versionLength } as const
 
+/** Where the text has the digest, as SQL counts. */
+export const digestAt = { from: start.length + 1, length: 64 } as const
+
 /** The JSON of a file for callers, given the id of its row. */
 export const fileJson = (stored: string, id: unknown, form: FileForm): string => {
   const version = form.isSigned

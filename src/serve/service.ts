@@ -6,6 +6,8 @@ import { withOpened } from '#base/with-opened.ts'
 import { type Config, version } from '#config.ts'
 import type { Content } from '#content.ts'
 import type { Engine, ServingThread, Store } from '#engines/shared/store.ts'
+import { startCollecting } from '#files/garbage.ts'
+import { checkPictures } from '#files/sizes.ts'
 import { createMail, type Delivery } from '#mail/mail.ts'
 import type { Model } from '#model/model.ts'
 import type { Version, Versions } from '#model/version.ts'
@@ -17,7 +19,7 @@ import { logging } from '#serve/log.ts'
 import { metricsOf } from '#serve/metrics.ts'
 import type { ServedPeople } from '#serve/people.ts'
 import type { Program } from '#serve/prepare.ts'
-import { modelFor, storeOf } from '#serve/store.ts'
+import { filesOf, modelFor, storeOf } from '#serve/store.ts'
 import { endSettings } from '#settings.ts'
 import { queryWith } from '#sql/engine.ts'
 import { type DeprecationDays, shortNotice } from '#versions/deprecation.ts'
@@ -223,12 +225,23 @@ export const openService = async (
   const endPurging = own
     ? () => {}
     : startPurging({ ...ofStore, ...(people && { also: people.sweep }) })
+  const files = own ? undefined : filesOf(config, model)
+  await checkPictures(entities)
+  const endCollecting =
+    files &&
+    startCollecting({ ...ofStore, reader: engine, entities, store: files.store }, error =>
+      observe({
+        kind: 'notice',
+        message: `files that no row names were not collected: ${(error as Error).message}`,
+      }),
+    )
   return {
     ...{ thread: own, model, limits, state, store, log, metrics, observe, reportFatal },
     ...{ engine, services, outbox, deprecation, announced, endPurging, people },
     /** Ends what it has, after what serves on it. */
     close: async () => {
       endPurging()
+      endCollecting?.()
       await people?.close()
       await outbox.close(lastEffects)
       await engine.close()

@@ -1,6 +1,6 @@
 /** The store of a configuration: opened for commands and for the service, and checked that it takes what the model has. */
 
-import { basename, dirname, join as pathOf, relative, resolve } from 'node:path'
+import { basename, dirname, join as pathOf, relative } from 'node:path'
 import { withOpened } from '#base/with-opened.ts'
 import { type Config, loadConfig } from '#config.ts'
 import { type Content, type ContentStore, modelOf, type OpenStore } from '#content.ts'
@@ -9,7 +9,7 @@ import { differencesIn } from '#engines/shared/differences.ts'
 import { contentMigrations, type HistorySource, historyOf } from '#engines/shared/migrations.ts'
 import { NewerStoreError, type Store } from '#engines/shared/store.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
-import { folderStore } from '#files/folder.ts'
+import { fileStoreAt } from '#files/s3.ts'
 import { backtrackingIn } from '#model/backtracking.ts'
 import type { Field } from '#model/field.ts'
 import { columnName, type Entities, type Model } from '#model/model.ts'
@@ -97,7 +97,7 @@ export const filesOf = (
 ) => {
   if (fileFields(entities).length === 0) return undefined
   const usual = store.kind === 'sqlite' ? pathOf(dirname(store.file), 'files') : './data/files'
-  return { store: folderStore(resolve(values.DUET_FILES ?? usual)), most: values.DUET_FILES_MAX }
+  return { store: fileStoreAt(values.DUET_FILES ?? usual), most: values.DUET_FILES_MAX }
 }
 
 /** Takes a store as DUET_STORE_WAIT says, and tells on standard error what it waits for; gives the function that releases it. */

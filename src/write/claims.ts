@@ -55,20 +55,28 @@ export const claims = (
         sql`owner = ${ownerOf(viewer)}`,
         sql`created_at > ${now - uploadTime}`,
       ])
+      const found: Pick<GuardedStep, 'explain' | 'refused'> = {
+        explain: sql`select type, bytes from uploads where ${mine}`,
+        refused: ([upload]) => {
+          const [type, bytes] = upload ?? []
+          let message =
+            'is no upload of yours that waits: each is used once, within 24 hours; send the file to POST /api/files again'
+          if (upload)
+            message = accepts(accept, String(type))
+              ? `must be at most ${inBytes(max)}, and is ${inBytes(Number(bytes))}`
+              : `must be ${accept.join(' or ')}, and is ${type}`
+          return invalid([{ field: key, message }])
+        },
+      }
       return [
         {
+          // From now on a row names its bytes, and the collector of garbage leaves them.
+          sql: sql`update files set collect_at = null where digest in (select digest from uploads where ${mine}) returning digest`,
+          ...found,
+        },
+        {
           sql: sql`delete from uploads where ${mine} and bytes <= ${max} and ${isAccepted(accept)} returning id`,
-          explain: sql`select type, bytes from uploads where ${mine}`,
-          refused: ([found]) => {
-            const [type, bytes] = found ?? []
-            let message =
-              'is no upload of yours that waits: each is used once, within 24 hours; send the file to POST /api/files again'
-            if (found)
-              message = accepts(accept, String(type))
-                ? `must be at most ${inBytes(max)}, and is ${inBytes(Number(bytes))}`
-                : `must be ${accept.join(' or ')}, and is ${type}`
-            return invalid([{ field: key, message }])
-          },
+          ...found,
         },
       ]
     }

@@ -43,7 +43,8 @@ const album = entity({
   fields: {
     id: id(),
     title: text({ max: 80 }),
-    cover: file({ accept: picture, max: '1 kB', nullable: true }),
+    banner: file({ accept: picture, max: '100 kB', sizes: [16, 32], nullable: true }),
+    cover: file({ accept: picture, max: '1 kB', nullable: true, exif: 'kept' }),
     memberId: reference('member', { initial: 'viewer', settableBy: withRole(roles, 'admin') }),
     revision: revision(),
   },
@@ -63,7 +64,7 @@ const photo = entity({
   description: 'A picture of an album.',
   fields: {
     id: id(),
-    image: file({ accept: ['image/*'], max: '1 kB' }),
+    image: file({ accept: ['image/*'], max: '1 kB', exif: 'kept' }),
     albumId: reference('album', { onDelete: 'cascade' }),
     revision: revision(),
   },

@@ -1,9 +1,10 @@
--- The bytes that the store of files has, by their SHA-256, with when they were last taken on; and uploads that wait for their row.
+-- The bytes that the store of files has, by their SHA-256; and uploads that wait for their row.
 
 create table files (
   digest text collate "C" primary key,
   bytes bigint not null,
-  stored_at bigint not null
+  -- Null while a row names them; else from when on they may be collected, or, negative, since when they are being removed.
+  collect_at bigint
 );
 
 create table uploads (

@@ -1,0 +1,175 @@
+/**
+ * Bytes that no row names any more. Each has a row of `files`: its `collect_at` is null while a row names it, else the time from which
+ * it may be collected, or, while it is being removed, the time since when, negative. Who sends the same bytes and who removes them
+ * change this one row first, so one of them waits for the other.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ApiError } from '#errors.ts'
+import type { FileStore } from '#files/store.ts'
+import type { Entity } from '#model/entity.ts'
+import { columnName } from '#model/model.ts'
+import { digestAt, fileFields } from '#model/stored-file.ts'
+import type { Dialect } from '#sql/dialect.ts'
+import { queryOf, type Reader } from '#sql/engine.ts'
+import { comma, join, name, number, type Sql, sql } from '#sql/sql.ts'
+import { uploadTime } from '#write/claims.ts'
+import { type Writer, writePieces } from '#write/job.ts'
+
+const hour = 3_600_000
+
+/**
+ * How long bytes stay that no row has named yet, and those that none names any more, so that a restored backup finds its files. The hour
+ * is for writes that took an upload on in its last moment, by whichever clock.
+ */
+const unnamedTime = { never: uploadTime + hour, once: 30 * 24 * hour } as const
+
+/** How long after its beginning the removal of one file by a process counts as given up, since that process is gone. */
+const givenUp = hour
+
+/** The statement that notes bytes which are about to come, where they may; none is noted while the same bytes are being removed. */
+export const noteArrival = (
+  { typed }: Pick<Dialect, 'typed'>,
+  { digest, bytes }: { readonly digest: string; readonly bytes: number },
+  now: number,
+  where: Sql = sql`true`,
+): Sql => sql`insert into files (digest, bytes, collect_at)
+  select ${typed(digest, 'text')}, ${typed(bytes, 'int')}, ${typed(now + unnamedTime.never, 'int')} where ${where}
+  on conflict (digest) do update set collect_at = case when files.collect_at < excluded.collect_at
+    then excluded.collect_at else files.collect_at end
+  where files.collect_at is null or files.collect_at >= 0 returning digest`
+
+/** Whether the bytes of a digest are being removed, as a condition. */
+export const isBeingRemoved = (digest: string): Sql =>
+  sql`exists (select 1 from files where digest = ${digest} and collect_at < 0)`
+
+/** What is told where bytes are sent that are just being removed. */
+export const beingRemoved = (): ApiError => new ApiError('UNAVAILABLE', removing, { retryAfter: 1 })
+
+const removing = 'The same file is just being removed here; send it again'
+const patience = { tries: 100, pause: 50 } as const
+
+/** The result of work that notes an arrival, which is tried again while the same bytes are being removed. */
+export const onceRemoved = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+  for (let left: number = patience.tries; ; left--)
+    try {
+      return await work()
+    } catch (error) {
+      if ((error as Error).message !== removing || left === 0) throw error
+      await sleep(patience.pause)
+    }
+}
+
+export type Collecting = {
+  readonly reader: Pick<Reader, 'query'>
+  readonly writer: Writer
+  readonly dialect: Dialect
+  readonly entities: Readonly<Record<string, Entity>>
+  readonly store: FileStore
+  readonly now: () => number
+}
+
+/** The digests that rows name. */
+export const namedDigests = (entities: Collecting['entities']): Sql => {
+  const each = fileFields(entities).map(({ entity: { table }, key }) => {
+    const column = name(columnName(key))
+    return sql`select substr(${column}, ${number(digestAt.from)}, ${number(digestAt.length)}) as digest from ${name(table)} where ${column} is not null`
+  })
+  return join(each, sql` union `)
+}
+
+/** Takes bytes away, with their row: not where somebody sends them again, or another process is about it. */
+const remove = async (collecting: Collecting, digest: string): Promise<boolean> => {
+  const { store, now } = collecting
+  const begun = -now()
+  const [taken] = await writePieces(
+    collecting,
+    sql`update files set collect_at = ${begun} where digest = ${digest}
+      and ((collect_at >= 0 and collect_at <= ${now()}) or (collect_at < 0 and collect_at >= ${begun + givenUp}))
+      returning digest`,
+  )
+  if (!taken?.length) return false
+  await store.remove(digest)
+  const done = sql`delete from files where digest = ${digest} and collect_at = ${begun} returning digest`
+  await writePieces(collecting, done)
+  return true
+}
+
+const batch = 500
+
+/** Removes what no row named for long enough, and what is in the store alone; gives how many files these were. */
+export const collectGarbage = async (
+  collecting: Collecting,
+  looksThrough = true,
+): Promise<number> => {
+  const { reader, dialect, entities, store, now } = collecting
+  const old = now() - unnamedTime.never
+  await writePieces(
+    collecting,
+    sql`delete from uploads where created_at <= ${now() - uploadTime} returning id`,
+  )
+  let removed = 0
+  const states = sql`select f.digest, f.collect_at, n.digest from files as f
+    left join (${namedDigests(entities)}) as n on n.digest = f.digest
+    where (n.digest is null and (f.collect_at is null or f.collect_at <= ${now()}))
+      or (n.digest is not null and f.collect_at is not null)`
+  for (const [digest, at, named] of await reader.query(queryOf(states, dialect))) {
+    if (named === null && at !== null) {
+      if (await remove(collecting, String(digest))) removed++
+      continue
+    }
+    const next = named === null ? sql`${now() + unnamedTime.once}` : sql`null`
+    const was = at === null ? sql`collect_at is null` : sql`collect_at = ${Number(at)}`
+    await writePieces(
+      collecting,
+      sql`update files set collect_at = ${next} where digest = ${String(digest)} and ${was} returning digest`,
+    )
+  }
+  await store.sweep(new Date(old))
+  if (!looksThrough) return removed
+  const alone = async (found: readonly { readonly digest: string; readonly bytes: number }[]) => {
+    const digests = join(
+      found.map(({ digest }) => sql`${digest}`),
+      comma,
+    )
+    const known = await reader.query(
+      queryOf(sql`select digest from files where digest in (${digests})`, dialect),
+    )
+    const there = new Set(known.map(([digest]) => digest))
+    for (const { digest, bytes } of found)
+      if (!there.has(digest)) {
+        // Without a row nobody waits for them; a row that is due at once makes whoever sends them do so.
+        const due = sql`insert into files (digest, bytes, collect_at) values (${digest}, ${bytes}, 0) on conflict do nothing returning digest`
+        const [made] = await writePieces(collecting, due)
+        if (made?.length && (await remove(collecting, digest))) removed++
+      }
+  }
+  let found: { readonly digest: string; readonly bytes: number }[] = []
+  for await (const { digest, bytes, changed } of store.list()) {
+    if (changed.getTime() > old) continue
+    found.push({ digest, bytes })
+    if (found.length >= batch) {
+      await alone(found)
+      found = []
+    }
+  }
+  if (found.length > 0) await alone(found)
+  return removed
+}
+
+const roundsOfADay = 24
+
+/** Collects garbage each hour from now on, and once a day looks through the store for bytes without a row; gives a function that ends it. */
+export const startCollecting = (
+  collecting: Collecting,
+  onFailed: (error: unknown) => void,
+): (() => void) => {
+  const ended = new AbortController()
+  const rounds = async () => {
+    for (let round = 0; !ended.signal.aborted; round++) {
+      await collectGarbage(collecting, round % roundsOfADay === 1).catch(onFailed)
+      await sleep(hour, undefined, { ref: false, signal: ended.signal }).catch(() => {})
+    }
+  }
+  void rounds()
+  return () => ended.abort()
+}

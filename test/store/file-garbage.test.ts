@@ -1,0 +1,223 @@
+/** Files that no row names are collected in time, and none that a row names; sizes and cleaned pictures of a whole service. */
+import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { after, before, suite, test } from 'node:test'
+import sharp from 'sharp'
+import { collectGarbage } from '#files/garbage.ts'
+import { gallery, galleryRows, pdf, png } from '../support/gallery.ts'
+import { createWorld, type World } from '../world.ts'
+
+const day = 86_400_000
+const paper = { 'Content-Type': 'application/pdf' }
+
+suite('garbage of files', () => {
+  let world: World
+  before(async () => {
+    world = await createWorld({ content: gallery, rows: galleryRows })
+  })
+  after(() => world.close())
+
+  /** Makes all that is remembered of files older. */
+  const pass = async (time: number) => {
+    await world.change('update files set collect_at = collect_at - ?1', time)
+    await world.change('update uploads set created_at = created_at - ?1', time)
+  }
+  const store = () => {
+    assert.ok(world.core.files)
+    return world.core.files.store
+  }
+  const collect = (looksThrough = false, ahead = 0) =>
+    collectGarbage(
+      {
+        reader: world.engine,
+        writer: world.engine,
+        dialect: world.engine.dialect,
+        entities: world.core.model.entities,
+        store: store(),
+        now: () => Date.now() + ahead,
+      },
+      looksThrough,
+    )
+  const put = async (text: string, id = 1) => {
+    const raw = pdf(text)
+    const { status, text: told } = await world.ask(`PUT /api/applications/${id}/cv`, {
+      as: 2,
+      raw,
+      headers: paper,
+    })
+    assert.equal(status, 200, told)
+    return hash('sha256', raw)
+  }
+  const upload = async (text: string) => {
+    const raw = pdf(text)
+    const { status, json } = await world.ask('POST /api/files', { as: 2, raw, headers: paper })
+    assert.equal(status, 201)
+    return { id: String(json.id), digest: hash('sha256', raw) }
+  }
+
+  test('an upload that no row takes on goes after 24 hours, one that a row has stays', async () => {
+    const [lost, taken] = [await upload('lost'), await upload('taken')]
+    const body = { cv: taken.id }
+    assert.equal((await world.ask('PATCH /api/applications/1', { as: 2, body })).status, 200)
+    await pass(day - 60_000)
+    assert.equal(await collect(), 0)
+    assert.equal(await store().has(lost.digest), true)
+    await pass(3_720_000)
+    assert.equal(await collect(), 1)
+    assert.deepEqual(
+      [await store().has(lost.digest), await store().has(taken.digest)],
+      [false, true],
+    )
+    const late = await world.ask('PATCH /api/applications/1', { as: 2, body: { cv: lost.id } })
+    assert.equal(late.status, 422)
+  })
+
+  test('a file that was replaced stays 30 days, and for good if a row takes it on again meanwhile', async () => {
+    const [first, again] = [await put('first'), await put('again')]
+    await put('present')
+    await collect()
+    await pass(30 * day - 60_000)
+    assert.equal(await collect(), 0)
+    assert.equal(await put('again'), again)
+    await pass(120_000)
+    assert.equal(await collect(), 2)
+    await pass(40 * day)
+    assert.equal(await collect(), 0)
+    assert.deepEqual([await store().has(first), await store().has(again)], [false, true])
+  })
+
+  test('a deleted row leaves its file for 30 days', async () => {
+    const made = await world.ask('POST /api/applications', { as: 2, body: { letter: 'Dear' } })
+    const digest = await put('of a deleted row', made.json.id)
+    const gone = await world.ask(`DELETE /api/applications/${made.json.id}`, { as: 2 })
+    assert.equal(gone.status, 204)
+    await collect()
+    assert.equal(await store().has(digest), true)
+    await pass(30 * day + 1000)
+    await collect()
+    assert.equal(await store().has(digest), false)
+  })
+
+  test('bytes without a row, as a killed transfer leaves them, go after 24 hours', async () => {
+    const stored = await store().put(Readable.from([Buffer.from('nobody knows')]), {
+      bytes: 100,
+      signal: new AbortController().signal,
+    })
+    await collect(true)
+    assert.equal(await store().has(stored.digest), true)
+    await collect(true, day + 3_660_000)
+    assert.equal(await store().has(stored.digest), false)
+    assert.deepEqual(
+      await world.rows('select digest from files where digest = ?1', stored.digest),
+      [],
+    )
+  })
+
+  test('a removal that a killed process left is finished an hour later', async () => {
+    const { digest } = await upload('half removed')
+    await world.change('update files set collect_at = ?1 where digest = ?2', -Date.now(), digest)
+    await world.change('delete from uploads')
+    await collect()
+    assert.equal(await store().has(digest), true)
+    await world.change(
+      'update files set collect_at = ?1 where digest = ?2',
+      -Date.now() + 3_600_001,
+      digest,
+    )
+    await collect()
+    assert.equal(await store().has(digest), false)
+  })
+
+  test('who sends bytes that are being removed waits until they are gone, and has them then', async () => {
+    const digest = await put('comes back')
+    await world.change('update files set collect_at = ?1 where digest = ?2', -Date.now(), digest)
+    const sent = put('comes back')
+    await store().remove(digest)
+    await world.change('delete from files where digest = ?1', digest)
+    assert.equal(await sent, digest)
+    assert.equal(await store().has(digest), true)
+  })
+
+  const rounds = Number(process.env.DUET_TEST_ROUNDS ?? 25)
+  test('the same bytes sent and collected at once are there whenever a row names them', async () => {
+    for (let round = 0; round < rounds; round++) {
+      const text = `again and again ${round % 3}`
+      await put(text)
+      await put(`another ${round}`)
+      await collect()
+      // Due in this very moment.
+      await pass(30 * day + 1)
+      const [, digest] = await Promise.all([collect(), put(text), collect()])
+      assert.equal(await store().has(digest), true, `round ${round}`)
+    }
+  })
+})
+
+suite('pictures of rows', () => {
+  let world: World
+  before(async () => {
+    world = await createWorld({ content: gallery, rows: galleryRows })
+  })
+  after(() => world.close())
+
+  const banner = (raw: Uint8Array<ArrayBuffer>, headers = { 'Content-Type': 'image/jpeg' }) =>
+    world.ask('PUT /api/albums/1/banner', { as: 2, raw, headers })
+  const photo = async () =>
+    new Uint8Array(
+      await sharp({ create: { width: 80, height: 40, channels: 3, background: '#a22' } })
+        .withExif({ IFD0: { Make: 'Camera' } })
+        .withMetadata({ orientation: 6 })
+        .jpeg()
+        .toBuffer(),
+    )
+  const get = async (path: string, headers: Record<string, string> = {}) => {
+    const answer = await world.app.request(path, { headers })
+    return { answer, bytes: Buffer.from(await answer.arrayBuffer()) }
+  }
+
+  test('a picture is kept without what a camera wrote, turned, and given in declared widths', async () => {
+    const { json, status, text } = await banner(await photo())
+    assert.equal(status, 200, text)
+    assert.deepEqual([json.width, json.height], [40, 80])
+    const whole = await get(json.url)
+    const { exif, width, height } = await sharp(whole.bytes).metadata()
+    assert.deepEqual([exif, width, height, whole.bytes.length], [undefined, 40, 80, json.bytes])
+    const small = await get(`${json.url}&w=16`, { Accept: 'image/webp,*/*' })
+    assert.equal(small.answer.headers.get('content-type'), 'image/webp')
+    assert.match(String(small.answer.headers.get('vary')), /\bAccept\b/)
+    assert.match(String(small.answer.headers.get('cache-control')), /immutable/)
+    const made = await sharp(small.bytes).metadata()
+    assert.deepEqual([made.width, made.height, made.format], [16, 32, 'webp'])
+    const tag = String(small.answer.headers.get('etag'))
+    assert.notEqual(tag, whole.answer.headers.get('etag'))
+    const known = await get(`${json.url}&w=16`, { Accept: 'image/webp', 'If-None-Match': tag })
+    assert.equal(known.answer.status, 304)
+    const plain = await get(`/api/albums/1/banner?w=32`)
+    assert.equal(plain.answer.headers.get('content-type'), 'image/jpeg')
+  })
+
+  test('another width than those declared is refused with them', async () => {
+    for (const [path, message] of [
+      ['/api/albums/1/banner?w=9', 'w must be 16 or 32'],
+      ['/api/albums/1/banner?w=', 'w must be 16 or 32'],
+      ['/api/albums/1/cover?w=16', 'w is no parameter here, as the file has no sizes'],
+    ] as const) {
+      if (path.includes('cover')) {
+        const headers = { 'Content-Type': 'image/png' }
+        await world.ask('PUT /api/albums/1/cover', { as: 2, raw: png(1, 1), headers })
+      } else await banner(await photo())
+      const { answer, bytes } = await get(path)
+      assert.deepEqual([answer.status, JSON.parse(String(bytes)).detail], [422, message])
+    }
+  })
+
+  test('a picture that is torn is refused, and the one before stays', async () => {
+    const before = await banner(await photo())
+    const whole = await photo()
+    const torn = await banner(whole.subarray(0, whole.length - 40))
+    assert.equal(torn.status, 422, torn.text)
+    assert.match(torn.json.detail, /^The picture cannot be read: /)
+    assert.equal((await world.ask('GET /api/albums/1')).json.banner.url, before.json.url)
+  })
+})
