@@ -4,6 +4,7 @@ import { join, parse, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { duration } from '#base/dates.ts'
 import { readArgs, UsageError, wholeOption } from '#cli/arguments.ts'
+import { copyFiles, copyIn, filesOfSettings } from '#cli/files.ts'
 import { endingSignals, explain, goOnWithout, nowHandled, progress } from '#cli/terminal.ts'
 import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
@@ -14,8 +15,8 @@ import { fileOf } from '#serve/store.ts'
 
 const dump = 'pg_dump --format=custom --file=FILE URL'
 
-export const help = `Usage: duet backup FILE [--force]
-       duet backup --every 1h --keep 48 --to FOLDER
+export const help = `Usage: duet backup [FILE] [--force] [--files FOLDER]
+       duet backup --every 1h --keep 48 --to FOLDER [--files FOLDER]
 
 Copies the whole store to FILE as it is at one moment; the server may run meanwhile.
 The copy is checked and on the disk before it gets its name, so FILE is there whole
@@ -27,11 +28,20 @@ With --every it goes on until SIGTERM: a backup each interval (1s to 168h, writt
 or 1h) in FOLDER, named by its time in UTC and its store, of which it keeps the newest. One
 that fails is told on standard error, and the next comes at its time. A restart makes none
 too early.
+
+With --files the bytes of files of rows are copied into that FOLDER too, those that it lacks;
+without FILE nothing else is. What is there stays, so that every backup finds its files.
 For a store in PostgreSQL use its own tools: ${dump}`
 
 const string = { type: 'string' } as const
-const options = { force: { type: 'boolean' }, every: string, keep: string, to: string } as const
-type BackupValues = { readonly [Name in 'every' | 'keep' | 'to']?: string | undefined }
+const options = {
+  force: { type: 'boolean' },
+  every: string,
+  keep: string,
+  to: string,
+  files: string,
+} as const
+type BackupValues = { readonly [Name in 'every' | 'keep' | 'to' | 'files']?: string | undefined }
 
 const limits = { shortest: 1000, longest: 168 * 3_600_000, mostBackups: 100_000 }
 
@@ -60,6 +70,8 @@ export type Series = {
   /** How many are kept. */
   readonly keep: number
   readonly now: () => number
+  /** Copies the files of rows, and says so. */
+  readonly copyFiles?: (signal: AbortSignal) => Promise<string>
   /** Gets a line for each backup that was made. */
   readonly onMade: (line: string) => void
   /** Gets a line for each that failed. */
@@ -92,6 +104,8 @@ const backUpOnce = async (series: Series, signal: AbortSignal): Promise<void> =>
   const options = { force: false, onPages: () => {}, signal }
   const size = await backUp(store, join(folder, made), options)
   onMade(`backed up to ${join(folder, made)}, ${size.toLocaleString('en')} bytes`)
+  // After the store: what its rows name stays for 30 days, whoever changes them meanwhile.
+  if (series.copyFiles) onMade(await series.copyFiles(signal))
   const others = names.in(folder).filter(name => name !== made)
   for (const name of others.slice(0, Math.max(0, others.length - keep + 1))) {
     rmSync(sumFileOf(join(folder, name)), { force: true })
@@ -132,6 +146,12 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
     throw new UsageError(
       '--every, --keep and --to name the backups by themselves: leave out the rest',
     )
+  const { files } = values
+  const copyAll =
+    files === undefined
+      ? undefined
+      : (signal?: AbortSignal) => copyFiles(filesOfSettings(content), copyIn(files), signal)
+  if (copyAll && !isSeries && file === '') return void process.stdout.write(`${await copyAll()}\n`)
   if (!isSeries && file === '') throw new UsageError('FILE is missing: duet backup FILE')
   const series = isSeries ? seriesOf(values) : undefined
   const config = loadConfig(process.env, content.settings)
@@ -147,6 +167,7 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
         ...series,
         store,
         now: Date.now,
+        ...(copyAll && { copyFiles: copyAll }),
         onMade: line => process.stdout.write(`${line}\n`),
         onFailed: line => process.stderr.write(`duet: ${line}\n`),
       },
@@ -163,4 +184,5 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
     },
   })
   process.stdout.write(`backed up to ${file}, ${size.toLocaleString('en')} bytes\n`)
+  if (copyAll) process.stdout.write(`${await copyAll()}\n`)
 }

@@ -6,8 +6,9 @@ import { createHash } from 'node:crypto'
 import { isPostgres, parameterFault } from '#base/database-url.ts'
 import { withOpened } from '#base/with-opened.ts'
 import { readArgs, UsageError } from '#cli/arguments.ts'
+import { copyFiles } from '#cli/files.ts'
 import { aligned, progress } from '#cli/terminal.ts'
-import { loadConfig } from '#config.ts'
+import { type Config, loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
 import { UnreachableError } from '#engines/postgres/errors.ts'
 import type { MoveTarget } from '#engines/postgres/moving.ts'
@@ -21,22 +22,24 @@ import {
 } from '#engines/shared/moving.ts'
 import { StoreInUseError } from '#engines/sqlite/file.ts'
 import { highestIds, machineryOf } from '#engines/sqlite/store.ts'
+import { fileStoreAt } from '#files/s3.ts'
 import type { Entity } from '#model/entity.ts'
 import { longest } from '#model/field.ts'
 import { columnName, type Entities } from '#model/model.ts'
 import { dependenciesFirst, selfReferences } from '#model/references.ts'
-import { fileOf, storeOf } from '#serve/store.ts'
+import { fileOf, filesOf, modelFor, storeOf } from '#serve/store.ts'
 import { ConstraintError, type Rows, type Session } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
-export const help = `Usage: duet move --to postgres://USER:PASSWORD@HOST/DATABASE [--restart]
+export const help = `Usage: duet move --to postgres://USER:PASSWORD@HOST/DATABASE [--files PLACE] [--restart]
 
 Moves the SQLite store of DUET_DATABASE_URL into a PostgreSQL database that has no content:
 all rows with their ids, times and revisions, the stored responses of Idempotency-Keys, and the
 keys of cursors and mail, so that what callers hold stays good. Stop the server first. The
 store stays as it is. In the end both sides are compared, row for row.
 A move that was cut off resumes when it is run again; until it has finished,
-nothing else works on the database. --restart deletes what it had copied, and starts over.`
+nothing else works on the database. The bytes of files stay where they are; --files copies them to
+a folder or s3://BUCKET/PREFIX?endpoint=URL, as DUET_FILES names it. --restart deletes what it had copied, and starts over.`
 
 /** The remedy if the copy cannot become equal to the source. */
 const remedy =
@@ -184,8 +187,25 @@ const tableText = (compared: readonly ComparedTable[]): string => {
   return `${aligned([['table', 'rows', 'checksum', ''], ...rows], 1).join('\n')}\n`
 }
 
+/** Copies the bytes of files to another place where one is named; gives the place that they are in then, undefined where no entity has a file. */
+const movedFiles = async (
+  config: Config,
+  content: Content,
+  place: string | undefined,
+): Promise<string | undefined> => {
+  const files = filesOf(config, modelFor(config, content))
+  if (!files) return undefined
+  if (place === undefined) return files.place
+  process.stdout.write(`${await copyFiles(files.store, fileStoreAt(place))}\n`)
+  return place
+}
+
 export const run = async (args: readonly string[], content: Content): Promise<void> => {
-  const { values } = readArgs(args, { to: { type: 'string' }, restart: { type: 'boolean' } }, 0)
+  const { values } = readArgs(
+    args,
+    { to: { type: 'string' }, restart: { type: 'boolean' }, files: { type: 'string' } },
+    0,
+  )
   const { to } = values
   if (to === undefined) throw new UsageError('--to is missing: duet move --to postgres://…')
   // It may contain a password, so the message does not quote it.
@@ -250,7 +270,8 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
     release()
   }
   const { label } = await storeOf({ ...config, store: { kind: 'postgres', url: to } }, content)
+  const place = await movedFiles(config, content, values.files)
   process.stdout.write(
-    `moved ${store.label} to ${label}; set DUET_DATABASE_URL to that database, and start the server\n`,
+    `moved ${store.label} to ${label}; set DUET_DATABASE_URL to that database${place === undefined ? '' : `, and DUET_FILES to ${place}`}, and start the server\n`,
   )
 }

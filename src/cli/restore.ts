@@ -4,32 +4,36 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { withOpened } from '#base/with-opened.ts'
 import { readArgs, UsageError } from '#cli/arguments.ts'
+import { copyFiles, copyIn, filesOfSettings, verifyFiles } from '#cli/files.ts'
 import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
 import { historyOf } from '#engines/shared/migrations.ts'
 import { restore, sumFileOf } from '#engines/sqlite/backup.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
 import { columnName } from '#model/model.ts'
-import { ask, fileOf } from '#serve/store.ts'
+import { ask, fileOf, modelFor } from '#serve/store.ts'
 import { name, type Sql, sql } from '#sql/sql.ts'
 
 const tool = 'pg_restore --clean --if-exists --single-transaction --dbname=URL FILE'
 
-export const help = `Usage: duet restore FILE [--force]
-       duet restore --check FILE
+export const help = `Usage: duet restore [FILE] [--force] [--files FOLDER]
+       duet restore --check FILE [--files FOLDER]
 
 Puts the backup FILE in the place of the store that DUET_DATABASE_URL names, after it
 was checked to be whole, undamaged (by FILE.sha256) and of no newer Duet. Stop the server
 first. A store that has content is replaced only with --force; its content is then lost.
 FILE stays as it is.
 
+With --files the bytes of files are put back first, those that the store of DUET_FILES lacks,
+from a FOLDER of duet backup --files; without FILE nothing else is.
+
 --check restores FILE into a temporary folder (TMPDIR names its place), brings it up to date
 there, and shows its content: the rows of each entity and the newest moment. Exit code 1 says
-that it cannot be restored. The present store is not touched.
+that it cannot be restored, or that FOLDER lacks a file of its rows. The present store is not touched.
 For a store in PostgreSQL use its own tools: ${tool}`
 
 /** What a backup has, in lines. Throws with the reason if it cannot be restored. Nothing is left behind. */
-const trialOf = async (source: string, content: Content): Promise<string> => {
+const trialOf = async (source: string, content: Content, files?: string): Promise<string> => {
   const folder = mkdtempSync(join(tmpdir(), 'duet-check-'))
   try {
     const file = join(folder, 'duet.db')
@@ -64,6 +68,16 @@ const trialOf = async (source: string, content: Content): Promise<string> => {
         }
       }
     })
+    if (files !== undefined) {
+      const { settings } = content
+      const model = modelFor(loadConfig(process.env, settings), content)
+      const { count, faults } = await withOpened(store.session('reading'), session =>
+        verifyFiles({ session, dialect: store.dialect, model }, copyIn(files), false),
+      )
+      if (faults.length > 0)
+        throw new Error(`${files} lacks files of rows:\n${faults.slice(0, 20).join('\n')}`)
+      lines.push(`${'files'.padEnd(14)} ${count.toLocaleString('en').padStart(12)}`)
+    }
     const found = newest.plural && `${new Date(newest.time).toISOString()}, in ${newest.plural}`
     return `${[...lines, `newest moment: ${found || 'none, it is empty'}`].join('\n')}\n`
   } finally {
@@ -74,12 +88,17 @@ const trialOf = async (source: string, content: Content): Promise<string> => {
 export const run = async (args: readonly string[], content: Content): Promise<void> => {
   const { values, positionals } = readArgs(
     args,
-    { force: { type: 'boolean' }, check: { type: 'boolean' } },
+    { force: { type: 'boolean' }, check: { type: 'boolean' }, files: { type: 'string' } },
     1,
   )
   const [file = ''] = positionals
-  if (file === '') throw new UsageError('FILE is missing: duet restore FILE')
-  if (values.check) return void process.stdout.write(await trialOf(resolve(file), content))
+  const { check, files } = values
+  if (file === '' && (check || files === undefined))
+    throw new UsageError('FILE is missing: duet restore FILE')
+  if (check) return void process.stdout.write(await trialOf(resolve(file), content, files))
+  if (files !== undefined)
+    process.stdout.write(`${await copyFiles(copyIn(files), filesOfSettings(content))}\n`)
+  if (file === '') return
   const store = fileOf(loadConfig(process.env, content.settings), `put a copy back with ${tool}`)
   const { size } = await restore(resolve(file), store, {
     force: values.force === true,

@@ -27,6 +27,7 @@ const commands: Readonly<Record<string, ListedCommand>> = {
     about: 'put a backup in the place of the store',
     load: () => import('#cli/restore.ts'),
   },
+  files: { about: 'look for the bytes of files', load: () => import('#cli/files.ts') },
   move: { about: 'move a SQLite store into PostgreSQL', load: () => import('#cli/move.ts') },
 }
 

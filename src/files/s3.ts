@@ -291,9 +291,6 @@ async function* whole(
   }
 }
 
-/** Whether a place of files is one of this machine alone, unless its folder is shared. */
-export const isFolder = (place: string): boolean => !place.startsWith('s3://')
-
 /**
  * The store at `s3://BUCKET/PREFIX?endpoint=URL&region=NAME` or in a folder. The keys of a bucket are in the variables that all tools of
  * S3 read; throws a ConfigError without them.
@@ -302,7 +299,7 @@ export const fileStoreAt = (
   place: string,
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): FileStore => {
-  if (isFolder(place)) return folderStore(resolve(place))
+  if (!place.startsWith('s3://')) return folderStore(resolve(place))
   const { hostname: bucket, pathname, searchParams } = new URL(place)
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = environment
   if (!accessKeyId || !secretAccessKey)

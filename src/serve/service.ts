@@ -227,6 +227,11 @@ export const openService = async (
     : startPurging({ ...ofStore, ...(people && { also: people.sweep }) })
   const files = own ? undefined : filesOf(config, model)
   await checkPictures(entities)
+  if (files && config.store.kind === 'postgres' && values.DUET_FILES === undefined)
+    observe({
+      kind: 'notice',
+      message: `files are in ${files.store.label} of this machine: where several machines serve this database, set DUET_FILES to a folder that all share, or to s3://BUCKET/PREFIX?endpoint=URL`,
+    })
   const endCollecting =
     files &&
     startCollecting({ ...ofStore, reader: engine, entities, store: files.store }, error =>

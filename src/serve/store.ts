@@ -97,7 +97,8 @@ export const filesOf = (
 ) => {
   if (fileFields(entities).length === 0) return undefined
   const usual = store.kind === 'sqlite' ? pathOf(dirname(store.file), 'files') : './data/files'
-  return { store: fileStoreAt(values.DUET_FILES ?? usual), most: values.DUET_FILES_MAX }
+  const place = values.DUET_FILES ?? usual
+  return { store: fileStoreAt(place), place, most: values.DUET_FILES_MAX }
 }
 
 /** Takes a store as DUET_STORE_WAIT says, and tells on standard error what it waits for; gives the function that releases it. */

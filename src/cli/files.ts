@@ -1,0 +1,136 @@
+/** `duet files`: whether the bytes of all files of rows are there and are those that were stored; and copies of a store of files. */
+import { createHash } from 'node:crypto'
+import { resolve } from 'node:path'
+import { readArgs, UsageError, unknownWord } from '#cli/arguments.ts'
+import { explain, progress } from '#cli/terminal.ts'
+import { loadConfig } from '#config.ts'
+import type { Content, ContentStore } from '#content.ts'
+import { folderStore } from '#files/folder.ts'
+import type { FileStore } from '#files/store.ts'
+import { columnName } from '#model/model.ts'
+import { fileFields, type StoredFile } from '#model/stored-file.ts'
+import { ask, filesOf, modelFor, withStore } from '#serve/store.ts'
+import { name, sql } from '#sql/sql.ts'
+
+export const help = `Usage: duet files verify [--sizes]
+
+Reads the bytes of every file that a row names, in the store that DUET_FILES names, and compares
+them with their SHA-256; --sizes looks only whether they are there, in their length. Each that is
+missing or damaged is told with its row, and the exit code is 1 then: put it back with
+duet restore --files FOLDER, or send it again. The server may run meanwhile.`
+
+/** The store of files of the settings; throws a UsageError where no entity has a file. */
+export const filesOfSettings = (content: Content): FileStore => {
+  const config = loadConfig(process.env, content.settings)
+  const files = filesOf(config, modelFor(config, content))
+  if (!files) throw new UsageError('no entity of this content has a file')
+  return files.store
+}
+
+/** A folder that is a copy of a store of files. */
+export const copyIn = (folder: string): FileStore => folderStore(resolve(folder))
+
+/** Copies the bytes that the other store does not have, and says in a line what was done; each is compared with its digest. */
+export const copyFiles = async (
+  from: FileStore,
+  to: FileStore,
+  signal = new AbortController().signal,
+): Promise<string> => {
+  let [copied, there, copiedBytes] = [0, 0, 0]
+  for await (const { digest, bytes } of from.list()) {
+    signal.throwIfAborted()
+    if ((await to.size(digest)) === bytes) {
+      there++
+      continue
+    }
+    const arriving = async (found: string) => {
+      if (found !== digest)
+        throw new Error(
+          `the bytes of ${digest} in ${from.label} are damaged: find the rows that name them with duet files verify`,
+        )
+    }
+    await to.put(await from.open(digest), { bytes, signal, arriving })
+    copied++
+    copiedBytes += bytes
+  }
+  const [files, bytes, others] = [copied, copiedBytes, there].map(count =>
+    count.toLocaleString('en'),
+  )
+  return `copied ${files} files, ${bytes} bytes, from ${from.label} to ${to.label}, which had ${others} already`
+}
+
+/** What is wrong with the bytes of a digest; undefined if nothing is. */
+const faultOf = async (
+  store: FileStore,
+  { digest, bytes }: StoredFile,
+  readsAll: boolean,
+): Promise<string | undefined> => {
+  const size = await store.size(digest)
+  if (size === undefined) return 'its bytes are missing'
+  if (size !== bytes) return `it has ${size} bytes in place of ${bytes}`
+  if (!readsAll) return undefined
+  const hash = createHash('sha256')
+  try {
+    for await (const chunk of await store.open(digest)) hash.update(chunk)
+  } catch (error) {
+    return `its bytes cannot be read: ${explain(error)}`
+  }
+  return hash.digest('hex') === digest ? undefined : 'its bytes are damaged'
+}
+
+const page = 500
+
+/** Looks for the bytes of each file that a row names; gives how many files rows have, and a line for each at fault. */
+export const verifyFiles = async (
+  { session, dialect, model }: Pick<ContentStore, 'session' | 'dialect' | 'model'>,
+  store: FileStore,
+  readsAll: boolean,
+  onFile: () => void = () => {},
+): Promise<{ readonly count: number; readonly faults: readonly string[] }> => {
+  const known = new Map<string, string | undefined>()
+  const faults: string[] = []
+  let count = 0
+  for (const { entityName, entity, key } of fileFields(model.entities)) {
+    const column = name(columnName(key))
+    for (let last: number | undefined = 0; last !== undefined; ) {
+      const rows = await ask(
+        { session, dialect },
+        sql`select id, ${column} from ${name(entity.table)} where id > ${last} and ${column} is not null order by id limit ${page}`,
+      )
+      for (const [id, text] of rows) {
+        const file = JSON.parse(String(text)) as StoredFile
+        if (!known.has(file.digest)) known.set(file.digest, await faultOf(store, file, readsAll))
+        const fault = known.get(file.digest)
+        if (fault !== undefined) faults.push(`${entityName} ${id}, ${key} "${file.name}": ${fault}`)
+        count++
+        onFile()
+      }
+      const [id] = rows.at(-1) ?? []
+      last = id === undefined ? undefined : Number(id)
+    }
+  }
+  return { count, faults }
+}
+
+export const run = async (args: readonly string[], content: Content): Promise<void> => {
+  const { values, positionals } = readArgs(args, { sizes: { type: 'boolean' } }, 1)
+  const [what = ''] = positionals
+  if (what !== 'verify')
+    throw what === ''
+      ? new UsageError('say what to do: duet files verify')
+      : unknownWord('command duet files', what, ['verify'])
+  const store = filesOfSettings(content)
+  await withStore(content, 'reading', async open => {
+    const shown = progress('verifying files')
+    const { count, faults } = await verifyFiles(open, store, values.sizes !== true, shown.step)
+    shown.done()
+    for (const fault of faults) process.stdout.write(`${fault}\n`)
+    const files = count.toLocaleString('en')
+    if (faults.length === 0)
+      return void process.stdout.write(`${files} files of rows are whole in ${store.label}\n`)
+    process.exitCode = 1
+    process.stdout.write(
+      `${faults.length.toLocaleString('en')} of ${files} files of rows are not whole in ${store.label}\n`,
+    )
+  })
+}
