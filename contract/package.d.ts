@@ -7,7 +7,7 @@ export { CliCommand, ConfigError, Content, ContentStore, Examples, InputRow, Lis
 export { Condition, Entity, Field, FieldOptions, Policy, Roles, Rule, anyone, avg, bytes, choice, computed, count, created, date, decimal, defineRoles, email, entity, file, fixed, flag, folded, id, int, internal, json, list, many, money, nobody, now, one, reference, revision, role, self, signedIn, slug, subject, text, time, updatedAt, viewer, webUrl, whileOpen, withRole }
 
 // duet/actions
-export { Action, ApiError, Check, Command, ErrorKind, FieldFault, Given, GuardedStep, JsonObject, Message, Otherwise, Rows, Services, Sql, SqlValue, Writing, add, allowedTags, change, changedSince, checkMembers, clipped, comma, commandOf, comparedMoment, conditionOf, defineErrors, effectSteps, excludedTags, goneViewer, html, inputValues, insert, invalid, isDay, isMoment, isObject, isOfRow, join, mismatchOf, noMembers, notFound, precheck, raw, remove, reportOf, require, result, sql, stillThat, targetSteps, textTag }
+export { Action, ApiError, Check, Command, ErrorKind, FieldFault, Given, GuardedStep, JsonObject, Letter, Mailer, Message, Otherwise, Rows, Services, Sql, SqlValue, Writing, add, allowedTags, change, changedSince, checkMembers, clipped, comma, commandOf, comparedMoment, conditionOf, defineErrors, effectSteps, excludedTags, goneViewer, html, inputValues, insert, invalid, isDay, isMoment, isObject, isOfRow, join, mismatchOf, noMembers, notFound, precheck, raw, remove, reportOf, require, result, sql, stillThat, targetSteps, textTag }
 
 // duet/routes
 export { Assets, ContentPage, Core, Currency, ExtraRoute, Item, JsonSchema, Mount, Prepared, QueryScript, ReadOptions, RestHandler, Role, Row, WebPage, and, column, columnName, entityOf, formatMinor, header, htmlPage, isNotModified, jsonBody, jsonTypesOf, name, oneRow, parseKey, parseMinor, pathId, permit, preferred, prepareFor, queryOf, read, readOptionsOf, represent, versionPath }
@@ -70,7 +70,7 @@ type AdminOfAction = {
 };
 type After = {
     readonly fields: readonly string[];
-    readonly run: (row: Readonly<Record<string, unknown>>, services: never, signal: AbortSignal) => void | Promise<void>;
+    readonly run: (row: Readonly<Record<string, unknown>>, services: Services, signal: AbortSignal) => void | Promise<void>;
 };
 type Aggregate = {
     readonly keys: readonly GroupValue[];
@@ -299,7 +299,7 @@ type DataStep = {
     readonly entity: string;
     readonly id?: number | Sql;
     readonly values?: StepValues;
-} & StepOptions & OnceOption;
+} & StepOptions & PutOptions;
 type DatePart = 'day' | 'month' | 'year';
 type DeclaredLinks = Readonly<Record<string, string | Link>>;
 type DeclaredPeople = {
@@ -421,7 +421,7 @@ type Entity = {
     readonly before: Readonly<Partial<Record<Mutation, Before>>> & {
         readonly errors?: readonly ErrorKind[];
     };
-    readonly after: Readonly<Partial<Record<Mutation, After>>>;
+    readonly after: Readonly<Record<string, After | undefined>>;
     readonly admin: AdminOf<string>;
 };
 type EntityDeclaration<F, R, P, Key extends string = (keyof F & string) | 'id'> = {
@@ -450,9 +450,9 @@ type EntityDeclaration<F, R, P, Key extends string = (keyof F & string) | 'id'> 
     bulk?: boolean;
     admin?: AdminOf<NoInfer<Key>>;
     before?: Entity['before'];
-    after?: NoInfer<Readonly<Partial<Record<keyof Entity['after'], After & {
-        readonly fields: readonly Key[];
-    }>>>>;
+    after?: NoInfer<Readonly<Record<string, After & {
+        readonly fields: readonly (Key | `${keyof R & string}.${string}`)[];
+    }>>>;
 };
 type Enum = {
     readonly name: string;
@@ -851,7 +851,7 @@ type Made<Of> = Of extends Check<infer Value> ? Value : never;
 type MadeMany<To extends string, By extends string> = ReturnType<typeof manyBy<To, By>>;
 type Mailer = {
     readonly canSend: boolean;
-    readonly send: (letter: Letter, signal: AbortSignal) => Promise<void>;
+    readonly send: (mail: Message | Letter, signal: AbortSignal) => Promise<void>;
 };
 type ManyOptions = OneOptions & Lifetime & {
     rest?: boolean;
@@ -880,12 +880,12 @@ type MembersOf<C> = C extends readonly (infer One)[] ? MembersOf<One> : {
 }[keyof C];
 type Message = {
     readonly to: {
-        readonly name: string;
+        readonly name?: string;
         readonly address: string;
     };
     readonly subject: string;
     readonly text: string;
-    readonly html: string;
+    readonly html?: string;
 };
 type Mode = 'create' | 'replace' | 'update' | 'import';
 type Model = {
@@ -919,10 +919,6 @@ type NumberOptions = FieldOptions<{
     readonly value: number;
 }, number> & {
     max: number;
-};
-type Occasion = 'create' | 'update' | 'delete';
-type OnceOption = {
-    readonly once?: boolean;
 };
 type OneOptions = Pick<Lifetime, 'deprecated'> & {
     description?: string;
@@ -1068,6 +1064,10 @@ type Position = string;
 type Predicate = unknown;
 type Prepared = unknown;
 type PutMany = (entity: string, count: number, rowAt: RowAt) => Promise<void>;
+type PutOptions = {
+    readonly once?: boolean;
+    readonly after?: string;
+};
 type PutRow = (row: InputRow) => Promise<readonly FieldFault[]>;
 type Query = {
     readonly text: string;
@@ -1593,7 +1593,7 @@ const anyone: CallerWord;
 const ask: ({ session, dialect }: OpenStore, piece: Sql) => Promise<Rows>;
 const avg: (path: string, options?: FilledOptions) => Field;
 const bytes: (options?: FieldOptions<never, never> | undefined) => Field;
-const change: (entity: string, rows: StepRows, values: StepValues, options?: StepOptions & OnceOption) => DeclaredStep;
+const change: (entity: string, rows: StepRows, values: StepValues, options?: StepOptions & PutOptions) => DeclaredStep;
 const changedSince: (what: string, why?: string) => ApiError;
 const checkInput: (entity: Entity, input: Readonly<Record<string, unknown>>, context: InputContext) => {
     readonly values: Values;
@@ -1633,7 +1633,7 @@ const defineErrors: <const Table extends Described>(table: Table) => {
 const defineModel: <const M extends Entities>(declared: M & WithKnownNames<M>) => M;
 const defineRoles: <const Name extends string>(roles: Roles<Name> & Roles<NoInfer<Name>>) => Roles<Name>;
 const defineVersions: (declared?: DeclaredVersions) => Versions;
-const effectSteps: ({ model, dialect }: Pick<Writing, 'model' | 'dialect'>, entityName: string, occasion: Occasion, id: Sql | number, isMany?: boolean) => readonly GuardedStep[];
+const effectSteps: ({ model, dialect }: Pick<Writing, 'model' | 'dialect'>, entityName: string, occasion: string, id: Sql | number, isMany?: boolean) => readonly GuardedStep[];
 const email: (options?: TextOptions | undefined) => Field;
 const entity: <const F extends Readonly<Record<string, Field>>, const R extends Readonly<Record<string, Relation>> = {}, const P extends DeclaredPolicy = DeclaredPolicy>(draft: EntityDeclaration<F, R, P>) => {
     linksBy?: LinksBy<"id" | (keyof F & string)>;
@@ -1711,7 +1711,7 @@ const header: (c: Http, name: string) => string | undefined;
 const htmlPage: (assets: Assets, content: PageContent) => Promise<WebPage>;
 const id: (options?: FilledOptions | undefined) => Field;
 const inputValues: (entity: Entity, input: Readonly<Record<string, unknown>>, context: InputContext) => Values;
-const insert: (entity: string, values: StepValues, options?: Pick<StepOptions, 'name'> & OnceOption) => DeclaredStep;
+const insert: (entity: string, values: StepValues, options?: Pick<StepOptions, 'name'> & PutOptions) => DeclaredStep;
 const inserter: (store: OpenStore, entity: Entity) => (given: Values) => Promise<number>;
 const int: (options: NumberOptions & {
     min: number;

@@ -1,29 +1,21 @@
-/** `duet explain`: prints what follows from an entity: its rules, fields, routes, GraphQL, tables, and what each read costs. */
+/** `duet explain`: prints what follows from an entity: its rules, fields, routes, GraphQL and tables. */
 import { own } from '#base/object.ts'
 import { readArgs, UsageError, unknownWord } from '#cli/arguments.ts'
 import { aligned } from '#cli/terminal.ts'
 import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
 import { definitionsOf } from '#engines/shared/schema.ts'
-import { askedIndexes, isIndexed } from '#model/indexes.ts'
 import { columnName, entityOf, type Model, typeName } from '#model/model.ts'
 import { inWords, isForAll, nobody, type Rule } from '#model/policy.ts'
 import { resourceOf } from '#model/resource.ts'
-import { levelsOf, type ReadPlan } from '#read/plan.ts'
-import { plan } from '#read/planner.ts'
-import { laneOf } from '#read/prepare.ts'
-import { comparing, oneRow, type Root, type Sort, type Where } from '#read/selection.ts'
-import { itemsOf } from '#rest/one.ts'
 import { operationIdOf, routesOf } from '#rest/routes.ts'
 import { modelFor, storeOf } from '#serve/store.ts'
-import type { Dialect } from '#sql/dialect.ts'
 
 export const help = `Usage: duet explain ENTITY [--json]
 
 Prints what an entity is served as: who may do what, its fields, its routes and their parameters in each
-version, its GraphQL types, its tables and indexes, and what each read costs: how many statements, the
-index that gives the rows in their order, and whether it is quick or waits in the lane of slow reads.
-It opens no store; the settings say whether it is SQLite or PostgreSQL. --json prints it as an object.`
+version, its GraphQL types, its tables and indexes. What a read costs, and which indexes it uses, is in
+the header Server-Timing of its answers in development. It opens no store; the settings say whether it is SQLite or PostgreSQL. --json prints it as an object.`
 
 /** A row of a table that is printed, by the heads of its columns. */
 type Line = Readonly<Record<string, string>>
@@ -122,89 +114,6 @@ const graphqlOf = async (content: Content, model: Model, name: string) => {
   return { types: new Map(fields.map(({ name, type }) => [name, String(type)])), roots }
 }
 
-/** What a page costs for the rows with some fields equal to given values, in an order. */
-const costsOf = (model: Model, name: string, dialect: Dialect): readonly Line[] => {
-  const entity = entityOf(model, name)
-  const { rest, table } = entity
-  const { listing } = rest
-  const items = itemsOf(model, resourceOf(model, name, model.versions.newest), '', null)
-  const roles = [undefined, model.viewers.roles.default, model.viewers.roles.superuser]
-  /** The plan of the first of these callers who may read so: for others a rule may add its condition. */
-  const planned = (root: Root): readonly [ReadPlan, string] | undefined => {
-    for (const role of roles)
-      try {
-        const made = plan({ encoding: 'rest', roots: [root] }, model, role ?? 'anonymous')
-        return [made, role === undefined ? 'anybody' : `role ${role}`]
-      } catch {}
-    return undefined
-  }
-  const line = (read: string, root: Root, equal: readonly string[]): readonly Line[] => {
-    const [made, caller] = planned(root) ?? []
-    if (!made || caller === undefined) return []
-    const levels = levelsOf(made)
-    const lane = laneOf(made, undefined, true)([null, listing.limit, 0, null])
-    /** The index that gives the rows with fields equal to given values in an order. */
-    const indexFor = (fixed: readonly string[]): string | undefined => {
-      if (!isIndexed(entity, fixed, root.sort)) return undefined
-      const order = root.sort.filter(({ field }) => field !== 'id')
-      if (fixed.includes('id') || fixed.length + order.length === 0) return `the key of ${table}`
-      return askedIndexes(entity).find(
-        ({ terms }) =>
-          terms.length === fixed.length + order.length &&
-          terms.slice(0, fixed.length).every(({ field }) => fixed.includes(field)) &&
-          order.every(({ field, descending }, at) => {
-            const term = terms[fixed.length + at]
-            return term?.field === field && term.descending === descending
-          }),
-      )?.name
-    }
-    const isSearch = root.where.some(({ is }) => is === 'contains')
-    const served = root.where.length > equal.length ? undefined : indexFor(equal)
-    const found = isSearch
-      ? 'the trigrams of its texts; rows are sorted'
-      : (served ?? `${indexFor([]) ?? 'none: rows are sorted'}; rows that do not fit are passed`)
-    const isCounted = made.roots.some(({ total }) => total?.cached === null)
-    return [
-      {
-        read,
-        as: caller,
-        statements: String(dialect.singleStatement ? 1 : levels.length),
-        index: found,
-        lane: isCounted ? `${lane}: its total is counted` : lane,
-      },
-    ]
-  }
-  const page = (sort: readonly Sort[], where: readonly Where[]): Root => ({
-    ...oneRow(name, items),
-    where,
-    sort,
-    many: true,
-    page: { limit: 1, offset: 2 },
-    fetchOneMore: listing.paging === 'cursor',
-    total: listing.paging !== 'cursor',
-  })
-  const newest: Sort = { field: 'id', descending: listing.paging === 'cursor' }
-  const sorts = listing.sort?.fields ?? []
-  const lists = rest.list
-    ? [
-        ...line('list', page([newest], []), []),
-        ...sorts.flatMap(named => {
-          const descending = String(named).startsWith('-')
-          const field = String(named).slice(descending ? 1 : 0)
-          return line(`list, sort=${named}`, page([{ field, descending }], []), [])
-        }),
-        ...Object.entries(listing.filters ?? {}).flatMap(([parameter, { kind, field }]) => {
-          const is = ({ 'at least': 'gte', 'at most': 'lte', contains: 'contains' } as const)[
-            kind as 'contains'
-          ]
-          const where = comparing(field, is ?? (kind === 'above zero' ? 'gt' : 'eq'), 3)
-          return line(`list, ${parameter}=`, page([newest], [where]), is ? [] : [field])
-        }),
-      ]
-    : []
-  return [...(rest.one ? line('one', oneRow(name, items), ['id']) : []), ...lists]
-}
-
 export const run = async (args: readonly string[], content: Content): Promise<void> => {
   const { values, positionals } = readArgs(args, { json: { type: 'boolean' } }, 1)
   const names = Object.keys(content.entities)
@@ -214,7 +123,7 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   const model = modelFor(config, content)
   const entity = own(model.entities, name)
   if (!entity) throw unknownWord('entity', name, names)
-  const { ddl, dialect } = await storeOf(config, content)
+  const { ddl } = await storeOf(config, content)
   const { types, roots } = await graphqlOf(content, model, name)
   const definitions = definitionsOf(ddl, model.entities).filter(
     one => one.of === entity.table || (one.of === undefined && one.name === entity.table),
@@ -227,7 +136,6 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
     routes: await routesIn(content, model, name),
     graphql: roots,
     store: definitions.map(({ text }) => text),
-    costs: costsOf(model, name, dialect),
   }
   if (values.json === true)
     return void process.stdout.write(`${JSON.stringify(explained, null, 2)}\n`)

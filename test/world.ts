@@ -30,7 +30,7 @@ import { servePeople } from '#serve/people.ts'
 import { announcedIn } from '#serve/service.ts'
 import { settings } from '#settings.ts'
 import type { Used } from '#versions/deprecated-use.ts'
-import { createAnnouncement, createNotices, type DeprecationDays } from '#versions/deprecation.ts'
+import { createNotices, type DeprecationDays } from '#versions/deprecation.ts'
 import { type OutboxOptions, startOutbox } from '#write/outbox.ts'
 import { type Asks, askingOf, secret } from './asking.ts'
 import { digestOf } from './history.ts'
@@ -267,14 +267,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     ready: async () => null,
     people,
     notices:
-      options.deprecation &&
-      createNotices(
-        options.deprecation,
-        model.versions,
-        now,
-        createAnnouncement(core, 1, now, await announcedIn(store, 1)),
-        core.countUse,
-      ),
+      options.deprecation && createNotices(options.deprecation, core, await announcedIn(store, 1)),
   })
   const { token, ask, gql } = askingOf({ app, content, model, now })
   const look = lookInto(store)

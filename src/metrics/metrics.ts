@@ -55,6 +55,20 @@ export const summed = async (all: readonly ThreadMetrics[]): Promise<ThreadMetri
 /** Metrics of the process, which one thread alone tells. */
 const ofProcess = /^process_|^nodejs_(version|active)/
 
+/** Gives the series of a request by its route, status and method; each is looked up by its labels once. */
+const seriesByRequest = (requests: ReturnType<typeof createHistogram>) => {
+  const known = new Map<string | undefined, Map<number, Map<string, HistogramSeries>>>()
+  return ({ route, status, method }: RequestEvent): HistogramSeries => {
+    const found = known.get(route)?.get(status)?.get(method)
+    if (found) return found
+    const label = methods.test(method) ? method : '_OTHER'
+    const series = requests.series(label, route ?? '', String(status))
+    const byStatus = known.getOrInsertComputed(route, () => new Map())
+    byStatus.getOrInsertComputed(status, () => new Map()).set(method, series)
+    return series
+  }
+}
+
 /** Begins to measure; `system` is the database's name in the semantic conventions, `thread` the number of one of several that serve. */
 export const createMetrics = (system: string, version: string, thread?: number) => {
   const registry = new Registry()
@@ -76,17 +90,7 @@ export const createMetrics = (system: string, version: string, thread?: number) 
     help: 'Duration of requests, from their arrival to their answer.',
     labels: ['http_request_method', 'http_route', 'http_response_status_code'],
   })
-  const known = new Map<string | undefined, Map<number, Map<string, HistogramSeries>>>()
-  /** The series of a request by its route, status and method. */
-  const seriesOf = ({ route, status, method }: RequestEvent): HistogramSeries => {
-    const found = known.get(route)?.get(status)?.get(method)
-    if (found) return found
-    const label = methods.test(method) ? method : '_OTHER'
-    const series = requests.series(label, route ?? '', String(status))
-    const byStatus = known.getOrInsertComputed(route, () => new Map())
-    byStatus.getOrInsertComputed(status, () => new Map()).set(method, series)
-    return series
-  }
+  const seriesOf = seriesByRequest(requests)
   const waits = duration({
     name: 'duet_queue_wait_seconds',
     help: 'How long requests waited for their turn.',

@@ -142,6 +142,16 @@ const listSchemas = ({ model, style }: DocumentParts) => {
   }
 }
 
+/** What the document of a version that comes to its end says first; undefined while it is offered. */
+const noticeOf = (
+  { version, state, from, end }: Lifecycle,
+  newest: Version,
+): string | undefined => {
+  if (state === 'offered') return undefined
+  if (state === 'withdrawn') return `Version ${version} ended on ${end}: use version ${newest}.`
+  return `Version ${version} is deprecated since ${from}${end === undefined ? '' : ` and ends on ${end}`}: use version ${newest}.`
+}
+
 /**
  * The document of a content for a version, with a model of an operator's settings or of the usual ones; of a version that
  * its lifecycle says is deprecated or withdrawn it says so. Throws a plain error of one sentence that names an error code
@@ -155,19 +165,15 @@ export const openApiOf = async (
 ): Promise<OpenApi> => {
   const parts = await partsOf(content, version, usual)
   const { model, rows, shared, style } = parts
-  const { newest } = model.versions
   const others = [...parts.actions, ...parts.extras]
   const documented = documentedIn(model, others, version)
   const { answered, objects, lists, chosen, groups, inputs, bodies } = documented
 
-  // A version that comes to its end says so first, and its operations are deprecated.
-  const { state = 'offered', from, end } = lifecycle?.version === version ? lifecycle : {}
-  let notice: string | undefined
-  if (state === 'withdrawn') notice = `Version ${version} ended on ${end}: use version ${newest}.`
-  else if (state === 'deprecated')
-    notice = `Version ${version} is deprecated since ${from}${end === undefined ? '' : ` and ends on ${end}`}: use version ${newest}.`
+  const lived = lifecycle?.version === version ? lifecycle : undefined
+  const notice = lived && noticeOf(lived, model.versions.newest)
+  const sunset = lived?.end
   const marks =
-    notice === undefined ? {} : marksOf({ deprecated: notice, ...(end && { sunset: end }) })
+    notice === undefined ? {} : marksOf({ deprecated: notice, ...(sunset && { sunset }) })
 
   // The operations by path and method. Paths that differ in the names of their parameters alone are one.
   const named = sharedParameters(version)

@@ -24,7 +24,7 @@ import { greetingOf, type OpenedService, openService, type Running } from '#serv
 import { filesOf } from '#serve/store.ts'
 import { usedIndexes } from '#serve/used-indexes.ts'
 import { usualRateLimit } from '#settings.ts'
-import { createAnnouncement, createNotices } from '#versions/deprecation.ts'
+import { createNotices } from '#versions/deprecation.ts'
 
 /** How long after its start a service opens the GraphQL API, in milliseconds. */
 const graphqlDelay = 250
@@ -110,15 +110,7 @@ export const serveOn = async ({ config, content, socket }: Program, service: Ope
     ready: async () => (state.isDraining ? 'draining' : whyNotReady()),
     readOnly: engine.readOnly,
     people,
-    notices:
-      deprecation &&
-      createNotices(
-        deprecation,
-        model.versions,
-        now,
-        createAnnouncement(core, deprecation.version, now, announced),
-        core.countUse,
-      ),
+    notices: deprecation && createNotices(deprecation, core, announced),
   })
   if (metrics && tally) addServingGauges(metrics, edge, engine, tally('connections').threads)
   let server: Awaited<ReturnType<typeof listen>> | undefined

@@ -7,7 +7,7 @@ import type { Reply } from '#http/reply.ts'
 import { type Http, queryString } from '#http/request.ts'
 import type { Model } from '#model/model.ts'
 import { resourceOf } from '#model/resource.ts'
-import type { Version, Versions } from '#model/version.ts'
+import type { Version } from '#model/version.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import { sql } from '#sql/sql.ts'
 import { apiOf, type CountUse } from '#versions/deprecated-use.ts'
@@ -115,15 +115,22 @@ export const createAnnouncement = (
   }
 }
 
-/** The notices of a version, by the clock and by the announcement that the store remembers. */
+/** The notices of a version, by the clock and by the announcement that the store remembers, whose first day is `known` if there is one. */
 export const createNotices = (
   days: DeprecationDays,
-  { newest }: Versions,
-  now: () => number,
-  announcement: Announcement,
-  countUse?: CountUse,
+  core: {
+    readonly model: Model
+    readonly writer: Writer
+    readonly dialect: Dialect
+    readonly now: () => number
+    readonly countUse: CountUse | undefined
+  },
+  known?: string,
 ) => {
   const { version } = days
+  const { now, countUse } = core
+  const { newest } = core.model.versions
+  const announcement = createAnnouncement(core, version, now, known)
   const number = String(version)
   const noticeOf = (day: number, announced: string | undefined) => {
     const lifecycle = lifecycleOn(days, dayNumbered(day), announced)
@@ -135,13 +142,13 @@ export const createNotices = (
     }
     return { day, announced, lifecycle, headers }
   }
-  let known: ReturnType<typeof noticeOf> | undefined
+  let last: ReturnType<typeof noticeOf> | undefined
   /** What answers carry today, made anew when the day or the first day of the announcement changes. */
   const present = () => {
     const day = dayNumber(now())
     const announced = announcement.firstDay()
-    if (known?.day !== day || known.announced !== announced) known = noticeOf(day, announced)
-    return known
+    if (last?.day !== day || last.announced !== announced) last = noticeOf(day, announced)
+    return last
   }
   /** Counts a request of this version, and throws `VERSION_WITHDRAWN` when it has ended. */
   const admit = (asked: Version) => {

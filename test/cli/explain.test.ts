@@ -40,19 +40,7 @@ test('routes have their parameters, and GraphQL its fields', async () => {
   assert.ok(!shown.includes('recipeTag'))
 })
 
-test('each read has its cost on the engine of the settings', async () => {
-  const costOf = async (engine: keyof typeof settings, read: string) => {
-    const { costs = [] } = await explained('recipe', engine)
-    const { statements, index, lane } = costs.find(one => one.read === read) ?? {}
-    return [statements, index, lane]
-  }
-  const counted = 'slow: its total is counted'
-  const sorted = await costOf('sqlite', 'list, sort=-rating')
-  assert.deepEqual(sorted, ['2', 'recipes_by_rating_down', counted])
-  assert.equal((await costOf('postgres', 'list, sort=-rating'))[0], '1')
-  assert.deepEqual(await costOf('sqlite', 'one'), ['1', 'the key of recipes', 'quick'])
-  const passing = 'the key of recipes; rows that do not fit are passed'
-  assert.deepEqual(await costOf('sqlite', 'list, status='), ['2', passing, counted])
+test('tables are those of the engine of the settings', async () => {
   for (const [engine, text] of [
     ['sqlite', /strict$/],
     ['postgres', /bigint/],
@@ -62,7 +50,7 @@ test('each read has its cost on the engine of the settings', async () => {
 
 test('a table is printed for people, of any content', async () => {
   const { stdout } = await library(['explain', 'book'], settings.sqlite)
-  for (const part of ['rules', 'fields', 'routes', 'graphql', 'store', 'costs'])
+  for (const part of ['rules', 'fields', 'routes', 'graphql', 'store'])
     assert.match(stdout, new RegExp(`^${part}$`, 'm'))
   assert.ok(stdout.split('\n').every(line => line === line.trimEnd()))
 })

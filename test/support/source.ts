@@ -101,6 +101,23 @@ export const sharedTypes = (
 /** How many lines a file has. */
 export const linesOf = ({ text }: File): number => text.split('\n').length - 1
 
+/** The functions and classes at the top of a formatted file, with their lengths in lines; what is in them is shorter. */
+export const functionsOf = ({
+  path,
+  text,
+}: File): readonly { readonly name: string; readonly lines: number }[] => {
+  const statements = text.split(/\n(?=[a-z/@])/)
+  return statements.flatMap(statement => {
+    const [first = ''] = statement.split('\n', 1)
+    const [, name] =
+      /^(?:export |default |async )*(?:function\*? |class |const )(\w+)/.exec(first) ?? []
+    const isCode =
+      /^(?:export |default |async )*(?:function|class)|=>|= (?:async )?(?:function|(?:<[^>]*>)?\()/
+    if (name === undefined || !isCode.test(first)) return []
+    return [{ name: `${name} in ${path}`, lines: statement.trimEnd().split('\n').length }]
+  })
+}
+
 /** The files that import each of these files. */
 export const importersOf = (files: readonly File[]): ReadonlyMap<string, readonly string[]> => {
   const importers = new Map(files.map(({ path }) => [path, [] as string[]]))
