@@ -962,7 +962,7 @@ type OperationDocs = {
     readonly forms?: Readonly<Record<string, MediaType>>;
     readonly errors?: readonly string[];
 };
-type Optional = 'description' | 'colours' | 'demo' | 'seed' | 'people';
+type Optional = 'description' | 'contact' | 'colours' | 'demo' | 'seed' | 'people';
 type OptionsOfKind = 'scalar' | 'scale' | 'touched' | 'rule' | 'range' | 'values' | 'format' | 'references' | 'foldedFrom' | 'accents' | 'indexed' | 'copied' | 'computed' | 'kept' | 'initial' | 'pattern' | 'items' | 'schema' | 'file' | 'enum';
 type OrderKey = {
     readonly column: ReadField;
@@ -1020,6 +1020,11 @@ type ParsedColumn = readonly (string | null)[];
 type Parts<Own extends SettingTable> = {
     readonly title?: string;
     readonly description?: string;
+    readonly contact?: {
+        readonly name?: string;
+        readonly url?: string;
+        readonly email?: string;
+    };
     readonly colours?: {
         readonly graphql?: string;
         readonly rest?: string;

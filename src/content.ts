@@ -24,6 +24,7 @@ import { currencyOf } from '#model/money.ts'
 import { operationDocsShape } from '#model/operation-docs.ts'
 import { type DeclaredPeople, type People, peopleOf, peopleShape } from '#model/people.ts'
 import { alternativesOf, ruleShape } from '#model/policy.ts'
+import { isEmail } from '#model/values.ts'
 import {
   declaredVersionsShape,
   defineVersions,
@@ -123,6 +124,8 @@ type Parts<Own extends SettingTable> = {
   readonly title?: string
   /** What it is, in a sentence or two, on the start page and in the documents. */
   readonly description?: string
+  /** Whom callers ask about it, in the OpenAPI documents. */
+  readonly contact?: { readonly name?: string; readonly url?: string; readonly email?: string }
   /** A colour for each API on the pages, such as `#0a736d`. */
   readonly colours?: { readonly graphql?: string; readonly rest?: string }
   /** The entities, checked by `defineModel`. */
@@ -163,7 +166,7 @@ type Parts<Own extends SettingTable> = {
 }
 
 /** What a content may go without. */
-type Optional = 'description' | 'colours' | 'demo' | 'seed' | 'people'
+type Optional = 'description' | 'contact' | 'colours' | 'demo' | 'seed' | 'people'
 
 export type Content = Required<
   Omit<Parts<SettingTable>, 'switches' | 'creationRates' | 'currency' | Optional>
@@ -222,6 +225,7 @@ const partsShape = (entities: Entities): Shape =>
   keys<Parts<SettingTable>>({
     title: 'text',
     description: 'text',
+    contact: keys<NonNullable<Content['contact']>>({ name: 'text', url: 'text', email: 'text' }),
     colours: keys<NonNullable<Content['colours']>>({ graphql: 'text', rest: 'text' }),
     entities: must({ named: 'anything' }),
     viewers: viewersShape,
@@ -293,7 +297,18 @@ const currencyNamed = (code: string) => {
 /** That of a content which says none. */
 const usualTitle = 'Duet'
 
-const checkLook = (title = usualTitle, colours: Content['colours'] = {}): void => {
+const checkLook = ({
+  title = usualTitle,
+  colours = {},
+  contact,
+}: Pick<Parts<SettingTable>, 'title' | 'colours' | 'contact'>): void => {
+  const { name, url, email } = contact ?? {}
+  if (contact && [name, url, email].every(part => !part?.trim()))
+    throw new Error('The contact of the content is empty: give it a name, a url or an email')
+  if (url !== undefined && !/^https?:/i.test(URL.parse(url)?.protocol ?? ''))
+    throw new Error(`contact.url of the content must be an absolute http or https URL, not ${url}`)
+  if (email !== undefined && !isEmail(email))
+    throw new Error(`contact.email of the content must be an email address, not ${email}`)
   if (title.trim() === '')
     throw new Error('The title of the content is empty: name it, or leave it out')
   for (const [api, colour] of Object.entries(colours))
@@ -347,7 +362,7 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
       listed(`described.errors of ${method} ${path}`, described.errors ?? [])
   }
   checkSettings(settings)
-  checkLook(parts.title, parts.colours)
+  checkLook(parts)
   checkViewers(parts.entities, viewers, rulesOfActions(actions))
   const people = peopleOf(parts.entities, viewers, declared)
   checkVersions(parts.entities, versions)

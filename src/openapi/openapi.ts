@@ -259,6 +259,7 @@ export const openApiOf = async (
       title: `${content.title}, version ${version}`,
       version: String(version),
       description: [notice, content.description, about].filter(text => text).join('\n\n'),
+      ...(content.contact && { contact: content.contact }),
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: versionPath(version) }],

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { html } from 'hono/html'
 import { optionsOf } from '#base/shape.ts'
-import { defineContent } from '#content.ts'
+import { type Content, defineContent } from '#content.ts'
+import { openApiOf } from '#openapi/openapi.ts'
 import { sectionsOf } from '#pages/markdown.ts'
 import { library } from '#test/support/library/index.ts'
 import blog from '../../examples/blog/duet.config.ts'
@@ -104,6 +105,29 @@ test('a colour or a title that is none stops the start with its name', () => {
       message: `colours.rest of the content must be a colour such as #0a736d, not ${colour}`,
     })
   assert.throws(define({ title: ' ' }), /^Error: The title of the content is empty/)
+})
+
+test('a contact is in the documents as it is, and one that nobody can reach stops the start', async () => {
+  const define = (contact: object) => defineContent({ ...parts, contact })
+  for (const [contact, message] of [
+    [{}, /^The contact of the content is empty: give it a name, a url or an email$/],
+    [{ name: ' ' }, /is empty/],
+    [{ url: '/help' }, /^contact\.url of the content must be an absolute http or https URL, not /],
+    [{ url: 'javascript:alert(1)' }, /^contact\.url/],
+    [
+      { name: 'A', email: 'help' },
+      /^contact\.email of the content must be an email address, not help$/,
+    ],
+    [{ phone: '1' }, /phone, which is no option of it/],
+  ] as const)
+    assert.throws(() => define(contact), { message })
+  const contact = { name: 'Editors', url: 'https://blog.example/help', email: 'help@blog.example' }
+  const shownBy = async (content: Content) => {
+    const { info } = await openApiOf(content, content.versions.newest)
+    return (info as { contact?: object }).contact
+  }
+  assert.deepEqual(await shownBy(define(contact)), contact)
+  assert.equal(await shownBy(defineContent(parts)), undefined)
 })
 
 describe('a path that is not there, or whose page fails', () => {
