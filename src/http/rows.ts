@@ -7,8 +7,11 @@ import type { Viewer } from '#model/policy.ts'
 /** So many rows, once they are begun, count as a request does; the first are those of the request itself. */
 const perRequest = 100
 
-/** Bytes that a row takes beside those of its body, as its input and as the steps that wait to be written. */
-const rowBytes = 2048
+/** Bytes that a row and each value of it take beside their body, as the input and as the command that waits to be written. */
+const [rowBytes, valueBytes] = [1024, 128]
+
+/** The most that a request takes so, which leaves its caller room for its body. */
+const mostBytes = 12 * 1_048_576
 
 type Counting = { readonly limiter?: Limiter | undefined }
 
@@ -34,8 +37,14 @@ export const countsFor = (
 ) => ({
   signUp: () => counting.limiter?.countSignUp(c, caller, viewers),
   creation: (viewer: Viewer, entity: string) => counting.limiter?.countCreation(c, viewer, entity),
-  rows: async (rows: number): Promise<void> => {
+  rows: async ({
+    rows,
+    values,
+  }: {
+    readonly rows: number
+    readonly values: number
+  }): Promise<void> => {
     await countWork(counting, c, caller, Math.ceil(rows / perRequest) - 1)
-    if (rows > 1) takeMore(c, rows * rowBytes)
+    if (rows > 1) takeMore(c, Math.min(rows * rowBytes + values * valueBytes, mostBytes))
   },
 })

@@ -40,8 +40,9 @@ import {
   linkChange,
   madeBy,
   type PartsContext,
-  rowsIn,
-  rowsOfMany,
+  type RowsToWrite,
+  sizeIn,
+  sizeOfMany,
   type WithParts,
   withParts,
 } from '#write/parts.ts'
@@ -55,7 +56,7 @@ export type CallerCounts = {
   /** A row of an entity. */
   readonly creation: (viewer: Viewer, entity: string) => unknown
   /** The rows of an input, whatever is done to them. */
-  readonly rows: (rows: number) => Promise<void>
+  readonly rows: (size: RowsToWrite) => Promise<void>
 }
 
 /** What changes are done on and with: a core has it. */
@@ -278,7 +279,7 @@ const readCreate = async (doing: Doing<Create>): Promise<Ready> => {
   const { entity, takesParts, given } = change
   const { input, idempotency } = await change.read()
   doing.heard = { input }
-  if (takesParts) await terms.counts.rows(rowsIn(writing.model, entity, input, 'create'))
+  if (takesParts) await terms.counts.rows(sizeIn(writing.model, entity, input, 'create'))
   const { values, parts } = await inputFor(doing, input, given && { given })
   const draft = create(writing, entity, values)
   if (parts.length === 0) return { command: commandOf(writing, draft), idempotency }
@@ -290,7 +291,7 @@ const readUpdate = async (doing: Doing<Update>): Promise<Ready> => {
   const { store, writing, change, terms } = doing
   const { entity, resource, takesParts, does, target } = change
   const { input, idempotency } = await change.read()
-  if (takesParts) await terms.counts.rows(rowsIn(writing.model, entity, input, 'update'))
+  if (takesParts) await terms.counts.rows(sizeIn(writing.model, entity, input, 'update'))
   let isCounted = false
   const updated = async (storedOf?: StoredJson): Promise<Command> => {
     const unchanged = storedOf?.(entity, target.id)
@@ -333,7 +334,7 @@ const readMany = async (doing: Doing<Many>): Promise<Ready> => {
   const { inputs, rows, revisions, input, isDry = false } = rest()
   const checked = { viewer, model, now, what, ...(resource && { resource }) }
   if (kind === 'create') {
-    await terms.counts.rows(rowsOfMany(model, what, inputs))
+    await terms.counts.rows(sizeOfMany(model, what, inputs))
     const made = await inputsWithParts(what, inputs, path, { ...checked, mode: kind })
     await count(
       doing,

@@ -43,6 +43,7 @@ import {
   type PartDraft,
   type PartsContext,
   placedAt,
+  type RowsToWrite,
   takingTurns,
   together,
   type WithParts,
@@ -396,8 +397,8 @@ const commandFor = async (
 const mostTries = 5
 
 /**
- * Changes or deletes all rows that fit, or none; its answer is the list of their ids. `begin` is told how many there are. They are looked for first, as a slow read is, and compared again within
- * the transaction: those that fit no more stay as they are. Where hooks are called for each of them before, the write is refused unless
+ * Changes or deletes all rows that fit, or none; its answer is the list of their ids. `begin` is told how much it is. They are looked for first, as a
+ * slow read is, and compared again within the transaction: those that fit no more stay as they are. Where hooks are called for each of them before, the write is refused unless
  * all fit still, and is tried again.
  */
 export const writeMany = async (
@@ -405,12 +406,13 @@ export const writeMany = async (
   writing: Writing,
   write: ManyWrite,
   context: WriteContext,
-  begin: (rows: number) => Promise<void>,
+  begin: (size: RowsToWrite) => Promise<void>,
 ): Promise<Done> => {
   checkRevisions(write.revisions)
   for (let tries = 1; ; tries++) {
     const ids = await findRows(store, writing, write, context.finding)
-    await begin(Math.min(ids.length, mostRows))
+    const rows = Math.min(ids.length, mostRows)
+    await begin({ rows, values: rows * write.given.size })
     try {
       return await commit(store, await commandFor(writing, write, ids), null, context)
     } catch (error) {

@@ -251,36 +251,45 @@ export const inputWithParts = async (
   return checked
 }
 
-/** How many rows an input writes, its own and those below it, as far as its form tells; no more than it may. */
-export const rowsIn = (
+/** How much is written: rows, and the values in them. */
+export type RowsToWrite = { readonly rows: number; readonly values: number }
+
+/** How much an input writes, its own row and those below it, as far as its form tells; no more rows than it may. */
+export const sizeIn = (
   model: Model,
   entityName: string,
   input: unknown,
   mode: 'create' | 'update',
   depth = 0,
-): number => {
-  if (!isObject(input) || depth > mostDepth) return 1
+): RowsToWrite => {
+  if (!isObject(input) || depth > mostDepth) return { rows: 1, values: 1 }
   let rows = 1
+  // A new row has its initial values and nulls too.
+  const { fields } = entityOf(model, entityName)
+  let values = Object.keys(mode === 'create' ? fields : input).length
   for (const { key, words, entity, of } of partRelations(model, entityName, mode))
     for (const word of words) {
       const list = isObject(input[key]) ? input[key][word] : undefined
       if (!Array.isArray(list)) continue
       if (of !== undefined || word === 'delete') rows += list.length
       else
-        for (const item of list)
-          rows += rowsIn(model, entity, item, word === 'create' ? 'create' : 'update', depth + 1)
+        for (const item of list) {
+          const does = word === 'create' ? 'create' : 'update'
+          const below = sizeIn(model, entity, item, does, depth + 1)
+          rows += below.rows
+          values += below.values
+        }
     }
-  return Math.min(rows, mostParts)
+  return { rows: Math.min(rows, mostParts), values }
 }
 
 /** The same of a list of inputs for new rows. */
-export const rowsOfMany = (model: Model, entityName: string, inputs: unknown): number =>
-  Array.isArray(inputs)
-    ? inputs.reduce(
-        (sum, input) => Math.min(sum + rowsIn(model, entityName, input, 'create'), mostParts),
-        0,
-      )
-    : 1
+export const sizeOfMany = (model: Model, entityName: string, inputs: unknown): RowsToWrite => {
+  const all = Array.isArray(inputs) ? inputs : [{}]
+  const sizes = all.map(input => sizeIn(model, entityName, input, 'create'))
+  const sum = (of: 'rows' | 'values') => sizes.reduce((total, size) => total + size[of], 0)
+  return { rows: Math.min(sum('rows'), mostParts), values: sum('values') }
+}
 
 /** The entities of the rows that parts make, each as often as it is made. */
 export const madeBy = (parts: readonly Part[]): readonly string[] =>
