@@ -112,22 +112,18 @@ export const admit = async (
   { signUp, creation }: CallerCounts,
 ): Promise<Writing> => {
   const { model, dialect } = store
-  const made: string[] = []
-  for (const change of changes) {
-    const { rule, what, makes } = rightTo(model, change)
-    permit({ model, viewer: caller }, rule, what)
-    if (makes !== undefined) made.push(makes)
-  }
+  const rights = changes.map(change => ({ ...rightTo(model, change), does: change.does }))
+  for (const { rule, what } of rights) permit({ model, viewer: caller }, rule, what)
+  const { entity } = model.viewers
   // Who makes its row by one of them has none made for it.
-  const makesOwn = made.some(entity => entity === model.viewers.entity)
+  const makesOwn = rights.some(({ makes }) => makes !== undefined && makes === entity)
   const viewer =
     caller.subject === undefined
       ? caller
       : await actingViewer(store, caller, makesOwn ? undefined : signUp)
   // The rows of many are counted by its input.
-  for (const change of changes)
-    if (operations[change.does as keyof typeof operations] === 'create')
-      await creation(viewer, (change as Create | LinkChange).entity)
+  for (const { makes, does } of rights)
+    if (makes !== undefined && does !== 'many') await creation(viewer, makes)
   return { model, dialect, viewer, now: store.now() }
 }
 
@@ -212,47 +208,6 @@ const refuse = async (
   const command = isExpired ? undefined : await checkOf(writing, change, heard)
   if (command) await commit(store, command, null, { version: terms.version })
   throw error
-}
-
-/** Does a change of a caller who was admitted: steps 4 to 6. */
-export const carryOut = async (
-  store: ChangeStore,
-  writing: Writing,
-  change: Change,
-  terms: Terms,
-): Promise<Done> => {
-  const doing = { store, writing, change, terms, heard: {} }
-  let ready: Ready
-  try {
-    ready = await read(doing)
-  } catch (error) {
-    return refuse(doing, error)
-  }
-  if ('finish' in ready) return ready.finish()
-  return commit(store, ready.command, terms.reading, { ...ready, version: terms.version })
-}
-
-/** Reads the input of a change, counts what it makes, and makes its command. */
-const read = (doing: Doing): Promise<Ready> => {
-  const { does } = doing.change
-  switch (does) {
-    case 'create':
-      return readCreate(doing as Doing<Create>)
-    case 'replace':
-    case 'update':
-      return readUpdate(doing as Doing<Update>)
-    case 'delete':
-      return readDelete(doing as Doing<Delete>)
-    case 'many':
-      return readMany(doing as Doing<Many>)
-    case 'link':
-    case 'unlink':
-      return readLink(doing as Doing<LinkChange>)
-    case 'action':
-      return readAction(doing as Doing<Act>)
-    default:
-      return does satisfies never
-  }
 }
 
 /** The values and the parts of an input for one row; `more` are the JSON values that it is merged into. */
@@ -364,7 +319,37 @@ const readAction = async ({ store, writing, change }: Doing<Act>): Promise<Ready
   const { input, idempotency, hasBody, bytes = noBytes, ifMatch, ifNoneMatch } = await change.read()
   // The steps that compare the row's revision come first.
   const before = target ? revisionSteps(writing, target, action.rule) : []
-  const { now, services } = { now: writing.now, services: store.services }
-  const given = { id, body: input, hasBody, bytes, ifMatch, ifNoneMatch, now, services }
+  const own = { now: writing.now, services: store.services }
+  const given = { id, body: input, hasBody, bytes, ifMatch, ifNoneMatch, ...own }
   return { command: actionCommand(action, { ...writing, before }, given), idempotency }
+}
+
+/** What reads the input of each change, counts what it makes, and makes its command. */
+const readers = {
+  create: readCreate,
+  replace: readUpdate,
+  update: readUpdate,
+  delete: readDelete,
+  many: readMany,
+  link: readLink,
+  unlink: readLink,
+  action: readAction,
+} as const satisfies Readonly<Record<Change['does'], (doing: never) => Promise<Ready>>>
+
+/** Does a change of a caller who was admitted: steps 4 to 6. */
+export const carryOut = async (
+  store: ChangeStore,
+  writing: Writing,
+  change: Change,
+  terms: Terms,
+): Promise<Done> => {
+  const doing = { store, writing, change, terms, heard: {} }
+  let ready: Ready
+  try {
+    ready = await readers[change.does](doing as never)
+  } catch (error) {
+    return refuse(doing, error)
+  }
+  if ('finish' in ready) return ready.finish()
+  return commit(store, ready.command, terms.reading, { ...ready, version: terms.version })
 }
