@@ -1,6 +1,6 @@
 /** better-auth's models in Duet's own store: `user` is the row of a person, by commands; each call on another is one statement, which Duet's writer runs. So it holds on SQLite with its one writer, its threads and its lock, and on PostgreSQL. */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { type CleanedWhere, createAdapterFactory } from 'better-auth/adapters'
+import { type CleanedWhere, type CustomAdapter, createAdapterFactory } from 'better-auth/adapters'
 import { APIError } from 'better-auth/api'
 import { columnName } from '#model/names.ts'
 import { parseId } from '#model/values.ts'
@@ -119,7 +119,8 @@ export const storeAdapter = (store: AdapterStore) => {
       const storedAs = (model: string, key: string, value: unknown): SqlValue =>
         isUsers(model, key) && typeof value === 'string' ? (parseId(value) ?? -1) : stored(value)
 
-      const rowOf = <T>(model: string, row: Rows[number] | undefined): T | null => {
+      /** A row as the library has it, which knows its type. */
+      const rowOf = (model: string, row: Rows[number] | undefined) => {
         if (row === undefined) return null
         const fields = fieldsOf(model)
         const said = (key: string, value: SqlValue) => {
@@ -132,7 +133,7 @@ export const storeAdapter = (store: AdapterStore) => {
         }
         return Object.fromEntries(
           keysOf(model).map((key, at) => [key, said(key, row[at] ?? null)]),
-        ) as T
+        ) as never
       }
 
       const comparisonIn =
@@ -188,65 +189,38 @@ export const storeAdapter = (store: AdapterStore) => {
       }
 
       return {
-        create: async <T extends Record<string, unknown>>({
-          model,
-          data,
-        }: {
-          model: string
-          data: T
-        }) => {
-          if (model === 'user') return (await users.create(data)) as unknown as T
+        create: async ({ model, data }) => {
+          if (model === 'user') return (await users.create(data)) as never
           const keys = Object.keys(data)
           const values = keys.map(key => storedAs(model, key, data[key]))
           const [row] =
             await store.write(sql`insert into ${name(model)} (${join(keys.map(columnOf), comma)})
             values (${join(values, comma)}) returning ${columnsOf(model)}`)
-          return rowOf<T>(model, row) as T
+          return rowOf(model, row) as never
         },
-        update: async <T>({
-          model,
-          where,
-          update,
-        }: {
-          model: string
-          where: CleanedWhere[]
-          update: T
-        }) => {
-          if (model === 'user')
-            return (await users.update(where, update as PersonInput)) as T | null
+        update: async ({ model, where, update }) => {
+          if (model === 'user') return (await users.update(where, update as PersonInput)) as never
           const [row] = await change(model, assignments(model, update as object), one(model, where))
-          return rowOf<T>(model, row)
+          return rowOf(model, row)
         },
         updateMany: async ({ model, where, update }) =>
           (await change(model, assignments(model, update), condition(model, where))).length,
-        findOne: async <T>({ model, where }: { model: string; where: CleanedWhere[] }) => {
-          if (model === 'user') return (await users.find(where)) as T | null
+        findOne: async ({ model, where }) => {
+          if (model === 'user') return (await users.find(where)) as never
           const [row] = await store.ask(
             sql`select ${columnsOf(model)} from ${name(model)} where ${condition(model, where)} limit 1`,
           )
-          return rowOf<T>(model, row)
+          return rowOf(model, row)
         },
-        findMany: async <T>({
-          model,
-          where = [],
-          limit,
-          sortBy,
-          offset = 0,
-        }: {
-          model: string
-          where?: CleanedWhere[] | undefined
-          limit: number
-          sortBy?: { field: string; direction: 'asc' | 'desc' } | undefined
-          offset?: number | undefined
-        }) => {
-          if (model === 'user') return [await users.find(where)].filter(Boolean) as T[]
+        findMany: async ({ model, where = [], limit, sortBy, offset = 0 }) => {
+          if (model === 'user') return [await users.find(where)].filter(Boolean) as never
           const order = sortBy
             ? sql` order by ${columnOf(sortBy.field)} ${trusted(sortBy.direction === 'desc' ? 'desc' : 'asc')}`
             : sql``
           const rows = await store.ask(
             sql`select ${columnsOf(model)} from ${name(model)} where ${condition(model, where)}${order} limit ${number(limit)} offset ${number(offset)}`,
           )
-          return rows.map(row => rowOf<T>(model, row) as T)
+          return rows.map(row => rowOf(model, row)) as never
         },
         count: async ({ model, where }) => {
           noUser(model)
@@ -261,29 +235,19 @@ export const storeAdapter = (store: AdapterStore) => {
         deleteMany: async ({ model, where }) =>
           (await remove(model, condition(model, where))).length,
         // What may happen once happens in one statement, whatever other processes do.
-        consumeOne: async <T>({ model, where }: { model: string; where: CleanedWhere[] }) => {
+        consumeOne: async ({ model, where }) => {
           const [row] = await remove(model, one(model, where), columnsOf(model))
-          return rowOf<T>(model, row)
+          return rowOf(model, row)
         },
-        incrementOne: async <T>({
-          model,
-          where,
-          increment,
-          set = {},
-        }: {
-          model: string
-          where: CleanedWhere[]
-          increment: Record<string, number>
-          set?: Record<string, unknown> | undefined
-        }) => {
+        incrementOne: async ({ model, where, increment, set = {} }) => {
           const steps = Object.entries(increment).map(
             ([key, by]) => sql`${columnOf(key)} = ${columnOf(key)} + ${by}`,
           )
           const all = [...steps, ...assignments(model, set)]
           const [row] = await change(model, all, one(model, where))
-          return rowOf<T>(model, row)
+          return rowOf(model, row)
         },
-      }
+      } satisfies CustomAdapter
     },
   })
 }

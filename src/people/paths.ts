@@ -102,139 +102,124 @@ export type AuthPath = {
   readonly takes?: BodyMembers
 }
 
-const own = { isForSession: true } as const
+type More = Pick<AuthPath, 'way' | 'isForSession'>
+const get = (path: string, summary: string, gives: AuthPath['gives'], more?: More): AuthPath => ({
+  ...{ method: 'GET', path, summary, gives },
+  ...more,
+})
+const post = (
+  path: string,
+  summary: string,
+  gives: AuthPath['gives'],
+  takes?: BodyMembers,
+  more?: More,
+): AuthPath => ({ ...get(path, summary, gives, more), method: 'POST', ...(takes && { takes }) })
 
-/** Every path that is served, but for the keys. */
+const own = { isForSession: true } as const
+const [byCode, byPassword, byProvider] = (['code', 'password', 'oidc'] as const).map(way => ({
+  way,
+}))
+const provider = { provider: text, 'callbackURL?': path, 'errorCallbackURL?': path }
+const signUp = { ...flag, description: 'Whether a new person gets a row.' }
+const nameOfNew = { ...text, description: 'For a new row.' }
+const account = { ...text, description: 'The `id` of the list, not its `accountId`.' }
+const toNewAddress = 'Have a code mailed to a new address'
+const comesHome = 'Where a provider sends the browser back to'
+
+/** Every path that is served, but for the keys; an ID token is never taken from a caller. */
 export const authPaths: readonly AuthPath[] = [
-  {
-    ...{ method: 'POST', path: '/email-otp/send-verification-otp', way: 'code', gives: 'Success' },
-    summary: 'Have a code mailed',
-    takes: { email, type: { ...text, enum: ['sign-in'] } },
-  },
-  {
-    ...{ method: 'POST', path: '/sign-in/email-otp', way: 'code', gives: 'SignedIn' },
-    summary: 'Sign in by a code',
-    takes: { email, otp: code, 'name?': { ...text, description: 'For a new row.' } },
-  },
-  {
-    ...{ method: 'POST', path: '/email-otp/request-email-change', way: 'code', gives: 'Success' },
-    summary: 'Have a code mailed to a new address',
-    takes: { newEmail: email },
-    ...own,
-  },
-  {
-    ...{ method: 'POST', path: '/email-otp/change-email', way: 'code', gives: 'Success' },
-    summary: 'Change the address by a code',
-    takes: { newEmail: email, otp: code },
-    ...own,
-  },
-  {
-    ...{ method: 'POST', path: '/sign-in/email', way: 'password', gives: 'SignedIn' },
-    summary: 'Sign in by a password',
-    takes: { email, password: text },
-  },
-  {
-    ...{ method: 'POST', path: '/request-password-reset', way: 'password', gives: 'Status' },
-    summary: 'Have a link mailed that sets a password',
-    takes: { email },
-  },
-  {
-    ...{ method: 'POST', path: '/reset-password', way: 'password', gives: 'Status' },
-    summary: 'Set a password by a link',
-    takes: { newPassword: password, token: text },
-  },
-  {
-    ...{ method: 'POST', path: '/change-password', way: 'password', gives: 'PasswordChanged' },
-    summary: 'Change the password',
-    takes: { currentPassword: text, newPassword: password, 'revokeOtherSessions?': flag },
-    ...own,
-  },
-  {
-    ...{ method: 'POST', path: '/sign-in/social', way: 'oidc', gives: 'Started' },
-    summary: 'Start a sign-in with an identity provider',
-    // An ID token is never taken from a caller.
-    takes: {
-      ...{ provider: text, 'callbackURL?': path, 'errorCallbackURL?': path },
-      'requestSignUp?': { ...flag, description: 'Whether a new person gets a row.' },
-      'disableRedirect?': flag,
-    },
-  },
-  {
-    ...{ method: 'POST', path: '/link-social', way: 'oidc', gives: 'Started' },
-    summary: 'Start to add an identity of a provider',
-    takes: {
-      ...{ provider: text, 'callbackURL?': path, 'errorCallbackURL?': path },
-      'disableRedirect?': flag,
-    },
-    ...own,
-  },
-  {
-    ...{ method: 'POST', path: '/unlink-account', way: 'oidc', gives: 'Status' },
-    summary: 'Remove an identity',
-    takes: {
-      providerId: text,
-      accountId: { ...text, description: 'The `id` of the list, not its `accountId`.' },
-    },
-    ...own,
-  },
-  {
-    ...{ method: 'GET', path: '/callback/:id', way: 'oidc', gives: null },
-    summary: 'Where a provider sends the browser back to',
-  },
-  {
-    ...{ method: 'POST', path: '/callback/:id', way: 'oidc', gives: null },
-    summary: 'Where a provider sends the browser back to, with a form',
-  },
-  {
-    ...{ method: 'GET', path: '/list-accounts', gives: 'Accounts' },
-    summary: 'List the identities',
-    ...own,
-  },
-  {
-    ...{ method: 'POST', path: '/sign-in/link', gives: 'SignedIn' },
-    summary: 'Sign in by a link that a command printed',
-    takes: { token: text },
-  },
-  {
-    ...{ method: 'GET', path: '/get-session', gives: 'SignedInNow' },
-    summary: 'Get who is signed in, or null',
-  },
-  {
-    ...{ method: 'GET', path: '/list-sessions', gives: 'Sessions' },
-    summary: 'List the sessions',
-    ...own,
-  },
-  { method: 'POST', path: '/sign-out', gives: 'Success', summary: 'Sign out', takes: {} },
-  {
-    ...{ method: 'POST', path: '/revoke-session', gives: 'Status' },
-    summary: 'End a session',
-    takes: { token: text },
-    ...own,
-  },
-  {
-    ...{ method: 'POST', path: '/revoke-other-sessions', gives: 'Status' },
-    summary: 'End all other sessions',
-    takes: {},
-    ...own,
-  },
-  {
-    ...{ method: 'POST', path: '/revoke-sessions', gives: 'Status' },
-    summary: 'End all sessions',
-    takes: {},
-    ...own,
-  },
-  {
-    ...{ method: 'GET', path: '/token', gives: 'Token' },
-    summary: 'Get a token of ten minutes for both APIs',
-    ...own,
-  },
+  post(
+    '/email-otp/send-verification-otp',
+    'Have a code mailed',
+    'Success',
+    { email, type: { ...text, enum: ['sign-in'] } },
+    byCode,
+  ),
+  post(
+    '/sign-in/email-otp',
+    'Sign in by a code',
+    'SignedIn',
+    { email, otp: code, 'name?': nameOfNew },
+    byCode,
+  ),
+  post(
+    '/email-otp/request-email-change',
+    toNewAddress,
+    'Success',
+    { newEmail: email },
+    { ...byCode, ...own },
+  ),
+  post(
+    '/email-otp/change-email',
+    'Change the address by a code',
+    'Success',
+    { newEmail: email, otp: code },
+    { ...byCode, ...own },
+  ),
+  post(
+    '/sign-in/email',
+    'Sign in by a password',
+    'SignedIn',
+    { email, password: text },
+    byPassword,
+  ),
+  post(
+    '/request-password-reset',
+    'Have a link mailed that sets a password',
+    'Status',
+    { email },
+    byPassword,
+  ),
+  post(
+    '/reset-password',
+    'Set a password by a link',
+    'Status',
+    { newPassword: password, token: text },
+    byPassword,
+  ),
+  post(
+    '/change-password',
+    'Change the password',
+    'PasswordChanged',
+    { currentPassword: text, newPassword: password, 'revokeOtherSessions?': flag },
+    { ...byPassword, ...own },
+  ),
+  post(
+    '/sign-in/social',
+    'Start a sign-in with an identity provider',
+    'Started',
+    { ...provider, 'requestSignUp?': signUp, 'disableRedirect?': flag },
+    byProvider,
+  ),
+  post(
+    '/link-social',
+    'Start to add an identity of a provider',
+    'Started',
+    { ...provider, 'disableRedirect?': flag },
+    { ...byProvider, ...own },
+  ),
+  post(
+    '/unlink-account',
+    'Remove an identity',
+    'Status',
+    { providerId: text, accountId: account },
+    { ...byProvider, ...own },
+  ),
+  get('/callback/:id', comesHome, null, byProvider),
+  post('/callback/:id', comesHome, null, undefined, byProvider),
+  get('/list-accounts', 'List the identities', 'Accounts', own),
+  post('/sign-in/link', 'Sign in by a link that a command printed', 'SignedIn', { token: text }),
+  get('/get-session', 'Get who is signed in, or null', 'SignedInNow'),
+  get('/list-sessions', 'List the sessions', 'Sessions', own),
+  post('/sign-out', 'Sign out', 'Success', {}),
+  post('/revoke-session', 'End a session', 'Status', { token: text }, own),
+  post('/revoke-other-sessions', 'End all other sessions', 'Status', {}, own),
+  post('/revoke-sessions', 'End all sessions', 'Status', {}, own),
+  get('/token', 'Get a token of ten minutes for both APIs', 'Token', own),
 ]
 
 /** The public keys of our tokens. */
-export const keySetPath: AuthPath = {
-  ...{ method: 'GET', path: '/jwks', gives: 'KeySet' },
-  summary: 'Get the public keys of the tokens',
-}
+export const keySetPath: AuthPath = get('/jwks', 'Get the public keys of the tokens', 'KeySet')
 
 /** The members of a body, each with whether it may be left out. */
 export const membersOf = (takes: BodyMembers) =>
