@@ -532,7 +532,7 @@ const misdeclared: readonly (readonly [string, Action['steps'], string])[] = [
   [
     'what is done after it and is not there',
     ({ id }) => [change('recipe', id, { title: 'x' }, { after: 'mailed' })],
-    'its step 1, change recipe, does mailed after it, which is none of after of recipe: name one of them first',
+    'its step 1, change recipe, does mailed after it, which is none of after of recipe: name one of update, delete',
   ],
   [
     'no row',
