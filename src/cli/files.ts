@@ -30,16 +30,16 @@ export const filesOfSettings = (content: Content): FileStore => {
 /** A folder that is a copy of a store of files. */
 export const copyIn = (folder: string): FileStore => folderStore(resolve(folder))
 
-/** Copies the bytes that the other store does not have, and says in a line what was done; each is compared with its digest. */
+/** Copies the bytes that the other store does not have, and says in a line what was done; each is compared with its digest, and with `repairs` those that are there too. */
 export const copyFiles = async (
   from: FileStore,
   to: FileStore,
-  signal = new AbortController().signal,
+  { signal = new AbortController().signal, repairs = false } = {},
 ): Promise<string> => {
   let [copied, there, copiedBytes] = [0, 0, 0]
   for await (const { digest, bytes } of from.list()) {
     signal.throwIfAborted()
-    if ((await to.size(digest)) === bytes) {
+    if ((await faultOf(to, { digest, bytes }, repairs)) === undefined) {
       there++
       continue
     }
@@ -62,7 +62,7 @@ export const copyFiles = async (
 /** What is wrong with the bytes of a digest; undefined if nothing is. */
 const faultOf = async (
   store: FileStore,
-  { digest, bytes }: StoredFile,
+  { digest, bytes }: Pick<StoredFile, 'digest' | 'bytes'>,
   readsAll: boolean,
 ): Promise<string | undefined> => {
   const size = await store.size(digest)

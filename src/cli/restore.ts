@@ -24,8 +24,8 @@ was checked to be whole, undamaged (by FILE.sha256) and of no newer Duet. Stop t
 first. A store that has content is replaced only with --force; its content is then lost.
 FILE stays as it is.
 
-With --files the bytes of files are put back first, those that the store of DUET_FILES lacks,
-from a FOLDER of duet backup --files; without FILE nothing else is.
+With --files the bytes of files are put back first, those that the store of DUET_FILES
+lacks or has damaged, from a FOLDER of duet backup --files; without FILE nothing else is.
 
 --check restores FILE into a temporary folder (TMPDIR names its place), brings it up to date
 there, and shows its content: the rows of each entity and the newest moment. Exit code 1 says
@@ -97,7 +97,9 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
     throw new UsageError('FILE is missing: duet restore FILE')
   if (check) return void process.stdout.write(await trialOf(resolve(file), content, files))
   if (files !== undefined)
-    process.stdout.write(`${await copyFiles(copyIn(files), filesOfSettings(content))}\n`)
+    process.stdout.write(
+      `${await copyFiles(copyIn(files), filesOfSettings(content), { repairs: true })}\n`,
+    )
   if (file === '') return
   const store = fileOf(loadConfig(process.env, content.settings), `put a copy back with ${tool}`)
   const { size } = await restore(resolve(file), store, {
