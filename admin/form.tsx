@@ -126,7 +126,7 @@ const Nested = ({
   )
 }
 
-const wideKinds = ['text', 'slug', 'long', 'json', 'list', 'uri']
+const wideKinds = ['text', 'slug', 'long', 'json', 'list', 'uri', 'file']
 
 const Fields = ({ entity, mode }: { entity: Entity; mode: Mode }) => {
   const given = entity.fields.filter(
@@ -643,7 +643,7 @@ const EditBody = ({ entity }: { entity: Entity }) => {
 const copyOf = ({ fields, relations }: Entity, row: Row): Partial<Row> => ({
   ...Object.fromEntries(
     fields.flatMap(({ name, set, kind }) =>
-      set === 'never' || kind === 'slug' ? [] : [[name, row[name]]],
+      set === 'never' || kind === 'slug' || kind === 'file' ? [] : [[name, row[name]]],
     ),
   ),
   ...Object.fromEntries(

@@ -248,7 +248,7 @@ const SetDialog = ({
   onSet: (data: Record<string, unknown>) => void
 }) => {
   const fields = entity.fields.filter(
-    ({ set, kind }) => set === 'always' && !['long', 'json', 'list'].includes(kind),
+    ({ set, kind }) => set === 'always' && !['long', 'json', 'list', 'file'].includes(kind),
   )
   const [name, setName] = useState(fields[0]?.name ?? '')
   const field = fields.find(one => one.name === name) as Field

@@ -5,6 +5,7 @@ const german: Record<string, string> = {
   'A CSV file whose first line names the fields: {names}.':
     'Eine CSV-Datei, deren erste Zeile die Felder nennt: {names}.',
   'Actions of {label}': 'Aktionen für {label}',
+  'A new file': 'Eine neue Datei',
   Add: 'Hinzufügen',
   'Add a filter': 'Filter hinzufügen',
   'Add: {label}': 'Hinzufügen: {label}',
@@ -89,6 +90,7 @@ const german: Record<string, string> = {
   'Select all on this page': 'Alle auf dieser Seite auswählen',
   'Select {label}': '{label} auswählen',
   'Selected rows': 'Ausgewählte Zeilen',
+  'Sending…': 'Wird gesendet…',
   'Sign in': 'Anmelden',
   'Sign out': 'Abmelden',
   'Somebody changed it meanwhile: look at it again before you delete it.':

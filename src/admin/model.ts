@@ -87,6 +87,7 @@ export const adminModelOf = (model: Model, actions: readonly Action[], viewer: V
       kind: kindOf(field),
       ...(field.references && { to: field.references.entity }),
       ...(field.values && { of: field.values }),
+      ...(field.file && { accept: field.file.accept.join() }),
       ...(field.items && { items: kindOf(field.items) }),
       ...(field.range && { min: field.range.min, max: field.range.max }),
       ...(field.scale > 0 && { scale: field.scale }),

@@ -8,6 +8,8 @@ import { serve } from '@hono/node-server'
 import type { Browser } from 'playwright-core'
 import { createWorld, type World } from '../market.ts'
 import { faultsOf, openBrowser, skipped, visit } from '../support/browser.ts'
+import { gallery, galleryRows, png } from '../support/gallery.ts'
+import { createWorld as createAnyWorld } from '../world.ts'
 
 type Verdict = 'yes' | 'no' | 'row'
 type Entity = {
@@ -390,6 +392,62 @@ describe('the admin in a browser', { skip: skipped }, () => {
     assert.equal(await page.getByRole('button', { name: /^Save/ }).count(), 0)
     await page.goto(`${origin}/admin#/post/1`)
     await page.getByRole('button', { name: /^Save/ }).waitFor()
+    await page.context().close()
+  })
+})
+
+describe('files in the admin', { skip: skipped }, () => {
+  let world: World
+  let server: ReturnType<typeof serve>
+  let browser: Browser
+  let origin: string
+  before(async () => {
+    world = await createAnyWorld({ content: gallery, rows: galleryRows })
+    server = serve({ fetch: world.app.fetch, port: 0, hostname: '127.0.0.1' })
+    await once(server, 'listening')
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    browser = await openBrowser()
+  })
+  after(async () => {
+    await browser?.close()
+    server?.close()
+    await world?.close()
+  })
+
+  test('a file is taken, shown by an address that needs no token, and removed; one that is refused says why', async () => {
+    const { page, faults } = await visit(browser, `${origin}/admin`)
+    await page.getByLabel('Token').fill(await world.token(2))
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.locator('.layout').waitFor()
+    await page.goto(`${origin}/admin#/album/1`)
+    const input = page.getByLabel('Cover', { exact: true })
+    await input.setInputFiles({
+      name: 'cover.png',
+      mimeType: 'image/png',
+      buffer: Buffer.from('a page'),
+    })
+    await page.getByText('The file is image/png by its name').waitFor()
+    const buffer = Buffer.from(png(3, 2))
+    await input.setInputFiles({ name: 'Küche.png', mimeType: 'image/png', buffer })
+    await page.getByText('Küche.png').waitFor()
+    await page.keyboard.press('Control+s')
+    const link = page.getByRole('link', { name: 'Küche.png' })
+    await link.waitFor()
+    assert.deepEqual(await faultsOf(page), [])
+    const signed = await fetch(new URL((await link.getAttribute('href')) ?? '', origin))
+    assert.deepEqual(Buffer.from(await signed.arrayBuffer()), buffer)
+    await page.getByRole('button', { name: 'Remove Cover' }).click()
+    await page.keyboard.press('Control+s')
+    await link.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Remove Cover' }).waitFor({ state: 'detached' })
+    await page.reload()
+    await page.getByLabel('Cover', { exact: true }).waitFor()
+    assert.deepEqual(await world.rows('select cover from albums where id = 1'), [[null]])
+    // The upload that was refused is told in the console of the browser too.
+    assert.deepEqual(
+      faults.filter(fault => !/415/.test(fault)),
+      [],
+    )
     await page.context().close()
   })
 })
