@@ -57,11 +57,23 @@ const examples: Readonly<Record<string, Example>> = {
   },
 }
 
+/** The ways to run a project elsewhere, with the files of each beside its Dockerfile. */
+const deployments: Readonly<Record<string, (name: string) => Readonly<Record<string, string>>>> = {
+  docker: () => ({}),
+  compose: () => ({ 'compose.yaml': 'compose.yaml' }),
+  systemd: name => ({ 'service.unit': `deploy/${name}.service` }),
+  fly: () => ({ 'fly.toml': 'fly.toml' }),
+  kubernetes: () => ({ 'kubernetes.yaml': 'deploy/kubernetes.yaml' }),
+}
+const ways = Object.keys(deployments).join(' | ')
+
 export const help = `Usage: duet init NAME [--example ${Object.keys(examples).join(' | ')}]
+                      [--deploy ${ways}]
 
 Makes the folder NAME, or at that path, with the content of an example, blog unless one is given, and all
 that a project needs: package.json, settings, migrations for SQLite and PostgreSQL, a
-Dockerfile and a README. The folder must be new or empty.`
+Dockerfile and a README. The folder must be new or empty. --deploy adds the files for where it will
+run, also to a project that there is; in a terminal it is asked.`
 
 /** Settings by which a service takes little memory, unless its operator sets others. */
 const memory = {
@@ -124,8 +136,40 @@ const checkFolder = (folder: string): void => {
     )
 }
 
+/** The texts with their words in; a word that is none is empty. */
+const filledWith = (words: Readonly<Record<string, string>>, text: string): string =>
+  text.replace(/\{\{(\w+)\}\}/g, (_, word) => words[word] ?? '')
+
+/** Asks in a terminal where the project will run; undefined for somebody who decides later, and where nobody types. */
+const askedWay = async (): Promise<string | undefined> => {
+  if (!process.stdin.isTTY || !process.stdout.isTTY) return undefined
+  const { createInterface } = await import('node:readline/promises')
+  const asking = createInterface({ input: process.stdin, output: process.stdout })
+  const typed = (await asking.question(`Where will it run? ${ways}, or Enter for later: `)).trim()
+  asking.close()
+  return typed === '' ? undefined : typed
+}
+
+/** Writes the files of a way to run the project in a folder; throws for one that is there. Gives their names. */
+const writeDeployment = (way: string, target: string): readonly string[] => {
+  const name = basename(target)
+  // What clusters and clouds take as a name.
+  const label = name.replace(/[._]+/g, '-').replace(/-+$/, '')
+  const files = Object.entries(own(deployments, way)?.(name) ?? {})
+  for (const [, to] of files)
+    if (existsSync(join(target, to)))
+      throw new UsageError(`${join(target, to)} is there: remove it first, or leave out --deploy`)
+  for (const [from, to] of files) {
+    const text = readFileSync(join(exampleFolder, 'deploy', way, from), 'utf8')
+    mkdirSync(dirname(join(target, to)), { recursive: true })
+    writeFileSync(join(target, to), filledWith({ name, label }, text))
+  }
+  return files.map(([, to]) => to)
+}
+
 export const run = async (args: readonly string[]): Promise<void> => {
-  const { values, positionals } = readArgs(args, { example: { type: 'string' } }, 1)
+  const given = { example: { type: 'string' }, deploy: { type: 'string' } } as const
+  const { values, positionals } = readArgs(args, given, 1)
   const [path] = positionals
   if (path === undefined) throw new UsageError('name the project, such as duet init my-blog')
   const chosen = values.example ?? 'blog'
@@ -133,7 +177,19 @@ export const run = async (args: readonly string[]): Promise<void> => {
   if (!example) throw unknownWord('example', chosen, Object.keys(examples))
   const target = resolve(path)
   const name = basename(target)
+  const checkWay = (way: string): string => {
+    if (!own(deployments, way)) throw unknownWord('deployment', way, Object.keys(deployments))
+    return way
+  }
+  const asked = values.deploy === undefined ? undefined : checkWay(values.deploy)
+  if (asked !== undefined && existsSync(join(target, 'duet.config.ts'))) {
+    const files = writeDeployment(asked, target)
+    const made = files.length === 0 ? 'Dockerfile is what it needs' : `made ${files.join(', ')}`
+    return void process.stdout.write(`${made}; its first lines say what to type.\n`)
+  }
   checkFolder(target)
+  const typed = asked ?? (await askedWay())
+  const way = typed === undefined ? undefined : checkWay(typed)
   cpSync(join(exampleFolder, chosen), target, { recursive: true })
   // A package has no TypeScript that could be run below node_modules: its examples are texts.
   for (const file of readdirSync(target, { recursive: true, encoding: 'utf8' }))
@@ -194,12 +250,13 @@ export const run = async (args: readonly string[]): Promise<void> => {
   }
   for (const part of readdirSync(join(exampleFolder, 'project'))) {
     const text = readFileSync(join(exampleFolder, 'project', part), 'utf8')
-    const filled = text.replace(/\{\{(\w+)\}\}/g, (_, word) => words[word] ?? '')
-    writeFileSync(join(target, named[part] ?? part), filled)
+    writeFileSync(join(target, named[part] ?? part), filledWith(words, text))
   }
   // Without its two names no token of an identity provider counts, and nothing starts.
   if (isSignedElsewhere) copyFileSync(join(target, '.env.example'), join(target, '.env'))
-  process.stdout.write(`made ${path} from the example ${chosen}. Next:
+  const files = way === undefined ? [] : writeDeployment(way, target)
+  const said = files.length === 0 ? '' : `, with ${files.join(', ')}`
+  process.stdout.write(`made ${path} from the example ${chosen}${said}. Next:
 
   cd ${path}
   npm install

@@ -8,7 +8,7 @@ import { machineAssets } from '../src/pages/assets.ts'
 import { buildAdmin } from './admin.mjs'
 
 /** The name of the package at npm, and nowhere else: contents import `duet` whatever it is, as their package.json names it so. */
-const packageName = 'duet'
+const packageName = 'duet-server'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -32,18 +32,9 @@ function manifestOf(checkout) {
   }
   return {
     ...{ name: packageName, version, description, license, type, engines, bin },
-    files: [
-      'bin',
-      'contract',
-      'docs',
-      'examples',
-      'kit',
-      'lib',
-      'scripts',
-      'CHANGELOG.md',
-      'CONTRIBUTING.md',
-    ],
-    imports: { '#kit/*.ts': './kit/*.js', '#*.ts': './lib/*.js' },
+    files: ['bin', 'contract', 'docs', 'examples', 'kit', 'lib', 'scripts', 'CHANGELOG.md'],
+    // What browsers load is no module of the package.
+    imports: { '#pages/assets/*.ts': null, '#kit/*.ts': './kit/*.js', '#*.ts': './lib/*.js' },
     exports: {
       ...Object.fromEntries(Object.entries(checkout.exports).map(built)),
       './package.json': './package.json',
@@ -157,6 +148,16 @@ function moveReadme(dist, tarball) {
   fs.rmSync(join(dist, 'docs/package.md'))
 }
 
+/** The documents of the package are about projects, where `npx` finds the program; pictures and pages of the checkout alone stay behind. */
+function ownDocuments(dist) {
+  for (const name of ['tour.md', 'comparison.md', 'nightly.json', 'pictures'])
+    fs.rmSync(join(dist, 'docs', name), { recursive: true, force: true })
+  for (const name of fs.globSync('docs/*.md', { cwd: dist })) {
+    const file = join(dist, name)
+    fs.writeFileSync(file, fs.readFileSync(file, 'utf8').replaceAll('bin/duet', 'npx duet'))
+  }
+}
+
 /** In documents, links to what is in the checkout and not in the package become their words. */
 function unlinkMissing(dist) {
   for (const name of fs.globSync('**/*.md', { cwd: dist })) {
@@ -185,8 +186,11 @@ export async function build(dist) {
   completeCode(dist)
   copyVendored(dist)
   copyExamples(dist)
-  for (const name of ['bin', 'contract', 'docs', 'LICENSE', 'CHANGELOG.md', 'CONTRIBUTING.md'])
+  for (const name of ['bin', 'docs', 'LICENSE', 'CHANGELOG.md'])
     fs.cpSync(join(root, name), join(dist, name), { recursive: true })
+  fs.mkdirSync(join(dist, 'contract'))
+  fs.copyFileSync(join(root, 'contract/package.d.ts'), join(dist, 'contract/package.d.ts'))
+  ownDocuments(dist)
   moveReadme(dist, `${packageName}-${readJson('package.json').version}.tgz`)
   for (const name of ['pinned-node.mjs', 'hand-over.mjs'])
     fs.cpSync(join(root, 'scripts', name), join(dist, 'scripts', name))

@@ -19,7 +19,9 @@ const { faultsOf, numbered }: Threats = await import(
   new URL('../scripts/threats.mjs', import.meta.url).href
 )
 
-const documents = globSync(['*.md', 'docs/*.md', 'decisions/*.md', 'bench/*.md'], { cwd: root })
+const documents = globSync(['*.md', 'content/*.md', 'docs/*.md', 'decisions/*.md', 'bench/*.md'], {
+  cwd: root,
+})
 
 for (const name of Object.keys(parts))
   test(`the tables of ${name} are what the code says`, async () => {
@@ -49,6 +51,23 @@ test('a threat without a test is a fault, and so is a test of no threat, a gap, 
 test('the README gives the two commands, each in a block of its own', () => {
   for (const command of ['npm ci && npm start', 'npm ci && npm test'])
     assert.ok(read('README.md').includes(`\n\`\`\`sh\n${command}\n\`\`\`\n`), command)
+})
+
+/** Documents for authors of projects; the others are for those who have the checkout, and the package says it their way. */
+const ofProjects = ['package', 'tutorial', 'testing', 'routes', 'mail', 'upgrading']
+
+test('documents of projects say npx duet, and those of the checkout bin/duet', () => {
+  for (const name of globSync('docs/*.md', { cwd: root })) {
+    // It goes from the checkout to a project.
+    if (name === join('docs', 'auth.md')) continue
+    const isOfProjects = ofProjects.some(page => name === join('docs', `${page}.md`))
+    const wrong = isOfProjects ? 'bin/duet' : 'npx duet'
+    const at = read(name)
+      .split('\n')
+      .findIndex(line => line.includes(wrong))
+    assert.equal(at, -1, `${name}:${at + 1} says ${wrong}`)
+  }
+  assert.ok(!read('examples/project/README.md').includes('bin/duet'))
 })
 
 /** The anchors that a document's headings make. */

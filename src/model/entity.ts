@@ -84,7 +84,7 @@ export const pathFields = ({ href }: Link): readonly string[] =>
 /**
  * What is done after the commit of a write, with these fields of the row (of a deleted one as they were): at least once, by whichever
  * service finds it in the outbox. One that throws is tried again, 20 times at most. A field of a row that this one refers to is named
- * by its relation: `customer.email`. Values are as they are stored.
+ * by its relation: `owner.email`. Values are as they are stored.
  */
 export type After = {
   readonly fields: readonly string[]

@@ -18,7 +18,7 @@ import { type Writer, writePieces } from '#write/job.ts'
 /** The writes after which an entity may have something done. */
 export type Occasion = 'create' | 'update' | 'delete'
 
-/** A field of the row, or of the row that a relation of it leads to: `customer.email`. */
+/** A field of the row, or of the row that a relation of it leads to: `owner.email`. */
 const wantedSql = (model: Writing['model'], entity: Entity, key: string): Sql => {
   const [relation = '', field] = key.split('.')
   if (field === undefined) return column(entity.table, columnName(key))

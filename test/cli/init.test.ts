@@ -1,11 +1,12 @@
 /** `duet init`: each example becomes a project that starts, compiles and answers as its README says, on both engines. */
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { duet, folderOf, plain, serveBy } from '../duet.ts'
 import { projectIn, root } from '../support/project.ts'
+import { parseYaml } from '../yaml.ts'
 
 const { folder, freshStore } = folderOf('init')
 const program = join(root, 'bin/duet')
@@ -107,6 +108,47 @@ test('with the files of docs/auth.md people sign in to the empty project', async
   assert.equal((await service.end()).code, 0)
 })
 
+test('the files of a deployment fit the project, whose name may be none of a cluster', async () => {
+  const made: Readonly<Record<string, readonly string[]>> = {
+    docker: ['Dockerfile'],
+    compose: ['compose.yaml'],
+    systemd: ['deploy/my_shop.v2.service'],
+    fly: ['fly.toml'],
+    kubernetes: ['deploy/kubernetes.yaml'],
+  }
+  for (const [way, files] of Object.entries(made)) {
+    const project = join(folder, way, 'my_shop.v2')
+    const { code, stderr } = await duet(['init', project, '--example', 'empty', '--deploy', way])
+    assert.deepEqual([code, stderr], [0, ''])
+    for (const name of files) {
+      const text = readFileSync(join(project, name), 'utf8')
+      assert.doesNotMatch(text, /\{\{/)
+      if (!name.endsWith('.yaml')) continue
+      const documents = parseYaml(text)
+      assert.ok(documents.length >= 1)
+      for (const [, named = ''] of text.matchAll(/^ {2}name: (.+)$/gm))
+        assert.match(named, /^my-shop-v2(-migrate)?$/)
+    }
+    const again = await duet(['init', project, '--deploy', way])
+    assert.equal(again.code, way === 'docker' ? 0 : 2)
+    if (way !== 'docker')
+      assert.match(again.stderr, /is there: remove it first, or leave out --deploy/)
+  }
+  const later = join(folder, 'docker', 'my_shop.v2')
+  const { code, stdout } = await duet(['init', later, '--deploy', 'fly'])
+  assert.deepEqual([code, stdout], [0, 'made fly.toml; its first lines say what to type.\n'])
+})
+
+test('the unit of a project is one that systemd takes', {
+  skip: spawnSync('systemd-analyze', ['--version']).error && 'NOT TESTED: systemd is not installed',
+}, async () => {
+  const project = join(folder, 'unit', 'shop')
+  await duet(['init', project, '--example', 'empty', '--deploy', 'systemd'])
+  const unit = join(project, 'deploy/shop.service')
+  const { stderr, status } = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' })
+  assert.deepEqual([status, stderr.includes('shop.service')], [0, false], stderr)
+})
+
 test('what cannot be made is refused in one sentence, and leaves no file', async () => {
   const full = join(folder, 'full')
   mkdirSync(full)
@@ -124,6 +166,7 @@ test('what cannot be made is refused in one sentence, and leaves no file', async
       `the folder ${full} is not empty, it has notes.txt: name a new one, or empty it first`,
     ],
     [[join(folder, 'new'), '--example', 'blok'], 'there is no example blok; did you mean blog?'],
+    [[join(folder, 'new'), '--deploy', 'flay'], 'there is no deployment flay; did you mean fly?'],
     [
       [join(folder, 'new'), '--example', 'forum'],
       'there is no example forum: name one of blog, shop, recipes, empty',

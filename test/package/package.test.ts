@@ -63,6 +63,11 @@ test('every link of its documents leads to a file of it, or to the web', () => {
       ([, target = '']) => ({ file, target }),
     ),
   )
+  for (const file of documents.filter(file => /^docs|^README/.test(file)))
+    assert.ok(
+      !readFileSync(join(installed, file), 'utf8').includes('bin/duet'),
+      `${file} says bin/duet`,
+    )
   const broken = links.filter(
     ({ file, target }) =>
       !/^(https?|mailto):/.test(target) && !existsSync(join(installed, dirname(file), target)),

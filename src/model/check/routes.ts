@@ -263,7 +263,7 @@ const linkFaults = function* (name: string, self: Entity, { by, cases }: Links):
   }
 }
 
-/** The field of a row, or of the one that a relation of it leads to: `customer.email`. */
+/** The field of a row, or of the one that a relation of it leads to: `owner.email`. */
 const wantedField = ({ self, entities }: CheckedEntity, key: string): Field | undefined => {
   const [first = '', field] = key.split('.')
   if (field === undefined) return own(self.fields, first)
