@@ -21,6 +21,21 @@ test('a repetition within one that has no sign of its own is found', () => {
     /^(.*,?)*x$/,
     /^([a-z0-9]+\.?)+@x$/,
     /^(\p{L}+)+$/u,
+    // Two ways to read more than one sign.
+    /^(a|aa)+$/,
+    /^(ab|a|b)+$/,
+    /^(?:ab+|a+b)+$/,
+    /^(?:[a-z][a-z]|[a-z]{2})+$/,
+    /^(x+x+)+y$/,
+    // What looks ahead or behind, and what was read before.
+    /^(?=(a+)+$)a/,
+    /^(?!(a+)+b)a/,
+    /(?<=^(a+)+)b/,
+    /^(?:(a*)\1)+$/,
+    // Letters that stand for no others.
+    /^(漢+)+$/u,
+    /^(ж|Ж)+$/iu,
+    /^(\u{6f22}|漢)+$/u,
   ])
     assert.ok(backtracks(pattern), String(pattern))
 })
@@ -39,6 +54,13 @@ test('a pattern that reads each text in one way is not', () => {
     /^(?=.*\d)[a-z\d]{8,}$/,
     /^(a+b)+$/,
     /^\((x|y)\)*[)\]]$/,
+    /^(a|ab)*c$/,
+    /^(a?)*$/,
+    /^(ab|ac)+$/,
+    /^(?:a{1,5}b)+$/,
+    /^(["'])[a-z]*\1$/,
+    /^(?:(?=a)ab)+$/,
+    /^((a{1,3}){1,3}){1,3}$/,
   ])
     assert.ok(!backtracks(pattern), String(pattern))
 })

@@ -12,7 +12,7 @@ type PatternPart =
       readonly most: number
     }
 
-/** Signs that stand for all others: two parts that fit one of them may read the same text. */
+/** Signs that stand for all others, beside those of the pattern itself: two parts that fit one of them may read the same text. */
 const signs = [
   ...Array.from({ length: 95 }, (_, at) => String.fromCharCode(32 + at)),
   ...['\n', '\t', 'é', 'ß', 'Ж', '中', '٣', '\u0301', '😀', '–'],
@@ -30,20 +30,32 @@ const shortest = 25
 const token =
   /\[\^?(?:\\[\s\S]|[^\]\\])*\]|\\[pP]\{[^}]*\}|\\u\{[^}]*\}|\\u[\da-fA-F]{4}|\\x[\da-fA-F]{2}|\\c[A-Za-z]|\\k<[^>]*>|\\[\s\S]|\(\?<?[=!]|\(\?<[^>]*>|\(\?[a-z-]*:|\{\d+(?:,\d*)?\}|[\s\S]/gu
 
-/** The parts of a pattern. */
-const partsOf = ({ source, flags }: RegExp): PatternPart => {
+/** The sign that an escape by number is. */
+const escaped = (text: string): string => {
+  const [, hex] = /^\\[ux]\{?([\da-fA-F]+)\}?$/.exec(text) ?? []
+  return hex === undefined ? '' : String.fromCodePoint(Math.min(Number.parseInt(hex, 16), 0x10ffff))
+}
+
+/** The parts of a pattern, and of each look ahead or behind in it. */
+const partsOf = ({ source, flags }: RegExp): readonly PatternPart[] => {
   const tokens = source.match(token) ?? []
+  const looks: PatternPart[] = []
+  const tried = new Set([...signs, ...source, ...tokens.map(escaped)])
   let at = 0
   const fitting = (text: string): PatternPart => {
-    // What was read before may be anything.
-    const isAgain = /^\\(?:\d|k)/.test(text)
+    // What was read before may be anything, of any length.
+    const isAgain = /^\\(?:[1-9]|k)/.test(text)
     let one = /^/
     try {
       if (!isAgain) one = new RegExp(`^(?:${text})$`, flags.replace(/[gym]/g, ''))
     } catch {
       // A class within a class, of which this is a part, may fit anything.
     }
-    return { kind: 'sign', fits: new Set(signs.filter(sign => one.test(sign))) }
+    const sign: PatternPart = {
+      kind: 'sign',
+      fits: new Set([...tried].filter(sign => one.test(sign))),
+    }
+    return isAgain ? { kind: 'times', of: sign, least: 0, most: Number.POSITIVE_INFINITY } : sign
   }
   const quantified = (of: PatternPart): PatternPart => {
     const [, from, to] = /^\{(\d+)(,\d*)?\}$/.exec(tokens[at] ?? '') ?? []
@@ -67,70 +79,126 @@ const partsOf = ({ source, flags }: RegExp): PatternPart => {
       if (text.startsWith('(')) {
         const inner = either()
         at++
-        part = /^\(\?<?[=!]$/.test(text) ? empty : inner
+        const isLook = /^\(\?<?[=!]$/.test(text)
+        if (isLook) looks.push(inner)
+        part = isLook ? empty : inner
       } else if (!['^', '$', '\\b', '\\B'].includes(text)) part = fitting(text)
       options.at(-1)?.push(quantified(part))
     }
     return { kind: 'either', of: options.map(of => ({ kind: 'all', of }) as const) }
   }
-  return either()
+  const whole = either()
+  return [whole, ...looks]
 }
 
-const mayBeEmpty = (part: PatternPart): boolean => {
-  if (part.kind === 'sign') return false
-  if (part.kind === 'times') return part.least === 0 || mayBeEmpty(part.of)
-  return part.kind === 'all' ? part.of.every(mayBeEmpty) : part.of.some(mayBeEmpty)
+/** What a pattern may read one after another: its signs by their places in it, and from each the next ones, with how many ways lead there. */
+type Ways = {
+  readonly fits: ReadonlySet<string>[]
+  readonly next: Map<number, number>[]
 }
 
-/** The signs that a part may begin with. */
-const firstOf = (part: PatternPart): ReadonlySet<string> => {
-  if (part.kind === 'sign') return part.fits
-  if (part.kind === 'times') return firstOf(part.of)
-  const found = new Set<string>()
-  for (const one of part.of) {
-    for (const sign of firstOf(one)) found.add(sign)
-    if (part.kind === 'all' && !mayBeEmpty(one)) break
+/** A larger pattern is not written out: so many times are any number of times in it. */
+const mostPlaces = 200
+
+const waysOf = (whole: PatternPart): Ways => {
+  const fits: ReadonlySet<string>[] = []
+  const next: Map<number, number>[] = []
+  const lead = (from: readonly number[], to: readonly number[]) => {
+    for (const place of from)
+      for (const other of to) next[place]?.set(other, (next[place].get(other) ?? 0) + 1)
   }
-  return found
-}
-
-const isSingle = (part: PatternPart): boolean =>
-  part.kind === 'sign' || (part.kind === 'all' && part.of.length === 1 && part.of.every(isSingle))
-
-const meet = (one: ReadonlySet<string>, other: ReadonlySet<string>): boolean =>
-  !one.isDisjointFrom(other)
-
-/** Whether there are two ways on after a sign, within what is repeated; `next` is what may follow the part. */
-const isTorn = (part: PatternPart, next: ReadonlySet<string>): boolean => {
-  switch (part.kind) {
-    case 'sign':
-      return false
-    case 'times':
-      if (part.most >= often && meet(firstOf(part.of), next)) return true
-      return isTorn(part.of, part.most >= often ? next.union(firstOf(part.of)) : next)
-    case 'all':
-      return part.of.some((one, at) => {
-        const rest: PatternPart = { kind: 'all', of: part.of.slice(at + 1) }
-        return isTorn(one, mayBeEmpty(rest) ? next.union(firstOf(rest)) : firstOf(rest))
-      })
-    case 'either': {
-      const single = part.of.filter(isSingle).map(firstOf)
-      const isTwice = single.some((one, at) => single.slice(0, at).some(two => meet(one, two)))
-      return isTwice || part.of.some(one => isTorn(one, next))
+  /** The places that a part begins and ends with, and whether it may be empty. */
+  type Ends = {
+    readonly first: readonly number[]
+    readonly last: readonly number[]
+    isEmpty: boolean
+  }
+  const follow = (parts: readonly PatternPart[]): Ends => {
+    let all: Ends = { first: [], last: [], isEmpty: true }
+    for (const part of parts) {
+      const one = add(part)
+      lead(all.last, one.first)
+      all = {
+        first: all.isEmpty ? [...all.first, ...one.first] : all.first,
+        last: one.isEmpty ? [...all.last, ...one.last] : one.last,
+        isEmpty: all.isEmpty && one.isEmpty,
+      }
     }
-    default:
-      return part satisfies never
+    return all
   }
+  const add = (part: PatternPart): Ends => {
+    switch (part.kind) {
+      case 'sign': {
+        const place = fits.push(part.fits) - 1
+        next.push(new Map())
+        return { first: [place], last: [place], isEmpty: false }
+      }
+      case 'all':
+        return follow(part.of)
+      case 'either': {
+        const options = part.of.map(add)
+        return {
+          first: options.flatMap(({ first }) => first),
+          last: options.flatMap(({ last }) => last),
+          isEmpty: options.some(({ isEmpty }) => isEmpty),
+        }
+      }
+      case 'times': {
+        const { of, least, most } = part
+        if (most < often && fits.length < mostPlaces) {
+          // Each goes on from the one before, so that fewer of them are read in one way.
+          const all = Array.from({ length: most }, () => add(of))
+          for (const [at, one] of all.slice(1).entries()) lead(all[at]?.last ?? [], one.first)
+          return {
+            first: all[0]?.first ?? [],
+            last: all.slice(Math.max(least - 1, 0)).flatMap(({ last }) => last),
+            isEmpty: least === 0 || all.some(({ isEmpty }) => isEmpty),
+          }
+        }
+        const one = add(of)
+        lead(one.last, one.first)
+        return { ...one, isEmpty: one.isEmpty || least === 0 }
+      }
+      default:
+        return part satisfies never
+    }
+  }
+  add(whole)
+  return { fits, next }
 }
 
-const hasTorn = (part: PatternPart): boolean => {
-  if (part.kind === 'sign') return false
-  if (part.kind !== 'times') return part.of.some(hasTorn)
-  return (part.most >= often && isTorn(part.of, firstOf(part.of))) || hasTorn(part.of)
+/**
+ * Whether from some place two ways lead back to it that read the same text: then each time it is read again there are twice as many
+ * (exponential ambiguity; Weber and Seidl 1991).
+ */
+const isTorn = ({ fits, next }: Ways): boolean => {
+  const meets = fits.map((one, at) =>
+    fits.map((other, to) => at === to || !one.isDisjointFrom(other)),
+  )
+  return fits.some((_, start) => {
+    // Two readers that begin at this place, and whether they have gone different ways.
+    const seen = new Set<number>()
+    const waiting: (readonly [one: number, other: number, apart: boolean])[] = [
+      [start, start, false],
+    ]
+    for (let at = waiting.pop(); at; at = waiting.pop())
+      for (const [one, ways] of next[at[0]] ?? [])
+        for (const [other] of next[at[1]] ?? []) {
+          if (!meets[one]?.[other]) continue
+          const apart = at[2] || one !== other || (ways > 1 && at[0] === at[1])
+          if (apart && one === start && other === start) return true
+          const key = (one * fits.length + other) * 2 + Number(apart)
+          if (seen.has(key)) continue
+          seen.add(key)
+          waiting.push([one, other, apart])
+        }
+    return false
+  })
 }
 
-/** Whether a pattern may try ever more ways to read a text before it says no: twice as many with each sign. */
-export const backtracks = (pattern: RegExp): boolean => hasTorn(partsOf(pattern))
+/** Whether a pattern may try ever more ways to read a text before it says no: twice as many with each sign, or with a few. */
+export const backtracks = (pattern: RegExp): boolean =>
+  partsOf(pattern).some(part => isTorn(waysOf(part)))
 
 /** A sentence for each field whose pattern may hold the service while a text is checked. */
 export const backtrackingIn = (entities: Readonly<Record<string, Entity>>): readonly string[] =>
