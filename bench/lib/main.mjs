@@ -8,6 +8,7 @@ import { commitOf } from './commit.mjs'
 import { benchCompare, names as namesToCompare } from './compare.mjs'
 import { prepare, sizes } from './dataset.mjs'
 import { duetAt, patient } from './duet.mjs'
+import { benchFiles } from './files.mjs'
 import { chooseTool, load } from './load.mjs'
 import { answerOf, checkSame, measure } from './measure.mjs'
 import { benchMetrics } from './metrics.mjs'
@@ -41,6 +42,7 @@ const names = {
   project: namesInProject,
   asking: namesToAsk,
   people: namesOfPeople,
+  files: [],
   compare: namesToCompare,
 }
 const benches = {
@@ -55,6 +57,7 @@ const benches = {
   project: benchProject,
   asking: benchAsking,
   people: benchPeople,
+  files: benchFiles,
   compare: benchCompare,
 }
 

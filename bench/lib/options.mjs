@@ -19,10 +19,11 @@ export const runs = [
   'threads',
   'project',
   'people',
+  'files',
   'compare',
 ]
 
-export const usage = `Usage: npm run bench -- [postgres | writes | overload | metrics | rules | asking | cache | threads | project | people | compare COMMIT] [options]
+export const usage = `Usage: npm run bench -- [postgres | writes | overload | metrics | rules | asking | cache | threads | project | people | files | compare COMMIT] [options]
 
   postgres        on PostgreSQL: beside PostGraphile, beside the driver alone, and reads while orders are written
   writes          on SQLite: reads while 64 callers write
@@ -37,6 +38,7 @@ export const usage = `Usage: npm run bench -- [postgres | writes | overload | me
                   turns; --seconds 1 --rounds 60 for a steady figure
   people          on SQLite: reads with tokens of sign-in beside those of a secret, content during the first sign-in, memory, and a
                   known address beside an unknown one; --only names token, first or address
+  files           one file of 1 GB through the folder of files, both ways, beside plain streams of Node that hash and flush
   compare COMMIT  processor time of a request here beside that of another commit, in turns; --only names some of fresh,
                   cached, mix and readers (on SQLite), postgres and processes (on PostgreSQL); the first four unless given
 
