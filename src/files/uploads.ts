@@ -243,7 +243,9 @@ const receiveForm = async (receiving: Receiving, c: Http): Promise<Upload> => {
       reject(malformedForm('cannot be read as multipart/form-data', cause)),
     )
     parser.on('finish', () =>
-      upload ? upload.then(resolve) : reject(malformedForm('has no file: send one, with its name')),
+      upload
+        ? upload.then(resolve, reject)
+        : reject(malformedForm('has no file: send one, with its name')),
     )
     body.on('error', reject)
     body.pipe(parser)

@@ -264,6 +264,22 @@ suite('files', () => {
     assert.equal(sent.json.width, 9)
     assert.equal((await form([`name="other"\r\n\r\nvalue`])).status, 400)
     assert.equal((await form([file, file])).status, 400)
+    // What is refused of a file in a form is an answer, as of one that is the body.
+    const page = file.replace(data, '<script>alert(1)</script>')
+    assert.equal((await form([page])).status, 415)
+    const large = file.replace(data, Buffer.from(png(1, 1, 4_000_001)).toString('latin1'))
+    assert.equal((await form([large])).status, 413)
+    assert.equal((await form(['name="file"; filename="a"'])).status, 400)
+    const torn = { 'Content-Type': 'multipart/form-data; boundary=cut' }
+    assert.equal(
+      (await send(new Uint8Array(Buffer.from('--cut\r\nContent-')), { headers: torn })).status,
+      400,
+    )
+    const open = `--cut\r\nContent-Disposition: form-data; ${file}`
+    const cutOff = await send(new Uint8Array(Buffer.from(open, 'latin1')), { headers: torn })
+    assert.equal(cutOff.status, 400, cutOff.text)
+    const nothing = { 'Content-Type': 'multipart/form-data' }
+    assert.equal((await send(png(1, 1), { headers: nothing })).status, 400)
   })
 
   test('only who may give some row a file sends one', async () => {
