@@ -623,7 +623,7 @@ type Filter = Lifetime & {
     readonly field: string;
 };
 type Form = 'as text' | 'as seconds' | {
-    readonly words: Readonly<Record<string, string>>;
+    readonly values: Readonly<Record<string, string>>;
 };
 type Formula = {
     readonly plus: readonly Term[];

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import {
   circlesIn,
   type File,
+  functionsOf,
   importersOf,
   importsOf,
   linesOf,
@@ -12,7 +13,7 @@ import {
   targetOf,
   wordsOf,
 } from './support/source.ts'
-import { all, filesOf, holds, written } from './support/written.ts'
+import { all, filesOf, holds, isTest, written } from './support/written.ts'
 
 /**
  * What each folder may import besides itself, `base` and `errors.ts`. Such a folder is directly below src/,
@@ -422,6 +423,79 @@ test('a glossary with a word too many, twice or of nothing is refused', () => {
 })
 
 // ---- Files.
+
+/** The most lines that each house may have, tests apart. A house that grows beyond it says why in the commit that raises it. */
+const mostLines: Readonly<Record<string, number>> = {
+  'src/': 53_250,
+  'kit/': 6750,
+  'content/': 3000,
+  'admin/': 5250,
+}
+
+const budgetFaults = (
+  files: readonly File[],
+  most: Readonly<Record<string, number>>,
+): readonly string[] =>
+  Object.entries(most).flatMap(([house, limit]) => {
+    const lines = files
+      .filter(({ path }) => path.startsWith(house))
+      .reduce((sum, file) => sum + linesOf(file), 0)
+    return lines > limit
+      ? [`${house} has ${lines} lines, ${limit} are its budget: look for what can go, or raise it`]
+      : []
+  })
+
+holds(
+  'each house keeps to its budget of lines',
+  budgetFaults([...written, ...filesOf('admin/**/*.{ts,tsx,css}').filter(file => !isTest(file))], {
+    ...mostLines,
+  }),
+)
+
+test('a house above its budget is seen', () => {
+  const file = { path: 'src/a.ts', text: 'a\n'.repeat(3) }
+  assert.deepEqual(budgetFaults([file], { 'src/': 3, 'kit/': 0 }), [])
+  assert.equal(budgetFaults([file], { 'src/': 2 }).length, 1)
+})
+
+/** How many functions may be longer than so many lines, and how long the longest. They are to become five, each with a reason. */
+const mostLong = { lines: 120, functions: 17, longest: 286 }
+
+const longFaults = (files: readonly File[], most = mostLong): readonly string[] => {
+  const long = files
+    .flatMap(functionsOf)
+    .filter(({ lines }) => lines > most.lines)
+    .toSorted((one, other) => other.lines - one.lines)
+  const told = long.map(({ name, lines }) => `${name}: ${lines}`).join('\n  ')
+  return [
+    ...(long.length > most.functions
+      ? [
+          `${long.length} functions are longer than ${most.lines} lines, ${most.functions} may be:\n  ${told}`,
+        ]
+      : []),
+    ...long
+      .filter(({ lines }) => lines > most.longest)
+      .map(({ name, lines }) => `${name} has ${lines} lines: ${most.longest} are the most`),
+  ]
+}
+
+holds('few functions are long', longFaults(written))
+
+test('a long function is seen, however it is written, and a table is none', () => {
+  const body = `\n${'  a\n'.repeat(8)}}\n`
+  const heads = [
+    'export const a = async (b: string) => {',
+    'const a = (\n  b: string,\n) => {',
+    'const a = function* () {',
+    'function a() {',
+    'class A {',
+  ]
+  const most = { lines: 8, functions: 0, longest: 99 }
+  for (const head of heads)
+    assert.equal(longFaults([{ path: 'src/a.ts', text: `${head}${body}` }], most).length, 1, head)
+  for (const head of ['export const a = {', 'const a: B = {', 'const a = defined({'])
+    assert.deepEqual(longFaults([{ path: 'src/a.ts', text: `${head}${body}` }], most), [], head)
+})
 
 /** A file with fewer lines is small. */
 const fewLines = 40

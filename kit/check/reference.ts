@@ -100,7 +100,7 @@ export const written = (field: Field | undefined, value: unknown, version: Versi
   if (form === undefined || value === null) return value
   if (form === 'as text') return String(value)
   if (form === 'as seconds') return Math.floor(Date.parse(String(value)) / 1000)
-  return form.words[String(value)] ?? value
+  return form.values[String(value)] ?? value
 }
 
 /** The rows with what is counted of those below them, and means of these with four decimals more, half away from zero. */

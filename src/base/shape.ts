@@ -93,7 +93,11 @@ export const remedy = (word: string, known: readonly string[]): string => {
 }
 
 /** What options are called now, by the names that they had in earlier releases. */
-const renamed: Readonly<Record<string, string>> = { barred: 'blocked', parts: 'nestedWrites' }
+const renamed: Readonly<Record<string, string>> = {
+  barred: 'blocked',
+  parts: 'nestedWrites',
+  words: 'values',
+}
 
 /** The first fault of a value that stands at a place such as `things.rest.listing`, in one sentence; undefined if there is none. */
 export const faultIn = (shape: Shape, value: unknown, place: string): string | undefined => {

@@ -25,7 +25,7 @@ const pluralOf = (name: string): string => {
   return /(s|x|z|ch|sh)$/.test(name) ? `${name}es` : `${name}s`
 }
 
-/** Whether callers mean rows by the field's values: words of a choice, flags, references, and what is unique. */
+/** Whether callers mean rows by the field's values: values of a choice, flags, references, and what is unique. */
 const isFiltered = ({ values, scalar, references, unique, rest, readableBy }: Field): boolean =>
   rest &&
   isForAll(readableBy) &&

@@ -187,7 +187,7 @@ export type FieldOptions<Own extends Initial = Initial, Value = never> = Partial
   Omit<Field, OptionsOfKind | 'readableBy' | 'settableBy' | 'unique'>
 > & {
   readonly initial?: Own | { readonly value: null }
-  /** What holds for each value beside the rule of its kind, by what callers are told otherwise: `must be even`. */
+  /** Rules for each value beside that of its kind, each by the sentence that a caller reads who breaks it: `must be even`. */
   readonly check?: Readonly<Record<string, (value: Value) => boolean>>
   /** A rule, a list of them, or the condition of the rows in which anyone may read it. */
   readonly readableBy?: DeclaredRule | Condition

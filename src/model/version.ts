@@ -128,10 +128,10 @@ export const isIn = ({ since, last }: Lifetime, version: Version): boolean =>
   (since === undefined || since <= version) && (last === undefined || version <= last)
 
 /**
- * Another way to write a value: a number as text, a moment as whole seconds since 1970, or the words of a choice by
- * other words, each word of the model with the version's.
+ * Another way to write a value: a number as text, a moment as whole seconds since 1970, or the values of a choice by
+ * other words, each value of the model with the version's.
  */
-export type Form = 'as text' | 'as seconds' | { readonly words: Readonly<Record<string, string>> }
+export type Form = 'as text' | 'as seconds' | { readonly values: Readonly<Record<string, string>> }
 
 type Decoded = { readonly value: unknown } | { readonly fault: string }
 
@@ -141,10 +141,10 @@ type Reversible = Exclude<Form, 'as seconds'>
 const decimal = /^-?\d+(\.\d+)?$/
 
 /** The word that a form has for one of a choice. */
-export const otherWord = ({ words }: Exclude<Form, string>, word: string): string =>
-  own(words, word) ?? word
+export const otherWord = ({ values }: Exclude<Form, string>, value: string): string =>
+  own(values, value) ?? value
 
-/** The words of a choice as a form has them, or as they are without one. */
+/** The values of a choice as a form has them, or as they are without one. */
 export const wordsIn = (
   form: Form | undefined,
   values: readonly string[] | undefined,
@@ -153,7 +153,7 @@ export const wordsIn = (
     ? values && [...new Set(values.map(word => otherWord(form, word)))]
     : values
 
-/** The JSON value of the model for one in a form, given the words of a choice; a value that is not of that form is a fault. */
+/** The JSON value of the model for one in a form, given the values of a choice; a value that is not of that form is a fault. */
 export const decoded = (
   form: Reversible,
   value: unknown,
@@ -183,7 +183,7 @@ export const variantsShape: Shape = {
     form: {
       either: [
         words<Extract<Form, string>>({ 'as text': 1, 'as seconds': 1 }),
-        keys<Exclude<Form, string>>({ words: must({ named: 'text' }) }),
+        keys<Exclude<Form, string>>({ values: must({ named: 'text' }) }),
       ],
     },
   }),

@@ -115,8 +115,8 @@ export const readInEveryRow = (
 }
 
 /**
- * A caller's condition with what rules hide: its relations see only the rows that the caller may read, and a row that is hidden is
- * one that there is not. Throws for what the caller may not read.
+ * A caller's condition with what rules hide: its relations see only the rows that the caller may read, and a hidden
+ * row counts as absent. Throws for what the caller may not read.
  */
 const withHidden = (
   access: Access,

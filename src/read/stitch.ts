@@ -416,7 +416,7 @@ export const encoders =
 export const inForm = (encode: Encoder, form: Form): Encoder => {
   if (form === 'as text') return value => `"${encode(value)}"`
   if (form === 'as seconds') return value => String(Math.floor(Number(value) / 1000))
-  const words = new Map(Object.entries(form.words).map(([word, other]) => [word, quote(other)]))
+  const words = new Map(Object.entries(form.values).map(([word, other]) => [word, quote(other)]))
   return value => words.get(String(value)) ?? encode(value)
 }
 

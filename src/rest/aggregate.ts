@@ -289,7 +289,7 @@ const requestReader = ({ core, style }: Mount, route: Route, resource: Resource)
         shape.isSearched,
         rows?.shape,
       ]),
-      // Nor are they anybody's rows that a condition looks at on its way.
+      // A row that a condition reads on its way may be closed to some callers, so the answer is not everybody's.
       open: rows?.fields !== null && isPublic(model, entity, route, by),
       limit: Math.min(Math.max(limit ?? mostGroups, 1), mostGroups),
       isLimited: limit !== undefined,

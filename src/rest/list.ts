@@ -106,7 +106,7 @@ const requestReader = ({ core, prefix, style }: Mount, route: Route, resource: R
     ])
     const by = [...filters, ...sort.filter(key => !key.isRelevance)].map(({ field }) => field)
     if (asked?.fields) by.push(...asked.fields)
-    // Nor are they anybody's rows that an order or a condition looks at on its way.
+    // A row that an order or a condition reads on its way may be closed to some callers, so the answer is not everybody's.
     const isForAll =
       isAbovePublic &&
       asked?.fields !== null &&

@@ -260,7 +260,7 @@ const conditionFor = (
       const form = formOf(field)
       if (kind === 'equals' && values !== undefined && typeof form !== 'string') {
         // No row has a word that stands for none of the field's, which a lenient version allows.
-        const own = decoded(form ?? { words: {} }, text, values)
+        const own = decoded(form ?? { values: {} }, text, values)
         if ('fault' in own && isStrict) fault(own.fault)
         return { field, is, value: 'value' in own ? String(own.value) : null }
       }

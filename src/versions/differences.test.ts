@@ -15,7 +15,7 @@ const song: Entity = entity({
   fields: {
     id: id(),
     title: text({ max: 10 }),
-    mood: choice(['merry', 'sad'], { until: { 1: { form: { words: { merry: 'glad' } } } } }),
+    mood: choice(['merry', 'sad'], { until: { 1: { form: { values: { merry: 'glad' } } } } }),
     fee: money({ max: 9, until: { 1: { name: 'price', form: 'as text' } } }),
     nick: text({ max: 10, last: 1, sunset: '2027-08-01' }),
     madeAt: created(),

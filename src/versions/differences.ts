@@ -44,7 +44,7 @@ const errorWords = {
 const formed = (name: string, form: Form | undefined): string => {
   if (form === undefined) return code(name)
   if (typeof form === 'string') return `${code(name)} ${form}`
-  const words = Object.entries(form.words).map(
+  const words = Object.entries(form.values).map(
     ([word, other]) => `${code(other)} for ${code(word)}`,
   )
   return `${code(name)} with ${words.join(', ')}`

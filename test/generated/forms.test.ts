@@ -28,10 +28,10 @@ const sample = entity({
     count: int({ min: -(2 ** 53) + 1, max: 2 ** 53 - 1, until: { 1: { form: 'as text' } } }),
     weight: money({ max: 99, from: { 2: { name: 'grams', form: 'as text' } } }),
     size: choice(['s', 'm', 'toString'], {
-      from: { 2: { form: { words: { s: 'small', toString: 'm', m: 'toString' } } } },
+      from: { 2: { form: { values: { s: 'small', toString: 'm', m: 'toString' } } } },
     }),
     word: choice(['constructor', 'left', 'right', 'toString'], {
-      until: { 1: { name: 'was', form: { words: { left: 'right', right: 'left' } } } },
+      until: { 1: { name: 'was', form: { values: { left: 'right', right: 'left' } } } },
     }),
   },
   policy: {},

@@ -225,6 +225,11 @@ const faults: readonly (readonly [what: string, sentence: string, declare: () =>
     }),
   ],
   [
+    'what the values of a choice in a version were called before',
+    'the model is wrong: notes.fields.field.until.1.form has words, which is called values now',
+    withField(choice(['a'], { until: { 1: { form: { words: { a: 'b' } } as never } } })),
+  ],
+  [
     'what an option of the viewers was called before',
     'the content.viewers has barred, which is called blocked now',
     loose(defineContent, {

@@ -168,7 +168,7 @@ areTold([
   [
     'a later form that cannot be turned back in an input',
     'book.mood in version 2 is written there in a form that cannot be turned back, and callers may give it: use another form, or let only the service set it',
-    withMood({ from: { 2: { form: { words: { glad: 'sad' } } } } }),
+    withMood({ from: { 2: { form: { values: { glad: 'sad' } } } } }),
   ],
   [
     'a text in a form of numbers',
@@ -182,18 +182,18 @@ areTold([
   ],
   [
     'other words of what is no choice',
-    'book.mood in version 1 has other words, and is not a choice: make it one, or leave the form out',
-    withField('mood', text({ max: 9, until: { 1: { form: { words: {} } } } })),
+    'book.mood in version 1 has other values, and is not a choice: make it one, or leave the form out',
+    withField('mood', text({ max: 9, until: { 1: { form: { values: {} } } } })),
   ],
   [
     'another word for what it never is',
     'book.mood in version 1 has another word for angry, which it never is: name some of glad, sad',
-    withMood({ until: { 1: { form: { words: { angry: 'cross' } } } } }),
+    withMood({ until: { 1: { form: { values: { angry: 'cross' } } } } }),
   ],
   [
     'a form that cannot be turned back in an input',
     'book.mood in version 1 is written there in a form that cannot be turned back, and callers may give it: use another form, or let only the service set it',
-    withMood({ until: { 1: { form: { words: { glad: 'sad' } } } } }),
+    withMood({ until: { 1: { form: { values: { glad: 'sad' } } } } }),
   ],
   [
     'seconds in an input',
@@ -204,7 +204,7 @@ areTold([
     'a form that cannot be turned back in a filter',
     'book.mood in version 1 is written there in a form that cannot be turned back, and a filter compares it: use another form, or give the filter since: 2',
     {
-      ...withMood({ settableBy: nobody, until: { 1: { form: { words: { glad: 'sad' } } } } }),
+      ...withMood({ settableBy: nobody, until: { 1: { form: { values: { glad: 'sad' } } } } }),
       listing: { filters: { mood: { kind: 'equals', field: 'mood' } } },
     },
   ],
@@ -212,7 +212,7 @@ areTold([
     'a form that changes the order of a sort',
     'book.mood in version 1 is written there in a form of another order, and lists are sorted or ranged by it: use another form, or give the sort or filter since: 2',
     {
-      ...withMood({ until: { 1: { form: { words: { glad: 'zealous' } } } } }),
+      ...withMood({ until: { 1: { form: { values: { glad: 'zealous' } } } } }),
       listing: { sort: { style: 'signed list', fields: ['-mood'] } },
     },
   ],

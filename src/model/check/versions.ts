@@ -114,8 +114,8 @@ const formFault = (
     if (!(scalars[form] as readonly string[]).includes(scalar))
       return `is ${form}, which it cannot be since it is ${scalar}: use it for ${scalars[form].join(' or ')}`
   } else {
-    if (!values) return 'has other words, and is not a choice: make it one, or leave the form out'
-    const unknown = Object.keys(form.words).find(word => !values.includes(word))
+    if (!values) return 'has other values, and is not a choice: make it one, or leave the form out'
+    const unknown = Object.keys(form.values).find(word => !values.includes(word))
     if (unknown !== undefined)
       return `has another word for ${unknown}, which it never is: name some of ${values.join(', ')}`
   }

@@ -37,7 +37,7 @@ export const book = entity({
     language: choice(['en', 'fr', 'ja'], {
       initial: { value: 'en' },
       enum: { name: 'BookLanguage', deprecated: { fr: 'Use en, there are no more of them.' } },
-      until: { 1: { form: { words: { en: 'english', fr: 'ja', ja: 'japanese' } } } },
+      until: { 1: { form: { values: { en: 'english', fr: 'ja', ja: 'japanese' } } } },
     }),
     pages: int({ min: 1, max: 100_000, nullable: true, description: 'How many pages it has.' }),
     shelf: int({
