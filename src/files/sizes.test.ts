@@ -1,5 +1,6 @@
 /** Pictures in sizes, and without what cameras write. */
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { hash } from 'node:crypto'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,6 +8,8 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { after, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import sharp from 'sharp'
 import { folderStore } from '#files/folder.ts'
 import type { Pixels } from '#files/picture.ts'
@@ -144,4 +147,41 @@ test('what is no picture, or none that can be read, has no sizes', async () => {
     code: 'NOT_FOUND',
     message: /cannot be made of the picture/,
   })
+})
+
+test('without sharp a field of pictures stops the start unless they are kept as they are, and sizes are absent with the remedy', async () => {
+  // In a process of its own, where the package is not found.
+  const script = `
+    import { registerHooks } from 'node:module'
+    registerHooks({
+      resolve(name, context, next) {
+        if (name === 'sharp') throw Object.assign(new Error('no sharp'), { code: 'ERR_MODULE_NOT_FOUND' })
+        return next(name, context)
+      },
+    })
+    const { checkPictures, sized } = await import('#files/sizes.ts')
+    const { entity, file, id } = await import('#entry/model.ts')
+    const told = error => error.message
+    const check = options =>
+      checkPictures({ album: entity({ table: 'albums', plural: 'albums', fields: { id: id(), cover: file(options) }, policy: {} }) }).then(() => 'starts', told)
+    const max = '1 MB'
+    console.log(JSON.stringify([
+      await check({ accept: ['image/png'], max }),
+      await check({ accept: ['image/*'], max }),
+      await check({ accept: ['image/png'], max, exif: 'kept' }),
+      await check({ accept: ['application/pdf'], max }),
+      await sized({}, { digest: '', type: 'image/png' }, 16, '').catch(told),
+    ]))`
+  const args = ['--import=./src/base/resolve-imports.ts', '--input-type=module', '-e', script]
+  const cwd = fileURLToPath(new URL('../..', import.meta.url))
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd })
+  const refused =
+    "album.cover takes pictures, out of which sharp takes their place and camera, and sharp is not installed: npm install sharp, or say exif: 'kept' in the field"
+  assert.deepEqual(JSON.parse(stdout), [
+    refused,
+    refused,
+    'starts',
+    'starts',
+    'There are no sizes here, as sharp is not installed; leave w out, or have the operator run npm install sharp',
+  ])
 })
