@@ -1,5 +1,5 @@
 /** What a form changes of a row, as a request; and what two people changed, put together. */
-import type { Entity, Row } from './model.ts'
+import type { Entity, Relation, Row } from './model.ts'
 
 export type Mode = 'create' | 'update'
 export type Side = 'mine' | 'theirs'
@@ -27,17 +27,19 @@ const linksOf = (ids: number[], before: number[], mode: Mode) =>
         remove: before.filter(id => !ids.includes(id)),
       })
 
-const nestedOf = (rows: Partial<Row>[], before: Partial<Row>[], by: string) => {
+const nestedOf = (rows: Partial<Row>[], before: Partial<Row>[], { by, sets = [] }: Relation) => {
+  const isThere = ({ id }: Partial<Row>) => before.some(row => row.id === id)
   const changed = (row: Partial<Row>, old: Partial<Row>) =>
     Object.entries(row).filter(([key, value]) => key !== '_links' && !same(value, old[key]))
-  const given = ({ id: _, _links, ...row }: Partial<Row>) =>
+  const given = (row: Partial<Row>) =>
     Object.fromEntries(
       Object.entries(row).filter(
-        ([key, value]) => key !== by && value !== undefined && value !== '',
+        ([key, value]) => key !== by && sets.includes(key) && value !== undefined && value !== '',
       ),
     )
   return said({
-    create: rows.filter(({ id }) => id === undefined).map(given),
+    // One that others deleted is made again for who chose to keep it.
+    create: rows.filter(row => row.id === undefined || !isThere(row)).map(given),
     update: rows.flatMap(row => {
       const old = before.find(({ id }) => id === row.id)
       const members = old ? changed(row, old) : []
@@ -62,12 +64,13 @@ export const changesOf = (
     if (mode === 'create' ? isGiven : !same(value, base[name]))
       changes[name] = value === '' ? null : value
   }
-  for (const { name, kind, may, by } of entity.relations) {
+  for (const relation of entity.relations) {
+    const { name, kind, may } = relation
     if ((may?.[mode] ?? []).length === 0 || mine[name] === undefined) continue
     const written =
       kind === 'links'
         ? linksOf(idsIn(mine[name]), idsIn(base[name]), mode)
-        : nestedOf(rowsIn(mine[name]), rowsIn(base[name]), by)
+        : nestedOf(rowsIn(mine[name]), rowsIn(base[name]), relation)
     if (Object.keys(written).length > 0) changes[name] = written
   }
   return changes
@@ -79,8 +82,8 @@ export const placeOf = (path: string, mine: Partial<Row>, base: Partial<Row>): s
   if (!Array.isArray(mine[name]) || (word !== 'create' && word !== 'update')) return path
   const among = rowsIn(mine[name]).flatMap((row, index) => {
     const old = rowsIn(base[name]).find(({ id }) => id === row.id)
-    const isNew = row.id === undefined
-    return (word === 'create' ? isNew : !isNew && old && !same(row, old)) ? [index] : []
+    const isNew = row.id === undefined || !old
+    return (word === 'create' ? isNew : !isNew && !same(row, old)) ? [index] : []
   })
   return [name, among[Number(at)] ?? 0, ...rest].join('.')
 }

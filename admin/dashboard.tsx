@@ -2,8 +2,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { useDataProvider, useGetMany } from 'ra-core'
 import { Bars } from './chart.tsx'
+import { useModel } from './context.ts'
 import type { DuetProvider } from './data-provider.ts'
-import { type Entity, type Field, type Row, titleOf, useModel } from './model.ts'
+import { type Entity, type Field, type Row, titleOf } from './model.ts'
 import { lower, t } from './words.ts'
 
 const Count = ({ entity }: { entity: Entity }) => {

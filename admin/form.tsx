@@ -19,6 +19,7 @@ import { useBlocker, useLocation, useParams } from 'react-router'
 import { ActionRunner } from './actions.tsx'
 import { faultsOf } from './api.ts'
 import { type Mode, membersOf, merged, placeOf, type Side, same, saveOver } from './changes.ts'
+import { useEntity, useModel } from './context.ts'
 import type { DuetProvider, Filter } from './data-provider.ts'
 import { Input, LinksInput } from './inputs.tsx'
 import { MergeDialog } from './merge.tsx'
@@ -30,8 +31,6 @@ import {
   type Relation,
   type Row,
   titleOf,
-  useEntity,
-  useModel,
 } from './model.ts'
 import { Value } from './show.tsx'
 import { Button, Dialog, Icon, Menu } from './ui.tsx'

@@ -13,6 +13,7 @@ import {
 } from 'ra-core'
 import { useEffect, useRef, useState } from 'react'
 import { ActionRunner } from './actions.tsx'
+import { useEntity } from './context.ts'
 import type { Condition, DuetProvider, Filter, Order } from './data-provider.ts'
 import {
   columnsOf,
@@ -22,7 +23,6 @@ import {
   type Row,
   searchOf,
   titleOf,
-  useEntity,
 } from './model.ts'
 import { Picker } from './picker.tsx'
 import { isNumber, Value } from './show.tsx'

@@ -2,8 +2,9 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useDataProvider, useListContext, useNavigate, useNotify } from 'ra-core'
 import { useState } from 'react'
+import { useModel } from './context.ts'
 import type { DuetProvider, Filter, SavedView } from './data-provider.ts'
-import { type Entity, useModel } from './model.ts'
+import type { Entity } from './model.ts'
 import { Button, Dialog, Menu } from './ui.tsx'
 import { t } from './words.ts'
 

@@ -18,7 +18,7 @@ const rowsWhere = async (
   core: Core,
   viewer: Viewer,
   entity: string,
-  asked: Predicate | undefined,
+  conditions: { readonly asked?: Predicate; readonly granted?: Predicate },
   fields: Readonly<Record<string, string>> = {},
   first?: { readonly count: number; readonly sort: readonly Sort[] },
 ): Promise<readonly Row[]> => {
@@ -29,7 +29,7 @@ const rowsWhere = async (
     ...{ entity, items, where: [], exists: [], total: false, many: true, fetchOneMore: false },
     sort: first?.sort ?? [],
     page: first ? { limit: 1, offset: null } : null,
-    ...(asked && { asked }),
+    ...conditions,
   }
   const prepared = prepareFor(core, { encoding: 'rest', roots: [root] }, viewer.role)
   const results = read(core.reader, prepared, [viewer.subject ?? viewer.id, first?.count ?? 0])
@@ -69,7 +69,7 @@ export const beginningWith = async (
   }
   const sort = isSortable(entity, title) ? [{ field: title, descending: false }] : []
   const first = { count: mostFound, sort: keysOf(sort) }
-  return rowsWhere(core, viewer, name, text ? asked : undefined, { [nameOf(title)]: title }, first)
+  return rowsWhere(core, viewer, name, text ? { asked } : {}, { [nameOf(title)]: title }, first)
 }
 
 /** By ids of the rows that the viewer sees: `update`, `delete`, and the names of actions, as far as its rules hold for the row. */
@@ -103,16 +103,18 @@ export const mayOf = async (
   ]
   if (ids.length === 0 || !isOpenTo(core, name, viewer)) return {}
   const among = resolved({ id: { in: [...ids] } })
-  const idsWhere = async (asked: Predicate) =>
-    (await rowsWhere(core, viewer, name, asked)).map(({ id }) => String(id))
-  const seen = await idsWhere(among)
+  const idsWhere = async (granted?: Predicate) =>
+    (await rowsWhere(core, viewer, name, { asked: among, ...(granted && { granted }) })).map(
+      ({ id }) => String(id),
+    )
+  const seen = await idsWhere()
   const may = new Map(seen.map(id => [id, [] as string[]]))
   for (const [word, rule = nobody, when] of rules) {
     const verdict = judge(rule, viewer, model)
     if (verdict === 'no') continue
     const rights = () => anyOf(rowRights(model, name, rule, viewer).map(({ before }) => before))
     const asked = [...when, ...(verdict === 'row' ? [rights()] : [])]
-    const fitting = asked.length === 0 ? seen : await idsWhere(allOf([among, ...asked]))
+    const fitting = asked.length === 0 ? seen : await idsWhere(allOf(asked))
     for (const id of fitting) may.get(id)?.push(word)
   }
   return Object.fromEntries(may)

@@ -4,7 +4,7 @@ import { versionPath } from '#base/paths.ts'
 import { operatorsOf } from '#model/condition.ts'
 import type { Entity } from '#model/entity.ts'
 import { type Field, isDerived, longest } from '#model/field.ts'
-import { type Model, typeName } from '#model/model.ts'
+import { entityOf, type Model, typeName } from '#model/model.ts'
 import { linkOf } from '#model/names.ts'
 import { bulkKinds, partRelations } from '#model/parts.ts'
 import { judge, nobody, type Rule, type Viewer } from '#model/policy.ts'
@@ -73,12 +73,25 @@ export const adminModelOf = (model: Model, actions: readonly Action[], viewer: V
   const routes = routesOf(model).filter(({ lifetime }) => isIn(lifetime, version))
   const spelled = (path: string) => path.replace(/:(\w+)/g, '{$1}')
 
+  /** Whether a caller may give a field, in some row. */
+  const settable = ({ fields }: Entity, key: string): Allowance => {
+    const field = fields[key] as Field
+    const isGiven =
+      field.settableBy.kind !== 'nobody' && !isDerived(field) && !field.touched && key !== 'id'
+    return isGiven ? verdict(field.settableBy) : 'no'
+  }
+  const settableOf = (name: string): readonly string[] => {
+    const entity = entityOf(model, name)
+    const { nameOf } = resourceOf(model, name, version)
+    return Object.keys(entity.fields)
+      .filter(key => settable(entity, key) !== 'no')
+      .map(nameOf)
+  }
+
   const fieldOut = (name: string, key: string, entity: Entity) => {
     const field = entity.fields[key] as Field
     const resource = resourceOf(model, name, version)
-    const isGiven =
-      field.settableBy.kind !== 'nobody' && !isDerived(field) && !field.touched && key !== 'id'
-    const settable = isGiven ? verdict(field.settableBy) : 'no'
+    const mayGive = settable(entity, key)
     const asked = [...askableMembers(model, resource).values()].includes(key)
     return {
       name: resource.nameOf(key),
@@ -93,7 +106,7 @@ export const adminModelOf = (model: Model, actions: readonly Action[], viewer: V
       ...(field.scale > 0 && { scale: field.scale }),
       ...(field.pattern && { pattern: field.pattern.source }),
       ...(field.nullable && { nullable: true }),
-      ...(field.initial === undefined && settable !== 'no' && { required: true }),
+      ...(field.initial === undefined && mayGive !== 'no' && { required: true }),
       ...(typeof field.initial === 'object' &&
       'value' in field.initial &&
       field.initial.value !== null &&
@@ -101,7 +114,7 @@ export const adminModelOf = (model: Model, actions: readonly Action[], viewer: V
       (field.values || field.scalar === 'int')
         ? { initial: field.initial.value }
         : {}),
-      set: settable === 'no' ? 'never' : field.immutable ? 'create' : 'always',
+      set: mayGive === 'no' ? 'never' : field.immutable ? 'create' : 'always',
       ...(field.rest && isSortable(entity, key) && longest(field) === 0 && { sort: true }),
       ...(asked && { where: operatorsOf(entity, key) }),
       ...(!field.rest && { hidden: true }),
@@ -167,7 +180,10 @@ export const adminModelOf = (model: Model, actions: readonly Action[], viewer: V
           by: link?.by ?? relation.by,
           ...(path !== undefined && { path: spelled(path).replace('{parentId}', '{id}') }),
           ...(key in rest.embedded && { embedded: true }),
-          ...(relation.nestedWrites && { may }),
+          ...(relation.nestedWrites && {
+            may,
+            ...(link === undefined && { sets: settableOf(relation.to) }),
+          }),
         },
       ]
     })

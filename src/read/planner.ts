@@ -87,13 +87,15 @@ const planRoot = (viewers: Access, root: Root): PlannedRoot => {
   const linked = root.linked ? [linkedTo(access, root.linked, location)] : []
   const searched = findsIn(entity, root.search)
   const asked = askedRows(access, root.entity, root.asked, location)
-  const filters: readonly Predicate[] = [...root.where, ...asked]
+  const granted = root.granted ? [root.granted] : []
+  const filters: readonly Predicate[] = [...root.where, ...asked, ...granted]
   const where = [...filters, ...searched, ...linked, ...ownRows]
 
   // Its rows are found in their order by an index, or as those of the viewer, who owns few.
   const ranges = [
     ...root.where.filter(({ is, field }) => !(is === 'lt' && field === 'id')),
     ...asked,
+    ...granted,
   ]
   const fixed = ownRows.map(bare).flatMap(one => (one.kind === 'and' ? one.of : [one]))
   const equalIn = (of: readonly Predicate[]) =>

@@ -163,6 +163,8 @@ export type Root = {
   readonly search?: Slot | undefined
   /** Only rows that fit a caller's condition, with its values in slots; the plan adds what its relations hide from the caller. */
   readonly asked?: Predicate | undefined
+  /** Only rows that fit a condition of the service's own, such as a rule, whether or not the caller may read what it looks at. */
+  readonly granted?: Predicate | undefined
   /** Only rows that rows of another entity link with the id in the slot, by its fields for that (`by`) and for the row (`of`). */
   readonly linked?: {
     readonly entity: string

@@ -1,0 +1,207 @@
+/** Two editors of the admin change one row at once: fields, nested rows and links. What each of them changed is there in the end, or was put before them. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { entity, many } from '#model/entity.ts'
+import { choice, decimal, id, int, reference, revision, text } from '#model/field.ts'
+import {
+  changesOf,
+  conflictsOf,
+  membersOf,
+  merged,
+  type Side,
+  saveOver,
+} from '../../admin/changes.ts'
+import type { Entity, Row } from '../../admin/model.ts'
+import type { Draw } from '../operations.ts'
+import { rounds, seed } from '../support/rounds.ts'
+import { drawn, engines } from './compare.ts'
+import { allRoutes, bySignedIn, member } from './models.ts'
+import { type Service, serveWithMembers } from './serve.ts'
+
+const listing = { paging: 'page', limit: 100 } as const
+const nested = { list: false, one: true, nested: ['one', 'create', 'delete'], listing } as const
+const entities = {
+  member,
+  dish: entity({
+    table: 'dishes',
+    plural: 'dishes',
+    fields: {
+      id: id(),
+      title: text({ max: 40 }),
+      notes: text({ max: 4000, nullable: true }),
+      servings: int({ min: 1, max: 99, initial: { value: 2 } }),
+      status: choice(['draft', 'published'], { initial: { value: 'draft' } }),
+      revision: revision(),
+    },
+    relations: {
+      ingredients: many('ingredient', 'dishId', { oldestFirst: true, nestedWrites: true }),
+      tags: many('tag', { through: 'dishTag', nestedWrites: true }),
+    },
+    policy: bySignedIn,
+    rest: { ...allRoutes, listing },
+  }),
+  ingredient: entity({
+    table: 'ingredients',
+    plural: 'ingredients',
+    fields: {
+      id: id(),
+      dishId: reference('dish', { onDelete: 'cascade' }),
+      name: text({ max: 20 }),
+      amount: decimal({ scale: 2, min: 0, max: 999 }),
+      revision: revision(),
+    },
+    policy: bySignedIn,
+    rest: { ...nested, writes: ['update', 'delete'] },
+  }),
+  tag: entity({
+    table: 'tags',
+    plural: 'tags',
+    fields: { id: id(), name: text({ max: 20 }), revision: revision() },
+    policy: bySignedIn,
+    rest: { ...allRoutes, listing },
+  }),
+  dishTag: entity({
+    table: 'dish_tags',
+    plural: 'dishTags',
+    fields: {
+      id: id(),
+      dishId: reference('dish', { onDelete: 'cascade' }),
+      tagId: reference('tag', { onDelete: 'cascade' }),
+    },
+    policy: { read: bySignedIn.read, create: bySignedIn.create, delete: bySignedIn.delete },
+    rest: { list: false, one: true, writes: ['create', 'delete'], listing },
+    sets: [['dishId', 'tagId']],
+  }),
+}
+
+type Part = { id?: number; name: string; amount: number; [member: string]: unknown }
+
+/** What somebody typed: some members of the row, each changed once or more. */
+const edited = (draw: Draw, row: Row, tags: readonly number[], who: string): Row => {
+  const mine = structuredClone(row)
+  const word = () => `${who}${draw.upTo(3)}`
+  const edits: Readonly<Record<string, () => unknown>> = {
+    title: word,
+    notes: () => draw.of(word(), `${word()}\n${word()}`, ''),
+    servings: () => draw.upTo(5, 1),
+    status: () => draw.of('draft', 'published'),
+    ingredients: () => {
+      const parts = [...(mine.ingredients as Part[])]
+      const [first, ...others] = parts
+      if (!first || draw.chance(40)) return [...parts, { name: word(), amount: draw.upTo(9) }]
+      return draw.chance(50) ? others : [{ ...first, amount: draw.upTo(9) }, ...others]
+    },
+    tags: () => {
+      const tag = draw.of(...(tags as [number, ...number[]]))
+      const now = mine.tags as number[]
+      return now.includes(tag) ? now.filter(one => one !== tag) : [...now, tag]
+    },
+  }
+  for (let count = draw.upTo(4, 1); count > 0; count--) {
+    const name = draw.of(...(Object.keys(edits) as [string, ...string[]]))
+    mine[name] = edits[name]?.()
+  }
+  return mine
+}
+
+/** A member as people see it: without ids and revisions, which saving gives. */
+const shown = (name: string, value: unknown): unknown => {
+  if (name === 'tags') return [...(value as number[])].sort((a, b) => a - b)
+  if (name === 'ingredients')
+    return (value as Part[]).map(({ name, amount }) => `${name} ${amount}`).sort()
+  return value === '' ? null : value
+}
+
+for (const on of engines)
+  describe(`two editors of one row on ${on}`, () => {
+    let service: Service
+    let dish: Entity
+    let tags: readonly number[]
+    const send = async (line: string, body?: unknown, etag?: string | null) => {
+      const headers = etag ? { 'If-Match': etag } : {}
+      const answer = await service.ask({ line, as: 'admin', body, headers })
+      const json = answer.text.startsWith('{') ? JSON.parse(answer.text) : undefined
+      if (answer.status >= 300)
+        throw Object.assign(new Error(`${line}: ${answer.text}`), { status: answer.status })
+      return { json, etag: answer.headers.get('etag') }
+    }
+    const whole = async (id: number): Promise<Row> => {
+      const at = `/api/v2/dishes/${id}`
+      const { json, etag } = await send(`GET ${at}`)
+      const ingredients = await send(`GET ${at}/ingredients?limit=100`)
+      const linked = await send(`GET ${at}/tags?limit=100`)
+      return {
+        ...json,
+        _etag: etag,
+        ingredients: ingredients.json.data,
+        tags: linked.json.data.map((tag: Row) => tag.id),
+      }
+    }
+    const save = async (base: Row, mine: Partial<Row>): Promise<Row> => {
+      const changes = changesOf(dish, base, mine, 'update')
+      if (Object.keys(changes).length > 0)
+        await send(`PATCH /api/v2/dishes/${base.id}`, changes, base._etag)
+      return whole(base.id)
+    }
+    before(async () => {
+      service = await serveWithMembers(entities, on, 'Ann', 'Ben')
+      const { json } = await send('GET /admin/model.json')
+      dish = json.entities.find(({ name }: Entity) => name === 'dish')
+      const made = ['soup', 'quick', 'baking'].map(name => send('POST /api/v2/tags', { name }))
+      tags = (await Promise.all(made)).map(({ json }) => json.id)
+    })
+    after(async () => {
+      assert.deepEqual(service?.bugs, [])
+      await service?.close()
+    })
+
+    test('nothing that either of them changed is lost', async t => {
+      const count = rounds(60, 1000)
+      const begun = seed(46)
+      let clashes = 0
+      for (let round = 0; round < count; round++) {
+        const draw = drawn(begun * 10_000 + round)
+        const told = `DUET_TEST_SEED=${begun}, round ${round} on ${on}`
+        const create = ['salt', 'oil'].map(name => ({ name, amount: 1 }))
+        const made = await send('POST /api/v2/dishes', {
+          ...{ title: 'Soup', ingredients: { create } },
+          tags: { set: tags.slice(0, 1) },
+        })
+        const base = await whole(made.json.id)
+        const [mine, theirs] = [edited(draw, base, tags, 'a'), edited(draw, base, tags, 'b')]
+        // Theirs comes before mine, or while mine is being saved.
+        let isSaved = draw.chance(50)
+        if (isSaved) await save(base, theirs)
+        const saved = await saveOver(
+          dish,
+          base,
+          mine,
+          async (under, values) => {
+            if (!isSaved) await save(base, theirs)
+            isSaved = true
+            return save(under, values)
+          },
+          () => whole(base.id),
+        )
+        assert.notEqual(saved.kind, 'failed', `${told}: ${JSON.stringify(saved)}`)
+        const chosen: Record<string, Side> = {}
+        if (saved.kind === 'clash') {
+          clashes++
+          const both = conflictsOf(dish, base, mine, saved.theirs)
+          assert.notEqual(both.length, 0, told)
+          for (const { name } of both) chosen[name] = draw.of('mine', 'theirs')
+          await save(saved.theirs, merged(dish, base, mine, saved.theirs, chosen))
+        }
+        const end = await whole(base.id)
+        for (const { name } of membersOf(dish)) {
+          const [was, my, their, is] = [base, mine, theirs, end].map(row => shown(name, row[name]))
+          const same = (one: unknown, other: unknown) =>
+            JSON.stringify(one) === JSON.stringify(other)
+          const wanted =
+            chosen[name] === 'mine' || (!same(my, was) && same(their, was)) ? my : their
+          assert.deepEqual(is, wanted, `${told}: ${name}`)
+        }
+      }
+      t.diagnostic(`${count} pairs of edits, ${clashes} of them put before the editor`)
+    })
+  })
