@@ -59,6 +59,7 @@ const otherMeanings: Readonly<Record<string, Meaning>> = {
     // What authors are shown as an example.
     files: [
       'kit/contract/openapi.ts',
+      'src/people/paths.ts',
       'src/model/entity.ts',
       'src/model/field.ts',
       'src/model/model.ts',
@@ -98,6 +99,8 @@ const otherMeanings: Readonly<Record<string, Meaning>> = {
       /\bthe user (?:begin|of this program)\b/,
       /\btcp_user_timeout\b/,
       /\buser-agent\b/,
+      // A code of better-auth.
+      /_to_different_user\b/,
       // A claim of Supabase's tokens.
       /\buser_metadata\b/,
     ],

@@ -69,7 +69,7 @@ export type Collecting = {
 }
 
 /** The digests that rows name. */
-export const namedDigests = (entities: Collecting['entities']): Sql => {
+const namedDigests = (entities: Collecting['entities']): Sql => {
   const each = fileFields(entities).map(({ entity: { table }, key }) => {
     const column = name(columnName(key))
     return sql`select substr(${column}, ${number(digestAt.from)}, ${number(digestAt.length)}) as digest from ${name(table)} where ${column} is not null`

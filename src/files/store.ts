@@ -21,7 +21,7 @@ export type Limit = {
 }
 
 /** What is stored: its SHA-256 in hexadecimal, and its length. */
-export type StoredBytes = { readonly digest: string; readonly bytes: number }
+type StoredBytes = { readonly digest: string; readonly bytes: number }
 
 /** The first and the last byte that are wanted, counted from 0. */
 export type ByteRange = { readonly first: number; readonly last: number }

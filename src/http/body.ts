@@ -312,7 +312,7 @@ const checkWhole = (c: Http, headers: Readonly<Record<string, string>> = {}): vo
 const transferCost = 131_072
 
 /** How long a sender may pause in such a body, and the least that it sends in a second beyond that, in milliseconds and bytes. */
-export const pace = { pause: 30_000, rate: 1000 } as const
+const pace = { pause: 30_000, rate: 1000 } as const
 
 /** Requests whose bodies take as long as they do, since their pace is watched here. */
 const paced = new WeakSet<object>()

@@ -41,7 +41,7 @@ export const withSigned = (json: string, sign: (path: string, digest: string) =>
   json.replaceAll(unsigned, (_, path: string, digest: string) => `"${sign(path, digest)}"`)
 
 /** How much of the digest the address of a file has. */
-export const versionLength = 12
+const versionLength = 12
 
 /** The text that a row keeps of a file. */
 export const storedText = ({ digest, name, type, bytes, width, height }: StoredFile): string =>

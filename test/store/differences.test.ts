@@ -203,11 +203,14 @@ const cases: readonly Case[] = [
     told: [
       `recipe.air is in the model, and no migration makes its column: ${draft}`,
       `the set of air, slug of recipe is unique in the model, and not in recipes: ${draft}`,
+      `the set of air, slugNfc of recipe is unique in the model, and not in recipes: ${draft}`,
       `recipes lacks the trigger recipes_count_air: ${draft}`,
       other('trigger', 'recipes_count_insert'),
       other('trigger', 'recipes_count_delete'),
       unknown('trigger', 'recipes_count_mood', draft),
       unknown('unique index', 'recipes_by_mood_slug', draft),
+      // A composed copy of a text is unique where the text is.
+      unknown('unique index', 'recipes_by_mood_slug_nfc', draft),
     ],
     isDrafted: true,
     look: [
@@ -253,7 +256,11 @@ const cases: readonly Case[] = [
   {
     what: 'a field that is unique in the model alone',
     to: withFields({ slug: text({ max: 40, unique: 'CONFLICT' }) }),
-    told: [`the field slug of recipe is unique in the model, and not in recipes: ${draft}`],
+    told: [
+      `recipe.slugNfc is in the model, and no migration makes its column: ${draft}`,
+      `the field slug of recipe is unique in the model, and not in recipes: ${draft}`,
+      `the field slugNfc of recipe is unique in the model, and not in recipes: ${draft}`,
+    ],
     isDrafted: true,
   },
   {
@@ -270,7 +277,10 @@ const cases: readonly Case[] = [
       cookId: reference('cook', { onDelete: 'cascade', unique: 'CONFLICT' }),
       title: text({ max: 200, nullable: true, unique: 'CONFLICT' }),
     }),
-    told: [unknown('unique index', 'recipes_by_title', draft)],
+    told: [
+      unknown('unique index', 'recipes_by_title', draft),
+      unknown('unique index', 'recipes_by_title_nfc', draft),
+    ],
     isDrafted: true,
   },
   {
