@@ -103,6 +103,8 @@ const otherMeanings: Readonly<Record<string, Meaning>> = {
       /_to_different_user\b/,
       // A claim of Supabase's tokens.
       /\buser_metadata\b/,
+      // A code of better-auth.
+      /\baccount_already_linked_to_different_user\b/,
     ],
     files: [
       'src/auth/secret.ts',

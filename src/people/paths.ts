@@ -103,17 +103,22 @@ export type AuthPath = {
 }
 
 type More = Pick<AuthPath, 'way' | 'isForSession'>
-const get = (path: string, summary: string, gives: AuthPath['gives'], more?: More): AuthPath => ({
+const getting = (
+  path: string,
+  summary: string,
+  gives: AuthPath['gives'],
+  more?: More,
+): AuthPath => ({
   ...{ method: 'GET', path, summary, gives },
   ...more,
 })
-const post = (
+const posting = (
   path: string,
   summary: string,
   gives: AuthPath['gives'],
   takes?: BodyMembers,
   more?: More,
-): AuthPath => ({ ...get(path, summary, gives, more), method: 'POST', ...(takes && { takes }) })
+): AuthPath => ({ ...getting(path, summary, gives, more), method: 'POST', ...(takes && { takes }) })
 
 const own = { isForSession: true } as const
 const [byCode, byPassword, byProvider] = (['code', 'password', 'oidc'] as const).map(way => ({
@@ -128,98 +133,98 @@ const comesHome = 'Where a provider sends the browser back to'
 
 /** Every path that is served, but for the keys; an ID token is never taken from a caller. */
 export const authPaths: readonly AuthPath[] = [
-  post(
+  posting(
     '/email-otp/send-verification-otp',
     'Have a code mailed',
     'Success',
     { email, type: { ...text, enum: ['sign-in'] } },
     byCode,
   ),
-  post(
+  posting(
     '/sign-in/email-otp',
     'Sign in by a code',
     'SignedIn',
     { email, otp: code, 'name?': nameOfNew },
     byCode,
   ),
-  post(
+  posting(
     '/email-otp/request-email-change',
     toNewAddress,
     'Success',
     { newEmail: email },
     { ...byCode, ...own },
   ),
-  post(
+  posting(
     '/email-otp/change-email',
     'Change the address by a code',
     'Success',
     { newEmail: email, otp: code },
     { ...byCode, ...own },
   ),
-  post(
+  posting(
     '/sign-in/email',
     'Sign in by a password',
     'SignedIn',
     { email, password: text },
     byPassword,
   ),
-  post(
+  posting(
     '/request-password-reset',
     'Have a link mailed that sets a password',
     'Status',
     { email },
     byPassword,
   ),
-  post(
+  posting(
     '/reset-password',
     'Set a password by a link',
     'Status',
     { newPassword: password, token: text },
     byPassword,
   ),
-  post(
+  posting(
     '/change-password',
     'Change the password',
     'PasswordChanged',
     { currentPassword: text, newPassword: password, 'revokeOtherSessions?': flag },
     { ...byPassword, ...own },
   ),
-  post(
+  posting(
     '/sign-in/social',
     'Start a sign-in with an identity provider',
     'Started',
     { ...provider, 'requestSignUp?': signUp, 'disableRedirect?': flag },
     byProvider,
   ),
-  post(
+  posting(
     '/link-social',
     'Start to add an identity of a provider',
     'Started',
     { ...provider, 'disableRedirect?': flag },
     { ...byProvider, ...own },
   ),
-  post(
+  posting(
     '/unlink-account',
     'Remove an identity',
     'Status',
     { providerId: text, accountId: account },
     { ...byProvider, ...own },
   ),
-  get('/callback/:id', comesHome, null, byProvider),
-  post('/callback/:id', comesHome, null, undefined, byProvider),
-  get('/list-accounts', 'List the identities', 'Accounts', own),
-  post('/sign-in/link', 'Sign in by a link that a command printed', 'SignedIn', { token: text }),
-  get('/get-session', 'Get who is signed in, or null', 'SignedInNow'),
-  get('/list-sessions', 'List the sessions', 'Sessions', own),
-  post('/sign-out', 'Sign out', 'Success', {}),
-  post('/revoke-session', 'End a session', 'Status', { token: text }, own),
-  post('/revoke-other-sessions', 'End all other sessions', 'Status', {}, own),
-  post('/revoke-sessions', 'End all sessions', 'Status', {}, own),
-  get('/token', 'Get a token of ten minutes for both APIs', 'Token', own),
+  getting('/callback/:id', comesHome, null, byProvider),
+  posting('/callback/:id', comesHome, null, undefined, byProvider),
+  getting('/list-accounts', 'List the identities', 'Accounts', own),
+  posting('/sign-in/link', 'Sign in by a link that a command printed', 'SignedIn', { token: text }),
+  getting('/get-session', 'Get who is signed in, or null', 'SignedInNow'),
+  getting('/list-sessions', 'List the sessions', 'Sessions', own),
+  posting('/sign-out', 'Sign out', 'Success', {}),
+  posting('/revoke-session', 'End a session', 'Status', { token: text }, own),
+  posting('/revoke-other-sessions', 'End all other sessions', 'Status', {}, own),
+  posting('/revoke-sessions', 'End all sessions', 'Status', {}, own),
+  getting('/token', 'Get a token of ten minutes for both APIs', 'Token', own),
 ]
 
 /** The public keys of our tokens. */
-export const keySetPath: AuthPath = get('/jwks', 'Get the public keys of the tokens', 'KeySet')
+export const keySetPath: AuthPath = getting('/jwks', 'Get the public keys of the tokens', 'KeySet')
 
 /** The members of a body, each with whether it may be left out. */
 export const membersOf = (takes: BodyMembers) =>
