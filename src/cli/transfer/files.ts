@@ -8,13 +8,13 @@ import { isObject } from '#base/object.ts'
 import { loadConfig } from '#config.ts'
 import type { Content, ContentStore, InputRow } from '#content.ts'
 import type { FieldFault } from '#errors.ts'
+import { beingRemoved, noteArrival } from '#files/garbage.ts'
 import { pictureHead, pictureSize } from '#files/picture.ts'
 import { safeName, typeOf } from '#files/type.ts'
 import type { Entity } from '#model/entity.ts'
 import type { FileRules } from '#model/field.ts'
 import { type StoredFile, storedText } from '#model/stored-file.ts'
 import { ask, filesOf } from '#serve/store.ts'
-import { sql } from '#sql/sql.ts'
 import { accepts, inBytes } from '#write/claims.ts'
 
 /** The fields of an entity whose files go with its rows. */
@@ -85,15 +85,16 @@ export const importing = (content: Content, store: ContentStore, entity: Entity,
     const called = safeName(typeof name === 'string' ? name : basename(path))
     const type = await typeOf(head, called, typeof declared === 'string' ? declared : undefined)
     if (!accepts(accept, type)) throw new Error(`must be ${accept.join(' or ')}, and is ${type}`)
-    const limit = { bytes: max, signal: new AbortController().signal }
-    const stored = await files?.put(createReadStream(found), limit)
+    const stored = await files?.put(createReadStream(found), {
+      bytes: max,
+      signal: new AbortController().signal,
+      arriving: async (digest, bytes) => {
+        const noted = await ask(store, noteArrival(store.dialect, { digest, bytes }, Date.now()))
+        if (noted.length === 0) throw beingRemoved()
+      },
+    })
     if (!stored) throw new Error('there is no store of files')
     const { digest, bytes } = stored
-    await ask(
-      store,
-      sql`insert into files (digest, bytes, stored_at) values (${digest}, ${bytes}, ${Date.now()})
-        on conflict (digest) do update set stored_at = excluded.stored_at`,
-    )
     return storedText({ digest, name: called, type, bytes, ...pictureSize(type, head) })
   }
   return async (row: InputRow) => {
