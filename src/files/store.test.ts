@@ -185,6 +185,8 @@ const storeSuite = (
     })
   })
 
+const require = createRequire(import.meta.url)
+
 const root = mkdtempSync(join(tmpdir(), 'duet-files-'))
 after(() => rmSync(root, { recursive: true, force: true }))
 const partsOf = (folder: string) => readdirSync(join(folder, 'parts'))
@@ -226,7 +228,7 @@ test('files lie in two levels of folders', () => {
 
 /** The part of s3rver that is used here; it has no types. */
 type S3rver = new (options: object) => { run(): Promise<AddressInfo>; close(): Promise<void> }
-const S3rver = createRequire(import.meta.url)('s3rver') as S3rver
+const S3rver: S3rver = require('s3rver')
 
 describe('S3', () => {
   const folder = join(root, 's3')
