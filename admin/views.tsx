@@ -95,7 +95,7 @@ export const Views = ({
             </div>
           </form>
           {views.length > 0 && (
-            <ul className="plain">
+            <ul className="unmarked">
               {views
                 .filter(({ role }) => role === undefined || viewer.isSuperuser)
                 .map(view => (
