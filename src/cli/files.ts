@@ -34,7 +34,10 @@ export const copyIn = (folder: string): FileStore => folderStore(resolve(folder)
 export const copyFiles = async (
   from: FileStore,
   to: FileStore,
-  { signal = new AbortController().signal, repairs = false } = {},
+  {
+    signal = new AbortController().signal,
+    repairs = false,
+  }: { readonly signal?: AbortSignal | undefined; readonly repairs?: boolean } = {},
 ): Promise<string> => {
   let [copied, there, copiedBytes] = [0, 0, 0]
   for await (const { digest, bytes } of from.list()) {
