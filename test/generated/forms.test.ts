@@ -95,7 +95,8 @@ for (const [name, model] of models)
           const resource = resourceIn(what, entity, version)
           for (const [key, field] of Object.entries(entity.fields)) {
             const isGiven = field.rest && field.settableBy.kind !== 'nobody' && isIn(field, version)
-            if (!isGiven) continue
+            // An input names an upload, and an answer tells of the file.
+            if (!isGiven || field.file) continue
             const form = resource.formOf(key)
             const encode = encoderOf(field)
             const write = form ? inForm(encode, form) : encode

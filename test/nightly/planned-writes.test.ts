@@ -1,3 +1,8 @@
 import { asPlanned } from './planned.ts'
 
-asPlanned(['test/store/writer.test.ts', 'test/store/group-commit.test.ts'])
+asPlanned([
+  'test/store/writer.test.ts',
+  'test/store/group-commit.test.ts',
+  'test/generated/admin-edits.test.ts',
+  'test/generated/admin-rights.test.ts',
+])
