@@ -59,7 +59,6 @@ const otherMeanings: Readonly<Record<string, Meaning>> = {
     // What authors are shown as an example.
     files: [
       'kit/contract/openapi.ts',
-      'src/people/paths.ts',
       'src/model/entity.ts',
       'src/model/field.ts',
       'src/model/model.ts',
