@@ -33,8 +33,7 @@ function manifestOf(checkout) {
   return {
     ...{ name: packageName, version, description, license, type, engines, bin },
     files: ['bin', 'contract', 'docs', 'examples', 'kit', 'lib', 'scripts', 'CHANGELOG.md'],
-    // What browsers load is no module of the package.
-    imports: { '#pages/assets/*.ts': null, '#kit/*.ts': './kit/*.js', '#*.ts': './lib/*.js' },
+    imports: { '#kit/*.ts': './kit/*.js', '#*.ts': './lib/*.js' },
     exports: {
       ...Object.fromEntries(Object.entries(checkout.exports).map(built)),
       './package.json': './package.json',
@@ -184,6 +183,8 @@ export async function build(dist) {
   compile(dist)
   writeJson(join(dist, 'package.json'), manifestOf(readJson('package.json')))
   completeCode(dist)
+  // What browsers load is no module of the package.
+  writeJson(join(dist, 'lib/pages/assets/package.json'), { type: 'commonjs' })
   copyVendored(dist)
   copyExamples(dist)
   for (const name of ['bin', 'docs', 'LICENSE', 'CHANGELOG.md'])
