@@ -27,7 +27,8 @@ const table = (head, rows) =>
 
 /** The parts by document and name. */
 export const parts = {
-  'docs/scaling.md': { sizing, rounds },
+  'bench/capacity.md': { sizing },
+  'bench/cluster.md': { rounds },
   'docs/settings.md': { settings: settingsTable },
   'docs/errors.md': { errors: errorList },
   'docs/policy.md': { operations, fields, actions: actionsTable },
@@ -37,7 +38,7 @@ export const parts = {
 }
 
 function sizing() {
-  return table(['What', 'How', 'So much'], sizingRows(read('docs/scaling.md')))
+  return table(['What', 'How', 'So much'], sizingRows(read('bench/capacity.md')))
 }
 
 function rounds() {

@@ -1,4 +1,4 @@
-// Computes the sizing in docs/scaling.md: from its two tables of figures to cores, machines, connections and bytes.
+// Computes the sizing in bench/capacity.md: from its two tables of figures to cores, machines, connections and bytes.
 
 const day = 86_400
 
@@ -23,7 +23,7 @@ export function count(text) {
   const figures = figuresIn(text)
   const of = name => {
     const found = figures.get(name)
-    if (found === undefined) throw new Error(`docs/scaling.md has no figure of ${name}`)
+    if (found === undefined) throw new Error(`bench/capacity.md has no figure of ${name}`)
     return found
   }
   const one = name => of(name)[0]
