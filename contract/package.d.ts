@@ -1200,6 +1200,7 @@ type Root = {
     readonly where: readonly Where[];
     readonly search?: Slot | undefined;
     readonly asked?: Predicate | undefined;
+    readonly granted?: Predicate | undefined;
     readonly linked?: {
         readonly entity: string;
         readonly by: string;

@@ -139,7 +139,7 @@ function remedies({ root, files, all, missed }) {
   return [
     ...(breaking > 0
       ? [
-          `${breaking} breaking: leave them to a new version (docs/versions.md, "Add a version"), or announce them first (docs/contract.md, "Announce, wait, remove")`,
+          `${breaking} breaking: leave them to a new version, or announce them first (docs/changing-an-api.md, "Add a version" and "Announce, wait, remove")`,
         ]
       : []),
     ...missed.map(line => `${folder}/${corrections}: ${line}`),

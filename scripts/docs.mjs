@@ -33,7 +33,7 @@ export const parts = {
   'docs/errors.md': { errors: errorList },
   'docs/policy.md': { operations, fields, actions: actionsTable },
   'docs/rest.md': { routes, members, lists },
-  'docs/contract.md': { rules: rulesByClass, graphql: graphqlRulesTable },
+  'docs/changing-an-api.md': { rules: rulesByClass, graphql: graphqlRulesTable },
   'docs/reliability.md': { threats: own => withTests(own) },
 }
 

@@ -1,4 +1,4 @@
-/** Does the examples of docs/versions.md in a copy of the checkout, and asks the service that this makes. */
+/** Does the examples of docs/changing-an-api.md in a copy of the checkout, and asks the service that this makes. */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { versions } from '#content/versions.ts'
 import { folderOf, serve } from '#test/duet.ts'
 import { copyOfCheckout, inFolder, root } from '#test/support/checkout-copy.ts'
 
-const text = readFileSync(join(root, 'docs/versions.md'), 'utf8')
+const text = readFileSync(join(root, 'docs/changing-an-api.md'), 'utf8')
 
 const { fresh } = folderOf('versions-walk')
 
@@ -21,10 +21,12 @@ type Walked = { readonly answers: Answers; readonly contract: string }
 /** A change that the page asks for: in a file, one block of code becomes another. */
 type Change = { readonly file: string; readonly before: string; readonly after: string }
 
+const sectionOf = (heading: string): string =>
+  text.split(`\n### ${heading}\n`)[1]?.split(/\n##/)[0] ?? ''
+
 const changesUnder = (heading: string): readonly Change[] => {
-  const section = text.split(`\n### ${heading}\n`)[1]?.split(/\n##/)[0] ?? ''
   const found = /In `([^`]+)`\n\n```ts\n(.*?)```\n\nbecomes\n\n```ts\n(.*?)```/gs
-  return [...section.matchAll(found)].map(([, file = '', before = '', after = '']) => {
+  return [...sectionOf(heading).matchAll(found)].map(([, file = '', before = '', after = '']) => {
     // As it stands among the fields of an entity, or among the versions.
     const indent = file.endsWith('/entity.ts') ? '    ' : '  '
     const placed = (code: string) => code.replace(/^(?=.)/gm, indent).trimEnd()
@@ -39,7 +41,7 @@ const change = (folder: string, { file, before, after }: Change) => {
   if (source.includes(after)) return
   assert.ok(
     source.includes(before),
-    `docs/versions.md changes these lines of ${file}, which has them no longer: let its example begin with what is there now\n${before}`,
+    `docs/changing-an-api.md changes these lines of ${file}, which has them no longer: let its example begin with what is there now\n${before}`,
   )
   writeFileSync(path, source.replace(before, after))
 }
@@ -105,7 +107,7 @@ describe('with the examples of the page', () => {
     assert.equal(bySort?.status, 422)
     const { fields } = schema?.json.data.__type ?? assert.fail('asked')
     const age = fields.find(({ name }: { name: string }) => name === 'age')
-    const [, reason] = /@deprecated\(reason: "([^"]+)"\)/.exec(text) ?? []
+    const [, reason] = /@deprecated\(reason: "([^"]+)"\)/.exec(sectionOf('Remove a member')) ?? []
     assert.equal(age.deprecationReason, reason)
   })
 

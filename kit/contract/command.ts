@@ -8,7 +8,7 @@ import { corrected, correctionsIn } from '#kit/contract/corrections.ts'
 export const help = `Usage: duet contract diff OLD NEW [--corrections FILE] [--json]
 
 diff says how callers of OLD would find NEW: two OpenAPI 3.1 documents (.json), two GraphQL
-schemas (.graphql), or the signatures of two packages (.d.ts). Each difference is breaking, risky or compatible: docs/contract.md.
+schemas (.graphql), or the signatures of two packages (.d.ts). Each difference is breaking, risky or compatible: docs/changing-an-api.md.
 Exit code 0 if nothing is breaking, 1 if something is, 2 for a wrong command line.
 --corrections FILE names breaking differences of NEW that are passed, as only the document was wrong.
 --json prints a list of objects.`

@@ -81,7 +81,7 @@ const guide = once(() => readFile(new URL('assets/guide.md', import.meta.url), '
 /** Where links of the guide lead in a service. */
 const servedAt: Readonly<Record<string, string>> = {
   'rest.md': docsPath,
-  'versions.md': versionsPath,
+  'changing-an-api.md': versionsPath,
   'errors.md': errorsPath,
 }
 

@@ -1,4 +1,4 @@
-/** A project of an earlier package with rows in its store: upgraded, then changed as docs/upgrading.md says, on both engines. */
+/** A project of an earlier package with rows in its store: upgraded, then changed as docs/changing-an-api.md says, on both engines. */
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import {

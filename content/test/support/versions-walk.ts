@@ -1,4 +1,4 @@
-/** Asks the service of the checkout it is in for what docs/versions.md changes, and prints the answers. */
+/** Asks the service of the checkout it is in for what docs/changing-an-api.md changes, and prints the answers. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
