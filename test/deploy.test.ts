@@ -35,7 +35,7 @@ for (const kind of ['Deployment', 'Job'])
 
 const container = at(manifest('Deployment'), 'spec', 'template', 'spec', 'containers', 0)
 
-for (const name of [...files, 'docs/scaling.md', 'bench/capacity.md'])
+for (const name of [...files, 'docs/scaling.md', 'bench/capacity.md', 'bench/cluster.md'])
   test(`every setting that ${name} names is one`, () => {
     for (const [setting] of read(name).matchAll(/\bDUET_(?!TEST_)[A-Z_]+\b/g))
       assert.ok(setting in settings, setting)
