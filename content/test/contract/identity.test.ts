@@ -48,10 +48,10 @@ const cooks = async ({ rows }: World, subject: string) =>
     ([id, ...rest]) => [Number(id), ...rest],
   )
 
-test('the viewers of docs/model.md are those of the kitchen', () => {
+test('the viewers of docs/policy.md are those of the kitchen', () => {
   const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
   const [, example = ''] =
-    /```ts\nexport (const viewers = .*?)```/s.exec(read('../../../docs/model.md')) ?? []
+    /```ts\nexport (const viewers = .*?)```/s.exec(read('../../../docs/policy.md')) ?? []
   assert.notEqual(example, '')
   assert.ok(read('../../../test/support/kitchen/index.ts').includes(example))
 })
