@@ -422,6 +422,23 @@ test('a glossary with a word too many, twice or of nothing is refused', () => {
   assert.equal(glossaryFaults(rows(...many), [all]).length, 1)
 })
 
+/** What the table of rooms has and a page does not name at the head of a line of its list. */
+const unnamedRooms = (text: string): readonly string[] => {
+  const heads = text.match(/^\* `[^:]*:/gm)?.join() ?? ''
+  return Object.keys(mayImport)
+    .filter(room => !heads.includes(`\`${room}\``))
+    .map(room => `ARCHITECTURE.md says nothing of src/${room}: give it a line under "Three houses"`)
+}
+
+holds(
+  'ARCHITECTURE names every room of src/',
+  filesOf('ARCHITECTURE.md').flatMap(({ text }) => unnamedRooms(text)),
+)
+
+test('a page that lacks a room is told so', () => {
+  assert.equal(unnamedRooms('* `model`: content').length, Object.keys(mayImport).length - 1)
+})
+
 // ---- Files.
 
 /** The most lines that each house may have, tests apart. A house that grows beyond it says why in the commit that raises it. */
