@@ -40,7 +40,7 @@ const endAll = async () => {
 }
 after(endAll)
 
-test('the tutorial is as it says, on PostgreSQL to its end', async () => {
+test('the tutorial is as it says, on PostgreSQL to its end, and so are the pages on routes by hand and tests', async () => {
   const free = createServer().listen(0, '127.0.0.1')
   await once(free, 'listening')
   const { port } = free.address() as { port: number }
@@ -137,5 +137,39 @@ test('the tutorial is as it says, on PostgreSQL to its end', async () => {
       await settled(rest)
     }
   }
+  await endAll()
+  if (onPostgres) return
+
+  // The pages on routes by hand and on tests go on with this content.
+  for (const page of ['routes', 'testing']) {
+    const files = [
+      ...readFileSync(join(root, `docs/${page}.md`), 'utf8').matchAll(
+        /```ts\n\/\/ (\S+)\n(.*?)```/gs,
+      ),
+    ]
+    assert.equal(files.length, 1, page)
+    for (const [, name = '', file = ''] of files) writeFileSync(join(cwd, name), file)
+  }
+  const config = join(cwd, 'duet.config.ts')
+  const [line] = /served: async [^`]+/.exec(readFileSync(join(root, 'docs/routes.md'), 'utf8')) ?? [
+    '',
+  ]
+  const before = readFileSync(config, 'utf8')
+  writeFileSync(config, before.replace('  viewers:', `  ${line},\n  viewers:`))
+  const run = (...args: readonly string[]) =>
+    promisify(execFile)(process.execPath, args, { cwd, env })
+  // The checkout stands in for the package, and its source compiles by its own options.
+  const options = ['--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess']
+  await run(join(root, 'node_modules/typescript/bin/tsc'), '-p', cwd, ...options)
+  await run('lend.test.ts')
+  await begin('serve')
+  const cards = [1, 2].map(async id => {
+    const card = await fetch(`http://127.0.0.1:${port}/api/books/${id}/card`)
+    return [card.status, card.ok && (await card.text())]
+  })
+  assert.deepEqual(await Promise.all(cards), [
+    [200, 'The Moons of Jupiter\n'],
+    [404, false],
+  ])
   await endAll()
 })
