@@ -1,10 +1,11 @@
-/** Runs the shell lines of the tour against a service, as somebody would who pastes them one block after another. */
+/** Runs the shell lines of the tour and of the queries against a service, as somebody would who pastes them one block after another. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { buildSchema, parse, validate } from 'graphql'
 import { folderOf, plain, type Settings, serve } from '#test/duet.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -13,9 +14,10 @@ const { folder, fresh } = folderOf('readme')
 
 type Block = { readonly script: string; readonly after: string }
 
-/** The shell blocks from one heading to another, each with the text that follows it. */
-const blocksBetween = (text: string, from: string, to: string): readonly Block[] => {
-  const [start, end] = [text.indexOf(`\n## ${from}\n`), text.indexOf(`\n## ${to}\n`)]
+/** The shell blocks from one heading to another, or to the end, each with the text that follows it. */
+const blocksBetween = (text: string, from: string, to?: string): readonly Block[] => {
+  const start = text.indexOf(`\n## ${from}\n`)
+  const end = to === undefined ? text.length : text.indexOf(`\n## ${to}\n`)
   assert.ok(start >= 0 && end > start, `${from} stands before ${to}`)
   const [, ...parts] = text.slice(start, end).split('```sh\n')
   return parts.map(part => {
@@ -47,11 +49,14 @@ const paste = (scripts: readonly string[], url: string, settings: Settings): rea
 const pattern = (text: string) =>
   new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('…', '.*'))
 
-test('every block of the two tours works as it stands, and prints what stands below it', async t => {
+test('every block of the queries and of the two tours works as it stands, and prints what stands below it', async t => {
   const { settings } = fresh()
   const service = await serve(settings)
   t.after(() => service.end())
-  const blocks = blocksBetween(read('tour.md'), 'Five minutes with both APIs', 'The command line')
+  const blocks = [
+    ...blocksBetween(read('queries.md'), 'Conditions'),
+    ...blocksBetween(read('tour.md'), 'Five minutes with both APIs', 'The command line'),
+  ]
   // The tour has the reader run these two a second time.
   const scripts = blocks.map(({ script }) =>
     /"If-Match|pay-1/.test(script) ? `${script}${script}` : script,
@@ -76,6 +81,15 @@ test('every block of the two tours works as it stands, and prints what stands be
   const isFile = (name: string, start: string) =>
     readFileSync(join(folder, name), 'utf8').slice(0, 100).includes(start)
   assert.ok(isFile('receipt.html', '<html') && isFile('report.svg', '<svg'))
+})
+
+test('every operation of the queries that is about this content fits its schema', () => {
+  const schema = buildSchema(readFileSync(join(root, 'contract/schema.graphql'), 'utf8'))
+  const operations = [...read('queries.md').matchAll(/```graphql\n(.*?)```/gs)]
+    .map(([, text = '']) => text)
+    .filter(text => !text.includes('recipes'))
+  assert.equal(operations.length, 2)
+  for (const text of operations) assert.deepEqual(validate(schema, parse(text)), [], text)
 })
 
 test('the block for production makes a store with an admin, up to the line that serves it', () => {
