@@ -1,5 +1,5 @@
 /** What the admin asks of rows beside the APIs: which writes and actions a caller may do to them, and those whose title begins with a text. */
-import { readableTitleOf } from '#admin/model.ts'
+import { isShownTo, readableTitleOf } from '#admin/model.ts'
 import { after } from '#base/after.ts'
 import { type Core, prepareFor } from '#core.ts'
 import { allOf, anyOf, type Predicate, resolveCondition } from '#model/condition.ts'
@@ -37,11 +37,6 @@ const rowsWhere = async (
   return JSON.parse(String(found?.text ?? '[]'))
 }
 
-const isOpenTo = (core: Core, name: string, viewer: Viewer): boolean => {
-  const { policy } = entityOf(core.model, name)
-  return judge(policy.enter ?? policy.read ?? nobody, viewer, core.model) !== 'no'
-}
-
 /** The most rows that a picker is offered. */
 const mostFound = 20
 
@@ -53,8 +48,8 @@ export const beginningWith = async (
   viewer: Viewer,
 ): Promise<readonly Row[]> => {
   const entity = entityOf(core.model, name)
-  const title = readableTitleOf(core.model, entity, viewer)
-  if (title === undefined || !isOpenTo(core, name, viewer)) return []
+  const title = readableTitleOf(core.model, name, viewer)
+  if (title === undefined || !isShownTo(core.model, name, viewer)) return []
   const { nameOf } = resourceOf(core.model, name, core.model.versions.newest)
   const capital = text.charAt(0).toUpperCase() + text.slice(1)
   const spellings = [...new Set([text, text.toLowerCase(), text.toUpperCase(), capital])]
@@ -101,7 +96,7 @@ export const mayOf = async (
         return [described.operationId, rule, conditions] as const
       }),
   ]
-  if (ids.length === 0 || !isOpenTo(core, name, viewer)) return {}
+  if (ids.length === 0 || !isShownTo(core.model, name, viewer)) return {}
   const among = resolved({ id: { in: [...ids] } })
   const idsWhere = async (granted?: Predicate) =>
     (await rowsWhere(core, viewer, name, { asked: among, ...(granted && { granted }) })).map(

@@ -35,34 +35,53 @@ const kindOf = (field: Field): string => {
   return (field.range?.max ?? 0) > 300 ? 'long' : 'text'
 }
 
+/** The fields that the newest version of REST shows. */
+const shownIn = (model: Model, name: string): readonly string[] =>
+  resourceOf(model, name, model.versions.newest).members.flatMap(member =>
+    member.kind === 'field' ? [member.field] : [],
+  )
+
 /** The member that names a row to people: what the author says, else the first short text. */
-const titleOf = ({ fields, admin }: Entity): string | undefined =>
-  admin.title ??
-  Object.keys(fields).find(
-    key => fields[key]?.scalar === 'text' && /^(name|title|label)$/.test(key),
-  ) ??
-  Object.keys(fields).find(key => {
-    const { scalar, values, rest, foldedFrom, format, settableBy } = fields[key] as Field
-    return (
-      scalar === 'text' &&
-      !values &&
-      rest &&
-      foldedFrom === undefined &&
-      !format &&
-      settableBy.kind !== 'nobody'
-    )
-  }) ??
-  Object.keys(fields).find(key => fields[key]?.format === 'email')
+const titleOf = (model: Model, name: string): string | undefined => {
+  const { fields, admin } = entityOf(model, name)
+  const shown = shownIn(model, name)
+  const keys = Object.keys(fields).filter(key => shown.includes(key))
+  return (
+    keys.find(key => key === admin.title) ??
+    keys.find(key => fields[key]?.scalar === 'text' && /^(name|title|label)$/.test(key)) ??
+    keys.find(key => {
+      const { scalar, values, foldedFrom, format, settableBy } = fields[key] as Field
+      return (
+        scalar === 'text' &&
+        !values &&
+        foldedFrom === undefined &&
+        !format &&
+        settableBy.kind !== 'nobody'
+      )
+    }) ??
+    keys.find(key => fields[key]?.format === 'email')
+  )
+}
 
 /** The title of an entity's rows that a caller may read in each of them; undefined if there is none. */
-export const readableTitleOf = (
-  model: Model,
-  entity: Entity,
-  viewer: Viewer,
-): string | undefined => {
-  const title = titleOf(entity)
-  const rule = title === undefined ? nobody : entity.fields[title]?.readableBy
+export const readableTitleOf = (model: Model, name: string, viewer: Viewer): string | undefined => {
+  const title = titleOf(model, name)
+  const rule = title === undefined ? nobody : entityOf(model, name).fields[title]?.readableBy
   return judge(rule ?? nobody, viewer, model) === 'yes' ? title : undefined
+}
+
+/** Whether the admin has an entity for a caller: one that may read rows of it, which the newest version of REST shows by themselves. */
+export const isShownTo = (model: Model, name: string, viewer: Viewer): boolean => {
+  const { policy } = entityOf(model, name)
+  return (
+    judge(policy.enter ?? policy.read ?? nobody, viewer, model) !== 'no' &&
+    routesOf(model).some(
+      ({ entity, kind, below, lifetime }) =>
+        entity === name &&
+        (kind === 'list' || (kind === 'one' && !below)) &&
+        isIn(lifetime, model.versions.newest),
+    )
+  )
 }
 
 /** The whole model as one caller sees it, in the newest version of REST. */
@@ -127,12 +146,9 @@ export const adminModelOf = (model: Model, actions: readonly Action[], viewer: V
     const own = routes.filter(route => route.entity === name)
     const root = (kind: Route['kind']) => own.some(route => route.kind === kind && !route.below)
     const read = verdict(policy.enter ?? policy.read)
-    const lists = own.filter(({ kind, below }) => kind === 'list' && below)
-    if (read === 'no' || (!root('list') && !root('one') && lists.length === 0)) return []
+    if (!isShownTo(model, name, viewer)) return []
     const resource = resourceOf(model, name, version)
-    const shown = resource.members.flatMap(member =>
-      member.kind === 'field' ? [member.field] : [],
-    )
+    const shown = shownIn(model, name)
     const given = Object.keys(entity.fields).filter(key => {
       const field = entity.fields[key] as Field
       return (
@@ -154,7 +170,7 @@ export const adminModelOf = (model: Model, actions: readonly Action[], viewer: V
           ]
         : [],
     )
-    const title = titleOf(entity)
+    const title = titleOf(model, name)
     const relations = Object.entries(entity.relations).flatMap(([key, relation]) => {
       if (relation.kind === 'one')
         return [{ name: key, label: worded(key), kind: 'one', to: relation.to, by: relation.by }]
@@ -197,7 +213,7 @@ export const adminModelOf = (model: Model, actions: readonly Action[], viewer: V
         ...(entity.description && { description: entity.description }),
         path: `/${entity.plural}`,
         ...(title !== undefined && { title: resource.nameOf(title) }),
-        ...(readableTitleOf(model, entity, viewer) !== undefined && { begins: true }),
+        ...(readableTitleOf(model, name, viewer) !== undefined && { begins: true }),
         ...(admin.columns && { columns: admin.columns.map(resource.nameOf) }),
         ...(admin.order && {
           order: admin.order.replace(/\w+$/, key => resource.nameOf(key)),

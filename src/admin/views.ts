@@ -1,13 +1,15 @@
 /** The views of lists that callers of the admin saved: their own, and those of their role, which the superuser writes. */
 import { isObject } from '#base/object.ts'
-import type { Core } from '#core.ts'
+import { type Core, writingFor } from '#core.ts'
 import { ApiError, type FieldFault } from '#errors.ts'
 import type { Model } from '#model/model.ts'
-import type { Viewer } from '#model/policy.ts'
+import { callerOf, type Viewer } from '#model/policy.ts'
 import { isStorable } from '#model/values.ts'
 import { queryOf, type Rows } from '#sql/engine.ts'
-import { type Sql, sql } from '#sql/sql.ts'
+import { number, type Sql, sql } from '#sql/sql.ts'
+import { commandOf, type GuardedStep } from '#write/command.ts'
 import { writePieces } from '#write/job.ts'
+import { commit } from '#write/write.ts'
 
 /** The longest name of a view, the longest text of what it shows, and the most that one caller or role has of an entity. */
 const mostName = 60
@@ -17,9 +19,9 @@ const mostViews = 50
 /** A view as the page has it: its name, the role whose it is unless it is the caller's own, and what the page shows by it. */
 type SavedView = { readonly name: string; readonly role?: string; readonly shows: unknown }
 
-const ownerOf = ({ service, subject, id }: Viewer): string => {
-  const own = subject ?? service ?? id
-  if (own === null)
+const ownerOf = (viewer: Viewer): string => {
+  const own = callerOf(viewer)
+  if (own === undefined)
     throw new ApiError('FORBIDDEN', 'Views belong to somebody, and this token is nobody’s')
   return `own ${own}`
 }
@@ -68,6 +70,12 @@ const invalid = (details: readonly FieldFault[]): ApiError =>
     { details },
   )
 
+/** Writes as any write of the caller: one who is blocked, gone or signed out is refused. */
+const write = async (core: Core, viewer: Viewer, steps: readonly GuardedStep[]): Promise<void> => {
+  const command = commandOf(writingFor(core, viewer), { name: 'save views', steps })
+  await commit(core, command, null)
+}
+
 /** Saves a view in the place of one with its name; throws `VALIDATION_ERROR`, or `FORBIDDEN` for that of a role. */
 export const saveView = async (
   core: Core,
@@ -88,17 +96,20 @@ export const saveView = async (
       : [{ field: 'shows', message: `must be an object of at most ${mostShown} characters` }]),
   ]
   if (faults.length > 0) throw invalid(faults)
-  const [[count] = []] = await ask(
-    core,
-    sql`select count(*) from admin_views where owner = ${owner} and entity = ${entity} and name <> ${String(name)}`,
-  )
-  if (Number(count) >= mostViews)
-    throw new ApiError('CONFLICT', `There are ${mostViews} views already: delete one first`)
-  await writePieces(
-    core,
-    sql`insert into admin_views (owner, entity, name, shows) values (${owner}, ${entity}, ${String(name)}, ${text})
-      on conflict (owner, entity, name) do update set shows = excluded.shows returning name`,
-  )
+  const isFull = sql`select 1 from admin_views
+    where owner = ${owner} and entity = ${entity} and name <> ${String(name)}
+    limit 1 offset ${number(mostViews - 1)}`
+  await write(core, viewer, [
+    {
+      sql: sql`select 1 where not exists (${isFull})`,
+      refused: () =>
+        new ApiError('CONFLICT', `There are ${mostViews} views already: delete one first`),
+    },
+    {
+      sql: sql`insert into admin_views (owner, entity, name, shows) values (${owner}, ${entity}, ${String(name)}, ${text})
+        on conflict (owner, entity, name) do update set shows = excluded.shows returning name`,
+    },
+  ])
 }
 
 /** Deletes a view; throws `NOT_FOUND` if there is none, or `FORBIDDEN` for that of a role. */
@@ -110,10 +121,8 @@ export const deleteView = async (
   role: string | undefined,
 ): Promise<void> => {
   const owner = writtenOwner(core.model, viewer, role)
-  const [rows] = await writePieces(
-    core,
-    sql`delete from admin_views where owner = ${owner} and entity = ${entity} and name = ${name} returning name`,
-  )
-  if (rows?.length === 0)
-    throw new ApiError('NOT_FOUND', `There is no view ${name.slice(0, mostName)}`)
+  const refused = () => new ApiError('NOT_FOUND', `There is no view ${name.slice(0, mostName)}`)
+  if (!isStorable(name)) throw refused()
+  const gone = sql`delete from admin_views where owner = ${owner} and entity = ${entity} and name = ${name} returning name`
+  await write(core, viewer, [{ sql: gone, refused }])
 }

@@ -236,7 +236,7 @@ export const serveBulk = (mount: Mount, { entity }: Route): RestHandler => {
     if (!isObject(revisions)) faults.push({ field: 'revisions', message: 'must be an object' })
     const revised = Object.entries(isObject(revisions) ? revisions : {})
     for (const [id, revision] of revised)
-      if (parseId(id) === undefined || parseId(String(revision)) === undefined)
+      if (parseId(id) === undefined || !Number.isSafeInteger(revision) || Number(revision) < 1)
         faults.push({ field: `revisions.${id}`, message: 'must be an id with its revision' })
     if (kind === 'delete' && given !== true) faults.push({ field: kind, message: 'must be true' })
     if (kind === 'update' && !isObject(given))

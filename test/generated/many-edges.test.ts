@@ -260,8 +260,8 @@ for (const on of engines)
       await refused(change(1, { create: [], dryRun: 1 }), 422, 'dryRun')
       await refused(change(1, { create: [], revisions: {} }), 422, 'revisions')
       await refused(change(1, { delete: true, where, revisions: [] }), 422, 'revisions')
-      const odd = { 1: 'x', a: 1, 2: 0 }
-      const places = ['revisions.1', 'revisions.2', 'revisions.a']
+      const odd = { 1: 'x', a: 1, 2: 0, 3: '1', 4: [1], 5: 1.5 }
+      const places = [1, 2, 3, 4, 5, 'a'].map(id => `revisions.${id}`)
       await refused(change(1, { delete: true, where, revisions: odd }), 422, ...places)
       const many = Object.fromEntries(Array.from({ length: 1001 }, (_, at) => [at + 1, 1]))
       await refused(change(1, { delete: true, where, revisions: many }), 422, 'revisions')

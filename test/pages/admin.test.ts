@@ -6,9 +6,12 @@ import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { serve } from '@hono/node-server'
 import type { Browser } from 'playwright-core'
-import { createWorld, type World } from '../market.ts'
+import type { Field } from '#model/field.ts'
+import { anonymous, type Viewer } from '#model/policy.ts'
+import { createWorld, usualModel, type World } from '../market.ts'
 import { faultsOf, openBrowser, skipped, visit } from '../support/browser.ts'
 import { gallery, galleryRows, png } from '../support/gallery.ts'
+import { rows } from '../support/market/rows.ts'
 import { createWorld as createAnyWorld } from '../world.ts'
 
 type Verdict = 'yes' | 'no' | 'row'
@@ -127,7 +130,68 @@ describe('the service side of the admin', () => {
     assert.equal(await remove(2, 'name=Mine'), 204)
     assert.equal(await remove(1, 'name=All&role=user'), 204)
     assert.deepEqual(await views(2), [])
+    for (const name of ['%00', '%ED%A0%80', 'x'.repeat(99)])
+      assert.equal(await remove(2, `name=${name}`), 404)
     assert.equal((await world.ask('PUT /admin/views?entity=post', { body: {} })).status, 401)
+    await world.change("update users set status = 'suspended' where id = 3 returning id")
+    assert.equal(await put(3, { name: 'View 50', shows }), 403)
+    assert.equal(await remove(3, 'name=View%2050'), 403)
+    await world.change("update users set status = 'active' where id = 3 returning id")
+    assert.equal((await views(3)).length, 50)
+  })
+
+  test('keeps the views of a caller by its id and of one by its subject apart, whatever that is', async t => {
+    const callers: Readonly<Record<string, Viewer>> = {
+      id: { id: 1, role: 'user' },
+      subject: { id: null, role: 'user', service: 'a'.repeat(43), subject: '1' },
+      service: { id: null, role: 'user', service: '1' },
+    }
+    const authenticate = (authorization = '') => callers[authorization] ?? anonymous
+    const own = await createWorld({ edge: { authenticate } })
+    t.after(() => own.close())
+    for (const Authorization of Object.keys(callers)) {
+      const headers = { Authorization }
+      const of = (line: string, body?: object) => own.ask(line, { headers, body })
+      assert.deepEqual((await of('GET /admin/views?entity=post')).json, [], Authorization)
+      const mine = { name: 'Mine', shows: { of: Authorization } }
+      const put = await of('PUT /admin/views?entity=post', mine)
+      assert.equal(put.status, 204, put.text)
+      assert.deepEqual((await of('GET /admin/views?entity=post')).json, [mine])
+    }
+  })
+
+  test('has nothing of rows that the API shows nowhere, and finds by no title that it does not show', async t => {
+    const { user, comment } = usualModel.entities
+    assert.ok(user?.fields.name && comment?.relations.likes)
+    const { fields } = user
+    const own = { rest: false, graphql: 'hidden', initial: { value: 'Ben' } }
+    const name = { ...fields.name, ...own } as Field
+    const likes = { ...comment.relations.likes, rest: false }
+    const entities = {
+      ...usualModel.entities,
+      user: { ...user, fields: { ...fields, name } },
+      comment: { ...comment, relations: { ...comment.relations, likes } },
+    }
+    const nameless = (rows.user ?? []).map(({ name: _, ...row }) => row)
+    const closed = await createWorld({
+      model: { ...usualModel, entities },
+      rows: { ...rows, user: nameless },
+    })
+    t.after(() => closed.close())
+    const [like] = await closed.rows('select id from likes limit 1')
+    const [id] = Object.values(like ?? {})
+    assert.ok(id)
+    const of = async (from: World, query: string) =>
+      (await from.ask(`GET /admin/${query}`, { as: 2 })).json
+    const asked = `may.json?entity=like&ids=${id}`
+    assert.deepEqual(Object.keys(await of(world, asked)), [String(id)])
+    assert.deepEqual(await of(closed, asked), {})
+    const told = await of(closed, 'find.json?entity=user&text=')
+    assert.ok(!JSON.stringify(told).includes('Ben'), JSON.stringify(told))
+    const shown = (await of(closed, 'model.json')).entities
+    const isLike = (one: Entity) => one.name === 'like'
+    assert.equal(shown.some(isLike), false)
+    assert.notEqual(shown.find((one: Entity) => one.name === 'user').title, 'name')
   })
 
   test('names no row that is not there, and refuses what names none', async () => {
