@@ -4,7 +4,7 @@ import { type Core, prepareFor } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { isSigned, serveFile } from '#files/serve.ts'
 import { sized, takesPictures } from '#files/sizes.ts'
-import { receiveUpload } from '#files/uploads.ts'
+import { receiveUpload, withdraw } from '#files/uploads.ts'
 import { type Reply, writeHeaders } from '#http/reply.ts'
 import { type Http, header, queryString, readOptionsOf } from '#http/request.ts'
 import { countsFor } from '#http/rows.ts'
@@ -226,8 +226,13 @@ const change = async <Received extends { readonly id: string }>(
   const update: Change = { does: 'update', entity, takesParts: false, target, read }
   // It may have taken a while.
   const now = { ...writing, now: core.now() }
-  const done = await carryOut(core, now, update, { counts, reading: null, version })
-  return { done, sent, id: target.id }
+  try {
+    const done = await carryOut(core, now, update, { counts, reading: null, version })
+    return { done, sent, id: target.id }
+  } catch (error) {
+    if (sent) await withdraw(core, sent.id).catch(() => {})
+    throw error
+  }
 }
 
 const writeRoutes = (of: FileField): readonly ExtraRoute[] => {

@@ -170,6 +170,8 @@ test('without sharp a field of pictures stops the start unless they are kept as 
       await check({ accept: ['image/*'], max }),
       await check({ accept: ['image/png'], max, exif: 'kept' }),
       await check({ accept: ['application/pdf'], max }),
+      await check({ accept: ['image/svg+xml', 'image/heic'], max }),
+      await check({ accept: ['image/heic'], max, exif: 'kept' }),
       await sized({}, { digest: '', type: 'image/png' }, 16, '').catch(told),
     ]))`
   const args = ['--import=./src/base/resolve-imports.ts', '--input-type=module', '-e', script]
@@ -181,6 +183,8 @@ test('without sharp a field of pictures stops the start unless they are kept as 
     refused,
     refused,
     'starts',
+    'starts',
+    "album.cover takes image/heic, out of which place and camera cannot be taken: leave it out of accept, or say exif: 'kept' in the field",
     'starts',
     'There are no sizes here, as sharp is not installed; leave w out, or have the operator run npm install sharp',
   ])

@@ -50,7 +50,15 @@ export const takesPictures = ({ accept }: { readonly accept: readonly string[] }
 
 /** Throws where a field takes pictures out of which their place is to be taken, and nothing can do that. */
 export const checkPictures = async (entities: Readonly<Record<string, Entity>>): Promise<void> => {
-  const found = fileFields(entities).find(({ file }) => file.exif !== 'kept' && takesPictures(file))
+  const cleaning = fileFields(entities).filter(({ file }) => file.exif !== 'kept')
+  for (const { entityName, key, file } of cleaning) {
+    const type = file.accept.find(isUncleanable)
+    if (type !== undefined)
+      throw new ConfigError(
+        `${entityName}.${key} takes ${type}, out of which place and camera cannot be taken: leave it out of accept, or say exif: 'kept' in the field`,
+      )
+  }
+  const found = cleaning.find(({ file }) => takesPictures(file))
   if (found && !(await opener()))
     throw new ConfigError(
       `${found.entityName}.${found.key} takes pictures, out of which sharp takes their place and camera, and sharp is not installed: ${sharpRemedy}, or say exif: 'kept' in the field`,
@@ -59,6 +67,19 @@ export const checkPictures = async (entities: Readonly<Record<string, Entity>>):
 
 /** Whether what a camera writes into pictures of this type is found and taken out. */
 export const isCleaned = (type: string): boolean => formats[type] !== undefined
+
+/** Pictures that no camera writes. */
+const drawn: ReadonlySet<string> = new Set([
+  'image/svg+xml',
+  'image/bmp',
+  'image/x-ms-bmp',
+  'image/x-icon',
+  'image/vnd.microsoft.icon',
+])
+
+/** Whether a type is of pictures in which a camera may write, and that cannot be taken out. */
+export const isUncleanable = (type: string): boolean =>
+  type.startsWith('image/') && type !== 'image/*' && !isCleaned(type) && !drawn.has(type)
 
 // A picture of a few kilobytes may have a billion pixels.
 const options: SharpOptions = { limitInputPixels: 50_000_000, failOn: 'error' }

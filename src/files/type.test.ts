@@ -86,6 +86,21 @@ for (const [what, head, name, declared, type] of taken)
 
 const refusals: readonly (readonly [string, Uint8Array, string, string | undefined, RegExp])[] = [
   [
+    'a type that can stand in no header',
+    latin('\0\x01\x02'),
+    'a',
+    'image/\u0142',
+    /^The file has a Content-Type that is no media type: send one such as image\/png$/,
+  ],
+  ['a type of many words', latin('\0\x01\x02'), 'a', 'image/a b', /is no media type/],
+  [
+    'a type of very many letters',
+    latin('\0\x01\x02'),
+    'a',
+    `image/${'a'.repeat(200)}`,
+    /is no media type/,
+  ],
+  [
     'a page named as a picture',
     latin('<!doctype html><p>'),
     'a.png',

@@ -147,6 +147,9 @@ const secondTypeOf = (type: string, head: Uint8Array): string | undefined => {
   return start.indexOf('%PDF-') > 0 && type !== 'text/plain' ? 'a PDF' : undefined
 }
 
+/** A media type (RFC 6838, section 4.2), which may stand in a header. */
+const typeForm = /^[a-z\d][\w!#$&^.+-]{0,126}\/[a-z\d][\w!#$&^.+-]{0,126}$/
+
 /** What senders say that do not know the type. */
 const unsaid: ReadonlySet<string> = new Set([
   '',
@@ -167,6 +170,8 @@ export const typeOf = async (
   const content = await typeOfContent(head)
   const usual = broad[content]
   const [byName, byHeader] = [typeOfName(name), essence(declared)]
+  if (!unsaid.has(byHeader) && !typeForm.test(byHeader))
+    throw disagreeing('has a Content-Type that is no media type: send one such as image/png')
   const said = [
     [`its name, ${clipped(JSON.stringify(name), 100)},`, byName],
     ['its Content-Type', unsaid.has(byHeader) ? undefined : byHeader],

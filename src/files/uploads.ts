@@ -6,7 +6,7 @@ import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { beingRemoved, isBeingRemoved, noteArrival, onceRemoved } from '#files/garbage.ts'
 import { pictureHead, pictureSize } from '#files/picture.ts'
-import { cleaned, isCleaned } from '#files/sizes.ts'
+import { cleaned, isCleaned, isUncleanable } from '#files/sizes.ts'
 import { headBytes, safeName, typeOf } from '#files/type.ts'
 import { bodyStream, bodyType } from '#http/body.ts'
 import { type Http, header } from '#http/request.ts'
@@ -15,6 +15,7 @@ import type { Mount } from '#rest/represent.ts'
 import { type Sql, sql } from '#sql/sql.ts'
 import { accepts, inBytes, ownerOf } from '#write/claims.ts'
 import { commandOf, type GuardedStep, type Writing } from '#write/command.ts'
+import { writePieces } from '#write/job.ts'
 import { commit, type Done } from '#write/write.ts'
 
 /** A file on its way, with what its sender says of it. */
@@ -88,19 +89,22 @@ const nameFor = (field: string, type: string): string => {
   return ending === undefined ? field : `${field}.${ending}`
 }
 
-/** How many bytes of one caller may wait for their rows: so many of the largest file that it may send. */
-const waitingFiles = 20
+/** How many bytes of one caller may wait for their rows: so many of the largest file that it may send; and how many files. */
+const mostWaiting = { largest: 20, files: 1000 } as const
 
 /** The refusal of uploads that would be too many beside those of a caller that wait, and the condition that so many bytes are not. */
 const waiting = (sender: string, { max }: TakenFiles) => {
-  const most = waitingFiles * max
+  const most = mostWaiting.largest * max
+  // A small one counts as so many, since its row takes room too.
+  const least = Math.ceil(most / mostWaiting.files)
   return {
     fits: (bytes: number): Sql =>
-      sql`(select coalesce(sum(bytes), 0) from uploads where sender = ${sender}) + ${bytes} <= ${most}`,
+      sql`(select coalesce(sum(case when bytes < ${least} then ${least} else bytes end), 0) from uploads where sender = ${sender})
+        + ${Math.max(bytes, least)} <= ${most}`,
     refused: () =>
       new ApiError(
         'RATE_LIMITED',
-        `Your uploads that no row has yet have ${inBytes(most)} together: give them to rows, or wait until they end after 24 hours`,
+        `Your uploads that no row has yet have ${inBytes(most)} together, or are ${mostWaiting.files}: give them to rows, or wait until they end after 24 hours`,
         { retryAfter: 3600 },
       ),
   }
@@ -154,6 +158,11 @@ const keep = ({ core, writing, sender, taken }: Receiving, id: string, file: Sto
   return commit(core, commandOf(writing, { name: 'upload a file', steps, text: 'true' }), null)
 }
 
+/** Takes back an upload whose sender is not told of it, so that it does not count among those that wait. */
+export const withdraw = async (core: Core, id: string): Promise<void> => {
+  await writePieces(core, sql`delete from uploads where id = ${id} returning id`)
+}
+
 /**
  * Receives a file into the store: by its first bytes it is refused with 415 if it is not what it is said to be or not accepted, by its
  * length with 413. Its bytes are in the store and it waits for its row when it resolves.
@@ -165,6 +174,8 @@ const receiveFile = async (
   const { core, taken } = receiving
   if (!core.files) throw new Error('there is no store of files')
   const { head, all, end } = await withHead(stream)
+  const id = `up_${randomBytes(16).toString('base64url')}`
+  let kept: Omit<Upload, 'id'> | undefined
   try {
     const { accept, field, max } = taken
     const type = await typeOf(head, name ?? '', declared)
@@ -175,10 +186,14 @@ const receiveFile = async (
         ...(field !== undefined && { details: [{ field, message }] }),
       })
     }
+    if (taken.exif !== 'kept' && isUncleanable(type)) {
+      const message = `must be a picture out of which place and camera can be taken, such as a JPEG, and is ${type}`
+      throw new ApiError('UNSUPPORTED_MEDIA_TYPE', `The file ${message}`, {
+        ...(field !== undefined && { details: [{ field, message }] }),
+      })
+    }
     checkSize(head.length, taken)
     const shown = name ? safeName(name) : nameFor(field ?? 'file', type)
-    const id = `up_${randomBytes(16).toString('base64url')}`
-    let kept: Omit<Upload, 'id'> | undefined
     let size = pictureSize(type, head)
     const through =
       taken.exif !== 'kept' &&
@@ -197,6 +212,9 @@ const receiveFile = async (
     })
     if (!kept) throw new Error('the store of files told of no bytes')
     return { id, ...kept }
+  } catch (error) {
+    if (kept) await withdraw(core, id).catch(() => {})
+    throw error
   } finally {
     await end()
   }
@@ -227,13 +245,15 @@ const malformedForm = (why: string, cause?: unknown) =>
 const receiveForm = async (receiving: Receiving, c: Http): Promise<Upload> => {
   const body = Readable.from(bodyStream(c), { objectMode: false })
   const { promise, resolve, reject } = Promise.withResolvers<Upload>()
+  let file: Readable | undefined
+  let upload: Promise<Upload> | undefined
   try {
     const parser = new Busboy({
       headers: { 'content-type': header(c, 'content-type') ?? '' },
       limits: formLimits,
     })
-    let upload: Promise<Upload> | undefined
     parser.on('file', (_, stream, name, __, type) => {
+      file = stream
       upload = receiveFile(receiving, { stream, name, type })
       upload.catch(reject)
     })
@@ -251,8 +271,14 @@ const receiveForm = async (receiving: Receiving, c: Http): Promise<Upload> => {
     body.pipe(parser)
     return await promise
   } catch (error) {
-    if (error instanceof ApiError) throw error
-    throw malformedForm('cannot be read as multipart/form-data', error)
+    const told =
+      error instanceof ApiError
+        ? error
+        : malformedForm('cannot be read as multipart/form-data', error)
+    // The parser leaves the stream of a form that is cut off open, and its receiver would wait forever.
+    file?.destroy(told)
+    upload?.then(({ id }) => withdraw(receiving.core, id)).catch(() => {})
+    throw told
   } finally {
     body.destroy()
   }

@@ -4,7 +4,7 @@ import { columnName, entityOf, fieldOf } from '#model/model.ts'
 import { callerOf, type Viewer } from '#model/policy.ts'
 import { versionAt } from '#model/stored-file.ts'
 import { and, column, comma, join, name, type Sql, type SqlPart, sql } from '#sql/sql.ts'
-import { type GuardedStep, isKeptFile, type Writing } from '#write/command.ts'
+import { conditionOf, type GuardedStep, isKeptFile, type Writing } from '#write/command.ts'
 import { invalid } from '#write/input.ts'
 
 /** How long an upload waits for its row, in milliseconds. */
@@ -37,14 +37,15 @@ const isAccepted = (accept: readonly string[]): Sql => {
 
 /**
  * The steps after a write of these values that take its uploads on: each is there, its caller's, young enough, and fits its field; it is
- * gone afterwards, so that the next write does not find it. `row` finds the row whose files may have been sent back.
+ * gone afterwards, so that the next write does not find it. `row` finds the row whose files may have been sent back, by who may read them.
  */
 export const claims = (
-  { viewer, now, model }: Writing,
+  writing: Writing,
   entityName: string,
   values: ReadonlyMap<string, SqlPart>,
   row?: Sql,
 ): readonly GuardedStep[] => {
+  const { viewer, now, model } = writing
   const entity = entityOf(model, entityName)
   return [...values].flatMap(([key, value]): readonly GuardedStep[] => {
     const field = fieldOf(entity, key)
@@ -85,9 +86,11 @@ export const claims = (
       'is not the file that the row has: leave it out, or give the id of an upload, as POST /api/files answers it'
     const version = sql`substr(${column(entity.table, columnName(key))}, ${versionAt.from}, ${versionAt.length})`
     const isSame = sql`${version} = ${value.slice(2)}`
+    const isRead = conditionOf(writing, entityName, field.readableBy)
     return [
       {
-        sql: sql`select 1 from ${name(entity.table)} where ${and([row ?? sql`false`, isSame])}`,
+        // To anybody else it would tell which file the row has.
+        sql: sql`select 1 from ${name(entity.table)} where ${and([row ?? sql`false`, isSame, isRead])}`,
         refused: () => invalid([{ field: key, message }]),
       },
     ]

@@ -8,6 +8,7 @@ import { judge, type Rule, refusal, rowRights } from '#model/policy.ts'
 import { nfcKey } from '#model/words.ts'
 import { columnsOf, predicateSql } from '#read/predicate.ts'
 import { and, column, comma, isSql, join, name, type Sql, type SqlPart, sql } from '#sql/sql.ts'
+import { claims } from '#write/claims.ts'
 import {
   assignments,
   type CommandDraft,
@@ -226,8 +227,10 @@ const stateInsert = (writing: Writing, step: DataStep, placed: Placed): Stated =
   const inserted = insertedValues(writing, entityName, values)
   const into = sql`${insertInto(entity.table, inserted)} where true`
   const returned = returnedBy(placed)
-  const effects = (made: string) =>
-    effectSteps(writing, entityName, step.after ?? 'create', result(made))
+  const effects = (made: string) => [
+    ...claims(writing, entityName, values),
+    ...effectSteps(writing, entityName, step.after ?? 'create', result(made)),
+  ]
   if (!once) {
     const slugs = madeSlugs(entity, values)
     const insert = { name: own, returns, sql: sql`${into} returning ${returned}`, slugs }
@@ -274,7 +277,10 @@ const stateChange = (writing: Writing, step: DataStep, placed: Placed): Stated =
   }
   const effects = (put: string) => {
     const changed = id === undefined ? idsOf(writing, put) : result(own)
-    return effectSteps(writing, entityName, step.after ?? 'update', changed, id === undefined)
+    return [
+      ...claims(writing, entityName, values),
+      ...effectSteps(writing, entityName, step.after ?? 'update', changed, id === undefined),
+    ]
   }
   if (!once) {
     const change = sql`update ${table} set ${all} where ${where} returning ${returned}`

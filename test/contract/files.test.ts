@@ -1,7 +1,10 @@
 /** Files of rows: put at their address or given as an upload, shown in both APIs, and read by the rules of row and field. */
 import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { gallery, galleryRows, pdf, png } from '../support/gallery.ts'
+import { until } from '../support/wait.ts'
 import { type Asking, createWorld, type World } from '../world.ts'
 
 const picture = { 'Content-Type': 'image/png' }
@@ -284,6 +287,277 @@ suite('files', () => {
 
   test('only who may give some row a file sends one', async () => {
     assert.equal((await send(png(1, 1), { as: 'anonymous' })).status, 401)
+  })
+
+  const waiting = async () => {
+    const [[count] = []] = await world.rows('select count(*) from uploads')
+    return Number(count)
+  }
+
+  test('of two who replace a file at once one is first, and the bytes of the other wait for nothing', async () => {
+    const { id } = await album()
+    const before = await waiting()
+    const put = (width: number, more: Record<string, string> = {}) =>
+      world.ask(`PUT /api/albums/${id}/cover`, {
+        as: 2,
+        raw: png(width, 1),
+        headers: { ...picture, ...more },
+      })
+    const both = await Promise.all([put(11), put(12)])
+    assert.deepEqual(
+      both.map(({ status }) => status),
+      [200, 200],
+    )
+    const row = await world.ask(`GET /api/albums/${id}`)
+    const { width } = row.json.cover
+    assert.ok([11, 12].includes(width))
+    assert.deepEqual((await bytesAt(row.json.cover.url)).bytes, png(width, 1))
+    const match = { 'If-Match': String(row.headers.get('etag')) }
+    const guarded = await Promise.all([put(13, match), put(14, match)])
+    assert.deepEqual(guarded.map(({ status }) => status).toSorted(), [200, 412])
+    const winner = guarded.findIndex(({ status }) => status === 200)
+    const last = await world.ask(`GET /api/albums/${id}`)
+    assert.equal(last.json.cover.width, 13 + winner)
+    const old = { as: 2, headers: match }
+    assert.equal((await world.ask(`DELETE /api/albums/${id}/cover`, old)).status, 412)
+    assert.equal(await waiting(), before)
+  })
+
+  test('what is received and then refused does not count among the uploads that wait', async () => {
+    const before = await waiting()
+    const at = 'PUT /api/applications/1/cv'
+    const raw = pdf('not mine to give')
+    assert.equal((await world.ask(at, { as: 3, raw, headers: paper })).status, 403)
+    assert.equal(await waiting(), before)
+    const { store } = world.core.files ?? {}
+    assert.ok(store)
+    const part = (name: string) =>
+      `--cut\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\n\r\n%PDF-1.7 ${name}\r\n`
+    const form = { 'Content-Type': 'multipart/form-data; boundary=cut' }
+    const two = new Uint8Array(Buffer.from(`${part('a.pdf')}${part('b.pdf')}--cut--\r\n`))
+    assert.equal((await send(two, { headers: form })).status, 400)
+    // One that is cut off in its file leaves nothing open and nothing behind.
+    const begun = new Uint8Array(Buffer.from(`${part('c.pdf').slice(0, -2)}${'x'.repeat(9000)}`))
+    let isSent = false
+    const body = new ReadableStream<Uint8Array<ArrayBuffer>>(
+      {
+        pull: controller => {
+          if (isSent) controller.error(new Error('it hangs up'))
+          else controller.enqueue(begun)
+          isSent = true
+        },
+      },
+      { highWaterMark: 0 },
+    )
+    const headers = { ...form, Authorization: `Bearer ${await world.token(2)}` }
+    const asked = { method: 'POST', body, headers, duplex: 'half' } as const
+    const answer = await world.app.request('/api/files', asked)
+    assert.ok(answer.status >= 400)
+    const parts = join(store.label.replace(/^the folder /, ''), 'parts')
+    await until('no part of it is left', () => readdirSync(parts).length === 0)
+    await until('none of them waits', async () => (await waiting()) === before)
+  })
+
+  test('an upload is over after 24 hours', async () => {
+    let now = Date.now()
+    const later = await createWorld({ content: gallery, rows: galleryRows, now: () => now })
+    try {
+      const begun = now
+      const sent = await later.ask('POST /api/files', { as: 2, raw: png(1, 1) })
+      const give = async () => {
+        const roles = { as: 2, role: now === begun ? 'member' : 'recruiter' }
+        const body = { cover: sent.json.id }
+        return later.ask('PATCH /api/albums/1', { ...roles, body })
+      }
+      now = begun + 86_400_000
+      const { status, json } = await give()
+      assert.equal(status, 422)
+      assert.match(json.detail, /within 24 hours/)
+      now = begun + 86_399_999
+      assert.equal((await give()).status, 200)
+    } finally {
+      await later.close()
+    }
+  })
+
+  test('so many uploads of a caller wait, by their bytes and their number, and no more', async () => {
+    const letter = (n: number, length: number) => pdf(`${n}`.padEnd(length, ' '))
+    const one = (n: number) => send(letter(n, 199_000), { as: 1, headers: paper })
+    const first = await one(0)
+    for (let n = 1; n < 20; n++) assert.equal((await one(n)).status, 201)
+    const over = await one(20)
+    assert.equal(over.status, 429)
+    assert.match(over.json.detail, /4 MB together, or are 1000/)
+    assert.ok(Number(over.headers.get('retry-after')) > 0)
+    // It is told before the first byte is received, and of no other caller.
+    assert.equal((await send(letter(20, 10), { as: 2, headers: paper })).status, 201)
+    const body = { letter: 'With it', cv: first.json.id }
+    assert.equal((await world.ask('POST /api/applications', { as: 1, body })).status, 201)
+    assert.equal((await one(20)).status, 201)
+    // Small ones count for the room of their rows.
+    const small = await createWorld({ content: gallery, rows: galleryRows })
+    try {
+      const sent = await small.ask('POST /api/files', { as: 2, raw: pdf('x'), headers: paper })
+      assert.equal(sent.status, 201)
+      await small.change(`with recursive n (n) as (select 1 union all select n + 1 from n where n < 998)
+        insert into uploads (id, owner, sender, digest, type, stored, bytes, created_at)
+        select 'up_' || n, owner, sender, digest, type, stored, 0, created_at from uploads, n`)
+      const next = () => small.ask('POST /api/files', { as: 2, raw: pdf('x'), headers: paper })
+      assert.equal((await next()).status, 201)
+      assert.equal((await next()).status, 429)
+    } finally {
+      await small.close()
+    }
+  })
+
+  test('an upload that an action takes on is used once, and must fit the field that it becomes', async () => {
+    const made = await album()
+    const illustrate = (body: object, as = 2) =>
+      world.ask(`POST /api/albums/${made.id}/illustrate`, { as, body })
+    const [cover, image] = [await upload(png(3, 1)), await upload(png(4, 1))]
+    const done = await illustrate({ cover, image })
+    assert.equal(done.status, 200, done.text)
+    assert.equal(done.json.cover.width, 3)
+    const refused = async (body: object, field: string) => {
+      const { status, json } = await illustrate(body)
+      assert.equal(status, 422)
+      assert.equal(json.errors[0].field, field)
+    }
+    const other = await upload(png(5, 1))
+    await refused({ cover: null, image }, 'image')
+    await refused({ cover, image: other }, 'cover')
+    await refused({ cover: other, image: other }, 'cover')
+    await refused({ cover: null, image: 'up_aaaaaaaaaaaaaaaaaaaaaa' }, 'image')
+    await refused({ cover: null, image: await upload(png(1, 1), { as: 3 }) }, 'image')
+    await refused({ cover: await upload(png(1, 1, 2000)), image: other }, 'cover')
+    await refused({ cover: await upload(pdf('x'), { headers: paper }), image: other }, 'cover')
+    const photos = await world.ask(`GET /api/albums/${made.id}/photos`)
+    assert.equal(photos.json.data.length, 1)
+    const mutation = `mutation ($input: IllustrateAlbumInput!) { illustrateAlbum(id: ${made.id}, input: $input) { cover { width } } }`
+    const again = await world.gql(mutation, { as: 2, variables: { input: { image: other } } })
+    assert.deepEqual(again.json.data?.illustrateAlbum, { cover: null }, again.text)
+    const used = await world.gql(mutation, { as: 2, variables: { input: { image: other } } })
+    assert.match(used.text, /no upload of yours that waits/)
+  })
+
+  test('a text that looks like a stored file is none', async () => {
+    const made = await album({ cover: await upload(png(1, 1)) })
+    const [[stored] = []] = await world.rows(`select cover from albums where id = ${made.id}`)
+    const forged = [String(stored), JSON.parse(String(stored)), 'v:000000000000', {}, ['up_x'], 7]
+    for (const cover of forged) {
+      const create = await world.ask('POST /api/albums', { as: 2, body: { title: 'x', cover } })
+      assert.equal(create.status, 422, JSON.stringify(cover))
+      const body = { create: [{ title: 'x', cover }] }
+      assert.equal((await world.ask('POST /api/albums/bulk', { as: 2, body })).status, 422)
+      const update = await world.ask('PATCH /api/albums/1', { as: 2, body: { cover } })
+      assert.equal(update.status, 422)
+      const mutation =
+        'mutation ($input: UpdateAlbumInput!) { updateAlbum(id: 1, input: $input) { id } }'
+      const told = await world.gql(mutation, { as: 2, variables: { input: { cover } } })
+      assert.ok(told.json.errors, told.text)
+    }
+    // The file of one row is not given to another by what was read of it.
+    const create = { title: 'x', cover: made.cover }
+    assert.equal((await world.ask('POST /api/albums', { as: 2, body: create })).status, 422)
+    const body = { cover: made.cover }
+    assert.equal((await world.ask('PATCH /api/albums/1', { as: 2, body })).status, 422)
+  })
+
+  test('who may give a file and not read it learns nothing of the one that is there', async () => {
+    const at = 'PUT /api/applications/1/testimonial'
+    const put = await world.ask(at, { as: 3, raw: pdf('He is fine'), headers: paper })
+    assert.equal(put.status, 200, put.text)
+    const { url } = put.json
+    const keep = (to: string, asking: Asking) =>
+      world.ask('PATCH /api/applications/1', { ...asking, body: { testimonial: { url: to } } })
+    const right = await keep(url, { as: 3 })
+    const wrong = await keep(url.replace(/v=.*/, `v=${'0'.repeat(12)}`), { as: 3 })
+    assert.deepEqual([right.status, wrong.status], [422, 422])
+    assert.equal(right.json.detail, wrong.json.detail)
+    assert.equal((await keep(url, { as: 3, role: 'recruiter' })).status, 200)
+    // Nor by the validators and ranges of its address, or by its head.
+    const [[stored] = []] = await world.rows('select testimonial from applications where id = 1')
+    const { digest } = JSON.parse(String(stored))
+    const address = '/api/applications/1/testimonial'
+    const asked = [{ 'If-None-Match': `"${digest}"` }, { Range: 'bytes=0-3' }, {}]
+    for (const headers of asked) {
+      assert.equal((await world.ask(`GET ${address}`, { as: 3, headers })).status, 404)
+      assert.equal((await world.ask(`HEAD ${address}`, { as: 3, headers })).status, 404)
+      assert.equal((await world.ask(`GET ${address}?v=${digest}`, { headers })).status, 401)
+    }
+    const reader = { as: 3, role: 'recruiter', headers: { 'If-None-Match': `"${digest}"` } }
+    assert.equal((await world.ask(`GET ${address}`, reader)).status, 304)
+    assert.equal((await world.ask(`HEAD ${address}`, { as: 3, role: 'recruiter' })).status, 200)
+  })
+
+  test('no answer has the digest of a file, but for the beginning that its address has', async () => {
+    const cover = await upload(png(6, 6))
+    const made = await album({ cover })
+    const [[stored] = []] = await world.rows(`select cover from albums where id = ${made.id}`)
+    const { digest } = JSON.parse(String(stored))
+    const answers = [
+      await send(png(6, 6)),
+      await world.ask(`PUT /api/albums/${made.id}/cover`, {
+        as: 2,
+        raw: png(6, 6),
+        headers: picture,
+      }),
+      await world.ask(`GET /api/albums/${made.id}`),
+      await world.ask(`GET /api/albums/${made.id}?signed=1`),
+      await world.ask(`GET /api/albums/${made.id}?fields=cover`),
+      await world.ask('GET /api/albums?limit=100'),
+      await world.gql(`{ album(id: ${made.id}) { cover { name type bytes width height url } } }`),
+      await world.ask(`PATCH /api/albums/${made.id}`, { as: 2, body: { cover: 'x' } }),
+    ]
+    for (const { text } of answers) assert.ok(!text.includes(digest.slice(0, 20)), text)
+    const bare = await world.gql(`{ album(id: ${made.id}) { cover } }`)
+    assert.equal(bare.json.data, undefined)
+    assert.ok(!JSON.stringify(world.events).includes(digest))
+  })
+
+  test('no name of a file breaks the header that has it', async () => {
+    const { id } = await album()
+    const names = [
+      ["filename*=UTF-8''a%0D%0ASet-Cookie%3A%20x%3D1.png", 'aSet-Cookie: x=1.png'],
+      ["filename*=UTF-8''say%20%22hi%22%00%E2%80%AE.png", 'say "hi".png'],
+      ["filename*=UTF-8''..%2F..%2Fpasswd.png", 'passwd.png'],
+      ['filename="a\\"; filename*=x.png"', 'a"; filename*=x.png'],
+      [`filename*=UTF-8''${encodeURIComponent(`${'🙂'.repeat(400)}.png`)}`, undefined],
+    ] as const
+    for (const [said, name] of names) {
+      const headers = { ...picture, 'Content-Disposition': `attachment; ${said}` }
+      const put = await world.ask(`PUT /api/albums/${id}/cover`, { as: 2, raw: png(1, 1), headers })
+      assert.equal(put.status, 200, put.text)
+      if (name !== undefined) assert.equal(put.json.name, name)
+      assert.ok([...put.json.name].length <= 200)
+      const read = await bytesAt(put.json.url)
+      assert.equal(read.headers.get('set-cookie'), null)
+      const shown = String(read.headers.get('content-disposition'))
+      assert.match(shown, /^inline; filename="[^"\\]*"; filename\*=UTF-8''[\w.~%!&+^`|$-]+$/)
+      const [, encoded = ''] = /filename\*=UTF-8''(.*)$/.exec(shown) ?? []
+      assert.equal(decodeURIComponent(encoded), put.json.name)
+    }
+    const broken = { ...picture, 'Content-Disposition': "attachment; filename*=UTF-8''%ff.png" }
+    const at = `PUT /api/albums/${id}/cover`
+    assert.equal((await world.ask(at, { as: 2, raw: png(1, 1), headers: broken })).status, 400)
+  })
+
+  test('a picture whose place cannot be taken out is refused where it is to be', async () => {
+    const heic = new Uint8Array(
+      Buffer.from('\0\0\0\x18ftypheic\0\0\0\0mif1heic'.padEnd(64, '\0'), 'latin1'),
+    )
+    const headers = { 'Content-Type': 'image/heic' }
+    const sent = await send(heic, { headers })
+    assert.equal(sent.status, 415, sent.text)
+    assert.match(
+      sent.json.detail,
+      /place and camera can be taken, such as a JPEG, and is image\/heic/,
+    )
+    const { id } = await album({ photos: { create: [{ image: await upload(png(1, 1)) }] } })
+    const photos = await world.ask(`GET /api/albums/${id}/photos`)
+    const [photo] = photos.json.data
+    const kept = await world.ask(`PUT /api/photos/${photo.id}/image`, { as: 2, raw: heic, headers })
+    assert.equal(kept.status, 200, kept.text)
   })
 
   test('all files together have no more bytes than the operator allows', async () => {

@@ -9,6 +9,8 @@ import { entity, many, one } from '#model/entity.ts'
 import { created, file, id, reference, revision, text } from '#model/field.ts'
 import { defineModel } from '#model/model.ts'
 import { anyone, defineRoles, self, signedIn, withRole } from '#model/policy.ts'
+import type { Action } from '#write/action.ts'
+import { change, insert } from '#write/steps.ts'
 import { historyFor } from '../generated/serve.ts'
 
 const roles = defineRoles({
@@ -93,6 +95,14 @@ const application = entity({
       readableBy: [signedIn.where({ memberId: viewer }), withRole(roles, 'recruiter')],
       settableBy: [signedIn.where({ memberId: viewer })],
     }),
+    // Of somebody who gives it and may not read it afterwards.
+    testimonial: file({
+      accept: ['application/pdf'],
+      max: '1 kB',
+      nullable: true,
+      readableBy: [signedIn.where({ memberId: viewer }), withRole(roles, 'recruiter')],
+      settableBy: signedIn,
+    }),
     memberId: reference('member', { initial: 'viewer', settableBy: withRole(roles, 'admin') }),
     createdAt: created(),
     revision: revision(),
@@ -104,6 +114,26 @@ const application = entity({
 
 const entities = defineModel({ member, album, photo, application })
 
+/** An album gets a cover and its first photo by one write. */
+const illustrate: Action = {
+  method: 'POST',
+  name: 'illustrate albums',
+  path: '/albums/:id/illustrate',
+  about: 'album',
+  answers: 'album',
+  rule: self('memberId'),
+  input: {
+    cover: file({ accept: ['image/*'], max: '1 MB', exif: 'kept', nullable: true }),
+    image: file({ accept: ['image/*'], max: '1 MB', exif: 'kept' }),
+  },
+  graphql: true,
+  described: { operationId: 'illustrateAlbum', summary: 'Illustrate an album' },
+  steps: ({ id: albumId, input }) => [
+    insert('photo', { albumId, image: input.image }),
+    change('album', albumId, { cover: input.cover }),
+  ],
+}
+
 const folder = mkdtempSync(join(tmpdir(), 'duet-gallery-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 for (const engine of ['sqlite', 'postgres'] as const) {
@@ -114,6 +144,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
 
 export const gallery = defineContent({
   entities,
+  actions: [illustrate],
   viewers: { entity: 'member', roles },
   migrations: pathToFileURL(`${folder}/`),
 })
