@@ -228,14 +228,16 @@ export const s3Store = (settings: S3Settings): FileStore => {
     size: sizeOf,
     remove: async name => {
       const key = keyOf(name)
-      for await (const entry of listing({ 'list-type': '2', prefix: key }, 'Contents'))
-        if (within(entry, 'Key') !== key) await ask(within(entry, 'Key'), { method: 'DELETE' })
+      for await (const entry of listing({ 'list-type': '2', prefix: `${key}.` }, 'Contents'))
+        await ask(within(entry, 'Key'), { method: 'DELETE' })
       await ask(key, { method: 'DELETE' })
     },
     list: async function* () {
       for await (const entry of listing({ 'list-type': '2', prefix }, 'Contents')) {
-        const digest = within(entry, 'Key').split('/').at(-1) ?? ''
-        if (!isDigest(digest)) continue
+        const key = within(entry, 'Key')
+        const digest = key.split('/').at(-1) ?? ''
+        // Below the prefix may be another store, under a longer one.
+        if (!isDigest(digest) || key !== keyOf(digest)) continue
         const changed = new Date(within(entry, 'LastModified'))
         yield { digest, bytes: Number(within(entry, 'Size')), changed }
       }

@@ -360,6 +360,19 @@ describe('S3', () => {
     fault = undefined
   })
 
+  test('a store knows nothing of another one under a longer prefix', async () => {
+    const [short, long] = ['own/', 'own/other/'].map(prefix => s3Store(settings({ prefix })))
+    assert.ok(short && long)
+    const [one, two] = [await put(short, 'one'), await put(long, 'two')]
+    await put(long, 'small', { as: `${two}.16.webp` })
+    assert.deepEqual(await listed(short), [one])
+    assert.deepEqual(await listed(long), [two])
+    await short.remove(two)
+    assert.equal(await textOf(await long.open(two)), 'two')
+    await long.remove(two)
+    assert.equal(await long.has(`${two}.16.webp`), false)
+  })
+
   test('a bucket that is not there is named', async () => {
     const store = s3Store(settings({ bucket: 'nowhere' }))
     const failed = await put(store, 'x').catch(error => error)

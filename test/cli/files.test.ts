@@ -1,14 +1,25 @@
 /** Files of rows go along in an export and an import: their bytes are in a folder beside the file of rows. */
 import assert from 'node:assert/strict'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { commandsOf } from '#test/commands.ts'
-import { folderOf } from '#test/duet.ts'
+import { folderOf, serve } from '#test/duet.ts'
+import { freshDatabase, noDatabase } from '#test/postgres/tools/database.ts'
+import { onPostgres } from '#test/stores.ts'
 import { gallery, pdf, png } from '#test/support/gallery.ts'
 import { filesIn } from '#test/support/transfer-files.ts'
 
-const { folder, freshStore } = folderOf('files', gallery)
+const { folder, fresh, freshStore } = folderOf('files', gallery)
 const { fileOf, nameFor } = filesIn(folder)
 const command = commandsOf('gallery', 'test/support/gallery.ts')
 
@@ -62,7 +73,23 @@ test('a file that is not there, above the folder, too large or of another type i
   const { run } = await storeWithMember('faults')
   writeFileSync(join(folder, 'paper.pdf'), pdf('x'))
   writeFileSync(join(folder, 'large.png'), png(1, 1, 5000))
+  // Links are followed within the folder, and not out of it.
+  const outside = mkdtempSync(join(tmpdir(), 'duet-outside-'))
+  writeFileSync(join(outside, 'secret.png'), png(1, 1))
+  symlinkSync(outside, join(folder, 'elsewhere'))
+  symlinkSync(join(outside, 'secret.png'), join(folder, 'linked.png'))
+  writeFileSync(join(folder, 'own.png'), png(2, 2))
+  symlinkSync('own.png', join(folder, 'alias.png'))
+  const linked = await run(
+    'import',
+    'albums',
+    fileOf([{ title: 'x', memberId: 1, cover: 'alias.png' }]),
+  )
+  assert.equal(linked.code, 0, linked.stderr)
   const covers = [
+    'elsewhere/secret.png',
+    'linked.png',
+    'pictures/../../large.png',
     'none.png',
     '../large.png',
     '/etc/hostname',
@@ -76,11 +103,15 @@ test('a file that is not there, above the folder, too large or of another type i
     'albums',
     fileOf(covers.map(cover => ({ title: 'x', memberId: 1, cover }))),
   )
+  rmSync(outside, { recursive: true })
   assert.equal(code, 1)
   const told = stderr.split('\n').flatMap(line => /cover (.*)$/.exec(line)?.[1] ?? [])
   assert.deepEqual(
     told.map(fault => fault.replace(/image\/.*, and/, 'TYPES, and')),
     [
+      'names elsewhere/secret.png, which is not in the folder of the file of rows',
+      'names linked.png, which is not in the folder of the file of rows',
+      'names pictures/../../large.png, which is not in the folder of the file of rows',
       'names none.png, where no file is',
       'names ../large.png, which is not in the folder of the file of rows',
       'names /etc/hostname, which is not in the folder of the file of rows',
@@ -90,4 +121,48 @@ test('a file that is not there, above the folder, too large or of another type i
       'names up_aaaaaaaaaaaaaaaaaaaaaa, where no file is',
     ],
   )
+})
+
+test('a move takes the bytes of files along where it is told to', {
+  skip: onPostgres ? 'a move begins at a SQLite store' : noDatabase,
+}, async () => {
+  const { file, settings } = fresh()
+  const run = (...args: readonly string[]) => command(args, settings)
+  writeFileSync(join(folder, 'moved.png'), png(3, 2))
+  const cover = 'moved.png'
+  const albums = [{ id: 1, title: 'Moved', memberId: 1, cover }]
+  for (const [plural, rows] of [['members', members] as const, ['albums', albums] as const]) {
+    const filled = await run('import', plural, fileOf(rows))
+    assert.equal(filled.code, 0, filled.stderr)
+  }
+  const { url } = await freshDatabase()
+  const target = join(folder, 'target')
+  const moved = await run('move', '--to', url, '--files', target)
+  assert.equal(moved.code, 0, moved.stderr)
+  const own = join(dirname(file), 'files')
+  assert.match(moved.stdout, new RegExp(`^copied 1 files, ${png(3, 2).length} bytes, from `, 'm'))
+  assert.ok(moved.stdout.includes(`, and DUET_FILES to ${target}, and start the server`))
+  const names = (root: string) =>
+    readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(one => /\w{64}$/.test(one))
+  assert.equal(names(own).length, 1)
+  assert.deepEqual(names(target), names(own))
+  const there = { ...settings, DUET_DATABASE_URL: url, DUET_FILES: target }
+  const verified = await command(['files', 'verify'], there)
+  assert.equal(verified.code, 0, verified.stderr)
+  assert.match(verified.stdout, /^1 files of rows are whole in /)
+})
+
+test('a start on PostgreSQL without DUET_FILES says that its files are on one machine', async () => {
+  const config = join(folder, 'duet.config.ts')
+  const path = new URL('../support/gallery.ts', import.meta.url).href
+  writeFileSync(config, `export { gallery as default } from '${path}'\n`)
+  const { settings } = await freshStore()
+  const sentence =
+    /files are in the folder \S+ of this machine: where several machines serve this database, set DUET_FILES to a folder that all share/
+  for (const own of [{}, { DUET_FILES: join(folder, 'shared') }]) {
+    const service = await serve({ ...settings, DUET_LOG: 'info', ...own }, '--config', config)
+    await service.end()
+    const said = `${service.stderr()}${service.stdout()}`
+    assert.equal(sentence.test(said), onPostgres && !('DUET_FILES' in own), said)
+  }
 })

@@ -1,7 +1,7 @@
 /** Files that go with rows: an export puts their bytes into a folder beside its file, and an import takes them from there. */
 import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdir, open, stat } from 'node:fs/promises'
-import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import { mkdir, open, realpath, stat } from 'node:fs/promises'
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { isObject } from '#base/object.ts'
@@ -55,6 +55,11 @@ export const exporting = (content: Content, store: ContentStore, entity: Entity,
   }
 }
 
+const isBelow = (folder: string, path: string): boolean => {
+  const from = relative(folder, path)
+  return !isAbsolute(from) && from.split(sep)[0] !== '..'
+}
+
 const headOf = async (path: string): Promise<Uint8Array> => {
   const handle = await open(path)
   try {
@@ -76,7 +81,9 @@ export const importing = (content: Content, store: ContentStore, entity: Entity,
     if (typeof path !== 'string')
       throw new Error('must be the path of a file, from the file of rows on')
     const found = resolve(root, path)
-    if (!found.startsWith(root + sep))
+    // A link in the folder may lead out of it.
+    const real = await realpath(found).catch(() => found)
+    if (!isBelow(root, found) || (real !== found && !isBelow(await realpath(root), real)))
       throw new Error(`names ${path}, which is not in the folder of the file of rows`)
     const facts = await stat(found).catch(() => undefined)
     if (!facts?.isFile()) throw new Error(`names ${path}, where no file is`)
