@@ -9,6 +9,7 @@ import { resourceOf } from '#model/resource.ts'
 import { read } from '#read/read.ts'
 import { keysOf, type Sort } from '#read/selection.ts'
 import { isSortable } from '#rest/sort.ts'
+import type { ReadOptions } from '#sql/engine.ts'
 import type { Action } from '#write/action.ts'
 
 type Row = { readonly id: number; readonly [member: string]: unknown }
@@ -19,6 +20,7 @@ const rowsWhere = async (
   viewer: Viewer,
   entity: string,
   conditions: { readonly asked?: Predicate; readonly granted?: Predicate },
+  options: ReadOptions,
   fields: Readonly<Record<string, string>> = {},
   first?: { readonly count: number; readonly sort: readonly Sort[] },
 ): Promise<readonly Row[]> => {
@@ -32,7 +34,8 @@ const rowsWhere = async (
     ...conditions,
   }
   const prepared = prepareFor(core, { encoding: 'rest', roots: [root] }, viewer.role)
-  const results = read(core.reader, prepared, [viewer.subject ?? viewer.id, first?.count ?? 0])
+  const values = [viewer.subject ?? viewer.id, first?.count ?? 0]
+  const results = read(core.reader, prepared, values, options)
   const [found] = await after(results, all => all)
   return JSON.parse(String(found?.text ?? '[]'))
 }
@@ -46,6 +49,7 @@ export const beginningWith = async (
   name: string,
   text: string,
   viewer: Viewer,
+  options: ReadOptions,
 ): Promise<readonly Row[]> => {
   const entity = entityOf(core.model, name)
   const title = readableTitleOf(core.model, name, viewer)
@@ -64,7 +68,8 @@ export const beginningWith = async (
   }
   const sort = isSortable(entity, title) ? [{ field: title, descending: false }] : []
   const first = { count: mostFound, sort: keysOf(sort) }
-  return rowsWhere(core, viewer, name, text ? { asked } : {}, { [nameOf(title)]: title }, first)
+  const conditions = text ? { asked } : {}
+  return rowsWhere(core, viewer, name, conditions, options, { [nameOf(title)]: title }, first)
 }
 
 /** By ids of the rows that the viewer sees: `update`, `delete`, and the names of actions, as far as its rules hold for the row. */
@@ -74,6 +79,7 @@ export const mayOf = async (
   name: string,
   ids: readonly number[],
   viewer: Viewer,
+  options: ReadOptions,
 ): Promise<Readonly<Record<string, readonly string[]>>> => {
   const { model } = core
   const { policy } = entityOf(model, name)
@@ -98,10 +104,10 @@ export const mayOf = async (
   ]
   if (ids.length === 0 || !isShownTo(core.model, name, viewer)) return {}
   const among = resolved({ id: { in: [...ids] } })
-  const idsWhere = async (granted?: Predicate) =>
-    (await rowsWhere(core, viewer, name, { asked: among, ...(granted && { granted }) })).map(
-      ({ id }) => String(id),
-    )
+  const idsWhere = async (granted?: Predicate) => {
+    const conditions = { asked: among, ...(granted && { granted }) }
+    return (await rowsWhere(core, viewer, name, conditions, options)).map(({ id }) => String(id))
+  }
   const seen = await idsWhere()
   const may = new Map(seen.map(id => [id, [] as string[]]))
   for (const [word, rule = nobody, when] of rules) {

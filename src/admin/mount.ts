@@ -12,7 +12,7 @@ import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { jsonBody } from '#http/body.ts'
 import { exchange, type Fail, type Handle, type HttpContext } from '#http/exchange.ts'
-import type { App, Http } from '#http/request.ts'
+import { type App, type Http, readOptionsOf } from '#http/request.ts'
 import type { Viewer } from '#model/policy.ts'
 import { isStorable, parseId } from '#model/values.ts'
 import type { Assets } from '#pages/assets.ts'
@@ -132,9 +132,11 @@ export const mountAdmin = (
       throw new ApiError('NOT_FOUND', `There is no entity ${name.slice(0, 40)}`)
     return name
   }
-  serve(`${adminPath}/may.json`, (c, viewer) => mayOf(core, actions, entityIn(c), idsIn(c), viewer))
+  serve(`${adminPath}/may.json`, (c, viewer) =>
+    mayOf(core, actions, entityIn(c), idsIn(c), viewer, readOptionsOf(edge, c, viewer)),
+  )
   serve(`${adminPath}/find.json`, (c, viewer) =>
-    beginningWith(core, entityIn(c), textIn(c), viewer),
+    beginningWith(core, entityIn(c), textIn(c), viewer, readOptionsOf(edge, c, viewer)),
   )
   const views = `${adminPath}/views`
   serve(views, (c, viewer) => viewsOf(core, viewer, entityIn(c)))

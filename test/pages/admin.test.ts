@@ -12,7 +12,7 @@ import { createWorld, usualModel, type World } from '../market.ts'
 import { faultsOf, openBrowser, skipped, visit } from '../support/browser.ts'
 import { gallery, galleryRows, png } from '../support/gallery.ts'
 import { rows } from '../support/market/rows.ts'
-import { createWorld as createAnyWorld } from '../world.ts'
+import { createWorld as createAnyWorld, onPostgres } from '../world.ts'
 
 type Verdict = 'yes' | 'no' | 'row'
 type Entity = {
@@ -192,6 +192,20 @@ describe('the service side of the admin', () => {
     const isLike = (one: Entity) => one.name === 'like'
     assert.equal(shown.some(isLike), false)
     assert.notEqual(shown.find((one: Entity) => one.name === 'user').title, 'name')
+  })
+
+  test('reads on the terms of any request: not before the position that it names', async () => {
+    const headers = { 'Duet-Position': 'x' }
+    for (const path of [
+      '/api/v2/users/2',
+      '/admin/find.json?entity=user',
+      '/admin/may.json?entity=user&ids=2',
+    ])
+      assert.equal(
+        (await world.ask(`GET ${path}`, { as: 2, headers })).status,
+        onPostgres ? 400 : 200,
+        path,
+      )
   })
 
   test('names no row that is not there, and refuses what names none', async () => {
