@@ -7,6 +7,7 @@ import { Readable } from 'node:stream'
 import { mapped } from '#base/object.ts'
 import { loadConfig } from '#config.ts'
 import type { Content, OpenStore } from '#content.ts'
+import { noteArrival } from '#files/garbage.ts'
 import { anonymous, callersOf, named } from '#kit/check/callers.ts'
 import {
   type ReferenceRows,
@@ -221,16 +222,22 @@ export const serveForCheck = async (
       const sub = content.viewers.by === undefined ? id : subjectFor(id)
       return service.token({ sub, role: viewer.role })
     })
-  /** The viewer as the service finds it in its token, which may name a subject. */
+  /** The viewer as the service finds it in its token, which may name a subject, or a program where there are no users. */
   const asTokenSays = (viewer: Viewer): Viewer => {
-    if (content.viewers.by === undefined || viewer === anonymous) return viewer
-    const subject = subjectFor(viewer.id ?? 0)
+    const { entity, by } = content.viewers
+    if (viewer === anonymous || (entity !== undefined && by === undefined)) return viewer
+    const id = viewer.id ?? 0
+    if (by === undefined)
+      return { id: null, role: viewer.role, service: hash('sha256', `${id}`, 'base64url') }
+    const subject = subjectFor(id)
     return { ...viewer, subject, service: hash('sha256', subject, 'base64url') }
   }
   /** Puts the uploads that a body names where the write looks for them. */
   const upload = async (body: string, viewer: Viewer) => {
     for (const [id, file] of uploadsIn(body)) {
       const { digest, type, bytes } = file
+      // A write takes an upload on only where its bytes are noted, as POST /api/files notes them.
+      await session.query(queryOf(noteArrival(dialect, file, Date.now()), dialect))
       const row = [
         id,
         ownerOf(asTokenSays(viewer)),

@@ -62,10 +62,10 @@ export const claims = (
           const [type, bytes] = upload ?? []
           let message =
             'is no upload of yours that waits: each is used once, within 24 hours; send the file to POST /api/files again'
-          if (upload)
-            message = accepts(accept, String(type))
-              ? `must be at most ${inBytes(max)}, and is ${inBytes(Number(bytes))}`
-              : `must be ${accept.join(' or ')}, and is ${type}`
+          if (upload && !accepts(accept, String(type)))
+            message = `must be ${accept.join(' or ')}, and is ${type}`
+          else if (upload && Number(bytes) > max)
+            message = `must be at most ${inBytes(max)}, and is ${inBytes(Number(bytes))}`
           return invalid([{ field: key, message }])
         },
       }

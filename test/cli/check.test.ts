@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { defineContent, defineModel } from 'duet'
 import { type Action, commandOf, sql } from 'duet/actions'
-import { anyone, entity, int, signedIn, subject, text } from 'duet/model'
+import { anyone, entity, file, int, signedIn, subject, text } from 'duet/model'
 import { type ExtraRoute, queryOf } from 'duet/routes'
 import { randomFrom } from '#base/random.ts'
 import type { Content } from '#content.ts'
@@ -254,6 +254,19 @@ test('an entity whose rows are made of tokens is no fault, nor is a link below a
     for (let n = 0; n < 6; n++) await checkWrites(service, random, () => false, ['delete'])
   }
   assert.equal(await faultOf(links, often), 'no fault')
+})
+
+test('a row that needs a file is made by an upload, also where no bytes were sent before', async () => {
+  const paper = entity({
+    fields: { scan: file({ accept: ['application/pdf'], max: '2 MB' }) },
+    policy: { read: anyone, create: anyone },
+  })
+  const entities = defineModel({ paper })
+  const migrations = pathToFileURL(join(folder, 'papers/'))
+  draftMigrations(draftings, entities as never, 'papers', migrations)
+  const content = defineContent({ entities, migrations })
+  const create = (service: CheckService) => checkWrites(service, random, () => false, ['create'])
+  assert.equal(await faultOf(content, create), 'no fault')
 })
 
 test('what hooks do after a write is recorded while checking, and not done', async () => {

@@ -179,7 +179,7 @@ const cases: readonly Case[] = [
     told: [
       `recipe.portions is in the model, and no migration makes its column: ${draft}`,
       `recipe.path is in the model, and no migration makes its column: ${draft}`,
-      `recipes.slug has no field in recipe and takes no row without a value: give renamed to the field that it is now, or ${draft}`,
+      `recipes.slug is recipe.path in the model: ${draft}`,
     ],
     isDrafted: true,
     look: [

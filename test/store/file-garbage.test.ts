@@ -153,6 +153,28 @@ suite('garbage of files', () => {
       assert.equal(await store().has(digest), true, `round ${round}`)
     }
   })
+
+  test('an upload whose bytes are gone is told to be sent again', async () => {
+    const { id, digest } = await upload('gone meanwhile')
+    await world.change('delete from files where digest = ?1', digest)
+    const { status, json } = await world.ask('PATCH /api/applications/1', {
+      as: 2,
+      body: { cv: id },
+    })
+    assert.deepEqual(
+      [status, json.errors],
+      [
+        422,
+        [
+          {
+            field: 'cv',
+            message:
+              'is no upload of yours that waits: each is used once, within 24 hours; send the file to POST /api/files again',
+          },
+        ],
+      ],
+    )
+  })
 })
 
 suite('pictures of rows', () => {

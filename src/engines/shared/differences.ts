@@ -355,6 +355,11 @@ export const differencesIn = (
           text: `${of}.${key} is in the model, and no migration makes its column: ${remedy}${hint}`,
         })
     }
+    const newNames = new Map(
+      Object.entries(entity.fields).flatMap(([key, { renamed }]) =>
+        renamed ? [[columnName(renamed), key] as const] : [],
+      ),
+    )
     for (const name of leftOver(entity, stored)) {
       const { isRequired, hasValue } = stored.columns.get(name) ?? {}
       if (own.includes(name)) continue
@@ -362,7 +367,9 @@ export const differencesIn = (
         found.push({ isServed: true, text: `the column ${name} of ${table}` })
       else
         found.push({
-          text: `${table}.${name} has no field in ${of} and takes no row without a value: give renamed to the field that it is now, or ${draft}`,
+          text: newNames.has(name)
+            ? `${table}.${name} is ${of}.${newNames.get(name)} in the model: ${draft}`
+            : `${table}.${name} has no field in ${of} and takes no row without a value: give renamed to the field that it is now, or ${draft}`,
           change: { kind: 'nullable', table, name },
         })
     }
