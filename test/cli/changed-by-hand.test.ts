@@ -45,11 +45,11 @@ test('a store that was changed by hand is refused, and a draft puts it right, th
   })
   const drafted = await run(settings, 'migrate', '--draft', 'mend')
   assert.equal(drafted.code, 0, drafted.stderr)
-  assert.match(drafted.stdout, /^wrote \S*0002-mend\.sql; read what they say/)
+  assert.match(drafted.stdout, /^wrote \S*0003-mend\.sql; read what they say/)
   for (const on of [settings, other])
     assert.deepEqual(await run(on, 'migrate'), {
       code: 0,
-      stdout: 'applied 0002-mend\n',
+      stdout: 'applied 0003-mend\n',
       stderr: '',
     })
   assert.deepEqual(await run(settings, 'migrate', '--draft', 'mend'), {

@@ -186,9 +186,14 @@ describe('GraphiQL', () => {
 describe('the reference of the REST API', () => {
   test('the page offers the document of every version, the newest first of all', async () => {
     const body = await (await get('/docs')).text()
-    for (const version of [1, 2])
+    for (const [version, chosen] of [
+      [1, ''],
+      [2, 'selected'],
+    ] as const)
       assert.ok(
-        body.includes(`<option value="${version}" data-document="/api/v${version}/openapi.json">`),
+        body.includes(
+          `<option value="${version}" data-document="/api/v${version}/openapi.json" ${chosen}>`,
+        ),
       )
     assert.match(body, /<a id="document" href="\/api\/v2\/openapi\.json">/)
   })
