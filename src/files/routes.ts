@@ -124,7 +124,7 @@ const readRoute = ({ entityName, entity, key, field, file }: FileField): ExtraRo
     },
     forms: formsOf(file),
     success: { 200: 'The file.', 206: 'A range of it.' },
-    errors: ['RANGE_NOT_SATISFIABLE', 'NOT_FOUND'],
+    errors: ['RANGE_NOT_SATISFIABLE', 'FORBIDDEN', 'NOT_FOUND'],
   },
   isSigned: hasSeal,
   serve: mount => {

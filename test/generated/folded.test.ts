@@ -115,7 +115,11 @@ test('a filter of REST changes nothing of what GraphQL asks the store, an index 
   const statementsOf = async (entity: Entity): Promise<readonly string[]> => {
     const service = await serveWithMembers({ member, book: entity }, 'sqlite', 'Ada')
     const found: string[] = []
-    const see = (facts: unknown) => void found.push(...(facts as ReadFacts).statements())
+    const see = (facts: unknown) => {
+      // The outbox looks by itself now and then.
+      const statements = (facts as ReadFacts).statements()
+      found.push(...statements.filter(text => !text.includes('from outbox')))
+    }
     reads.start.subscribe(see)
     const query =
       '{ books(where: { title: { contains: "tales" } }, orderBy: [{ title: ASC }]) { id title } }'

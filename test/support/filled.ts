@@ -1,8 +1,10 @@
 /** A world of any content with rows of all its entities. */
 import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
 import type { Content, OpenStore } from '#content.ts'
 import { type RowsReference, referenceOver, rowsOf } from '#kit/check/reference.ts'
 import { fillWith } from '#kit/check/rows.ts'
+import { fileBytes } from '#kit/check/values.ts'
 import type { Model } from '#model/model.ts'
 import type { Viewer } from '#model/policy.ts'
 import { type Route, routesOf } from '#rest/routes.ts'
@@ -28,6 +30,9 @@ export const filled = async (
   const model = options.model ?? modelAsUsual(content)
   const also = async (store: OpenStore) => assert.deepEqual(await fillWith(model, store), [])
   const world = await createWorld({ content, model, rows: {}, also, ...options })
+  // Rows with files name these bytes.
+  const { signal } = new AbortController()
+  await world.core.files?.store.put(Readable.from([fileBytes]), { bytes: fileBytes.length, signal })
   return {
     world,
     model,
