@@ -291,7 +291,7 @@ test('a migration that fails on the rows is told, and the last good service goes
     fetch(`${url}/api/notes`, { method: 'POST', headers, body: JSON.stringify({ text }) })
   for (const text of ['same', 'same']) assert.equal((await say(text)).status, 201)
   dev.change('entities/note.ts', 'max: 1000,', "max: 100, unique: 'CONFLICT',")
-  await dev.told(/wrote .*0002-notes\.sql/)
+  await dev.told(/wrote .*0002-notes-\S+\.sql/)
   await dev.told(/the last good one goes on being served/)
   assert.match(dev.stderr(), /migration 0002-\S+ failed/)
   await shows(url, /migration 0002-\S+ failed/)

@@ -515,7 +515,7 @@ test('the document says what an input takes below its row, and which rows are ma
     [create, change, end].map(({ required }) => required),
     [['create'], ['update'], ['delete']],
   )
-  assert.deepEqual(Object.keys(end.properties), ['delete', 'where', 'all', 'dryRun'])
+  assert.deepEqual(Object.keys(end.properties), ['delete', 'where', 'all', 'revisions', 'dryRun'])
   assert.equal(change.properties.update.properties.ingredients, undefined)
   assert.ok(RecipeWhere.properties.tags.properties.some)
   assert.deepEqual(Object.keys(BulkWrite.properties), ['count', 'ids'])
