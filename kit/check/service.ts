@@ -222,7 +222,7 @@ export const serveForCheck = async (
       const sub = content.viewers.by === undefined ? id : subjectFor(id)
       return service.token({ sub, role: viewer.role })
     })
-  /** The viewer as the service finds it in its token, which may name a subject, or a program where there are no users. */
+  /** The viewer as the service finds it in its token, which may name a subject, or a program where no row speaks. */
   const asTokenSays = (viewer: Viewer): Viewer => {
     const { entity, by } = content.viewers
     if (viewer === anonymous || (entity !== undefined && by === undefined)) return viewer
