@@ -26,6 +26,7 @@ export const alone = {
   'src/mail/smtp.test.ts': 'it changes how modules of the process are found',
   'test/cli/hang-ups.test.ts': 'it counts the sockets of the process',
   'test/cli/memory.test.ts': 'it measures the memory of the process',
+  'test/contract/slow-files.test.ts': 'its timers and its clock are not those of the process',
   'test/store/writer.test.ts': 'it changes the environment of the process',
 }
 

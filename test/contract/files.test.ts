@@ -349,7 +349,9 @@ suite('files', () => {
       },
       { highWaterMark: 0 },
     )
-    const headers = { ...form, Authorization: `Bearer ${await world.token(2)}` }
+    // It is announced as a large one, and so looked at while it comes.
+    const announced = { ...form, 'Content-Length': '2000000' }
+    const headers = { ...announced, Authorization: `Bearer ${await world.token(2)}` }
     const asked = { method: 'POST', body, headers, duplex: 'half' } as const
     const answer = await world.app.request('/api/files', asked)
     assert.ok(answer.status >= 400)
