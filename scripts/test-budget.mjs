@@ -8,6 +8,10 @@ const budget = [
   97_000, // 0.18 of what all tests took before they were parted, 540,000
   3_200, // people who sign in
   3_200, // the admin screen
+  3_200, // inputs of strangers: composed letters, patterns, conditions that hold for all rows
+  3_200, // the order of checks as one table for both APIs
+  3_200, // files
+  3_200, // the first pages of a service, and the mail of contents
 ].reduce((sum, some) => sum + some)
 
 /** Objects, texts and sorting, as the service has them; takes about a hundredth of a second. */
