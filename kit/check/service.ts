@@ -1,5 +1,5 @@
 /** A content served for a check: on a store of its own with generated rows, asked through both APIs, with a look into the store. */
-import { hash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join as joinPath } from 'node:path'
@@ -7,7 +7,6 @@ import { Readable } from 'node:stream'
 import { mapped } from '#base/object.ts'
 import { loadConfig } from '#config.ts'
 import type { Content, OpenStore } from '#content.ts'
-import { noteArrival } from '#files/garbage.ts'
 import { anonymous, callersOf, named } from '#kit/check/callers.ts'
 import {
   type ReferenceRows,
@@ -18,18 +17,17 @@ import {
   viewsOf,
 } from '#kit/check/reference.ts'
 import { fillWith, subjectFor } from '#kit/check/rows.ts'
-import { fileBytes, learnFrom, uploadsIn } from '#kit/check/values.ts'
+import { noteUploads } from '#kit/check/uploads.ts'
+import { fileBytes, learnFrom } from '#kit/check/values.ts'
 import type { After } from '#model/entity.ts'
 import { isDerived } from '#model/field.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
 import type { Viewer } from '#model/policy.ts'
 import { dependenciesFirst } from '#model/references.ts'
-import { storedText } from '#model/stored-file.ts'
 import { checkSchema, filesOf, migrateStore, modelFor, storeOf } from '#serve/store.ts'
 import { startService } from '#serve/temporary.ts'
 import { queryOf, type Session } from '#sql/engine.ts'
 import { comma, join, name, type Sql, sql } from '#sql/sql.ts'
-import { ownerOf } from '#write/claims.ts'
 
 /** What a check found: a sentence about the content. */
 export class Fault extends Error {
@@ -222,45 +220,6 @@ export const serveForCheck = async (
       const sub = content.viewers.by === undefined ? id : subjectFor(id)
       return service.token({ sub, role: viewer.role })
     })
-  /** The viewer as the service finds it in its token, which may name a subject, or a program where no row speaks. */
-  const asTokenSays = (viewer: Viewer): Viewer => {
-    const { entity, by } = content.viewers
-    if (viewer === anonymous || (entity !== undefined && by === undefined)) return viewer
-    const id = viewer.id ?? 0
-    if (by === undefined)
-      return { id: null, role: viewer.role, service: hash('sha256', `${id}`, 'base64url') }
-    const subject = subjectFor(id)
-    return { ...viewer, subject, service: hash('sha256', subject, 'base64url') }
-  }
-  /** Puts the uploads that a body names where the write looks for them. */
-  const upload = async (body: string, viewer: Viewer) => {
-    for (const [id, file] of uploadsIn(body)) {
-      const { digest, type, bytes } = file
-      // A write takes an upload on only where its bytes are noted, as POST /api/files notes them.
-      await session.query(queryOf(noteArrival(dialect, file, Date.now()), dialect))
-      const row = [
-        id,
-        ownerOf(asTokenSays(viewer)),
-        '',
-        digest,
-        type,
-        bytes,
-        storedText(file),
-        Date.now(),
-      ]
-      await session.query(
-        queryOf(
-          sql`insert into uploads (id, owner, sender, digest, type, bytes, stored, created_at)
-            values (${join(
-              row.map(value => sql`${value}`),
-              comma,
-            )})
-            on conflict (id) do update set owner = excluded.owner`,
-          dialect,
-        ),
-      )
-    }
-  }
   let asked = 0
   const ask: CheckService['ask'] = async (line, viewer, body, url = service.url) => {
     asked += 1
@@ -271,7 +230,8 @@ export const serveForCheck = async (
     if (body !== undefined)
       headers['Content-Type'] = isBytes ? 'application/octet-stream' : 'application/json'
     const sent = body === undefined ? {} : { body: isBytes ? body : JSON.stringify(body) }
-    if (typeof sent.body === 'string') await upload(sent.body, viewer)
+    if (typeof sent.body === 'string')
+      await noteUploads({ session, dialect }, sent.body, viewer, content.viewers)
     const response = await fetch(url + path, { method, headers, ...sent })
     const text = await response.text()
     if (/"code":"(OVERLOADED|TIMEOUT)"/.test(text))

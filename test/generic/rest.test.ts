@@ -11,6 +11,8 @@ import {
   verdict,
   viewsOf,
 } from '#kit/check/reference.ts'
+import { noteUploads } from '#kit/check/uploads.ts'
+import { uploadsIn } from '#kit/check/values.ts'
 import type { Entity, Listing } from '#model/entity.ts'
 import { entityOf } from '#model/model.ts'
 import { isByRow, type Viewer } from '#model/policy.ts'
@@ -19,6 +21,7 @@ import { isIn } from '#model/version.ts'
 import { queryParameters } from '#rest/query.ts'
 import type { Route } from '#rest/routes.ts'
 import { refuses } from '../rest.ts'
+import { filling } from '../stores.ts'
 import { asOf, type Filled, filled } from '../support/filled.ts'
 import type { Answered } from '../world.ts'
 import { type Subject, subjects } from './contents.ts'
@@ -38,8 +41,14 @@ const inVersion = (subject: Subject, view: View, it: () => Filled) =>
       reference = await it().reference()
     })
 
-    const ask = (line: string, viewer: Viewer, headers = {}, body?: unknown) =>
-      it().world.ask(line, { ...asOf(viewer), headers, ...(body !== undefined && { body }) })
+    const ask = async (line: string, viewer: Viewer, headers = {}, body?: unknown) => {
+      const { world } = it()
+      if (body === undefined) return world.ask(line, { ...asOf(viewer), headers })
+      const text = JSON.stringify(body)
+      if (uploadsIn(text).length > 0)
+        await filling(world.store, line => noteUploads(line, text, viewer, it().model.viewers))
+      return world.ask(line, { ...asOf(viewer), headers, body })
+    }
     const routesOf = (...kinds: readonly Route['kind'][]) =>
       it().routes.filter(({ kind, lifetime }) => kinds.includes(kind) && isIn(lifetime, version))
     const of = (route: Route): Entity => entityOf(it().model, route.entity)

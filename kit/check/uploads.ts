@@ -1,0 +1,49 @@
+/** Uploads of a check: they are put straight into the store, as no caller sends any. */
+import { hash } from 'node:crypto'
+import type { Content, OpenStore } from '#content.ts'
+import { noteArrival } from '#files/garbage.ts'
+import { anonymous } from '#kit/check/callers.ts'
+import { subjectFor } from '#kit/check/rows.ts'
+import { uploadsIn } from '#kit/check/values.ts'
+import type { Viewer } from '#model/policy.ts'
+import { storedText } from '#model/stored-file.ts'
+import { queryOf } from '#sql/engine.ts'
+import { comma, join, sql } from '#sql/sql.ts'
+import { ownerOf } from '#write/claims.ts'
+
+/** The viewer as the service finds it in its token, which may name a subject, or a program where no row speaks. */
+const asTokenSays = (viewer: Viewer, { entity, by }: Content['viewers']): Viewer => {
+  if (viewer === anonymous || (entity !== undefined && by === undefined)) return viewer
+  const id = viewer.id ?? 0
+  if (by === undefined)
+    return { id: null, role: viewer.role, service: hash('sha256', `${id}`, 'base64url') }
+  const subject = subjectFor(id)
+  return { ...viewer, subject, service: hash('sha256', subject, 'base64url') }
+}
+
+/** Notes the uploads that a body names as this viewer's, where a write looks for them. */
+export const noteUploads = async (
+  { session, dialect }: OpenStore,
+  body: string,
+  viewer: Viewer,
+  viewers: Content['viewers'],
+): Promise<void> => {
+  const owner = ownerOf(asTokenSays(viewer, viewers))
+  for (const [id, file] of uploadsIn(body)) {
+    const now = Date.now()
+    // A write takes an upload on only where its bytes are noted, as POST /api/files notes them.
+    await session.query(queryOf(noteArrival(dialect, file, now), dialect))
+    const row = [id, owner, '', file.digest, file.type, file.bytes, storedText(file), now]
+    const values = join(
+      row.map(value => sql`${value}`),
+      comma,
+    )
+    await session.query(
+      queryOf(
+        sql`insert into uploads (id, owner, sender, digest, type, bytes, stored, created_at)
+          values (${values}) on conflict (id) do update set owner = excluded.owner`,
+        dialect,
+      ),
+    )
+  }
+}
