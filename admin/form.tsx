@@ -33,7 +33,7 @@ import {
   titleOf,
 } from './model.ts'
 import { Value } from './show.tsx'
-import { Button, Dialog, Icon, Menu } from './ui.tsx'
+import { Button, Dialog, Icon, IconButton, Menu } from './ui.tsx'
 import { lower, t } from './words.ts'
 
 /** The rows that belong to this one, changed with it in one save. */
@@ -95,14 +95,11 @@ const Nested = ({
                   ))}
                   <td>
                     {(isNew || words.includes('delete')) && (
-                      <Button
-                        tone="quiet"
-                        className="icon"
-                        aria-label={t('Remove {label}', { label: `${to.label} ${at + 1}` })}
+                      <IconButton
+                        icon="trash"
+                        label={t('Remove {label}', { label: `${to.label} ${at + 1}` })}
                         onClick={() => remove(at)}
-                      >
-                        <Icon name="trash" />
-                      </Button>
+                      />
                     )}
                   </td>
                 </tr>
@@ -383,24 +380,8 @@ const Neighbours = ({ entity, id }: { entity: Entity; id: number }) => {
   const forth = isLast ? to(after.data?.[0], page + 1) : to(rows[at + 1], page)
   return (
     <>
-      <Button
-        tone="quiet"
-        className="icon"
-        aria-label={t('Previous row')}
-        aria-disabled={!back}
-        onClick={back?.go}
-      >
-        <Icon name="up" />
-      </Button>
-      <Button
-        tone="quiet"
-        className="icon"
-        aria-label={t('Next row')}
-        aria-disabled={!forth}
-        onClick={forth?.go}
-      >
-        <Icon name="down" />
-      </Button>
+      <IconButton icon="up" label={t('Previous row')} aria-disabled={!back} onClick={back?.go} />
+      <IconButton icon="down" label={t('Next row')} aria-disabled={!forth} onClick={forth?.go} />
     </>
   )
 }

@@ -27,7 +27,7 @@ import {
 import { Picker } from './picker.tsx'
 import { isNumber, Value } from './show.tsx'
 import { exportRows, ImportDialog } from './transfer.tsx'
-import { Button, Dialog, Icon, Menu } from './ui.tsx'
+import { Button, Dialog, Icon, IconButton, Menu } from './ui.tsx'
 import { Views } from './views.tsx'
 import { lower, t } from './words.ts'
 
@@ -422,15 +422,12 @@ const Pages = ({ entity }: { entity: Entity }) => {
           ))}
         </select>
       </label>
-      <Button
-        tone="quiet"
-        className="icon"
-        aria-label={t('Previous page')}
+      <IconButton
+        icon="left"
+        label={t('Previous page')}
         disabled={!hasPreviousPage}
         onClick={() => setPage(page - 1)}
-      >
-        <Icon name="left" />
-      </Button>
+      />
       {entity.paging === 'page' && last !== undefined ? (
         <label className="inline">
           <input
@@ -449,15 +446,12 @@ const Pages = ({ entity }: { entity: Entity }) => {
       ) : (
         <span>{t('Page {number}', { number: page })}</span>
       )}
-      <Button
-        tone="quiet"
-        className="icon"
-        aria-label={t('Next page')}
+      <IconButton
+        icon="right"
+        label={t('Next page')}
         disabled={!hasNextPage}
         onClick={() => setPage(page + 1)}
-      >
-        <Icon name="right" />
-      </Button>
+      />
       {entity.paging === 'cursor' && hasNextPage && (
         <Button
           tone="quiet"

@@ -21,7 +21,7 @@ import { createDataProvider } from './data-provider.ts'
 import { Create, Edit } from './form.tsx'
 import { List } from './list.tsx'
 import type { Model } from './model.ts'
-import { Button, Icon, Messages } from './ui.tsx'
+import { Button, IconButton, Messages } from './ui.tsx'
 import { language, t } from './words.ts'
 
 const i18n = polyglot(() => english, 'en', undefined, { allowMissing: true })
@@ -165,15 +165,12 @@ const Layout = ({ children }: { children?: ReactNode }) => {
         {t('To the content')}
       </a>
       <header className="bar">
-        <Button
-          tone="quiet"
-          className="icon"
-          aria-label={t('Menu')}
+        <IconButton
+          icon="menu"
+          label={t('Menu')}
           aria-expanded={open}
           onClick={() => setOpen(!open)}
-        >
-          <Icon name="menu" />
-        </Button>
+        />
         <strong>{title}</strong>
       </header>
       <nav className={`nav ${open ? 'open' : ''}`} aria-label={t('Sections')}>
@@ -198,10 +195,9 @@ const Layout = ({ children }: { children?: ReactNode }) => {
         </div>
         <footer>
           <span className="muted">{viewer.role}</span>
-          <Button
-            tone="quiet"
-            className="icon"
-            aria-label={themeLabel}
+          <IconButton
+            icon="sun"
+            label={themeLabel}
             title={themeLabel}
             onClick={() => {
               const next = themes[(themes.indexOf(theme) + 1) % 3] ?? 'system'
@@ -209,17 +205,8 @@ const Layout = ({ children }: { children?: ReactNode }) => {
               applyTheme(next)
               setTheme(next)
             }}
-          >
-            <Icon name="sun" />
-          </Button>
-          <Button
-            tone="quiet"
-            className="icon"
-            aria-label={t('Sign out')}
-            onClick={() => signOut()}
-          >
-            <Icon name="out" />
-          </Button>
+          />
+          <IconButton icon="out" label={t('Sign out')} onClick={() => signOut()} />
         </footer>
       </nav>
       <main id="main" tabIndex={-1}>
