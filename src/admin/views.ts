@@ -1,13 +1,14 @@
 /** The views of lists that callers of the admin saved: their own, and those of their role, which the superuser writes. */
 import { isObject } from '#base/object.ts'
 import { type Core, writingFor } from '#core.ts'
-import { ApiError, type FieldFault } from '#errors.ts'
+import { ApiError } from '#errors.ts'
 import type { Model } from '#model/model.ts'
 import { callerOf, type Viewer } from '#model/policy.ts'
 import { isStorable } from '#model/values.ts'
 import { queryOf, type Rows } from '#sql/engine.ts'
 import { number, type Sql, sql } from '#sql/sql.ts'
 import { commandOf, type GuardedStep } from '#write/command.ts'
+import { invalid } from '#write/input.ts'
 import { writePieces } from '#write/job.ts'
 import { commit } from '#write/write.ts'
 
@@ -62,13 +63,6 @@ const writtenOwner = (model: Model, viewer: Viewer, role: unknown): string => {
     throw new ApiError('FORBIDDEN', `Views of a role are saved by the role ${superuser}`)
   return ownerOfRole(role)
 }
-
-const invalid = (details: readonly FieldFault[]): ApiError =>
-  new ApiError(
-    'VALIDATION_ERROR',
-    details.map(({ field, message }) => `${field} ${message}`).join('; '),
-    { details },
-  )
 
 /** Writes as any write of the caller: one who is blocked, gone or signed out is refused. */
 const write = async (core: Core, viewer: Viewer, steps: readonly GuardedStep[]): Promise<void> => {

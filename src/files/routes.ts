@@ -44,6 +44,7 @@ import { inBytes } from '#write/claims.ts'
 import { commandOf, permit, type Writing } from '#write/command.ts'
 import { admit, carryOut } from '#write/door.ts'
 import { revisionSteps, targetSteps } from '#write/guard.ts'
+import { invalid } from '#write/input.ts'
 import { commit } from '#write/write.ts'
 
 const binary = { type: 'string', format: 'binary' } as const
@@ -99,7 +100,7 @@ const widthIn = (query: URLSearchParams, { sizes }: FileRules): number | undefin
     sizes.length > 0
       ? `must be ${sizes.join(' or ')}`
       : 'is no parameter here, as the file has no sizes'
-  throw new ApiError('VALIDATION_ERROR', `w ${message}`, { details: [{ field: 'w', message }] })
+  throw invalid([{ field: 'w', message }])
 }
 
 const readRoute = ({ entityName, entity, key, field, file }: FileField): ExtraRoute => ({
