@@ -1,10 +1,17 @@
 /** Files in a folder: `ab/cd/<digest>`, flushed with their folders before anybody is told of them. */
 import { createReadStream } from 'node:fs'
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { type FileStore, isDigest, missing, placeOf, receive } from '#files/store.ts'
-
-const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException)?.code === 'ENOENT'
+import {
+  entriesOf,
+  type FileStore,
+  isDigest,
+  isMissing,
+  missing,
+  placeOf,
+  receive,
+  sweepParts,
+} from '#files/store.ts'
 
 const flush = async (folder: string): Promise<void> => {
   const handle = await open(folder, 'r')
@@ -15,16 +22,6 @@ const flush = async (folder: string): Promise<void> => {
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error
   } finally {
     await handle.close()
-  }
-}
-
-/** The entries of a folder; none where there is no such folder. */
-const entriesOf = async (folder: string): Promise<readonly string[]> => {
-  try {
-    return (await readdir(folder)).sort()
-  } catch (error) {
-    if (isMissing(error)) return []
-    throw error
   }
 }
 
@@ -112,12 +109,6 @@ export const folderStore = (root: string): FileStore => {
             if (found) yield { digest, bytes: found.size, changed: found.mtime }
           }
     },
-    sweep: async before => {
-      for (const entry of await entriesOf(parts)) {
-        const part = join(parts, entry)
-        const found = await stat(part).catch(() => undefined)
-        if (found && found.mtime < before) await rm(part, { force: true })
-      }
-    },
+    sweep: before => sweepParts(parts, before),
   }
 }

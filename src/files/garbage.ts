@@ -43,9 +43,14 @@ export const isBeingRemoved = (digest: string): Sql =>
   sql`exists (select 1 from files where digest = ${digest} and collect_at < 0)`
 
 /** What is told where bytes are sent that are just being removed. */
-export const beingRemoved = (): ApiError => new ApiError('UNAVAILABLE', removing, { retryAfter: 1 })
+export class BeingRemoved extends ApiError {
+  constructor() {
+    super('UNAVAILABLE', 'The same file is just being removed here; send it again', {
+      retryAfter: 1,
+    })
+  }
+}
 
-const removing = 'The same file is just being removed here; send it again'
 const patience = { tries: 100, pause: 50 } as const
 
 /** The result of work that notes an arrival, which is tried again while the same bytes are being removed. */
@@ -54,7 +59,7 @@ export const onceRemoved = async <Result>(work: () => Promise<Result>): Promise<
     try {
       return await work()
     } catch (error) {
-      if ((error as Error).message !== removing || left === 0) throw error
+      if (!(error instanceof BeingRemoved) || left === 0) throw error
       await sleep(patience.pause)
     }
 }

@@ -4,14 +4,14 @@
  * fails on the way to the store can be sent again.
  */
 import { openAsBlob } from 'node:fs'
-import { mkdir, readdir, rm, stat } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AwsClient } from 'aws4fetch'
 import { ApiError } from '#errors.ts'
 import { folderStore } from '#files/folder.ts'
-import { type FileStore, isDigest, missing, placeOf, receive } from '#files/store.ts'
+import { type FileStore, isDigest, missing, placeOf, receive, sweepParts } from '#files/store.ts'
 import { ConfigError } from '#settings.ts'
 
 export type S3Settings = {
@@ -243,10 +243,7 @@ export const s3Store = (settings: S3Settings): FileStore => {
       }
     },
     sweep: async before => {
-      for (const part of await readdir(spool).catch(() => [])) {
-        const found = await stat(join(spool, part)).catch(() => undefined)
-        if (found && found.mtime < before) await rm(join(spool, part), { force: true })
-      }
+      await sweepParts(spool, before)
       try {
         for await (const entry of listing({ uploads: '', prefix }, 'Upload')) {
           const uploadId = within(entry, 'UploadId')

@@ -1,6 +1,6 @@
 /** Where the bytes of files are: a store knows them by their SHA-256, and nothing of rows, names or rights. */
 import { createHash, randomBytes } from 'node:crypto'
-import { open, rm } from 'node:fs/promises'
+import { open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ApiError } from '#errors.ts'
 
@@ -118,6 +118,29 @@ export const receive = async (
     await handle.close().catch(() => {})
     await rm(path, { force: true })
     throw asFull(error)
+  }
+}
+
+/** The entries of a folder; none where there is no such folder. */
+export const entriesOf = async (folder: string): Promise<readonly string[]> => {
+  try {
+    return (await readdir(folder)).sort()
+  } catch (error) {
+    if (isMissing(error)) return []
+    throw error
+  }
+}
+
+/** Whether something failed as a file or a folder is not there. */
+export const isMissing = (error: unknown): boolean =>
+  (error as NodeJS.ErrnoException)?.code === 'ENOENT'
+
+/** Removes what `receive` left in a folder when it was killed before this time. */
+export const sweepParts = async (folder: string, before: Date): Promise<void> => {
+  for (const entry of await entriesOf(folder)) {
+    const part = join(folder, entry)
+    const found = await stat(part).catch(() => undefined)
+    if (found && found.mtime < before) await rm(part, { force: true })
   }
 }
 

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { Busboy } from '@fastify/busboy'
 import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
-import { beingRemoved, isBeingRemoved, noteArrival, onceRemoved } from '#files/garbage.ts'
+import { BeingRemoved, isBeingRemoved, noteArrival, onceRemoved } from '#files/garbage.ts'
 import { pictureHead, pictureSize } from '#files/picture.ts'
 import { cleaned, isCleaned, isUncleanable } from '#files/sizes.ts'
 import { headBytes, safeName, typeOf } from '#files/type.ts'
@@ -142,7 +142,7 @@ const keep = ({ core, writing, sender, taken }: Receiving, id: string, file: Sto
       explain: sql`select 1 where ${isBeingRemoved(digest)}`,
       refused: ([isRemoved]) =>
         isRemoved
-          ? beingRemoved()
+          ? new BeingRemoved()
           : new ApiError(
               'STORAGE_FULL',
               `There is no room for this file: all files together may have ${inBytes(most)}; try a smaller one, or tell the operator`,

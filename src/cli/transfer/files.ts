@@ -8,7 +8,7 @@ import { isObject } from '#base/object.ts'
 import { loadConfig } from '#config.ts'
 import type { Content, ContentStore, InputRow } from '#content.ts'
 import type { FieldFault } from '#errors.ts'
-import { beingRemoved, noteArrival } from '#files/garbage.ts'
+import { BeingRemoved, noteArrival } from '#files/garbage.ts'
 import { pictureHead, pictureSize } from '#files/picture.ts'
 import { safeName, typeOf } from '#files/type.ts'
 import type { Entity } from '#model/entity.ts'
@@ -97,7 +97,7 @@ export const importing = (content: Content, store: ContentStore, entity: Entity,
       signal: new AbortController().signal,
       arriving: async (digest, bytes) => {
         const noted = await ask(store, noteArrival(store.dialect, { digest, bytes }, Date.now()))
-        if (noted.length === 0) throw beingRemoved()
+        if (noted.length === 0) throw new BeingRemoved()
       },
     })
     if (!stored) throw new Error('there is no store of files')
