@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { command } from '#test/commands.ts'
 import type { Settings } from '#test/duet.ts'
+import { ask } from '#test/postgres/tools/ask.ts'
 import type { Postgres } from '#test/postgres/tools/server.ts'
 import { until } from '#test/support/wait.ts'
 import { assertOneEffect, paysOf, raceAll } from '../../store/racer.ts'
@@ -9,20 +10,27 @@ import { checkLedger, createLedger, startLoad } from './load.ts'
 import { slowReads } from './slow-rounds.ts'
 import { assertWell, freshOn, startWorkload } from './workload.ts'
 
-/** Everything that a service does, by way of a PgBouncer. */
+/** Everything that a service does, by way of a PgBouncer, in a database that takes a backslash in a text for an escape. */
 export const behindPgbouncer = async (
   server: Postgres,
   through: (url: string) => string,
   { pays, races }: { readonly pays: number; readonly races: number },
 ) => {
   const database = await freshOn(server, { bare: true })
+  const { pathname } = new URL(database.url)
+  await ask(
+    database.url,
+    `alter database "${pathname.slice(1)}" set standard_conforming_strings = off`,
+  )
   const settings: Settings = {
     ...database.settings,
     DUET_DATABASE_URL: through(database.url),
     DUET_PG_PREPARE: 'off',
-
     DUET_READ_TIMEOUT: '1000',
   }
+  const prepared = await command(['migrate'], { ...settings, DUET_PG_PREPARE: 'on' })
+  assert.equal(prepared.code, 1)
+  assert.match(prepared.stderr, /is a pooler, such as PgBouncer.*set DUET_PG_PREPARE=off/)
   const migrated = await command(['migrate'], settings)
   assert.deepEqual([migrated.code, migrated.stderr], [0, ''])
   const workload = await startWorkload(database, settings)
@@ -52,6 +60,11 @@ export const behindPgbouncer = async (
     ),
   )
   assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
+  for (const sign of ['\\', '%', "'"]) {
+    const search = `search=${encodeURIComponent(`no${sign}product`)}`
+    const { status, json } = await workload.insist(`GET /api/products?${search}`)
+    assert.deepEqual([status, json.data], [200, []], search)
+  }
   assertWell(workload)
   await workload.service.end()
   return { pays: ledger.paid.size, reads: load.reads.good }
