@@ -58,11 +58,11 @@ export const testsByThreat = () => {
   return Map.groupBy(tests, ({ threat }) => threat)
 }
 
-const row = /^\* \*\*([A-Z]\d+)\*\* ([^[\n]*?):(?: \[(.*?)\]\(\.\.\/([^)]+)\))?(\. .*)?$/gm
+const row = /^\* \*\*([A-Z]\d+)\*\* \[?([^[\]\n]*?)(?:\]\(\.\.\/([^)]+)\))?(\. .*)?$/gm
 
 /** The faults of a list of threats, a sentence each: numbers with a gap, one without a test, a test of none. */
 export const faultsOf = (text, tests) => {
-  const rows = [...text.matchAll(row)].map(([, number, , , file]) => ({ number, file }))
+  const rows = [...text.matchAll(row)].map(([, number, , file]) => ({ number, file }))
   const lines = text.match(/^\* /gm) ?? []
   const known = rows.map(({ number }) => number)
   const next = (number, at) => {
@@ -72,7 +72,7 @@ export const faultsOf = (text, tests) => {
       : `${number[0]}1`
   }
   return [
-    ...(lines.length > rows.length ? ['A line is no threat: write `* **A1** What happens:`'] : []),
+    ...(lines.length > rows.length ? ['A line is no threat: write `* **A1** What happens`'] : []),
     ...known
       .filter((number, at) => number !== next(number, at))
       .map(number => `${number} is out of order`),
@@ -89,26 +89,17 @@ export const faultsOf = (text, tests) => {
 const isGone = (file = '') =>
   file.startsWith('content/test/') && !existsSync(`${root}${dirname(file)}`)
 
-const isTitle = (pattern, title) =>
-  new RegExp(`^${pattern.split('…').map(RegExp.escape).join('.+')}$`).test(title)
-
-/** The list of threats with a test linked to each: the one that is linked while it is there, else that with the shortest title. */
+/** The list of threats, each linked to a file of its tests: the one that is linked while it has one, else that with the shortest title. */
 export const withTests = (text, tests = testsByThreat()) => {
   const faults = faultsOf(text, tests)
   if (faults.length > 0) throw new Error(`docs/reliability.md:\n${faults.join('\n')}`)
-  const found = Object.entries(foundLast())
-  const asRun = ({ file, title }) =>
-    found.find(([key, run]) => key.startsWith(`${file}: `) && isTitle(title, run.title))?.[1]
-      .title ?? title
-  return text.replace(row, (line, number, threat, title = '', file = '', remark = '') => {
+  return text.replace(row, (line, number, threat, file = '', remark = '') => {
     if (isGone(file)) return line
     const own = tests.get(number)
-    const linked = title.replace(/\\([[\]])/g, '$1')
     const test =
-      own.find(one => one.file === file && isTitle(one.title, linked)) ??
+      own.find(one => one.file === file) ??
       own.toSorted((one, other) => one.title.length - other.title.length)[0]
-    const shown = asRun(test).replace(/[[\]]/g, '\\$&')
-    return `* **${number}** ${threat}: [${shown}](../${test.file})${remark}`
+    return `* **${number}** [${threat}](../${test.file})${remark}`
   })
 }
 

@@ -40,7 +40,7 @@ test('a threat without a test is a fault, and so is a test of no threat, a gap, 
   const faults = (text: string, ...numbers: readonly string[]) =>
     faultsOf(text, new Map(numbers.map(number => [number, [{ file: 'a.test.ts', title: 'a' }]])))
       .length
-  const text = '* **A1** A threat:\n* **A2** Another: [a](../a.test.ts). In part: it is.'
+  const text = '* **A1** A threat\n* **A2** [Another](../a.test.ts). In part: it is.'
   assert.equal(faults(text, 'A1', 'A2'), 0)
   assert.equal(faults(text, 'A1'), 1)
   assert.equal(faults(text, 'A1', 'A2', 'A3'), 1)
