@@ -70,6 +70,8 @@ async function main() {
   env.DUET_TEST_FILE_SECONDS = String(secondsPerFile)
   // Generated models and examples are then tried on one engine or a few, see test/support/short.ts.
   if (command === 'test' && named.length === 0) env.DUET_TEST_SHORT = '1'
+  // Only the nights draw what was not tried before: a run that fails shows what was changed.
+  if (isNight) env.DUET_SEED ??= String(Date.now() % 1_000_000)
   const counts = fs.mkdtempSync(join(tmpdir(), 'duet-counts-'))
   env.DUET_TEST_PROCESSOR = join(counts, 'counts')
   const noPostgres = env.DUET_TEST_NO_POSTGRES
@@ -100,7 +102,8 @@ async function main() {
   const isWhole = isWholeRun && !isStopped
   const faults = isWhole && command === 'test' ? overBudget(times, lastTimes(command)) : []
   if (options.slowest) printSlowest(report.took, used)
-  const notes = isWhole ? [inLoops(times)] : []
+  const drawn = isNight ? [`drawn by DUET_SEED=${env.DUET_SEED}`] : []
+  const notes = [...(isWhole ? [inLoops(times)] : []), ...drawn]
   const { passed, failed } = report.end({ isStopped, faults, notes })
   if (!isStopped) for (const save of saves) save()
   const isGood = failed === 0 && passed > 0 && !isStopped
@@ -151,7 +154,12 @@ function begin({ engine, files }, runs, env, signal) {
   // A third of the processes for a third of the files, so that neither run goes on alone for long.
   const share = runs === 1 ? 1 : isSecond ? 1 / 3 : 2 / 3
   const programs = programsFor(processesOf(files))
-  const names = ['../src/base/resolve-imports.ts', 'test-context.mjs', 'test-watchdog.mjs']
+  const names = [
+    '../src/base/resolve-imports.ts',
+    'test-context.mjs',
+    'test-chance.mjs',
+    'test-watchdog.mjs',
+  ]
   const own = names.map(name => new URL(name, import.meta.url))
   const modules = [...own, ...(options.import ?? [])]
   const stream = run({

@@ -6,6 +6,7 @@ import type { Entities } from '#model/model.ts'
 import { type Draw, drawing, numbers } from '../operations.ts'
 import { noDatabase } from '../postgres/tools/database.ts'
 import { onPostgres } from '../stores.ts'
+import { usualSeed } from '../support/rounds.ts'
 import { isShort } from '../support/short.ts'
 import { modelBy } from './models.ts'
 import { newReference } from './reference.ts'
@@ -118,7 +119,7 @@ export const engines = isAlone ? (['sqlite'] as const) : (['sqlite', 'postgres']
 
 /** Tests for so many generated models, or DUET_TEST_ROUNDS, with so many requests each; DUET_SEED makes the same ones again. */
 export const modelsServedAlike = (usual: number, requests: number): void => {
-  const seed = Number(process.env.DUET_SEED ?? Date.now() % 1_000_000)
+  const seed = usualSeed(918_229)
   if (noDatabase) test('PostgreSQL is among the engines', { skip: noDatabase }, () => {})
   for (let n = 0; n < Number(process.env.DUET_TEST_ROUNDS ?? usual); n++)
     test(`the generated model ${n} is served alike by the engines and the reference [B9, G21]`, async t => {

@@ -391,15 +391,19 @@ const compare = (a: Value, b: Value): number => {
   return Buffer.compare(left, right as Buffer)
 }
 
-/** A text as it is looked for: each letter without case, and without accents where these are ignored. */
-const folded = ({ accents }: Field, text: string): string => {
+/** A text as its copy has it: composed; or each letter without case, and without accents where these are ignored. */
+const folded = ({ accents, copied }: Field, text: string): string => {
+  if (copied === 'nfc') return text.normalize('NFC')
   const letters = accents
     ? text
         .normalize('NFD')
         .replace(/[\u0300-\u036f]/g, '')
         .normalize('NFC')
     : text
-  return [...letters].map(one => one.toLowerCase().toUpperCase().toLowerCase()).join('')
+  return [...letters.normalize('NFD')]
+    .map(one => one.toLowerCase().toUpperCase().toLowerCase())
+    .join('')
+    .normalize('NFC')
 }
 
 /** A field's value; a folded one's is made of its source. */

@@ -8,7 +8,7 @@ import type { Draw } from '../operations.ts'
 import type { Reference, Row, Value } from './reference.ts'
 import type { Viewer } from './serve.ts'
 
-const letters = ['a', 'B', 'é', 'ß', '日', '😀', '%', '_', "'", '"', '\\', ' ', 'Σ', 'İ']
+const letters = ['a', 'B', 'é', 'e\u0301', 'ß', '日', '😀', '%', '_', "'", '"', '\\', ' ', 'Σ', 'İ']
 
 const textBy = ({ of, upTo }: Draw, most: number): string =>
   Array.from({ length: upTo(Math.min(most, 5), 1) }, () => of(...letters)).join('')

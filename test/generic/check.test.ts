@@ -16,11 +16,11 @@ import { checkTraffic } from '../openapi/traffic.ts'
 import { freshDatabase } from '../postgres/tools/database.ts'
 import { refuses } from '../rest.ts'
 import { onPostgres } from '../stores.ts'
-import { rounds } from '../support/rounds.ts'
+import { rounds, usualSeed } from '../support/rounds.ts'
 import { isShort } from '../support/short.ts'
 import { subjects } from './contents.ts'
 
-const seed = Number(process.env.DUET_SEED ?? Date.now() % 1_000_000)
+const seed = usualSeed(7)
 
 /** On PostgreSQL the two that have an example of each part: what the others are made of is the same there. */
 const checked = onPostgres ? subjects.slice(0, 2) : subjects

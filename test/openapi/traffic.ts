@@ -37,6 +37,7 @@ const isCommon = (name: string, value: string): boolean =>
   (name === 'vary' && value === 'Origin')
 
 const formats = {
+  date: /^\d{4}-\d\d-\d\d$/,
   'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
   email: /^[^\s@]+@[^\s@]+$/,
   uri: (text: string) => URL.canParse(text),

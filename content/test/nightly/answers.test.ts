@@ -4,11 +4,12 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { folderOf } from '#test/duet.ts'
 import { copyOfCheckout, inFolder } from '#test/support/checkout-copy.ts'
+import { usualSeed } from '#test/support/rounds.ts'
 import { raceAnswers } from '../support/answers-race.ts'
 import { raceThreads } from '../support/threads-race.ts'
 
 const wanted = Number(process.env.DUET_TEST_HITS ?? 1_000_000)
-const seed = Number(process.env.DUET_SEED ?? Date.now() % 2 ** 31)
+const seed = usualSeed(7)
 
 test(`of ${wanted} answers from the cache none is older than it may be (DUET_SEED=${seed}) [A19]`, async t => {
   const { hits, writes, faults } = await raceAnswers({

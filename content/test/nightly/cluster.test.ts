@@ -1,13 +1,14 @@
 /** Two services on three nodes of PostgreSQL under Patroni and etcd, through the loss of each part, for long. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { usualSeed } from '#test/support/rounds.ts'
 import { noEtcd } from './cluster/etcd.ts'
 import { tableOf } from './cluster/measure.ts'
 import { noPatroni } from './cluster/node.ts'
 import { faults, type Rounds, roundsOf, type Stage, startStage } from './cluster/rounds.ts'
 
 const rounds = Number(process.env.DUET_TEST_ROUNDS ?? 20)
-const seed = Number(process.env.DUET_TEST_SEED ?? Date.now() % 1_000_000)
+const seed = usualSeed(7)
 const skip = noPatroni || noEtcd
 const kinds = Object.keys(faults) as (keyof typeof faults)[]
 
@@ -21,7 +22,7 @@ describe('two services on a cluster with synchronous replication', { skip }, () 
 
   for (const kind of kinds)
     test(`${rounds} rounds, ${kind}: nothing acknowledged is lost, nothing is done twice [B1]`, async t => {
-      t.diagnostic(`DUET_TEST_SEED=${seed}`)
+      t.diagnostic(`DUET_SEED=${seed}`)
       const all = await roundsOf(stage, { kind, count: rounds, seed })
       found.set(kind, all)
       const { lost, twice, faults, refusals } = all
@@ -33,7 +34,7 @@ describe('two services on a cluster with synchronous replication', { skip }, () 
     })
 
   test('rounds of each kind are done, and are a table', t => {
-    t.diagnostic(`DUET_TEST_SEED=${seed}`)
+    t.diagnostic(`DUET_SEED=${seed}`)
     for (const line of tableOf(found)) t.diagnostic(line)
     assert.deepEqual([...found.keys()], kinds)
   })

@@ -7,12 +7,13 @@ import { connect } from '#engines/sqlite/connection.ts'
 import { migrateSqlite } from '#engines/sqlite/migrate.ts'
 import { folderOf } from '#test/duet.ts'
 import { historyFor } from '#test/history.ts'
+import { usualSeed } from '#test/support/rounds.ts'
 import { load } from './load.ts'
 import { createDisks, type Deed, recordInto, recordingOf } from './recording.ts'
 import { type programs, serveTraced, without } from './trace.ts'
 
 const cuts = Number(process.env.DUET_TEST_ROUNDS ?? 10_000)
-const seed = Number(process.env.DUET_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31))
+const seed = usualSeed(7)
 const { folder, fresh } = folderOf('powercut')
 const skip = without('strace')
 
@@ -135,7 +136,7 @@ test(`${cuts} power cuts lose no acknowledged write and leave nothing half done 
   // So many rounds that more than a thousand writes are acknowledged.
   const { sum, told, promises } = await simulate('duet', cuts, { loadRounds: 70 })
   assert.ok(promises >= 1000)
-  t.diagnostic(`seed ${seed}; ${told}; ${JSON.stringify(sum)}`)
+  t.diagnostic(`DUET_SEED=${seed}; ${told}; ${JSON.stringify(sum)}`)
   const { withLoss, halves, damaged, unreadable } = sum
   assert.deepEqual(
     { withLoss, halves, damaged, unreadable },
@@ -147,7 +148,7 @@ test('a writer that does not wait for the disk loses acknowledged writes in the 
   skip,
 }, async t => {
   const { sum, told } = await simulate('lax', Math.min(cuts, 300))
-  t.diagnostic(`seed ${seed}; ${told}; ${JSON.stringify(sum)}`)
+  t.diagnostic(`DUET_SEED=${seed}; ${told}; ${JSON.stringify(sum)}`)
   assert.ok(sum.withLoss > 0)
   assert.equal(sum.damaged + sum.unreadable + sum.halves, 0)
 })
@@ -156,6 +157,6 @@ test('on a disk that is never synced power cuts damage the store in the same sim
   skip,
 }, async t => {
   const { sum, told } = await simulate('lax', Math.min(cuts, 300), { syncs: false })
-  t.diagnostic(`seed ${seed}; ${told}; ${JSON.stringify(sum)}`)
+  t.diagnostic(`DUET_SEED=${seed}; ${told}; ${JSON.stringify(sum)}`)
   assert.ok(sum.damaged + sum.unreadable > 0)
 })

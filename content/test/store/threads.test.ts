@@ -14,12 +14,13 @@ import { duet, folderOf, type Service, serve, serveOn, start } from '#test/duet.
 import { historyFor } from '#test/history.ts'
 import { boundSocket } from '#test/support/bound-socket.ts'
 import { valuesIn } from '#test/support/prometheus.ts'
+import { usualSeed } from '#test/support/rounds.ts'
 import { standStill, until } from '#test/support/wait.ts'
 import { raceThreads } from '../support/threads-race.ts'
 import { isCached } from '../world.ts'
 
 const { fresh } = folderOf('threads')
-const seed = Number(process.env.DUET_SEED ?? Date.now() % 2 ** 31)
+const seed = usualSeed(7)
 const two = { DUET_THREADS: '2' }
 
 for (const [name, cache] of [
