@@ -15,6 +15,7 @@ import { worst } from './overload.mjs'
 import { fillDatabase, serveDatabase } from './postgres.mjs'
 import { printCompared, printHead } from './report.mjs'
 import { inTurns } from './turns.mjs'
+import { eachWrite } from './writes.mjs'
 
 const kept = fileURLToPath(new URL('../.data/compared/', import.meta.url))
 
@@ -30,6 +31,7 @@ const services = {
   fresh: { settings: duet => duet.uncached, rows: ({ facts }) => repeated(facts) },
   cached: { rows: ({ facts }) => repeated(facts) },
   mix: { rows: ({ file }) => mixes(file) },
+  writes: { rows: eachWrite, areWrites: true },
   readers: {
     settings: duet => ({ ...duet.uncached, ...duet.twoReaders }),
     rows: () => [alone('the slowest read, two threads for such', { method: 'GET', path: worst })],
@@ -45,8 +47,9 @@ const services = {
   },
 }
 
-/** Names to choose from by `--only`. */
+/** Names to choose from by `--only`, and those that are measured without it. */
 export const names = Object.keys(services)
+const usual = ['fresh', 'cached', 'mix', 'readers']
 
 /** Compares this checkout with another commit, and keeps the figures under the ids of both. */
 export async function benchCompare(options, { duet, log }) {
@@ -60,7 +63,7 @@ export async function benchCompare(options, { duet, log }) {
   const head = { ...printed, base: id, own: ownCommit() }
   const sides = { base: older, own: duet }
   const wanted = names.filter(name =>
-    options.only.length > 0 ? options.only.includes(name) : !services[name].onPostgres,
+    options.only.length > 0 ? options.only.includes(name) : usual.includes(name),
   )
   const results = []
   for (const name of wanted) {
@@ -101,7 +104,7 @@ const onPostgres = (name, { sides, log, options }) =>
 
 /** The rows of one service, started from both commits. */
 async function measured(name, { sides, stores, log, options, folder, facts, file }) {
-  const { settings = () => ({}), args, rows } = services[name]
+  const { settings = () => ({}), args, rows, areWrites = false } = services[name]
   const served = []
   for (const [side, duet] of Object.entries(sides)) {
     const token = await duet.token(stores[side], 'admin')
@@ -110,11 +113,12 @@ async function measured(name, { sides, stores, log, options, folder, facts, file
     served.push({ name: side, server, token })
   }
   const results = []
-  for (const { title, ...asked } of rows({ facts, file })) {
+  for (const { title, ...asked } of await rows({ facts, file, served })) {
     const [first, second] = await Promise.all(
       served.map(({ server, token }) => answerOf({ server, ask: asked.reads[0] }, token)),
     )
-    const differs = !isDeepStrictEqual(first.json, second.json)
+    // What is written has times of its own.
+    const differs = !areWrites && !isDeepStrictEqual(first.json, second.json)
     const taken = await inTurns(asked, served, { ...options, folder })
     results.push({ title: `${name}: ${title}`, differs, ...compared(taken) })
   }

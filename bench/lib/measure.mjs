@@ -50,7 +50,7 @@ export async function answerOf({ server, ask }, token) {
     },
   })
   const bytes = Buffer.from(await response.arrayBuffer())
-  const json = response.status === 200 ? JSON.parse(bytes) : undefined
+  const json = response.ok ? JSON.parse(bytes) : undefined
   if (!json || json.errors)
     throw new Error(`${ask.method} ${ask.path} is answered ${response.status}: ${bytes}`)
   const [type, tag] = ['content-type', 'etag'].map(name => response.headers.get(name))

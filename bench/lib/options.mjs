@@ -40,7 +40,7 @@ export const usage = `Usage: npm run bench -- [postgres | writes | overload | me
                   known address beside an unknown one; --only names token, first or address
   files           one file of 1 GB through the folder of files, both ways, beside plain streams of Node that hash and flush
   compare COMMIT  processor time of a request here beside that of another commit, in turns; --only names some of fresh,
-                  cached, mix and readers (on SQLite), postgres and processes (on PostgreSQL); the first four unless given
+                  cached, mix, readers and writes (on SQLite), postgres and processes (on PostgreSQL); the first four unless given
 
   --seconds N     length of one measurement (5; of a step under overload 60)
   --requests N    requests of one measurement in the usual run, instead of seconds: for a machine that does other work, on

@@ -1,5 +1,6 @@
 /** How long reads take while others write: a steady trickle of small reads, alone and beside the writers. */
 import { randomBytes } from 'node:crypto'
+import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { load } from './load.mjs'
@@ -96,6 +97,42 @@ export async function ordersOf(url, token) {
     path: '/api/orders',
     body: JSON.stringify({ items: [{ productId: Number(productId), quantity: 1 }] }),
   }))
+}
+
+/** Each kind of write alone: requests for many rows of stores that are the same on all sides, of which each makes the products of its orders. */
+export async function eachWrite({ facts, file, served }) {
+  const [orders] = await Promise.all(served.map(({ server, token }) => ordersOf(server.url, token)))
+  const posts = postsIn(file)
+  const write = (method, path, sent) => ({ method, path, body: JSON.stringify(sent) })
+  const document = 'mutation($post: CreatePostInput!) { createPost(input: $post) { id title } }'
+  const created = { title: 'Of the bench', content: 'Words', authorId: facts.userId }
+  const alone = (title, requests) => ({ title, reads: requests, writes: [], every: 0 })
+  return [
+    alone(
+      'PATCH a post',
+      posts.map(id => write('PATCH', `/api/posts/${id}`, { title: `Of the bench ${id}` })),
+    ),
+    alone(
+      'POST a comment',
+      posts.map(id => write('POST', `/api/posts/${id}/comments`, { text: 'Of the bench' })),
+    ),
+    alone('POST an order', orders),
+    alone('GraphQL, createPost', [
+      write('POST', '/graphql', { query: document, variables: { post: created } }),
+    ]),
+  ]
+}
+
+function postsIn(file) {
+  const db = new DatabaseSync(file, { readOnly: true })
+  try {
+    return db
+      .prepare('select id from posts order by id limit 500')
+      .all()
+      .map(({ id }) => id)
+  } finally {
+    db.close()
+  }
 }
 
 async function steady(task) {
