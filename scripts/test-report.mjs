@@ -88,8 +88,7 @@ export const createReport = ({ programs, command, shareOf, isQuiet }) => {
     failures.push({ text, place, notes: [] })
     print(text)
   }
-  const skip = (why, title) => {
-    const reason = typeof why === 'string' && why !== '' ? why : 'without a reason'
+  const skip = (reason, title) => {
     skips.set(reason, [...(skips.get(reason) ?? []), title])
   }
 
@@ -126,7 +125,11 @@ export const createReport = ({ programs, command, shareOf, isQuiet }) => {
       const isTest = details.type !== 'suite'
       if (isTest) count.tests++
       const isWell = details.passed || todo !== undefined
-      if (data.skip !== undefined) skip(data.skip, titleOf(one, names))
+      const isWithoutReason = data.skip === true || data.skip === ''
+      if (isWithoutReason) {
+        count.failed++
+        fail(one, names, 'It is skipped and does not say why: skip: "the reason"', placeOf(data))
+      } else if (data.skip !== undefined) skip(data.skip, titleOf(one, names))
       else if (isWell && isTest) passed++
       else if (!isWell && details.error?.failureType !== 'subtestsFailed') {
         count.failed++

@@ -1,8 +1,6 @@
 /** The program as a child process: a command that runs to its end, or a service until it is stopped. */
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { after } from 'node:test'
@@ -10,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import type { Content } from '#content.ts'
 import { lookAtFile, ownStore } from './stores.ts'
 import type { BoundSocket } from './support/bound-socket.ts'
+import { ownFolder } from './support/folders.ts'
 import { inTime, longest } from './support/wait.ts'
 import { isCached, secret } from './world.ts'
 
@@ -161,8 +160,7 @@ const listening = async (running: ReturnType<typeof start>): Promise<Service> =>
 
 /** A folder for one test file, with the settings of a store in it; it is taken away in the end. Stores are of the content in `content/`, or of this one. */
 export const folderOf = (name: string, content?: Content) => {
-  const folder = mkdtempSync(join(tmpdir(), `duet-${name}-`))
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const folder = ownFolder(name)
   let stores = 0
   /** Settings of a store of its own that nobody has made yet. */
   const fresh = () => {

@@ -67,17 +67,21 @@ test('a run has a line for each file, each failure at once and again with how to
   const dir = withTests({
     ...failing,
     d: "describe('outer', () => test(`it's (odd)`, t => { t.diagnostic('seed 5'); throw new Error('of d') }))",
-    e: "test('three', { skip: 'NOT TESTED: no such program' }, () => {})",
+    e: "test('three', { skip: 'NOT TESTED: no such program' }, () => {})\ntest('four', { skip: true }, () => {})",
   })
   const { status, stdout } = run(dir, 'scripts/test.mjs')
   assert.equal(status, 1)
   assert.match(stdout, /^✔ src\/c\.test\.ts \(sqlite\): 1 test, /m)
   assert.match(stdout, /^✖ src\/a\.test\.ts \(sqlite\): 1 test, 1 failed, /m)
-  const [during = '', after = ''] = stdout.split('3 failures:\n')
+  const [during = '', after = ''] = stdout.split('4 failures:\n')
   for (const part of [during, after]) {
     assert.match(part, /✖ src\/a\.test\.ts \(sqlite\) › one\n {4}Error: of a\n/)
     assert.match(part, /✖ src\/b\.test\.ts \(sqlite\)\n {4}Error: at once\n/)
     assert.match(part, /✖ src\/d\.test\.ts \(sqlite\) › outer › it's \(odd\)\n/)
+    assert.match(
+      part,
+      /✖ src\/e\.test\.ts \(sqlite\) › four\n {4}It is skipped and does not say why/,
+    )
   }
   const alone = /alone: npm test -- (src\/d\S+) (.*)/.exec(after)
   assert.match(after, / {4}seed 5\n/)
@@ -85,7 +89,7 @@ test('a run has a line for each file, each failure at once and again with how to
     stdout,
     /skipped: NOT TESTED: no such program\n {4}src\/e\.test\.ts \(sqlite\) › three\n/,
   )
-  assert.match(stdout, /\n1 passed, 3 failed, 1 skipped\n$/)
+  assert.match(stdout, /\n1 passed, 4 failed, 1 skipped\n$/)
   const again = ['-c', `"$0" scripts/test.mjs ${alone?.[1]} ${alone?.[2]}`, process.execPath]
   const only = spawnSync('sh', again, { cwd: dir, env, encoding: 'utf8' })
   assert.match(only.stdout, /\n0 passed, 1 failed, 0 skipped\n$/)

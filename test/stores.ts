@@ -1,6 +1,5 @@
 /** Stores for tests, on the engine that the run is on: SQLite, or PostgreSQL. */
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Content, OpenStore } from '#content.ts'
@@ -14,6 +13,7 @@ import type { SqlValue } from '#sql/sql.ts'
 import { digestOf, historyFor } from './history.ts'
 import { freshDatabase, templateFor } from './postgres/tools/database.ts'
 import { reusedDatabase } from './postgres/tools/reused.ts'
+import { ownFolder } from './support/folders.ts'
 import { longest } from './support/wait.ts'
 
 /** Whether the run is on PostgreSQL. A test asks only where the engines differ and may, and says why. */
@@ -82,8 +82,7 @@ const files = new Map<string, Promise<string>>()
 /** A migrated file, made once in a process: to copy it takes a tenth of the time. */
 const templateFile = (fill: Fill, of: Beginning): Promise<string> =>
   files.getOrInsertComputed(of.name, async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'duet-template-'))
-    process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+    const folder = ownFolder('template')
     const file = join(folder, 'duet.db')
     const store = sqliteStore({ file, migrations: historyFor('sqlite', of.content) })
     await store.migrate()

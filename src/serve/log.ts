@@ -9,6 +9,8 @@ export type Logging = {
   /** Writes whole lines, such as those of another thread. */
   readonly add: (lines: string) => void
   readonly flush: () => void
+  /** Writes what waits; nothing of it stays in the process. */
+  readonly end: () => void
 }
 
 type LogLevel = 'info' | 'warn' | 'error' | 'silent'
@@ -110,6 +112,17 @@ const stdout = 1
 
 const isBusy = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'EAGAIN'
 
+/** Does one thing regularly, and another when the process ends, which says what led to that; gives what does the last and no more. */
+const regularly = (flush: () => void, last: () => void): (() => void) => {
+  const timer = setInterval(flush, between).unref()
+  process.once('exit', last)
+  return () => {
+    clearInterval(timer)
+    process.off('exit', last)
+    last()
+  }
+}
+
 /**
  * Lines on standard output that nobody waits for, written together. What cannot be written, because the disk is full or the reader
  * takes nothing, waits too, up to a limit; above that it is lost. The destinations of pino never end their last flush in
@@ -170,10 +183,7 @@ const createOutput = () => {
         Atomics.wait(still, 0, 0, busyPause)
       }
   }
-  setInterval(flush, between).unref()
-  // A process that ends on an error says what led to it.
-  process.once('exit', flushSync)
-  return { add, flushSync }
+  return { add, flushSync, end: regularly(flush, flushSync) }
 }
 
 /** Lines of a thread, given together to the one that writes those of all: what two threads write at once could be mixed within a line. */
@@ -183,14 +193,13 @@ const createRelay = (send: (lines: string) => void): ReturnType<typeof createOut
     if (waiting !== '') send(waiting)
     waiting = ''
   }
-  setInterval(flush, between).unref()
-  process.once('exit', flush)
   return {
     add: line => {
       waiting += line
       if (waiting.length >= together.least) flush()
     },
     flushSync: flush,
+    end: regularly(flush, flush),
   }
 }
 
@@ -203,7 +212,7 @@ export const logging = (
   slow = Number.POSITIVE_INFINITY,
   relay?: (lines: string) => void,
 ): Logging => {
-  const { add, flushSync } = relay ? createRelay(relay) : createOutput()
+  const { add, flushSync, end } = relay ? createRelay(relay) : createOutput()
   const logger = pino(
     {
       level,
@@ -251,5 +260,5 @@ export const logging = (
         event satisfies never
     }
   }
-  return { observe, add, flush: flushSync }
+  return { observe, add, flush: flushSync, end }
 }

@@ -250,7 +250,7 @@ export const openService = async (
       await people?.close()
       await outbox.close(lastEffects)
       await engine.close()
-      log.flush()
+      log.end()
     },
   }
 }

@@ -11,6 +11,7 @@ const { freshStore } = folderOf('test-service')
 test('a service for a test has the rows that it is given, and tokens for them', async () => {
   const own = onPostgres ? (await freshStore({ bare: true })).settings : {}
   const rows = { author: ['Ada', 'Bo'].map(name => ({ name, email: `${name}@example.org` })) }
+  const listeners = process.listenerCount('exit')
   const service = await startService(blog, { rows, settings: { ...own, DUET_PORT: '0' } })
   const change = (id: number, token: string) =>
     fetch(`${service.url}/api/authors/${id}`, {
@@ -25,6 +26,8 @@ test('a service for a test has the rows that it is given, and tokens for them', 
   assert.match(await changed.text(), /"name":"Cy"/)
   await service.stop()
   await assert.rejects(fetch(service.url))
+  // Of those of many tests Node would warn.
+  assert.equal(process.listenerCount('exit'), listeners)
 })
 
 test('a service for a test says what is wrong with its settings', async () => {

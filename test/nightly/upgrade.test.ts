@@ -1,21 +1,13 @@
 /** A project of an earlier package with rows in its store: upgraded, then changed as docs/changing-an-api.md says, on both engines. */
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import {
-  appendFileSync,
-  cpSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { appendFileSync, cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { folderOf, plain, serveBy } from '../duet.ts'
 import { freshDatabase, noDatabase } from '../postgres/tools/database.ts'
 import { root } from '../support/checkouts.ts'
+import { ownFolder } from '../support/folders.ts'
 import { packed, projectWith } from '../support/package.ts'
 
 /** The commit whose package the project began with. */
@@ -25,8 +17,7 @@ const { fresh } = folderOf('upgrade')
 
 /** The tarball of an earlier commit, built by its own scripts. */
 const packedBefore = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), 'duet-before-'))
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const folder = ownFolder('before')
   const archive = execFileSync('git', ['archive', before], { cwd: root, maxBuffer: 1e9 })
   execFileSync('tar', ['-x', '-C', folder], { input: archive })
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))

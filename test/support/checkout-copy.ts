@@ -1,9 +1,9 @@
 /** A copy of the checkout, in which a test does what a document says and runs programs. */
 import { execFile } from 'node:child_process'
-import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, symlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { ownFolder } from './folders.ts'
 
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -29,8 +29,7 @@ export const inFolder = (folder: string, more: NodeJS.ProcessEnv, ...args: reado
 
 /** The folder of a copy, which is gone when the process ends. */
 export const copyOfCheckout = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), 'duet-example-'))
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const folder = ownFolder('example')
   // The bench has packages of its own, which are many thousand files.
   const skipped = ['.git', 'data'].map(name => join(root, name))
   const filter = (path: string) => basename(path) !== 'node_modules' && !skipped.includes(path)

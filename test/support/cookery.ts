@@ -1,6 +1,5 @@
 /** A content whose writes are steps and hooks of every kind; the examples of docs/actions.md are in it. Its migrations are drafted anew each time. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { defineContent } from '#content.ts'
@@ -34,6 +33,7 @@ import { commandOf, result } from '#write/command.ts'
 import { noMembers } from '#write/input.ts'
 import { add, change, insert, remove, require } from '#write/steps.ts'
 import { historyFor } from '../generated/serve.ts'
+import { ownFolder } from './folders.ts'
 
 const roles = defineRoles({ names: ['writer', 'editor'], default: 'writer', superuser: 'editor' })
 
@@ -386,8 +386,7 @@ export const actions: readonly Action[] = [
 
 const entities = defineModel({ writer, recipe, ingredient, favourite, record })
 
-const folder = mkdtempSync(join(tmpdir(), 'duet-cookery-'))
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+const folder = ownFolder('cookery')
 for (const engine of ['sqlite', 'postgres'] as const) {
   mkdirSync(join(folder, engine))
   const text = historyFor(engine, entities).at(-1)?.text ?? ''

@@ -1,6 +1,5 @@
 /** A content with files: pictures that everybody sees, and applications whose papers are for two. Its migrations are drafted anew each time. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { defineContent } from '#content.ts'
@@ -12,6 +11,7 @@ import { anyone, defineRoles, self, signedIn, withRole } from '#model/policy.ts'
 import type { Action } from '#write/action.ts'
 import { change, insert } from '#write/steps.ts'
 import { historyFor } from '../generated/serve.ts'
+import { ownFolder } from './folders.ts'
 
 const roles = defineRoles({
   names: ['member', 'recruiter', 'admin'],
@@ -134,8 +134,7 @@ const illustrate: Action = {
   ],
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'duet-gallery-'))
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+const folder = ownFolder('gallery')
 for (const engine of ['sqlite', 'postgres'] as const) {
   mkdirSync(join(folder, engine))
   const text = historyFor(engine, entities).at(-1)?.text ?? ''

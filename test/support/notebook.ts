@@ -1,6 +1,5 @@
 /** A content of one kind of row with a field of each kind whose values callers write in several ways. Its migrations are drafted anew each time. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { defineContent } from '#content.ts'
@@ -26,6 +25,7 @@ import {
 import { defineModel } from '#model/model.ts'
 import { anyone } from '#model/policy.ts'
 import { historyFor } from '../generated/serve.ts'
+import { ownFolder } from './folders.ts'
 
 /** Any JSON. */
 const anything: StandardSchema = {
@@ -79,8 +79,7 @@ const note = entity({
 
 const entities = defineModel({ note })
 
-const folder = mkdtempSync(join(tmpdir(), 'duet-notebook-'))
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+const folder = ownFolder('notebook')
 for (const engine of ['sqlite', 'postgres'] as const) {
   mkdirSync(join(folder, engine))
   const text = historyFor(engine, entities).at(-1)?.text ?? ''

@@ -1,10 +1,10 @@
 /** Projects of `duet init`, as somebody has them who installed this checkout. */
 import assert from 'node:assert/strict'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { duet } from '../duet.ts'
+import { ownFolder } from './folders.ts'
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -21,8 +21,7 @@ const made = new Map<string, Promise<string>>()
 /** The folder of what `duet init` makes of an example, made once in a process. */
 const madeOf = (example: string): Promise<string> =>
   made.getOrInsertComputed(example, async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'duet-project-'))
-    process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+    const folder = ownFolder('project')
     const project = join(folder, example)
     const { code, stderr } = await duet(['init', project, '--example', example])
     assert.equal(code, 0, stderr)

@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { transitions } from '#content/order/entity.ts'
+import { ownFolder } from '#test/support/folders.ts'
 import { rounds } from '#test/support/rounds.ts'
 import { type Answered, createWorld, onPostgres, type World } from '../world.ts'
 import { checkInvariants } from './invariants.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'duet-model-'))
+const folder = ownFolder('model')
 const file = join(folder, 'duet.db')
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 
 type Product = { price: number; stock: number }
 type Order = {
