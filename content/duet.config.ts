@@ -57,6 +57,7 @@ const content = defineContent({
   // A token speaks for a user; a suspended one may read and not write.
   viewers: { entity: 'user', blocked: { field: 'status', value: 'suspended' }, roles },
   people: true,
+  license: { name: 'MIT', identifier: 'MIT' },
   versions,
   actions: [...likeActions, ...orderActions, ...avatarActions, verifyEmail, promote],
   served: async () => (await import('./served.ts')).served,

@@ -962,7 +962,7 @@ type OperationDocs = {
     readonly forms?: Readonly<Record<string, MediaType>>;
     readonly errors?: readonly string[];
 };
-type Optional = 'description' | 'contact' | 'colours' | 'demo' | 'seed' | 'people';
+type Optional = 'description' | 'contact' | 'license' | 'colours' | 'demo' | 'seed' | 'people';
 type OptionsOfKind = 'scalar' | 'scale' | 'touched' | 'rule' | 'range' | 'values' | 'format' | 'references' | 'foldedFrom' | 'accents' | 'indexed' | 'copied' | 'computed' | 'kept' | 'initial' | 'pattern' | 'items' | 'schema' | 'file' | 'enum';
 type OrderKey = {
     readonly column: ReadField;
@@ -1024,6 +1024,11 @@ type Parts<Own extends SettingTable> = {
         readonly name?: string;
         readonly url?: string;
         readonly email?: string;
+    };
+    readonly license?: {
+        readonly name: string;
+        readonly identifier?: string;
+        readonly url?: string;
     };
     readonly colours?: {
         readonly graphql?: string;

@@ -34,7 +34,7 @@ export async function documentsOf(content) {
   const documents = {}
   for (const version of content.versions.all)
     documents[`v${version}.openapi.json`] = `${printed(await openApiOf(content, version, model))}\n`
-  if (content.people) documents[authFile] = `${printed(authDocument(content.title))}\n`
+  if (content.people) documents[authFile] = `${printed(authDocument(content))}\n`
   return { ...documents, 'schema.graphql': schemaText(deriveSchema(model, content.actions)) }
 }
 

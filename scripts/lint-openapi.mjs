@@ -19,7 +19,7 @@ for (const [name, linted] of Object.entries({ content, library }))
     files.push(file)
   }
 const ofSignIn = join(folder, 'sign-in.json')
-writeFileSync(ofSignIn, printed(authDocument(content.title)))
+writeFileSync(ofSignIn, printed(authDocument(content)))
 files.push(ofSignIn)
 
 const linter = fileURLToPath(import.meta.resolve('@redocly/cli/bin/cli.js'))

@@ -1,10 +1,11 @@
 // Finds what people look for in the built site: each question has its page among the first three. It also refuses a foreign request.
-import { globSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import MiniSearch from 'minisearch'
 
 const dist = fileURLToPath(new URL('dist/', import.meta.url))
-const [file] = globSync('assets/chunks/@localSearchIndexroot*.js', { cwd: dist })
+const files = readdirSync(dist, { recursive: true, encoding: 'utf8' })
+const file = files.find(name => name.includes('@localSearchIndexroot'))
 const { default: index } = await import(pathToFileURL(dist + file).href)
 // As the theme searches.
 const search = MiniSearch.loadJSON(index, {
@@ -28,7 +29,7 @@ for (const [question, page] of Object.entries(wanted)) {
   faults++
   console.error(`${question}: ${found.join(', ')}`)
 }
-for (const name of globSync('**/*.html', { cwd: dist })) {
+for (const name of files.filter(name => name.endsWith('.html'))) {
   const [foreign] =
     /<(?:script|link|img)\b[^>]*(?:src|href)="https?:[^"]*"/.exec(
       readFileSync(dist + name, 'utf8'),

@@ -126,6 +126,8 @@ type Parts<Own extends SettingTable> = {
   readonly description?: string
   /** Whom callers ask about it, in the OpenAPI documents. */
   readonly contact?: { readonly name?: string; readonly url?: string; readonly email?: string }
+  /** The terms of its APIs, in the OpenAPI documents: their name, and the identifier of SPDX or an address where they are. */
+  readonly license?: { readonly name: string; readonly identifier?: string; readonly url?: string }
   /** A colour for each API on the pages, such as `#0a736d`. */
   readonly colours?: { readonly graphql?: string; readonly rest?: string }
   /** The entities, checked by `defineModel`. */
@@ -166,7 +168,7 @@ type Parts<Own extends SettingTable> = {
 }
 
 /** What a content may go without. */
-type Optional = 'description' | 'contact' | 'colours' | 'demo' | 'seed' | 'people'
+type Optional = 'description' | 'contact' | 'license' | 'colours' | 'demo' | 'seed' | 'people'
 
 export type Content = Required<
   Omit<Parts<SettingTable>, 'switches' | 'creationRates' | 'currency' | Optional>
@@ -226,6 +228,9 @@ const partsShape = (entities: Entities): Shape =>
     title: 'text',
     description: 'text',
     contact: keys<NonNullable<Content['contact']>>({ name: 'text', url: 'text', email: 'text' }),
+    license: keys<NonNullable<Content['license']>>({
+      ...{ name: must('text'), identifier: 'text', url: 'text' },
+    }),
     colours: keys<NonNullable<Content['colours']>>({ graphql: 'text', rest: 'text' }),
     entities: must({ named: 'anything' }),
     viewers: viewersShape,
@@ -301,12 +306,20 @@ const checkLook = ({
   title = usualTitle,
   colours = {},
   contact,
-}: Pick<Parts<SettingTable>, 'title' | 'colours' | 'contact'>): void => {
+  license,
+}: Pick<Parts<SettingTable>, 'title' | 'colours' | 'contact' | 'license'>): void => {
   const { name, url, email } = contact ?? {}
   if (contact && [name, url, email].every(part => !part?.trim()))
     throw new Error('The contact of the content is empty: give it a name, a url or an email')
-  if (url !== undefined && !/^https?:/i.test(URL.parse(url)?.protocol ?? ''))
-    throw new Error(`contact.url of the content must be an absolute http or https URL, not ${url}`)
+  if (license && !license.name.trim())
+    throw new Error('The license of the content has no name: say one, such as MIT')
+  if (license?.identifier !== undefined && license.url !== undefined)
+    throw new Error('The license of the content has an identifier and a url: OpenAPI takes one')
+  for (const [key, address] of Object.entries({ contact: url, license: license?.url }))
+    if (address !== undefined && !/^https?:/i.test(URL.parse(address)?.protocol ?? ''))
+      throw new Error(
+        `${key}.url of the content must be an absolute http or https URL, not ${address}`,
+      )
   if (email !== undefined && !isEmail(email))
     throw new Error(`contact.email of the content must be an email address, not ${email}`)
   if (title.trim() === '')

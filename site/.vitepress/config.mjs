@@ -57,6 +57,7 @@ export default defineConfig({
         items: [
           page('REST', 'rest'),
           page('GraphQL', 'graphql'),
+          page('Conditions, orders, pages', 'queries'),
           page('Clients', 'clients'),
           page('Errors', 'errors'),
         ],

@@ -46,7 +46,7 @@ export const documentsOf = async (content: Content, environment: NodeJS.ProcessE
   const text = schemaText(deriveSchema(model, content.actions))
   if (content.people) {
     const { authDocument, authFile } = await import('#openapi/people.ts')
-    const document = printed(authDocument(content.title))
+    const document = printed(authDocument(content))
     documents.push(
       Promise.resolve({ name: authFile, command: ['openapi', '--auth'], text: document }),
     )
@@ -62,7 +62,7 @@ const documentNamed = async (args: readonly string[], content: Content) => {
     if (!content.people)
       throw new UsageError('nobody signs in to this content: let it say people: true')
     const { authDocument } = await import('#openapi/people.ts')
-    return authDocument(content.title)
+    return authDocument(content)
   }
   const model = modelFor(loadConfig(process.env, content.settings), content)
   const { all } = content.versions

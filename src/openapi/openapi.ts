@@ -260,7 +260,7 @@ export const openApiOf = async (
       version: String(version),
       description: [notice, content.description, about].filter(text => text).join('\n\n'),
       ...(content.contact && { contact: content.contact }),
-      license: { name: 'MIT', identifier: 'MIT' },
+      ...(content.license && { license: content.license }),
     },
     servers: [{ url: versionPath(version) }],
     tags,

@@ -1,4 +1,5 @@
 /** The OpenAPI document of sign-in: /auth is of no version of the REST API, and has a document of its own. */
+import type { Content } from '#content.ts'
 import type { JsonSchema } from '#model/operation-docs.ts'
 import type { OpenApi } from '#openapi/openapi.ts'
 import { headers } from '#openapi/responses.ts'
@@ -137,9 +138,9 @@ const operationOf = (one: DescribedPath): JsonSchema => {
   }
 }
 
-/** The document of sign-in in a content of this name; of the paths that are served, or of all that can be. */
+/** The document of sign-in in a content; of the paths that are served, or of all that can be. */
 export const authDocument = (
-  title: string,
+  { title, license }: Pick<Content, 'title' | 'license'>,
   isServed: (path: AuthPath) => boolean = () => true,
 ): OpenApi => {
   const all = [...authPaths.filter(isServed), keySetPath].filter(isDescribed)
@@ -150,7 +151,7 @@ export const authDocument = (
       version: '1',
       description:
         'People sign in by a code in a mail, by an identity provider or by a password, where these ways are switched on; GET /token gives the token of ten minutes that both APIs take. The paths are those of better-auth. A session is a cookie, or the Set-Auth-Token of the answer that made it, sent as a Bearer token.',
-      license: { name: 'MIT', identifier: 'MIT' },
+      ...(license && { license }),
     },
     servers: [{ url: authPath }],
     paths: Object.fromEntries(

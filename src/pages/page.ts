@@ -114,8 +114,8 @@ const places = [
 export const signedIn = ({ hasPeople }: Pick<Site, 'hasPeople'>) =>
   hasPeople ? html`\n<span id="session"></span>` : ''
 
-/** The bar of the page at a path. */
-export const bar = (path: (typeof places)[number]['href'], { site }: Assets) => {
+/** The bar of the page at a path, or of one that it does not lead to. */
+export const bar = (path: (typeof places)[number]['href'] | undefined, { site }: Assets) => {
   const shown = places.filter(({ href }) => href !== graphqlPath || site.hasGraphiql)
   const links = shown.map(
     ({ href, text }) =>

@@ -3,7 +3,7 @@ import { after } from '#base/after.ts'
 import { restPath, versionPath } from '#base/paths.ts'
 import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
-import { exchange, type HttpContext } from '#http/exchange.ts'
+import { exchange, type Handle, type HttpContext } from '#http/exchange.ts'
 import { type App, type Http, queryMethod, queryString } from '#http/request.ts'
 import { entityOf } from '#model/model.ts'
 import type { OperationDocs } from '#model/operation-docs.ts'
@@ -113,6 +113,8 @@ type RestOptions = {
   readonly notices: Notices | undefined
   /** Whether answers say which query parameters are ignored. */
   readonly development: boolean
+  /** How the answers of a handler are shown to people who open its address in a browser. */
+  readonly answered: (handle: Handle) => Handle
 }
 
 /** Mounts the REST API of a model and its actions. */
@@ -120,7 +122,7 @@ export const mountRest = (
   app: App,
   core: Core,
   edge: HttpContext,
-  { actions, extras, notices, development }: RestOptions,
+  { actions, extras, notices, development, answered }: RestOptions,
 ): void => {
   const endpoints = endpointsOf(core, actions, extras)
   const groups = Map.groupBy(endpoints, ({ method, path }) => `${method} ${path}`)
@@ -171,7 +173,7 @@ export const mountRest = (
       }
       const route = `${prefix}${path}`
       const mount = (method: string, handlers: ReadonlyMap<Version, RestHandler>) => {
-        const answer = around(inRequestedVersion(versions, handlers, notices, absent))
+        const answer = around(answered(inRequestedVersion(versions, handlers, notices, absent)))
         app.on(method, [route], exchange(edge, fail, answer, route, { isOpenTo }))
       }
       mount(method, handlers)

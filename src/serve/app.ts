@@ -25,11 +25,11 @@ import type { Model } from '#model/model.ts'
 import { anonymous, judge } from '#model/policy.ts'
 import type { Version, Versions } from '#model/version.ts'
 import { mountOpenApi } from '#openapi/serve.ts'
-import { machineAssets, mountAssets, openAssets } from '#pages/assets.ts'
-import { failingInPages } from '#pages/failed.ts'
+import { type Assets, machineAssets, mountAssets, openAssets } from '#pages/assets.ts'
 import { send } from '#pages/page.ts'
 import { graphiqlPage, mountReference, type ReferenceOptions } from '#pages/reference.ts'
 import { mountStart } from '#pages/start.ts'
+import { answeringInPages, failingInPages } from '#pages/visits.ts'
 import { didYouMean } from '#rest/did-you-mean.ts'
 import { announcing, failAsNamed, failIn } from '#rest/fail.ts'
 import { mountRest } from '#rest/rest.ts'
@@ -135,18 +135,24 @@ const referenceOf = ({ content, served, core, notices }: AppOptions): ReferenceO
   }
 }
 
-/** Mounts the pages for people: the start page, the reference, GraphiQL and the content's own, with the files they load. */
-const mountPages = (app: App, options: AppOptions) => {
-  const { content, served, core, graphql, development, hasAdmin, version } = options
-  const ownAssets = served.pages.map(({ assets }) => assets)
-  const { introspection } = graphql
-  // Where only stored documents are served, what GraphiQL asks at first is none of them.
-  const asksSchema = introspection && graphql.stored?.only !== true
+/** Whether GraphiQL can ask for the schema: where only stored documents are served, what it asks at first is none of them. */
+const asksSchema = ({ graphql: { introspection, stored } }: AppOptions): boolean =>
+  introspection && stored?.only !== true
+
+/** What the pages load, and what they say of the service. */
+const assetsOf = (options: AppOptions): Assets => {
+  const { content, served, development } = options
   const { title, description, colours } = content
   const hasPeople = options.people !== undefined
-  const site = { title, description, colours, hasGraphiql: asksSchema, hasPeople }
-  const table = Object.assign({}, machineAssets, ...ownAssets)
-  const assets = openAssets(table, site, development)
+  const site = { title, description, colours, hasGraphiql: asksSchema(options), hasPeople }
+  const ownAssets = served.pages.map(({ assets }) => assets)
+  return openAssets(Object.assign({}, machineAssets, ...ownAssets), site, development)
+}
+
+/** Mounts the pages for people: the start page, the reference, GraphiQL and the content's own, with the files they load; gives the handler of GraphiQL. */
+const mountPages = (app: App, options: AppOptions, assets: Assets) => {
+  const { content, served, core, graphql, development, hasAdmin, version } = options
+  const { introspection } = graphql
   mountAssets(app, assets)
   if (hasAdmin)
     mountAdmin(app, core, content, options.edge, failAsNamed(core.model.versions), assets)
@@ -162,8 +168,8 @@ const mountPages = (app: App, options: AppOptions) => {
   mountStart(app, start, assets)
   mountReference(app, referenceOf(options), assets)
   options.people?.mountPages(app, assets)
-  const graphiql = { endpoint: graphqlPath, introspection: asksSchema, examples }
-  return { assets, graphiql: async (c: Http) => send(await graphiqlPage(graphiql, assets), c) }
+  const graphiql = { endpoint: graphqlPath, introspection: asksSchema(options), examples }
+  return async (c: Http) => send(await graphiqlPage(graphiql, assets), c)
 }
 
 const mountProbes = (app: App, { core, edge, ready, readOnly }: AppOptions) => {
@@ -203,16 +209,18 @@ export const createApp = (
   const app: App = new Hono({ getPath: routedPath, router: new ExactFirst() })
   const { actions } = content
   const { development, served } = options
-  mountRest(app, core, edge, { actions, extras: served.routes, notices, development })
+  const assets = assetsOf(options)
+  const inPages = failingInPages(assets, edge.observe)
+  const answered = answeringInPages(assets, edge.observe)
+  mountRest(app, core, edge, { actions, extras: served.routes, notices, development, answered })
   mountOpenApi(app, content, core.model, edge, notices)
-  const { assets, graphiql } = mountPages(app, options)
+  const graphiql = mountPages(app, options, assets)
   const openGraphql = mountGraphql(app, core, edge, options.graphql, graphiql)
   mountProbes(app, options)
-  options.people?.mount(app, edge)
+  options.people?.mount(app, edge, content)
   const allowedAt = allowing(app.routes)
   const announced = announcing(versions, notices, successorAmong(versions.newest, allowedAt))
   const paths = app.routes.map(({ path }) => path)
-  const inPages = failingInPages(assets, edge.observe)
   const astray = unrouted(
     allowedAt,
     edge,

@@ -61,7 +61,7 @@ export type ServedPeople = {
   readonly ask: AskPeople
   /** The keys of our own tokens, and whom those must name. */
   readonly own: OwnTokens
-  readonly mount: (app: App, edge: HttpContext) => void
+  readonly mount: (app: App, edge: HttpContext, content: Pick<Content, 'title' | 'license'>) => void
   readonly mountPages: (app: App, assets: Assets) => void
   /** Deletes what has expired. */
   readonly sweep: () => Promise<void>
@@ -100,9 +100,11 @@ export const servePeople = (
   return {
     ...host,
     own: { find: ownKeysOf(keySet, now), parties },
-    mount: (app, edge) => {
-      const { ways, title } = settings()
-      const document = once(() => JSON.stringify(authDocument(title, path => isServed(path, ways))))
+    mount: (app, edge, content) => {
+      const { ways } = settings()
+      const document = once(() =>
+        JSON.stringify(authDocument(content, path => isServed(path, ways))),
+      )
       mountDoor(app, edge, { ask: host.ask, settings, ways, keySet, document })
     },
     invitation: async () => {

@@ -5,6 +5,7 @@ import { html } from 'hono/html'
 import { optionsOf } from '#base/shape.ts'
 import { type Content, defineContent } from '#content.ts'
 import { openApiOf } from '#openapi/openapi.ts'
+import { authDocument } from '#openapi/people.ts'
 import { sectionsOf } from '#pages/markdown.ts'
 import { library } from '#test/support/library/index.ts'
 import blog from '../../examples/blog/duet.config.ts'
@@ -130,6 +131,72 @@ test('a contact is in the documents as it is, and one that nobody can reach stop
   assert.equal(await shownBy(defineContent(parts)), undefined)
 })
 
+test('a license is in the documents as it is, and without one they name none', async () => {
+  const define = (license: { name: string; identifier?: string; url?: string }) =>
+    defineContent({ ...parts, license })
+  for (const [license, message] of [
+    [{ name: ' ' }, /^The license of the content has no name: say one, such as MIT$/],
+    [{ name: 'MIT', identifier: 'MIT', url: 'https://a.example/' }, /OpenAPI takes one$/],
+    [{ name: 'Ours', url: '/terms' }, /^license\.url of the content must be an absolute http or/],
+  ] as const)
+    assert.throws(() => define(license), { message })
+  const shownBy = async (content: Content) =>
+    [await openApiOf(content, content.versions.newest), authDocument(content)].map(
+      ({ info }) => (info as { license?: object }).license,
+    )
+  const license = { name: 'Terms of use', url: 'https://a.example/terms' }
+  assert.deepEqual(await shownBy(define(license)), [license, license])
+  assert.deepEqual(await shownBy(defineContent(parts)), [undefined, undefined])
+})
+
+const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+
+describe('an address of the REST API', () => {
+  let world: World
+  before(async () => {
+    const rows = { author: [{ name: 'A <b>' }, { name: '"href": "/x"' }, { name: 'C' }] }
+    world = await createWorld({ content: library, rows })
+  })
+  after(() => world.close())
+  const visit = { Accept: browser, 'Sec-Fetch-Dest': 'document', 'Sec-Fetch-Mode': 'navigate' }
+
+  test('that a browser opens is a page with the answer to be read, and its links to follow', async () => {
+    const { status, headers, text } = await world.ask('GET /api/v2/authors?limit=1&page=2', {
+      headers: visit,
+    })
+    assert.equal(status, 200)
+    assert.equal(headers.get('content-type'), 'text/html; charset=utf-8')
+    assert.equal(headers.get('cache-control'), 'no-store')
+    assert.equal(headers.get('etag'), null)
+    assert.equal(headers.get('api-version'), '2')
+    assert.match(headers.get('vary') ?? '', /Accept, .*Sec-Fetch-Dest/)
+    assert.match(headers.get('content-security-policy') ?? '', /style-src 'self'/)
+    assert.match(text, /<h1 class="path">\/api\/v2\/authors\?limit=1&amp;page=2<\/h1>/)
+    assert.match(text, /&quot;name&quot;: &quot;\\&quot;href\\&quot;: \\&quot;\/x\\&quot;&quot;/)
+    assert.match(text, /&quot;href&quot;: &quot;<a href="\/api\/v2\/authors\/2">/)
+    assert.match(text, /<a href="\/api\/v2\/authors\?[^"]*">next<\/a>/)
+    assert.doesNotMatch(text, /<a href="\/x"/)
+    const first = await world.ask('GET /api/v2/authors/1', { headers: visit })
+    assert.match(first.text, /A &lt;b&gt;/)
+    const missing = await world.ask('GET /api/v2/authors/99', { headers: visit })
+    assert.equal(missing.status, 404)
+    assert.match(missing.text, /<p class="facts"><span>404<\/span><span>NOT_FOUND<\/span>/)
+  })
+
+  test('is the answer itself for every program, whatever it names in Accept', async () => {
+    const path = 'GET /api/v2/authors?limit=1'
+    const plain = await world.ask(path)
+    for (const headers of [{ Accept: browser }, { ...visit, 'Sec-Fetch-Dest': 'empty' }]) {
+      const answer = await world.ask(path, { headers })
+      assert.equal(answer.text, plain.text)
+      for (const name of ['content-type', 'etag', 'vary', 'cache-control'])
+        assert.equal(answer.headers.get(name), plain.headers.get(name), name)
+    }
+    const missing = await world.ask('GET /api/v2/authors/99', { headers: { Accept: browser } })
+    assert.equal(missing.json.code, 'NOT_FOUND')
+  })
+})
+
 describe('a path that is not there, or whose page fails', () => {
   let world: World
   before(async () => {
@@ -140,7 +207,6 @@ describe('a path that is not there, or whose page fails', () => {
     world = await createWorld({ content: defineContent({ ...parts, served }) })
   })
   after(() => world.close())
-  const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 
   test('is a page for a browser, with the same status and what is wrong', async () => {
     const paths: readonly (readonly [string, number, RegExp])[] = [

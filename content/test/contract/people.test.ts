@@ -340,7 +340,7 @@ test('the document of sign-in is served with the paths that are switched on, and
     paths.filter(path => /social|password|sign-in\/email$|callback/.test(path)),
     [],
   )
-  const all = authDocument('Test').paths
+  const all = authDocument({ title: 'Test' }).paths
   for (const path of paths) assert.deepEqual(json.paths[path], all[path])
   assert.match((await visitorOf(world).get('/docs')).text, /data-document="\/auth\/openapi.json"/)
 })

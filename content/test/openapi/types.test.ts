@@ -42,7 +42,7 @@ before(async () => {
   const page = readFileSync(join(root, 'docs/clients.md'), 'utf8')
   const [, whole = ''] = /Save this as `whole\.ts`.*?```ts\n(.*?)```/s.exec(page) ?? []
   write('whole.ts', whole)
-  write('auth.d.ts', await typesOf(authDocument(content.title)))
+  write('auth.d.ts', await typesOf(authDocument(content)))
 })
 
 test('with openapi-fetch they type paths, parameters, bodies and answers', () => {

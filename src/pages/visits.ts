@@ -1,0 +1,120 @@
+/** What a person sees who opens an address in a browser: a page where a path is not there or a page fails, and the answers of the REST API to be read. */
+import { html } from 'hono/html'
+import { docsPath } from '#base/paths.ts'
+import { preferred } from '#http/accept.ts'
+import { asApiError, type Handle, type HttpContext } from '#http/exchange.ts'
+import { errorHeaders, type Reply } from '#http/reply.ts'
+import { type Http, header } from '#http/request.ts'
+import type { Assets } from '#pages/assets.ts'
+import { bar, htmlPage, textPage } from '#pages/page.ts'
+
+/** Whether `Accept` names HTML before JSON, as that of a browser does which opens an address; programs that name none get JSON. */
+const prefersPages = (accept: string | undefined): boolean =>
+  accept !== undefined && preferred(accept, ['application/json', 'text/html']) === 'text/html'
+
+/** Answers those who prefer HTML with a page where the handler fails; for all others the failure goes on. */
+export const failingInPages =
+  (assets: Assets, observe: HttpContext['observe']) =>
+  (handle: Handle): Handle =>
+  (c, viewer, requestId) => {
+    if (!prefersPages(header(c, 'accept'))) return handle(c, viewer, requestId)
+    const answer = async () => {
+      try {
+        return await handle(c, viewer, requestId)
+      } catch (thrown) {
+        const error = asApiError(thrown, requestId, observe)
+        const { status, title, message, code } = error
+        const { body, headers } = await htmlPage(assets, {
+          title: `${title} · ${assets.site.title}`,
+          ...textPage,
+          body: html`<header>
+${bar(undefined, assets)}
+<h1>${title}</h1>
+<p class="lead">${message}</p>
+<p class="facts"><span>${status}</span><span>${code}</span></p>
+</header>
+<main>
+<section class="wide">
+<p><a href="/">The start page</a> leads to all that is here, <a href="${docsPath}">the reference</a> to each request of the REST API.</p>
+<p class="small">The log of this service has this request under ${requestId}.</p>
+</section>
+</main>`,
+        })
+        const { ETag: _, ...kept } = headers
+        const own = { 'Cache-Control': 'no-store', ...errorHeaders(error) }
+        return { status, headers: { ...kept, ...own }, body, code }
+      }
+    }
+    return answer()
+  }
+
+/**
+ * Whether a browser opens the address in a window. Only browsers send `Sec-Fetch-Dest` (Fetch Metadata), while some clients of
+ * programs name HTML first in `Accept` and expect JSON.
+ */
+const isVisit = (c: Http): boolean =>
+  header(c, 'sec-fetch-dest') === 'document' &&
+  c.req.method === 'GET' &&
+  prefersPages(header(c, 'accept'))
+
+/** The most characters of JSON that are laid out; a longer text is left to the browser. */
+const readable = 262_144
+
+/** JSON with a line for each member, in which each `href` of this service leads there. */
+const laidOut = (json: string) =>
+  JSON.stringify(JSON.parse(json), undefined, 2)
+    .split(/(?<="href": ")(\/(?!\/)[^"\\]*)(?=")/)
+    .map((part, index) => (index % 2 === 0 ? part : html`<a href="${part}">${part}</a>`))
+
+/** The links of a `Link` header by their relations, such as to the next page of a list. */
+const linksIn = (link = '') =>
+  [...link.matchAll(/<(\/[^>]*)>; rel="(first|prev|next|last)"/g)].map(
+    ([, href, rel]) => html`\n<li><a href="${href}">${rel}</a></li>`,
+  )
+
+const shown = async (assets: Assets, c: Http, reply: Reply): Promise<Reply> => {
+  const { status, headers, body } = reply
+  const type = headers['Content-Type'] ?? ''
+  if (status !== 200 || typeof body !== 'string' || body.length > readable) return reply
+  if (!/^application\/(.+\+)?json\b/.test(type)) return reply
+  const { pathname, search } = new URL(c.req.url)
+  const path = `${pathname}${search}`
+  const links = linksIn(headers.Link)
+  const page = await htmlPage(assets, {
+    title: `${path} · ${assets.site.title}`,
+    ...textPage,
+    body: html`<header>
+${bar(undefined, assets)}
+<h1 class="path">${path}</h1>
+<p class="facts"><span>${status}</span><span>${type}</span></p>
+${links.length > 0 ? html`<ul class="contents">${links}</ul>` : ''}
+</header>
+<main>
+<section class="wide">
+<pre><code>${laidOut(body)}</code></pre>
+<p class="small">Programs get this without a page around it. The <a href="${docsPath}">reference</a> has the parameters that it takes.</p>
+</section>
+</main>`,
+  })
+  const { ETag: _, ...kept } = headers
+  const { ETag: __, Vary: ___, 'Cache-Control': ____, ...own } = page.headers
+  const vary = [headers.Vary, 'Sec-Fetch-Dest'].filter(Boolean).join(', ')
+  return {
+    ...reply,
+    headers: { ...kept, ...own, Vary: vary, 'Cache-Control': 'no-store' },
+    body: page.body,
+  }
+}
+
+/** Shows a person who opens an address of the REST API its answer as a page; every program gets the answer itself. */
+export const answeringInPages = (assets: Assets, observe: HttpContext['observe']) => {
+  const failing = failingInPages(assets, observe)
+  return (handle: Handle): Handle => {
+    const forPeople = failing(handle)
+    return (c, viewer, requestId) => {
+      if (!isVisit(c)) return handle(c, viewer, requestId)
+      const answer = async () => shown(assets, c, await forPeople(c, viewer, requestId))
+      return answer()
+    }
+  }
+}
