@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Event } from '#observe.ts'
-import { message } from '../../test/mail-server.ts'
+import { mailServer, message } from '../../test/mail-server.ts'
 import { createMail } from './mail.ts'
 
 const hour = 3_600_000
@@ -26,4 +26,35 @@ test('an address that got its five messages gets more where the clock was set ba
   time -= 2 * hour
   await mail.send(letter, signal)
   assert.equal(refused(), 2)
+})
+
+test('a letter that can never be sent is given up at once, and one that may be sent later is not', async t => {
+  const server = await mailServer({ refuse: { code: 451, times: 1 } })
+  t.after(() => server.close())
+  const events: Event[] = []
+  const mail = createMail({
+    now: () => 0,
+    observe: event => void events.push(event),
+    delivery: { kind: 'smtp', url: server.url, from: 'duet@example.org' },
+  })
+  const { signal } = new AbortController()
+  const send = (address: string) =>
+    mail.send({ recipient: 3, address, compose: () => ({ ...message, to: { address } }) }, signal)
+  const told = () => {
+    const [event] = events.splice(0)
+    return event?.kind === 'mail failed' ? [event.reason, event.again] : []
+  }
+  await assert.rejects(send('ada@example.org'))
+  assert.deepEqual(told(), ['EENVELOPE 451', true])
+  const faulty = [
+    ['', 'no address'],
+    [null as never, 'no address'],
+    ['nobody', 'EENVELOPE 501'],
+    ['ada lovelace@example.org', 'EENVELOPE 501'],
+    ['ada>b@example.org', 'EENVELOPE'],
+  ] as const
+  for (const [address, reason] of faulty) {
+    await send(address)
+    assert.deepEqual(told(), [reason, false], address)
+  }
 })

@@ -73,14 +73,17 @@ export const createMail = ({ now, observe, delivery }: MailOptions): Mailer => {
       const isLetter = 'compose' in mail
       const address = isLetter ? mail.address : mail.to.address
       const recipient = isLetter ? mail.recipient : null
+      const giveUp = (reason: string) =>
+        observe({ kind: 'mail failed', recipient, reason, again: false })
+      // The row may have none, and will have none at the next try.
+      if (!address) return giveUp('no address')
       const isCounted = !isLetter || recipient !== null
       // Without a row of its recipient a message counts for its address alone.
       const row = recipient === null ? undefined : String(recipient)
       const [mailbox, time] = [address.toLowerCase(), now()]
       const isFull =
         toAddress.isFull(mailbox, time) || (row !== undefined && toRecipient.isFull(row, time))
-      if (isCounted && isFull)
-        return void observe({ kind: 'mail failed', recipient, reason: 'too many', again: false })
+      if (isCounted && isFull) return giveUp('too many')
       const count = (by: 1 | -1) => {
         if (!isCounted) return
         if (row !== undefined) toRecipient.add(row, time, by)
@@ -92,8 +95,9 @@ export const createMail = ({ now, observe, delivery }: MailOptions): Mailer => {
       } catch (error) {
         count(-1)
         const { code, isFinal } = reasonOf(error)
-        observe({ kind: 'mail failed', recipient, reason: code, again: !isFinal })
-        if (!isFinal) throw new NotSent(code)
+        if (isFinal) return giveUp(code)
+        observe({ kind: 'mail failed', recipient, reason: code, again: true })
+        throw new NotSent(code)
       }
     },
   }
