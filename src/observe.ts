@@ -83,6 +83,8 @@ export type Event =
       readonly subject: string
       readonly text: string
     }
+  /** A line for a developer's own terminal alone: it may have an address. */
+  | { readonly kind: 'shown'; readonly text: string }
   /** A fact that an operator should know. */
   | { readonly kind: 'notice'; readonly message: string }
   /** A part of the work cannot be done now. */

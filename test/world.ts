@@ -222,6 +222,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     limited: false,
     providers: [],
     origins: ['https://duet.example.org'],
+    development: false,
     ...options.people,
   }
   const observe = (event: Event) => void events.push(event)

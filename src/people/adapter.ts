@@ -93,6 +93,75 @@ const usersOf = (person: AdapterStore['person']) => {
   }
 }
 
+type Factory = Parameters<typeof createAdapterFactory>[0]['adapter']
+
+/** The library's models in SQL: columns, values and conditions, and rows as the library has them. */
+const tablesOf = ({ schema, getDefaultModelName }: Parameters<Factory>[0]) => {
+  const fieldsOf = (model: string) => schema[getDefaultModelName(model)]?.fields ?? {}
+  const keysOf = (model: string) => [
+    'id',
+    ...Object.keys(fieldsOf(model)).filter(key => key !== 'id'),
+  ]
+  const columnOf = (key: string) => name(columnName(key.replace('ID', 'Id')))
+  const columnsOf = (model: string) => join(keysOf(model).map(columnOf), comma)
+  const isUsers = (model: string, key: string) => fieldsOf(model)[key]?.references?.model === 'user'
+  /** Ids of people are texts there, and numbers here. */
+  const storedAs = (model: string, key: string, value: unknown): SqlValue =>
+    isUsers(model, key) && typeof value === 'string' ? (parseId(value) ?? -1) : stored(value)
+
+  /** A row as the library has it, which knows its type. */
+  const rowOf = (model: string, row: Rows[number] | undefined) => {
+    if (row === undefined) return null
+    const fields = fieldsOf(model)
+    const said = (key: string, value: SqlValue) => {
+      const type = fields[key]?.type
+      if (value === null) return null
+      if (isUsers(model, key)) return String(value)
+      if (type === 'date') return new Date(Number(value))
+      if (type === 'boolean') return Number(value) === 1
+      return type === 'number' ? Number(value) : value
+    }
+    return Object.fromEntries(
+      keysOf(model).map((key, at) => [key, said(key, row[at] ?? null)]),
+    ) as never
+  }
+
+  const comparisonIn =
+    (model: string) =>
+    ({ field, operator, value, mode }: CleanedWhere): Sql => {
+      if (mode === 'insensitive') throw new Error('the store compares letters as they are')
+      const cell = columnOf(field)
+      if (operator === 'in' || operator === 'not_in') {
+        const all = Array.isArray(value) ? value : [value]
+        const list = join(
+          all.map(one => storedAs(model, field, one)),
+          comma,
+        )
+        return operator === 'in' ? sql`${cell} in (${list})` : sql`${cell} not in (${list})`
+      }
+      const sign = compared[operator ?? 'eq']
+      if (sign === undefined) throw new Error(`the store has no ${operator}`)
+      if (value === null) return operator === 'eq' ? sql`${cell} is null` : sql`${cell} is not null`
+      return sql`${cell} ${trusted(sign)} ${storedAs(model, field, value)}`
+    }
+
+  /** As better-auth's own adapters have it: all of the AND group, and any of the OR group. */
+  const condition = (model: string, where: readonly CleanedWhere[] = []): Sql => {
+    const comparison = comparisonIn(model)
+    const either = where.filter(one => one.connector === 'OR').map(comparison)
+    const all = where.filter(one => one.connector !== 'OR').map(comparison)
+    if (either.length > 0) all.push(sql`(${join(either, sql` or `)})`)
+    return all.length === 0 ? sql`true` : join(all, sql` and `)
+  }
+  const assignments = (model: string, update: object) =>
+    Object.entries(update).map(
+      ([key, value]) => sql`${columnOf(key)} = ${storedAs(model, key, value)}`,
+    )
+  const one = (model: string, where: readonly CleanedWhere[]) =>
+    sql`id in (select id from ${name(model)} where ${condition(model, where)} limit 1) and ${condition(model, where)}`
+  return { columnOf, columnsOf, storedAs, rowOf, condition, assignments, one }
+}
+
 /** The adapter over a store, for better-auth's option `database`. */
 export const storeAdapter = (store: AdapterStore) => {
   const users = usersOf(store.person)
@@ -105,71 +174,8 @@ export const storeAdapter = (store: AdapterStore) => {
       // Each flow is a chain of guarded single statements: one that is cut off leaves an unused code, or a person without a session.
       transaction: false,
     },
-    adapter: ({ schema, getDefaultModelName }) => {
-      const fieldsOf = (model: string) => schema[getDefaultModelName(model)]?.fields ?? {}
-      const keysOf = (model: string) => [
-        'id',
-        ...Object.keys(fieldsOf(model)).filter(key => key !== 'id'),
-      ]
-      const columnOf = (key: string) => name(columnName(key.replace('ID', 'Id')))
-      const columnsOf = (model: string) => join(keysOf(model).map(columnOf), comma)
-      const isUsers = (model: string, key: string) =>
-        fieldsOf(model)[key]?.references?.model === 'user'
-      /** Ids of people are texts there, and numbers here. */
-      const storedAs = (model: string, key: string, value: unknown): SqlValue =>
-        isUsers(model, key) && typeof value === 'string' ? (parseId(value) ?? -1) : stored(value)
-
-      /** A row as the library has it, which knows its type. */
-      const rowOf = (model: string, row: Rows[number] | undefined) => {
-        if (row === undefined) return null
-        const fields = fieldsOf(model)
-        const said = (key: string, value: SqlValue) => {
-          const type = fields[key]?.type
-          if (value === null) return null
-          if (isUsers(model, key)) return String(value)
-          if (type === 'date') return new Date(Number(value))
-          if (type === 'boolean') return Number(value) === 1
-          return type === 'number' ? Number(value) : value
-        }
-        return Object.fromEntries(
-          keysOf(model).map((key, at) => [key, said(key, row[at] ?? null)]),
-        ) as never
-      }
-
-      const comparisonIn =
-        (model: string) =>
-        ({ field, operator, value, mode }: CleanedWhere): Sql => {
-          if (mode === 'insensitive') throw new Error('the store compares letters as they are')
-          const cell = columnOf(field)
-          if (operator === 'in' || operator === 'not_in') {
-            const all = Array.isArray(value) ? value : [value]
-            const list = join(
-              all.map(one => storedAs(model, field, one)),
-              comma,
-            )
-            return operator === 'in' ? sql`${cell} in (${list})` : sql`${cell} not in (${list})`
-          }
-          const sign = compared[operator ?? 'eq']
-          if (sign === undefined) throw new Error(`the store has no ${operator}`)
-          if (value === null)
-            return operator === 'eq' ? sql`${cell} is null` : sql`${cell} is not null`
-          return sql`${cell} ${trusted(sign)} ${storedAs(model, field, value)}`
-        }
-
-      /** As better-auth's own adapters have it: all of the AND group, and any of the OR group. */
-      const condition = (model: string, where: readonly CleanedWhere[] = []): Sql => {
-        const comparison = comparisonIn(model)
-        const either = where.filter(one => one.connector === 'OR').map(comparison)
-        const all = where.filter(one => one.connector !== 'OR').map(comparison)
-        if (either.length > 0) all.push(sql`(${join(either, sql` or `)})`)
-        return all.length === 0 ? sql`true` : join(all, sql` and `)
-      }
-      const assignments = (model: string, update: object) =>
-        Object.entries(update).map(
-          ([key, value]) => sql`${columnOf(key)} = ${storedAs(model, key, value)}`,
-        )
-      const one = (model: string, where: readonly CleanedWhere[]) =>
-        sql`id in (select id from ${name(model)} where ${condition(model, where)} limit 1) and ${condition(model, where)}`
+    adapter: given => {
+      const { columnOf, columnsOf, storedAs, rowOf, condition, assignments, one } = tablesOf(given)
       /** What is done to people goes by commands alone. */
       const noUser = (model: string) => {
         if (model === 'user')

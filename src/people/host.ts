@@ -73,6 +73,8 @@ export const hostPeople = (options: HostOptions) => {
       }
       case 'log':
         return observe({ kind: 'problem', message: `sign-in: ${wanted.message}` })
+      case 'show':
+        return observe({ kind: 'shown', text: wanted.message })
       case 'ask':
       case 'write': {
         const { text, values } = wanted.statement

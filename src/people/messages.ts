@@ -65,12 +65,12 @@ export type AuthAnswer = {
 /** An error as it crosses. */
 export type Told = { readonly message: string; readonly code?: string; readonly status?: number }
 
-/** What the thread asks of the one that has the store: rows of statements, a row of a person, a mail, a line of the log. */
+/** What the thread asks of the one that has the store: rows of statements, a row of a person, a mail, a line of the log or of a developer's terminal. */
 export type Wanted =
   | { readonly does: 'ask' | 'write'; readonly statement: StoreStatement }
   | { readonly does: 'person'; readonly asked: PersonAsked }
   | { readonly does: 'mail'; readonly mail: Mail }
-  | { readonly does: 'log'; readonly message: string }
+  | { readonly does: 'log' | 'show'; readonly message: string }
 
 export type FromPeople =
   | { readonly kind: 'wanted'; readonly id: number; readonly wanted: Wanted }

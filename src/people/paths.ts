@@ -131,7 +131,7 @@ const account = { ...text, description: 'The `id` of the list, not its `accountI
 const toNewAddress = 'Have a code mailed to a new address'
 const comesHome = 'Where a provider sends the browser back to'
 
-/** Every path that is served, but for the keys; an ID token is never taken from a caller. */
+/** Every path that is served, except that of the keys. None takes an ID token, which only a provider may give. */
 export const authPaths: readonly AuthPath[] = [
   posting(
     '/email-otp/send-verification-otp',

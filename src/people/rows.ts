@@ -15,7 +15,7 @@ import { checkInput, invalid } from '#write/input.ts'
 import type { Writer } from '#write/job.ts'
 import { commit } from '#write/write.ts'
 
-/** How somebody is called who did not say: nothing of the address, which fewer may read than the name. */
+/** The name of a person who gave none: no part of the address, which fewer may read than the name. */
 const nameless = 'New member'
 
 /** A name from outside is cut to so many letters: what a provider calls somebody is no reason to refuse a sign-in. */

@@ -23,6 +23,8 @@ export type PeopleSettings = {
   /** Whether a sign-in makes a row for a stranger, and how many of one network in a minute. */
   readonly signUp: boolean
   readonly signUpRate: number
+  /** Whether a developer is told in the terminal what a caller is not. */
+  readonly development: boolean
   /** Whether tries and letters are counted. */
   readonly limited: boolean
   readonly providers: readonly Provider[]
@@ -121,6 +123,7 @@ export const peopleSettings = (
       ways,
       signUp,
       signUpRate,
+      development,
       limited,
       providers,
       origins,

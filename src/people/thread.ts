@@ -53,6 +53,7 @@ const auth = betterAuth(
     mail: mail => want({ does: 'mail', mail }),
     later: work => void work.catch(error => log(`what was answered already failed: ${error}`)),
     log,
+    show: message => void want({ does: 'show', message }),
     call: async (path, given) => {
       const endpoints = Object.values(auth.api) as readonly ((given: object) => Promise<unknown>)[]
       await endpoints.find(one => (one as { path?: string }).path === path)?.(given)

@@ -247,6 +247,9 @@ export const logging = (
         // Not in the log: it has an address and a token, which only a developer's own terminal may show.
         if (level !== 'silent') process.stderr.write(shownMail(event))
         break
+      case 'shown':
+        if (level !== 'silent') process.stderr.write(`duet: ${event.text}\n`)
+        break
       case 'notice':
         logger.warn(event.message)
         break

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test'
 import { createAuthClient } from 'better-auth/client'
 import { emailOTPClient, jwtClient } from 'better-auth/client/plugins'
 import { authDocument } from '#openapi/people.ts'
+import { until } from '#test/support/wait.ts'
 import { askCode, claimsOf, codeFor, home, mailTo, signIn, visitorOf } from '../support/visitor.ts'
 import { createWorld, type World } from '../world.ts'
 
@@ -205,6 +206,27 @@ test('an address that is known is answered as one that is not, and so is one in 
     newEmail: 'out@example.org',
   })
   assert.deepEqual(told(free), told(taken))
+})
+
+test('in development the terminal says why no letter goes to an address, and the caller is told nothing of it', async t => {
+  const ways = ['code', 'password'] as const
+  const world = await createWorld({ people: { development: true, signUp: false, ways } })
+  t.after(() => world.close())
+  const shown = () => world.events.flatMap(event => (event.kind === 'shown' ? [event.text] : []))
+  const next = async (count: number) => {
+    await until('the terminal says it', () => shown().length === count)
+    return shown().at(-1)
+  }
+  const visitor = visitorOf(world)
+  const { status, text } = await askCode(visitor, 'nobody@example.org')
+  assert.equal(
+    await next(1),
+    'no mail to nobody@example.org: nobody has this address, and a sign-in makes no row for it',
+  )
+  const known = await askCode(visitor, 'ada@example.org')
+  assert.deepEqual([status, text], [known.status, known.text])
+  await visitor.post('/auth/request-password-reset', { email: 'nobody2@example.org' })
+  assert.match((await next(2)) ?? '', /nobody2@example.org: nobody has this address/)
 })
 
 test('an address is changed by a code to the new one, which keeps the session and tells the old one', async () => {

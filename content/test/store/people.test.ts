@@ -78,6 +78,7 @@ test('the tables have exactly the columns that the library asks for, on this eng
       signUp: true,
       signUpRate: 1,
       limited: true,
+      development: false,
       origins: [home],
       ...people(),
     },
@@ -86,6 +87,7 @@ test('the tables have exactly the columns that the library asks for, on this eng
       mail: async () => {},
       later: () => {},
       log: () => {},
+      show: () => {},
       call: async () => {},
     },
   )

@@ -1,0 +1,297 @@
+/** What Duet does around the endpoints of the library: limits and guards before them, answers that come before the work, what follows from a change of a row, and the way in by a link. */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { createHmac } from 'node:crypto'
+import type { BetterAuthOptions, BetterAuthPlugin } from 'better-auth'
+import {
+  APIError,
+  createAuthEndpoint,
+  createAuthMiddleware,
+  getSessionFromCtx,
+} from 'better-auth/api'
+import { setSessionCookie } from 'better-auth/cookies'
+import { isObject } from '#base/object.ts'
+import { isEmail } from '#model/values.ts'
+import { type Language, languageHeader, type Mail } from '#people/messages.ts'
+import type { PeopleSettings } from '#people/settings.ts'
+
+/** What the thread offers the library beside its settings. */
+export type PeopleServices = {
+  readonly database: BetterAuthOptions['database']
+  readonly mail: (mail: Mail) => Promise<void>
+  readonly later: (work: Promise<unknown>) => void
+  readonly log: (message: string) => void
+  /** Shows a line in the terminal of a developer. */
+  readonly show: (line: string) => void
+  /** Calls the endpoint of a path in the library itself. */
+  readonly call: (path: string, given: object) => Promise<unknown>
+}
+
+/** So long a session may do what hands the account over, in milliseconds. */
+export const freshFor = 600_000
+
+/** What is done with a session of the last ten minutes only; unlinking is so by itself. */
+const stepUp = new Set(['/link-social', '/email-otp/request-email-change', '/change-password'])
+
+/** What is answered before it is done: else the time would tell whether an address is known. Each with the member that has the address. */
+const answeredFirst: Readonly<Record<string, string>> = {
+  '/email-otp/send-verification-otp': 'email',
+  '/email-otp/request-email-change': 'newEmail',
+  '/request-password-reset': 'email',
+}
+
+/** How many letters one address gets, by the seconds of the window: so many codes, of which each takes five tries. */
+const letters = [
+  [60, 1],
+  [3600, 5],
+  [86_400, 20],
+] as const
+
+/** What stands before the state of a sign-in with a provider in the name by which the library keeps it. */
+const statePrefix = 'auth-state:'
+
+/** The path of a way in by a link that a command printed. */
+const linkPath = '/sign-in/link'
+
+/** How many passwords are tried for one address in ten minutes, whoever tries. */
+const passwords = { window: 600, most: 5 }
+
+const refusal = (
+  status: 'BAD_REQUEST' | 'FORBIDDEN' | 'TOO_MANY_REQUESTS',
+  code: string,
+  message: string,
+) => new APIError(status, { code, message })
+
+/** How a session came to be, by the path that made it. */
+const methodOf = (path = ''): string => {
+  if (path === '/sign-in/email-otp') return 'mail'
+  if (path === '/sign-in/email' || path === '/change-password') return 'password'
+  if (path === linkPath) return 'link'
+  return path.startsWith('/callback/') ? 'provider' : 'other'
+}
+
+export const blockedError = () =>
+  refusal('FORBIDDEN', 'BLOCKED', 'This person is blocked and may not sign in')
+
+/** What the library gives hooks, as far as these use it; its own type is that of the endpoint in question. */
+type Context = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0]
+
+const languageOf = (context: { readonly headers?: Headers | undefined } | undefined): Language =>
+  context?.headers?.get(languageHeader) === 'de' ? 'de' : 'en'
+
+/** A text of the body; empty where it has none of that name. */
+const textIn = ({ body }: { readonly body?: unknown }, member: string): string => {
+  const given = isObject(body) ? body[member] : undefined
+  return typeof given === 'string' ? given : ''
+}
+const addressIn = (context: Context, member = 'email') => textIn(context, member).toLowerCase()
+
+/** Counts in the store, so for all processes: whether something may happen once more within the window that its first time began. */
+const countIn = async (
+  { adapter }: Context['context'],
+  key: string,
+  most: number,
+  seconds: number,
+): Promise<boolean> => {
+  const mine = { field: 'key', value: key }
+  // The end of the window stands where the library has the time of the last request: it deletes what is long past.
+  const ends = (operator: 'gt' | 'lte') =>
+    ({ field: 'lastRequest', operator, value: Date.now() }) as const
+  for (let attempt = 0; attempt < 5; attempt++) {
+    const counted = await adapter.incrementOne<{ count: number }>({
+      model: 'rateLimit',
+      where: [mine, ends('gt')],
+      increment: { count: 1 },
+    })
+    if (counted) return counted.count <= most
+    await adapter.deleteMany({ model: 'rateLimit', where: [mine, ends('lte')] })
+    const first = { key, count: 1, lastRequest: Date.now() + seconds * 1000 }
+    // Of two at once one is the first, and the other counts on.
+    const isFirst = await adapter.create({ model: 'rateLimit', data: first }).catch(() => undefined)
+    if (isFirst) return true
+  }
+  return false
+}
+
+/** A way in by a link that a command printed: it works once, and needs no mail. */
+export const linkPlugin = () =>
+  ({
+    id: 'duet-link',
+    endpoints: {
+      signInLink: createAuthEndpoint(linkPath, { method: 'POST' }, async context => {
+        const { internalAdapter } = context.context
+        const token = textIn(context, 'token')
+        const found =
+          token !== '' ? await internalAdapter.consumeVerificationValue(`link:${token}`) : null
+        const user = found && (await internalAdapter.findUserById(found.value))
+        if (!user)
+          throw refusal(
+            'BAD_REQUEST',
+            'INVALID_LINK',
+            'This link was used already, or is too old: have a new one made',
+          )
+        const session = await internalAdapter.createSession(user.id)
+        await setSessionCookie(context, { session, user })
+        return context.json({ token: session.token, user })
+      }),
+    },
+  }) satisfies BetterAuthPlugin
+
+/** Why a request for a letter that was answered already came to none. */
+const whyNone = (path: string, isKnown: boolean): string => {
+  if (path === '/email-otp/request-email-change') return 'a row has this address already'
+  if (!isKnown) return 'nobody has this address, and a sign-in makes no row for it'
+  return 'nobody has proved this address: sign in by a code first'
+}
+
+/** A request whose work is done after its answer. */
+type Working = { readonly language: Language; isMailed: boolean }
+
+/** Set while the work of a request is done that was answered already. */
+const working = new AsyncLocalStorage<Working>()
+
+/** The language of the letter that is sent now; notes that there is one. */
+export const languageOfLetter = (): Language => {
+  const request = working.getStore()
+  if (request) request.isMailed = true
+  return request?.language ?? 'en'
+}
+
+/** Under the secret: what is short by itself, such as eight digits, is tried through in seconds. */
+export const sealedUnder =
+  (secret: string) =>
+  (text: string): string =>
+    createHmac('sha256', secret).update(text).digest('base64url')
+
+/** What is done before the endpoints. */
+export const guardsOf = (settings: PeopleSettings, services: PeopleServices) => {
+  const { url, secret, limited, development } = settings
+  const { later } = services
+  const sealed = sealedUnder(secret)
+
+  /** A letter to an address beyond its limit is not sent, and nothing is made for it: a new code would come with new tries. */
+  const mayMail = async (context: Context, address: string) => {
+    if (!limited) return true
+    for (const [seconds, most] of letters)
+      if (!(await countIn(context.context, `mail ${seconds} ${sealed(address)}`, most, seconds)))
+        return false
+    return true
+  }
+  const answerFirst = (context: Context, member: string) => {
+    const { path, headers, body } = context
+    const address = addressIn(context, member)
+    if (!isEmail(address)) throw refusal('BAD_REQUEST', 'INVALID_EMAIL', 'Invalid email')
+    const request = { language: languageOf(context), isMailed: false }
+    const work = async () => {
+      const may = await mayMail(context, address)
+      if (may) await services.call(path, { headers, body })
+      if (!development || request.isMailed) return
+      const user = await context.context.internalAdapter.findUserByEmail(address)
+      services.show(
+        `no mail to ${address}: ${may ? whyNone(path, user !== null) : 'it got as many as one address may'}`,
+      )
+    }
+    later(working.run(request, work))
+    return context.json(path === '/request-password-reset' ? { status: true } : { success: true })
+  }
+
+  /** At most so many passwords for one address, of all networks; its code still signs in. */
+  const countTry = async (context: Context) => {
+    const { window, most } = passwords
+    if (await countIn(context.context, `password ${sealed(addressIn(context))}`, most, window))
+      return
+    throw refusal(
+      'TOO_MANY_REQUESTS',
+      'TOO_MANY_ATTEMPTS',
+      'Too many passwords were tried for this address: take a code, or wait',
+    )
+  }
+
+  /** A link that was mailed before the row got its present address, which is not proved yet, sets no password. */
+  const onlyProved = async (context: Context) => {
+    const { internalAdapter } = context.context
+    const token = `reset-password:${textIn(context, 'token')}`
+    const found = await internalAdapter.findVerificationValue(token)
+    const user = found && (await internalAdapter.findUserById(found.value))
+    if (user && !user.emailVerified) throw refusal('BAD_REQUEST', 'INVALID_TOKEN', 'Invalid token')
+  }
+
+  /** What comes home from a provider counts for a sign-in that was started with that one (RFC 9700, section 4.4): the code of another goes nowhere. */
+  const onlyItsOwn = async (context: Context) => {
+    const { query, params } = context as { query?: unknown; params?: unknown }
+    const state = isObject(query) ? query.state : undefined
+    const { internalAdapter } = context.context
+    const found = await internalAdapter.findVerificationValue(`${statePrefix}${state}`)
+    const started: unknown = found && JSON.parse(found.value)
+    if (isObject(started) && isObject(params) && started.provider === params.id) return
+    throw context.redirect(`${url}/signin?error=state_mismatch`)
+  }
+  /** Remembers with a sign-in which provider it was started with. */
+  const withProvider = ({ body }: Context) =>
+    isObject(body)
+      ? { context: { body: { ...body, additionalData: { provider: body.provider } } } }
+      : undefined
+
+  const onlyFresh = async (context: Context) => {
+    const found = await getSessionFromCtx(context)
+    if (found && Date.now() - new Date(found.session.createdAt).getTime() > freshFor)
+      throw refusal(
+        'FORBIDDEN',
+        'STEP_UP_NEEDED',
+        'Sign in again: this needs a session of the last ten minutes',
+      )
+    return found
+  }
+
+  return createAuthMiddleware(async context => {
+    if (working.getStore() !== undefined) return
+    const { path } = context
+    if (path === '/sign-in/email') return countTry(context)
+    if (path === '/reset-password') return onlyProved(context)
+    if (path === '/callback/:id' && context.method === 'GET') return onlyItsOwn(context)
+    const isAllowed = !stepUp.has(path) || (await onlyFresh(context))
+    const member = answeredFirst[path]
+    // Without a session the library says so.
+    if (member !== undefined && isAllowed) return answerFirst(context, member)
+    if (path === '/sign-in/social' || path === '/link-social') return withProvider(context)
+  })
+}
+
+/** Only the identity at a provider is kept, and none of its tokens. */
+const withoutTokens = async (account: object) => ({
+  data: { ...account, accessToken: null, refreshToken: null, idToken: null },
+})
+
+/** What is done with rows of the library when they are written. */
+export const rowHooksOf = ({ mail, later }: PeopleServices) =>
+  ({
+    user: {
+      update: {
+        // The address was proved, or is another: a link that was mailed before sets no password any more.
+        after: async (user, context) => {
+          if (!user || !context) return
+          await context.context.adapter.deleteMany({
+            model: 'verification',
+            where: [{ field: 'value', value: user.id }],
+          })
+          const { path } = context as { path?: string }
+          const before = context.context.session?.user
+          if (path === '/email-otp/change-email' && before)
+            later(mail({ kind: 'moved', to: before.email, language: languageOf(context) }))
+        },
+      },
+    },
+    account: {
+      create: { before: withoutTokens },
+      update: { before: withoutTokens },
+    },
+    session: {
+      create: {
+        before: async (session, context) => {
+          const user = await context?.context.internalAdapter.findUserById(session.userId)
+          if (!user || (user as { blocked?: boolean }).blocked) throw blockedError()
+          const { path } = context as { path?: string }
+          return { data: { ...session, method: methodOf(path) } }
+        },
+      },
+    },
+  }) satisfies BetterAuthOptions['databaseHooks']
