@@ -133,9 +133,8 @@ const withKept = ({ entities }: Model, all: ReferenceRows): ReferenceRows =>
     }),
   )
 
-/** The reference over some rows. */
-export const referenceOver = (model: Model, given: ReferenceRows) => {
-  const all = withKept(model, given)
+/** Who may do what to which of the rows, and which of them a caller sees. */
+const rightsOver = (model: Model, all: ReferenceRows) => {
   const { entities } = model
   const rows = Object.fromEntries(all) as Readonly<Record<string, readonly StoredRow[]>>
   const rowsIn = (name: string) => all.get(name) ?? []
@@ -175,59 +174,44 @@ export const referenceOver = (model: Model, given: ReferenceRows) => {
     return isByRow(read) && !may(name, row, read, viewer)
   }
 
-  /** Values of a body as they are stored, by field. */
-  const storedValues = (name: string, values: Readonly<Record<string, unknown>>) => {
-    const { fields } = entityOf(model, name)
-    return Object.fromEntries(
-      Object.entries(values).flatMap(([key, value]) =>
-        fields[key] ? [[key, stored(fields[key], value, model.settings.currency.digits)]] : [],
-      ),
-    )
-  }
-
-  /** The row that the viewer makes with values. */
-  const made = (
-    name: string,
-    values: Readonly<Record<string, unknown>>,
-    viewer: Viewer,
-    id = 0,
-  ): ReferenceRow => {
-    const initial = mapped(entityOf(model, name).fields, ({ initial }) => {
-      if (initial === 'viewer') return viewer.id
-      if (initial === 'subject') return subjectFor(viewer.id ?? 0)
-      return typeof initial === 'object' && 'value' in initial ? initial.value : null
-    })
-    return { ...initial, ...storedValues(name, values), id } as ReferenceRow
-  }
-
-  /** Whether one of these fields of a row refers to what is not there, or hidden from the viewer. */
-  const refersToNone = (
-    name: string,
-    row: ReferenceRow,
-    keys: readonly string[],
-    viewer: Viewer,
-  ): boolean =>
-    keys.some(key => {
-      const to = entityOf(model, name).fields[key]?.references?.entity
-      if (to === undefined || row[key] === null) return false
-      const target = byId(to, row[key])
-      return !target || isHidden(to, target, viewer)
-    })
-
-  /** Whether another row has what only one may have, alone or together. */
-  const isTaken = (name: string, row: ReferenceRow): boolean => {
-    const { fields, sets } = entityOf(model, name)
-    const alone = Object.keys(fields).filter(key => fields[key]?.unique)
-    return [...alone.map(key => [key]), ...sets.map(({ fields }) => fields)].some(
-      keys =>
-        keys.every(key => row[key] !== null) &&
-        rowsIn(name).some(one => one.id !== row.id && keys.every(key => one[key] === row[key])),
-    )
-  }
-
   const seen = (name: string, rule: Rule | undefined, viewer: Viewer): readonly ReferenceRow[] =>
     rowsIn(name).filter(row => may(name, row, rule, viewer))
 
+  /** The rows of a list route for a viewer who may read it, before filters, in its usual order. */
+  const listed = (
+    route: Route,
+    parent: number | undefined,
+    viewer: Viewer,
+  ): readonly ReferenceRow[] => {
+    const { policy, rest } = entityOf(model, route.entity)
+    const rows = seen(route.entity, policy.enter ?? policy.read, viewer)
+    const { field = '', through } = route.below ?? {}
+    const links = through
+      ? seen(through.entity, entityOf(model, through.entity).policy.read, viewer)
+      : []
+    const linked = links.flatMap(link => (link[field] === parent ? [link[through?.of ?? '']] : []))
+    const kept = rows.filter(row =>
+      through ? linked.includes(row.id) : !route.below || row[field] === parent,
+    )
+    return rest.listing.paging === 'cursor' ? kept.toReversed() : kept
+  }
+
+  /** The rows that a caller may read, as conditions of its own see them. */
+  const memoryOf = (viewer: Viewer): RowMemory => ({
+    ...{ entities, viewer: viewer.id, now: Date.now(), digits: model.settings.currency.digits },
+    rows: Object.fromEntries(
+      Object.entries(entities).map(([name, { policy }]) => [name, seen(name, policy.read, viewer)]),
+    ) as RowMemory['rows'],
+  })
+
+  return { rowsIn, byId, memoryOf, may, isHidden, isMine, seen, listed }
+}
+
+/** The objects of rows, as versions of the REST API show them. */
+const objectsOver = (
+  model: Model,
+  { rowsIn, byId, may, isHidden }: ReturnType<typeof rightsOver>,
+) => {
   /** A value as an API shows it; a file with its address below a prefix, of the row of that id. */
   const shown = (
     entity: Entity,
@@ -308,36 +292,73 @@ export const referenceOver = (model: Model, given: ReferenceRows) => {
     return ordered.map(child => objectOf(relation.to, child, view, viewer))
   }
 
-  /** The rows of a list route for a viewer who may read it, before filters, in its usual order. */
-  const listed = (
-    route: Route,
-    parent: number | undefined,
-    viewer: Viewer,
-  ): readonly ReferenceRow[] => {
-    const { policy, rest } = entityOf(model, route.entity)
-    const rows = seen(route.entity, policy.enter ?? policy.read, viewer)
-    const { field = '', through } = route.below ?? {}
-    const links = through
-      ? seen(through.entity, entityOf(model, through.entity).policy.read, viewer)
-      : []
-    const linked = links.flatMap(link => (link[field] === parent ? [link[through?.of ?? '']] : []))
-    const kept = rows.filter(row =>
-      through ? linked.includes(row.id) : !route.below || row[field] === parent,
+  return { shown, objectOf }
+}
+
+/** The reference over some rows. */
+export const referenceOver = (model: Model, given: ReferenceRows) => {
+  const all = withKept(model, given)
+  const rights = rightsOver(model, all)
+  const { rowsIn, byId, isHidden } = rights
+
+  /** Values of a body as they are stored, by field. */
+  const storedValues = (name: string, values: Readonly<Record<string, unknown>>) => {
+    const { fields } = entityOf(model, name)
+    return Object.fromEntries(
+      Object.entries(values).flatMap(([key, value]) =>
+        fields[key] ? [[key, stored(fields[key], value, model.settings.currency.digits)]] : [],
+      ),
     )
-    return rest.listing.paging === 'cursor' ? kept.toReversed() : kept
   }
 
-  /** The rows that a caller may read, as conditions of its own see them. */
-  const memoryOf = (viewer: Viewer): RowMemory => ({
-    ...{ entities, viewer: viewer.id, now: Date.now(), digits: model.settings.currency.digits },
-    rows: Object.fromEntries(
-      Object.entries(entities).map(([name, { policy }]) => [name, seen(name, policy.read, viewer)]),
-    ) as RowMemory['rows'],
-  })
+  /** The row that the viewer makes with values. */
+  const made = (
+    name: string,
+    values: Readonly<Record<string, unknown>>,
+    viewer: Viewer,
+    id = 0,
+  ): ReferenceRow => {
+    const initial = mapped(entityOf(model, name).fields, ({ initial }) => {
+      if (initial === 'viewer') return viewer.id
+      if (initial === 'subject') return subjectFor(viewer.id ?? 0)
+      return typeof initial === 'object' && 'value' in initial ? initial.value : null
+    })
+    return { ...initial, ...storedValues(name, values), id } as ReferenceRow
+  }
+
+  /** Whether one of these fields of a row refers to what is not there, or hidden from the viewer. */
+  const refersToNone = (
+    name: string,
+    row: ReferenceRow,
+    keys: readonly string[],
+    viewer: Viewer,
+  ): boolean =>
+    keys.some(key => {
+      const to = entityOf(model, name).fields[key]?.references?.entity
+      if (to === undefined || row[key] === null) return false
+      const target = byId(to, row[key])
+      return !target || isHidden(to, target, viewer)
+    })
+
+  /** Whether another row has what only one may have, alone or together. */
+  const isTaken = (name: string, row: ReferenceRow): boolean => {
+    const { fields, sets } = entityOf(model, name)
+    const alone = Object.keys(fields).filter(key => fields[key]?.unique)
+    return [...alone.map(key => [key]), ...sets.map(({ fields }) => fields)].some(
+      keys =>
+        keys.every(key => row[key] !== null) &&
+        rowsIn(name).some(one => one.id !== row.id && keys.every(key => one[key] === row[key])),
+    )
+  }
 
   return {
-    ...{ all, rowsIn, byId, memoryOf, may, isHidden, isMine, seen, shown, objectOf, listed },
-    ...{ storedValues, made, refersToNone, isTaken },
+    all,
+    ...rights,
+    ...objectsOver(model, rights),
+    storedValues,
+    made,
+    refersToNone,
+    isTaken,
   }
 }
 

@@ -51,12 +51,57 @@ const watchFolder = (folder: string, onChange: () => void): void => {
   })
 }
 
+/** Where the content of a folder is to be reached, by the environment and by the file of settings beside it. */
+const settingsFor = (folder: string) => {
+  const beside = join(folder, '.env')
+  const fromFile = existsSync(beside) ? parseEnv(readFileSync(beside, 'utf8')) : {}
+  const { DUET_ENV, DUET_HOST, DUET_PORT, PORT, DUET_PUBLIC_URL } = { ...fromFile, ...process.env }
+  if (DUET_ENV === 'production')
+    throw new ConfigError(
+      'duet dev is for development, and DUET_ENV is production: start duet serve, or leave DUET_ENV out',
+    )
+  const { host, port } = loadConfig({ DUET_HOST, DUET_PORT, PORT })
+  return { host, port, publicUrl: DUET_PUBLIC_URL }
+}
+
 /** A service in a process of its own. */
 type Service = {
   readonly child: ChildProcess
   readonly gone: Promise<unknown>
   /** What it wrote until it listened. */
   said: string
+}
+
+/** What is typed after a question; undefined if another change comes first, or nobody types any more. */
+const typedAfter = async (text: string, signal: AbortSignal): Promise<string | undefined> => {
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
+  const closed = once(lines, 'close').then(() => undefined)
+  const answer = lines.question(text, { signal }).catch(() => undefined)
+  const given = await Promise.race([answer, closed])
+  lines.close()
+  return given?.trim()
+}
+
+/** Starts the content as it is now in a process of its own, for people who come to `url`; `isCurrent` says whether its lines are shown at once. */
+const started = (file: string, url: string, isCurrent: (service: Service) => boolean): Service => {
+  const program = [...process.execArgv, process.argv[1] as string]
+  const child = spawn(process.execPath, [...program, '--config', file, 'dev-service'], {
+    env: {
+      ...process.env,
+      DUET_HOST: '127.0.0.1',
+      DUET_PORT: '0',
+      DUET_THREADS: '1',
+      DUET_PUBLIC_URL: url,
+    },
+    stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+  })
+  const service: Service = { child, gone: once(child, 'close'), said: '' }
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    if (isCurrent(service)) process.stderr.write(text)
+    else service.said += text
+  })
+  return service
 }
 
 /** For how long requests to the last service are waited for, in milliseconds. */
@@ -68,14 +113,7 @@ const together = 50
 export const run = async (args: readonly string[], _content: Content, file = ''): Promise<void> => {
   const { values } = readArgs(args, { yes: { type: 'boolean' } }, 0)
   const folder = dirname(file)
-  const beside = join(folder, '.env')
-  const fromFile = existsSync(beside) ? parseEnv(readFileSync(beside, 'utf8')) : {}
-  const { DUET_ENV, DUET_HOST, DUET_PORT, PORT, DUET_PUBLIC_URL } = { ...fromFile, ...process.env }
-  if (DUET_ENV === 'production')
-    throw new ConfigError(
-      'duet dev is for development, and DUET_ENV is production: start duet serve, or leave DUET_ENV out',
-    )
-  const { host, port } = loadConfig({ DUET_HOST, DUET_PORT, PORT })
+  const { host, port, publicUrl } = settingsFor(folder)
   const door = await openDoor(host, port)
   const isAsked = process.stdin.isTTY === true && values.yes !== true
   const say = (text: string) => process.stderr.write(text.replace(/^(?=.)/gm, 'duet: '))
@@ -85,6 +123,7 @@ export const run = async (args: readonly string[], _content: Content, file = '')
   let round = 0
   let isFirst = true
   let question = new AbortController()
+  const typed = (text: string) => typedAfter(text, question.signal)
   /** While a service writes migrations, its files are no change: it is ended when all are there. */
   let isDrafting = false
 
@@ -93,38 +132,6 @@ export const run = async (args: readonly string[], _content: Content, file = '')
     say(`${text}\n${current ? 'the last good one goes on being served\n' : ''}`)
     if (current) current.child.send({ kind: 'fault', text } satisfies ToService)
     else door.lead({ fault: text })
-  }
-
-  /** What is typed after a question; undefined if another change comes first, or nobody types any more. */
-  const ask = async (text: string): Promise<string | undefined> => {
-    const lines = createInterface({ input: process.stdin, output: process.stderr })
-    lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
-    const { signal } = question
-    const closed = once(lines, 'close').then(() => undefined)
-    const answer = lines.question(text, { signal }).catch(() => undefined)
-    const given = await Promise.race([answer, closed])
-    lines.close()
-    return given?.trim()
-  }
-
-  const started = (): Service => {
-    const program = [...process.execArgv, process.argv[1] as string]
-    const child = spawn(process.execPath, [...program, '--config', file, 'dev-service'], {
-      env: {
-        ...process.env,
-        DUET_HOST: '127.0.0.1',
-        DUET_PORT: '0',
-        DUET_THREADS: '1',
-        DUET_PUBLIC_URL: DUET_PUBLIC_URL ?? door.url,
-      },
-      stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
-    })
-    const service: Service = { child, gone: once(child, 'close'), said: '' }
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      if (service === current) process.stderr.write(text)
-      else service.said += text
-    })
-    return service
   }
 
   /** Ends what was begun before, starts the content as it is now, and does what it asks for until it serves. */
@@ -137,7 +144,7 @@ export const run = async (args: readonly string[], _content: Content, file = '')
     await next?.gone
     if (isOver()) return
     const since = performance.now()
-    const service = started()
+    const service = started(file, publicUrl ?? door.url, one => one === current)
     next = service
     const send = (message: ToService): void => {
       if (service.child.connected) service.child.send(message)
@@ -172,7 +179,7 @@ export const run = async (args: readonly string[], _content: Content, file = '')
           const what = `the migrations do not make all that the model has:\n\n${statements}\n\n`
           report(`${what}Run: npx duet migrate --draft ${name}`)
           if (!isAsked) return
-          const answer = await ask(`Write and apply it as ${name}? [Y, n, or another name] `)
+          const answer = await typed(`Write and apply it as ${name}? [Y, n, or another name] `)
           if (answer === undefined || isOver() || /^no?$/i.test(answer)) return
           return draft(/^(y|yes)?$/i.test(answer) ? name : answer)
         }
@@ -180,7 +187,7 @@ export const run = async (args: readonly string[], _content: Content, file = '')
           const { what, former, text } = message
           report(text)
           if (!isAsked) return
-          const answer = await ask(`Is ${what} what ${former} was? [y, n] `)
+          const answer = await typed(`Is ${what} what ${former} was? [y, n] `)
           if (answer === undefined || isOver() || !/^(y|yes|n|no)$/i.test(answer)) return
           const renamed = { [what]: /^y/i.test(answer) ? former : false } as const
           return send({ kind: 'renamed', renamed })

@@ -84,13 +84,11 @@ export const isShownTo = (model: Model, name: string, viewer: Viewer): boolean =
   )
 }
 
-/** The whole model as one caller sees it, in the newest version of REST. */
-export const adminModelOf = (model: Model, actions: readonly Action[], viewer: Viewer) => {
-  const { viewers, versions, settings } = model
-  const version = versions.newest
+/** A model as one caller sees it: its routes in the newest version of REST, and what the rules say. */
+const viewOf = (model: Model, viewer: Viewer) => {
+  const version = model.versions.newest
   const verdict = (rule: Rule | undefined): Allowance => judge(rule ?? nobody, viewer, model)
   const routes = routesOf(model).filter(({ lifetime }) => isIn(lifetime, version))
-  const spelled = (path: string) => path.replace(/:(\w+)/g, '{$1}')
 
   /** Whether a caller may give a field, in some row. */
   const settable = ({ fields }: Entity, key: string): Allowance => {
@@ -107,39 +105,135 @@ export const adminModelOf = (model: Model, actions: readonly Action[], viewer: V
       .map(nameOf)
   }
 
-  const fieldOut = (name: string, key: string, entity: Entity) => {
-    const field = entity.fields[key] as Field
-    const resource = resourceOf(model, name, version)
-    const mayGive = settable(entity, key)
-    const asked = [...askableMembers(model, resource).values()].includes(key)
-    return {
-      name: resource.nameOf(key),
-      label: entity.admin.fields?.[key]?.label ?? worded(key.replace(/Id$/, '')),
-      ...(field.description && { description: field.description }),
-      kind: kindOf(field),
-      ...(field.references && { to: field.references.entity }),
-      ...(field.values && { of: field.values }),
-      ...(field.file && { accept: field.file.accept.join() }),
-      ...(field.items && { items: kindOf(field.items) }),
-      ...(field.range && { min: field.range.min, max: field.range.max }),
-      ...(field.scale > 0 && { scale: field.scale }),
-      ...(field.pattern && { pattern: field.pattern.source }),
-      ...(field.nullable && { nullable: true }),
-      ...(field.initial === undefined && mayGive !== 'no' && { required: true }),
-      ...(typeof field.initial === 'object' &&
-      'value' in field.initial &&
-      field.initial.value !== null &&
-      field.scalar !== 'flag' &&
-      (field.values || field.scalar === 'int')
-        ? { initial: field.initial.value }
-        : {}),
-      set: mayGive === 'no' ? 'never' : field.immutable ? 'create' : 'always',
-      ...(field.rest && isSortable(entity, key) && longest(field) === 0 && { sort: true }),
-      ...(asked && { where: operatorsOf(entity, key) }),
-      ...(!field.rest && { hidden: true }),
-      ...(entity.admin.fields?.[key]?.place && { place: entity.admin.fields[key].place }),
-    }
+  return { model, viewer, version, verdict, routes, settable, settableOf }
+}
+
+type View = ReturnType<typeof viewOf>
+
+const spelled = (path: string) => path.replace(/:(\w+)/g, '{$1}')
+
+const fieldOut = (
+  { model, version, settable }: View,
+  name: string,
+  key: string,
+  entity: Entity,
+) => {
+  const field = entity.fields[key] as Field
+  const resource = resourceOf(model, name, version)
+  const mayGive = settable(entity, key)
+  const asked = [...askableMembers(model, resource).values()].includes(key)
+  return {
+    name: resource.nameOf(key),
+    label: entity.admin.fields?.[key]?.label ?? worded(key.replace(/Id$/, '')),
+    ...(field.description && { description: field.description }),
+    kind: kindOf(field),
+    ...(field.references && { to: field.references.entity }),
+    ...(field.values && { of: field.values }),
+    ...(field.file && { accept: field.file.accept.join() }),
+    ...(field.items && { items: kindOf(field.items) }),
+    ...(field.range && { min: field.range.min, max: field.range.max }),
+    ...(field.scale > 0 && { scale: field.scale }),
+    ...(field.pattern && { pattern: field.pattern.source }),
+    ...(field.nullable && { nullable: true }),
+    ...(field.initial === undefined && mayGive !== 'no' && { required: true }),
+    ...(typeof field.initial === 'object' &&
+    'value' in field.initial &&
+    field.initial.value !== null &&
+    field.scalar !== 'flag' &&
+    (field.values || field.scalar === 'int')
+      ? { initial: field.initial.value }
+      : {}),
+    set: mayGive === 'no' ? 'never' : field.immutable ? 'create' : 'always',
+    ...(field.rest && isSortable(entity, key) && longest(field) === 0 && { sort: true }),
+    ...(asked && { where: operatorsOf(entity, key) }),
+    ...(!field.rest && { hidden: true }),
+    ...(entity.admin.fields?.[key]?.place && { place: entity.admin.fields[key].place }),
   }
+}
+
+const relationsOut = (
+  { model, routes, settableOf }: View,
+  name: string,
+  { relations, rest }: Entity,
+) =>
+  Object.entries(relations).flatMap(([key, relation]) => {
+    if (relation.kind === 'one')
+      return [{ name: key, label: worded(key), kind: 'one', to: relation.to, by: relation.by }]
+    const link = relation.through === undefined ? undefined : linkOf(model.entities, name, relation)
+    const may = Object.fromEntries(
+      (['create', 'update'] as const).map(mode => [
+        mode,
+        partRelations(model, name, mode).find(part => part.key === key)?.words ?? [],
+      ]),
+    )
+    const path = routes.find(
+      route =>
+        route.kind === 'list' && route.below?.entity === name && route.path.endsWith(`/${key}`),
+    )?.path
+    if (path === undefined && !(key in rest.embedded)) return []
+    return [
+      {
+        name: key,
+        label: worded(key),
+        kind: relation.nestedWrites ? (link ? 'links' : 'nested') : 'rows',
+        to: relation.to,
+        by: link?.by ?? relation.by,
+        ...(path !== undefined && { path: spelled(path).replace('{parentId}', '{id}') }),
+        ...(key in rest.embedded && { embedded: true }),
+        ...(relation.nestedWrites && {
+          may,
+          ...(link === undefined && { sets: settableOf(relation.to) }),
+        }),
+      },
+    ]
+  })
+
+const actionsOut = (
+  { version, verdict }: View,
+  actions: readonly Action[],
+  name: string,
+  { fields }: Entity,
+) =>
+  actions
+    .filter(
+      action =>
+        action.about === name &&
+        isIn(action, version) &&
+        action.bytes === undefined &&
+        !action.admin?.hidden,
+    )
+    .flatMap(action => {
+      const may = verdict(action.rule)
+      if (may === 'no') return []
+      const { operationId, summary, body } = action.described
+      return [
+        {
+          name: operationId,
+          label: action.admin?.label ?? summary,
+          method: action.method,
+          path: spelled(action.path),
+          input: Object.entries(action.input ?? {}).map(([key, field]) => ({
+            name: key,
+            label: worded(key),
+            kind: kindOf(field),
+            set: 'always',
+            ...(field.values && { of: field.values }),
+            ...(field.nullable && { nullable: true }),
+          })),
+          ...(body && !action.input && { body: true }),
+          may: action.when || action.admin?.hiddenWhen ? 'row' : may,
+          ...(action.admin?.danger && { danger: true }),
+          ...(action.admin?.bulk === false && { bulk: false }),
+          ...(action.answers === name && fields.revision && { guarded: true }),
+        },
+      ]
+    })
+
+/** The whole model as one caller sees it, in the newest version of REST. */
+export const adminModelOf = (model: Model, actions: readonly Action[], viewer: Viewer) => {
+  const { viewers, settings } = model
+  const view = viewOf(model, viewer)
+  const { version, verdict, routes } = view
 
   const entities = Object.entries(model.entities).flatMap(([name, entity]) => {
     const { policy, rest, admin } = entity
@@ -171,38 +265,6 @@ export const adminModelOf = (model: Model, actions: readonly Action[], viewer: V
         : [],
     )
     const title = titleOf(model, name)
-    const relations = Object.entries(entity.relations).flatMap(([key, relation]) => {
-      if (relation.kind === 'one')
-        return [{ name: key, label: worded(key), kind: 'one', to: relation.to, by: relation.by }]
-      const link =
-        relation.through === undefined ? undefined : linkOf(model.entities, name, relation)
-      const may = Object.fromEntries(
-        (['create', 'update'] as const).map(mode => [
-          mode,
-          partRelations(model, name, mode).find(part => part.key === key)?.words ?? [],
-        ]),
-      )
-      const path = routes.find(
-        route =>
-          route.kind === 'list' && route.below?.entity === name && route.path.endsWith(`/${key}`),
-      )?.path
-      if (path === undefined && !(key in rest.embedded)) return []
-      return [
-        {
-          name: key,
-          label: worded(key),
-          kind: relation.nestedWrites ? (link ? 'links' : 'nested') : 'rows',
-          to: relation.to,
-          by: link?.by ?? relation.by,
-          ...(path !== undefined && { path: spelled(path).replace('{parentId}', '{id}') }),
-          ...(key in rest.embedded && { embedded: true }),
-          ...(relation.nestedWrites && {
-            may,
-            ...(link === undefined && { sets: settableOf(relation.to) }),
-          }),
-        },
-      ]
-    })
     const can = (kind: 'create' | 'update' | 'delete') =>
       root(kind) || (kind === 'create' && parents.length > 0) ? verdict(policy[kind]) : 'no'
     return [
@@ -246,42 +308,9 @@ export const adminModelOf = (model: Model, actions: readonly Action[], viewer: V
         })),
         fields: [...shown, ...given]
           .filter(key => !admin.fields?.[key]?.hidden)
-          .map(key => fieldOut(name, key, entity)),
-        relations,
-        actions: actions
-          .filter(
-            action =>
-              action.about === name &&
-              isIn(action, version) &&
-              action.bytes === undefined &&
-              !action.admin?.hidden,
-          )
-          .flatMap(action => {
-            const may = verdict(action.rule)
-            if (may === 'no') return []
-            const { operationId, summary, body } = action.described
-            return [
-              {
-                name: operationId,
-                label: action.admin?.label ?? summary,
-                method: action.method,
-                path: spelled(action.path),
-                input: Object.entries(action.input ?? {}).map(([key, field]) => ({
-                  name: key,
-                  label: worded(key),
-                  kind: kindOf(field),
-                  set: 'always',
-                  ...(field.values && { of: field.values }),
-                  ...(field.nullable && { nullable: true }),
-                })),
-                ...(body && !action.input && { body: true }),
-                may: action.when || action.admin?.hiddenWhen ? 'row' : may,
-                ...(action.admin?.danger && { danger: true }),
-                ...(action.admin?.bulk === false && { bulk: false }),
-                ...(action.answers === name && entity.fields.revision && { guarded: true }),
-              },
-            ]
-          }),
+          .map(key => fieldOut(view, name, key, entity)),
+        relations: relationsOut(view, name, entity),
+        actions: actionsOut(view, actions, name, entity),
       },
     ]
   })

@@ -1,5 +1,7 @@
 /** The operations of a document: of the routes that the model gives, and of actions and separate routes, which describe themselves. */
+
 import { ApiError } from '#errors.ts'
+import type { Entity } from '#model/entity.ts'
 import { entityOf, fieldOf, type Model, typeName } from '#model/model.ts'
 import { withArticle } from '#model/names.ts'
 import type { JsonSchema, MediaType } from '#model/operation-docs.ts'
@@ -213,7 +215,7 @@ type ToldOperation = {
   /** Those of its path and of its query. */
   readonly parameters: readonly JsonSchema[]
   readonly requestBody: JsonSchema | undefined
-  /** The responses but for errors. */
+  /** The responses except errors. */
   readonly responses: JsonSchema
   /** The codes of faults of its body, and those that few other operations have. */
   readonly ofBody: readonly string[]
@@ -258,6 +260,39 @@ const operationOf = (parts: DocumentParts, told: ToldOperation): DocumentOperati
 const ofJson =
   'As application/json, a JSON value takes the place of the one that is there; as application/merge-patch+json an object is merged into it (RFC 7396): null removes a member, and lists are replaced.'
 
+/** What a route answers with where it succeeds: the status, and the response. */
+const successOf = (parts: DocumentParts, route: Route, entity: Entity) => {
+  const { kind } = route
+  const [status, description, suffix, names] = successes[kind]
+  const name = `${typeName(route.entity)}${suffix}`
+  const isPlaced = kind === 'create' && entity.rest.one
+  const answered =
+    kind === 'list'
+      ? listNameOf(route.entity)
+      : kind === 'aggregate'
+        ? groupsNameOf(route.entity)
+        : typeName(route.entity)
+  const success =
+    status === 204
+      ? shareAs(parts, suffix, { description, headers: headersOf(parts, names) })
+      : shareAs(parts, kind === 'bulk' ? suffix : name, {
+          description,
+          headers: headersOf(parts, isPlaced ? [...names, 'Location'] : names),
+          content:
+            kind === 'bulk'
+              ? jsonContent(parts, refTo('BulkWrite'), {})
+              : kind === 'aggregate'
+                ? jsonContent(parts, refTo(answered), {})
+                : answerBody(
+                    parts,
+                    answered,
+                    route.entity,
+                    entity.rest.selectable && (kind === 'list' || kind === 'one'),
+                  ),
+        })
+  return [status, success] as const
+}
+
 /** The operation of a route. */
 export const routeOperation = (parts: DocumentParts, route: Route): DocumentOperation => {
   const { model, version, style } = parts
@@ -292,34 +327,8 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
     ...(kind === 'update' && { 'application/merge-patch+json': merged }),
   }
 
-  const [status, description, suffix, names] = successes[kind]
-  const name = `${typeName(route.entity)}${suffix}`
-  const isPlaced = kind === 'create' && entity.rest.one
+  const [status, success] = successOf(parts, route, entity)
   const isBulk = kind === 'bulk'
-  const answered =
-    kind === 'list'
-      ? listNameOf(route.entity)
-      : kind === 'aggregate'
-        ? groupsNameOf(route.entity)
-        : typeName(route.entity)
-  const success =
-    status === 204
-      ? shareAs(parts, suffix, { description, headers: headersOf(parts, names) })
-      : shareAs(parts, isBulk ? suffix : name, {
-          description,
-          headers: headersOf(parts, isPlaced ? [...names, 'Location'] : names),
-          content: isBulk
-            ? jsonContent(parts, refTo('BulkWrite'), {})
-            : kind === 'aggregate'
-              ? jsonContent(parts, refTo(answered), {})
-              : answerBody(
-                  parts,
-                  answered,
-                  route.entity,
-                  entity.rest.selectable && (kind === 'list' || kind === 'one'),
-                ),
-        })
-
   const fields = input ? inputFields(resource, route) : []
   const refers = fields.some(([, { references }]) => references !== undefined)
   const uniqueCodes = Object.values(entity.fields).flatMap(({ unique }) =>

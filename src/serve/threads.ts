@@ -3,7 +3,7 @@
 import { availableParallelism, totalmem } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isMainThread, Worker, workerData } from 'node:worker_threads'
-import { createTallies, forget, numbersOf } from '#base/tallies.ts'
+import { createTallies, forget, numbersOf, type Tallies } from '#base/tallies.ts'
 import type { Config } from '#config.ts'
 import type { EngineShare } from '#engines/shared/store.ts'
 import { createTotals } from '#http/limit/counts.ts'
@@ -75,6 +75,21 @@ export const isServingThread =
 /** So many deaths within so many milliseconds end the process: whatever it is, another thread does not help. */
 const deadly = { deaths: 3, within: 60_000 }
 
+/** Counts deaths of threads; gives why the process is lost by one, if it is. */
+const countingDeaths = (hasSocket: boolean) => {
+  const deaths: number[] = []
+  return (why: string): string | undefined => {
+    const now = performance.now()
+    deaths.push(now)
+    if (hasSocket)
+      return `a serving thread ended (${why}), and with it the socket that was handed over is closed`
+    const lately = deaths.filter(at => now - at < deadly.within).length
+    return lately < deadly.deaths
+      ? undefined
+      : `${lately} serving threads ended within a minute, the last one for this reason: ${why}`
+  }
+}
+
 /** How long a scrape waits for a thread, in milliseconds. */
 const scrapeWait = 1000
 
@@ -89,6 +104,77 @@ type KnownThread = {
   /** What it had counted when it was last asked, and who waits to be told. */
   metrics: ThreadMetrics
   readonly scrapes: ((metrics: ThreadMetrics) => void)[]
+}
+
+const connectionsIn = (tallies: Tallies) => ({
+  name: 'duet_thread_connections',
+  help: 'Connections of clients that each serving thread has.',
+  label: 'thread',
+  read: () => new Map(numbersOf(tallies, 'connections').map((n, at) => [`${at + 1}`, n])),
+})
+
+/** Adds up what threads count; each learns what those of another made of totals that are not small. */
+const countingFor = (threads: ReadonlyMap<number, KnownThread>) => {
+  const totals = createTotals()
+  return (message: FromThread & { readonly kind: 'count' }, known: KnownThread): void => {
+    const { what, limit, window, seen } = message
+    const { counted, told } = totals(what, limit, window, seen)
+    known.tell({ kind: 'counted', totals: counted })
+    for (const other of told.size > 0 ? threads.values() : [])
+      if (other !== known) other.tell({ kind: 'totals', what, window, totals: told })
+  }
+}
+
+/** The metrics of threads that come and go. */
+const metricsOf = (threads: ReadonlyMap<number, KnownThread>) => {
+  /** What threads that ended had counted. */
+  let counted: ThreadMetrics = []
+  /** The metrics of all threads; of one that does not answer soon those that it told before. */
+  const gather = async (): Promise<readonly ThreadMetrics[]> => {
+    const asked = [...threads.values()].map(known =>
+      Promise.race([
+        new Promise<ThreadMetrics>(resolve => {
+          known.scrapes.push(resolve)
+          known.tell({ kind: 'metrics' })
+        }),
+        sleep(scrapeWait, undefined, { ref: false }).then(() => known.metrics),
+      ]),
+    )
+    return [counted, ...(await Promise.all(asked))]
+  }
+  /** Keeps what a thread that ended had counted. */
+  const retire = async (metrics: ThreadMetrics): Promise<void> => {
+    if (metrics.length === 0) return
+    const { countsOf, summed } = await import('#metrics/metrics.ts')
+    counted = await summed([counted, countsOf(metrics)])
+  }
+  return { gather, retire }
+}
+
+/** Starts a thread of that number, with its part of the store, and calls `onMessage` and `onEnd`, with the reason. */
+const startThread = (
+  setup: ThreadSetup,
+  onMessage: (message: FromThread, known: KnownThread) => void,
+  onEnd: (why: string) => void,
+): KnownThread => {
+  const worker = new Worker(process.argv[1] as string, {
+    argv: process.argv.slice(2),
+    workerData: setup,
+    transferList: [setup.share.port],
+  })
+  const { promise: exited, resolve: setExited } = Promise.withResolvers<void>()
+  const tell = (message: ToThread) => worker.postMessage(message)
+  const known: KnownThread = { worker, tell, exited, metrics: [], scrapes: [] }
+  let why: string | undefined
+  worker.on('error', (error: Error) => {
+    why = error.message
+  })
+  worker.once('exit', code => {
+    setExited()
+    onEnd(why ?? `exit code ${code}`)
+  })
+  worker.on('message', (message: FromThread) => onMessage(message, known))
+  return known
 }
 
 /** Starts `count` threads that serve the prepared store, and starts each that dies again; resolves when all of them listen. */
@@ -111,15 +197,14 @@ export const serveInThreads = async (
   })
   const { engine, log, observe, outbox } = service
   const tallies = createTallies(count)
-  const totals = createTotals()
-  /** What threads that ended had counted. */
-  let counted: ThreadMetrics = []
+  const tally = countingFor(threads)
+  const { gather, retire } = metricsOf(threads)
   let port: number | undefined
   let isEnding = false
   let ready = 0
   let loaded = 0
   const urls: string[] = []
-  const deaths: number[] = []
+  const lossBy = countingDeaths(socket !== undefined)
   const { promise: allListen, resolve, reject } = Promise.withResolvers<void>()
 
   const listenAll = async () => {
@@ -134,92 +219,50 @@ export const serveInThreads = async (
     if (isEnding) return
     // Whatever keeps one from its start keeps the others too; it has said why.
     if (urls.length < count) return reject(new Error(`a serving thread ended at its start: ${why}`))
-    const now = performance.now()
-    deaths.push(now)
-    const lately = deaths.filter(at => now - at < deadly.within).length
-    const isLost = socket !== undefined
-    if (isLost || lately >= deadly.deaths)
-      return service.reportFatal(
-        isLost
-          ? `a serving thread ended (${why}), and with it the socket that was handed over is closed`
-          : `${lately} serving threads ended within a minute, the last one for this reason: ${why}`,
-      )
+    const loss = lossBy(why)
+    if (loss !== undefined) return service.reportFatal(loss)
     observe({ kind: 'problem', message: `a serving thread ended (${why}); another is started` })
     begin(number)
-    if (metrics.length === 0) return
-    const { countsOf, summed } = await import('#metrics/metrics.ts')
-    counted = await summed([counted, countsOf(metrics)])
+    await retire(metrics)
+  }
+  const heard = (message: FromThread, known: KnownThread) => {
+    const { tell } = known
+    switch (message.kind) {
+      case 'ready':
+        if (port !== undefined) tell({ kind: 'listen', port })
+        else if (++ready === count) listenAll().catch(reject)
+        return
+      case 'listening':
+        urls.push(message.url)
+        return urls.length === count ? resolve() : undefined
+      case 'loaded':
+        // Code is cached for the flags of the process, so these wait until all is loaded.
+        return ++loaded === count ? keepHeapSmall() : undefined
+      case 'log':
+        return log.add(message.lines)
+      case 'effect':
+        return outbox.wake()
+      case 'count':
+        return tally(message, known)
+      case 'metrics':
+        known.metrics = message.metrics
+        return known.scrapes.shift()?.(message.metrics)
+      case 'people': {
+        const { id, request } = message
+        const answered = (answer?: AuthAnswer) => tell({ kind: 'people', id, answer })
+        return void service.people?.ask(request).then(answered, () => answered())
+      }
+      case 'damaged':
+        return engine.tellDamage?.(message.message)
+      default:
+        return message satisfies never
+    }
   }
   const begin = (number: number): void => {
     const share = engine.shareWith?.(number) as EngineShare
-    const worker = new Worker(process.argv[1] as string, {
-      argv: process.argv.slice(2),
-      workerData: { isServingThread: true, number, share, tallies } satisfies ThreadSetup,
-      transferList: [share.port],
-    })
-    const { promise: exited, resolve: setExited } = Promise.withResolvers<void>()
-    const tell = (message: ToThread) => worker.postMessage(message)
-    const known: KnownThread = { worker, tell, exited, metrics: [], scrapes: [] }
+    const setup = { isServingThread: true, number, share, tallies } as const
+    const known = startThread(setup, heard, why => void died(number, why))
     threads.set(number, known)
-    let why: string | undefined
-    worker.on('error', (error: Error) => {
-      why = error.message
-    })
-    worker.once('exit', code => {
-      setExited()
-      void died(number, why ?? `exit code ${code}`)
-    })
-    worker.on('message', (message: FromThread) => {
-      switch (message.kind) {
-        case 'ready':
-          if (port !== undefined) tell({ kind: 'listen', port })
-          else if (++ready === count) listenAll().catch(reject)
-          return
-        case 'listening':
-          urls.push(message.url)
-          return urls.length === count ? resolve() : undefined
-        case 'loaded':
-          // Code is cached for the flags of the process, so these wait until all is loaded.
-          return ++loaded === count ? keepHeapSmall() : undefined
-        case 'log':
-          return log.add(message.lines)
-        case 'effect':
-          return outbox.wake()
-        case 'count': {
-          const { what, limit, window, seen } = message
-          const { counted, told } = totals(what, limit, window, seen)
-          tell({ kind: 'counted', totals: counted })
-          for (const other of told.size > 0 ? threads.values() : [])
-            if (other !== known) other.tell({ kind: 'totals', what, window, totals: told })
-          return
-        }
-        case 'metrics':
-          known.metrics = message.metrics
-          return known.scrapes.shift()?.(message.metrics)
-        case 'people': {
-          const { id, request } = message
-          const answered = (answer?: AuthAnswer) => tell({ kind: 'people', id, answer })
-          return void service.people?.ask(request).then(answered, () => answered())
-        }
-        case 'damaged':
-          return engine.tellDamage?.(message.message)
-        default:
-          return message satisfies never
-      }
-    })
-  }
-  /** The metrics of all threads; of one that does not answer soon those that it told before. */
-  const gather = async (): Promise<readonly ThreadMetrics[]> => {
-    const asked = [...threads.values()].map(known =>
-      Promise.race([
-        new Promise<ThreadMetrics>(resolve => {
-          known.scrapes.push(resolve)
-          known.tell({ kind: 'metrics' })
-        }),
-        sleep(scrapeWait, undefined, { ref: false }).then(() => known.metrics),
-      ]),
-    )
-    return [counted, ...(await Promise.all(asked))]
   }
   const stop = async (): Promise<void> => {
     isEnding = true
@@ -233,12 +276,7 @@ export const serveInThreads = async (
     await service.close()
     forPrometheus?.close()
   }
-  service.metrics?.gauge({
-    name: 'duet_thread_connections',
-    help: 'Connections of clients that each serving thread has.',
-    label: 'thread',
-    read: () => new Map(numbersOf(tallies, 'connections').map((n, at) => [`${at + 1}`, n])),
-  })
+  service.metrics?.gauge(connectionsIn(tallies))
   const forPrometheus =
     service.metrics && (await serveMetrics(service.metrics, config, { engine, others: gather }))
   halveYoung()

@@ -29,6 +29,48 @@ const jsonOf = (columns: readonly string[], rows: Rows): string =>
 /** Says for this transaction that rows come with their revisions, which what is kept of others does not raise. */
 const filling = sql`set_config('duet.counting', 'moved', true)`
 
+type Begun = {
+  readonly source: string
+  readonly tables: readonly MovedTable[]
+  readonly restarts: boolean
+}
+
+/** Notes that a move begins or goes on, within a transaction; one that restarts empties the tables first. */
+const noteMove = async (
+  run: (piece: Sql) => Promise<Rows>,
+  { source, tables, restarts }: Begun,
+): Promise<void> => {
+  const known = () => run(sql`select distinct source from moves`)
+  if (restarts && (await known()).length > 0) {
+    // Triggers protect an append-only table from being emptied; this copy of it was never in use.
+    for (const table of tables) await run(sql`alter table ${name(table.name)} disable trigger user`)
+    // With the counts of their rows, and the progress of the move.
+    const emptied = [...tables.map(table => table.name), 'counts', 'moves']
+    await run(sql`truncate ${join(emptied.map(name), comma)} restart identity`)
+    for (const table of tables) await run(sql`alter table ${name(table.name)} enable trigger user`)
+  }
+  const [unfinished] = await known()
+  if (unfinished && unfinished[0] !== source)
+    throw new Error(
+      'a move of another store into the target is unfinished: finish that one, or start this one over with --restart',
+    )
+  if (!unfinished) {
+    for (const table of tables) {
+      if (table.name === 'secrets') continue
+      if ((await run(sql`select 1 from ${name(table.name)} limit 1`)).length > 0)
+        throw new Error(
+          `the target has content already (${table.name}) that is not of an unfinished move; name an empty database`,
+        )
+    }
+    // The keys of the source replace the target's own, which were never used.
+    await run(sql`delete from secrets`)
+  }
+  for (const table of tables)
+    await run(
+      sql`insert into moves (name, source) values (${table.name}, ${source}) on conflict do nothing`,
+    )
+}
+
 /** Opens and migrates a database to move a store into. */
 export const openTarget = async (options: ConnectionOptions, migrations: readonly Migration[]) => {
   await migratePostgres(options, migrations)
@@ -50,48 +92,7 @@ export const openTarget = async (options: ConnectionOptions, migrations: readonl
      * Begins a move of the store with an identity or resumes an unfinished one, whose rows are deleted first if it
      * restarts; the tables are in an order in which they can be filled. Throws if the database has content of its own.
      */
-    begin: ({
-      source,
-      tables,
-      restarts,
-    }: {
-      readonly source: string
-      readonly tables: readonly MovedTable[]
-      readonly restarts: boolean
-    }): Promise<void> =>
-      transaction(async () => {
-        const known = () => run(sql`select distinct source from moves`)
-        if (restarts && (await known()).length > 0) {
-          // Triggers protect an append-only table from being emptied; this copy of it was never in use.
-          for (const table of tables)
-            await run(sql`alter table ${name(table.name)} disable trigger user`)
-          // With the counts of their rows, and the progress of the move.
-          const emptied = [...tables.map(table => table.name), 'counts', 'moves']
-          await run(sql`truncate ${join(emptied.map(name), comma)} restart identity`)
-          for (const table of tables)
-            await run(sql`alter table ${name(table.name)} enable trigger user`)
-        }
-        const [unfinished] = await known()
-        if (unfinished && unfinished[0] !== source)
-          throw new Error(
-            'a move of another store into the target is unfinished: finish that one, or start this one over with --restart',
-          )
-        if (!unfinished) {
-          for (const table of tables) {
-            if (table.name === 'secrets') continue
-            if ((await run(sql`select 1 from ${name(table.name)} limit 1`)).length > 0)
-              throw new Error(
-                `the target has content already (${table.name}) that is not of an unfinished move; name an empty database`,
-              )
-          }
-          // The keys of the source replace the target's own, which were never used.
-          await run(sql`delete from secrets`)
-        }
-        for (const table of tables)
-          await run(
-            sql`insert into moves (name, source) values (${table.name}, ${source}) on conflict do nothing`,
-          )
-      }),
+    begin: (move: Begun): Promise<void> => transaction(() => noteMove(run, move)),
     /** The key of the last row that was put into a table; null before the first. */
     reached: async (table: MovedTable): Promise<RowKey | null> => {
       const [row] = await run(sql`select last from moves where name = ${table.name}`)

@@ -222,9 +222,8 @@ const flaws = {
 
 const identityForm = / generated (?:always|by default) as identity(?: ?\([^()]*\))?/i
 
-/** Reads from the text of the migrations what they make, so that drafting needs no server. */
-const madeBy: Drafting['madeBy'] = (migrations, base = new Map()) => {
-  const objects = new Map<string, MadeObject>(base)
+/** What statements do to the objects that were made before them. */
+const changesOf = (objects: Map<string, MadeObject>) => {
   const rename = (from: string, to: string) => {
     const object = objects.get(from)
     if (!object) return
@@ -309,75 +308,88 @@ const madeBy: Drafting['madeBy'] = (migrations, base = new Map()) => {
       for (const [name, { of }] of objects) if (of === dropped) objects.delete(name)
     }
   }
+  return {
+    ...{ objects, rename, renameTable, create, rewrite, flaw, mend, disable, enable },
+    ...{ alterColumn, dropConstraint, drop },
+  }
+}
 
-  /** Statements or parts of them by their form, with the change of the objects, given the two words that the form has matched. */
-  type Forms = readonly (readonly [
-    form: RegExp,
-    act: (first: string, second: string, text: string) => void,
-  ])[]
-  /** Acts by the first form that matches; false if none does. */
-  const actOn = (forms: Forms, plain: string, text: string): boolean =>
-    forms.some(([form, act]) => {
-      const found = form.exec(plain)
-      if (found) act(found[1] ?? '', found[2] ?? '', text)
-      return found !== null
-    })
+/** Statements or parts of them by their form, with the change of the objects, given the two words that the form has matched. */
+type Forms = readonly (readonly [
+  form: RegExp,
+  act: (first: string, second: string, text: string) => void,
+])[]
+/** Acts by the first form that matches; false if none does. */
+const actOn = (forms: Forms, plain: string, text: string): boolean =>
+  forms.some(([form, act]) => {
+    const found = form.exec(plain)
+    if (found) act(found[1] ?? '', found[2] ?? '', text)
+    return found !== null
+  })
+
+/** The actions of `alter table`; others change no names. */
+const actionsOn = (made: ReturnType<typeof changesOf>, table: string): Forms => {
+  const { objects, rename, renameTable, rewrite, flaw, mend, disable, enable } = made
+  return [
+    [
+      /^add ([\s\S]*)$/i,
+      part => {
+        addPart(objects, table, part)
+        const [, name] = /^constraint (\w+)[\s\S]* not valid\b/i.exec(part) ?? []
+        if (name) flaw(table, `constraint ${name}`, flaws.constraint(name))
+      },
+    ],
+    [/^validate constraint (\w+)/i, name => mend(table, `constraint ${name}`)],
+    [/^disable trigger (\w+)/i, name => disable(table, name)],
+    [/^enable replica trigger (\w+)/i, name => disable(table, name)],
+    [/^enable (?:always )?trigger (\w+)/i, name => enable(table, name)],
+    [/^set unlogged\b/i, () => flaw(table, 'unlogged', flaws.unlogged)],
+    [/^set logged\b/i, () => mend(table, 'unlogged')],
+    [/^force row level security\b/i, () => flaw(table, 'security', flaws.security)],
+    [/^(?:no force|disable) row level security\b/i, () => mend(table, 'security')],
+    [/^inherit (\w+)/i, from => flaw(table, `inherits ${from}`, flaws.inherits(from))],
+    [/^no inherit (\w+)/i, from => mend(table, `inherits ${from}`)],
+    [/^drop constraint (\w+)/i, name => made.dropConstraint(table, name)],
+    [/^drop (\w+)/i, name => objects.delete(`${table}.${name}`)],
+    [/^alter (\w+) ([\s\S]*)$/i, (column, action) => made.alterColumn(table, column, action)],
+    [/^rename to (\w+)/i, to => renameTable(table, to)],
+    [
+      /^rename constraint (\w+) to (\w+)/i,
+      (from, to) => rename(`${table}#${from}`, `${table}#${to}`),
+    ],
+    [
+      /^rename (\w+) to (\w+)/i,
+      (from, to) => {
+        rename(`${table}.${from}`, `${table}.${to}`)
+        // Its type may be a word that is also its name, such as text.
+        const [name, own] = [new RegExp(`\\b${from}\\b`, 'g'), new RegExp(`^${from} (\\w+)`)]
+        rewrite(table, to, text => {
+          const [, type = ''] = own.exec(text) ?? []
+          const rest = type === '' ? text : text.slice(from.length + 1 + type.length)
+          return `${type && `${to} ${type}`}${rest.replaceAll(name, to)}`
+        })
+        // Formulas name the column as it is called now; what is in quotes stays.
+        const named = new RegExp(`'(?:[^']|'')*'|\\b${from}\\b`, 'g')
+        const renamed = (formula: string) =>
+          formula.replace(named, piece => (piece === from ? to : piece))
+        for (const [key, { of }] of objects)
+          if (of === table && key.startsWith(`${table}.`) && key !== `${table}.${to}`)
+            rewrite(table, key.slice(table.length + 1), text =>
+              text.replace(/ generated always as \([\s\S]*/i, renamed),
+            )
+      },
+    ],
+  ]
+}
+
+/** The statements that make, rename or drop objects, and those that change none. */
+const formsFor = (made: ReturnType<typeof changesOf>): Forms => {
+  const { objects, create, rename, flaw, drop } = made
   const alter = (table: string, text: string) => {
-    const actions: Forms = [
-      [
-        /^add ([\s\S]*)$/i,
-        part => {
-          addPart(objects, table, part)
-          const [, name] = /^constraint (\w+)[\s\S]* not valid\b/i.exec(part) ?? []
-          if (name) flaw(table, `constraint ${name}`, flaws.constraint(name))
-        },
-      ],
-      [/^validate constraint (\w+)/i, name => mend(table, `constraint ${name}`)],
-      [/^disable trigger (\w+)/i, name => disable(table, name)],
-      [/^enable replica trigger (\w+)/i, name => disable(table, name)],
-      [/^enable (?:always )?trigger (\w+)/i, name => enable(table, name)],
-      [/^set unlogged\b/i, () => flaw(table, 'unlogged', flaws.unlogged)],
-      [/^set logged\b/i, () => mend(table, 'unlogged')],
-      [/^force row level security\b/i, () => flaw(table, 'security', flaws.security)],
-      [/^(?:no force|disable) row level security\b/i, () => mend(table, 'security')],
-      [/^inherit (\w+)/i, from => flaw(table, `inherits ${from}`, flaws.inherits(from))],
-      [/^no inherit (\w+)/i, from => mend(table, `inherits ${from}`)],
-      [/^drop constraint (\w+)/i, name => dropConstraint(table, name)],
-      [/^drop (\w+)/i, name => objects.delete(`${table}.${name}`)],
-      [/^alter (\w+) ([\s\S]*)$/i, (column, action) => alterColumn(table, column, action)],
-      [/^rename to (\w+)/i, to => renameTable(table, to)],
-      [
-        /^rename constraint (\w+) to (\w+)/i,
-        (from, to) => rename(`${table}#${from}`, `${table}#${to}`),
-      ],
-      [
-        /^rename (\w+) to (\w+)/i,
-        (from, to) => {
-          rename(`${table}.${from}`, `${table}.${to}`)
-          // Its type may be a word that is also its name, such as text.
-          const [name, own] = [new RegExp(`\\b${from}\\b`, 'g'), new RegExp(`^${from} (\\w+)`)]
-          rewrite(table, to, text => {
-            const [, type = ''] = own.exec(text) ?? []
-            const rest = type === '' ? text : text.slice(from.length + 1 + type.length)
-            return `${type && `${to} ${type}`}${rest.replaceAll(name, to)}`
-          })
-          // Formulas name the column as it is called now; what is in quotes stays.
-          const named = new RegExp(`'(?:[^']|'')*'|\\b${from}\\b`, 'g')
-          const renamed = (formula: string) =>
-            formula.replace(named, piece => (piece === from ? to : piece))
-          for (const [key, { of }] of objects)
-            if (of === table && key.startsWith(`${table}.`) && key !== `${table}.${to}`)
-              rewrite(table, key.slice(table.length + 1), text =>
-                text.replace(/ generated always as \([\s\S]*/i, renamed),
-              )
-        },
-      ],
-    ]
-    // Other actions change no names.
+    const actions = actionsOn(made, table)
     for (const part of splitByCommas(text)) actOn(actions, part, part)
   }
-  /** The statements that make, rename or drop objects, and those that change none. */
-  const forms: Forms = [
+  return [
     [
       /^create table (\w+)\s*\(([\s\S]*)$/i,
       (table, body, text) => {
@@ -412,6 +424,12 @@ const madeBy: Drafting['madeBy'] = (migrations, base = new Map()) => {
     [/^(insert|update|delete|select|with|lock|set|analyze|vacuum|comment)\b/i, () => {}],
     [/^do\b(?![\s\S]*\b(?:create|alter|drop)\b)/i, () => {}],
   ]
+}
+
+/** Reads from the text of the migrations what they make, so that drafting needs no server. */
+const madeBy: Drafting['madeBy'] = (migrations, base = new Map()) => {
+  const objects = new Map<string, MadeObject>(base)
+  const forms = formsFor(changesOf(objects))
   for (const { name, text } of migrations)
     for (const statement of statementsOf(text)) {
       const isFunction = /^(?:create (?:or replace )?function|do)\b/i.test(statement)

@@ -111,6 +111,73 @@ const pipelining = (
   }
 }
 
+/** Commits and gives the position; both are sent together, in one round trip. */
+const commitIn = async (
+  connection: PostgresConnection,
+  finder: ServerFinder,
+): Promise<Position | undefined> => {
+  const warnings = connection.warnings()
+  const suspecting = setInterval(finder.suspect, slowCommit)
+  const committed = connection.run(commitInFull)
+  const end = connection.query(logEnd).catch(() => [])
+  try {
+    await committed
+  } catch (error) {
+    throw isSurelyUndone(error) ? error : unknown(error)
+  } finally {
+    clearInterval(suspecting)
+  }
+  // Such as: the wait for a synchronous standby was cancelled, so only this server has it.
+  if (connection.warnings() > warnings) throw unknown(new Error('a commit had a warning'))
+  const [[timeline, lsn] = []] = await end
+  return lsn == null ? undefined : `${timeline}-${lsn}`
+}
+
+/** Whether the database takes writes: found by writes that fail, and by looks where `isShown` says that none has shown it lately. */
+const watchReadOnly = (
+  pool: ReturnType<typeof createPool>,
+  { onNotice, onProblem }: Pick<PostgresServing, 'onNotice' | 'onProblem'>,
+  isShown: () => boolean,
+  waiting: () => number,
+) => {
+  let readOnly: string | null = null
+  const setReadOnly = (isSo: boolean) => {
+    if (isSo === (readOnly !== null)) return
+    readOnly = isSo ? 'the database takes no writes' : null
+    if (readOnly === null) return onNotice?.('the database takes writes again')
+    onProblem?.(`the store is read-only: ${readOnly}`)
+    // A setting of a database holds for new sessions only.
+    pool.renew()
+  }
+  /** Notes that the database is read-only if a write fails for that; only the next look finds that it no longer is. */
+  const noticing = async <Result>(work: Promise<Result>): Promise<Result> => {
+    try {
+      return await work
+    } catch (error) {
+      if (isReadOnly(error)) setReadOnly(true)
+      throw error
+    }
+  }
+  let isLooking = false
+  /** Asks whether writes are taken, if none has shown it lately; a connection that may not write is closed, so that the next look has a new one. */
+  const look = async () => {
+    if ((readOnly === null && isShown()) || isLooking || waiting() > 0) return
+    isLooking = true
+    try {
+      await pool.use(async connection => {
+        const [row] = await connection.query(readOnlyNow)
+        setReadOnly(row?.[0] === 'on')
+        if (readOnly !== null) connection.cut()
+      })
+    } catch {
+      // If it cannot be asked, nobody knows.
+    }
+    isLooking = false
+  }
+  const looking = setInterval(look, lookEvery).unref()
+  return { noticing, readOnly: () => readOnly, close: () => clearInterval(looking) }
+}
+
 /** A writer with a pool of connections of its own. */
 export const createWriter = (options: PostgresServing, finder: ServerFinder) => {
   const { digits, limits, onCommit, timeouts = usualTimeouts, writeWait = usualWriteWait } = options
@@ -126,29 +193,14 @@ export const createWriter = (options: PostgresServing, finder: ServerFinder) => 
   const rows = createTurns()
   const waiting = () => rows.waiting() + pool.waiting()
   const reads = new WeakMap<ReadPlan, Prepared>()
-  let readOnly: string | null = null
   let committedAt = Number.NEGATIVE_INFINITY
 
-  /** Commits and gives the position; both are sent together, in one round trip. */
   const commit = async (connection: PostgresConnection): Promise<Position | undefined> => {
     const startedAt = performance.now()
-    const warnings = connection.warnings()
-    const suspecting = setInterval(finder.suspect, slowCommit)
-    const committed = connection.run(commitInFull)
-    const end = connection.query(logEnd).catch(() => [])
-    try {
-      await committed
-    } catch (error) {
-      throw isSurelyUndone(error) ? error : unknown(error)
-    } finally {
-      clearInterval(suspecting)
-    }
-    // Such as: the wait for a synchronous standby was cancelled, so only this server has it.
-    if (connection.warnings() > warnings) throw unknown(new Error('a commit had a warning'))
-    const [[timeline, lsn] = []] = await end
+    const position = await commitIn(connection, finder)
     committedAt = performance.now()
     onCommit?.(1, committedAt - startedAt)
-    return lsn == null ? undefined : `${timeline}-${lsn}`
+    return position
   }
 
   /** One try of a job, in a transaction of its own. */
@@ -216,41 +268,8 @@ export const createWriter = (options: PostgresServing, finder: ServerFinder) => 
     }
   }
 
-  const setReadOnly = (isSo: boolean) => {
-    if (isSo === (readOnly !== null)) return
-    readOnly = isSo ? 'the database takes no writes' : null
-    if (readOnly === null) return options.onNotice?.('the database takes writes again')
-    options.onProblem?.(`the store is read-only: ${readOnly}`)
-    // A setting of a database holds for new sessions only.
-    pool.renew()
-  }
-  /** Notes that the database is read-only if a write fails for that; only the next look finds that it no longer is. */
-  const noticing = async <Result>(work: Promise<Result>): Promise<Result> => {
-    try {
-      return await work
-    } catch (error) {
-      if (isReadOnly(error)) setReadOnly(true)
-      throw error
-    }
-  }
-  let isLooking = false
-  /** Asks whether writes are taken, if none has shown it lately; a connection that may not write is closed, so that the next look has a new one. */
-  const look = async () => {
-    const isKnown = readOnly === null && performance.now() - committedAt < lookEvery
-    if (isKnown || isLooking || waiting() > 0) return
-    isLooking = true
-    try {
-      await pool.use(async connection => {
-        const [row] = await connection.query(readOnlyNow)
-        setReadOnly(row?.[0] === 'on')
-        if (readOnly !== null) connection.cut()
-      })
-    } catch {
-      // If it cannot be asked, nobody knows.
-    }
-    isLooking = false
-  }
-  const looking = setInterval(look, lookEvery).unref()
+  const isShown = () => performance.now() - committedAt < lookEvery
+  const { noticing, ...watch } = watchReadOnly(pool, options, isShown, waiting)
   return {
     write: async (job: Job): Promise<Outcome> => {
       if (waiting() >= options.queue) throw tooManyWrites()
@@ -265,9 +284,9 @@ export const createWriter = (options: PostgresServing, finder: ServerFinder) => 
     query: (query: Query) => noticing(pool.use(connection => connection.query(query))),
     waiting,
     /** Why nothing can be written now; null if it can. */
-    readOnly: () => readOnly,
+    readOnly: watch.readOnly,
     close: async () => {
-      clearInterval(looking)
+      watch.close()
       await pool.close()
     },
   } satisfies Writer & Record<string, unknown>

@@ -21,7 +21,7 @@ const isTaken = (field: Field, value: string | number): boolean => {
   try {
     if (scalar === 'json' || scalar === 'list') given = JSON.parse(String(value))
     if (scalar === 'flag') given = value === 1 ? true : value === 0 ? false : undefined
-    // Throws for what is no time.
+    // Throws where it is no time.
     if (scalar === 'time')
       given = new Date(typeof value === 'number' ? value : Number.NaN).toISOString()
   } catch {
@@ -178,11 +178,28 @@ const enumFault = ({ enum: shown, values = [] }: Field): string | undefined => {
   return undefined
 }
 
+/** What is wrong with the range of a field, or undefined. */
+const rangeFault = ({ range, scalar, scale, settableBy }: Field): string | undefined => {
+  if (!range) return undefined
+  const { min, max } = range
+  const isDecimal = scalar === 'decimal'
+  const isWhole = scalar === 'money' || isDecimal || [min, max].every(Number.isSafeInteger)
+  if (isDecimal && (!Number.isInteger(scale) || scale < 0 || scale > mostDigits))
+    return `has the scale ${scale}: give the number of its decimals, at most ${mostDigits}`
+  if (isDecimal && !(Math.max(-min, max) < 10 ** (mostDigits - scale)))
+    return `goes from ${min} to ${max} with ${scale} decimals, more than the ${mostDigits} digits that are exact: give a smaller range or scale`
+  if (!isWhole || !(min <= max) || (['text', 'json', 'list'].includes(scalar) && min < 0))
+    return `goes from ${min} to ${max}: give whole numbers, the least first`
+  if (scalar === 'money' && settableBy.kind !== 'nobody' && max > largestAmount)
+    return `goes up to ${max}, and amounts are exact up to ${largestAmount}: give a smaller max`
+  return undefined
+}
+
 /** The faults of a field, each the rest of a sentence that begins with `thing.title`. */
 const faultsOf = function* (checked: CheckedEntity, key: string, field: Field): Faults {
   const { entities, name, self } = checked
-  const { scalar, scale, nullable, settableBy, unique, initial, resetBy, references } = field
-  const { computed, foldedFrom, range, values, pattern, items, touched, graphql } = field
+  const { scalar, nullable, settableBy, unique, initial, resetBy, references } = field
+  const { computed, foldedFrom, values, pattern, items, touched, graphql } = field
   const isSettable = settableBy.kind !== 'nobody'
 
   if (!/^[a-z][a-zA-Z0-9]*$/.test(key))
@@ -281,19 +298,8 @@ const faultsOf = function* (checked: CheckedEntity, key: string, field: Field): 
   else if (unstorable !== undefined)
     yield `has the value ${JSON.stringify(unstorable)}, and not every database stores NUL or a lone surrogate: give another value`
 
-  if (range) {
-    const { min, max } = range
-    const isDecimal = scalar === 'decimal'
-    const isWhole = scalar === 'money' || isDecimal || [min, max].every(Number.isSafeInteger)
-    if (isDecimal && (!Number.isInteger(scale) || scale < 0 || scale > mostDigits))
-      yield `has the scale ${scale}: give the number of its decimals, at most ${mostDigits}`
-    else if (isDecimal && !(Math.max(-min, max) < 10 ** (mostDigits - scale)))
-      yield `goes from ${min} to ${max} with ${scale} decimals, more than the ${mostDigits} digits that are exact: give a smaller range or scale`
-    else if (!isWhole || !(min <= max) || (['text', 'json', 'list'].includes(scalar) && min < 0))
-      yield `goes from ${min} to ${max}: give whole numbers, the least first`
-    else if (scalar === 'money' && isSettable && max > largestAmount)
-      yield `goes up to ${max}, and amounts are exact up to ${largestAmount}: give a smaller max`
-  }
+  const badRange = rangeFault(field)
+  if (badRange) yield badRange
 
   if (graphql === 'input' && !isSettable)
     yield "is in the GraphQL API as input only, and nobody may set it: make it graphql: 'hidden'"
