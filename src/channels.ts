@@ -38,7 +38,7 @@ export const jobs = tracingChannel<JobFacts & Timed>('duet:job')
 
 /**
  * Runs what a channel publishes: `start` and `end` around it, `asyncStart` and `asyncEnd` when its promise has settled, `error`
- * if it fails. `finish` adds what came of it to the facts.
+ * if it fails. `finish` adds the outcome to the facts.
  */
 export const traced = <Facts extends object, Result>(
   channel: TracingChannel<Facts & Timed>,

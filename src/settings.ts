@@ -476,7 +476,7 @@ export const settings = {
   DUET_METRICS_HOST: setting(text, '127.0.0.1', 'Address to listen on for Prometheus'),
 } as const satisfies SettingTable
 
-/** The names of the settings of an identity provider, by what they say. */
+/** The names of an identity provider's settings, by their meaning. */
 export const providerSettings = (provider: string) => {
   const prefix = `DUET_OIDC_${provider.toUpperCase().replaceAll('-', '_')}`
   return {

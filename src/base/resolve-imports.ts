@@ -21,7 +21,7 @@ const isOwn = (url: string): boolean =>
   !url.includes(packages, root.length - 1) &&
   (hasPlainContent || !url.startsWith(`${root}content/`))
 
-/** The address of a module that a module at `parent` names; undefined for what Node is left to find. */
+/** The address of a module that a module at `parent` names; undefined where Node is to find it. */
 const addressOf = (name: string, parent: string): string | undefined => {
   if (!parent.startsWith('file:')) return undefined
   if (name.startsWith('./') || name.startsWith('../')) {

@@ -18,7 +18,7 @@ export type Shape =
   | { readonly named: Shape }
   | { readonly each: Shape }
   | { readonly either: readonly Shape[] }
-  /** The shape that a value has by what it is. */
+  /** The shape of a value, by its type. */
   | { readonly by: (value: unknown) => Shape }
 
 type Needed = { readonly needed: Shape }

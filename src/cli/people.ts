@@ -29,7 +29,7 @@ meanwhile.`
 /** How long a link is good for, in milliseconds. */
 const linkLasts = 3_600_000
 
-/** How somebody is called of whom no name is given. */
+/** The name of a person who gave none. */
 const nameless = 'New member'
 
 const withPeople = <Result>(

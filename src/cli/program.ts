@@ -56,7 +56,7 @@ const contentOf = async (file: string): Promise<Content> => {
   const { default: content } = await import(pathToFileURL(file).href).catch(async error => {
     const said = importMeant(error)
     if (said !== undefined) throw new Error(said)
-    // Node shows the line and its own stack, of which the place and the sentence say enough.
+    // Node also shows the line and its own stack; the place and the sentence are enough.
     const place = error instanceof ReferenceError ? /\b(file:\S+):(\d+):\d+/ : /^(file:\S+):(\d+)\n/
     const [, url = '', line] = place.exec(error?.stack ?? '') ?? []
     if (!/^(Syntax|Reference)Error$/.test(error?.name) || line === undefined) throw error

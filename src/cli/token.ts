@@ -112,7 +112,7 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
     throw new ConfigError(
       'tokens are made with DUET_AUTH_SECRET; with a JWKS, your identity provider makes them',
     )
-  // Nor do those of an old one that no setting names.
+  // Tokens of an old secret that no setting names are refused too.
   if (config.values.DUET_AUTH_SECRET === undefined)
     console.error(
       `duet: signed with the secret of ${keySource(config)}; a service that was started with DUET_AUTH_SECRET or another DUET_DATABASE_URL refuses the token: set the same here`,

@@ -59,7 +59,7 @@ const elements = (xml: string, name: string): readonly string[] =>
     unescaped(text),
   )
 
-/** The store of a bucket. What it cannot do because S3 does not answer as it should is `UNAVAILABLE`; the log has what came instead. */
+/** The store of a bucket. What it cannot do because S3 does not answer as it should is `UNAVAILABLE`; the log has what came instead. It is long as each request is a paragraph of it, over one client that signs. */
 export const s3Store = (settings: S3Settings): FileStore => {
   const { bucket, prefix, endpoint, patience = 30_000, partBytes = 16 * mebibyte } = settings
   const { spool = join(tmpdir(), `duet-files-${process.getuid?.() ?? 0}`) } = settings

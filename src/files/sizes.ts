@@ -115,8 +115,7 @@ const written = (picture: Sharp, type: string, quality: number): Sharp => {
 
 /**
  * A step for `Limit.through` that takes what a camera or a program wrote into a picture out of it, its place too, and turns it as
- * they said it is to be shown. `onSize` gets its width and height. Throws `VALIDATION_ERROR` for what is no whole picture, or has
- * more than 50 million pixels.
+ * they said it is to be shown. `onSize` gets its width and height. Throws `VALIDATION_ERROR` for a picture that is not whole, or has more than 50 million pixels.
  */
 export const cleaned =
   (type: string, onSize: (size: Pixels) => void) =>

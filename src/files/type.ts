@@ -1,4 +1,4 @@
-/** What a file is: its content, its name and what its sender says must agree, so that nothing is taken for what it is not. */
+/** What a file is: its content, its name and what its sender says must agree, so that no file passes for another kind. */
 import { fileTypeFromBuffer, supportedMimeTypes } from 'file-type'
 import { mimes } from 'hono/utils/mime'
 import { clipped } from '#base/text.ts'

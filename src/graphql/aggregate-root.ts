@@ -20,7 +20,7 @@ import type { GroupItem, Root } from '#read/selection.ts'
 
 type OrderInput = Readonly<Record<string, string | Readonly<Record<string, string>>>>
 
-/** What a field of groups asks for as a root of the read; variables in it but for the limit decide the plan. */
+/** The root of the read for a field of groups; each variable in it, except the limit, decides the plan. */
 export const aggregateRoot = (
   selecting: Selecting,
   { entity: entityName }: RootField,

@@ -62,7 +62,7 @@ export type DerivedSchema = {
   readonly words: ReturnType<typeof askingWords>
 }
 
-/** The schema of a model and of its actions that are mutations, with the operations that its root fields are. */
+/** The schema of a model and of its actions that are mutations, with the operations that its root fields are. It is long as the types of a schema name one another. */
 export const deriveSchema = (model: Model, actions: readonly Action[] = []): DerivedSchema => {
   const mutating = actions.filter(({ graphql }) => graphql)
   // Whose mutations take the expected revision shows it.

@@ -72,7 +72,7 @@ export type Connections = {
  * It also keeps thousands of busy connections from having as many requests in memory, where each collection of garbage copies all that
  * they hold and takes longer than answering them. While enough requests wait, a connection rests from its answer on until its turn comes
  * to be read again, in the order of the answers: as many in a turn of the event loop as there is room for in the queue. None rests for
- * longer than a request may wait: what it has sent is then judged by the queue, as else nobody would refuse it, however long it takes.
+ * longer than a request may wait: what it has sent is then judged by the queue, as else nobody would refuse it, however long it takes. It is long as its parts change the state of one list of connections.
  */
 export const createConnections = (
   queue: Pick<Queue, 'size'>,
@@ -184,7 +184,7 @@ export const createConnections = (
       }
       const request: HeldRequest = [incoming, outgoing, answer]
       if (state.held.length === 0 && isFree(state, incoming)) start(state, request)
-      // Who has few that wait is not cut for what others have.
+      // A client with few waiting requests is not cut because others have many.
       else if (held >= limits.held && state.held.length >= mostUnfinished) return cut(socket, state)
       else {
         held++

@@ -182,7 +182,7 @@ export const checkHead = (c: Http): void => {
     throw new ApiError('MALFORMED_REQUEST', 'The request has no Host header; send one')
   for (const [name, lower] of single) {
     let times = 0
-    // Most names are told apart by their length.
+    // The length alone distinguishes most names.
     for (let at = 0; at < rawHeaders.length; at += 2)
       if (rawHeaders[at]?.length === name.length && rawHeaders[at]?.toLowerCase() === lower) times++
     if (times > 1)

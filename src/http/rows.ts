@@ -1,4 +1,4 @@
-/** What a write of many rows takes beside its request: of its caller's rate, and of the memory for what is on its way. */
+/** What a write of many rows costs beyond its request: a part of its caller's rate, and memory while it is on its way. */
 import { takeMore } from '#http/body.ts'
 import type { Limiter } from '#http/limit/limiter.ts'
 import type { Http } from '#http/request.ts'

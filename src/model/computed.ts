@@ -202,9 +202,7 @@ export const composedIn = ({ fields, sets, view }: Entity): readonly string[] =>
 }
 
 /**
- * The entities with what the machine keeps for them: the words of texts that are searched, the composed copies of those that are unique,
- * and the sums and counts that means are of, which also say how many decimals those have; and with what a delete does where no
- * declaration says it.
+ * The entities with the fields that the machine adds: words of searched texts, composed copies of unique texts, and the sums and counts behind means, which also give their decimals. Where no declaration says what a delete does, this decides it.
  */
 export const withKept = <M extends Readonly<Record<string, Entity>>>(declared: M): M => {
   const entities = withDeletions(declared)

@@ -125,7 +125,7 @@ export type FileRules = {
 /** A field by its name, a value, or a formula of terms. */
 export type Term = string | { readonly value: number } | { readonly text: string } | Formula
 
-/** How a value comes of others; it is null if one of them is, but for `coalesce`, which is the first that is not. */
+/** How a value is computed from others. It is null if one of them is null; `coalesce` is the first of them that is not. */
 export type Formula =
   | { readonly plus: readonly Term[] }
   | { readonly minus: readonly [Term, Term] }
@@ -593,7 +593,7 @@ export const list = (
 
 const units = { B: 1, kB: 1e3, MB: 1e6, GB: 1e9 } as const
 
-/** The bytes of a size such as `5 MB`; not a number for what is none. */
+/** The bytes of a size such as `5 MB`; NaN for any other text. */
 const bytesOf = (size: string | number): number => {
   if (typeof size === 'number') return size
   const [, number, unit = 'B'] = /^(\d+(?:\.\d+)?) ?(B|kB|MB|GB)$/.exec(size) ?? []

@@ -34,7 +34,7 @@ export const bulkKinds = ({ bulk, policy }: Pick<Entity, 'bulk' | 'policy'>) =>
 
 const known = new WeakMap<Entity, Map<string, readonly PartRelation[]>>()
 
-/** The relations of an entity that an input for a new row or for one that there is takes. */
+/** The relations of an entity that the input of a create or an update may name. */
 export const partRelations = (
   model: ManyEntities,
   name: string,

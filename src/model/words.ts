@@ -109,7 +109,7 @@ export const wordsKey = (key: string): string => `${key}Words`
 /** The field that has another one composed, which is unique for it. */
 export const nfcKey = (key: string): string => `${key}Nfc`
 
-/** What finds rows by texts in some columns: by what they contain, for which it has one column, or by their words. */
+/** An index that finds rows by the texts of some columns: by any part of one column's text, or by the words of several. */
 export type SearchIndex = {
   readonly name: string
   readonly table: string
@@ -117,7 +117,7 @@ export type SearchIndex = {
   readonly by: 'trigrams' | 'words'
 }
 
-/** The index of a folded column by what it contains. */
+/** The index that finds any part of a folded column's text. */
 export const containsIndex = (table: string, column: string): SearchIndex => ({
   name: `${table}_${column}_search`,
   table,

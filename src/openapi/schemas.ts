@@ -326,7 +326,7 @@ export const inputSchema = (
     ([, { initial }]) => route.kind !== 'update' && initial === undefined,
   )
   const properties = fields.map(([key, field]) => {
-    // A patch of a JSON value may have any part of it, and null for what it removes.
+    // A patch of a JSON value may have any part of it, and null removes a part.
     const whole = isMerged && field.schema ? { ...field, schema: undefined } : field
     const schema = valueSchema(whole, resource.formOf(key), 'input')
     const only = givenOnlyBy(field.settableBy, model)

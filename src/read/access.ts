@@ -116,7 +116,7 @@ export const readInEveryRow = (
 
 /**
  * A caller's condition with what rules hide: its relations see only the rows that the caller may read, and a hidden
- * row counts as absent. Throws for what the caller may not read.
+ * row counts as absent. Throws where it names what the caller may not read.
  */
 const withHidden = (
   access: Access,
@@ -166,7 +166,7 @@ const withHidden = (
 const partsOfAll = (predicate: Predicate): readonly Predicate[] =>
   predicate.kind === 'and' ? predicate.of.flatMap(partsOfAll) : [predicate]
 
-/** The conditions that a caller's condition makes; none without one. Throws for what the caller may not read. */
+/** The conditions that a caller's condition makes; none without one. Throws where it names what the caller may not read. */
 export const askedRows = (
   access: Access,
   name: string,

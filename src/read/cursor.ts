@@ -16,7 +16,7 @@ export const orderBound = (sort: readonly Sort[]): readonly unknown[] =>
     isRelevance,
   ])
 
-/** The key of the cursors of a list, made of the store's for what they are bound to: list, order, conditions and caller. */
+/** The key of a list's cursors, derived from the store's key and from what binds them: list, order, conditions and caller. */
 export const sealOf = (key: Uint8Array, ...boundTo: readonly unknown[]): string =>
   createHmac('sha512', key).update(JSON.stringify(boundTo)).digest('base64url')
 

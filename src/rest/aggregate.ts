@@ -113,7 +113,7 @@ const bare: GroupsShape = {
   isSearched: false,
 }
 
-/** Reads the query strings of groups: what they ask for, their filters, and how many groups are wanted. Results are cached. */
+/** Reads the query strings of groups: what they ask for, their filters, and how many groups are wanted. Results are cached. It is long as its parts read one query string and collect its faults together. */
 const requestReader = ({ core, style }: Mount, route: Route, resource: Resource) => {
   const { entity, name: entityName } = resource
   const { model } = core

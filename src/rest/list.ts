@@ -65,7 +65,7 @@ type ListShape = {
   readonly asked?: ListCondition | undefined
   /** Whether its pages go by cursors of its order, on from a row, and backwards. */
   readonly ordered?: { readonly goesOn: boolean; readonly backwards: boolean } | undefined
-  /** Whether its pages have numbers, and a cursor for what comes after them. */
+  /** Whether its pages have numbers, and a cursor that goes on after them. */
   readonly isNumbered?: boolean
 }
 

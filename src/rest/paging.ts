@@ -72,7 +72,7 @@ export type OrderedPage = {
   readonly backwards: boolean
 }
 
-/** The cursor of the page before a row, which has one value more than that of the page after it. */
+/** The cursor of the page before a row; it has one value more than the cursor of the page after it. */
 const turned = (seal: string, cursor: string): string =>
   sealCursor(seal, [...(openCursor(seal, cursor) ?? []), 0])
 

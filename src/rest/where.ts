@@ -73,7 +73,7 @@ const valueOfText = (
     return valueOfNumber(text, digitsOf(field, digits)) ?? new ValueFault('must be a number')
   if (values && typeof form === 'object') return valueOfWord(form, text, values)
   if (scalar === 'text' || scalar === 'date') return text
-  // As for JSON, but for a plus that is a space in a URL.
+  // As for JSON, except that a plus is a space in a URL.
   if (scalar === 'time') return text.replace(/ (?=\d\d:\d\d$)/, '+')
   if (scalar === 'id') return parseId(text) ?? new ValueFault(notAnId)
   const compared = comparedWith(field, text, digits)

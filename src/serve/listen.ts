@@ -214,7 +214,7 @@ const listenOn = async (
     )
   }
   const address = server.address()
-  // One of a path has no address of its client, by which callers without a token are told apart.
+  // A socket at a path does not give the client's address, which distinguishes callers without a token.
   if (typeof address === 'string' || address === null)
     throw new Error(
       'the socket that was handed over is no socket of TCP: hand over one with an address and a port',

@@ -272,7 +272,7 @@ type FoldedCopy = {
   readonly field: Field
 }
 
-/** The folded copies of an entity's rows, but for those that are never changed: they stay as they are, so what is added later does not find them. */
+/** The folded copies of an entity's rows. Rows that are never changed are left out: they stay as they are, so a copy that is added later does not reach them. */
 const copiesOf = (entities: Entities): readonly FoldedCopy[] =>
   Object.values(entities).flatMap(({ fields, table, plural, appendOnly, view }) =>
     Object.entries(appendOnly || view ? {} : fields).flatMap(([key, field]): FoldedCopy[] => {

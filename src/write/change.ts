@@ -7,7 +7,7 @@ import type { Idempotency } from '#write/job.ts'
 import type { ManyWrite } from '#write/many.ts'
 import type { OneLink } from '#write/parts.ts'
 
-/** Reads what a request says of a change, once its caller may do such a thing; throws or rejects for what cannot be read. */
+/** Reads what a request says of a change, once its caller may do such a thing; throws or rejects where it cannot be read. */
 type Reads<Sent> = { readonly read: () => Sent | Promise<Sent> }
 
 /** The key under which the response is stored, if the request has one. */

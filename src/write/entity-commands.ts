@@ -156,7 +156,7 @@ export const update = (
     for (const key of values.keys()) {
       const { foldedFrom } = fieldOf(entity, key)
       const { readableBy, settableBy } = fieldOf(entity, foldedFrom ?? key)
-      // A null may stand for what its caller may not read, and is no wish to set it.
+      // The caller may not be able to read the value and so send null for it: that is no wish to set it.
       const rules = [
         readableBy,
         ...(ruledIn(values).includes(foldedFrom ?? key) ? [] : [settableBy]),

@@ -236,7 +236,7 @@ const absent = (field: Field, key: string, context: InputContext): StoredValue |
       : isForAll(field.settableBy)
   if (mode === 'replace' && (!isOwn || field.immutable || isUnknown)) return undefined
   if (key === 'id') return undefined
-  // Nor one that it may not be able to read.
+  // A field that the caller may not read is left as it is too.
   if (mode === 'replace' && initial === undefined && isByRow(field.readableBy)) return undefined
   if (initial === undefined) return { fault: 'is required' }
   if (initial === 'now') return { value: now }

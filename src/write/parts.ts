@@ -226,7 +226,7 @@ export const checkWithParts = async (
           fault(`${key}.${word}`, `is not a member here: name ${words.join(', ')}`)
       if (Object.hasOwn(given, 'set') && Object.keys(given).length > 1)
         fault(`${key}.set`, 'says all of them: leave the others out')
-      // What goes makes room for what comes: of unique values too.
+      // Rows are removed first, since new ones may take their unique values.
       for (const word of words.toReversed()) {
         if (!Object.hasOwn(given, word)) continue
         const path = `${key}.${word}`

@@ -1,4 +1,4 @@
-/** Steps as statements: those of actions and hooks, each guarded by what it demands of its rows. */
+/** Turns the steps of actions and hooks into statements, each guarded by its demands on its rows. */
 import { ApiError } from '#errors.ts'
 import { type Condition, viewer } from '#model/condition.ts'
 import { madeSlug } from '#model/field.ts'

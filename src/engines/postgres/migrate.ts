@@ -122,8 +122,8 @@ const makeExtension = (statement: string, run: PostgresConnection['run']): Promi
 }
 
 /**
- * Applies the first migrations of an empty store in one transaction, so that one that fails leaves nothing; gives their number. Nobody
- * waits for what is made concurrently elsewhere. One with statements that run outside a transaction alone ends it.
+ * Applies the first migrations of an empty store in one transaction, so that one that fails leaves nothing; gives their number.
+ * Nobody uses an empty store, so its concurrent indexes are made plainly. A migration that must run outside a transaction ends it.
  */
 const applyFirst = async (
   connection: PostgresConnection,

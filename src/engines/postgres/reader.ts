@@ -55,7 +55,7 @@ export const createCluster = ({ finder, primary, source, write }: ClusterOptions
     await finder.find(newerWait).catch(() => {})
   }
   return {
-    /** The replica for a read; undefined if the primary must answer. Throws `MALFORMED_REQUEST` for what is no position. */
+    /** The replica for a read; undefined if the primary must answer. Throws `MALFORMED_REQUEST` for a text that is not a position. */
     choose: (after: Position | undefined): Promise<Server | undefined> | Server | undefined => {
       if (after === undefined) return replicas?.choose(undefined)
       const wanted = logPositionOf(after)

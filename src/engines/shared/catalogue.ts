@@ -4,7 +4,7 @@
 export type MadeObject = {
   readonly text: string
   readonly of: string
-  /** The statement that mends it; only for a flaw, of which the text says what is wrong. */
+  /** The statement that mends it; only a flaw has one, and its text says what is wrong. */
   readonly mend?: string
 }
 

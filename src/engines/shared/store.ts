@@ -55,7 +55,7 @@ export type EngineOptions = {
   readonly thread?: ServingThread
   /** Called at failures that the service survives. */
   readonly onProblem?: (message: string) => void
-  /** Called with what an operator should know besides, such as that a failure is over. */
+  /** Called with other news for the operator, such as that a failure is over. */
   readonly onNotice?: (message: string) => void
   /** Called after each commit with the number of its writes and its milliseconds. */
   readonly onCommit?: (writes: number, milliseconds: number) => void

@@ -212,7 +212,7 @@ export const watchCommits = (
   const seen = { moves: movesOf(values), settled: 0, others: 0 }
   let version = dataVersion(connection)
   const isUnchanged: Changes['isUnchanged'] = (places, since) => {
-    // None has a later number than that of the last commit that was begun.
+    // No version is later than the number of the last commit that was begun.
     if (((Atomics.load(values, numbers.begun) - since) | 0) <= 0) return true
     for (let at = 0; at < places.length; at++)
       if (((Atomics.load(values, places[at] as number) - since) | 0) > 0) return false

@@ -82,8 +82,7 @@ const keptTriggers: Ddl['keptTriggers'] = kept => {
 }
 
 /**
- * An index of trigrams or of words, updated by triggers; the texts themselves are only in the table. Words are told apart at spaces
- * only: there is no other sign in them that is ASCII, and all others are letters to this tokenizer.
+ * An index of trigrams or of words, updated by triggers; the texts themselves are only in the table. Words end at spaces only: they have no other ASCII sign, and this tokenizer takes all other signs for letters.
  */
 const searchDdl: Ddl['searchDdl'] = ({ name, table, columns, by }) => {
   const list = columns.join(', ')

@@ -275,7 +275,7 @@ const drain = (sender: Client, first: WriterTask): void => {
   for (;;) {
     takeSent()
     if (queue.length === 0) break
-    // Waits for what those who were just answered write next.
+    // Callers who were just answered mostly write again: the next group waits for them.
     const mayWait = !isLast && queue.length < groupSize.most && lastGroup > gathering.few
     const since = performance.now() - repliedAt
     const left = Math.min(flush * gathering.part, gathering.most) - since

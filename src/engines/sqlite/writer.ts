@@ -33,8 +33,7 @@ const nothingDone = {
 } as const
 
 /**
- * How many outcomes are delivered in a turn: each is an answer to write, and mostly another request at once, and who comes meanwhile waits for
- * all of them. If many wait, a part of them, so that it takes few turns, which are long when there is much else to do.
+ * How many outcomes are delivered in a turn: each is an answer to write and mostly brings another request at once, for which others wait. If many wait, a part of them is delivered in a turn, since turns are long when there is much else to do.
  */
 const atOnce = { least: 8, part: 1 / 4 }
 

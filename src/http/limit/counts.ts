@@ -65,7 +65,7 @@ export const createTotals = () => {
   }
 }
 
-/** Counts that begin at zero. Where several processes share them, each reports to the store in batches, and takes the totals back. */
+/** Counts that begin at zero. Where several processes share them, each reports to the store in batches, and takes the totals back. It is long as its parts change the state of one batch. */
 export const createCounts = ({ limit, report, threads = 1, most = usualMost }: CountsOptions) => {
   /** By caller, the last total from the store and the requests here since. */
   const counted = new Map<string, number>()
