@@ -49,9 +49,10 @@ test('a letter that can never be sent is given up at once, and one that may be s
   const faulty = [
     ['', 'no address'],
     [null as never, 'no address'],
+    [' ', 'EENVELOPE'],
     ['nobody', 'EENVELOPE 501'],
     ['ada lovelace@example.org', 'EENVELOPE 501'],
-    ['ada>b@example.org', 'EENVELOPE'],
+    ['ada>b@example.org', 'EENVELOPE 501'],
   ] as const
   for (const [address, reason] of faulty) {
     await send(address)
