@@ -108,12 +108,12 @@ const viewOf = (model: Model, viewer: Viewer) => {
   return { model, viewer, version, verdict, routes, settable, settableOf }
 }
 
-type View = ReturnType<typeof viewOf>
+type SeenModel = ReturnType<typeof viewOf>
 
 const spelled = (path: string) => path.replace(/:(\w+)/g, '{$1}')
 
 const fieldOut = (
-  { model, version, settable }: View,
+  { model, version, settable }: SeenModel,
   name: string,
   key: string,
   entity: Entity,
@@ -152,7 +152,7 @@ const fieldOut = (
 }
 
 const relationsOut = (
-  { model, routes, settableOf }: View,
+  { model, routes, settableOf }: SeenModel,
   name: string,
   { relations, rest }: Entity,
 ) =>
@@ -189,7 +189,7 @@ const relationsOut = (
   })
 
 const actionsOut = (
-  { version, verdict }: View,
+  { version, verdict }: SeenModel,
   actions: readonly Action[],
   name: string,
   { fields }: Entity,

@@ -7,6 +7,7 @@ import { columnName, entityOf, fieldOf } from '#model/model.ts'
 import type { People } from '#model/people.ts'
 import { isEmail, parseId } from '#model/values.ts'
 import { foldedAs } from '#model/words.ts'
+import { nameless } from '#people/rows.ts'
 import { forgetSecret, retireKeys } from '#people/settings.ts'
 import { linkAt, linkFor } from '#people/store.ts'
 import { ask, withStore } from '#serve/store.ts'
@@ -25,12 +26,6 @@ admin. WHO is an address or an id. block takes a person's right to sign in and t
 ends all sessions. keys retire gives up the keys that sign tokens, and which secret the store was
 used with: for a DUET_PEOPLE_SECRET that is lost, or was seen by others. The server may run
 meanwhile.`
-
-/** How long a link is good for, in milliseconds. */
-const linkLasts = 3_600_000
-
-/** The name of a person who gave none. */
-const nameless = 'New member'
 
 const withPeople = <Result>(
   content: Content,
@@ -92,7 +87,7 @@ const add = async (args: readonly string[], content: Content, people: People): P
     ...(role !== undefined && { [people.role]: role }),
   }
   const id = known ?? (await addRow(content, people.entity, row))
-  const { token, insert } = linkFor(id, Date.now(), linkLasts)
+  const { token, insert } = linkFor(id, Date.now())
   await withStore(content, 'filling', store => ask(store, insert))
   const { values: settings, port, host } = loadConfig(process.env, content.settings)
   const local = `http://${/^(0\.0\.0\.0|::)$/.test(host) ? 'localhost' : host}:${port}`
@@ -140,6 +135,8 @@ const block = async (content: Content, people: People, who: string, isBlocked: b
   })
 }
 
+const forms = ['add', 'list', 'role', 'block', 'unblock', 'signout', 'keys']
+
 export const run = async (
   [verb = '', ...args]: readonly string[],
   content: Content,
@@ -182,14 +179,6 @@ export const run = async (
         })
       })
     default:
-      throw unknownWord('form', verb, [
-        'add',
-        'list',
-        'role',
-        'block',
-        'unblock',
-        'signout',
-        'keys',
-      ])
+      throw unknownWord('form', verb, forms)
   }
 }

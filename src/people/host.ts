@@ -1,18 +1,18 @@
 /** The thread of people, as the thread that has the store sees it: started by the first request that needs it, answered from the store, ended when nobody signs in. */
 import { Worker } from 'node:worker_threads'
-import { ApiError } from '#errors.ts'
 import type { Model } from '#model/model.ts'
 import type { People } from '#model/people.ts'
 import type { Mailer } from '#model/services.ts'
 import type { Observe } from '#observe.ts'
 import { messageOf } from '#people/mails.ts'
-import type {
-  AuthAnswer,
-  AuthRequest,
-  FromPeople,
-  Told,
-  ToPeople,
-  Wanted,
+import {
+  type AuthAnswer,
+  type AuthRequest,
+  type FromPeople,
+  type Told,
+  type ToPeople,
+  unavailable,
+  type Wanted,
 } from '#people/messages.ts'
 import { peopleRows } from '#people/rows.ts'
 import type { PeopleSettings, ThreadData } from '#people/settings.ts'
@@ -36,11 +36,6 @@ export type HostOptions = PeopleStore & {
   /** The settings, for the address that the service has now. */
   readonly settings: () => PeopleSettings
 }
-
-const unavailable = () =>
-  new ApiError('UNAVAILABLE', 'Sign-in is not available just now; try again in a moment', {
-    retryAfter: 5,
-  })
 
 const told = (error: unknown): Told => {
   const { message, code, status } = error as Error & Partial<Told>

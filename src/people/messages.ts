@@ -1,5 +1,12 @@
 /** What the thread of people and the thread that has the store tell each other. */
+import { ApiError } from '#errors.ts'
 import type { SqlValue } from '#sql/sql.ts'
+
+/** The error where the thread of people does not answer. */
+export const unavailable = () =>
+  new ApiError('UNAVAILABLE', 'Sign-in is not available just now; try again in a moment', {
+    retryAfter: 5,
+  })
 
 /** A row of a person as it crosses to the thread. */
 export type Person = {

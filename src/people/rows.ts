@@ -16,7 +16,7 @@ import type { Writer } from '#write/job.ts'
 import { commit } from '#write/write.ts'
 
 /** The name of a person who gave none: no part of the address, which fewer may read than the name. */
-const nameless = 'New member'
+export const nameless = 'New member'
 
 /** A name from outside is cut to so many letters: what a provider calls somebody is no reason to refuse a sign-in. */
 const longestName = 40

@@ -47,12 +47,15 @@ export const expired = (now: number): readonly Sql[] => [
   sql`delete from auth_keys where expires_at <= ${now - 7 * 86_400_000} returning id`,
 ]
 
-/** What makes a link that signs a person in once: the token behind it, and the statement that keeps its digest for so long, in milliseconds. */
-export const linkFor = (id: number, now: number, lasts: number) => {
+/** How long a link is good for, in milliseconds. */
+const linkLasts = 3_600_000
+
+/** What makes a link that signs a person in once, within an hour: the token behind it, and the statement that keeps its digest. */
+export const linkFor = (id: number, now: number) => {
   const token = randomBytes(32).toString('base64url')
   const identifier = hash('sha256', `link:${token}`, 'base64url')
   const insert = sql`insert into auth_verifications (id, identifier, value, expires_at, created_at, updated_at)
-    values (${randomUUID()}, ${identifier}, ${String(id)}, ${now + lasts}, ${now}, ${now}) returning id`
+    values (${randomUUID()}, ${identifier}, ${String(id)}, ${now + linkLasts}, ${now}, ${now}) returning id`
   return { token, insert }
 }
 

@@ -53,9 +53,6 @@ const restRowOf = (model: Model, { entity: what, name: key }: People) => {
   return { path: `${versionPath(newest)}/${entity.plural}`, name: nameOf(key) }
 }
 
-/** How long a link is good for, in milliseconds. */
-const linkLasts = 3_600_000
-
 /** What a thread that serves has of sign-in. */
 export type ServedPeople = {
   readonly ask: AskPeople
@@ -116,7 +113,7 @@ export const servePeople = (
       const { url } = settings()
       if (row === undefined)
         return `${url}/signin\n           (the first ${superuser}: ${program} people add --email ADDRESS --role ${superuser})`
-      const { token, insert } = linkFor(Number(row[0]), now(), linkLasts)
+      const { token, insert } = linkFor(Number(row[0]), now())
       return writePieces(store, insert).then(
         () => `${linkAt(url, token)}\n           (as the first ${superuser}, once, within an hour)`,
         () => undefined,

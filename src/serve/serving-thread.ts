@@ -4,9 +4,8 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { OnTotals, ThreadCounts } from '#base/rate-counts.ts'
 import { type Tallies, talliesOf } from '#base/tallies.ts'
 import type { EngineShare } from '#engines/shared/store.ts'
-import { ApiError } from '#errors.ts'
 import type { ThreadMetrics } from '#metrics/metrics.ts'
-import type { AuthAnswer, AuthRequest } from '#people/messages.ts'
+import { type AuthAnswer, type AuthRequest, unavailable } from '#people/messages.ts'
 import { shrinkAtRest } from '#serve/heap.ts'
 import type { Program } from '#serve/prepare.ts'
 import { firstDescriptor } from '#serve/processes.ts'
@@ -94,13 +93,7 @@ export const serveAsThread = async (program: Program): Promise<void> => {
       })
       asked.delete(id)
       if (answer) return answer
-      throw new ApiError(
-        'UNAVAILABLE',
-        'Sign-in is not available just now; try again in a moment',
-        {
-          retryAfter: 5,
-        },
-      )
+      throw unavailable()
     },
   }
   const service = await openService(program, { onFatal: () => process.exit(1), thread })

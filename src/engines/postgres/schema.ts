@@ -315,12 +315,12 @@ const changesOf = (objects: Map<string, MadeObject>) => {
 }
 
 /** Statements or parts of them by their form, with the change of the objects, given the two words that the form has matched. */
-type Forms = readonly (readonly [
+type StatementForms = readonly (readonly [
   form: RegExp,
   act: (first: string, second: string, text: string) => void,
 ])[]
 /** Acts by the first form that matches; false if none does. */
-const actOn = (forms: Forms, plain: string, text: string): boolean =>
+const actOn = (forms: StatementForms, plain: string, text: string): boolean =>
   forms.some(([form, act]) => {
     const found = form.exec(plain)
     if (found) act(found[1] ?? '', found[2] ?? '', text)
@@ -328,7 +328,7 @@ const actOn = (forms: Forms, plain: string, text: string): boolean =>
   })
 
 /** The actions of `alter table`; others change no names. */
-const actionsOn = (made: ReturnType<typeof changesOf>, table: string): Forms => {
+const actionsOn = (made: ReturnType<typeof changesOf>, table: string): StatementForms => {
   const { objects, rename, renameTable, rewrite, flaw, mend, disable, enable } = made
   return [
     [
@@ -383,7 +383,7 @@ const actionsOn = (made: ReturnType<typeof changesOf>, table: string): Forms => 
 }
 
 /** The statements that make, rename or drop objects, and those that change none. */
-const formsFor = (made: ReturnType<typeof changesOf>): Forms => {
+const formsFor = (made: ReturnType<typeof changesOf>): StatementForms => {
   const { objects, create, rename, flaw, drop } = made
   const alter = (table: string, text: string) => {
     const actions = actionsOn(made, table)
