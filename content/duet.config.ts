@@ -62,7 +62,7 @@ const content = defineContent({
   actions: [...likeActions, ...orderActions, ...avatarActions, verifyEmail, promote],
   served: async () => (await import('./served.ts')).served,
   errors,
-  // As the specification has them.
+  // The specification has them as strings.
   graphqlStrings: true,
   settings,
   creationRates: ({ DUET_SIGNUP_RATE }) => ({ user: DUET_SIGNUP_RATE }),

@@ -73,7 +73,7 @@ const renamesOf = (
       }
       if (renamed === false) continue
       const former = columnName(renamed)
-      // Of a text that was not searched, or not unique, before there is no copy.
+      // A text that was not searched or unique before has no copy yet.
       if (field.copied && !stored.columns.has(former)) continue
       if (!stored.columns.has(former))
         throw new Error(

@@ -85,7 +85,7 @@ const place: Action = {
       expect: 'any',
     }
 
-    // In the order of their ids, so that two orders for the same products cannot deadlock.
+    // Taken in the order of their ids, two orders for the same products cannot deadlock.
     const sorted = items.toSorted((a, b) => a.productId - b.productId)
     const ids = items.map(({ productId }) => productId)
     const explain = sql`select id, name, stock from products where id in (${join(ids, comma)})`

@@ -195,7 +195,7 @@ export const chart = ({ type, by, periods, totals }: Figures, currency: Currency
   const [first, last] = [periods[0], periods.at(-1)]
   const start = first ? labelOf(first.number, by) : ''
   const range = first === last || !last ? start : `${start} to ${labelOf(last.number, by)}`
-  // For people who do not see the chart.
+  // People who do not see the chart have this sentence.
   const peak = periods[heights.findIndex(stack => stack.at(-1) === highest)]
   const sums = series.map(({ key, label }) => `${label} ${written(totals[key])}`).join(', ')
   const description = isEmpty

@@ -49,7 +49,7 @@ const nthBody = (purpose: Purpose): Record<string, unknown> => {
     if (owners.includes(key)) return [[key, viewer.id ?? 1]]
     if (field.references)
       return [[key, 1 + ((n + Object.keys(fields).indexOf(key) * seldom(n)) % most)]]
-    // Above what the rows have, and never null.
+    // The value is above those of the rows, and never null.
     return [[key, validValue(`${entity}.${key}`, { ...field, nullable: false }, 3 * n + 1000)]]
   })
   return Object.fromEntries(members)

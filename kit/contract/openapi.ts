@@ -177,7 +177,7 @@ export const diffOpenApi = (before: JsonObject, after: JsonObject, today: string
   }
   compareDocuments(before, after, at)
   compareAllOperations(at)
-  // After the operations: what none of them led to is compared here.
+  // Components that no operation led to are compared here.
   const components = inside(at, 'components', 'components')
   compareComponents(before.components, after.components, components)
   // A path without what joins a step to nothing.

@@ -83,7 +83,7 @@ const parameters: Readonly<Record<string, typeof any>> = {
   sslrootcert: file,
   sslcert: file,
   sslkey: file,
-  // Of the driver.
+  // These are the driver's own.
   ssl: oneOf('true', '1', '0', 'no-verify'),
   uselibpqcompat: oneOf('true', 'false'),
   // The service has times and ways of its own.

@@ -104,7 +104,7 @@ const backUpOnce = async (series: Series, signal: AbortSignal): Promise<void> =>
   const options = { force: false, onPages: () => {}, signal }
   const size = await backUp(store, join(folder, made), options)
   onMade(`backed up to ${join(folder, made)}, ${size.toLocaleString('en')} bytes`)
-  // After the store: what its rows name stays for 30 days, whoever changes them meanwhile.
+  // The files come after the store: those that its rows name stay for 30 days, whoever changes the rows meanwhile.
   if (series.copyFiles) onMade(await series.copyFiles(signal))
   const others = names.in(folder).filter(name => name !== made)
   for (const name of others.slice(0, Math.max(0, others.length - keep + 1))) {

@@ -64,7 +64,7 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
     throw new ConfigError(
       '--insecure-http-parser lets requests be smuggled past a proxy: take it out of NODE_OPTIONS and of the command line',
     )
-  // Also for the line that says that the log cannot be written, and in the first of several processes, which has no log.
+  // The line that says that the log cannot be written needs it too, and so does the first of several processes, which has no log.
   goOnWithout(process.stderr)
   const config = loadConfig(process.env, content.settings)
   const count = wholeOption('processes', values.processes, 1)
@@ -79,7 +79,7 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   const asked = values.threads === undefined ? undefined : threadCount(values.threads)
   if (asked && 'fault' in asked)
     throw new UsageError(`--threads ${asked.fault}, or auto, not ${values.threads}`)
-  // Those of several processes get the socket from the first one, for which it was meant.
+  // Each of several processes gets the socket from the first one, for which it was meant.
   const own = isOneOfMany ? process.ppid : process.pid
   const sockets = socketsFor(process.env, own)
   const threads = threadsFor(config, asked?.value ?? config.values.DUET_THREADS, sockets)

@@ -82,7 +82,7 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   if (!roles.names.includes(role))
     throw new UsageError(`--role must be ${roles.names.join(' or ')}, not ${role}`)
   const { ttl: text = '1h' } = given
-  // In seconds, as a token has it.
+  // A token counts in seconds.
   const ttl = text.endsWith('ms') ? 0 : (duration(text) ?? 0) / 1000
   if (ttl < 1 || ttl > 24 * 3600)
     throw new UsageError(`--ttl must be such as 90s, 15m or 1h, at most 24h, not ${text}`)

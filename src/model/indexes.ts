@@ -104,7 +104,7 @@ export const isIndexed = (
       terms.every((by, at) => {
         const term = index.terms[equal.length + at]
         if (term?.field !== by.field || term.descending !== by.descending) return false
-        // Of declared sorts, which have null first descending; none has a path.
+        // Only declared sorts have null first when they descend; none of them has a path.
         const hasNulls = index.sorted && !(by.nullsLast && by.descending)
         return !by.path?.length && (hasNulls || !term.nullable)
       }),
@@ -126,7 +126,7 @@ export const foundIn = (entity: Entity, predicate: Predicate): 'one' | 'few' | u
   const { unique, values, scalar } = entity.fields[predicate.field] ?? {}
   const isUnique = predicate.field === 'id' || unique !== undefined
   if (isUnique) return isEqual ? 'one' : 'few'
-  // Of a few words or flags each has many rows.
+  // Each of a few words, or of two flags, has many rows.
   const isIndexed = indexesOf(entity).some(({ terms: [first] }) => first?.field === predicate.field)
   return isIndexed && !values && scalar !== 'flag' ? 'few' : undefined
 }

@@ -62,7 +62,7 @@ export const anonymous: Viewer = { id: null, role: 'anonymous' }
 
 /** The name under which requests of the viewer's tokens are counted and keyed; undefined without a token. */
 export const callerOf = ({ id, service, subject }: Viewer): string | undefined => {
-  // By the subject before and after its row is looked up or made.
+  // The subject names the caller before its row is looked up or made, and afterwards.
   if (service !== undefined) return `${subject === undefined ? 'service' : 'subject'} ${service}`
   return id === null ? undefined : `viewer ${id}`
 }

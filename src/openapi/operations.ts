@@ -407,7 +407,7 @@ export const describedOperation = (
   const action = 'answers' in declared ? declared : undefined
   const rule = action ? action.rule : (declared as ExtraRoute).described.rule
   const { about = null, answers = null } = action ?? {}
-  // Of a route of its own a file is put and removed.
+  // A file is put and removed at a route of its own.
   const isFile = !action && (method === 'PUT' || method === 'DELETE')
   const { operationId, body, forms } = described
   const path = pathOf(declared.path, undefined)

@@ -73,7 +73,7 @@ export const mountStart = (app: App, options: StartOptions, assets: Assets): voi
     const form = preferred(header(c, 'accept') ?? '*/*', ['text/html', 'application/json'])
     if (form !== 'application/json')
       return send(await startPage(options, originOf(c.req.url), assets), c)
-    // In the form of every `_links` of the REST API.
+    // They have the form of every `_links` of the REST API.
     const { graphql, rest, editors, probes } = linksOf(options, assets)
     const entries = [...graphql, ...rest, ...editors, ...probes].map(({ rel, href }) => [
       rel,

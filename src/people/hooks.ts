@@ -105,7 +105,7 @@ const countIn = async (
     if (counted) return counted.count <= most
     await adapter.deleteMany({ model: 'rateLimit', where: [mine, ends('lte')] })
     const first = { key, count: 1, lastRequest: Date.now() + seconds * 1000 }
-    // Of two at once one is the first, and the other counts on.
+    // One of two at once is the first, and the other counts on.
     const isFirst = await adapter.create({ model: 'rateLimit', data: first }).catch(() => undefined)
     if (isFirst) return true
   }

@@ -151,7 +151,7 @@ export const checkSecret = async (
     throw new ConfigError(
       'DUET_PEOPLE_SECRET is not the one that this store was used with: set that one again, or as DUET_PEOPLE_SECRET_OLD beside the new one; if it is lost, run duet people keys retire',
     )
-  // In development nobody set it: the file of before is gone, and what it sealed is given up.
+  // Nobody set it in development: the earlier file is gone, and the keys that it sealed are given up.
   if (stored !== undefined && !fits(oldSecret)) await session.query(queryOf(retireKeys, dialect))
   const remember = sql`insert into secrets (name, value) values (${checkName}, ${new Uint8Array(sealedBy(secret))})
     on conflict (name) do update set value = excluded.value`

@@ -4,7 +4,7 @@ import { allOf, anyOf, mappedParts, type Predicate } from '#model/condition.ts'
 import type { Entity } from '#model/entity.ts'
 import { foundIn } from '#model/indexes.ts'
 import type { Model } from '#model/model.ts'
-// Not by way of the model's checks, which the threads of a store need not load.
+// The model's checks are not loaded with them: threads of a store need none.
 import { entityOf, fieldOf, wrong } from '#model/names.ts'
 import { isByRow, judge, type Role, type Rule, refusal, rowRights } from '#model/policy.ts'
 import { weightsOf, wordsIndex } from '#model/words.ts'

@@ -100,7 +100,7 @@ export const resolveGroups = (
 
   const ordering = all.filter(name => asked.includes(name) || values.get(name)?.kind !== 'key')
   const terms = new Map(orderBy.map(({ name, descending }) => [name, descending] as const))
-  // Of one more than there are, one is unknown.
+  // One more than all that exist is enough to find an unknown one.
   const ordered = [...terms].slice(0, all.length + 1)
   const order = ordered.flatMap(([name, descending]) => {
     if (keyNames.includes(name) && !asked.includes(name)) {

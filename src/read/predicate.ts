@@ -151,7 +151,7 @@ const acrossSql = (predicate: Predicate & { kind: 'across' }, rows: PredicateRow
     where ${checked(predicateSql(where, { ...other, columnOf: inner }), rows)}`
     // The index of the reference then gives the rows in their order.
     if (isOne && found === 'one') return sql`${left} = (${query})`
-    // Of a comparison PostgreSQL knows how many rows it finds, so it may choose to join; of a list, or of a choice, it does not.
+    // PostgreSQL knows how many rows a comparison finds, so it may choose to join; it does not know it of a list or of a choice.
     const hasList = (where.kind === 'and' ? where.of : [where]).some(({ kind }) => kind === 'among')
     const mayJoin = isViewers || !(hasList || rows.isChoice)
     return mayJoin ? sql`${left} in (${query})` : dialect.among(left, query)

@@ -69,7 +69,7 @@ const costOf = (level: RowLevel): AddCost => {
   const isOneEach = !('page' in level) || (level.kind === 'root' && !level.many)
   const { page } = isOneEach ? { page: null } : level
   return (cost, above, parameters) => {
-    // For each row above: the most rows that it has, and those that its offset skips.
+    // Each row above has so many rows at the most, and its offset skips so many.
     let rows = isOneEach ? 1 : usuallyBelow
     let skipped = 0
     if (page !== null) {

@@ -433,7 +433,7 @@ const linkedRows = (
     fits.length === 0
       ? []
       : [{ kind: 'across', rows: 'one', table: target.table, by: of, where: allOf(fits) }]
-  // In the order of the rows that they lead to, or their own.
+  // Links are in the order of the rows that they lead to, or in their own.
   const hop = { table: target.table, by: of, where: seen }
   const own = { column: readField(link, 'id'), descending: !oldestFirst, nullsLast: false }
   const isOwn = keyset || (oldestFirst && page)

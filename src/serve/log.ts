@@ -162,7 +162,7 @@ const createOutput = () => {
   const add = (line: string): void => {
     const before = waiting.length
     if (before + line.length <= together.most) waiting += line
-    // Only when the length is reached: if that fails, the next regular flush tries again.
+    // It is flushed only when the length is reached; if that fails, the next regular flush tries again.
     if (before < together.least && waiting.length >= together.least) flush()
   }
   /** Writes all that waits before it returns, however long a reader takes for that, within bounds, unless that is impossible. */
@@ -244,7 +244,7 @@ export const logging = (
         )
         break
       case 'mail':
-        // Not in the log: it has an address and a token, which only a developer's own terminal may show.
+        // It has an address and a token, which only a developer's own terminal may show, and no log.
         if (level !== 'silent') process.stderr.write(shownMail(event))
         break
       case 'shown':

@@ -35,7 +35,7 @@ export const serveAsOne = async (
     await left
   })
   worker?.on('disconnect', () => {
-    // Else Node ends this process at once, amid its requests.
+    // Without this Node ends the process at once, amid its requests.
     worker.exitedAfterDisconnect = true
     if (!isEnding) process.kill(process.pid, 'SIGTERM')
   })

@@ -92,7 +92,7 @@ export const createAnnouncement = (
   let isWritten = known !== undefined
   let tried = Number.NEGATIVE_INFINITY
   const write = async (day: string) => {
-    // Of two processes that were first on different days the earlier day stays.
+    // Two processes may be first on different days: the earlier day stays.
     const [[row] = []] = await writePieces(
       store,
       sql`insert into version_notices as v (version, first_day) values (${version}, ${day})

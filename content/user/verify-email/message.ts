@@ -53,7 +53,7 @@ const messageOf = (person: Recipient, token: string, base: string): Message => {
   const oneLine = [...person.name.replace(unruly, ' ').trim()].slice(0, longestName).join('')
   const name = likeLink.test(person.name) ? '' : oneLine
   const hello = name === '' ? 'Hello,' : `Hello ${name},`
-  // In the fragment: browsers send it to no server, so it is in no log.
+  // The token is in the fragment: browsers send it to no server, so it is in no log.
   const link = `${base}/verify-email#user=${person.id}&token=${token}`
   const why = 'please confirm that this email address is yours:'
   const orToken = 'Where you are asked for a token, it is this one:'

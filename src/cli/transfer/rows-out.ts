@@ -26,7 +26,7 @@ const columnsOf = (keys: readonly string[]): Sql =>
 
 /** The members of an entity's rows that are read with these fields behind their first column. */
 const reading = (entity: Entity, keys: readonly string[], digits: number) => {
-  // As the REST API writes them; most are texts, which need no detour.
+  // Values are written as the REST API writes them; most are texts, which need no encoder.
   const encoderOf = encoders('rest', digits)
   const writers = keys.map(key => {
     const field = fieldOf(entity, key)

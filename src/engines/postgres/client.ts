@@ -44,7 +44,7 @@ export class ServerClient extends pg.Client {
     }
     if (config.options && parameters.options !== config.options)
       parameters.options = `${parameters.options} ${config.options}`
-    // Of a name in a URL pg leaves the escapes of / ? # and others as they are.
+    // pg does not decode the escapes of / ? # and others in a name of a URL.
     const database = databaseIn(url)
     if (database !== undefined) parameters.database = database
     insideOf(this).on('parameterStatus', ({ parameterName, parameterValue }) => {
@@ -114,7 +114,7 @@ const toNumber: Convert = text => {
   return Number.isSafeInteger(value) ? value : BigInt(text)
 }
 
-// In either form of the server's setting `bytea_output`.
+// The server writes bytes in one of two forms, by its setting `bytea_output`.
 const toBytes: (text: string) => Buffer = pg.types.getTypeParser(17, 'text')
 
 /** Sums and means, which PostgreSQL writes with the decimals of its type: `5.0000000000000000`. */

@@ -132,6 +132,6 @@ export const dialect: Dialect = {
       comma,
     )})::text`,
   lockClause: trusted(' for no key update'),
-  // With an offset, which keeps conditions around it from being tested before its rows are locked.
+  // The offset keeps conditions around the query from being tested before its rows are locked.
   shareClause: trusted(' offset 0 for share'),
 }

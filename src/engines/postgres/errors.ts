@@ -162,7 +162,7 @@ export const refused = (error: unknown, url: string): UnreachableError => {
     : ofPooler
       ? throughPooler(url)
       : (refusals[codeOf(error)] ?? tlsFaults[code] ?? unreachable)
-  // So ends the message of a server to one whom it would let in only with TLS, or not at all.
+  // A server that lets this client in only with TLS, or not at all, ends its message so.
   const more = message.endsWith('no encryption')
     ? '; if it asks for TLS, add sslmode=verify-full to the URL'
     : ''

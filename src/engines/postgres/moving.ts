@@ -44,7 +44,7 @@ const noteMove = async (
   if (restarts && (await known()).length > 0) {
     // Triggers protect an append-only table from being emptied; this copy of it was never in use.
     for (const table of tables) await run(sql`alter table ${name(table.name)} disable trigger user`)
-    // With the counts of their rows, and the progress of the move.
+    // The counts of their rows and the progress of the move are emptied too.
     const emptied = [...tables.map(table => table.name), 'counts', 'moves']
     await run(sql`truncate ${join(emptied.map(name), comma)} restart identity`)
     for (const table of tables) await run(sql`alter table ${name(table.name)} enable trigger user`)

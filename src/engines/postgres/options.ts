@@ -90,7 +90,7 @@ export const clientConfig = (url: string, options: SessionOptions): pg.ClientCon
   ]
   return {
     ...config,
-    // As texts: pg does not send the number 0, and the limits of the role or of the database would hold.
+    // They are texts, since pg does not send the number 0, and the limits of the role or of the database would hold.
     statement_timeout: String(options.statementTimeout),
     lock_timeout: String(options.lockTimeout),
     idle_in_transaction_session_timeout: idleTimeout,

@@ -57,7 +57,7 @@ const batchingLookups = (ask: (query: Query) => Promise<Rows>) => {
       const begun: Lookups = { first: query, waiting: new Map() }
       lookups = begun
       open.set(forMany, begun)
-      // After the requests of this turn have added their look-ups.
+      // The requests of this turn add their look-ups first.
       queueMicrotask(() => flush(forMany, begun))
     }
     const key = query.values[0] ?? null

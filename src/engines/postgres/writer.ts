@@ -127,7 +127,7 @@ const commitIn = async (
   } finally {
     clearInterval(suspecting)
   }
-  // Such as: the wait for a synchronous standby was cancelled, so only this server has it.
+  // It may say that the wait for a synchronous standby was cancelled: then only this server has the commit.
   if (connection.warnings() > warnings) throw unknown(new Error('a commit had a warning'))
   const [[timeline, lsn] = []] = await end
   return lsn == null ? undefined : `${timeline}-${lsn}`
@@ -292,7 +292,7 @@ export const createWriter = (options: PostgresServing, finder: ServerFinder) => 
   } satisfies Writer & Record<string, unknown>
 }
 
-// In the order of the keys, so that two batches cannot deadlock.
+// Locked in the order of the keys, two batches cannot deadlock.
 const addCounts = `insert into "rates" as "r" ("window", "key", "n")
   select $1::bigint, "seen"."key", "seen"."value"::bigint from json_each_text($2::json) as "seen"
   order by "seen"."key" collate "C"

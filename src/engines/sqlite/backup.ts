@@ -213,7 +213,7 @@ export const restore = async (
     }
     const before = () => {
       checkReplaceable()
-      // Before the rename: SQLite would replay the old file's log into the new one.
+      // The old file's log goes before the rename, as SQLite would replay it into the new one.
       for (const ending of companions) rmSync(`${target}${ending}`, { force: true })
       sync(dirname(target))
     }

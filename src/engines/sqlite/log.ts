@@ -64,7 +64,7 @@ export const boundLog = (
       fault = (error as Error).message
     }
     run(`pragma busy_timeout = ${busyTimeout}`)
-    // Not at each commit: each of them would wait as long.
+    // It is not tried at each commit, since each would wait as long.
     next = fault === undefined ? most : size + most / 8
     warn(
       fault === undefined

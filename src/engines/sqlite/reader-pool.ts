@@ -41,7 +41,7 @@ const startReader = (
   const ready = waiting.promise
   ready.catch(() => {})
   let isAlive = true
-  // Of the read that it does now, so that a late stop ends no other.
+  // The number of its present read lets a late stop end no other one.
   let number = 1
   const lose = (why: string, error: ApiError = lost()) => {
     waiting.reject(error)

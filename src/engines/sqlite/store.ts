@@ -58,7 +58,7 @@ export const sqliteStore = ({ migrations, ...options }: SqliteStoreOptions): Sto
     if (!sharesLog) return work()
     keepLog(file)
     const result = work()
-    // Only now if the file is new.
+    // A new file has its log only now.
     keepLog(file)
     return result
   }
