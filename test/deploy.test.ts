@@ -37,7 +37,7 @@ const container = at(manifest('Deployment'), 'spec', 'template', 'spec', 'contai
 
 for (const name of [...files, 'docs/scaling.md', 'bench/capacity.md', 'bench/cluster.md'])
   test(`every setting that ${name} names is one`, () => {
-    for (const [setting] of read(name).matchAll(/\bDUET_(?!TEST_)[A-Z_]+\b/g))
+    for (const [setting] of read(name).matchAll(/\bDUET_(?!TEST_|SEED\b)[A-Z_]+\b/g))
       assert.ok(setting in settings, setting)
   })
 
@@ -137,7 +137,9 @@ test('everything that starts a service gives it the same settings of memory, as 
   const { scripts } = JSON.parse(read('package.json'))
   const docs = read('docs/operations.md')
   const first = docs.slice(docs.indexOf('## The first day'), docs.indexOf('## Requirements'))
+  const ofProjects = ['project/Dockerfile', 'deploy/systemd/service.unit']
   const places = [scripts.start, dockerfile, unit, first]
+  places.push(...ofProjects.map(name => read(`examples/${name}`)))
   const settings = ['MALLOC_ARENA_MAX', 'MALLOC_MMAP_THRESHOLD_', 'MALLOC_TRIM_THRESHOLD_']
   for (const name of settings) {
     const [, value] = new RegExp(`\\b${name}=(\\d+)`).exec(docs) ?? []
@@ -256,9 +258,11 @@ test('before the first backup the unit of backups has none to check, and says no
 })
 
 test('systemd starts a service again however often its start fails, as while the database is away', () => {
-  const [general = '', service] = unit.split('[Service]')
-  assert.match(general, /^StartLimitIntervalSec=0$/m)
-  assert.match(service ?? '', /^Restart=always$/m)
+  for (const text of [unit, read('examples/deploy/systemd/service.unit')]) {
+    const [general = '', service] = text.split('[Service]')
+    assert.match(general, /^StartLimitIntervalSec=0$/m)
+    assert.match(service ?? '', /^Restart=always$/m)
+  }
 })
 
 const activate = installed('systemd-socket-activate')
