@@ -14,16 +14,19 @@ import {
   comma,
   join,
   name,
+  given as ownValue,
+  type Parameter,
   parameter,
   type Sql,
   type SqlPart,
   type SqlValue,
   type Statement,
+  slot,
   sql,
   statement,
 } from '#sql/sql.ts'
 import { fieldsToReset } from '#write/input.ts'
-import { type Job, type Status, type Step, withValues } from '#write/job.ts'
+import { type DeferredValue, type Job, type Status, type Step, withValues } from '#write/job.ts'
 
 /** The context of a command: the model, the database's dialect, the viewer, and the checks before its own steps. */
 export type Writing = {
@@ -109,7 +112,7 @@ export const idsOf = ({ dialect }: Pick<Writing, 'dialect'>, step: string): Sql 
 
 /** What each change of a row raises beside the fields that it is about: its revision, and when it was last changed; nothing for an entity without either. */
 export const raised = (
-  { model, now }: Pick<Writing, 'model' | 'now'>,
+  { model, now }: { readonly model: Model; readonly now: SqlPart },
   entity: string,
 ): readonly (readonly [string, Sql])[] => {
   const found: [string, Sql][] = []
@@ -187,7 +190,7 @@ export const insertInto = (table: string, given: ReadonlyMap<string, Sql>): Sql 
  * a field a value resets also if it is the same: what is left would tell that it is.
  */
 export const changesOf = (
-  writing: Pick<Writing, 'model' | 'dialect' | 'now'>,
+  writing: Pick<Writing, 'model' | 'dialect'> & { readonly now: SqlPart },
   entityName: string,
   values: ReadonlyMap<string, SqlPart>,
   caller?: Writing,
@@ -279,7 +282,7 @@ const viewerCheck = (writing: Writing, asSelf: boolean): GuardedStep => {
   const { model, dialect, viewer } = writing
   const { entity, blocked, by } = model.viewers
   const { id, subject, service = null } = viewer
-  const step = { name: 'viewer', checksViewer: true }
+  const step = { name: 'viewer', checksViewer: true, given: sessionOf(viewer) }
   const nameless = () =>
     new ApiError('FORBIDDEN', `This token names no ${entity ?? 'viewer'}, and only one may do this`)
   if (entity === undefined || (id === null && subject === undefined))
@@ -301,16 +304,20 @@ const viewerCheck = (writing: Writing, asSelf: boolean): GuardedStep => {
   const state = blocked ? name(columnName(blocked.field)) : sql`id`
   // A token of a session that was ended writes no more.
   const { session } = viewer
+  // By the slot, so that the statement is the same for every viewer.
+  const who = subject === undefined ? slot(VIEWER) : id
   const isLive =
     session === undefined
       ? []
-      : [sql`exists (select 1 from auth_sessions where id = ${session} and user_id = ${id})`]
-  const own = sql`select ${state} from ${table} where ${and([sql`id = ${id}`, ...isSubjects])}`
+      : [
+          sql`exists (select 1 from auth_sessions where id = ${ownValue('the session')} and user_id = ${who})`,
+        ]
+  const own = sql`select ${state} from ${table} where ${and([sql`id = ${who}`, ...isSubjects])}`
   const mayWrite = blocked ? [sql`not exists (${own} and ${state} = ${blocked.value})`] : []
   const neverWas =
     asSelf || subject !== undefined
       ? sql`false`
-      : sql`${id} > coalesce(${dialect.highestId(entityOf(model, entity).table)}, 0)`
+      : sql`${who} > coalesce(${dialect.highestId(entityOf(model, entity).table)}, 0)`
   return {
     ...step,
     sql: sql`select 1 where ${and([...mayWrite, ...isLive, sql`(exists (${own}) or ${neverWas})`])}`,
@@ -327,10 +334,48 @@ const viewerCheck = (writing: Writing, asSelf: boolean): GuardedStep => {
   }
 }
 
+/** What the check of a viewer has of its own beside the viewer. */
+export const sessionOf = ({ session }: Viewer): OwnValues =>
+  new Map(session === undefined ? [] : [['the session', session]])
+
+/** A parameter whose value each command has of its own, though others have the same statements: of its viewer, its moment or its step. */
+export type LateParameter = Extract<Parameter, { kind: 'slot' | 'now' | 'given' }>
+
+/** The value of such a parameter in a command. */
+export const lateValue = (
+  { viewer, now }: Pick<Writing, 'viewer' | 'now'>,
+  from: LateParameter,
+  given: OwnValues | undefined,
+): SqlValue => {
+  if (from.kind === 'slot') return viewer.subject ?? viewer.id
+  return from.kind === 'now' ? now : (given?.get(from.key) ?? null)
+}
+
 /** The command of these steps, after a check of the viewer if there is one. */
 export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
+  const { steps, refusals, ...command } = composed(writing, draft, (from, given) =>
+    lateValue(writing, from, given),
+  )
+  return {
+    ...command,
+    steps,
+    viewer: writing.viewer,
+    before: writing.before,
+    refused: (index, rows) =>
+      refusals[index]?.refused?.(rows, refusals[index]?.given) ??
+      new ApiError('CONFLICT', `Cannot ${draft.name}: its conditions do not hold any more`),
+  }
+}
+
+/** The steps of a command as data, and what tells of their refusals; `late` is what stands in them for each value of its own. */
+export const composed = <Late>(
+  writing: Writing,
+  draft: CommandDraft,
+  late: (from: LateParameter, given: OwnValues | undefined) => Late,
+) => {
+  type Values = { readonly text: string; readonly values: readonly (DeferredValue | Late)[] }
   const { name, asSelf = false, makes, status = 200, text, isolated, deletes } = draft
-  const { dialect, viewer, now, before = [], after = [] } = writing
+  const { dialect, viewer, before = [], after = [] } = writing
   // Nobody is checked without a token, nor with one that names no id and acts for itself alone.
   const isNamed = viewer.id !== null || viewer.subject !== undefined
   const isChecked = viewer.role !== 'anonymous' && (isNamed || asSelf)
@@ -346,12 +391,11 @@ export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
   }
   // The viewer's id stands in its slot, and results are named by the numbers of their steps.
   const texts = new Map<Sql, Statement>()
-  const statementOf = (piece: Sql, of: GuardedStep) => {
+  const statementOf = (piece: Sql, of: GuardedStep): Values => {
     const known = texts.getOrInsertComputed(piece, () => statement(piece, dialect.placeholder))
-    return withValues(known, parameter => {
-      if (parameter.kind === 'slot' && parameter.slot === VIEWER) return viewer.subject ?? viewer.id
-      if (parameter.kind === 'now') return now
-      if (parameter.kind === 'given') return of.given?.get(parameter.key) ?? null
+    return withValues<DeferredValue | Late>(known, parameter => {
+      if (parameter.kind === 'slot' && parameter.slot === VIEWER) return late(parameter, of.given)
+      if (parameter.kind === 'now' || parameter.kind === 'given') return late(parameter, of.given)
       if (parameter.kind === 'result') {
         const step = numberOf(parameter.step, of)
         const column = (steps[step]?.returns ?? ['id']).indexOf(parameter.field)
@@ -361,7 +405,7 @@ export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
       throw new Error(`a step has no ${parameter.kind}`)
     })
   }
-  const made: Step[] = []
+  const made: Step<Values>[] = []
   let hasEffect = false
   for (const one of steps) {
     const {
@@ -392,13 +436,12 @@ export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
     makes: makes === undefined ? own.length - 1 : numberOf(makes),
     status: typeof status === 'number' ? status : { ...status, step: numberOf(status.step) },
     text: typeof text === 'object' ? { idsOf: text.idsOf.map(one => numberOf(one)) } : text,
-    viewer,
     isolated,
     deletes,
-    before: writing.before,
     hasEffect,
-    refused: (index, rows) =>
-      steps[index]?.refused?.(rows, steps[index]?.given) ??
-      new ApiError('CONFLICT', `Cannot ${name}: its conditions do not hold any more`),
+    refusals: steps,
+  } satisfies Omit<Command, 'steps' | 'viewer' | 'before' | 'refused'> & {
+    readonly steps: readonly Step<Values>[]
+    readonly refusals: readonly GuardedStep[]
   }
 }

@@ -29,7 +29,7 @@ import type {
   Update,
 } from '#write/change.ts'
 import { type Command, commandOf, permit, type Writing } from '#write/command.ts'
-import { create, createPrecheck, precheck, remove, update } from '#write/entity-commands.ts'
+import { create, createPrecheck, precheck, update } from '#write/entity-commands.ts'
 import { revisionSteps } from '#write/guard.ts'
 import { inputValues } from '#write/input.ts'
 import type { Idempotency } from '#write/job.ts'
@@ -46,6 +46,7 @@ import {
   type WithParts,
   withParts,
 } from '#write/parts.ts'
+import { createCommand, removeCommand, updateCommand } from '#write/prepared.ts'
 import { actingViewer, type ViewerStore } from '#write/viewer.ts'
 import { commit, type Done, type Finding, type Reading } from '#write/write.ts'
 
@@ -236,8 +237,8 @@ const readCreate = async (doing: Doing<Create>): Promise<Ready> => {
   doing.heard = { input }
   if (takesParts) await terms.counts.rows(sizeIn(writing.model, entity, input, 'create'))
   const { values, parts } = await inputFor(doing, input, given && { given })
+  if (parts.length === 0) return { command: createCommand(writing, entity, values), idempotency }
   const draft = create(writing, entity, values)
-  if (parts.length === 0) return { command: commandOf(writing, draft), idempotency }
   await count(doing, madeBy(parts))
   return { command: commandOf(writing, await withParts(writing, draft, parts)), idempotency }
 }
@@ -251,9 +252,10 @@ const readUpdate = async (doing: Doing<Update>): Promise<Ready> => {
   const updated = async (storedOf?: StoredJson): Promise<Command> => {
     const unchanged = storedOf?.(entity, target.id)
     const { values, parts } = await inputFor(doing, input, { stored: unchanged, storedOf })
-    const terms = { isReplacement: does === 'replace', isRaised: parts.length > 0 }
-    const draft = update(writing, { ...target, unchanged }, values, terms)
-    if (parts.length === 0) return commandOf(writing, draft)
+    const row = { ...target, unchanged }
+    const isReplacement = does === 'replace'
+    if (parts.length === 0) return updateCommand(writing, row, values, isReplacement)
+    const draft = update(writing, row, values, { isReplacement, isRaised: true })
     if (!isCounted) await count(doing, madeBy(parts))
     isCounted = true
     return commandOf(writing, await withParts(writing, draft, parts, target.id))
@@ -273,7 +275,7 @@ const readUpdate = async (doing: Doing<Update>): Promise<Ready> => {
 
 const readDelete = async ({ writing, change }: Doing<Delete>): Promise<Ready> => {
   const { idempotency } = await change.read()
-  return { command: commandOf(writing, remove(writing, change.target)), idempotency }
+  return { command: removeCommand(writing, change.target), idempotency }
 }
 
 const readMany = async (doing: Doing<Many>): Promise<Ready> => {

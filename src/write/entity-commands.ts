@@ -3,15 +3,18 @@ import { ApiError, peopleErrors } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
 import { columnName, entityOf, fieldOf } from '#model/model.ts'
 import { anonymous, isByRow, judge } from '#model/policy.ts'
+import { VIEWER } from '#read/selection.ts'
 import {
   and,
   column,
   isSql,
   name,
   given as ownValue,
+  parameter,
   type Sql,
   type SqlPart,
   type SqlValue,
+  slot,
   sql,
 } from '#sql/sql.ts'
 import { claims } from '#write/claims.ts'
@@ -103,6 +106,9 @@ const hookSteps = (
 ): readonly GuardedStep[] =>
   steps.length > 0 ? [...targetSteps(writing, target, operation), ...steps] : []
 
+/** The time of a write, which its command has of its own. */
+const moment = parameter({ kind: 'now' })
+
 /** So long a session may change the address that its person signs in by, in seconds. */
 const freshFor = 600
 
@@ -150,7 +156,7 @@ export const update = (
   // Without values nothing is raised either.
   const changes =
     values.size > 0 || isRaised
-      ? changesOf(writing, target.entity, values, writing)
+      ? changesOf({ model, dialect, now: moment }, target.entity, values, writing)
       : new Map<string, Sql>()
   if (isReplacement)
     for (const key of values.keys()) {
@@ -222,8 +228,13 @@ export const precheck = (
     steps: targetSteps(writing, target, operation),
   })
 
-/** The values that may differ among steps of one form stand in it by their names; its key has all else. */
-const formOf = (entity: Entity, values: ReadonlyMap<string, SqlPart>) => {
+/** The values that may differ among steps of one form stand in it by their names; its key has all else. `isAnybodys`: no value is in the key, nor the viewer. */
+export const formOf = (
+  { viewer }: Pick<Writing, 'viewer'>,
+  entity: Entity,
+  values: ReadonlyMap<string, SqlPart>,
+  isNew: boolean,
+) => {
   const form = new Map<string, SqlPart>()
   const own = new Map<string, SqlValue>()
   const slugs = new Set<string>()
@@ -232,21 +243,38 @@ const formOf = (entity: Entity, values: ReadonlyMap<string, SqlPart>) => {
     if (typeof initial === 'object' && 'slugOf' in initial) slugs.add(key).add(initial.slugOf)
   }
   const keys: string[] = []
+  let isAnybodys = true
   for (const [key, value] of values) {
     const isPlain = value !== null && !isSql(value) && !slugs.has(key)
     // An upload is of one row.
     const { initial, file } = fieldOf(entity, key)
-    if (isPlain && initial !== 'viewer' && !file) {
+    // A new row of the viewer's own looks for no other row.
+    const isViewer = isNew && initial === 'viewer' && value === viewer.id
+    if (isPlain && !isViewer && !file) {
       own.set(key, value)
       form.set(key, ownValue(key))
       keys.push(key)
+    } else if (isPlain && isViewer && viewer.subject === undefined) {
+      form.set(key, slot(VIEWER))
+      keys.push(`${key}=the viewer`)
     } else {
+      isAnybodys &&= value === null
       form.set(key, value)
       keys.push(`${key}=${isSql(value) ? 'of a step' : JSON.stringify(value)}`)
     }
   }
   const ruled = ruledAs(values, form)
-  return { key: `${keys.join()} ${ruled.ruled}`, form: ruled, own }
+  return { key: `${keys.join()} ${ruled.ruled}`, form: ruled, own, isAnybodys }
+}
+
+/** Whether nothing but a write's own statements belongs to it: no hook, and no effect. */
+export const isPlainWrite = (
+  { model }: Pick<Writing, 'model'>,
+  entityName: string,
+  operation: 'create' | 'update' | 'delete',
+): boolean => {
+  const { before, after } = entityOf(model, entityName)
+  return !before[operation] && !after[operation]
 }
 
 /** The commands of many rows below one: the statements of those of one form are made once, and each has its values. Those of hooks and effects are made one by one. */
@@ -256,10 +284,6 @@ export const createForms = (writing: Writing) => {
     const draft = drafts.getOrInsertComputed(key, make)
     return { ...draft, steps: draft.steps.map(step => ({ ...step, given: own })) }
   }
-  const isPlain = (entityName: string, operation: 'create' | 'update' | 'delete') => {
-    const { before, after } = entityOf(writing.model, entityName)
-    return !before[operation] && !after[operation]
-  }
   const rowOf = ({ entity, id, below }: Target) => ({
     key: `${entity} below ${below?.id}`,
     target: { entity, id: ownValue('the row'), ...(below && { below }) },
@@ -268,21 +292,26 @@ export const createForms = (writing: Writing) => {
   return {
     formed,
     create: (entityName: string, values: ReadonlyMap<string, SqlPart>): CommandDraft => {
-      if (!isPlain(entityName, 'create')) return create(writing, entityName, values)
-      const { key, form, own } = formOf(entityOf(writing.model, entityName), values)
+      if (!isPlainWrite(writing, entityName, 'create')) return create(writing, entityName, values)
+      const { key, form, own } = formOf(writing, entityOf(writing.model, entityName), values, true)
       return formed(`create ${entityName} ${key}`, own, () => create(writing, entityName, form))
     },
     update: (target: Target, values: Values, isRaised: boolean): CommandDraft => {
-      if (!isPlain(target.entity, 'update') || target.unchanged)
+      if (!isPlainWrite(writing, target.entity, 'update') || target.unchanged)
         return update(writing, target, values, { isRaised })
       const row = rowOf(target)
-      const { key, form, own } = formOf(entityOf(writing.model, target.entity), values)
+      const { key, form, own } = formOf(
+        writing,
+        entityOf(writing.model, target.entity),
+        values,
+        false,
+      )
       return formed(`update ${row.key} ${isRaised} ${key}`, new Map([...own, row.own]), () =>
         update(writing, row.target, form, { isRaised }),
       )
     },
     remove: (target: Target): CommandDraft => {
-      if (!isPlain(target.entity, 'delete')) return remove(writing, target)
+      if (!isPlainWrite(writing, target.entity, 'delete')) return remove(writing, target)
       const row = rowOf(target)
       return formed(`delete ${row.key}`, new Map([row.own]), () => remove(writing, row.target))
     },

@@ -277,8 +277,12 @@ export type Target = {
   readonly unchanged?: Values | undefined
 }
 
-/** A target whose id may be a value of its step. */
-export type TargetForm = Omit<Target, 'id'> & { readonly id: number | Sql }
+/** A target whose ids and revisions may be values of its step. */
+export type TargetForm = Omit<Target, 'id' | 'below' | 'revisions'> & {
+  readonly id: number | Sql
+  readonly below?: { readonly field: string; readonly id: number | Sql }
+  readonly revisions?: readonly (number | Sql)[] | 'any' | undefined
+}
 
 /** The error for a row that does not fit `If-Match`, by the reason why none ever did if there is one. */
 export const changedSince = (what: string, why?: string): ApiError =>
@@ -297,7 +301,7 @@ export const stillThat = (what: string): ApiError =>
   )
 
 /** Whether a row has one of the revisions that a header lists (RFC 9110, sections 13.1.1 and 13.1.2). */
-const hasRevision = (table: string, revisions: readonly number[] | 'any'): Sql => {
+const hasRevision = (table: string, revisions: readonly (number | Sql)[] | 'any'): Sql => {
   if (revisions === 'any') return sql`true`
   return revisions.length === 0
     ? sql`false`

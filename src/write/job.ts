@@ -23,11 +23,11 @@ export const isResult = (value: DeferredValue): value is StepColumn =>
 export type JobStatement = { readonly text: string; readonly values: readonly DeferredValue[] }
 
 /** The statement of a job with its values; `deferred` gives those of parameters that have none themselves. */
-export const withValues = (
+export const withValues = <Late>(
   { text, parameters }: Statement,
-  deferred: (parameter: Parameter) => DeferredValue,
-): JobStatement => {
-  const values: DeferredValue[] = []
+  deferred: (parameter: Parameter) => Late,
+): { readonly text: string; readonly values: readonly (SqlValue | Late)[] } => {
+  const values: (SqlValue | Late)[] = []
   for (const one of parameters) values.push(one.kind === 'value' ? one.value : deferred(one))
   return { text, values }
 }

@@ -2,7 +2,7 @@
 import type { Entity } from '#model/entity.ts'
 import { columnName, type Entities, entityOf } from '#model/model.ts'
 import { dependenciesFirst, goneWith, type Reference, referencesTo } from '#model/references.ts'
-import { column, comma, join, name, type Sql, sql, trusted } from '#sql/sql.ts'
+import { column, comma, join, name, parameter, type Sql, sql, trusted } from '#sql/sql.ts'
 import {
   assignments,
   type GuardedStep,
@@ -95,7 +95,7 @@ const nullingSteps = (writing: Writing, target: string, deleted: Sql): readonly 
       return [key, sql`case ${join(all, trusted(' '))} else ${own} end`] as const
     })
     const change = sql`${goneClause}
-      update ${name(entity.table)} set ${assignments(new Map([...sets, ...raised(writing, changed)]))}
+      update ${name(entity.table)} set ${assignments(new Map([...sets, ...raised({ model: writing.model, now: parameter({ kind: 'now' }) }, changed)]))}
       where ${anyLeadsToGone(references)}`
     return { sql: change, expect: 'any' }
   })
