@@ -27,7 +27,7 @@ import { benchRules } from './rules.mjs'
 import { servePeer, servePlain } from './servers.mjs'
 import { measureStart } from './startup.mjs'
 import { benchThreads } from './threads.mjs'
-import { judge } from './verdicts.mjs'
+import { judge, label } from './verdicts.mjs'
 
 const logs = fileURLToPath(new URL('../.data/logs/', import.meta.url))
 const names = {
@@ -132,6 +132,9 @@ async function benchStores(files, facts, options, { duet, log, folder }) {
     writeFileSync(options.json, `${JSON.stringify({ head, results, start, verdicts }, null, 2)}\n`)
 }
 
+/** The servers that are not ours. */
+const others = new Set(['mercurius', 'yoga', 'fastify', 'pocketbase'])
+
 /** Lines up who takes part, checks that all say the same, and measures them. */
 async function runWorkload(workload, facts, { server, plain, run }) {
   const asked = {
@@ -161,11 +164,20 @@ async function runWorkload(workload, facts, { server, plain, run }) {
   const peer = name => async () => ({ server: await server(name), ask })
   const contenders = [first]
   for (const name of workload.beside) {
-    const contender = { name, ...(await (make[name] ?? peer(name))()) }
-    const theirs = await answerOf(
-      { ...contender, ask: { ...contender.ask, ifNoneMatch: undefined } },
-      run.token,
-    )
+    let contender
+    let theirs
+    try {
+      contender = { name, ...(await (make[name] ?? peer(name))()) }
+      theirs = await answerOf(
+        { ...contender, ask: { ...contender.ask, ifNoneMatch: undefined } },
+        run.token,
+      )
+    } catch (error) {
+      // Another's failure is no reason to measure nothing.
+      if (!others.has(name)) throw error
+      console.log(`${workload.title}: ${label[name]} is left out: ${clipped(error.message)}\n`)
+      continue
+    }
     if (name === 'pocketbase') theirs.json = workload.pocketbase.read(theirs.json, answer.json)
     if (name !== 'rest' && name !== 'newest') checkSame(answer, theirs, name)
     contenders.push(contender)
@@ -186,6 +198,8 @@ function onceEach(starts) {
     return started.get(name)
   }
 }
+
+const clipped = text => (text.length > 200 ? `${text.slice(0, 200)}…` : text)
 
 function complain(error) {
   console.error(`bench: ${error instanceof UsageError ? error.message : error.stack}`)

@@ -26,7 +26,7 @@ export const runs = [
 export const usage = `Usage: npm run bench -- [postgres | writes | overload | metrics | rules | asking | cache | threads | project | people | files | compare COMMIT] [options]
 
   postgres        on PostgreSQL: beside PostGraphile, beside the driver alone, and reads while orders are written
-  writes          on SQLite: reads while 64 callers write
+  writes          on SQLite: inserts beside Fastify by hand and PocketBase, and reads while 64 callers write
   overload        on SQLite: 1, 2, 5 and 10 times what it can serve, and 20 clients of the slowest read
   metrics         what metrics and the slow log cost in a small read, without HTTP
   rules           what a rule by value costs a read, without HTTP

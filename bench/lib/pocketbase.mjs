@@ -16,12 +16,13 @@ const program = fileURLToPath(
 /** Whether this machine has the program and can run it. */
 export const hasPocketbase = () => spawnSync(program, ['--version']).status === 0
 
-// The collections that the bench asks for, readable by everybody: PocketBase then looks for no user. Its own collection of users would hide their addresses.
+// The collections that the bench asks for, open to everybody: PocketBase then looks for no user. Its own collection of users would hide their addresses.
 const migration = `migrate(db => {
   const dao = new Dao(db)
   dao.deleteCollection(dao.findCollectionByNameOrId('users'))
   const make = (name, schema, indexes = []) => {
-    const made = new Collection({ name, type: 'base', listRule: '', viewRule: '', schema, indexes })
+    const rules = { listRule: '', viewRule: '', createRule: '' }
+    const made = new Collection({ name, type: 'base', ...rules, schema, indexes })
     dao.saveCollection(made)
     return made.id
   }
