@@ -16,7 +16,7 @@ import { columnName, type Entities, type Model } from '#model/model.ts'
 import { fileFields } from '#model/stored-file.ts'
 import { foldedBy } from '#model/values.ts'
 import { foldedAs, wordsCut } from '#model/words.ts'
-import { checkComposed, twoRows } from '#serve/composed.ts'
+import { checkCopies, twoRows } from '#serve/unique-copies.ts'
 import { ConstraintError, queryOf, type Rows } from '#sql/engine.ts'
 import { join, name, type Sql, type SqlValue, sql } from '#sql/sql.ts'
 
@@ -190,7 +190,7 @@ export const migrateStore = async (
   store: Store,
   entities: Entities,
 ): Promise<readonly string[]> => {
-  await checkComposed(store, entities)
+  await checkCopies(store, entities)
   try {
     return await store.migrate()
   } catch (cause) {

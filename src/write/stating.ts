@@ -5,7 +5,6 @@ import { madeSlug } from '#model/field.ts'
 import { columnName, entityOf, fieldOf, notFound } from '#model/model.ts'
 import { digitsOf } from '#model/money.ts'
 import { judge, type Rule, refusal, rowRights } from '#model/policy.ts'
-import { nfcKey } from '#model/words.ts'
 import { columnsOf, predicateSql } from '#read/predicate.ts'
 import { and, column, comma, isSql, join, name, type Sql, type SqlPart, sql } from '#sql/sql.ts'
 import { claims } from '#write/claims.ts'
@@ -244,10 +243,14 @@ const stateInsert = (writing: Writing, step: DataStep, placed: Placed): Stated =
   const keys = uniqueAmong(writing, entityName, values) ?? []
   const isEqual = (key: string) =>
     sql`${name(columnName(key))} = ${writing.dialect.typed(values.get(key) ?? null, fieldOf(entity, key).scalar)}`
-  // The row that it meets may have the text composed otherwise; one of before may have no copy yet.
-  const same = keys.map(key =>
-    values.has(nfcKey(key)) ? sql`(${isEqual(key)} or ${isEqual(nfcKey(key))})` : isEqual(key),
-  )
+  // The row that it meets may have the text composed otherwise, or in other case; one of before may have no copy yet.
+  const same = keys.map(key => {
+    const copies = Object.entries(entity.fields).flatMap(
+      ([copy, { foldedFrom, copied, unique }]) =>
+        foldedFrom === key && (unique || copied === 'nfc') && values.has(copy) ? [copy] : [],
+    )
+    return sql`(${join([key, ...copies].map(isEqual), sql` or `)})`
+  })
   const found = sql`select ${returned} from ${table} where ${and(same)} order by id desc limit 1`
   return {
     steps: [

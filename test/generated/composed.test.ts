@@ -15,10 +15,19 @@ import { folded, id, reference, revision, text } from '#model/field.ts'
 import { defineModel, type Entities, entityOf } from '#model/model.ts'
 import { anonymous, anyone, signedIn } from '#model/policy.ts'
 import { fillFolded, migrateStore } from '#serve/store.ts'
+import type { Action } from '#write/action.ts'
+import { insert } from '#write/steps.ts'
 import { changeIn, filling } from '../stores.ts'
 import { engines } from './compare.ts'
 import { allRoutes, member } from './models.ts'
-import { emptyStore, historyFor, postgresOptions, type Service, serveWithMembers } from './serve.ts'
+import {
+  emptyStore,
+  historyFor,
+  postgresOptions,
+  type Service,
+  serveModel,
+  withMembers,
+} from './serve.ts'
 
 const policy = { read: anyone, create: signedIn, update: signedIn, delete: signedIn }
 
@@ -68,7 +77,36 @@ const entities = {
     relations: { shelf: one('shelf', 'shelfId') },
     sets: [['shelfId', 'kind', 'name']],
   }),
+  tag: entity({
+    ...common,
+    table: 'tags',
+    plural: 'tags',
+    fields: {
+      id: id(),
+      revision: revision(),
+      word: text({ max: 20, unique: true }),
+      wordKey: folded('word', { unique: true }),
+    },
+  }),
 } as unknown as Entities
+
+/** Makes a row with this text unless it is there. */
+const keep = (of: 'shelf' | 'tag', key: string, path: string, operationId: string): Action => ({
+  method: 'POST',
+  name: `keep ${path}`,
+  path: `/${path}/keep`,
+  about: null,
+  answers: of,
+  rule: signedIn,
+  input: { [key]: text({ max: 20 }) },
+  graphql: true,
+  described: { operationId, summary: 'Keep one' },
+  steps: ({ input }) => [insert(of, { [key]: input[key] } as never, { once: true })],
+})
+const actions = [
+  keep('shelf', 'name', 'shelves', 'keepShelf'),
+  keep('tag', 'word', 'tags', 'keepTag'),
+]
 
 /** Texts that are one, each written in two ways; neither is the other by its code points. */
 const twins = [
@@ -101,7 +139,8 @@ for (const on of engines)
   describe(`on ${on}`, () => {
     let service: Service
     before(async () => {
-      service = await serveWithMembers(entities, on, 'Ada', 'Bea')
+      const served = serveModel(entities, on, undefined, undefined, {}, { actions })
+      service = await withMembers(await served, ['Ada', 'Bea'])
     })
     after(async () => {
       assert.deepEqual(service.bugs, [])
@@ -174,6 +213,32 @@ for (const on of engines)
         Object.keys(fields).filter(key => fields[key]?.copied === 'nfc'),
         ['nameNfc', 'codeNfc'],
       )
+    })
+
+    test('a step that is done once meets the row whose text is composed otherwise, or in other case where this is ignored', async () => {
+      for (const [own, other] of [...twins, ['Soup', 'SOUP'], ['\u00e9', 'E\u0301']] as const) {
+        const made = await say('POST /api/v2/tags/keep', { word: own })
+        assert.equal(made.status, 201, made.text)
+        const met = await say('POST /api/v2/tags/keep', { word: other })
+        assert.equal(met.status, 200, met.text)
+        assert.deepEqual(met.json, made.json)
+        const query = 'mutation ($word: String!) { keepTag(input: { word: $word }) { id word } }'
+        const { data } = await run(query, { word: other })
+        assert.deepEqual(data?.keepTag, { id: String(made.json.id), word: own })
+        await say(`DELETE /api/tags/${made.json.id}`)
+      }
+      for (const [own, other] of twins) {
+        const first = await say('POST /api/v2/shelves/keep', { name: `${own} 1` })
+        assert.equal(first.status, 201, first.text)
+        const again = await say('POST /api/v2/shelves/keep', { name: `${other} 1` })
+        assert.equal(again.status, 200, again.text)
+        assert.equal(again.json.id, first.json.id)
+        assert.equal(again.json.name, `${own} 1`)
+        const query = 'mutation ($name: String!) { keepShelf(input: { name: $name }) { id name } }'
+        const { data } = await run(query, { name: `${other} 1` })
+        assert.deepEqual(data?.keepShelf, { id: String(first.json.id), name: `${own} 1` })
+        await say(`DELETE /api/shelves/${first.json.id}`)
+      }
     })
 
     test('in a set each text of it counts so, in parts too; without one of them nothing is taken', async () => {

@@ -2,13 +2,22 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { type ReadFacts, reads } from '#channels.ts'
+import { postgresDrafting } from '#engines/postgres/schema.ts'
+import { postgresStore } from '#engines/postgres/store.ts'
+import type { Migration } from '#engines/shared/migrations.ts'
+import { sqliteDrafting } from '#engines/sqlite/schema.ts'
+import { sqliteStore } from '#engines/sqlite/store.ts'
+import { lackOf, migrationsFor } from '#kit/draft.ts'
 import { type Entity, entity } from '#model/entity.ts'
 import { folded, id, text } from '#model/field.ts'
-import { fillFolded, notesOnCopies } from '#serve/store.ts'
+import { defineModel, type Entities } from '#model/model.ts'
+import { anyone } from '#model/policy.ts'
+import { fillFolded, migrateStore, notesOnCopies } from '#serve/store.ts'
+import { checkCopies } from '#serve/unique-copies.ts'
 import { changeIn } from '../stores.ts'
 import { engines } from './compare.ts'
 import { allRoutes, bySignedIn, member } from './models.ts'
-import { type Service, serveWithMembers } from './serve.ts'
+import { emptyStore, historyFor, postgresOptions, type Service, serveWithMembers } from './serve.ts'
 
 const book = entity({
   table: 'books',
@@ -110,6 +119,71 @@ for (const on of engines)
       })
     })
   })
+
+test('of folded copies that are unique, alone or in a set, and added later nothing is applied while rows are in the way', async t => {
+  const now = {
+    book: entity({
+      fields: {
+        id: id(),
+        shelf: text({ max: 20, nullable: true }),
+        title: text({ max: 20, nullable: true }),
+        titleKey: folded('title', { nullable: true, accents: 'ignored' }),
+        isbn: text({ max: 20, nullable: true }),
+        isbnKey: folded('isbn', { nullable: true, unique: true }),
+      },
+      sets: [['shelf', 'titleKey']],
+      policy: { read: anyone },
+    }),
+  }
+  const model = defineModel(now as never) as Entities
+  const then = defineModel({
+    book: entity({
+      fields: {
+        id: id(),
+        ...Object.fromEntries(
+          ['shelf', 'title', 'isbn'].map(key => [key, text({ max: 20, nullable: true })]),
+        ),
+      },
+      policy: { read: anyone },
+    }),
+  } as never) as Entities
+  for (const on of engines) {
+    const { store, url, drop } = await emptyStore(then, on)
+    t.after(drop)
+    const at = (migrations: readonly Migration[]) =>
+      on === 'sqlite'
+        ? sqliteStore({ file: store.label, sync: 'normal', migrations })
+        : postgresStore({ ...postgresOptions, url: String(url), migrations })
+    const before = historyFor(on, then)
+    await at(before).migrate()
+    const drafting = on === 'sqlite' ? sqliteDrafting : postgresDrafting
+    const drafts = migrationsFor(lackOf(drafting, model, before), before.length + 1, 'folded')
+    const later = at([...before, ...drafts])
+    const change = changeIn(later)
+    const shown = async () =>
+      [...(await later.made()).keys()].filter(name => /^books.*_key/.test(name))
+    const isRefused = async (message: RegExp) => {
+      // However few are compared at a time.
+      await assert.rejects(checkCopies(later, model, 2), { message })
+      await assert.rejects(migrateStore(later, model), { message })
+      assert.deepEqual(await shown(), [])
+    }
+    await change(`insert into books (id, shelf, title, isbn) values
+      (1, 'a', 'Cafe', 'x'), (2, 'b', 'CAF\u00c9', 'X'), (3, 'a', null, null), (4, null, 'cafe', null), (5, 'a', 'cafe\u0301', 'y')`)
+    await isRefused(/^isbnKey of books cannot be filled, as the books 1 and 2 have a isbn/)
+    await change("update books set isbn = 'z' where id = 2")
+    await isRefused(/^titleKey of books cannot be filled, as the books 1 and 5 have a title/)
+    await change("update books set shelf = 'c' where id = 5")
+    await checkCopies(later, model, 2)
+    await migrateStore(later, model)
+    assert.notDeepEqual(await shown(), [])
+    assert.deepEqual((await fillFolded(later, model)).toSorted(), [
+      'isbnKey of books in 3 rows',
+      'shelfNfc of books in 4 rows',
+      'titleKey of books in 4 rows',
+    ])
+  }
+})
 
 test('a filter of REST changes nothing of what GraphQL asks the store, an index of the field does', async () => {
   const statementsOf = async (entity: Entity): Promise<readonly string[]> => {
