@@ -1470,8 +1470,13 @@ type Target = {
     readonly excluded?: readonly number[] | 'any' | undefined;
     readonly unchanged?: Values | undefined;
 };
-type TargetForm = Omit<Target, 'id'> & {
+type TargetForm = Omit<Target, 'id' | 'below' | 'revisions'> & {
     readonly id: number | Sql;
+    readonly below?: {
+        readonly field: string;
+        readonly id: number | Sql;
+    };
+    readonly revisions?: readonly (number | Sql)[] | 'any' | undefined;
 };
 type Term = string | {
     readonly value: number;
