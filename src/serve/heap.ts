@@ -7,8 +7,8 @@ import { runInNewContext } from 'node:vm'
 const restful = [5000, 10_000, 15_000]
 
 /**
- * Has V8 give back the room for young objects that loading took, if a thread has little to do then: V8 gives it back when it collects them and
- * few are made, and where few are made it hardly ever collects them. Call it in each thread that serves, once that has loaded all: compiled
+ * Has an idle thread give back the room for young objects that loading took. V8 gives it back only when it collects them, and in an
+ * idle thread it hardly ever does. Call it in each thread that serves, once that has loaded all: compiled
  * code is kept for the flags of the moment, so what was compiled until now is written first.
  */
 export const shrinkAtRest = (): void => {

@@ -77,8 +77,9 @@ export const clientConfig = (url: string, options: SessionOptions): pg.ClientCon
   const settings = [
     // A stricter isolation of single statements would fail on a standby, and lose to other transactions on the primary.
     String.raw`default_transaction_isolation=read\ committed`,
-    // The best plan of quick statements hardly depends on the values, and planning costs more than running them. A long read's does if
-    // it has a range: PostgreSQL takes any for a part of the table, and goes through it all for one that finds nothing (36 ms, not 0.4).
+    // The best plan of quick statements hardly depends on the values, and planning costs more than running them. That of a long read
+    // does if it has a range: PostgreSQL takes any for a part of the table, and goes through it all for one that finds nothing (36 ms,
+    // not 0.4).
     `plan_cache_mode=${options.readOnly && !options.byIndex ? 'auto' : 'force_generic_plan'}`,
     // JIT compilation and parallel workers pay only for statements that take seconds.
     'jit=off',

@@ -55,9 +55,9 @@ const unknown = (cause: unknown) =>
 /** The end of the log; read after a commit it is past that commit, even if commits do not wait for the disk. */
 const logEnd = queryWith(`select ${timelineAt('l')}, l::text from pg_current_wal_insert_lsn() as l`)
 
-// Without a time limit: the server answers a cancelled wait for its synchronous standbys as if it were over, and shows the
-// transaction to others. One that waits longer than the connection lives stays unseen and unanswered. And with its warnings,
-// which a role or a database may have turned off.
+// A commit has no time limit: the server answers a cancelled wait for its synchronous standbys as if it were over, and shows the
+// transaction to others. One that waits longer than the connection lives stays unseen and unanswered. Warnings are switched on, since
+// a role or a database may have turned them off.
 const commitInFull =
   'set local statement_timeout = 0; set local client_min_messages = warning; commit'
 

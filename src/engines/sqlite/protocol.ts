@@ -94,8 +94,8 @@ export type WriterReply =
     }
 
 /**
- * The shortest commit that is slow, in milliseconds. After it the writer waits for what those who were just answered write next, which
- * takes little of the time of such commits; and as very many may have waited, they are answered in turns.
+ * A commit that takes so many milliseconds is slow. After it the writer waits for the next writes of the callers who were just
+ * answered, which takes little beside such a commit; they are answered in turns, since very many may have waited.
  */
 export const slowFlush = 40
 
