@@ -15,7 +15,6 @@ import { product } from './product/entity.ts'
 import { roles } from './roles.ts'
 import { promote } from './user/actions.ts'
 import { avatarActions } from './user/avatar/actions.ts'
-import { avatar } from './user/avatar/entity.ts'
 import { user } from './user/entity.ts'
 import { verifyEmail } from './user/verify-email/actions.ts'
 import { versions } from './versions.ts'
@@ -30,7 +29,6 @@ export const entities = defineModel({
   order,
   orderItem,
   orderEvent,
-  avatar,
 })
 
 /** The settings of the content, beside those of the machine. */

@@ -7,10 +7,10 @@ export { CliCommand, ConfigError, Content, ContentStore, Examples, InputRow, Lis
 export { Condition, Entity, Field, FieldOptions, Policy, Roles, Rule, anyone, avg, bytes, choice, computed, count, created, date, decimal, defineRoles, email, entity, file, fixed, flag, folded, id, int, internal, json, list, many, money, nobody, now, one, reference, revision, role, self, signedIn, slug, subject, text, time, updatedAt, viewer, webUrl, whileOpen, withRole }
 
 // duet/actions
-export { Action, ApiError, Check, Command, ErrorKind, FieldFault, Given, GuardedStep, JsonObject, Letter, Mailer, Message, Otherwise, Rows, Services, Sql, SqlValue, Writing, add, allowedTags, change, changedSince, checkMembers, clipped, comma, commandOf, comparedMoment, conditionOf, defineErrors, effectSteps, excludedTags, goneViewer, html, inputValues, insert, invalid, isDay, isMoment, isObject, isOfRow, join, mismatchOf, noMembers, notFound, precheck, raw, remove, reportOf, require, result, sql, stillThat, targetSteps, textTag }
+export { Action, ApiError, Check, Command, ErrorKind, FieldFault, Given, GuardedStep, JsonObject, Letter, MadeFile, Mailer, Message, Otherwise, Rows, Services, Sql, SqlValue, Writing, add, allowedTags, change, changedSince, checkMembers, clipped, comma, commandOf, comparedMoment, conditionOf, defineErrors, effectSteps, excludedTags, giveFile, goneViewer, html, inputValues, insert, invalid, isDay, isMoment, isObject, isOfRow, join, mismatchOf, noMembers, notFound, precheck, raw, remove, reportOf, require, result, sql, stillThat, targetSteps, textTag }
 
 // duet/routes
-export { Assets, ContentPage, Core, Currency, ExtraRoute, Item, JsonSchema, Mount, Prepared, QueryScript, ReadOptions, RestHandler, Role, Row, WebPage, and, column, columnName, entityOf, formatMinor, header, htmlPage, isNotModified, jsonBody, jsonTypesOf, name, oneRow, parseKey, parseMinor, pathId, permit, preferred, prepareFor, queryOf, read, readOptionsOf, represent, versionPath }
+export { Assets, ContentPage, Core, Currency, ExtraRoute, FileOfRow, Item, JsonSchema, Mount, Prepared, QueryScript, ReadOptions, RestHandler, Role, Row, WebPage, and, column, columnName, entityOf, fileOf, formatMinor, header, htmlPage, isNotModified, jsonBody, jsonTypesOf, name, oneRow, parseKey, parseMinor, pathId, permit, preferred, prepareFor, queryOf, read, readOptionsOf, represent, representFile, versionPath }
 
 // duet/commands
 export { InputContext, UsageError, Values, addRow, ask, checkInput, dangling, entityOf, fold, formatMinor, inserter, orTaken, readArgs }
@@ -32,7 +32,7 @@ type Action = Lifetime & {
     readonly input?: Readonly<Record<string, Field>>;
     readonly graphql?: boolean;
     readonly steps?: (context: StepContext) => readonly DeclaredStep[];
-    readonly command?: (writing: Writing, given: Given) => Command;
+    readonly command?: (writing: Writing, given: Given) => Command | Promise<Command>;
     readonly precheck?: (writing: Writing, id: number) => Command;
     readonly admin?: AdminOfAction;
     readonly described: OperationDocs;
@@ -275,6 +275,7 @@ type Core = {
     readonly files?: {
         readonly store: FileStore;
         readonly most: number;
+        readonly former?: ReturnType<typeof formerFiles>;
     } | undefined;
     readonly wakeOutbox: () => void;
     readonly countUse: CountUse | undefined;
@@ -590,6 +591,18 @@ type FieldOptions<Own extends Initial = Initial, Value = never> = Partial<Omit<F
     readonly settableBy?: DeclaredRule | Condition;
     readonly unique?: ErrorKind | 'CONFLICT' | boolean | undefined;
 };
+type FileAt = {
+    readonly entity: string;
+    readonly field: string;
+    readonly id: number;
+};
+type FileField = {
+    readonly entityName: string;
+    readonly entity: Entity;
+    readonly key: string;
+    readonly field: Field;
+    readonly file: FileRules;
+};
 type FileForm = {
     readonly before: string;
     readonly after: string;
@@ -599,11 +612,15 @@ type FileForm = {
     ])[] | undefined;
     readonly isSigned?: boolean;
 };
+type FileOfRow = Pick<StoredFile, 'digest' | 'type' | 'bytes'> & {
+    readonly open: () => Promise<AsyncIterable<Uint8Array>>;
+};
 type FileRules = {
     readonly accept: readonly string[];
     readonly max: number;
     readonly sizes: readonly number[];
     readonly exif: 'kept' | undefined;
+    readonly movedFrom: FormerFiles | undefined;
 };
 type FileStore = {
     readonly label: string;
@@ -624,6 +641,19 @@ type Filter = Lifetime & {
 };
 type Form = 'as text' | 'as seconds' | {
     readonly values: Readonly<Record<string, string>>;
+};
+type Former = {
+    readonly reader: Pick<Reader, 'query'>;
+    readonly writer: Writer;
+    readonly dialect: Dialect;
+    readonly entities: Parameters<typeof fileFields>[0];
+    readonly keepFile: Services['keepFile'];
+};
+type FormerFiles = {
+    readonly table: string;
+    readonly row: string;
+    readonly bytes: string;
+    readonly type: string;
 };
 type Formula = {
     readonly plus: readonly Term[];
@@ -653,6 +683,10 @@ type Given = {
     readonly ifNoneMatch: string | undefined;
     readonly now: number;
     readonly services: Services;
+};
+type Giving = Pick<FileAt, 'entity' | 'field'> & {
+    readonly file: string | null;
+    readonly instead?: () => readonly string[];
 };
 type GroupItem = {
     readonly kind: 'text';
@@ -848,6 +882,11 @@ type Location = {
     readonly column: number;
 };
 type Made<Of> = Of extends Check<infer Value> ? Value : never;
+type MadeFile = {
+    readonly bytes: Uint8Array;
+    readonly type: string;
+    readonly name: string;
+};
 type MadeMany<To extends string, By extends string> = ReturnType<typeof manyBy<To, By>>;
 type Mailer = {
     readonly canSend: boolean;
@@ -1115,6 +1154,11 @@ type ReadOptions = {
     readonly caller?: () => string;
     readonly onGone?: (stop: () => void) => () => void;
 };
+type Reader = {
+    readonly query: (query: Query, options?: ReadOptions) => Rows | Promise<Rows>;
+    readonly snapshot: <Result>(begin: () => QueryScript<Result>, options?: ReadOptions) => Result | Promise<Result>;
+    readonly positionStatus?: (after: Position) => 'lost' | 'unknown' | undefined;
+};
 type Related = {
     readonly key: string;
     readonly relation: string;
@@ -1340,6 +1384,7 @@ type Services = {
     readonly mail: Mailer;
     readonly key: Uint8Array;
     readonly publicUrl: () => string;
+    readonly keepFile: (file: MadeFile) => Promise<string>;
     readonly now: () => number;
 };
 type Session = {
@@ -1455,6 +1500,14 @@ type StepValues = Readonly<Record<string, StepValue | undefined>>;
 type StoredBytes = {
     readonly digest: string;
     readonly bytes: number;
+};
+type StoredFile = {
+    readonly digest: string;
+    readonly name: string;
+    readonly type: string;
+    readonly bytes: number;
+    readonly width: number | null;
+    readonly height: number | null;
 };
 type Styled = Pick<RequestedVersion, 'version' | 'style'>;
 type Switches = Readonly<Record<string, boolean>>;
@@ -1709,7 +1762,10 @@ const file: (options: FieldOptions<never, string> & {
     max: string | number;
     sizes?: readonly number[];
     exif?: 'kept';
+    movedFrom?: FormerFiles;
 }) => Field;
+const fileFields: (entities: Readonly<Record<string, Entity>>) => readonly FileField[];
+const fileOf: (core: Core, at: FileAt, asked?: ReadOptions) => Promise<FileOfRow | null>;
 const fixed: {
     readonly settableBy: Rule;
 };
@@ -1722,6 +1778,14 @@ const folded: (from: string, options?: Pick<FieldOptions, 'nullable' | 'unique'>
     indexed?: boolean;
 }) => Field;
 const formatMinor: (minor: number | bigint, digits: number) => string;
+const formerFiles: (former: Former) => {
+    find: (entity: string, key: string, id: number, asked: ReadOptions) => Promise<{
+        bytes: Uint8Array<ArrayBuffer>;
+        type: string;
+    } | undefined>;
+    move: (entity: string, id: number) => Promise<void>;
+} | undefined;
+const giveFile: ({ model }: Writing, given: Pick<Given, 'id' | 'ifMatch' | 'ifNoneMatch'>, { entity, field, file, instead }: Giving) => GuardedStep;
 const goneViewer: ({ model }: Writing) => ApiError;
 const header: (c: Http, name: string) => string | undefined;
 const htmlPage: (assets: Assets, content: PageContent) => Promise<WebPage>;
@@ -1923,6 +1987,7 @@ const reference: (entity: string, options?: FieldOptions<'viewer', number> & {
 const remove: (entity: string, rows: StepRows, options?: StepOptions) => DeclaredStep;
 const reportOf: (faults: readonly FieldFault[]) => readonly FieldFault[];
 const represent: (c: Http, edge: HttpContext, body: Reply['body'], { named, isPublic, link, queriedBy, type, tag }: ReplyFacts) => Reply;
+const representFile: (c: Http, edge: HttpContext, file: FileOfRow, facts: ReplyFacts) => Promise<Reply>;
 const require: (entity: string, rows: StepRows, otherwise?: Otherwise, options?: Pick<StepOptions, 'name' | 'where'>) => DeclaredStep;
 const result: (step: string, field?: string) => Sql;
 const revision: () => Field;

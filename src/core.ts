@@ -1,4 +1,5 @@
 /** The read core and the write core as the APIs use them: one model on one database. */
+import type { formerFiles } from '#files/former.ts'
 import type { FileStore } from '#files/store.ts'
 import type { Model } from '#model/model.ts'
 import type { Role, Viewer } from '#model/policy.ts'
@@ -25,7 +26,14 @@ export type Core = {
   readonly cursorKey: Uint8Array
   readonly services: Services
   /** Where the bytes of files are, and how many there may be in all; absent where no entity has a file. */
-  readonly files?: { readonly store: FileStore; readonly most: number } | undefined
+  readonly files?:
+    | {
+        readonly store: FileStore
+        readonly most: number
+        /** Those that are in a table of an earlier release yet, where the model names one. */
+        readonly former?: ReturnType<typeof formerFiles>
+      }
+    | undefined
   /** Has what a write put into the outbox done soon. */
   readonly wakeOutbox: () => void
   /** Counts uses of what is deprecated; undefined without metrics. */

@@ -12,6 +12,8 @@ import type { Migration } from '#engines/shared/migrations.ts'
 import type { Engine, Store } from '#engines/shared/store.ts'
 import type { SqliteOptions } from '#engines/sqlite/file.ts'
 import { folderStore } from '#files/folder.ts'
+import { formerFiles } from '#files/former.ts'
+import { keeping } from '#files/keep.ts'
 import type { DocumentLimits } from '#graphql/limits.ts'
 import type { StoredDocuments } from '#graphql/stored.ts'
 import type { HttpContext } from '#http/exchange.ts'
@@ -180,10 +182,12 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     ...options.mail,
   })
   const memory = createMemory()
+  const files = { store: folderStore(join(folder, 'files')), most: options.mostFiles ?? 0 }
   const services = {
     mail,
     key: await store.secret('mail'),
     publicUrl: () => 'https://duet.example.org',
+    keepFile: keeping({ model, writer: engine, dialect: engine.dialect, files, now }),
     now,
   }
   const reader = cachedReader(publishing(engine), engine.changes, memory.cached)
@@ -206,7 +210,13 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     limits,
     cursorKey: await store.secret('cursor'),
     services,
-    files: { store: folderStore(join(folder, 'files')), most: options.mostFiles ?? 0 },
+    files: {
+      ...files,
+      former: formerFiles({
+        ...{ reader: engine, writer: engine, dialect: engine.dialect },
+        ...{ entities: model.entities, keepFile: services.keepFile },
+      }),
+    },
     wakeOutbox: outbox.wake,
     countUse: used => void uses.push(used),
     now,

@@ -6,11 +6,13 @@ import {
   created,
   email,
   entity,
+  file,
   fixed,
   flag,
   folded,
   id,
   int,
+  internal,
   many,
   revision,
   self,
@@ -20,6 +22,7 @@ import {
 } from 'duet/model'
 import { errors } from '../errors.ts'
 import { admin, roles } from '../roles.ts'
+import { largestPicture, pictureTypes } from './avatar/picture.ts'
 import { sendVerification } from './verify-email/message.ts'
 
 const forAdmins = { settableBy: admin, readableBy: signedIn, graphql: 'hidden' } as const
@@ -57,6 +60,14 @@ export const user = entity({
     }),
     createdAt: created({ readableBy: signedIn, graphql: 'hidden' }),
     emailKey: folded('email', { unique: errors.EMAIL_TAKEN }),
+    avatar: file({
+      ...internal,
+      accept: pictureTypes,
+      max: largestPicture,
+      exif: 'kept',
+      nullable: true,
+      movedFrom: { table: 'avatars', row: 'user_id', bytes: 'bytes', type: 'type' },
+    }),
     revision: revision(),
   },
   relations: { posts: many('post', 'authorId', { description: 'Their posts, newest first.' }) },

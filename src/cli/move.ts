@@ -22,6 +22,7 @@ import {
 } from '#engines/shared/moving.ts'
 import { StoreInUseError } from '#engines/sqlite/file.ts'
 import { highestIds, machineryOf } from '#engines/sqlite/store.ts'
+import { checkMoved } from '#files/former.ts'
 import { fileStoreAt } from '#files/s3.ts'
 import type { Entity } from '#model/entity.ts'
 import { longest } from '#model/field.ts'
@@ -243,6 +244,7 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
     )
     // Copies and compares; throws if the two are not the same in the end.
     const moveAll = async (source: Session & Side): Promise<void> => {
+      await checkMoved(source, store.dialect, content.entities)
       const { first, last } = await machineryOf(source)
       const tables = [...first, ...contentTables(content.entities), ...last]
       const restarts = values.restart === true

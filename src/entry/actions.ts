@@ -6,10 +6,12 @@ export { isDay } from '#base/dates.ts'
 export { isObject, type JsonObject } from '#base/object.ts'
 export { clipped } from '#base/text.ts'
 export { ApiError, defineErrors, type ErrorKind, type FieldFault } from '#errors.ts'
+// A file that an action makes, or takes in a way of its own.
+export { giveFile } from '#files/by-hand.ts'
 // If-Match and If-None-Match, for an action on a thing with an ETag of its own.
 export { allowedTags, excludedTags, isOfRow, mismatchOf } from '#http/conditional.ts'
 export { notFound } from '#model/model.ts'
-export type { Letter, Mailer, Message, Services } from '#model/services.ts'
+export type { Letter, MadeFile, Mailer, Message, Services } from '#model/services.ts'
 export { comparedMoment, isMoment } from '#model/values.ts'
 export { textTag } from '#rest/represent.ts'
 export type { Rows } from '#sql/engine.ts'

@@ -2,6 +2,7 @@
 
 export { versionPath } from '#base/paths.ts'
 export { type Core, prepareFor } from '#core.ts'
+export { type FileOfRow, fileOf, representFile } from '#files/by-hand.ts'
 export { preferred } from '#http/accept.ts'
 export { jsonBody } from '#http/body.ts'
 export { isNotModified } from '#http/conditional.ts'

@@ -2,6 +2,7 @@
 import { lru } from '#base/cache.ts'
 import { type Core, prepareFor } from '#core.ts'
 import { ApiError } from '#errors.ts'
+import { storedFile, storeOf } from '#files/by-hand.ts'
 import { isSigned, serveFile } from '#files/serve.ts'
 import { sized, takesPictures } from '#files/sizes.ts'
 import { receiveUpload, withdraw } from '#files/uploads.ts'
@@ -9,7 +10,7 @@ import { type Reply, writeHeaders } from '#http/reply.ts'
 import { type Http, header, queryString, readOptionsOf } from '#http/request.ts'
 import { countsFor } from '#http/rows.ts'
 import type { FileRules } from '#model/field.ts'
-import { columnName, type Entities, notFound } from '#model/model.ts'
+import { type Entities, notFound } from '#model/model.ts'
 import { typeName } from '#model/names.ts'
 import type { JsonSchema, MediaType } from '#model/operation-docs.ts'
 import {
@@ -37,8 +38,6 @@ import { refuseParameters } from '#rest/query.ts'
 import { type Mount, pathId } from '#rest/represent.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
 import { targetOf } from '#rest/writes.ts'
-import { queryOf } from '#sql/engine.ts'
-import { name, sql } from '#sql/sql.ts'
 import type { Change } from '#write/change.ts'
 import { inBytes } from '#write/claims.ts'
 import { commandOf, permit, type Writing } from '#write/command.ts'
@@ -83,11 +82,6 @@ const replyOf = ({ status, headers, body }: Response): Reply => {
   return { status, headers: named, body: null, ...(body && { stream: { body, bytes } }) }
 }
 
-const storeOf = ({ files }: Core) => {
-  if (!files) throw new Error('there is no store of files')
-  return files.store
-}
-
 const hasSeal = (c: Http): boolean => new URLSearchParams(queryString(c)).has('seal')
 
 /** The declared width that a request asks for; throws `VALIDATION_ERROR` for another one. */
@@ -130,7 +124,7 @@ const readRoute = ({ entityName, entity, key, field, file }: FileField): ExtraRo
   isSigned: hasSeal,
   serve: mount => {
     const { core, edge } = mount
-    const { reader, dialect } = core
+    const { reader } = core
     const { enter, read } = entity.policy
     const isPublic =
       [enter ?? read, read, field.readableBy].every(rule => isOpenTo(core, rule)) &&
@@ -152,9 +146,7 @@ const readRoute = ({ entityName, entity, key, field, file }: FileField): ExtraRo
       )
     /** The file of whoever has a signed address, which was given to one who may read it. */
     const signedFile = async (c: Http, id: number, query: URLSearchParams) => {
-      const found = sql`select ${name(columnName(key))} from ${name(entity.table)} where id = ${id}`
-      const [row] = await reader.query(queryOf(found, dialect))
-      const stored = row?.[0] == null ? undefined : (JSON.parse(String(row[0])) as StoredFile)
+      const stored = await storedFile(core, { entity: entityName, field: key, id })
       const { path } = c.req
       if (stored && isSigned(core.cursorKey, path, stored.digest, query, core.now())) return stored
       throw new ApiError(
@@ -294,9 +286,8 @@ const writeRoutes = (of: FileField): readonly ExtraRoute[] => {
   return field.nullable ? [put, remove] : [put]
 }
 
-/** `POST /files`: a file that waits for its row. */
-const uploadRoute = (entities: Entities): ExtraRoute => {
-  const fields = fileFields(entities)
+/** `POST /files`: a file that waits for its row, in one of these fields. */
+const uploadRoute = (fields: readonly FileField[]): ExtraRoute => {
   const rules = fields.flatMap(({ entity }) => [
     entity.policy.create ?? nobody,
     entity.policy.update ?? nobody,
@@ -356,7 +347,10 @@ const uploadRoute = (entities: Entities): ExtraRoute => {
 /** The routes of all files of these entities; none where no field is one. */
 export const fileRoutes = (entities: Entities): readonly ExtraRoute[] => {
   const fields = fileFields(entities)
-  if (fields.length === 0) return []
   const shown = fields.filter(({ field }) => field.rest)
-  return [...shown.flatMap(of => [readRoute(of), ...writeRoutes(of)]), uploadRoute(entities)]
+  const given = fields.filter(({ field }) => field.settableBy.kind !== 'nobody')
+  return [
+    ...shown.flatMap(of => [readRoute(of), ...writeRoutes(of)]),
+    ...(given.length > 0 ? [uploadRoute(given)] : []),
+  ]
 }

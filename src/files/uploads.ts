@@ -4,7 +4,8 @@ import { Readable } from 'node:stream'
 import { Busboy } from '@fastify/busboy'
 import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
-import { BeingRemoved, isBeingRemoved, noteArrival, onceRemoved } from '#files/garbage.ts'
+import { onceRemoved } from '#files/garbage.ts'
+import { arrivalStep } from '#files/keep.ts'
 import { pictureHead, pictureSize } from '#files/picture.ts'
 import { cleaned, isCleaned, isUncleanable } from '#files/sizes.ts'
 import { headBytes, safeName, typeOf } from '#files/type.ts'
@@ -130,24 +131,9 @@ const keep = ({ core, writing, sender, taken }: Receiving, id: string, file: Sto
   const now = core.now()
   const text = (value: string) => dialect.typed(value, 'text')
   const whole = (value: number) => dialect.typed(value, 'int')
-  const isThere = sql`exists (select 1 from files where digest = ${digest})`
-  const hasRoom =
-    most === 0
-      ? sql`true`
-      : sql`(${isThere} or (select coalesce(sum(bytes), 0) from files) + ${bytes} <= ${most})`
   const { fits, refused } = waiting(sender, taken)
   const steps: readonly GuardedStep[] = [
-    {
-      sql: noteArrival(dialect, file, now, hasRoom),
-      explain: sql`select 1 where ${isBeingRemoved(digest)}`,
-      refused: ([isRemoved]) =>
-        isRemoved
-          ? new BeingRemoved()
-          : new ApiError(
-              'STORAGE_FULL',
-              `There is no room for this file: all files together may have ${inBytes(most)}; try a smaller one, or tell the operator`,
-            ),
-    },
+    arrivalStep(dialect, file, now, most),
     {
       sql: sql`insert into uploads (id, owner, sender, digest, type, stored, bytes, created_at)
         select ${text(id)}, ${text(ownerOf(writing.viewer))}, ${text(sender)}, ${text(digest)}, ${text(type)},

@@ -120,6 +120,16 @@ export type FileRules = {
   readonly sizes: readonly number[]
   /** Whether a picture keeps what a camera wrote into it, its place too. */
   readonly exif: 'kept' | undefined
+  /** The table in which an earlier release kept their bytes, which are moved into the store of files. */
+  readonly movedFrom: FormerFiles | undefined
+}
+
+/** A table of an earlier release that has the bytes of files, and its columns: the id of the row that a file belongs to, its bytes and its media type. */
+export type FormerFiles = {
+  readonly table: string
+  readonly row: string
+  readonly bytes: string
+  readonly type: string
 }
 
 /** A field by its name, a value, or a formula of terms. */
@@ -267,6 +277,12 @@ const shapes = {
     max: must('anything'),
     sizes: { each: 'number' },
     exif: words<'kept'>({ kept: 1 }),
+    movedFrom: keys<FormerFiles>({
+      table: must('text'),
+      row: must('text'),
+      bytes: must('text'),
+      type: must('text'),
+    }),
   }),
   list: keys<Second<typeof list>>({ ...common.keys, min: 'number', max: limits.max }),
   reference: keys<Second<typeof reference>>({
@@ -620,9 +636,10 @@ export const file = (
     max: string | number
     sizes?: readonly number[]
     exif?: 'kept'
+    movedFrom?: FormerFiles
   },
 ): Field => {
-  const { accept = [], max, sizes = [], exif, ...rest } = options ?? {}
+  const { accept = [], max, sizes = [], exif, movedFrom, ...rest } = options ?? {}
   const rule: Check<string> = given => {
     if (isUpload(given)) return { value: given }
     const [, version] = versionForm.exec(isObject(given) ? String(given.url) : '') ?? []
@@ -630,7 +647,7 @@ export const file = (
       ? { fault: 'must be the id of an upload, as POST /api/files answers it' }
       : { value: `v:${version}` }
   }
-  const rules = { accept, max: bytesOf(max), sizes, exif }
+  const rules = { accept, max: bytesOf(max), sizes, exif, movedFrom }
   return field('file', rule, { ...rest, file: rules }, shapes.file, options ?? {})
 }
 

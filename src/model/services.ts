@@ -28,6 +28,13 @@ export type Mailer = {
   readonly send: (mail: Message | Letter, signal: AbortSignal) => Promise<void>
 }
 
+/** A file that the service makes itself, or takes in a way of its own, such as an invoice: its type is what its maker says. */
+export type MadeFile = {
+  readonly bytes: Uint8Array
+  readonly type: string
+  readonly name: string
+}
+
 /** The services that actions and effects may use beside the store. */
 export type Services = {
   readonly mail: Mailer
@@ -35,6 +42,8 @@ export type Services = {
   readonly key: Uint8Array
   /** The public URL of the service, for links in mail; without a slash at the end. */
   readonly publicUrl: () => string
+  /** Keeps a file, and gives the value by which a write that follows at once gives it to a row; what no row has is collected after a day. */
+  readonly keepFile: (file: MadeFile) => Promise<string>
   /** The current time, milliseconds since 1970. */
   readonly now: () => number
 }

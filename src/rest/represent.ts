@@ -50,7 +50,8 @@ export const objectTag = (
     ? textTag(text, version)
     : inVersion(revisionTag({ table, id, revision }, text), version)
 
-type ReplyFacts = {
+/** What a reply to a GET is beside its body. */
+export type ReplyFacts = {
   readonly named: RequestedVersion
   readonly isPublic: boolean
   readonly link?: string

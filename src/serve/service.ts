@@ -6,7 +6,9 @@ import { withOpened } from '#base/with-opened.ts'
 import { type Config, version } from '#config.ts'
 import type { Content } from '#content.ts'
 import type { Engine, ServingThread, Store } from '#engines/shared/store.ts'
+import { formerFiles, startMoving } from '#files/former.ts'
 import { startCollecting } from '#files/garbage.ts'
+import { keeping } from '#files/keep.ts'
 import { checkPictures } from '#files/sizes.ts'
 import { createMail, type Delivery } from '#mail/mail.ts'
 import type { Model } from '#model/model.ts'
@@ -202,10 +204,12 @@ export const openService = async (
     },
   })
   const ofStore = { writer: engine, dialect: engine.dialect, now: Date.now }
+  const files = filesOf(config, model)
   const services = {
     mail: createMail({ now: Date.now, observe, delivery: deliveryOf(config) }),
     key: await store.secret('mail'),
     publicUrl: () => values.DUET_PUBLIC_URL ?? state.url,
+    keepFile: keeping({ ...ofStore, model, files }),
     now: Date.now,
   }
   const { entities } = model
@@ -225,28 +229,41 @@ export const openService = async (
   const endPurging = own
     ? () => {}
     : startPurging({ ...ofStore, ...(people && { also: people.sweep }) })
-  const files = own ? undefined : filesOf(config, model)
   await checkPictures(entities)
-  if (files && config.store.kind === 'postgres' && values.DUET_FILES === undefined)
+  if (files && !own && config.store.kind === 'postgres' && values.DUET_FILES === undefined)
     observe({
       kind: 'notice',
       message: `files are in ${files.store.label} of this machine: where several machines serve this database, set DUET_FILES to a folder that all share, or to s3://BUCKET/PREFIX?endpoint=URL`,
     })
   const endCollecting =
     files &&
+    !own &&
     startCollecting({ ...ofStore, reader: engine, entities, store: files.store }, error =>
       observe({
         kind: 'notice',
         message: `files that no row names were not collected: ${(error as Error).message}`,
       }),
     )
+  const moving = { ...ofStore, reader: engine, entities, keepFile: services.keepFile }
+  const endMoving =
+    files &&
+    !own &&
+    startMoving(
+      {
+        ...moving,
+        ...{ session: () => store.session('filling'), isShared: config.store.kind === 'postgres' },
+      },
+      error => observe({ kind: 'notice', message: (error as Error).message }),
+    )
   return {
     ...{ thread: own, model, limits, state, store, log, metrics, observe, reportFatal },
     ...{ engine, services, outbox, deprecation, announced, endPurging, people },
+    files: files && { ...files, former: formerFiles(moving) },
     /** Ends what it has, after what serves on it. */
     close: async () => {
       endPurging()
-      endCollecting?.()
+      if (endCollecting) endCollecting()
+      if (endMoving) await endMoving()
       await people?.close()
       await outbox.close(lastEffects)
       await engine.close()

@@ -21,7 +21,6 @@ import { listen } from '#serve/listen.ts'
 import { addServingGauges, serveMetrics } from '#serve/metrics.ts'
 import type { Program } from '#serve/prepare.ts'
 import { greetingOf, type OpenedService, openService, type Running } from '#serve/service.ts'
-import { filesOf } from '#serve/store.ts'
 import { usedIndexes } from '#serve/used-indexes.ts'
 import { usualRateLimit } from '#settings.ts'
 import { createNotices } from '#versions/deprecation.ts'
@@ -86,7 +85,7 @@ export const serveOn = async ({ config, content, socket }: Program, service: Ope
     limits,
     cursorKey: await store.secret('cursor'),
     services: service.services,
-    files: filesOf(config, model),
+    files: service.files,
     wakeOutbox: service.outbox.wake,
     countUse: metrics?.deprecated,
     now,

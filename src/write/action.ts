@@ -1,5 +1,6 @@
 /** An action: a command that is no plain create, update or delete, declared once with its path. */
 
+import { after } from '#base/after.ts'
 import { keys, must, words } from '#base/shape.ts'
 import { type AdminOfAction, adminOfActionShape } from '#model/admin.ts'
 import type { Condition } from '#model/condition.ts'
@@ -46,9 +47,10 @@ export type Action = Lifetime & {
   readonly steps?: (context: StepContext) => readonly DeclaredStep[]
   /**
    * Instead of steps: its command, made by hand, and the status of its answer; throws `VALIDATION_ERROR` for a bad body. The machine asks
-   * for the row and the rule as it does for steps, before the command's own steps.
+   * for the row and the rule as it does for steps, before the command's own steps; where the body is bytes it asks before the command is
+   * made too, which may keep them as a file.
    */
-  readonly command?: (writing: Writing, given: Given) => Command
+  readonly command?: (writing: Writing, given: Given) => Command | Promise<Command>
   /** With a command: checks more than the row and the rule before the faults of a body are reported. */
   readonly precheck?: (writing: Writing, id: number) => Command
   /** What the admin shows of it. */
@@ -188,16 +190,21 @@ const guardedWriting = (action: Action, writing: Writing, id: number): Writing =
 }
 
 /** The command of an action; throws `VALIDATION_ERROR` for a bad body. */
-export const actionCommand = (action: Action, writing: Writing, given: Given): Command => {
+export const actionCommand = (
+  action: Action,
+  writing: Writing,
+  given: Given,
+): Command | Promise<Command> => {
   const { steps, command, input = {}, answers, name } = action
   if (command) {
     const guarded = guardedWriting(action, writing, given.id)
-    const made = command(guarded, given)
-    if (made.before !== guarded.before)
-      throw new Error(
-        `${name} does not ask for its rule: make its command of the writing it is given`,
-      )
-    return made
+    return after(command(guarded, given), made => {
+      if (made.before !== guarded.before)
+        throw new Error(
+          `${name} does not ask for its rule: make its command of the writing it is given`,
+        )
+      return made
+    })
   }
   const context = contextOf(writing, given.id, checkedInput(action, writing, given))
   // A row that the input names must be one that the caller may read.

@@ -61,7 +61,17 @@ export type CallerCounts = {
 }
 
 /** What changes are done on and with: a core has it. */
-type ChangeStore = ViewerStore & { readonly services: Services }
+type ChangeStore = ViewerStore & {
+  readonly services: Services
+  /** Brings the files of a row where this release writes them. */
+  readonly files?:
+    | {
+        readonly former?:
+          | { readonly move: (entity: string, id: number) => Promise<void> }
+          | undefined
+      }
+    | undefined
+}
 
 /** What a request brings to its changes beside them. */
 type Terms = {
@@ -316,14 +326,18 @@ const readLink = async ({ writing, change }: Doing<LinkChange>): Promise<Ready> 
 
 const noBytes = new Uint8Array()
 
-const readAction = async ({ store, writing, change }: Doing<Act>): Promise<Ready> => {
+const readAction = async ({ store, writing, change, terms }: Doing<Act>): Promise<Ready> => {
   const { action, id, target } = change
   const { input, idempotency, hasBody, bytes = noBytes, ifMatch, ifNoneMatch } = await change.read()
   // The steps that compare the row's revision come first.
   const before = target ? revisionSteps(writing, target, action.rule) : []
   const own = { now: writing.now, services: store.services }
   const given = { id, body: input, hasBody, bytes, ifMatch, ifNoneMatch, ...own }
-  return { command: actionCommand(action, { ...writing, before }, given), idempotency }
+  const check = action.bytes === undefined ? undefined : actionPrecheck(action, writing, id)
+  // Bytes of who may not write the row are kept nowhere.
+  if (check) await commit(store, check(), null, { version: terms.version })
+  if (action.about !== null) await store.files?.former?.move(action.about, id)
+  return { command: await actionCommand(action, { ...writing, before }, given), idempotency }
 }
 
 /** What reads the input of each change, counts what it makes, and makes its command. */

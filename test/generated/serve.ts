@@ -13,6 +13,7 @@ import { definitionsOf } from '#engines/shared/schema.ts'
 import type { Store } from '#engines/shared/store.ts'
 import { ddl as sqliteDdl } from '#engines/sqlite/schema.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
+import { keeping } from '#files/keep.ts'
 import type { HttpContext } from '#http/exchange.ts'
 import { callersBehind } from '#http/limit/address.ts'
 import { createMemory } from '#http/memory.ts'
@@ -175,15 +176,23 @@ export const serveModel = async (
   const mail = createMail({ now: () => clock.now, observe, delivery: { kind: 'shown' } })
   const content = contentOf(entities, versions, has)
   const memory = createMemory()
+  const model = modelOf(content, settings)
+  const ofStore = { writer: engine, dialect: engine.dialect, now: () => clock.now }
   const core: Core = {
-    model: modelOf(content, settings),
+    model,
     actions: content.actions,
     dialect: engine.dialect,
     reader: cachedReader(publishing(engine), engine.changes, memory.cached),
     writer: engine,
     limits,
     cursorKey: Buffer.alloc(32, 'cursor'),
-    services: { mail, key: Buffer.alloc(32, 'mail'), publicUrl: () => '', now: () => clock.now },
+    services: {
+      mail,
+      key: Buffer.alloc(32, 'mail'),
+      publicUrl: () => '',
+      keepFile: keeping({ ...ofStore, model, files: undefined }),
+      now: () => clock.now,
+    },
     wakeOutbox: () => {},
     countUse: undefined,
     now: () => clock.now,

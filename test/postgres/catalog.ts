@@ -30,7 +30,8 @@ order by line`
 
 const isLeftover = (line: string): boolean => {
   const [, table, column] = /^column (\w+) (\w+) /.exec(line) ?? []
-  return leftovers.includes(`${table}.${column}`)
+  const isOf = (one: string) => !one.includes('.') && new RegExp(`\\b${one}(?:_|\\b)`).test(line)
+  return leftovers.includes(`${table}.${column}`) || leftovers.some(isOf)
 }
 
 /** A line for each relation, column, index, constraint, trigger, function and extension, but for what waits to be dropped. */

@@ -163,7 +163,7 @@ test('a user that is deleted leaves no picture behind', async () => {
   const body = { name: 'Gone', email: 'gone@example.org' }
   const { id } = (await world.ask('POST /api/users', { as: 1, body })).json
   await world.ask(`PUT /api/users/${id}/avatar`, { as: id, raw: png })
-  const count = () => world.rows('select count(*) from avatars where user_id = ?1', id)
+  const count = () => world.rows('select count(avatar) from users where id = ?1', id)
   assert.deepEqual(await count(), [[1]])
   assert.equal((await world.ask(`DELETE /api/users/${id}`, { as: id })).status, 204)
   assert.deepEqual(await count(), [[0]])

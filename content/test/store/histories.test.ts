@@ -13,12 +13,15 @@ import { folderOf, type Service, serve } from '#test/duet.ts'
 import { historyFor } from '#test/history.ts'
 import { connected } from '#test/postgres/tools/ask.ts'
 import { freshDatabase, noDatabase } from '#test/postgres/tools/database.ts'
+import { until } from '#test/support/wait.ts'
 import { secret } from '../world.ts'
 
 /** The history as it was when the content's files made the machine's tables too, before checksums were noted. */
 const first = new URL('fixtures/first-history/', import.meta.url)
 
 const { fresh } = folderOf('histories')
+
+const picture = `insert into avatars (user_id, type, digest, created_at, bytes) values (1, 'image/gif', 'a digest', 1,`
 
 const rows = `insert into users (name, email, email_key, created_at) values ('Ada', 'ada@example.org', 'ada@example.org', 1);
   insert into products (name, category, price, stock, created_at, name_key)
@@ -45,6 +48,7 @@ const oldFile = async (): Promise<string> => {
   await sql(notes(history.map(({ name }) => name)))
   await sql(`insert into secrets values ('cursor', x'${key}'), ('mail', x'${key}')`)
   await sql(rows)
+  await sql(`${picture} x'${Buffer.from('GIF89a.').toString('hex')}')`)
   return `sqlite:${file}`
 }
 
@@ -61,6 +65,7 @@ const oldDatabase = async (): Promise<string> => {
   await sql(notes(history.map(({ name }) => name)))
   await sql(`insert into secrets values ('cursor', '\\x${key}'), ('mail', '\\x${key}')`)
   await sql(rows)
+  await sql(`${picture} '\\x${Buffer.from('GIF89a.').toString('hex')}')`)
   return url
 }
 
@@ -168,6 +173,17 @@ for (const [name, { skip, old, migrate, look }] of Object.entries(engines)) {
       const again = await send(service, 'POST /api/users/1/posts', post, once)
       assert.equal(again.headers.get('idempotency-replayed'), 'true')
       assert.deepEqual(again.json, made.json)
+      const shown = async () => {
+        const picture = await fetch(`${service.url}/api/users/1/avatar`)
+        const bytes = Buffer.from(await picture.arrayBuffer())
+        return [picture.headers.get('content-type'), bytes.toString('latin1')]
+      }
+      assert.deepEqual(await shown(), ['image/gif', 'GIF89a.'])
+      if (engine === 'sqlite') {
+        const left = "select name from sqlite_master where name = 'avatars'"
+        await until('its picture is moved', async () => (await look(url, left)).length === 0)
+        assert.deepEqual(await shown(), ['image/gif', 'GIF89a.'])
+      }
       const products = await send(service, 'GET /api/products?category=kitchen&search=cup')
       assert.deepEqual(
         products.json.data.map((product: { readonly name: string }) => product.name),

@@ -26,6 +26,7 @@ import type { Field } from '#model/field.ts'
 import { indexesOf } from '#model/indexes.ts'
 import { columnName, type Entities, valuesName } from '#model/model.ts'
 import { dependenciesFirst } from '#model/references.ts'
+import { fileFields } from '#model/stored-file.ts'
 import { and, comma, join, name as quotedName, type Sql, sql } from '#sql/sql.ts'
 
 /** What a draft can change in a table that is there, beside adding what is missing; `name` is that of a column, an index or a trigger. */
@@ -392,7 +393,11 @@ export const differencesIn = (
     Object.values(entities).find(
       entity => table.startsWith(`${entity.table}_`) && !entity.own.includes(table),
     )?.table
-  const known = new Set([...machineTables, ...Object.values(entities).map(({ table }) => table)])
+  const known = new Set([
+    ...machineTables,
+    ...Object.values(entities).map(({ table }) => table),
+    ...fileFields(entities).map(({ file }) => file.movedFrom?.table),
+  ])
   const dropped = [...catalogue].flatMap(([table, { text }]) => {
     const of = searches.some(({ name }) => name === table) ? false : unused(table, text)
     return of ? [[table, of] as const] : []

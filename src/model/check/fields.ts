@@ -135,7 +135,7 @@ const [narrowest, widest] = [16, 4096]
 const fileFault = ({ entities }: CheckedEntity, field: Field): string | undefined => {
   const { file, settableBy, unique, initial, until, from } = field
   if (!file) return undefined
-  const { accept, max, sizes } = file
+  const { accept, max, sizes, movedFrom } = file
   const strange = accept.find(type => !/^[a-z]+\/(?:\*|[a-z\d][a-z\d.+-]*)$/.test(type))
   if (accept.length === 0) return "accepts no file: give it media types, as accept: ['image/png']"
   if (strange !== undefined)
@@ -155,6 +155,11 @@ const fileFault = ({ entities }: CheckedEntity, field: Field): string | undefine
     return 'is a file, and no row has one at first: leave initial out, or make it nullable'
   if (Object.keys({ ...until, ...from }).length > 0)
     return 'is a file, which has one address in all versions: leave until and from out'
+  if (movedFrom && settableBy.kind !== 'nobody')
+    return `is moved from ${movedFrom.table}, and callers set it meanwhile: let an action write it, with settableBy: nobody`
+  const kept = Object.entries(entities).find(([, { table }]) => table === movedFrom?.table)
+  if (kept)
+    return `is moved from ${movedFrom?.table}, the table of ${kept[0]}, which is dropped in the end: leave that entity out`
   const taken = Object.entries(entities).find(([, { plural }]) => plural === 'files')
   if (taken && settableBy.kind !== 'nobody')
     return `is a file, and ${taken[0]} has the path /files, to which files are sent: give ${taken[0]} another plural`

@@ -1,6 +1,5 @@
-/** A user's picture: stored as it was sent, recognised by its bytes, deleted with its user; and the drawn one of a user who has put none. */
+/** A user's picture: which are taken, by their bytes alone; and the drawn one of a user who has put none. */
 import { hash } from 'node:crypto'
-import { bytes, choice, created, entity, id, internal, reference, text } from 'duet/model'
 
 /** The types that are accepted, each with the first bytes of its files: `.` stands for any byte. */
 const signatures = {
@@ -11,35 +10,18 @@ const signatures = {
   'image/gif': /^GIF8[79]a.{4}/s,
 } as const
 
-export type PictureType = keyof typeof signatures
-
 /** The media types of pictures. */
-export const pictureTypes = Object.keys(signatures) as readonly PictureType[]
+export const pictureTypes = Object.keys(signatures) as readonly (keyof typeof signatures)[]
 
 /** The type of a picture by its first bytes; undefined for any other file. */
-export const pictureType = (picture: Uint8Array): PictureType | undefined => {
+export const pictureType = (picture: Uint8Array) => {
   const { buffer, byteOffset, length } = picture
   const start = Buffer.from(buffer, byteOffset, Math.min(length, 32)).toString('latin1')
   return pictureTypes.find(type => signatures[type].test(start))
 }
 
-export const avatar = entity({
-  table: 'avatars',
-  plural: 'avatars',
-  description: 'The picture of a user.',
-  fields: {
-    id: id(internal),
-    userId: reference('user', { ...internal, unique: 'CONFLICT', onDelete: 'cascade' }),
-    type: choice(pictureTypes, internal),
-    // Its ETag, so that the bytes need not be read for a 304.
-    digest: text({ ...internal, max: 64 }),
-    createdAt: created(internal),
-    bytes: bytes(internal),
-  },
-  policy: {},
-  rest: { list: false, one: false, listing: { paging: 'cursor', limit: 20 } },
-  graphql: { type: false },
-})
+/** The largest picture, in bytes. */
+export const largestPicture = 512 * 1024
 
 const cells = 5
 

@@ -1,0 +1,216 @@
+/** Pictures of a store of 0.2.0, whose bytes are in a table: served, replaced and removed there, and moved into the store of files. */
+import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
+import { afterEach, beforeEach, describe, test } from 'node:test'
+import { checkMoved, type Moving, moveFormer } from '#files/former.ts'
+import { collectGarbage } from '#files/garbage.ts'
+import { type Bytes, gif, joined, latin, png } from '../contract/pictures.ts'
+import { refuses } from '../rest.ts'
+import { createWorld, onPostgres, type World } from '../world.ts'
+
+/** As 0.2.0 stored a picture. */
+const digestOf = (bytes: Uint8Array) => hash('sha256', bytes, 'base64url').slice(0, 22)
+
+const pictures = new Map<number, Bytes>([
+  [1, png],
+  [2, joined(png, latin('of Ben'))],
+  [3, joined(png, latin('of Cleo'))],
+])
+
+let world: World
+let moving: Moving
+
+const putFormer = async (id: number, bytes: Bytes): Promise<void> => {
+  await world.change('delete from avatars where user_id = ?1', id)
+  await world.change(
+    'insert into avatars (user_id, type, digest, created_at, bytes) values (?1, ?2, ?3, 1, ?4)',
+    ...[id, 'image/png', digestOf(bytes), bytes],
+  )
+}
+
+beforeEach(async () => {
+  world = await createWorld()
+  const { engine, core, store } = world
+  moving = {
+    ...{ reader: engine, writer: engine, dialect: engine.dialect },
+    ...{ entities: core.model.entities, keepFile: core.services.keepFile },
+    session: () => store.session('filling'),
+    isShared: onPostgres,
+    now: Date.now,
+  }
+  for (const [id, bytes] of pictures) await putFormer(id, bytes)
+})
+afterEach(() => world.close())
+
+const read = async (id: number, headers: Record<string, string> = {}) => {
+  const answer = await world.app.request(`/api/users/${id}/avatar`, { headers })
+  return { answer, bytes: new Uint8Array(await answer.arrayBuffer()) }
+}
+
+const shows = async (id: number, bytes: Bytes, type = 'image/png') => {
+  const { answer, bytes: shown } = await read(id)
+  assert.deepEqual(
+    {
+      status: answer.status,
+      type: answer.headers.get('content-type'),
+      tag: answer.headers.get('etag'),
+      length: answer.headers.get('content-length'),
+    },
+    { status: 200, type, tag: `"${digestOf(bytes)}"`, length: String(bytes.length) },
+  )
+  assert.equal(Buffer.compare(shown, bytes), 0)
+}
+
+const isThere = async () =>
+  (
+    await world.rows(
+      onPostgres
+        ? "select 1 where to_regclass('avatars') is not null"
+        : "select 1 from sqlite_master where name = 'avatars'",
+    )
+  ).length > 0
+
+const put = (id: number, raw: Bytes, headers: Record<string, string> = {}) =>
+  world.ask(`PUT /api/users/${id}/avatar`, { as: id, raw, headers })
+
+describe('pictures of a store of 0.2.0', () => {
+  test('are served as before, and after they were moved, and the table is gone then', async () => {
+    const tag = (await world.ask('GET /api/users/2', { as: 2 })).headers.get('etag')
+    for (const [id, bytes] of pictures) await shows(id, bytes)
+    const known = await read(2, { 'If-None-Match': `"${digestOf(pictures.get(2) ?? png)}"` })
+    assert.equal(known.answer.status, 304)
+    assert.equal(await moveFormer(moving), 3)
+    assert.equal(await isThere(), false)
+    for (const [id, bytes] of pictures) await shows(id, bytes)
+    assert.equal((await world.ask('GET /api/users/2', { as: 2 })).headers.get('etag'), tag)
+    assert.equal(await moveFormer(moving), 0)
+    assert.equal((await put(2, gif)).status, 204)
+    await shows(2, gif, 'image/gif')
+  })
+
+  test('are replaced and removed under their ETags before they are moved', async () => {
+    const tag = `"${digestOf(png)}"`
+    refuses(await put(1, gif, { 'If-Match': `"${'x'.repeat(22)}"` }), 412, 'PRECONDITION_FAILED')
+    await shows(1, png)
+    assert.equal((await put(1, gif, { 'If-Match': tag })).status, 204)
+    await shows(1, gif, 'image/gif')
+    assert.equal((await world.ask('DELETE /api/users/2/avatar', { as: 2 })).status, 204)
+    assert.equal((await read(2)).answer.headers.get('content-type'), 'image/svg+xml')
+    assert.equal(await moveFormer(moving), 1)
+    await shows(1, gif, 'image/gif')
+    await shows(3, pictures.get(3) ?? png)
+    assert.equal((await read(2)).answer.headers.get('content-type'), 'image/svg+xml')
+  })
+
+  test('that the earlier release puts over a newer one count, and are moved', async () => {
+    assert.equal((await put(1, gif)).status, 204)
+    const later = joined(png, latin('later'))
+    await putFormer(1, later)
+    await shows(1, later)
+    await moveFormer(moving)
+    await shows(1, later)
+  })
+
+  test('are moved as they are in the end where one is replaced or removed, or its user deleted, while they are moved', async () => {
+    const later = joined(png, latin('meanwhile'))
+    const changes = [
+      () => putFormer(1, later),
+      () => world.change('delete from avatars where user_id = 2'),
+      () => world.ask('DELETE /api/users/3', { as: 3 }),
+    ]
+    const keepFile: Moving['keepFile'] = async file => {
+      const kept = await moving.keepFile(file)
+      await changes.shift()?.()
+      return kept
+    }
+    await moveFormer({ ...moving, keepFile })
+    assert.equal(await isThere(), false)
+    await shows(1, later)
+    assert.equal((await read(2)).answer.headers.get('content-type'), 'image/svg+xml')
+    refuses(await world.ask('GET /api/users/3/avatar'), 404, 'NOT_FOUND')
+  })
+
+  test('are all there wherever the move ends in between, and once it is run again', async () => {
+    for (let steps = 0; ; steps++) {
+      let left = steps
+      const stops =
+        <Given extends unknown[], Result>(work: (...given: Given) => Promise<Result>) =>
+        async (...given: Given): Promise<Result> => {
+          if (left-- === 0) throw new Error('stopped before')
+          const result = await work(...given)
+          if (left-- === 0) throw new Error('stopped after')
+          return result
+        }
+      const stopped = {
+        ...moving,
+        isShared: false,
+        keepFile: stops(moving.keepFile),
+        writer: { write: stops(moving.writer.write) },
+        session: stops(moving.session),
+      }
+      const isDone = await moveFormer(stopped).then(
+        () => true,
+        () => false,
+      )
+      for (const [id, bytes] of pictures) await shows(id, bytes)
+      if (isDone) return assert.ok(steps >= 12, String(steps))
+      if (steps % 2 === 0) await moveFormer({ ...moving, isShared: false })
+      for (const [id, bytes] of pictures) await shows(id, bytes)
+      await world.close()
+      world = await createWorld()
+      const { engine, core, store } = world
+      moving = {
+        ...{ ...moving, reader: engine, writer: engine, keepFile: core.services.keepFile },
+        session: () => store.session('filling'),
+      }
+      for (const [id, bytes] of pictures) await putFormer(id, bytes)
+    }
+  })
+
+  test('are moved by one process of several, and by another once that one is gone', async () => {
+    const shared = { ...moving, isShared: true }
+    const both = await Promise.all([moveFormer(shared), moveFormer(shared)])
+    assert.deepEqual(both.toSorted(), [3, undefined])
+    for (const [id, bytes] of pictures) await shows(id, bytes)
+  })
+
+  test('go on under the next process five minutes after one was killed', async () => {
+    const stopped = new AbortController()
+    const keepFile: Moving['keepFile'] = file => {
+      stopped.abort()
+      return moving.keepFile(file)
+    }
+    const shared = { ...moving, isShared: true }
+    assert.equal(await moveFormer({ ...shared, keepFile }, stopped.signal), 1)
+    assert.equal(await moveFormer(shared), undefined)
+    for (const [id, bytes] of pictures) await shows(id, bytes)
+    assert.equal(await moveFormer({ ...shared, now: () => Date.now() + 300_001 }), 2)
+    for (const [id, bytes] of pictures) await shows(id, bytes)
+  })
+
+  test('are left by no collection of garbage, and those that were replaced are collected', async () => {
+    assert.equal((await put(1, gif)).status, 204)
+    await moveFormer(moving)
+    const { store } = world.core.files ?? assert.fail()
+    const later = (days: number) => ({
+      ...{ ...moving, store },
+      now: () => Date.now() + days * 86_400_000,
+    })
+    for (const days of [2, 40]) await collectGarbage(later(days))
+    await shows(1, gif, 'image/gif')
+    await shows(3, pictures.get(3) ?? png)
+    assert.equal(await store.has(hash('sha256', png)), false)
+  })
+
+  test('stop a move of the store as long as some are in the table', async () => {
+    const session = await world.store.session('reading')
+    try {
+      const check = () => checkMoved(session, moving.dialect, moving.entities)
+      await assert.rejects(check(), /^Error: files of user\.avatar are in the table avatars yet/)
+      await world.change('delete from avatars')
+      await check()
+    } finally {
+      await session.close()
+    }
+  })
+})

@@ -1,0 +1,237 @@
+/**
+ * Files whose bytes an earlier release kept in a table of the database. They are read and replaced there too, while they are moved into
+ * the store of files one by one; once none is left the table is dropped. What the table has is newer than what the row has: only the
+ * earlier release puts something there.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { withOpened } from '#base/with-opened.ts'
+import type { FormerFiles } from '#model/field.ts'
+import { columnName } from '#model/model.ts'
+import type { Services } from '#model/services.ts'
+import { type FileField, fileFields } from '#model/stored-file.ts'
+import type { Dialect } from '#sql/dialect.ts'
+import { queryOf, type Reader, type ReadOptions, type Session } from '#sql/engine.ts'
+import { name, type Sql, sql } from '#sql/sql.ts'
+import { jobStatement, type Writer, writePieces } from '#write/job.ts'
+
+type Former = {
+  readonly reader: Pick<Reader, 'query'>
+  readonly writer: Writer
+  readonly dialect: Dialect
+  readonly entities: Parameters<typeof fileFields>[0]
+  readonly keepFile: Services['keepFile']
+}
+
+type MovedField = FileField & { readonly from: FormerFiles }
+
+const movedFields = (entities: Former['entities']): readonly MovedField[] =>
+  fileFields(entities).flatMap(of =>
+    of.file.movedFrom ? [{ ...of, from: of.file.movedFrom }] : [],
+  )
+
+const isThere = async ({ reader, dialect }: Pick<Former, 'reader' | 'dialect'>, table: string) =>
+  (await reader.query(queryOf(dialect.columnsOf(table), dialect), { isPresent: true })).length > 0
+
+/** The bytes of a row that are in the table yet. */
+const find = async (
+  { reader, dialect }: Former,
+  { table, row, bytes, type }: FormerFiles,
+  id: number,
+  asked: ReadOptions,
+) => {
+  const piece = sql`select ${name(bytes)}, ${name(type)} from ${name(table)} where ${name(row)} = ${id}`
+  const [found] = await reader.query(queryOf(piece, dialect), asked)
+  if (!found) return undefined
+  return { bytes: found[0] as Uint8Array<ArrayBuffer>, type: String(found[1]) }
+}
+
+/** Moves the file of a row, unless somebody changes or deletes it at that moment. */
+const move = async (former: Former, { entity, key, from }: MovedField, id: number) => {
+  const found = await find(former, from, id, { isPresent: true })
+  if (!found) return
+  const { bytes, type } = found
+  const file = await former.keepFile({ bytes, type, name: `${key}.${type.replace(/^.*\//, '')}` })
+  const { table, row } = from
+  const taken = sql`delete from ${name(table)} where ${name(row)} = ${id} and ${name(from.bytes)} = ${bytes} returning ${name(row)}`
+  const given = sql`update ${name(entity.table)} set ${name(columnName(key))} = ${file} where id = ${id} returning id`
+  const step = (piece: Sql) => ({
+    statement: jobStatement(piece, former.dialect),
+    expect: 'row' as const,
+  })
+  const outcome = await former.writer.write({
+    steps: [step(taken), step(given)],
+    status: 200,
+    answer: null,
+  })
+  if (outcome.kind !== 'done' && outcome.kind !== 'refused')
+    throw new Error(`the file of row ${id} was not moved: ${JSON.stringify(outcome)}`)
+}
+
+/** What requests find of the tables of an earlier release, as long as these are there; undefined for a model that names none. */
+export const formerFiles = (former: Former) => {
+  const fields = movedFields(former.entities)
+  if (fields.length === 0) return undefined
+  const gone = new Set<string>()
+  const whileThere = async <Result>(
+    table: string,
+    work: () => Promise<Result>,
+  ): Promise<Result | undefined> => {
+    if (gone.has(table)) return undefined
+    try {
+      if (await isThere(former, table)) return await work()
+    } catch (error) {
+      // Another process may have dropped it since.
+      if (await isThere(former, table)) throw error
+    }
+    gone.add(table)
+    return undefined
+  }
+  return {
+    find: async (entity: string, key: string, id: number, asked: ReadOptions) => {
+      const of = fields.find(of => of.entityName === entity && of.key === key)
+      return of && whileThere(of.from.table, () => find(former, of.from, id, asked))
+    },
+    /** Moves the files of a row before they are written. */
+    move: async (entity: string, id: number): Promise<void> => {
+      for (const of of fields)
+        if (of.entityName === entity) await whileThere(of.from.table, () => move(former, of, id))
+    },
+  }
+}
+
+/** Throws where files of a store are in tables of an earlier release yet, which a command does not take along. */
+export const checkMoved = async (
+  session: Pick<Session, 'query'>,
+  dialect: Dialect,
+  entities: Former['entities'],
+): Promise<void> => {
+  for (const { from, entityName, key } of movedFields(entities)) {
+    if (!(await isThere({ reader: session, dialect }, from.table))) continue
+    const some = sql`select 1 from ${name(from.table)} limit 1`
+    if ((await session.query(queryOf(some, dialect))).length > 0)
+      throw new Error(
+        `files of ${entityName}.${key} are in the table ${from.table} yet, as an earlier release kept them: start the server, which moves them, and stop it once that table is gone`,
+      )
+  }
+}
+
+const minute = 60_000
+const [hour, batch] = [60 * minute, 100]
+const lease = { name: 'moving files', time: 5 * minute, renewed: minute } as const
+
+export type Moving = Former & {
+  /** A session of its own, for the end. */
+  readonly session: () => Promise<Session>
+  /** Whether other processes may be about it too, and an earlier release serve. */
+  readonly isShared: boolean
+  readonly now: () => number
+}
+
+/** Takes the work for this process, or keeps it; false where another has it. */
+const take = async (moving: Moving, mine: { held: string }, now: number): Promise<boolean> => {
+  const text = (value: string) => new TextEncoder().encode(value)
+  // As long as the digits of a time are as many, they have the order of their numbers.
+  const next = `${now + lease.time} ${crypto.randomUUID()}`
+  const [rows] = await writePieces(
+    moving,
+    sql`insert into secrets (name, value) values (${lease.name}, ${text(next)})
+      on conflict (name) do update set value = excluded.value
+      where secrets.value = ${text(mine.held)} or secrets.value < ${text(String(now))} returning name`,
+  )
+  if (!rows?.length) return false
+  mine.held = next
+  return true
+}
+
+/** Drops a table that is empty; throws if it is not, which a write of the earlier release may have come to. */
+const drop = (session: Session, dialect: Dialect, table: string): Promise<void> => {
+  const [now, apart] = [name(table), name(`${table}_moved`)]
+  const ask = (piece: Sql) => session.query(queryOf(piece, dialect))
+  return session.transaction(async () => {
+    // From here on nobody else writes to it.
+    await ask(sql`alter table ${now} rename to ${apart}`)
+    if ((await ask(sql`select 1 from ${apart} limit 1`)).length > 0)
+      throw new Error(`the table ${table} got a row while it was to be dropped`)
+    await ask(sql`drop table ${apart}`)
+  })
+}
+
+/**
+ * Moves all files that are in tables of an earlier release, and drops those; gives how many rows it moved, undefined where another process
+ * is about it. What is interrupted goes on from there. Throws in the end if some could not be moved.
+ */
+export const moveFormer = async (
+  moving: Moving,
+  signal?: AbortSignal,
+): Promise<number | undefined> => {
+  const { reader, dialect } = moving
+  const mine = { held: '' }
+  let [moved, renewed] = [0, 0]
+  const faults: string[] = []
+  for (const of of movedFields(moving.entities)) {
+    const { table, row } = of.from
+    if (!(await isThere(moving, table))) continue
+    const holds = async () => {
+      const now = moving.now()
+      if (!moving.isShared || now < renewed + lease.renewed) return true
+      renewed = now
+      return take(moving, mine, now)
+    }
+    for (let last = 0; ; ) {
+      const some = sql`select ${name(row)} from ${name(table)} where ${name(row)} > ${last} order by 1 limit ${batch}`
+      const rows = await reader.query(queryOf(some, dialect), { isPresent: true })
+      if (rows.length === 0) {
+        // Some may have been replaced while they were moved.
+        if (last === 0 || faults.length > 0) break
+        last = 0
+      }
+      for (const [id] of rows) {
+        if (!(await holds())) return undefined
+        if (signal?.aborted) return moved
+        last = Number(id)
+        try {
+          await move(moving, of, last)
+          moved++
+        } catch (error) {
+          faults.push(`${of.key} of ${of.entityName} ${last} (${(error as Error).message})`)
+        }
+      }
+    }
+    if (faults.length > 0)
+      throw new Error(
+        `${faults.length} files in the table ${table} were not moved, the first of them ${faults[0]}`,
+      )
+    if (!(await holds())) return undefined
+    await withOpened(moving.session(), session => drop(session, dialect, table))
+  }
+  if (mine.held !== '')
+    await writePieces(moving, sql`delete from secrets where name = ${lease.name} returning name`)
+  return moved
+}
+
+/**
+ * Moves the files of an earlier release in the background until none is left: at once where it cannot serve any more, an hour from now
+ * where processes are replaced one by one. Gives a function that ends it.
+ */
+export const startMoving = (
+  moving: Moving,
+  onFailed: (error: unknown) => void,
+): (() => Promise<void>) => {
+  if (movedFields(moving.entities).length === 0) return async () => {}
+  const ended = new AbortController()
+  const { signal } = ended
+  const pause = (time: number) => sleep(time, undefined, { ref: false, signal }).catch(() => {})
+  const rounds = async () => {
+    for (await pause(moving.isShared ? hour : 0); !signal.aborted; await pause(hour))
+      try {
+        if ((await moveFormer(moving, signal)) !== undefined) return
+      } catch (error) {
+        onFailed(error)
+      }
+  }
+  const running = rounds()
+  return () => {
+    ended.abort()
+    return running
+  }
+}
