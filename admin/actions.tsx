@@ -3,10 +3,14 @@ import { useDataProvider, useNotify, useRefresh } from 'ra-core'
 import { useState } from 'react'
 import { faultsOf } from './api.ts'
 import type { DuetProvider } from './data-provider.ts'
-import { type Action, type Entity, type Row, titleOf } from './model.ts'
-import { isNumber } from './show.tsx'
+import { givenBy, ValueInput } from './inputs.tsx'
+import { type Action, type Entity, type Field, type Row, titleOf } from './model.ts'
 import { Button, Dialog } from './ui.tsx'
 import { t } from './words.ts'
+
+/** What an input of an action begins with. */
+const usualOf = ({ kind, initial }: Field) =>
+  initial === undefined ? (kind === 'flag' ? 'false' : '') : String(initial)
 
 export const ActionRunner = ({
   entity,
@@ -33,10 +37,8 @@ export const ActionRunner = ({
       action.input.length > 0
         ? Object.fromEntries(
             action.input.flatMap(field => {
-              const text = values[field.name]
-              return text === undefined || text === ''
-                ? []
-                : [[field.name, isNumber(field) ? Number(text) : text]]
+              const text = values[field.name] ?? usualOf(field)
+              return text === '' ? [] : [[field.name, givenBy(field, text)]]
             }),
           )
         : undefined
@@ -67,29 +69,17 @@ export const ActionRunner = ({
         <p>
           {entity.label}: <strong>{titleOf(entity, row)}</strong>
         </p>
-        {action.input.map(({ name, label, of, ...field }) => (
-          <label key={name}>
-            {label}
-            {of ? (
-              <select
-                className="input"
-                onChange={event => setValues({ ...values, [name]: event.target.value })}
-              >
-                <option value="" />
-                {of.map(word => (
-                  <option key={word}>{word}</option>
-                ))}
-              </select>
-            ) : (
-              <input
-                className="input"
-                type={isNumber(field) ? 'number' : 'text'}
-                step="any"
-                onChange={event => setValues({ ...values, [name]: event.target.value })}
-              />
-            )}
-            {faults[name] && <span className="fault">{faults[name]}</span>}
-          </label>
+        {action.input.map(field => (
+          <div key={field.name} className="labelled">
+            <span>{field.label}</span>
+            <ValueInput
+              field={field}
+              label={field.label}
+              value={values[field.name] ?? usualOf(field)}
+              onChange={text => setValues({ ...values, [field.name]: text })}
+            />
+            {faults[field.name] && <span className="fault">{faults[field.name]}</span>}
+          </div>
         ))}
         {faults[''] && (
           <p className="fault" role="alert">

@@ -8,6 +8,16 @@ export type Member = { name: string; label: string; kind: string }
 export const same = (one: unknown, other: unknown): boolean =>
   JSON.stringify(one ?? null) === JSON.stringify(other ?? null)
 
+/** Whether somebody wrote to a row since it was shown, or it is gone; what is counted of other rows is no matter. */
+export const isOther = ({ fields }: Entity, shown: Row, now: Row | undefined): boolean =>
+  now === undefined ||
+  fields.some(
+    ({ name, set, kind }) =>
+      name in shown &&
+      !(set === 'never' && ['int', 'decimal', 'money'].includes(kind)) &&
+      !same(shown[name], now[name]),
+  )
+
 /** The nested rows in a member of a row. */
 export const rowsIn = (value: unknown): Partial<Row>[] =>
   Array.isArray(value) ? (value as Partial<Row>[]) : []

@@ -13,7 +13,7 @@ import {
   useNotify,
   useStore,
 } from 'ra-core'
-import { type MutableRefObject, useEffect, useRef, useState } from 'react'
+import { type MutableRefObject, type ReactNode, useEffect, useRef, useState } from 'react'
 import { useFieldArray, useFormContext, useFormState } from 'react-hook-form'
 import { useBlocker, useLocation, useParams } from 'react-router'
 import { ActionRunner } from './actions.tsx'
@@ -33,17 +33,20 @@ import {
   titleOf,
 } from './model.ts'
 import { Value } from './show.tsx'
-import { Button, Dialog, Icon, IconButton, Menu } from './ui.tsx'
+import { Asking, Button, Icon, IconButton, Menu } from './ui.tsx'
 import { lower, t } from './words.ts'
 
 /** The rows that belong to this one, changed with it in one save. */
 const Nested = ({
   relation,
   mode,
+  isCut,
   disabled,
 }: {
   relation: Relation
   mode: Mode
+  /** Whether there are more of them than are shown. */
+  isCut: boolean
   disabled: boolean
 }) => {
   const to = entityNamed(useModel(), relation.to)
@@ -108,6 +111,7 @@ const Nested = ({
           </tbody>
         </table>
       )}
+      {isCut && <p className="help">{t('The first {count} are shown.', { count: rows.length })}</p>}
       {words.includes('create') && (
         <Button
           onClick={() =>
@@ -124,7 +128,32 @@ const Nested = ({
 
 const wideKinds = ['text', 'slug', 'long', 'json', 'list', 'uri', 'file']
 
-const Fields = ({ entity, mode }: { entity: Entity; mode: Mode }) => {
+/** What somebody sees of a row without changing it here. */
+const Facts = ({ fields, row }: { fields: Entity['fields']; row: Row }) =>
+  fields.length > 0 && (
+    <dl className="facts">
+      {fields.map(field => (
+        <div key={field.name}>
+          <dt>{field.label}</dt>
+          <dd>
+            <Value field={field} value={row[field.name]} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+
+const Fields = ({
+  entity,
+  mode,
+  row,
+  children,
+}: {
+  entity: Entity
+  mode: Mode
+  row?: Row
+  children?: ReactNode
+}) => {
   const given = entity.fields.filter(
     ({ set }) => set === 'always' || (set === 'create' && mode === 'create'),
   )
@@ -144,21 +173,25 @@ const Fields = ({ entity, mode }: { entity: Entity; mode: Mode }) => {
               key={relation.name}
               relation={relation}
               mode={mode}
+              isCut={row?._more?.includes(relation.name) === true}
               disabled={!written.includes(relation)}
             />
           ))}
       </div>
-      <div className="side">
-        {given
-          .filter(field => !isWide(field))
-          .map(field => (
-            <Input key={field.name} field={field} />
-          ))}
-        {written
-          .filter(({ kind }) => kind === 'links')
-          .map(({ name, label, to }) => (
-            <LinksInput key={name} source={name} label={label} to={to} />
-          ))}
+      <div className="beside">
+        <div className="side">
+          {given
+            .filter(field => !isWide(field))
+            .map(field => (
+              <Input key={field.name} field={field} />
+            ))}
+          {written
+            .filter(({ kind }) => kind === 'links')
+            .map(({ name, label, to }) => (
+              <LinksInput key={name} source={name} label={label} to={to} />
+            ))}
+        </div>
+        {children}
       </div>
     </div>
   )
@@ -176,17 +209,14 @@ const Leaving = ({ isFree }: { isFree: MutableRefObject<boolean> }) => {
   }, [isFree])
   if (blocker.state !== 'blocked') return null
   return (
-    <Dialog title={t('Leave without saving?')} onClose={() => blocker.reset()}>
-      <p>{t('What you typed is not saved.')}</p>
-      <div className="dialog-actions">
-        <Button tone="quiet" onClick={() => blocker.reset()}>
-          {t('Stay')}
-        </Button>
-        <Button tone="danger" onClick={() => blocker.proceed()}>
-          {t('Leave')}
-        </Button>
-      </div>
-    </Dialog>
+    <Asking
+      title={t('Leave without saving?')}
+      text={t('What you typed is not saved.')}
+      no={t('Stay')}
+      word={t('Leave')}
+      onClose={() => blocker.reset()}
+      onYes={() => blocker.proceed()}
+    />
   )
 }
 
@@ -219,7 +249,7 @@ const SaveBar = ({
     <div className="save-bar">
       {isChanged && <Leaving isFree={isFree} />}
       <span className="muted" role="status">
-        {isSubmitting ? t('Saving…') : isChanged ? t('Not saved') : ''}
+        {isSubmitting ? t('Saving…') : isChanged ? t('Not saved') : t('Nothing to save')}
       </span>
       <Button
         type="submit"
@@ -306,7 +336,7 @@ const Related = ({ relation, row }: { relation: Relation; row: Row }) => {
   const to = entityNamed(useModel(), relation.to)
   const provider = useDataProvider<DuetProvider>()
   const path = relation.path?.replace('{id}', String(row.id))
-  const { data } = useQuery({
+  const { data, isPending } = useQuery({
     queryKey: ['related', path],
     enabled: Boolean(to && path),
     queryFn: () => provider.below(relation.to, path ?? '', 5),
@@ -315,8 +345,12 @@ const Related = ({ relation, row }: { relation: Relation; row: Row }) => {
   const rows = embedded ?? data?.data ?? []
   if (!to && !embedded) return null
   const isMore = data?.pageInfo?.hasNextPage || (data?.total ?? 0) > 5
+  const isAsked = to?.fields.some(({ name, where }) => name === relation.by && where)
+  const where = [{ field: relation.by, op: 'eq', value: String(row.id) }]
+  const all = isAsked && `#/${relation.to}?filter=${encodeURIComponent(JSON.stringify({ where }))}`
+  if (isPending && !embedded) return null
   return (
-    <section className="related">
+    <section className="related card">
       <h2>{relation.label}</h2>
       {rows.length === 0 ? (
         <p className="muted">{t('None.')}</p>
@@ -336,7 +370,8 @@ const Related = ({ relation, row }: { relation: Relation; row: Row }) => {
           ))}
         </ul>
       )}
-      {isMore ? <p className="muted">{t('and more')}</p> : null}
+      {isMore &&
+        (all ? <a href={all}>{t('Show all')}</a> : <p className="muted">{t('and more')}</p>)}
     </section>
   )
 }
@@ -419,19 +454,19 @@ const Deletion = ({
     }
   }
   return (
-    <Dialog title={t('Delete {label}?', { label: titleOf(entity, row) })} onClose={onClose}>
-      <p>{t('This cannot be undone. What belongs to it goes too.')}</p>
-      <div className="dialog-actions">
-        <Button tone="danger" onClick={remove}>
-          {t('Delete')}
-        </Button>
-      </div>
-    </Dialog>
+    <Asking
+      title={t('Delete {label}?', { label: titleOf(entity, row) })}
+      text={t('This cannot be undone. What belongs to it goes too.')}
+      word={t('Delete')}
+      onClose={onClose}
+      onYes={remove}
+    />
   )
 }
 
 const EditBody = ({ entity }: { entity: Entity }) => {
-  const { record, isPending, error } = useEditContext<Row>()
+  const { record, isPending, error, refetch } = useEditContext<Row>()
+  const status = (error as { status?: number } | null)?.status
   const [base, setBase] = useState<Row>()
   const [clash, setClash] = useState<{ mine: Partial<Row>; theirs: Row }>()
   const [chosen, setChosen] = useState<Record<string, unknown>>()
@@ -454,10 +489,11 @@ const EditBody = ({ entity }: { entity: Entity }) => {
   if (error)
     return (
       <div className="empty" role="alert">
-        <h1>{t('Not found')}</h1>
+        <h1>{status === 404 ? t('Not found') : t('It cannot be shown')}</h1>
         <p>
           {error.message} <a href={`#/${entity.name}`}>{t('Back to the list')}</a>
         </p>
+        {status !== 404 && <Button onClick={() => refetch()}>{t('Try again')}</Button>}
       </div>
     )
   // A row that a list left here lacks its nested rows, its links and its ETag.
@@ -555,18 +591,12 @@ const EditBody = ({ entity }: { entity: Entity }) => {
       <Form key={current.id} record={current} onSubmit={save} className="record" noValidate>
         <FormFault />
         <Merged values={chosen} typed={typed} />
-        {mayUpdate && <Fields entity={entity} mode="update" />}
-        {fixed.length > 0 && (
-          <dl className="facts">
-            {fixed.map(field => (
-              <div key={field.name}>
-                <dt>{field.label}</dt>
-                <dd>
-                  <Value field={field} value={current[field.name]} />
-                </dd>
-              </div>
-            ))}
-          </dl>
+        {mayUpdate ? (
+          <Fields entity={entity} mode="update" row={current}>
+            <Facts fields={fixed} row={current} />
+          </Fields>
+        ) : (
+          <Facts fields={fixed} row={current} />
         )}
         {mayUpdate && (
           <SaveBar
@@ -663,6 +693,14 @@ export const Create = ({ name }: { name: string }) => {
   const navigate = useNavigate()
   const client = useQueryClient()
   const isFree = useRef(false)
+  // What a form begins with is nothing that somebody typed.
+  const [usual] = useState(() =>
+    Object.fromEntries(
+      entity.fields.flatMap(({ name, initial }) =>
+        initial === undefined ? [] : [[name, initial] as const],
+      ),
+    ),
+  )
   const isCopy = Boolean((useLocation().state as { record?: unknown } | null)?.record)
   const save = async (mine: Partial<Row>) => {
     try {
@@ -686,7 +724,7 @@ export const Create = ({ name }: { name: string }) => {
           <h1>{t('New {label}', { label: lower(entity.label) })}</h1>
         </div>
       </header>
-      <Form onSubmit={save} className="record" noValidate>
+      <Form record={usual} onSubmit={save} className="record" noValidate>
         <FormFault />
         <Fields entity={entity} mode="create" />
         <SaveBar label={t('Create')} isFree={isFree} isForced={isCopy} />

@@ -14,7 +14,8 @@ import {
 import { useEffect, useRef, useState } from 'react'
 import { ActionRunner } from './actions.tsx'
 import { useEntity } from './context.ts'
-import type { Condition, DuetProvider, Filter, Order } from './data-provider.ts'
+import type { Condition, DuetProvider, Filter, Order, Outcome } from './data-provider.ts'
+import { givenBy, ValueInput } from './inputs.tsx'
 import {
   columnsOf,
   type Entity,
@@ -24,10 +25,9 @@ import {
   searchOf,
   titleOf,
 } from './model.ts'
-import { Picker } from './picker.tsx'
 import { isNumber, Value } from './show.tsx'
 import { exportRows, ImportDialog } from './transfer.tsx'
-import { Button, Dialog, Icon, IconButton, Menu } from './ui.tsx'
+import { Asking, Button, Dialog, Icon, IconButton, Menu } from './ui.tsx'
 import { Views } from './views.tsx'
 import { lower, t } from './words.ts'
 
@@ -48,68 +48,6 @@ const operatorsOf = ({ where = [], kind }: Field) =>
   where.filter(
     op => op in words && !(kind === 'reference' && op !== 'eq' && op !== 'ne' && op !== 'isNull'),
   )
-
-/** The input of a value that a condition compares with. */
-const FilterValue = ({
-  field,
-  op,
-  value,
-  onChange,
-}: {
-  field: Field
-  op: string
-  value: string
-  onChange: (value: string) => void
-}) => {
-  const common = {
-    value,
-    'aria-label': t('Value of {label}', { label: field.label }),
-    className: 'input',
-    onChange: (event: { target: { value: string } }) => onChange(event.target.value),
-  }
-  if (op === 'isNull' || field.kind === 'flag')
-    return (
-      <select {...common}>
-        <option value="true">{t('Yes')}</option>
-        <option value="false">{t('No')}</option>
-      </select>
-    )
-  if (field.of)
-    return (
-      <select {...common}>
-        {field.of.map(word => (
-          <option key={word}>{word}</option>
-        ))}
-      </select>
-    )
-  if (field.kind === 'reference')
-    return (
-      <Picker
-        to={field.to ?? ''}
-        label={t('Value of {label}', { label: field.label })}
-        value={value ? Number(value) : null}
-        onChange={id => onChange(id ? String(id) : '')}
-      />
-    )
-  if (field.kind === 'time')
-    return (
-      <input
-        type="datetime-local"
-        {...common}
-        value={value.slice(0, 16)}
-        onChange={event => onChange(event.target.value && `${event.target.value}:00.000Z`)}
-      />
-    )
-  return (
-    <input
-      type={
-        isNumber(field) || field.kind === 'id' ? 'number' : field.kind === 'date' ? 'date' : 'text'
-      }
-      step="any"
-      {...common}
-    />
-  )
-}
 
 /** The fields that may be chosen, by their labels. */
 const Names = ({ fields }: { fields: Field[] }) => (
@@ -151,7 +89,7 @@ const FilterDialog = ({
           onAdd({
             field: name,
             op: chosen,
-            value: chosen === 'isNull' && value === '' ? 'true' : value,
+            value: chosen === 'isNull' && value !== 'false' ? 'true' : value,
           })
         }}
       >
@@ -181,7 +119,12 @@ const FilterDialog = ({
         </label>
         <div className="labelled">
           <span>{t('Value')}</span>
-          <FilterValue field={field} op={chosen} value={value} onChange={setValue} />
+          <ValueInput
+            field={{ ...field, nullable: false }}
+            op={chosen}
+            value={value}
+            onChange={setValue}
+          />
         </div>
         <div className="dialog-actions">
           <Button type="submit" tone="main">
@@ -235,6 +178,46 @@ const Search = ({ label }: { label: string }) => {
   )
 }
 
+/** The fields that many rows are given one value of. */
+const changeable = ({ fields }: Entity) =>
+  fields.filter(
+    ({ set, kind }) => set === 'always' && !['long', 'json', 'list', 'file'].includes(kind),
+  )
+
+/** Tells which rows a change of many left as they were, and why. */
+const LeftDialog = ({
+  entity,
+  outcome: { done, left },
+  onClose,
+}: {
+  entity: Entity
+  outcome: Outcome
+  onClose: () => void
+}) => (
+  <Dialog
+    title={
+      done > 0
+        ? t('{count} done, {left} left as they were', { count: done, left: left.length })
+        : t('Nothing is changed yet')
+    }
+    onClose={onClose}
+  >
+    <ul className="left">
+      {left.map(({ row, message }) => (
+        <li key={row.id}>
+          <strong>{titleOf(entity, row)}</strong> <span className="muted">{message}</span>
+        </li>
+      ))}
+    </ul>
+    <p className="help">{t('The list shows them as they are now, and they are still selected.')}</p>
+    <div className="dialog-actions">
+      <Button tone="main" onClick={onClose}>
+        {t('Back to the list')}
+      </Button>
+    </div>
+  </Dialog>
+)
+
 /** Asks for a field and a value for the selected rows. */
 const SetDialog = ({
   entity,
@@ -247,38 +230,38 @@ const SetDialog = ({
   onClose: () => void
   onSet: (data: Record<string, unknown>) => void
 }) => {
-  const fields = entity.fields.filter(
-    ({ set, kind }) => set === 'always' && !['long', 'json', 'list', 'file'].includes(kind),
-  )
-  const [name, setName] = useState(fields[0]?.name ?? '')
+  const fields = changeable(entity)
+  // What many rows share is seldom a text.
+  const short = fields.find(({ kind }) => ['choice', 'flag', 'reference'].includes(kind))
+  const [name, setName] = useState((short ?? fields[0])?.name ?? '')
   const field = fields.find(one => one.name === name) as Field
-  const [value, setValue] = useState('')
-  const typed = () =>
-    isNumber(field)
-      ? Number(value)
-      : field.kind === 'flag'
-        ? value === 'true'
-        : value === '' && field.nullable
-          ? null
-          : value || field.of?.[0]
+  const [given, setValue] = useState<string>()
+  const value = given ?? field.of?.[0] ?? (field.kind === 'flag' ? 'true' : '')
   return (
     <Dialog title={t('Change {count}: {label}', { count, label: entity.labels })} onClose={onClose}>
       <form
         className="stack"
         onSubmit={event => {
           event.preventDefault()
-          onSet({ [name]: typed() })
+          onSet({ [name]: givenBy(field, value) })
         }}
       >
         <label>
           {t('Field')}
-          <select className="input" value={name} onChange={event => setName(event.target.value)}>
+          <select
+            className="input"
+            value={name}
+            onChange={event => {
+              setName(event.target.value)
+              setValue(undefined)
+            }}
+          >
             <Names fields={fields} />
           </select>
         </label>
         <div className="labelled">
           <span>{t('New value')}</span>
-          <FilterValue field={field} op="eq" value={value} onChange={setValue} />
+          <ValueInput field={field} value={value} onChange={setValue} />
         </div>
         <div className="dialog-actions">
           <Button type="submit" tone="main">
@@ -290,55 +273,71 @@ const SetDialog = ({
   )
 }
 
-const Bulk = ({ entity, may }: { entity: Entity; may: Record<string, string[]> }) => {
-  const { selectedIds, onUnselectItems, resource, data = [] } = useListContext<Row>()
-  const rows = (selectedIds as number[]).map(id => data.find(row => row.id === id) ?? { id })
+const Bulk = ({
+  entity,
+  rows,
+  may,
+}: {
+  entity: Entity
+  rows: Row[]
+  may: Record<string, string[]>
+}) => {
+  const { onUnselectItems, onSelect, resource } = useListContext<Row>()
   const [dialog, setDialog] = useState<'set' | 'delete'>()
+  const [outcome, setOutcome] = useState<Outcome>()
+  const [isBusy, setBusy] = useState(false)
   const provider = useDataProvider<DuetProvider>()
   const notify = useNotify()
   const refresh = useRefresh()
-  const run = async (what: () => Promise<unknown>, said: string) => {
+  const count = rows.length
+  const run = async (what: () => Promise<Outcome>, said: string) => {
     setDialog(undefined)
+    setBusy(true)
     try {
-      await what()
-      notify(said, { type: 'success' })
-      onUnselectItems()
+      const came = await what()
+      const { done, left } = came
+      if (left.length > 0) {
+        setOutcome(came)
+        if (done > 0) onSelect(left.map(({ row }) => row.id))
+      } else {
+        notify(said, { type: 'success' })
+        onUnselectItems()
+      }
     } catch (error) {
       notify((error as Error).message, { type: 'error' })
     }
+    setBusy(false)
     refresh()
   }
-  const all = (word: string) => selectedIds.every(id => may[id]?.includes(word) ?? true)
-  const count = selectedIds.length
+  const all = (word: string) => rows.every(({ id }) => may[id]?.includes(word) ?? true)
+  const actions = entity.actions.filter(
+    ({ name, input, body, bulk }) => bulk !== false && input.length === 0 && !body && all(name),
+  )
   return (
-    <div className="bulk" role="region" aria-label={t('Selected rows')}>
-      <strong>{t('{count} selected', { count })}</strong>
-      {entity.may.update !== 'no' && all('update') && (
-        <Button onClick={() => setDialog('set')}>{t('Change a field…')}</Button>
+    <div className="bulk" role="region" aria-label={t('Selected rows')} aria-busy={isBusy}>
+      <strong>{isBusy ? t('Saving…') : t('{count} selected', { count })}</strong>
+      {entity.may.update !== 'no' && all('update') && changeable(entity).length > 0 && (
+        <Button disabled={isBusy} onClick={() => setDialog('set')}>
+          {t('Change a field…')}
+        </Button>
       )}
-      {entity.actions
-        .filter(
-          ({ name, input, body, bulk }) =>
-            bulk !== false && input.length === 0 && !body && all(name),
-        )
-        .map(action => (
-          <Button
-            key={action.name}
-            tone={action.danger ? 'danger' : undefined}
-            onClick={() =>
-              run(
-                async () => {
-                  for (const row of rows) await provider.act(action, row)
-                },
-                t('{label}: {count} done', { label: action.label, count }),
-              )
-            }
-          >
-            {action.label}
-          </Button>
-        ))}
+      {actions.map(action => (
+        <Button
+          key={action.name}
+          disabled={isBusy}
+          tone={action.danger ? 'danger' : undefined}
+          onClick={() =>
+            run(
+              () => provider.actOnRows(resource, action, rows),
+              t('{label}: {count} done', { label: action.label, count }),
+            )
+          }
+        >
+          {action.label}
+        </Button>
+      ))}
       {entity.may.delete !== 'no' && all('delete') && (
-        <Button tone="danger" onClick={() => setDialog('delete')}>
+        <Button disabled={isBusy} tone="danger" onClick={() => setDialog('delete')}>
           <Icon name="trash" />
           {t('Delete')}
         </Button>
@@ -357,22 +356,18 @@ const Bulk = ({ entity, may }: { entity: Entity; may: Record<string, string[]> }
         />
       )}
       {dialog === 'delete' && (
-        <Dialog
+        <Asking
           title={t('Delete {count}: {label}?', { count, label: entity.labels })}
+          text={t('This cannot be undone. What belongs to them goes too.')}
+          word={t('Delete {count}', { count })}
           onClose={() => setDialog(undefined)}
-        >
-          <p>{t('This cannot be undone. What belongs to them goes too.')}</p>
-          <div className="dialog-actions">
-            <Button
-              tone="danger"
-              onClick={() =>
-                run(() => provider.removeRows(resource, rows), t('{count} deleted', { count }))
-              }
-            >
-              {t('Delete {count}', { count })}
-            </Button>
-          </div>
-        </Dialog>
+          onYes={() =>
+            run(() => provider.removeRows(resource, rows), t('{count} deleted', { count }))
+          }
+        />
+      )}
+      {outcome && (
+        <LeftDialog entity={entity} outcome={outcome} onClose={() => setOutcome(undefined)} />
       )}
     </div>
   )
@@ -397,7 +392,7 @@ const Pages = ({ entity }: { entity: Entity }) => {
   const counted = useQuery({
     queryKey: ['count', entity.name, filterValues],
     queryFn: () => provider.count(entity.name, filterValues),
-    enabled: total === undefined && entity.sums,
+    enabled: entity.paging === 'cursor' && entity.sums,
   })
   const all = total ?? counted.data
   const last = all === undefined ? undefined : Math.max(1, Math.ceil(all / perPage))
@@ -486,6 +481,8 @@ const Table = ({
     error,
     resource,
     filterValues,
+    setFilters,
+    refetch,
   } = useListContext<Row>()
   const lastAt = useRef<number>(undefined)
   /** With Shift all between the last one and this. */
@@ -499,29 +496,47 @@ const Table = ({
   const navigate = useNavigate()
   const path = useCreatePath()
   const [acting, setActing] = useState<{ action: Entity['actions'][number]; row: Row }>()
-  const titled = columns.some(({ name }) => name === entity.title) ? entity.title : columns[0]?.name
+  // The column that leads to the row; what may lead elsewhere does not.
+  const titled =
+    columns.find(({ name }) => name === entity.title) ??
+    columns.find(({ name, kind }) => name === 'id' || isNumber({ kind }) || kind === 'text')
   const selectable =
     entity.may.update !== 'no' || entity.may.delete !== 'no' || entity.actions.length > 0
-  const entriesOf = (row: Row) =>
-    entity.actions
+  const entriesOf = (row: Row) => [
+    ...(titled === undefined && entity.may.one
+      ? [{ label: t('Open'), run: () => navigate(path({ resource, type: 'edit', id: row.id })) }]
+      : []),
+    ...entity.actions
       .filter(({ name }) => may[row.id]?.includes(name) ?? true)
       .map(action => ({
         label: action.label,
         danger: action.danger,
         run: () => setActing({ action, row }),
-      }))
+      })),
+  ]
   if (error)
     return (
-      <p className="empty" role="alert">
-        {(error as Error).message}
-      </p>
+      <div className="empty" role="alert">
+        <p>{(error as Error).message}</p>
+        <Button onClick={() => refetch()}>{t('Try again')}</Button>
+      </div>
     )
   if (!isPending && data.length === 0)
-    return (
+    return filterValues.q || filterValues.where?.length ? (
       <div className="empty">
-        <p>
-          {filterValues.q || filterValues.where?.length ? t('Nothing fits.') : t('No rows yet.')}
-        </p>
+        <p>{t('Nothing fits.')}</p>
+        <Button onClick={() => setFilters({}, undefined, false)}>
+          {t('Show all: {label}', { label: entity.labels })}
+        </Button>
+      </div>
+    ) : (
+      <div className="empty">
+        <p>{t('No rows yet.')}</p>
+        {entity.may.create !== 'no' && (
+          <a className="button" href={`#/${entity.name}/create`}>
+            {t('Make the first one')}
+          </a>
+        )}
       </div>
     )
   return (
@@ -612,15 +627,13 @@ const Table = ({
                       <td
                         key={field.name}
                         data-label={field.label}
-                        className={isNumber(field) ? 'numeric' : ''}
+                        className={field === titled ? 'named' : isNumber(field) ? 'numeric' : ''}
                       >
-                        {field.name === titled && entity.may.one && row[field.name] !== null ? (
+                        {field === titled && entity.may.one ? (
                           <a href={`#${to}`} className="title">
-                            {entity.title === field.name ? (
-                              titleOf(entity, row)
-                            ) : (
-                              <Value field={field} value={row[field.name]} />
-                            )}
+                            {field.name === entity.title || !row[field.name]
+                              ? titleOf(entity, row)
+                              : String(row[field.name])}
                           </a>
                         ) : (
                           <Value field={field} value={row[field.name]} />
@@ -670,15 +683,26 @@ const Body = ({ entity }: { entity: Entity }) => {
     queryFn: () => provider.may(resource, ids),
     enabled: byRow && ids.length > 0,
   })
+  // What is not seen is not changed.
+  const selected = data.filter(({ id }) => selectedIds.includes(id))
   const where: Condition[] = filterValues.where ?? []
   const shown = entity.fields.filter(({ hidden }) => !hidden)
   const search = searchOf(entity)
   const navigate = useNavigate()
-  const labelOf = ({ field, op, value }: Condition) => (
-    <>
-      {entity.fields.find(({ name }) => name === field)?.label} {words[op] ?? op} <b>{value}</b>
-    </>
-  )
+  const labelOf = ({ field: name, op, value }: Condition) => {
+    const field = entity.fields.find(one => one.name === name)
+    if (op === 'isNull')
+      return `${field?.label} ${value === 'false' ? t('is not empty') : t('is empty')}`
+    const isWhole = field && ['eq', 'ne'].includes(op)
+    return (
+      <span>
+        {field?.label} {words[op] ?? op}{' '}
+        <b>
+          {isWhole && field.kind === 'reference' ? <Value field={field} value={value} /> : value}
+        </b>
+      </span>
+    )
+  }
   return (
     <>
       <header className="head">
@@ -751,7 +775,7 @@ const Body = ({ entity }: { entity: Entity }) => {
           </span>
         ))}
       </div>
-      {selectedIds.length > 0 && <Bulk entity={entity} may={may} />}
+      {selected.length > 0 && <Bulk entity={entity} rows={selected} may={may} />}
       <Table entity={entity} columns={columns} may={may} />
       <Pages entity={entity} />
       {dialog === 'filter' && (

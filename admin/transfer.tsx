@@ -3,7 +3,7 @@
 import Papa from 'papaparse'
 import { useDataProvider, useNotify, useRefresh } from 'ra-core'
 import { useRef, useState } from 'react'
-import { faultsOf, type Json } from './api.ts'
+import { faultsOf, type Json, newKey } from './api.ts'
 import type { DuetProvider, Filter, Order } from './data-provider.ts'
 import type { Entity, Field, Row } from './model.ts'
 import { isNumber } from './show.tsx'
@@ -51,16 +51,33 @@ const typed = (field: Field, text: string): unknown => {
   if (text === '') return field.nullable ? null : undefined
   if (isNumber(field) || field.kind === 'reference')
     return Number.isNaN(Number(text)) ? text : Number(text)
-  if (field.kind === 'flag') return /^(true|yes|1)$/i.test(text)
+  // What is neither stays as it is, for the service to refuse.
+  if (field.kind === 'flag')
+    return /^(true|yes|1)$/i.test(text) || (/^(false|no|0)$/i.test(text) ? false : text)
   if (field.kind === 'list' || field.kind === 'json') {
     try {
       return JSON.parse(text)
     } catch {
-      return text.split(',')
+      return field.kind === 'list' ? text.split(',') : text
     }
   }
   return text
 }
+
+/** How long a service remembers what was sent under a key, less an hour, in milliseconds. */
+const remembered = 23 * 3_600_000
+
+/** The key of an import, the same for the same file until all of it is there, also after the page was closed. */
+const keyFor = ({ name }: Entity, file: File) => {
+  const place = `duet.import ${name} ${file.name} ${file.size} ${file.lastModified}`
+  const [kept = '', since = 0] = JSON.parse(localStorage.getItem(place) ?? '[]')
+  const key: string = Date.now() - since < remembered ? kept : newKey()
+  if (key !== kept) localStorage.setItem(place, JSON.stringify([key, Date.now()]))
+  return { key, forget: () => localStorage.removeItem(place) }
+}
+
+/** The most faults that are listed. */
+const mostShown = 50
 
 export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () => void }) => {
   const provider = useDataProvider<DuetProvider>()
@@ -69,8 +86,8 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
   const [file, setFile] = useState<{ rows: Json[]; unknown: string[] }>()
   const [faults, setFaults] = useState<{ line: string; message: string }[]>([])
   const [done, setDone] = useState<number>()
-  // The same rows sent again are made once: the key of each chunk stays until another file is chosen.
-  const key = useRef(crypto.randomUUID())
+  // The same rows sent again are made once.
+  const kept = useRef({ key: '', forget: () => {} })
   const fields = entity.fields.filter(({ set }) => set !== 'never')
   const choose = (given: File | undefined) =>
     given &&
@@ -82,7 +99,7 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
           fields.find(one => one.name === name || one.label.toLowerCase() === name.toLowerCase())
         setFaults([])
         setDone(undefined)
-        key.current = crypto.randomUUID()
+        kept.current = keyFor(entity, given)
         setFile({
           unknown: (meta.fields ?? []).filter(name => !known(name)),
           rows: data.map(row =>
@@ -105,7 +122,7 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
       try {
         const chunk = rows.slice(at, at + 1000)
         const trial = dryRun ? '-dry' : ''
-        await provider.createRows(entity.name, chunk, `${key.current}-${at}${trial}`, dryRun)
+        await provider.createRows(entity.name, chunk, `${kept.current.key}-${at}${trial}`, dryRun)
         if (!dryRun) setDone(Math.min(rows.length, at + 1000))
       } catch (error) {
         const told = faultsOf(error).map(({ field, message }) => {
@@ -132,6 +149,7 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
     setBusy(false)
     setFaults(all)
     if (all.length > 0) return
+    kept.current.forget()
     notify(t('{count} rows imported', { count: rows.length }), { type: 'success' })
     refresh()
     onClose()
@@ -141,8 +159,9 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
       <div className="stack">
         <p>
           {t('A CSV file whose first line names the fields: {names}.', {
-            names: fields.map(({ name }) => name).join(', '),
-          })}
+            names: fields.map(({ name, required }) => (required ? `${name}*` : name)).join(', '),
+          })}{' '}
+          {t('Those with * are needed.')}
         </p>
         <label>
           {t('File')}
@@ -165,7 +184,12 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
           </p>
         )}
         {faults.length > 0 && (
-          <table className="table">
+          <table className="table faults">
+            <caption role="alert">
+              {t('Nothing more is imported until these are mended: {count}', {
+                count: faults.length,
+              })}
+            </caption>
             <thead>
               <tr>
                 <th scope="col">{t('Where')}</th>
@@ -173,7 +197,7 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
               </tr>
             </thead>
             <tbody>
-              {faults.map(({ line, message }) => (
+              {faults.slice(0, mostShown).map(({ line, message }) => (
                 <tr key={line + message}>
                   <td>{line}</td>
                   <td>{message}</td>
@@ -183,8 +207,8 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
           </table>
         )}
         <div className="dialog-actions">
-          <Button tone="main" disabled={!file || isBusy} onClick={run}>
-            {t('Import')}
+          <Button tone="main" disabled={!file?.rows.length || isBusy} onClick={run}>
+            {isBusy ? t('Importing…') : t('Import')}
           </Button>
         </div>
       </div>

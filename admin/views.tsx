@@ -8,6 +8,8 @@ import type { Entity } from './model.ts'
 import { Button, Dialog, Menu } from './ui.tsx'
 import { t } from './words.ts'
 
+const labelOf = ({ name, role }: SavedView) => (role === undefined ? name : `${name} (${role})`)
+
 export const Views = ({
   entity,
   columns,
@@ -60,7 +62,7 @@ export const Views = ({
         text={t('Views')}
         entries={[
           ...views.map(view => ({
-            label: view.role === undefined ? view.name : `${view.name} (${view.role})`,
+            label: labelOf(view),
             run: () => open(view),
           })),
           { label: t('Save this view…'), run: () => setSaving(true) },
@@ -74,18 +76,26 @@ export const Views = ({
               event.preventDefault()
               const given = new FormData(event.currentTarget)
               const name = String(given.get('name')).trim()
-              const role = given.get('role') === null ? {} : { role: viewer.role }
-              changed(() => provider.saveView(entity.name, { name, ...role, shows }))
+              const role = String(given.get('role') ?? '')
+              const whose = role === '' ? {} : { role }
+              changed(() => provider.saveView(entity.name, { name, ...whose, shows }))
             }}
           >
             <label>
               {t('Name')}
               <input className="input" name="name" required maxLength={60} autoComplete="off" />
             </label>
-            {viewer.isSuperuser && (
-              <label className="inline">
-                <input type="checkbox" name="role" />
-                {t('Everybody with the role {role} sees it', { role: viewer.role })}
+            {viewer.roles && (
+              <label>
+                {t('Who sees it')}
+                <select className="input" name="role">
+                  <option value="">{t('I alone')}</option>
+                  {viewer.roles.map(role => (
+                    <option key={role} value={role}>
+                      {t('Everybody with the role {role}', { role })}
+                    </option>
+                  ))}
+                </select>
               </label>
             )}
             <div className="dialog-actions">
@@ -97,14 +107,14 @@ export const Views = ({
           {views.length > 0 && (
             <ul className="unmarked">
               {views
-                .filter(({ role }) => role === undefined || viewer.isSuperuser)
+                .filter(({ role }) => role === undefined || viewer.roles)
                 .map(view => (
                   <li key={`${view.role}/${view.name}`}>
                     <Button
                       tone="quiet"
                       onClick={() => changed(() => provider.deleteView(entity.name, view))}
                     >
-                      {t('Delete the view {label}', { label: view.name })}
+                      {t('Delete the view {label}', { label: labelOf(view) })}
                     </Button>
                   </li>
                 ))}

@@ -1,6 +1,28 @@
 /** What the page says, in the language of the browser: English, or German where there are words for it. */
 
 const german: Record<string, string> = {
+  'Everybody with the role {role}': 'Alle mit der Rolle {role}',
+  'I alone': 'Nur ich',
+  'Who sees it': 'Wer sie sieht',
+  'Importing…': 'Wird importiert…',
+  'It cannot be shown': 'Es kann nicht gezeigt werden',
+  'Make the first one': 'Die erste Zeile anlegen',
+  'Nothing is changed yet': 'Noch ist nichts geändert',
+  'Nothing more is imported until these are mended: {count}':
+    'Bis dies behoben ist, wird nichts weiter importiert: {count}',
+  'Nothing to save': 'Nichts zu speichern',
+  Open: 'Öffnen',
+  'Show all': 'Alle zeigen',
+  'Show all: {label}': 'Alle zeigen: {label}',
+  'Somebody changed it meanwhile.': 'Jemand hat es inzwischen geändert.',
+  'The first {count} are shown.': 'Die ersten {count} sind zu sehen.',
+  'The list shows them as they are now, and they are still selected.':
+    'Die Liste zeigt sie, wie sie jetzt sind; sie sind noch ausgewählt.',
+  'This is not JSON yet.': 'Das ist noch kein JSON.',
+  'Those with * are needed.': 'Die mit * sind nötig.',
+  'Try again': 'Noch einmal versuchen',
+  'is not empty': 'ist nicht leer',
+  '{count} done, {left} left as they were': '{count} erledigt, {left} unverändert',
   ', then save again.': ', und dann noch einmal speichern.',
   'A CSV file whose first line names the fields: {names}.':
     'Eine CSV-Datei, deren erste Zeile die Felder nennt: {names}.',
@@ -31,7 +53,6 @@ const german: Record<string, string> = {
   'Delete {count}: {label}?': '{count} löschen: {label}?',
   'Delete {label}?': '{label} löschen?',
   Deleted: 'Gelöscht',
-  'Everybody with the role {role} sees it': 'Alle mit der Rolle {role} sehen sie',
   'Export as CSV': 'Als CSV exportieren',
   Fault: 'Fehler',
   Field: 'Feld',

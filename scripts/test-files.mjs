@@ -12,7 +12,7 @@ const usual = {
     'content/test/{content-words,error-texts,settings,specification}',
     '{,content/}test/{contract,differences,fuzz,generated,generic,http,model,openapi,read}/**/*',
     '{,content/}test/pages/{assets,pages,served}',
-    'test/pages/browser',
+    'test/pages/{admin-crawl,browser}',
     'test/store/{connection,differences,draft,group-commit,kept,lane-threads,lanes,metrics,notices,outbox,used-indexes}',
     'content/test/store/{clock,migrate,migration-safety,money,observed,orders-model,race}',
     'test/cli/{formulas,heads,import-ids,pipelining,store}',

@@ -446,7 +446,8 @@ const mostLines: Readonly<Record<string, number>> = {
   'src/': 54_100,
   'kit/': 6750,
   'content/': 3000,
-  'admin/': 5250,
+  // TypeScript within 5,000 and style within 1,200.
+  'admin/': 5800,
 }
 
 const budgetFaults = (

@@ -10,112 +10,109 @@ import { read } from '#read/read.ts'
 import { keysOf, type Sort } from '#read/selection.ts'
 import { isSortable } from '#rest/sort.ts'
 import type { ReadOptions } from '#sql/engine.ts'
-import type { Action } from '#write/action.ts'
 
 type Row = { readonly id: number; readonly [member: string]: unknown }
 
-/** The rows of an entity that a caller sees and that fit, with these fields by name; all, or the first of them in an order. */
+/** Who asks of an entity, where, and on which terms. */
+export type AskedOf = {
+  readonly core: Core
+  readonly name: string
+  readonly viewer: Viewer
+  readonly options: ReadOptions
+}
+
+/** The most rows that a picker is offered. */
+const mostFound = 20
+
+/** The rows that a caller sees and that fit, with these fields by name; all, or the first few in an order. */
 const rowsWhere = async (
-  core: Core,
-  viewer: Viewer,
-  entity: string,
-  conditions: { readonly asked?: Predicate; readonly granted?: Predicate },
-  options: ReadOptions,
+  { core, name: entity, viewer, options }: AskedOf,
+  rows: { readonly asked?: Predicate; readonly granted?: Predicate },
   fields: Readonly<Record<string, string>> = {},
-  first?: { readonly count: number; readonly sort: readonly Sort[] },
+  sort?: readonly Sort[],
 ): Promise<readonly Row[]> => {
   const items = Object.entries({ id: 'id', ...fields }).map(
     ([key, field]) => ({ kind: 'field', key, field }) as const,
   )
   const root = {
     ...{ entity, items, where: [], exists: [], total: false, many: true, fetchOneMore: false },
-    sort: first?.sort ?? [],
-    page: first ? { limit: 1, offset: null } : null,
-    ...conditions,
+    ...{ sort: sort ?? [], page: sort ? { limit: 1, offset: null } : null, ...rows },
   }
   const prepared = prepareFor(core, { encoding: 'rest', roots: [root] }, viewer.role)
-  const values = [viewer.subject ?? viewer.id, first?.count ?? 0]
-  const results = read(core.reader, prepared, values, options)
-  const [found] = await after(results, all => all)
+  const values = [viewer.subject ?? viewer.id, mostFound]
+  const [found] = await after(read(core.reader, prepared, values, options), all => all)
   return JSON.parse(String(found?.text ?? '[]'))
 }
 
-/** The most rows that a picker is offered. */
-const mostFound = 20
+/** The condition of having one of these ids. */
+const among = ({ core, name }: AskedOf, ids: readonly number[]): Predicate =>
+  resolveCondition(resolvingIn(core.model), name, { id: { in: [...ids] } }).predicate
 
 /** Rows that the viewer sees whose title begins with a text, in small letters, capitals or as it is written; any rows for an empty text. */
-export const beginningWith = async (
-  core: Core,
-  name: string,
-  text: string,
-  viewer: Viewer,
-  options: ReadOptions,
-): Promise<readonly Row[]> => {
-  const entity = entityOf(core.model, name)
-  const title = readableTitleOf(core.model, name, viewer)
-  if (title === undefined || !isShownTo(core.model, name, viewer)) return []
-  const { nameOf } = resourceOf(core.model, name, core.model.versions.newest)
+export const beginningWith = async (of: AskedOf, text: string): Promise<readonly Row[]> => {
+  const { core, name, viewer } = of
+  const { model } = core
+  const title = readableTitleOf(model, name, viewer)
+  if (title === undefined || !isShownTo(model, name, viewer)) return []
+  const { entity, nameOf } = resourceOf(model, name, model.versions.newest)
   const capital = text.charAt(0).toUpperCase() + text.slice(1)
   const spellings = [...new Set([text, text.toLowerCase(), text.toUpperCase(), capital])]
-  const asked: Predicate = {
-    kind: 'or',
-    of: spellings.map(value => ({
-      kind: 'compare',
-      field: title,
-      is: 'startsWith',
-      to: { kind: 'value', value },
-    })),
-  }
+  const asked = anyOf(
+    spellings.map(value => {
+      const to = { kind: 'value', value } as const
+      return { kind: 'compare', field: title, is: 'startsWith', to }
+    }),
+  )
   const sort = isSortable(entity, title) ? [{ field: title, descending: false }] : []
-  const first = { count: mostFound, sort: keysOf(sort) }
-  const conditions = text ? { asked } : {}
-  return rowsWhere(core, viewer, name, conditions, options, { [nameOf(title)]: title }, first)
+  return rowsWhere(of, text ? { asked } : {}, { [nameOf(title)]: title }, keysOf(sort))
+}
+
+/** The revisions of these rows as far as the viewer sees them, by their ids; none where they have no revisions. */
+export const revisionsOf = async (
+  of: AskedOf,
+  ids: readonly number[],
+): Promise<Readonly<Record<string, unknown>>> => {
+  const { core, name, viewer } = of
+  const { revision } = entityOf(core.model, name).fields
+  if (!revision || ids.length === 0 || !isShownTo(core.model, name, viewer)) return {}
+  const rows = await rowsWhere(of, { asked: among(of, ids) }, { revision: 'revision' })
+  return Object.fromEntries(rows.map(({ id, revision }) => [id, revision]))
 }
 
 /** By ids of the rows that the viewer sees: `update`, `delete`, and the names of actions, as far as its rules hold for the row. */
 export const mayOf = async (
-  core: Core,
-  actions: readonly Action[],
-  name: string,
+  of: AskedOf,
   ids: readonly number[],
-  viewer: Viewer,
-  options: ReadOptions,
 ): Promise<Readonly<Record<string, readonly string[]>>> => {
-  const { model } = core
+  const { core, name, viewer } = of
+  const { model, actions } = core
   const { policy } = entityOf(model, name)
   const resolved = (condition: unknown) =>
     resolveCondition(resolvingIn(model), name, condition).predicate
-  const rules: readonly (readonly [
-    word: string,
-    rule: Rule | undefined,
-    when: readonly Predicate[],
-  ])[] = [
+  type Asked = readonly [word: string, rule: Rule | undefined, when: readonly Predicate[]]
+  const rules: readonly Asked[] = [
     ['update', policy.update, []],
     ['delete', policy.delete, []],
     ...actions
       .filter(({ about }) => about === name)
-      .map(({ described, rule, when, admin: { hiddenWhen } = {} }) => {
-        const conditions = [
-          ...(when ? [resolved(when)] : []),
-          ...(hiddenWhen ? [{ kind: 'not', of: resolved(hiddenWhen) } as const] : []),
-        ]
-        return [described.operationId, rule, conditions] as const
+      .map(({ described, rule, when, admin: { hiddenWhen } = {} }): Asked => {
+        const hidden = hiddenWhen && ({ kind: 'not', of: resolved(hiddenWhen) } as const)
+        const conditions = [...(when ? [resolved(when)] : []), ...(hidden ? [hidden] : [])]
+        return [described.operationId, rule, conditions]
       }),
   ]
-  if (ids.length === 0 || !isShownTo(core.model, name, viewer)) return {}
-  const among = resolved({ id: { in: [...ids] } })
-  const idsWhere = async (granted?: Predicate) => {
-    const conditions = { asked: among, ...(granted && { granted }) }
-    return (await rowsWhere(core, viewer, name, conditions, options)).map(({ id }) => String(id))
-  }
+  if (ids.length === 0 || !isShownTo(model, name, viewer)) return {}
+  const asked = among(of, ids)
+  const idsWhere = async (granted?: Predicate) =>
+    (await rowsWhere(of, { asked, ...(granted && { granted }) })).map(({ id }) => String(id))
   const seen = await idsWhere()
   const may = new Map(seen.map(id => [id, [] as string[]]))
   for (const [word, rule = nobody, when] of rules) {
     const verdict = judge(rule, viewer, model)
     if (verdict === 'no') continue
     const rights = () => anyOf(rowRights(model, name, rule, viewer).map(({ before }) => before))
-    const asked = [...when, ...(verdict === 'row' ? [rights()] : [])]
-    const fitting = asked.length === 0 ? seen : await idsWhere(allOf(asked))
+    const wanted = [...when, ...(verdict === 'row' ? [rights()] : [])]
+    const fitting = wanted.length === 0 ? seen : await idsWhere(allOf(wanted))
     for (const id of fitting) may.get(id)?.push(word)
   }
   return Object.fromEntries(may)

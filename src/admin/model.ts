@@ -1,6 +1,7 @@
 /** What the admin must know of a content beside its documents: kinds, labels, relations, and what a caller may do. Plain JSON. */
 
 import { versionPath } from '#base/paths.ts'
+import type { Core } from '#core.ts'
 import { operatorsOf } from '#model/condition.ts'
 import type { Entity } from '#model/entity.ts'
 import { type Field, isDerived, longest } from '#model/field.ts'
@@ -35,6 +36,22 @@ const kindOf = (field: Field): string => {
   return (field.range?.max ?? 0) > 300 ? 'long' : 'text'
 }
 
+/** Whether callers give a field, rather than the machine. */
+const isGiven = (field: Field): boolean => field.settableBy.kind !== 'nobody' && !isDerived(field)
+
+/** What an input of a field must know, of an entity or of an action. */
+const shapeOf = (field: Field) => ({
+  kind: kindOf(field),
+  ...(field.references && { to: field.references.entity }),
+  ...(field.values && { of: field.values }),
+  ...(field.file && { accept: field.file.accept.join() }),
+  ...(field.items && { items: kindOf(field.items) }),
+  ...(field.range && { min: field.range.min, max: field.range.max }),
+  ...(field.scale > 0 && { scale: field.scale }),
+  ...(field.pattern && { pattern: field.pattern.source }),
+  ...(field.nullable && { nullable: true }),
+})
+
 /** The fields that the newest version of REST shows. */
 const shownIn = (model: Model, name: string): readonly string[] =>
   resourceOf(model, name, model.versions.newest).members.flatMap(member =>
@@ -44,20 +61,13 @@ const shownIn = (model: Model, name: string): readonly string[] =>
 /** The member that names a row to people: what the author says, else the first short text. */
 const titleOf = (model: Model, name: string): string | undefined => {
   const { fields, admin } = entityOf(model, name)
-  const shown = shownIn(model, name)
-  const keys = Object.keys(fields).filter(key => shown.includes(key))
+  const keys = shownIn(model, name)
   return (
     keys.find(key => key === admin.title) ??
     keys.find(key => fields[key]?.scalar === 'text' && /^(name|title|label)$/.test(key)) ??
     keys.find(key => {
-      const { scalar, values, foldedFrom, format, settableBy } = fields[key] as Field
-      return (
-        scalar === 'text' &&
-        !values &&
-        foldedFrom === undefined &&
-        !format &&
-        settableBy.kind !== 'nobody'
-      )
+      const field = fields[key] as Field
+      return field.scalar === 'text' && !field.values && !field.format && isGiven(field)
     }) ??
     keys.find(key => fields[key]?.format === 'email')
   )
@@ -93,56 +103,37 @@ const viewOf = (model: Model, viewer: Viewer) => {
   /** Whether a caller may give a field, in some row. */
   const settable = ({ fields }: Entity, key: string): Allowance => {
     const field = fields[key] as Field
-    const isGiven =
-      field.settableBy.kind !== 'nobody' && !isDerived(field) && !field.touched && key !== 'id'
-    return isGiven ? verdict(field.settableBy) : 'no'
+    return isGiven(field) && !field.touched && key !== 'id' ? verdict(field.settableBy) : 'no'
   }
   const settableOf = (name: string): readonly string[] => {
     const entity = entityOf(model, name)
-    const { nameOf } = resourceOf(model, name, version)
-    return Object.keys(entity.fields)
-      .filter(key => settable(entity, key) !== 'no')
-      .map(nameOf)
+    const keys = Object.keys(entity.fields).filter(key => settable(entity, key) !== 'no')
+    return keys.map(resourceOf(model, name, version).nameOf)
   }
 
-  return { model, viewer, version, verdict, routes, settable, settableOf }
+  return { model, version, verdict, routes, settable, settableOf }
 }
 
 type SeenModel = ReturnType<typeof viewOf>
 
 const spelled = (path: string) => path.replace(/:(\w+)/g, '{$1}')
 
-const fieldOut = (
-  { model, version, settable }: SeenModel,
-  name: string,
-  key: string,
-  entity: Entity,
-) => {
+const fieldOut = ({ model, version, settable }: SeenModel, name: string, key: string) => {
+  const entity = entityOf(model, name)
   const field = entity.fields[key] as Field
   const resource = resourceOf(model, name, version)
   const mayGive = settable(entity, key)
   const asked = [...askableMembers(model, resource).values()].includes(key)
+  const { initial } = field
+  // A form begins with what people would choose from, or count on from.
+  const isBegun = typeof initial === 'object' && (field.values || field.scalar === 'int')
   return {
     name: resource.nameOf(key),
     label: entity.admin.fields?.[key]?.label ?? worded(key.replace(/Id$/, '')),
     ...(field.description && { description: field.description }),
-    kind: kindOf(field),
-    ...(field.references && { to: field.references.entity }),
-    ...(field.values && { of: field.values }),
-    ...(field.file && { accept: field.file.accept.join() }),
-    ...(field.items && { items: kindOf(field.items) }),
-    ...(field.range && { min: field.range.min, max: field.range.max }),
-    ...(field.scale > 0 && { scale: field.scale }),
-    ...(field.pattern && { pattern: field.pattern.source }),
-    ...(field.nullable && { nullable: true }),
+    ...shapeOf(field),
     ...(field.initial === undefined && mayGive !== 'no' && { required: true }),
-    ...(typeof field.initial === 'object' &&
-    'value' in field.initial &&
-    field.initial.value !== null &&
-    field.scalar !== 'flag' &&
-    (field.values || field.scalar === 'int')
-      ? { initial: field.initial.value }
-      : {}),
+    ...(isBegun && 'value' in initial && initial.value !== null && { initial: initial.value }),
     set: mayGive === 'no' ? 'never' : field.immutable ? 'create' : 'always',
     ...(field.rest && isSortable(entity, key) && longest(field) === 0 && { sort: true }),
     ...(asked && { where: operatorsOf(entity, key) }),
@@ -151,24 +142,17 @@ const fieldOut = (
   }
 }
 
-const relationsOut = (
-  { model, routes, settableOf }: SeenModel,
-  name: string,
-  { relations, rest }: Entity,
-) =>
-  Object.entries(relations).flatMap(([key, relation]) => {
+const relationsOut = ({ model, routes, settableOf }: SeenModel, name: string) => {
+  const { relations, rest } = entityOf(model, name)
+  return Object.entries(relations).flatMap(([key, relation]) => {
     if (relation.kind === 'one')
       return [{ name: key, label: worded(key), kind: 'one', to: relation.to, by: relation.by }]
     const link = relation.through === undefined ? undefined : linkOf(model.entities, name, relation)
-    const may = Object.fromEntries(
-      (['create', 'update'] as const).map(mode => [
-        mode,
-        partRelations(model, name, mode).find(part => part.key === key)?.words ?? [],
-      ]),
-    )
+    const wordsIn = (mode: 'create' | 'update') =>
+      partRelations(model, name, mode).find(part => part.key === key)?.words ?? []
     const path = routes.find(
-      route =>
-        route.kind === 'list' && route.below?.entity === name && route.path.endsWith(`/${key}`),
+      ({ kind, below, path }) =>
+        kind === 'list' && below?.entity === name && path.endsWith(`/${key}`),
     )?.path
     if (path === undefined && !(key in rest.embedded)) return []
     return [
@@ -181,56 +165,48 @@ const relationsOut = (
         ...(path !== undefined && { path: spelled(path).replace('{parentId}', '{id}') }),
         ...(key in rest.embedded && { embedded: true }),
         ...(relation.nestedWrites && {
-          may,
+          may: { create: wordsIn('create'), update: wordsIn('update') },
           ...(link === undefined && { sets: settableOf(relation.to) }),
         }),
       },
     ]
   })
+}
 
 const actionsOut = (
-  { version, verdict }: SeenModel,
+  { model, version, verdict }: SeenModel,
   actions: readonly Action[],
   name: string,
-  { fields }: Entity,
-) =>
-  actions
-    .filter(
-      action =>
-        action.about === name &&
-        isIn(action, version) &&
-        action.bytes === undefined &&
-        !action.admin?.hidden,
-    )
-    .flatMap(action => {
-      const may = verdict(action.rule)
-      if (may === 'no') return []
-      const { operationId, summary, body } = action.described
-      return [
-        {
-          name: operationId,
-          label: action.admin?.label ?? summary,
-          method: action.method,
-          path: spelled(action.path),
-          input: Object.entries(action.input ?? {}).map(([key, field]) => ({
-            name: key,
-            label: worded(key),
-            kind: kindOf(field),
-            set: 'always',
-            ...(field.values && { of: field.values }),
-            ...(field.nullable && { nullable: true }),
-          })),
-          ...(body && !action.input && { body: true }),
-          may: action.when || action.admin?.hiddenWhen ? 'row' : may,
-          ...(action.admin?.danger && { danger: true }),
-          ...(action.admin?.bulk === false && { bulk: false }),
-          ...(action.answers === name && fields.revision && { guarded: true }),
-        },
-      ]
-    })
+) => {
+  const { fields } = entityOf(model, name)
+  return actions.flatMap(action => {
+    const { about, described, bytes, when, admin: shownAs = {} } = action
+    const may = verdict(action.rule)
+    const isHere = about === name && isIn(action, version) && bytes === undefined
+    if (!isHere || shownAs.hidden || may === 'no') return []
+    return [
+      {
+        name: described.operationId,
+        label: shownAs.label ?? described.summary,
+        method: action.method,
+        path: spelled(action.path),
+        input: Object.entries(action.input ?? {}).map(([key, field]) => ({
+          ...{ name: key, label: worded(key.replace(/Id$/, '')), set: 'always' },
+          ...shapeOf(field),
+          ...(field.initial === undefined && { required: true }),
+        })),
+        ...(described.body && !action.input && { body: true }),
+        may: when || shownAs.hiddenWhen ? 'row' : may,
+        ...(shownAs.danger && { danger: true }),
+        ...(shownAs.bulk === false && { bulk: false }),
+        ...(action.answers === name && fields.revision && { guarded: true }),
+      },
+    ]
+  })
+}
 
 /** The whole model as one caller sees it, in the newest version of REST. */
-export const adminModelOf = (model: Model, actions: readonly Action[], viewer: Viewer) => {
+export const adminModelOf = ({ model, actions }: Core, viewer: Viewer) => {
   const { viewers, settings } = model
   const view = viewOf(model, viewer)
   const { version, verdict, routes } = view
@@ -239,61 +215,43 @@ export const adminModelOf = (model: Model, actions: readonly Action[], viewer: V
     const { policy, rest, admin } = entity
     const own = routes.filter(route => route.entity === name)
     const root = (kind: Route['kind']) => own.some(route => route.kind === kind && !route.below)
-    const read = verdict(policy.enter ?? policy.read)
     if (!isShownTo(model, name, viewer)) return []
     const resource = resourceOf(model, name, version)
+    const { nameOf } = resource
     const shown = shownIn(model, name)
-    const given = Object.keys(entity.fields).filter(key => {
-      const field = entity.fields[key] as Field
-      return (
-        !shown.includes(key) &&
-        field.settableBy.kind !== 'nobody' &&
-        !isDerived(field) &&
-        isIn(field, version) &&
-        field.scalar !== 'bytes'
-      )
+    const given = Object.entries(entity.fields).flatMap(([key, field]) => {
+      const isHidden = !shown.includes(key) && isIn(field, version) && field.scalar !== 'bytes'
+      return isHidden && isGiven(field) ? [key] : []
     })
-    const parents = own.flatMap(route =>
-      route.kind === 'create' && route.below && !route.below.through
-        ? [
-            {
-              path: spelled(route.path).replace('{parentId}', `{${route.below.field}}`),
-              by: route.below.field,
-              entity: route.below.entity,
-            },
-          ]
-        : [],
-    )
+    const parents = own.flatMap(({ kind, below, path }) => {
+      if (kind !== 'create' || !below || below.through) return []
+      const { field: by, entity } = below
+      return [{ path: spelled(path).replace('{parentId}', `{${by}}`), by, entity }]
+    })
     const title = titleOf(model, name)
     const can = (kind: 'create' | 'update' | 'delete') =>
       root(kind) || (kind === 'create' && parents.length > 0) ? verdict(policy[kind]) : 'no'
     return [
       {
-        name,
+        ...{ name, type: typeName(name) },
         label: admin.label ?? worded(name),
         labels: admin.labels ?? worded(entity.plural),
         ...(entity.description && { description: entity.description }),
         path: `/${entity.plural}`,
-        ...(title !== undefined && { title: resource.nameOf(title) }),
+        ...(title !== undefined && { title: nameOf(title) }),
         ...(readableTitleOf(model, name, viewer) !== undefined && { begins: true }),
-        ...(admin.columns && { columns: admin.columns.map(resource.nameOf) }),
-        ...(admin.order && {
-          order: admin.order.replace(/\w+$/, key => resource.nameOf(key)),
-        }),
+        ...(admin.columns && { columns: admin.columns.map(nameOf) }),
+        ...(admin.order && { order: admin.order.replace(/\w+$/, key => nameOf(key)) }),
         ...(admin.group !== undefined && { group: admin.group }),
         ...(admin.hidden && { hidden: true }),
         ...(admin.charts && {
           charts: admin.charts.map(({ group, sum }) => ({
-            group: resource.nameOf(group),
-            ...(sum !== undefined && { sum: resource.nameOf(sum) }),
+            ...{ group: nameOf(group), ...(sum !== undefined && { sum: nameOf(sum) }) },
           })),
         }),
         may: {
-          list: root('list') ? read : 'no',
-          one: root('one'),
-          create: can('create'),
-          update: can('update'),
-          delete: can('delete'),
+          ...{ list: root('list') ? verdict(policy.enter ?? policy.read) : 'no', one: root('one') },
+          ...{ create: can('create'), update: can('update'), delete: can('delete') },
         },
         paging: rest.listing.paging === 'cursor' ? 'cursor' : 'page',
         ...(Object.keys(entity.search).length > 0 && { search: 'search' }),
@@ -302,27 +260,22 @@ export const adminModelOf = (model: Model, actions: readonly Action[], viewer: V
         guarded: entity.fields.revision !== undefined,
         ...(!root('create') && parents.length > 0 && { createAt: parents }),
         filters: Object.entries(resource.filters).map(([param, { kind, field }]) => ({
-          param,
-          kind,
-          field: resource.nameOf(field),
+          ...{ param, kind, field: nameOf(field) },
         })),
         fields: [...shown, ...given]
           .filter(key => !admin.fields?.[key]?.hidden)
-          .map(key => fieldOut(view, name, key, entity)),
-        relations: relationsOut(view, name, entity),
-        actions: actionsOut(view, actions, name, entity),
+          .map(key => fieldOut(view, name, key)),
+        relations: relationsOut(view, name),
+        actions: actionsOut(view, actions, name),
       },
     ]
   })
   return {
-    version: 1,
-    api: versionPath(version),
-    currency: settings.currency,
+    ...{ version: 1, api: versionPath(version), currency: settings.currency },
     viewer: {
       ...{ id: viewer.id, role: viewer.role },
-      ...(viewer.role === viewers.roles.superuser && { isSuperuser: true }),
-      ...(viewers.entity && { entity: viewers.entity }),
+      ...(viewer.role === viewers.roles.superuser && { roles: viewers.roles.names }),
     },
-    entities: entities.map(entity => ({ ...entity, type: typeName(entity.name) })),
+    entities,
   }
 }

@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs'
 import { glob } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { html } from 'hono/html'
-import { beginningWith, mayOf } from '#admin/may.ts'
+import { type AskedOf, beginningWith, mayOf, revisionsOf } from '#admin/may.ts'
 import { adminModelOf } from '#admin/model.ts'
 import { deleteView, saveView, viewsOf } from '#admin/views.ts'
 import { adminPath } from '#base/paths.ts'
@@ -18,10 +18,10 @@ import { isStorable, parseId } from '#model/values.ts'
 import type { Assets } from '#pages/assets.ts'
 import { htmlPage, send, type WebPage } from '#pages/page.ts'
 import { represent } from '#rest/represent.ts'
+import { invalid } from '#write/input.ts'
 
-/** The most rows that one request asks about. */
+/** The most rows that one request asks about, and the longest text that titles are compared with. */
 const mostIds = 100
-/** The longest text that titles are compared with. */
 const mostLetters = 200
 
 /** In a checkout: where the page is written, what makes its files, and one that is made. */
@@ -30,6 +30,7 @@ const builder = new URL('../../scripts/admin.mjs', import.meta.url)
 const built = fileURLToPath(new URL('../pages/assets/admin.js', import.meta.url))
 
 const build = async (): Promise<void> => {
+  if (!existsSync(source)) return
   const madeAt = statSync(built, { throwIfNoEntry: false })?.mtimeMs ?? 0
   for await (const name of glob('**/*.{ts,tsx,css}', { cwd: source }))
     if (statSync(`${source}${name}`).mtimeMs > madeAt) {
@@ -40,13 +41,15 @@ const build = async (): Promise<void> => {
 
 let building: Promise<void> | undefined
 
-/** Makes the page's files if a checkout lacks them, or has changed since, once for all that ask at the same time. Throws a plain error where what makes them is not installed. */
-const untilBuilt = async (): Promise<void> => {
-  if (!existsSync(source)) return
+/** Makes the page's files if a checkout lacks them, or has changed since, once for all that ask at the same time; gives what stands against it, such as a builder that is not installed. */
+const faultOfBuild = (): Promise<string | undefined> => {
   building ??= build().finally(() => {
     building = undefined
   })
-  await building
+  return building.then(
+    () => undefined,
+    (error: Error) => error.message,
+  )
 }
 
 const policy = {
@@ -60,20 +63,14 @@ const policy = {
 
 const pageOf = async (assets: Assets): Promise<WebPage> => {
   const title = `Admin · ${assets.site.title}`
-  const fault = await untilBuilt().then(
-    () => undefined,
-    (error: Error) => error.message,
-  )
+  const fault = await faultOfBuild()
   if (fault !== undefined)
     return htmlPage(assets, {
       title,
       body: html`<main><h1>The admin is not built</h1><p><code>npm run build</code> makes it, with the packages for development, which <code>npm ci</code> installs.</p><pre><code>${fault}</code></pre></main>`,
     })
   return htmlPage(assets, {
-    title,
-    styles: ['admin.css'],
-    scripts: ['admin.js'],
-    policy,
+    ...{ title, styles: ['admin.css'], scripts: ['admin.js'], policy },
     body: html`<div id="admin"><p class="waiting">The admin loads here. It needs JavaScript.</p></div>`,
   })
 }
@@ -82,9 +79,7 @@ const pageOf = async (assets: Assets): Promise<WebPage> => {
 const idsIn = (c: Http): readonly number[] => {
   const all = (c.req.query('ids') ?? '').split(',').filter(id => id !== '')
   if (all.length > mostIds)
-    throw new ApiError('VALIDATION_ERROR', `ids must be at most ${mostIds}, with commas between`, {
-      details: [{ field: 'ids', message: `must be at most ${mostIds}` }],
-    })
+    throw invalid([{ field: 'ids', message: `must be at most ${mostIds}, with commas between` }])
   return [...new Set(all.flatMap(id => parseId(id) ?? []))].sort((a, b) => a - b)
 }
 
@@ -92,9 +87,7 @@ const idsIn = (c: Http): readonly number[] => {
 const textIn = (c: Http): string => {
   const text = c.req.query('text') ?? ''
   if (text.length > mostLetters || !isStorable(text))
-    throw new ApiError('VALIDATION_ERROR', 'text cannot be looked for', {
-      details: [{ field: 'text', message: `must be a text of at most ${mostLetters} letters` }],
-    })
+    throw invalid([{ field: 'text', message: `must be a text of at most ${mostLetters} letters` }])
   return text
 }
 
@@ -102,42 +95,38 @@ const textIn = (c: Http): string => {
 export const mountAdmin = (
   app: App,
   core: Core,
-  { title = 'Duet', actions }: Content,
+  { title = 'Duet' }: Content,
   edge: HttpContext,
   fail: Fail,
   assets: Assets,
 ): void => {
   const { model } = core
-  const named =
-    model.versions.inPlainJson.get(String(model.versions.newest)) ?? model.versions.usual
+  const { inPlainJson, newest, usual } = model.versions
+  const named = inPlainJson.get(String(newest)) ?? usual
   const known = ({ role }: Viewer) => {
     if (role === 'anonymous')
       throw new ApiError('UNAUTHENTICATED', 'The admin asks for a token: sign in first')
   }
-  const serve = (path: string, answer: (...given: Parameters<Handle>) => unknown) => {
-    const handle: Handle = async (c, viewer, requestId) => {
+  const serve = (path: string, answer: (c: Http, viewer: Viewer) => unknown) => {
+    const handle: Handle = async (c, viewer) => {
       known(viewer)
-      const body = JSON.stringify(await answer(c, viewer, requestId))
+      const body = JSON.stringify(await answer(c, viewer))
       return represent(c, edge, body, { named, isPublic: false })
     }
     app.get(path, exchange(edge, fail, handle, path))
   }
-  serve(`${adminPath}/model.json`, (_, viewer) => ({
-    title,
-    ...adminModelOf(model, actions, viewer),
-  }))
   const entityIn = (c: Http): string => {
     const name = c.req.query('entity') ?? ''
-    if (!Object.hasOwn(model.entities, name))
-      throw new ApiError('NOT_FOUND', `There is no entity ${name.slice(0, 40)}`)
-    return name
+    if (Object.hasOwn(model.entities, name)) return name
+    throw new ApiError('NOT_FOUND', `There is no entity ${name.slice(0, 40)}`)
   }
-  serve(`${adminPath}/may.json`, (c, viewer) =>
-    mayOf(core, actions, entityIn(c), idsIn(c), viewer, readOptionsOf(edge, c, viewer)),
-  )
-  serve(`${adminPath}/find.json`, (c, viewer) =>
-    beginningWith(core, entityIn(c), textIn(c), viewer, readOptionsOf(edge, c, viewer)),
-  )
+  const of = (c: Http, viewer: Viewer): AskedOf => ({
+    ...{ core, name: entityIn(c), viewer, options: readOptionsOf(edge, c, viewer) },
+  })
+  serve(`${adminPath}/model.json`, (_, viewer) => ({ title, ...adminModelOf(core, viewer) }))
+  serve(`${adminPath}/may.json`, (c, viewer) => mayOf(of(c, viewer), idsIn(c)))
+  serve(`${adminPath}/revisions.json`, (c, viewer) => revisionsOf(of(c, viewer), idsIn(c)))
+  serve(`${adminPath}/find.json`, (c, viewer) => beginningWith(of(c, viewer), textIn(c)))
   const views = `${adminPath}/views`
   serve(views, (c, viewer) => viewsOf(core, viewer, entityIn(c)))
   const write = (method: 'PUT' | 'DELETE', act: (c: Http, viewer: Viewer) => Promise<void>) => {

@@ -6,7 +6,7 @@ import type { Model } from '#model/model.ts'
 import { callerOf, type Viewer } from '#model/policy.ts'
 import { isStorable } from '#model/values.ts'
 import { queryOf, type Rows } from '#sql/engine.ts'
-import { number, type Sql, sql } from '#sql/sql.ts'
+import { comma, join, number, type Sql, sql } from '#sql/sql.ts'
 import { commandOf, type GuardedStep } from '#write/command.ts'
 import { invalid } from '#write/input.ts'
 import { writePieces } from '#write/job.ts'
@@ -35,20 +35,23 @@ const ask = async ({ reader, writer, dialect }: Core, piece: Sql): Promise<Rows>
     ? reader.query({ ...queryOf(piece, dialect), isQuick: true })
     : ((await writePieces({ writer, dialect }, piece))[0] ?? [])
 
-/** The views of an entity that a caller sees, by name. */
+/** The views of an entity that a caller sees, by name: its own, and those of its role; the superuser sees those of all roles. */
 export const viewsOf = async (
   core: Core,
   viewer: Viewer,
   entity: string,
 ): Promise<readonly SavedView[]> => {
-  const [own, ofRole] = [ownerOf(viewer), ownerOfRole(viewer.role)]
+  const own = ownerOf(viewer)
+  const { names, superuser } = core.model.viewers.roles
+  const roles = viewer.role === superuser ? names : [viewer.role]
+  const owners = join([own, ...roles.map(ownerOfRole)], comma)
   const rows = await ask(
     core,
-    sql`select owner, name, shows from admin_views where owner in (${own}, ${ofRole}) and entity = ${entity} order by name, owner`,
+    sql`select owner, name, shows from admin_views where owner in (${owners}) and entity = ${entity} order by name, owner`,
   )
   return rows.map(([owner, name, shows]) => ({
     name: String(name),
-    ...(owner === ofRole && { role: viewer.role }),
+    ...(owner !== own && { role: String(owner).slice(ownerOfRole('').length) }),
     shows: JSON.parse(String(shows)),
   }))
 }
@@ -81,15 +84,17 @@ export const saveView = async (
   const text = JSON.stringify(shows) ?? ''
   const isName =
     typeof name === 'string' && name.trim() !== '' && name.length <= mostName && isStorable(name)
-  const faults = [
-    ...(isName
-      ? []
-      : [{ field: 'name', message: `must be a text of 1 to ${mostName} characters` }]),
-    ...(isObject(shows) && text.length <= mostShown && isStorable(text)
-      ? []
-      : [{ field: 'shows', message: `must be an object of at most ${mostShown} characters` }]),
+  const isShown = isObject(shows) && text.length <= mostShown && isStorable(text)
+  const told = [
+    { field: 'name', isRight: isName, message: `must be a text of 1 to ${mostName} characters` },
+    {
+      field: 'shows',
+      isRight: isShown,
+      message: `must be an object of at most ${mostShown} characters`,
+    },
   ]
-  if (faults.length > 0) throw invalid(faults)
+  const faults = told.filter(({ isRight }) => !isRight)
+  if (faults.length > 0) throw invalid(faults.map(({ field, message }) => ({ field, message })))
   const isFull = sql`select 1 from admin_views
     where owner = ${owner} and entity = ${entity} and name <> ${String(name)}
     limit 1 offset ${number(mostViews - 1)}`

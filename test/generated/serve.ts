@@ -18,6 +18,7 @@ import type { HttpContext } from '#http/exchange.ts'
 import { callersBehind } from '#http/limit/address.ts'
 import { createMemory } from '#http/memory.ts'
 import { createQueue } from '#http/queue.ts'
+import type { App } from '#http/request.ts'
 import { createMail } from '#mail/mail.ts'
 import { withKept } from '#model/computed.ts'
 import { defineModel, type Entities, type Model } from '#model/model.ts'
@@ -61,6 +62,8 @@ export type Service = {
   readonly url: string | undefined
   readonly bugs: unknown[]
   readonly core: Core
+  readonly app: App
+  readonly tokenOf: (role: 'user' | 'admin') => Promise<string>
   readonly ask: (request: Request) => Promise<Response>
   /** Lets the next row of a table have that id: a refused insert uses one up on PostgreSQL, and none on SQLite. */
   readonly align: (table: string, next: number) => Promise<void>
@@ -245,7 +248,7 @@ export const serveModel = async (
     await engine.close()
     await drop()
   }
-  return { store, url, bugs, core, ask, align, close }
+  return { store, url, bugs, core, app, tokenOf, ask, align, close }
 }
 
 /** Serves the entities, the member among them, from a store that has members of these names. */

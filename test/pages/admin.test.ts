@@ -1,14 +1,19 @@
 /** The admin of any content: what its service side says, and its page in a real browser. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { globSync, readFileSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { serve } from '@hono/node-server'
 import type { Browser } from 'playwright-core'
+import { subjectFor } from '#kit/check/rows.ts'
 import type { Field } from '#model/field.ts'
 import { anonymous, type Viewer } from '#model/policy.ts'
+import recipes from '../../examples/recipes/duet.config.ts'
 import { createWorld, usualModel, type World } from '../market.ts'
+import { onPort, visitAdmin } from '../support/admin.ts'
 import { faultsOf, openBrowser, skipped, visit } from '../support/browser.ts'
 import { gallery, galleryRows, png } from '../support/gallery.ts'
 import { rows } from '../support/market/rows.ts'
@@ -110,7 +115,7 @@ describe('the service side of the admin', () => {
     ]
     assert.deepEqual(await views(2), both)
     assert.deepEqual(await views(3), both.slice(0, 1))
-    assert.deepEqual(await views(1), [])
+    assert.deepEqual(await views(1), both.slice(0, 1))
     assert.deepEqual(await views(2, 'user'), [])
     assert.equal(await put(2, { name: 'All', role: 'user', shows }), 403)
     assert.equal(await put(1, { name: 'All', role: 'nobody', shows }), 422)
@@ -206,6 +211,19 @@ describe('the service side of the admin', () => {
         onPostgres ? 400 : 200,
         path,
       )
+  })
+
+  test('tells the revisions of rows that the caller sees', async () => {
+    const of = async (query: string, as = 2) =>
+      (await world.ask(`GET /admin/revisions.json?${query}`, { as })).json
+    const before = await of('entity=product&ids=2,999')
+    assert.deepEqual(Object.keys(before), ['2'])
+    const { status } = await world.ask('PATCH /api/v2/products/2', { as: 1, body: { stock: 8 } })
+    assert.equal(status, 200)
+    assert.deepEqual(await of('entity=product&ids=2'), { 2: before[2] + 1 })
+    assert.deepEqual(await of('entity=like&ids=1'), {})
+    assert.deepEqual(await of('entity=product&ids='), {})
+    assert.equal((await world.ask('GET /admin/revisions.json?entity=product')).status, 401)
   })
 
   test('names no row that is not there, and refuses what names none', async () => {
@@ -471,6 +489,191 @@ describe('the admin in a browser', { skip: skipped }, () => {
     await page.goto(`${origin}/admin#/post/1`)
     await page.getByRole('button', { name: /^Save/ }).waitFor()
     await page.context().close()
+  })
+})
+
+describe('many rows, and strange ones, in the admin', { skip: skipped }, () => {
+  let world: World
+  let served: Awaited<ReturnType<typeof onPort>>
+  let browser: Browser
+  const folder = mkdtempSync(join(tmpdir(), 'duet-admin-'))
+  before(async () => {
+    const ada = { name: 'Ada', subject: subjectFor(1), state: 'in' }
+    world = await createAnyWorld({ content: recipes, rows: { cook: [ada] } })
+    served = await onPort(world.app)
+    browser = await openBrowser()
+  })
+  after(async () => {
+    await browser?.close()
+    served?.close()
+    await world?.close()
+    rmSync(folder, { recursive: true })
+  })
+  const make = async (...titles: readonly string[]): Promise<readonly number[]> => {
+    const ids: number[] = []
+    for (const title of titles) {
+      const body = {
+        ...{ title, steps: 'Stir.', servings: 2 },
+        ingredients: { create: [{ name: title.slice(0, 60), amount: 1, unit: 'g' }] },
+      }
+      const { status, text, json } = await world.ask('POST /api/v1/recipes', { as: 1, body })
+      assert.equal(status, 201, text)
+      ids.push(json.id)
+    }
+    return ids
+  }
+  const open = async (options: Parameters<typeof visit>[2] = {}) =>
+    visitAdmin(browser, served.origin, await world.token(1), options)
+
+  test('rows that others changed meanwhile are named, and none of the chosen is changed over them', async () => {
+    const [, second] = await make('First stew', 'Second stew', 'Third stew')
+    const { page, go, settled, close } = await open()
+    await go('recipe?filter={"q":"stew"}')
+    await page.getByLabel('Select all on this page').check()
+    const change = async (title: string) => {
+      const body = { title }
+      assert.equal(
+        (await world.ask(`PATCH /api/v1/recipes/${second}`, { as: 1, body })).status,
+        200,
+      )
+    }
+    const set = async () => {
+      await page.getByRole('button', { name: 'Change a field…' }).click()
+      await page.getByRole('dialog').getByLabel('Field').selectOption('servings')
+      await page.getByLabel('Value of Servings').fill('9')
+      await page.getByRole('button', { name: 'Change 3' }).click()
+    }
+    const servings = async () =>
+      (await world.rows(`select servings from recipes where title like '%stew%' order by id`)).map(
+        row => Number(Object.values(row)[0]),
+      )
+    await change('Second stew, by somebody else')
+    await set()
+    const told = page.getByRole('dialog', { name: 'Nothing is changed yet' })
+    await told.getByText('Second stew', { exact: true }).waitFor()
+    assert.equal(await told.getByRole('listitem').count(), 1)
+    assert.deepEqual(await servings(), [2, 2, 2])
+    await told.getByRole('button', { name: 'Back to the list' }).click()
+    await page.getByText('Second stew, by somebody else').waitFor()
+    // Between the look at the rows and the write, too.
+    await page.route(
+      '**/recipes/bulk',
+      async route => {
+        await change('Second stew, once more')
+        await route.continue()
+      },
+      { times: 1 },
+    )
+    await set()
+    await told.getByText('Second stew, by somebody else').waitFor()
+    assert.deepEqual(await servings(), [2, 2, 2])
+    await told.getByRole('button', { name: 'Back to the list' }).click()
+    await page.getByText('Second stew, once more').waitFor()
+    await set()
+    await page.getByText('3 changed').waitFor()
+    assert.deepEqual(await servings(), [9, 9, 9])
+    // What is published one by one tells which of them was left.
+    await settled()
+    await page.getByLabel('Select all on this page').check()
+    await change('Second stew, at last')
+    await page.getByRole('button', { name: 'Publish', exact: true }).click()
+    await page.getByRole('dialog', { name: '2 done, 1 left as they were' }).waitFor()
+    await close()
+  })
+
+  test('a file that was cut off is imported once it is chosen again, in a page opened anew, and no row twice', async () => {
+    const path = join(folder, 'many.csv')
+    const lines = Array.from({ length: 2500 }, (_, n) => `Imported ${n},Stir.,${(n % 9) + 1}`)
+    writeFileSync(path, ['title,steps,servings', ...lines].join('\n'))
+    const count = async () =>
+      Number(
+        Object.values(
+          (await world.rows(`select count(*) as n from recipes where title like 'Imported%'`))[0] ??
+            {},
+        )[0],
+      )
+    const { page, go } = await open()
+    const choose = async () => {
+      await go('recipe')
+      await page.getByRole('button', { name: 'More' }).click()
+      await page.getByRole('menuitem', { name: 'Import CSV…' }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByLabel('File').setInputFiles(path)
+      await dialog.getByText('2,500 rows').waitFor()
+      await dialog.getByRole('button', { name: 'Import' }).click()
+    }
+    const wrongPath = join(folder, 'wrong.csv')
+    writeFileSync(wrongPath, 'title,steps,servings\nFine,Stir.,2\nNot fine,Stir.,many\n')
+    let sent = 0
+    await page.route('**/recipes/bulk', async route => {
+      const isTrial = route.request().postDataJSON().dryRun === true
+      // The second part is done, and nobody hears of it.
+      if (!isTrial && ++sent === 2) {
+        await route.fetch()
+        await route.abort()
+      } else await route.continue()
+    })
+    await choose()
+    await page.getByText('cannot be reached').waitFor()
+    assert.equal(await count(), 2000)
+    await page.unroute('**/recipes/bulk')
+    await page.reload()
+    await page.locator('.layout').waitFor()
+    await choose()
+    await page.getByText('2,500 rows imported').waitFor()
+    assert.equal(await count(), 2500)
+    // Faults are told by row and column, and nothing of that file is there.
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('menuitem', { name: 'Import CSV…' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('File').setInputFiles(wrongPath)
+    await dialog.getByRole('button', { name: 'Import' }).click()
+    await dialog.getByRole('row', { name: /Row 3 servings/ }).waitFor()
+    const [fine] = await world.rows(`select count(*) as n from recipes where title = 'Fine'`)
+    assert.deepEqual(Object.values(fine ?? {}).map(Number), [0])
+    await page.context().close()
+  })
+
+  for (const width of [400, 1280])
+    test(`shows titles without a space, from the right, and of markup as they are, ${width} wide`, async () => {
+      const titles = ['W'.repeat(200), 'وصفة حساء العدس بالليمون', '<script>alert(1)</script>']
+      const ids = await make(...titles)
+      const { page, go, faults, close } = await open({ viewport: { width, height: 800 } })
+      page.on('dialog', () => faults.push('a script of a title has run'))
+      await go('recipe?sort=id&order=DESC')
+      for (const title of titles) await page.getByText(title, { exact: true }).first().waitFor()
+      assert.deepEqual(await faultsOf(page), [])
+      for (const [at, id] of ids.entries()) {
+        await go(`recipe/${id}`)
+        const title = titles[at] ?? ''
+        await page.getByRole('heading', { level: 1, name: title }).waitFor()
+        assert.deepEqual(await faultsOf(page), [], title)
+      }
+      assert.deepEqual(faults, [])
+      await close()
+    })
+
+  test('shows a choice that the model has no more, and leaves it unless another is chosen', async () => {
+    const [id] = await make('With an old unit')
+    const { page, go, close } = await open()
+    // The store keeps to the choices of its model: this is what a service of another release answers.
+    await page.route('**/ingredients?*', async route => {
+      const response = await route.fetch()
+      await route.fulfill({ response, body: (await response.text()).replace('"g"', '"pinch"') })
+    })
+    const written: unknown[] = []
+    page.on('request', request => {
+      if (request.method() === 'PATCH') written.push(request.postDataJSON())
+    })
+    await go(`recipe/${id}`)
+    const unit = page.getByLabel('Unit')
+    assert.equal(await unit.inputValue(), 'pinch')
+    await page.getByLabel('Servings').fill('3')
+    await page.keyboard.press('Control+s')
+    await page.getByText('Saved', { exact: true }).waitFor()
+    assert.deepEqual(written, [{ servings: 3 }])
+    assert.equal(await unit.inputValue(), 'pinch')
+    await close()
   })
 })
 

@@ -49,7 +49,8 @@ const remove: Action = {
   ...common,
   method: 'DELETE',
   name: 'remove avatars',
-  admin: { label: 'Remove the picture', danger: true, bulk: false },
+  // Its screens do not show whether there is a picture.
+  admin: { hidden: true },
   described: { operationId: 'removeUserAvatar', summary: 'Remove the picture of a user' },
   command: (writing, given) => {
     const steps = [giveFile(writing, given, { ...avatar, file: null })]

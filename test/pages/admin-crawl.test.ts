@@ -1,0 +1,229 @@
+/** The admin of any content and of generated models, in a real browser: each screen of each caller, and its buttons beside what their requests are answered with. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Browser } from 'playwright-core'
+import { callersOf, named } from '#kit/check/callers.ts'
+import type { Viewer } from '#model/policy.ts'
+import type { Action, Entity, Model } from '../../admin/model.ts'
+import { drawn } from '../generated/compare.ts'
+import { modelBy } from '../generated/models.ts'
+import { newReference } from '../generated/reference.ts'
+import { create } from '../generated/requests.ts'
+import { modelFor, serveWithMembers } from '../generated/serve.ts'
+import { subjects } from '../generic/contents.ts'
+import { type AdminVisit, onPort, visitAdmin } from '../support/admin.ts'
+import { faultsOf, openBrowser, skipped } from '../support/browser.ts'
+import { asOf, type Filled, filled } from '../support/filled.ts'
+import { rounds, usualSeed } from '../support/rounds.ts'
+import { isShort } from '../support/short.ts'
+
+const screens = [
+  { viewport: { width: 1280, height: 860 }, colorScheme: 'light' },
+  { viewport: { width: 400, height: 860 }, colorScheme: 'dark' },
+  ...(isShort
+    ? []
+    : ([
+        { viewport: { width: 400, height: 860 }, colorScheme: 'light' },
+        { viewport: { width: 1280, height: 860 }, colorScheme: 'dark' },
+      ] as const)),
+] as const
+
+/** A caller of the admin, and what it is answered with at a path. */
+type Caller = {
+  readonly name: string
+  readonly token: string
+  // biome-ignore lint/suspicious/noExplicitAny: an answer may be anything; the assertion says what it is.
+  readonly read: (path: string) => Promise<any>
+}
+
+/** Rows of an entity whose ids are looked for. */
+const ids = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]
+
+/** What the page of a row is to offer, by the model and what its service says of the row. */
+const offersOf = ({ may, actions }: Entity, words: readonly string[]): readonly string[] => [
+  ...(may.update !== 'no' && words.includes('update') ? ['Save'] : []),
+  ...actions.filter(({ name }) => words.includes(name)).map(({ label }) => label),
+  ...(may.create === 'no' ? [] : ['Copy as new']),
+  ...(may.delete !== 'no' && words.includes('delete') ? ['Delete…'] : []),
+]
+
+/** What the page of a row offers. */
+const offeredBy = async ({ page }: AdminVisit): Promise<readonly string[]> => {
+  const buttons = await page
+    .locator('.head-actions button:not(.icon), .save-bar button')
+    .allInnerTexts()
+  const more = page.locator('.head-actions button[aria-haspopup]')
+  const entries: string[] = []
+  if (await more.count()) {
+    await more.click()
+    await page.getByRole('menu').waitFor()
+    entries.push(...(await page.getByRole('menuitem').allInnerTexts()))
+    await page.keyboard.press('Escape')
+    await page.getByRole('menu').waitFor({ state: 'detached' })
+  }
+  return [...buttons, ...entries].map(text => text.replace(/\s*Ctrl S$/, '').trim())
+}
+
+/** Opens each screen of a caller, and tells the faults of all. */
+const crawl = async (
+  browser: Browser,
+  origin: string,
+  { token, read }: Caller,
+  options: (typeof screens)[number],
+): Promise<void> => {
+  const model: Model = await read('/admin/model.json')
+  const visited = await visitAdmin(browser, origin, token, options)
+  const { page, faults, foreign, go } = visited
+  const look = async (place: string) =>
+    assert.deepEqual([...faults, ...(await faultsOf(page))], [], place)
+  const open = async (place: string) => {
+    await go(place)
+    assert.equal(await page.getByRole('heading', { level: 1 }).count(), 1, place)
+    await look(place)
+  }
+  await open('')
+  for (const entity of model.entities) {
+    const { name, may } = entity
+    if (may.list !== 'no') {
+      await open(name)
+      const isOffered = await page.getByRole('button', { name: /^New / }).count()
+      assert.equal(isOffered === 1, may.create !== 'no', `${name}: to make a new one`)
+      const filter = page.getByRole('button', { name: 'Filter', exact: true })
+      if (await filter.count()) {
+        await filter.click()
+        await page.getByRole('dialog').waitFor()
+        await look(`${name}, a filter`)
+        await page.keyboard.press('Escape')
+      }
+    }
+    if (may.create !== 'no') await open(`${name}/create`)
+    if (!may.one) continue
+    const rows: Record<string, string[]> = await read(
+      `/admin/may.json?entity=${name}&ids=${ids.join(',')}`,
+    )
+    const [[id, words] = []] = Object.entries(rows)
+    if (id === undefined || words === undefined) continue
+    await open(`${name}/${id}`)
+    const [shown, wanted] = [await offeredBy(visited), offersOf(entity, words)]
+    assert.deepEqual([...shown].sort(), [...wanted].sort(), `${name}/${id}`)
+  }
+  assert.deepEqual(foreign, [])
+  await visited.close()
+}
+
+/** Sends what a caller is offered of a row, and what it is not, each at the row as it is then. */
+const compareRequests = async (
+  { world }: Filled,
+  viewer: Viewer,
+  { api, entities }: Model,
+): Promise<void> => {
+  const hidden = world.core.actions.flatMap(({ admin, described }) =>
+    admin?.hiddenWhen ? [described.operationId] : [],
+  )
+  for (const { name, path, may, actions } of entities)
+    for (const id of ids) {
+      const at = `${api}${path}/${id}`
+      const wordsNow = async (): Promise<readonly string[] | undefined> =>
+        (await world.ask(`GET /admin/may.json?entity=${name}&ids=${id}`, asOf(viewer))).json[id]
+      const isDone = (action: Action, status: number) =>
+        // The faults of an input come after the rights.
+        status < 300 || (action.input.length > 0 && status === 422)
+      const requests = [
+        ...(may.update === 'no' ? [] : [['update', `PATCH ${at}`, {}] as const]),
+        ...actions
+          .filter(({ body }) => !body)
+          .map(
+            action =>
+              [
+                action.name,
+                `${action.method} ${api}${action.path.replace('{id}', String(id))}`,
+                action.input.length > 0 ? {} : undefined,
+                action,
+              ] as const,
+          ),
+        // What is deleted is offered no more.
+        ...(may.delete !== 'no' && id > 8 ? [['delete', `DELETE ${at}`, undefined] as const] : []),
+      ]
+      for (const [word, line, body, action] of requests) {
+        const words = await wordsNow()
+        const { status, text } = await world.ask(line, { ...asOf(viewer), ...(body && { body }) })
+        const isRefusedByRows = word === 'delete' && status === 409
+        const isAllowed = action ? isDone(action, status) : status < 300 || isRefusedByRows
+        const told = `${named(viewer)}: ${line} ${status} ${text}`
+        const isOffered = words?.includes(word) ?? false
+        // What an author hides of some rows may be done to them all the same.
+        if (isOffered || !hidden.includes(word)) assert.equal(isOffered, isAllowed, told)
+      }
+    }
+}
+
+const some = isShort ? subjects.slice(0, 1) : subjects
+for (const subject of some)
+  describe(`the admin of ${subject.name}`, { skip: skipped }, () => {
+    let it: Filled
+    let served: Awaited<ReturnType<typeof onPort>>
+    let browser: Browser
+    before(async () => {
+      it = await filled(subject)
+      served = await onPort(it.world.app)
+      browser = await openBrowser()
+    })
+    after(async () => {
+      await browser?.close()
+      served?.close()
+      await it?.world.close()
+    })
+    const { admin, callers } = callersOf(subject)
+    const signedIn = callers.filter(({ id }) => id !== null && (!isShort || id === admin.id))
+    const callerOf = async (viewer: Viewer): Promise<Caller> => ({
+      name: named(viewer),
+      token: await it.world.token(viewer.id ?? 0, viewer.role),
+      read: async path => (await it.world.ask(`GET ${path}`, asOf(viewer))).json,
+    })
+    for (const viewer of signedIn)
+      for (const screen of screens)
+        test(`has each screen for ${named(viewer)} without a fault, ${screen.colorScheme}, ${screen.viewport.width} wide`, async () =>
+          crawl(browser, served.origin, await callerOf(viewer), screen))
+    for (const viewer of callersOf(subject).callers.filter(({ id }) => id !== null))
+      test(`offers ${named(viewer)} what is done when it is asked for, and nothing else`, async () => {
+        const { read } = await callerOf(viewer)
+        await compareRequests(it, viewer, await read('/admin/model.json'))
+      })
+  })
+
+describe('the admin of generated models', { skip: skipped || isShort }, () => {
+  let browser: Browser
+  before(async () => {
+    browser = await openBrowser()
+  })
+  after(() => browser?.close())
+  const begun = usualSeed(46)
+  for (let n = 0; n < rounds(4, 20); n++)
+    test(`has each screen of the model ${n} without a fault`, async t => {
+      t.diagnostic(`DUET_SEED=${begun}`)
+      const draw = drawn(begun * 1000 + n)
+      const entities = modelBy(draw)
+      const service = await serveWithMembers(entities, 'sqlite', 'Ann', 'Ben', 'Cleo')
+      const served = await onPort(service.app)
+      t.after(async () => {
+        served.close()
+        await service.close()
+      })
+      const reference = newReference(modelFor(entities))
+      const names = Object.keys(entities) as [string, ...string[]]
+      for (let made = 0; made < 40; made++)
+        await service.ask(create(draw, reference, draw.of(...names)).request)
+      for (const [at, as] of (['user', 'admin'] as const).entries())
+        await crawl(
+          browser,
+          served.origin,
+          {
+            name: as,
+            token: await service.tokenOf(as),
+            read: async path => JSON.parse((await service.ask({ line: `GET ${path}`, as })).text),
+          },
+          screens[at] ?? screens[0],
+        )
+      assert.deepEqual(service.bugs, [])
+    })
+})
