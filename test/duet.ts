@@ -102,6 +102,7 @@ export const patient: Settings = {
   DUET_PORT: '0',
   DUET_LOG: 'error',
   DUET_QUEUE_WAIT: '60000',
+  DUET_WRITE_WAIT: '10m',
   DUET_READ_TIMEOUT: String(longest),
   ...(!isCached && { DUET_CACHE: '0' }),
 }

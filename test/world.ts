@@ -251,7 +251,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     authenticate: createAuthenticator({ secret }, content.viewers, now, undefined, people?.own),
     observe: event => void events.push(event),
     callerOf: callersBehind(),
-    queue: createQueue({ wait: 60_000, writeWait: 60_000, size: 100_000 }),
+    queue: createQueue({ wait: 10 * longest, writeWait: 10 * longest, size: 100_000 }),
     memory,
     active: new Map<string, number>(),
     origins: '*',

@@ -3,11 +3,10 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { after, test } from 'node:test'
 import { promisify } from 'node:util'
-import { duet, folderOf, plain } from '../duet.ts'
+import { duet, folderOf, patient, plain } from '../duet.ts'
 import { onPostgres } from '../stores.ts'
 import { installed, root } from '../support/project.ts'
 import { inTime, until } from '../support/wait.ts'
@@ -41,22 +40,19 @@ const endAll = async () => {
 after(endAll)
 
 test('the tutorial is as it says, on PostgreSQL to its end, and so are the pages on routes by hand and tests', async () => {
-  const free = createServer().listen(0, '127.0.0.1')
-  await once(free, 'listening')
-  const { port } = free.address() as { port: number }
-  free.close()
   const { settings } = await freshStore({ bare: true })
-  const url = settings.DUET_DATABASE_URL ?? ''
+  const databaseUrl = settings.DUET_DATABASE_URL ?? ''
   const bin = 'node_modules/.bin'
   const env = {
     ...plain,
+    ...patient,
     PATH: `${bin}:${dirname(process.execPath)}:${plain.PATH}`,
-    DUET_PORT: String(port),
-    DUET_LOG: 'error',
   }
   let cwd = folder
   let printed = ''
   let told = ''
+  /** Where the service listens that was begun last. */
+  let url = ''
 
   const begin = async (command: string) => {
     told = ''
@@ -66,10 +62,14 @@ test('the tutorial is as it says, on PostgreSQL to its end, and so are the pages
       stream.setEncoding('utf8').on('data', text => {
         told += text
       })
-    await until(`duet ${command} listens: ${told}`, () => {
-      assert.equal(child.exitCode, null, told)
-      return told.includes('listens on')
-    })
+    await until(
+      () => `duet ${command} listens: ${told}`,
+      () => {
+        assert.equal(child.exitCode, null, told)
+        url = /listens on (\S+)\s/.exec(told)?.[1] ?? ''
+        return url !== ''
+      },
+    )
   }
   /** What the newest content alone has in its documents, by the command that brings it. */
   const served: Readonly<Record<string, string>> = {
@@ -79,13 +79,13 @@ test('the tutorial is as it says, on PostgreSQL to its end, and so are the pages
   const settled = async (script: string) => {
     const [, word] = Object.entries(served).find(([command]) => script.startsWith(command)) ?? []
     if (word === undefined) return
-    const document = `http://127.0.0.1:${port}/api/openapi.json`
-    await until(`the change is served: ${told}`, async () =>
-      (await (await fetch(document)).text()).includes(word),
+    await until(
+      () => `the change is served: ${told}`,
+      async () => (await (await fetch(`${url}/api/openapi.json`)).text()).includes(word),
     )
   }
   const shell = async (script: string) => {
-    const typed = script.replaceAll('127.0.0.1:3000', `127.0.0.1:${port}`).replaceAll(database, url)
+    const typed = script.replaceAll('http://127.0.0.1:3000', url).replaceAll(database, databaseUrl)
     const { stdout } = await promisify(execFile)('sh', ['-ec', `npx() { "$@"; }\n${typed}`], {
       cwd,
       env,
@@ -164,7 +164,7 @@ test('the tutorial is as it says, on PostgreSQL to its end, and so are the pages
   await run('lend.test.ts')
   await begin('serve')
   const cards = [1, 2].map(async id => {
-    const card = await fetch(`http://127.0.0.1:${port}/api/books/${id}/card`)
+    const card = await fetch(`${url}/api/books/${id}/card`)
     return [card.status, card.ok && (await card.text())]
   })
   assert.deepEqual(await Promise.all(cards), [

@@ -1,6 +1,7 @@
 /** A stand-in for Litestream: copies what is new in the log of a store, makes its checkpoints, and notices when it lost its place. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import { longest } from './wait.ts'
 
 /** Of the log's header and of each frame's (SQLite, "Database File Format", section 4). */
 const headerBytes = 32
@@ -55,7 +56,7 @@ export const shipperOf = (file: string) => {
     database?.prepare('select count(*) from sqlite_schema').get()
   }
   const open = () => {
-    database = new DatabaseSync(file, { timeout: 5000 })
+    database = new DatabaseSync(file, { timeout: longest })
     database.exec('pragma wal_autocheckpoint = 0')
     beginReading()
   }

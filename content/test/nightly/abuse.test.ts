@@ -60,6 +60,7 @@ const abuse = async (t: TestContext, settings: Readonly<Record<string, string>>)
   const service = await serve({
     ...store,
     DUET_QUEUE_WAIT: '1000',
+    DUET_WRITE_WAIT: '5s',
     DUET_READ_TIMEOUT: '5000',
     ...settings,
   })

@@ -33,6 +33,7 @@ before(async () => {
     DUET_RATE_LIMIT: String(limit),
     DUET_TRUSTED_PROXIES: '127.0.0.1',
     DUET_QUEUE_WAIT: '1000',
+    DUET_WRITE_WAIT: '5s',
   })
 })
 after(() => service?.end())

@@ -18,7 +18,7 @@ let authorization = ''
 let service: Service
 
 const started = (settings: Settings = {}) =>
-  serve({ ...store, DUET_QUEUE_WAIT: '200', DUET_CACHE: '0', ...settings })
+  serve({ ...store, DUET_QUEUE_WAIT: '200', DUET_WRITE_WAIT: '5s', DUET_CACHE: '0', ...settings })
 
 before(async () => {
   await seedMany(store, 500)

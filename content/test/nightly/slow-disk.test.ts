@@ -28,6 +28,7 @@ const serveWith = async (milliseconds: number, more: Settings = {}): Promise<Ser
     DUET_HOST: '127.0.0.1',
     DUET_SIGNUP_RATE: '1000000',
     DUET_RATE_LIMIT: '10000000',
+    DUET_WRITE_WAIT: '5s',
   }
   const delay = `inject=fsync,fdatasync:delay_exit=${milliseconds * 1000}`
   return serveTraced({ ...settings, ...usual, ...more }, [

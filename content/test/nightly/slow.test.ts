@@ -117,7 +117,7 @@ test(`${count} connections whose clients take nothing of large answers are all e
   const token = await mint({ sub: 1, role: 'user', ttl: 3600 }, secret, Date.now())
   for (let n = 0; n < posts; n++) await posted(token)
   await service.end()
-  service = await serve({ ...settings, DUET_QUEUE_WAIT: '1000' })
+  service = await serve({ ...settings, DUET_QUEUE_WAIT: '1000', DUET_WRITE_WAIT: '5s' })
   await fetch(`${service.url}/healthz`)
   const before = open()
   const begun = performance.now()

@@ -6,7 +6,7 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { holdStore, holdWhenFree, StoreInUseError } from '#engines/sqlite/file.ts'
-import { duet, folderOf, plain, type Service, serve, start } from '#test/duet.ts'
+import { duet, folderOf, patient, plain, type Service, serve, start } from '#test/duet.ts'
 import { inTime, longest, until } from '#test/support/wait.ts'
 import { killRounds } from './kill-rounds.ts'
 import { handedOverRounds } from './restart-rounds.ts'
@@ -62,7 +62,7 @@ test('a lock that another has is waited for as long as asked, and no longer', as
 test('with DUET_STORE_WAIT a second service waits for the end of the first, then takes over its store and its port', async () => {
   const { settings } = fresh()
   const first = await serve(settings)
-  const more = { ...settings, DUET_STORE_WAIT: '1h', DUET_PORT: String(first.port) }
+  const more = { ...patient, ...settings, DUET_STORE_WAIT: '1h', DUET_PORT: String(first.port) }
   const second = start(['serve'], more)
   await until('the second waits', () =>
     /waiting up to 3600 s: .* is served by another/.test(second.stderr()),

@@ -15,7 +15,7 @@ import { historyFor } from '#test/history.ts'
 import { boundSocket } from '#test/support/bound-socket.ts'
 import { valuesIn } from '#test/support/prometheus.ts'
 import { usualSeed } from '#test/support/rounds.ts'
-import { standStill, until } from '#test/support/wait.ts'
+import { longest, standStill, until } from '#test/support/wait.ts'
 import { raceThreads } from '../support/threads-race.ts'
 import { isCached } from '../world.ts'
 
@@ -73,7 +73,7 @@ test('a thread that has a snapshot open when another one is told of a commit sho
     setImmediate(() => {
       const before = shown()
       lock.run('rollback')
-      for (let tries = 0; tries < 1000 && shown() === 0; tries++) standStill(5)
+      for (let tries = 0; tries < longest / 5 && shown() === 0; tries++) standStill(5)
       resolve([before, shown()])
     })
   })

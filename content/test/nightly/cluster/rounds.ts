@@ -41,6 +41,7 @@ export const startStage = async (replication: Replication): Promise<Stage> => {
     DUET_RATE_LIMIT: '0',
     DUET_READ_TIMEOUT: '5000',
     DUET_QUEUE_WAIT: '5000',
+    DUET_WRITE_WAIT: '5s',
   }
   const services: Service[] = []
   const serveOn = async (at: number) => {

@@ -177,13 +177,18 @@ export const inLanes = async <Item>(
   await Promise.all(Array.from({ length: lanes }, lane))
 }
 
+/** What a fault of the server does shows only where a service gives up as soon as it usually does. */
+const usualWait: Settings = { DUET_WRITE_WAIT: '5s' }
+
 /** How workloads are started on a server that a test has started: straight, or over a wire that can fail. */
 export const workloadsOn = (server: () => Postgres) => ({
-  workloadWith: async (settings: Settings = {}) => startWorkload(await freshOn(server()), settings),
+  workloadWith: async (settings: Settings = {}) =>
+    startWorkload(await freshOn(server()), { ...usualWait, ...settings }),
   wiredWorkload: async () => {
     const proxy = await startProxy(server().port)
     const database = await freshOn(server())
     const workload = await startWorkload(database, {
+      ...usualWait,
       DUET_DATABASE_URL: proxy.through(database.url),
       // A wire that is silent is given up after this and a little more.
       DUET_READ_TIMEOUT: '3000',
