@@ -1,10 +1,11 @@
 // Gives a whole test run one PostgreSQL for all its files, unless the caller names one.
 import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
  * Gives the environment for the test files (the server's address, or the reason why there is none) its
- * process where it is started here, and the function that ends it.
+ * process where it is started here, how many sessions it had, and the function that ends it.
  */
 export async function testServer() {
   if (process.env.DUET_TEST_RUN !== undefined) return { env: {}, end: async () => {} } // a test runs it
@@ -16,7 +17,7 @@ export async function testServer() {
     const { startPostgres } = await import('../test/postgres/tools/server.ts')
     // Its many small databases last for a test each, and need no care meanwhile; nobody follows it.
     const server = await startPostgres({
-      settings: { autovacuum: 'off', wal_keep_size: 0 },
+      settings: { autovacuum: 'off', wal_keep_size: 0, log_connections: 'on' },
       keepsEmpty: true,
     })
     const env = {
@@ -24,7 +25,9 @@ export async function testServer() {
       DUET_TEST_POSTGRES_URL: bySocket(server),
       DUET_TEST_POSTGRES_EMPTY: join(server.folder, 'empty'),
     }
-    return { env, pid: server.pid, end: server.end }
+    const log = join(server.folder, 'log')
+    const sessions = () => readFileSync(log, 'utf8').split('connection authorized').length - 1
+    return { env, pid: server.pid, sessions, end: server.end }
   } catch (error) {
     const [why] = error.message.split('\n')
     console.error(`test: what needs PostgreSQL is skipped, as none could be started: ${why}`)

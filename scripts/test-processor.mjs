@@ -1,8 +1,25 @@
 // What each test file costs of the processor, the programs that it starts included: `npm test -- --slowest` shows it, and keeps it by folder.
+import childProcess from 'node:child_process'
+import { subscribe } from 'node:diagnostics_channel'
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 
 const note = process.env.DUET_TEST_PROCESSOR
 let noted = 0
+let programs = 0
+
+if (process.env.NODE_TEST_CONTEXT && note !== undefined) {
+  subscribe('child_process', () => programs++)
+  // The channel does not tell of programs that are waited for.
+  for (const name of ['spawnSync', 'execFileSync', 'execSync']) {
+    const run = childProcess[name]
+    childProcess[name] = (...args) => {
+      programs++
+      return run(...args)
+    }
+  }
+  syncBuiltinESMExports()
+}
 
 /** The seconds of processor that a process has used, and its children that have ended; 0 where there is no /proc. */
 export const usedBy = pid => {
@@ -13,13 +30,14 @@ export const usedBy = pid => {
   return ticks.reduce((sum, some) => sum + Number(some), 0) / 100
 }
 
-/** Counts for a file what was used since it was counted last. */
+/** Counts for a file what was used, and which programs were started, since it was counted last. */
 export const countFor = file => {
   if (note === undefined) return
   const now = usedBy(process.pid)
-  const told = { engine: process.env.DUET_TEST_STORE, file, seconds: now - noted }
+  const told = { engine: process.env.DUET_TEST_STORE, file, seconds: now - noted, programs }
   appendFileSync(note, `${JSON.stringify(told)}\n`)
   noted = now
+  programs = 0
 }
 
 /** What was counted in the file of that name: a sum for each engine and test file. */
@@ -32,6 +50,7 @@ export const countedIn = name => {
   return [...kinds.values()].map(some => ({
     ...some[0],
     seconds: some.reduce((sum, { seconds }) => sum + seconds, 0),
+    programs: some.reduce((sum, { programs }) => sum + programs, 0),
   }))
 }
 

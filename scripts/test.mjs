@@ -97,11 +97,12 @@ async function main() {
     { engine: 'postgres', file: 'the database', seconds: usedBy(server.pid) },
     { engine: 'sqlite', file: 'the run itself', seconds: ownSeconds() - calibrationTook },
   ]
+  const sessions = server.sessions?.()
   const times = timesOf(command, used, { took: performance.now() / 1000, loop: loopTook })
   await server.end()
   const isWhole = isWholeRun && !isStopped
   const faults = isWhole && command === 'test' ? overBudget(times, lastTimes(command)) : []
-  if (options.slowest) printSlowest(report.took, used)
+  if (options.slowest) printSlowest(report.took, used, sessions)
   const drawn = isNight ? [`drawn by DUET_SEED=${env.DUET_SEED}`] : []
   const notes = [...(isWhole ? [inLoops(times)] : []), ...drawn]
   const { passed, failed } = report.end({ isStopped, faults, notes })
@@ -193,17 +194,22 @@ async function reporter(name = 'spec') {
   return { dot, junit, tap }[name] ?? (await import(pathToFileURL(name).href)).default
 }
 
-/** Each file's seconds, and those of the processor; the table `longest` of test-engines.mjs follows from this list. */
-function printSlowest(took, used) {
-  const all = used.map(({ engine, file, seconds: busy }) => {
+/** Each file's seconds, those of the processor, and the programs that it starts; the table `longest` of test-engines.mjs follows from this list. */
+function printSlowest(took, used, sessions) {
+  const all = used.map(({ engine, file, seconds: busy, programs = 0 }) => {
     const seconds = took.find(one => one.engine === engine && one.file === file)?.seconds ?? 0
-    return { engine, file, seconds, busy }
+    return { engine, file, seconds, busy, programs }
   })
   all.sort((a, b) => b.busy - a.busy)
   const inColumn = seconds => `${seconds.toFixed(1).padStart(6)} s`
-  console.log('    took  processor')
-  for (const { engine, file, seconds, busy } of all)
-    console.log(`${inColumn(seconds)}  ${inColumn(busy)}  ${engine.padEnd(9)} ${file}`)
+  console.log('    took  processor  programs')
+  for (const { engine, file, seconds, busy, programs } of all)
+    console.log(
+      `${inColumn(seconds)}  ${inColumn(busy)}  ${String(programs).padStart(8)}  ${engine.padEnd(9)} ${file}`,
+    )
+  const started = all.reduce((sum, { programs }) => sum + programs, 0)
+  const held = sessions === undefined ? '' : `, and ${sessions} sessions of the run's PostgreSQL`
+  console.log(`${started} programs were started by tests${held}`)
 }
 
 // Coverage of code from the cache is reported for whole files only.

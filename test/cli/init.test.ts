@@ -12,13 +12,30 @@ const { folder, freshStore } = folderOf('init')
 const program = join(root, 'bin/duet')
 const { start } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts
 
-for (const example of ['blog', 'shop', 'recipes', 'empty'])
-  describe(`the project ${example}`, () => {
-    test('compiles, starts, and answers what its README asks', async () => {
-      const { project, config } = await projectIn(folder, example)
-      const compiler = join(root, 'node_modules/typescript/bin/tsc')
-      execFileSync(process.execPath, [compiler, '-p', project], { encoding: 'utf8' })
+const examples = ['blog', 'shop', 'recipes', 'empty'] as const
 
+const projects = new Map<string, ReturnType<typeof projectIn>>()
+const projectOf = (example: string) =>
+  projects.getOrInsertComputed(example, () => projectIn(folder, example))
+
+/** The empty project with the files of docs/auth.md. */
+const withSignIn = () =>
+  projects.getOrInsertComputed('with sign-in', async () => {
+    const made = await projectIn(join(folder, 'own'), 'empty')
+    const page = readFileSync(join(root, 'docs/auth.md'), 'utf8')
+    const blocks = [...page.matchAll(/`([\w./]+\.ts)`[^`]*```ts\n(.*?)```/gs)]
+    assert.deepEqual(
+      blocks.map(([, name]) => name),
+      ['roles.ts', 'entities/user.ts', 'duet.config.ts'],
+    )
+    for (const [, name = '', text = ''] of blocks) writeFileSync(join(made.project, name), text)
+    return made
+  })
+
+for (const example of examples)
+  describe(`the project ${example}`, () => {
+    test('starts, and answers what its README asks', async () => {
+      const { project, config } = await projectOf(example)
       const { settings } = await freshStore({ bare: true })
       const service = await serveBy(program, settings, '--migrate', ...config)
       const readme = readFileSync(join(project, 'README.md'), 'utf8')
@@ -53,7 +70,7 @@ for (const example of ['blog', 'shop', 'recipes', 'empty'])
     })
 
     test('has what a project needs, and no more', async () => {
-      const project = join(folder, example)
+      const { project } = await projectOf(example)
       const read = (name: string) => readFileSync(join(project, name), 'utf8')
       const manifest = JSON.parse(read('package.json'))
       assert.equal(manifest.name, example)
@@ -77,16 +94,7 @@ for (const example of ['blog', 'shop', 'recipes', 'empty'])
   })
 
 test('with the files of docs/auth.md people sign in to the empty project', async () => {
-  const { project, config } = await projectIn(join(folder, 'own'), 'empty')
-  const page = readFileSync(join(root, 'docs/auth.md'), 'utf8')
-  const blocks = [...page.matchAll(/`([\w./]+\.ts)`[^`]*```ts\n(.*?)```/gs)]
-  assert.deepEqual(
-    blocks.map(([, name]) => name),
-    ['roles.ts', 'entities/user.ts', 'duet.config.ts'],
-  )
-  for (const [, name = '', text = ''] of blocks) writeFileSync(join(project, name), text)
-  const compiler = join(root, 'node_modules/typescript/bin/tsc')
-  execFileSync(process.execPath, [compiler, '-p', project], { encoding: 'utf8' })
+  const { config } = await withSignIn()
   const drafted = await duet(['migrate', '--draft', 'sign-in', ...config], {}, program)
   assert.equal(drafted.code, 0, drafted.stderr)
   const { settings } = await freshStore({ bare: true })
@@ -106,6 +114,29 @@ test('with the files of docs/auth.md people sign in to the empty project', async
   const { user } = (await signedIn.json()) as { readonly user: { readonly role: string } }
   assert.equal(user.role, 'admin')
   assert.equal((await service.end()).code, 0)
+})
+
+test('all of them compile', async () => {
+  // In one run of the compiler, which reads the source of Duet once.
+  const made = await Promise.all([...examples.map(projectOf), withSignIn()])
+  const [{ project: first = '' } = {}] = made
+  const all = {
+    extends: './tsconfig.json',
+    include: made.map(({ project }) => join(project, '**/*.ts')),
+  }
+  const file = join(first, 'all.tsconfig.json')
+  writeFileSync(file, JSON.stringify(all))
+  for (const { project } of made)
+    assert.equal(
+      readFileSync(join(project, 'tsconfig.json'), 'utf8'),
+      readFileSync(join(first, 'tsconfig.json'), 'utf8'),
+    )
+  const compiler = join(root, 'node_modules/typescript/bin/tsc')
+  const run = () =>
+    execFileSync(process.execPath, [compiler, '--listFilesOnly', '-p', file], { encoding: 'utf8' })
+  const read = run().split('\n')
+  for (const { project } of made) assert.ok(read.includes(join(project, 'duet.config.ts')), project)
+  execFileSync(process.execPath, [compiler, '-p', file], { encoding: 'utf8' })
 })
 
 test('the files of a deployment fit the project, whose name may be none of a cluster', async () => {

@@ -41,6 +41,9 @@ describe('replacing', () => {
           json.detail ?? json.error.message,
           `Leave out ${names.join(', ')}: a row that is sent back is taken without them`,
         )
+        // Where more is wrong with it, that is told like any fault.
+        const wrong = (await put(`/api/v${version}${path}`, { ...whole, name: '' })).json
+        assert.doesNotMatch(wrong.detail ?? wrong.error.message, /^Leave out/)
         const rest = Object.entries(whole).filter(([name]) => !names.includes(name))
         assert.equal((await put(`/api/v${version}${path}`, Object.fromEntries(rest))).status, 200)
       }

@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import { defineContent } from '#content.ts'
-import { signedIn } from '#model/policy.ts'
+import { anonymous, anyone, signedIn } from '#model/policy.ts'
+import { sql } from '#sql/sql.ts'
 import { actions, asked, cookery, errors, parts, told } from '#test/support/cookery.ts'
 import { until } from '#test/support/wait.ts'
 import { type Action, actionCommand } from '#write/action.ts'
@@ -159,6 +160,18 @@ test('a command that leaves out the checks of its context is an error of the pro
   const command: Action['command'] = () => commandOf(writing, { name: 'spice', steps: [] })
   assert.throws(() => actionCommand({ ...own, command }, writing, { id: 1 } as never), {
     message: 'spice recipes does not ask for its rule: make its command of the writing it is given',
+  })
+})
+
+test('steps that need somebody are refused to a caller without a token, also where the action is about no row', () => {
+  const own = actions.find(({ name }) => name === 'spice recipes')
+  assert.ok(own)
+  const { dialect } = world.core
+  const writing = { model: modelAsUsual(cookery), dialect, viewer: anonymous, now: start }
+  const { command: _, ...rest } = { ...own, about: null, answers: null, input: {}, rule: anyone }
+  const draft: Action = { ...rest, steps: () => [insert('recipe', { title: 'x' })] }
+  assert.throws(() => actionCommand(draft, writing, { body: {} } as never), {
+    code: 'UNAUTHENTICATED',
   })
 })
 
@@ -477,6 +490,11 @@ const misdeclared: readonly (readonly [string, Action['steps'], string])[] = [
     'an operator that the field of a condition does not take',
     ({ id }) => [require('recipe', { where: { ingredients: { some: { recipeId: { gt: id } } } } })],
     'its step 1, require recipe, has where.ingredients.some.recipeId.gt, which is not a field or relation of recipe: name one of id, title, titleKey, status, ownerId, servings, price, publishedAt, changedAt, revision, owner, ingredients, favourites',
+  ],
+  [
+    'a piece of SQL for a text that another field folds',
+    ({ id }) => [change('recipe', id, { title: sql`'Pie'` })],
+    'its step 1, change recipe, gives title a piece of SQL, which cannot be folded: give it a text',
   ],
   [
     'a value of another type',

@@ -10,6 +10,9 @@ import { signInRounds } from './sign-in-rounds.ts'
 
 const { freshStore } = folderOf('sign-in')
 
+/** In which codes and letters are counted, in milliseconds. */
+const minute = 60_000
+
 test('kill -9 while people sign in and out, twice, loses no session, revives none and locks nobody out', async t => {
   const { settings } = await freshStore()
   const { kept, ended } = await signInRounds(2, settings)
@@ -48,7 +51,7 @@ test('a session that is signed out in one of several is refused in all of them, 
   const { box, urls, next, close } = await severalOf()
   try {
     let isOver = false
-    const crowd = Array.from({ length: 4 }, async (_, at) => {
+    const crowd = Array.from({ length: 2 }, async (_, at) => {
       let came = 0
       for (; !isOver; came++) {
         const session = await signedIn([next(), next()], box, `crowd${at}.${came}@example.org`)
@@ -56,7 +59,7 @@ test('a session that is signed out in one of several is refused in all of them, 
       }
       return came
     })
-    for (let n = 0; n < 6; n++) {
+    for (let n = 0; n < 3; n++) {
       const session = await signedIn([next(), next()], box, `goes${n}@example.org`)
       const given = await send(next(), 'GET /auth/token', { bearer: session })
       assert.equal(given.status, 200)
@@ -92,18 +95,33 @@ test('codes for one network, and letters to one address, are counted over all of
   const ask = async (email: string, from: string) =>
     (await send(next(), codeAsked, { body: { email, type: 'sign-in' }, from })).status
   try {
-    const ofOneNetwork = await Promise.all(
-      Array.from({ length: 30 }, (_, n) => ask(`one${n}@example.org`, '192.0.2.1')),
-    )
-    assert.deepEqual(ofOneNetwork.toSorted(), [...Array(10).fill(200), ...Array(20).fill(429)])
-    const toOneAddress = await Promise.all(
-      Array.from({ length: 12 }, (_, n) => ask('many@example.org', `198.51.100.${n}`)),
-    )
-    assert.deepEqual(toOneAddress, Array(12).fill(200))
-    const counted = "select max(count) from auth_rates where key like 'mail 60 %'"
-    await until('all are counted', async () => Number((await rows(counted))[0]?.[0]) === 12)
-    await until('a letter comes', () => box.lettersTo('many@example.org') > 0)
-    assert.equal(box.lettersTo('many@example.org'), 1)
+    // What takes longer than the minute that is counted is tried again, with another network and another address.
+    for (let turn = 0, isCounted = false; !isCounted; turn++) {
+      const begun = performance.now()
+      const ofOneNetwork = await Promise.all(
+        Array.from({ length: 30 }, (_, n) => ask(`one${turn}.${n}@example.org`, `192.0.${turn}.1`)),
+      )
+      isCounted = performance.now() - begun < minute
+      if (isCounted)
+        assert.deepEqual(ofOneNetwork.toSorted(), [...Array(10).fill(200), ...Array(20).fill(429)])
+    }
+    for (let turn = 0, isCounted = false; !isCounted; turn++) {
+      const begun = performance.now()
+      const address = `many${turn}@example.org`
+      const count = 12 + turn
+      const toOneAddress = await Promise.all(
+        Array.from({ length: count }, (_, n) => ask(address, `198.51.${turn}.${n}`)),
+      )
+      assert.deepEqual(toOneAddress, Array(count).fill(200))
+      const counted = "select max(count) from auth_rates where key like 'mail 60 %'"
+      await until('all are counted, or the minute is over', async () => {
+        isCounted = Number((await rows(counted))[0]?.[0]) === count
+        return isCounted || performance.now() - begun >= minute
+      })
+      if (!isCounted) continue
+      await until('a letter comes', () => box.lettersTo(address) > 0)
+      assert.equal(box.lettersTo(address), 1)
+    }
   } finally {
     await close()
   }
