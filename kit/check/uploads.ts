@@ -2,13 +2,13 @@
 import { hash } from 'node:crypto'
 import type { Content, OpenStore } from '#content.ts'
 import { noteArrival } from '#files/garbage.ts'
+import { insertUpload } from '#files/uploads.ts'
 import { anonymous } from '#kit/check/callers.ts'
 import { subjectFor } from '#kit/check/rows.ts'
 import { uploadsIn } from '#kit/check/values.ts'
 import type { Viewer } from '#model/policy.ts'
-import { storedText } from '#model/stored-file.ts'
 import { queryOf } from '#sql/engine.ts'
-import { comma, join, sql } from '#sql/sql.ts'
+import { sql } from '#sql/sql.ts'
 import { ownerOf } from '#write/claims.ts'
 
 /** The viewer as the service finds it in its token, which may name a subject, or a program where no row speaks. */
@@ -33,17 +33,8 @@ export const noteUploads = async (
     const now = Date.now()
     // A write takes an upload on only where its bytes are noted, as POST /api/files notes them.
     await session.query(queryOf(noteArrival(dialect, file, now), dialect))
-    const row = [id, owner, '', file.digest, file.type, file.bytes, storedText(file), now]
-    const values = join(
-      row.map(value => sql`${value}`),
-      comma,
-    )
-    await session.query(
-      queryOf(
-        sql`insert into uploads (id, owner, sender, digest, type, bytes, stored, created_at)
-          values (${values}) on conflict (id) do update set owner = excluded.owner`,
-        dialect,
-      ),
-    )
+    const waits = insertUpload(dialect, file, { id, owner, sender: '', now })
+    const again = sql`${waits} on conflict (id) do update set owner = excluded.owner`
+    await session.query(queryOf(again, dialect))
   }
 }

@@ -16,6 +16,13 @@ import { commandOf, type GuardedStep } from '#write/command.ts'
 import type { Writer } from '#write/job.ts'
 import { commit } from '#write/write.ts'
 
+/** The error for a file beyond the most bytes that all together may have. */
+export const noRoom = (most: number): ApiError =>
+  new ApiError(
+    'STORAGE_FULL',
+    `There is no room for this file: all files together may have ${inBytes(most)}; try a smaller one, or tell the operator`,
+  )
+
 /** The step that notes a file whose bytes are about to get their place, from which on no collector of garbage takes them; `most` are the bytes of all together, any number if it is 0. */
 export const arrivalStep = (
   dialect: Dialect,
@@ -23,21 +30,13 @@ export const arrivalStep = (
   now: number,
   most: number,
 ): GuardedStep => {
-  const isThere = sql`exists (select 1 from files where digest = ${digest})`
+  // Bytes that are there already count like others: else it could be asked what the store has.
   const hasRoom =
-    most === 0
-      ? sql`true`
-      : sql`(${isThere} or (select coalesce(sum(bytes), 0) from files) + ${bytes} <= ${most})`
+    most === 0 ? sql`true` : sql`(select coalesce(sum(bytes), 0) from files) + ${bytes} <= ${most}`
   return {
     sql: noteArrival(dialect, { digest, bytes }, now, hasRoom),
     explain: sql`select 1 where ${isBeingRemoved(digest)}`,
-    refused: ([isRemoved]) =>
-      isRemoved
-        ? new BeingRemoved()
-        : new ApiError(
-            'STORAGE_FULL',
-            `There is no room for this file: all files together may have ${inBytes(most)}; try a smaller one, or tell the operator`,
-          ),
+    refused: ([isRemoved]) => (isRemoved ? new BeingRemoved() : noRoom(most)),
   }
 }
 

@@ -11,13 +11,17 @@ const root = mkdtempSync(join(tmpdir(), 'duet-serve-'))
 const store = folderStore(root)
 after(() => rmSync(root, { recursive: true, force: true }))
 
+async function* chunksOf(...texts: readonly string[]) {
+  for (const text of texts) yield Buffer.from(text)
+}
+
 const text = 'abcdefghij'
 let file: Shown
 before(async () => {
-  async function* stream() {
-    yield Buffer.from(text)
-  }
-  const stored = await store.put(stream(), { bytes: 100, signal: new AbortController().signal })
+  const stored = await store.put(chunksOf(text), {
+    bytes: 100,
+    signal: new AbortController().signal,
+  })
   file = { ...stored, name: 'a.txt', type: 'text/plain', cache: 'public' }
 })
 
@@ -83,6 +87,24 @@ for (const range of ['bytes=10-', 'bytes=10-20', 'bytes=-0'])
       message: 'The file has 10 bytes; ask for some of them',
       headers: { 'Content-Range': 'bytes */10', 'Accept-Ranges': 'bytes' },
     }))
+
+// An int-range begins below the length or is not satisfiable; a suffix is, whatever there is (RFC 9110, section 14.1.2).
+test('of an empty file no range that begins somewhere is given, and its last bytes are the whole', async () => {
+  const empty = await store.put(chunksOf(), { bytes: 1, signal: new AbortController().signal })
+  const shown = { ...file, ...empty }
+  for (const range of ['bytes=0-', 'bytes=0-0', 'bytes=-0'])
+    await assert.rejects(ask({ range }, { shown }), {
+      status: 416,
+      headers: { 'Content-Range': 'bytes */0', 'Accept-Ranges': 'bytes' },
+    })
+  for (const range of ['bytes=-1', 'bytes=-500', 'bytes=2-1']) {
+    const answer = await ask({ range }, { shown })
+    assert.deepEqual(
+      [answer.status, answer.headers.get('content-length'), answer.headers.get('content-range')],
+      [200, '0', null],
+    )
+  }
+})
 
 test('a range is given only of the file that If-Range names', async () => {
   const range = 'bytes=0-3'

@@ -45,10 +45,11 @@ const rangeOf = (request: Request, tag: string, bytes: number): ByteRange | 'non
   const ifRange = request.headers.get('if-range')
   // A date never matches: files have none.
   if (ifRange !== null && ifRange.trim() !== tag) return undefined
-  if (from === '')
-    return to === '' || Number(to) === 0 || bytes === 0
-      ? 'none'
-      : { first: Math.max(0, bytes - Number(to)), last: bytes - 1 }
+  if (from === '') {
+    if (Number(to) === 0) return 'none'
+    // The last bytes of an empty file are all of it, and no Content-Range says that.
+    return bytes === 0 ? undefined : { first: Math.max(0, bytes - Number(to)), last: bytes - 1 }
+  }
   if (to !== '' && Number(to) < Number(from)) return undefined
   const last = to === '' ? bytes - 1 : Math.min(Number(to), bytes - 1)
   return Number(from) >= bytes ? 'none' : { first: Number(from), last }

@@ -177,18 +177,21 @@ async function* untilAborted(
   stream: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>()
-  const abort = () => reject(signal.reason)
-  if (signal.aborted) abort()
-  else signal.addEventListener('abort', abort, { once: true })
-  aborted.catch(() => {})
+  // One for each wait: a promise that outlives them all would keep what each race adds to it.
+  let failWait: (reason: unknown) => void = () => {}
+  const abort = () => failWait(signal.reason)
+  signal.addEventListener('abort', abort)
   const chunks = stream[Symbol.asyncIterator]()
   let hasEnded = false
   try {
     for (;;) {
-      const next = await Promise.race([chunks.next(), aborted])
+      const { promise, resolve, reject } = Promise.withResolvers<IteratorResult<Uint8Array>>()
+      failWait = reject
+      if (signal.aborted) abort()
+      else chunks.next().then(resolve, reject)
+      const next = await promise
       hasEnded = next.done === true
-      if (hasEnded) return
+      if (next.done) return
       yield next.value
     }
   } finally {

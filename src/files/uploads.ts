@@ -5,7 +5,7 @@ import { Busboy } from '@fastify/busboy'
 import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { onceRemoved } from '#files/garbage.ts'
-import { arrivalStep } from '#files/keep.ts'
+import { arrivalStep, noRoom } from '#files/keep.ts'
 import { pictureHead, pictureSize } from '#files/picture.ts'
 import { cleaned, isCleaned, isUncleanable } from '#files/sizes.ts'
 import { headBytes, safeName, typeOf } from '#files/type.ts'
@@ -13,7 +13,9 @@ import { bodyStream, bodyType } from '#http/body.ts'
 import { type Http, header } from '#http/request.ts'
 import { type StoredFile, storedText } from '#model/stored-file.ts'
 import type { Mount } from '#rest/represent.ts'
-import { type Sql, sql } from '#sql/sql.ts'
+import type { Dialect } from '#sql/dialect.ts'
+import type { Rows } from '#sql/engine.ts'
+import { comma, join, type Sql, sql } from '#sql/sql.ts'
 import { accepts, inBytes, ownerOf } from '#write/claims.ts'
 import { commandOf, type GuardedStep, type Writing } from '#write/command.ts'
 import { writePieces } from '#write/job.ts'
@@ -42,6 +44,19 @@ const checkSize = (bytes: number, { max, field }: TakenFiles): void => {
   throw new ApiError('PAYLOAD_TOO_LARGE', `The file ${message}`, {
     ...(field !== undefined && { details: [{ field, message }] }),
   })
+}
+
+/** A stream whose length is looked at with each chunk that comes. */
+async function* counted(
+  stream: AsyncIterable<Uint8Array>,
+  check: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
+  let bytes = 0
+  for await (const chunk of stream) {
+    bytes += chunk.length
+    check(bytes)
+    yield chunk
+  }
 }
 
 /** The first bytes of a stream, and all of it. */
@@ -93,21 +108,35 @@ const nameFor = (field: string, type: string): string => {
 /** How many bytes of one caller may wait for their rows: so many of the largest file that it may send; and how many files. */
 const mostWaiting = { largest: 20, files: 1000 } as const
 
-/** The refusal of uploads that would be too many beside those of a caller that wait, and the condition that so many bytes are not. */
-const waiting = (sender: string, { max }: TakenFiles) => {
-  const most = mostWaiting.largest * max
+/** The room that is left for a file: of its sender's share for uploads that wait, and in the store; as SQL, with the refusal of what does not fit. */
+const roomFor = (
+  { core: { dialect, files }, sender }: Pick<Receiving, 'core' | 'sender'>,
+  { max }: TakenFiles,
+) => {
+  const share = mostWaiting.largest * max
   // A small one counts as so many, since its row takes room too.
-  const least = Math.ceil(most / mostWaiting.files)
+  const least = Math.ceil(share / mostWaiting.files)
+  const { most = 0 } = files ?? {}
+  const whole = (value: number) => dialect.typed(value, 'int')
+  const ofSender = sql`${whole(share)} - (select coalesce(sum(case when bytes < ${least} then ${least} else bytes end), 0)
+    from uploads where sender = ${sender})`
+  const inStore =
+    most > 0 ? sql`${whole(most)} - (select coalesce(sum(bytes), 0) from files)` : sql`null`
+  const refused = () =>
+    new ApiError(
+      'RATE_LIMITED',
+      `Your uploads that no row has yet have ${inBytes(share)} together, or are ${mostWaiting.files}: give them to rows, or wait until they end after 24 hours`,
+      { retryAfter: 3600 },
+    )
   return {
-    fits: (bytes: number): Sql =>
-      sql`(select coalesce(sum(case when bytes < ${least} then ${least} else bytes end), 0) from uploads where sender = ${sender})
-        + ${Math.max(bytes, least)} <= ${most}`,
-    refused: () =>
-      new ApiError(
-        'RATE_LIMITED',
-        `Your uploads that no row has yet have ${inBytes(most)} together, or are ${mostWaiting.files}: give them to rows, or wait until they end after 24 hours`,
-        { retryAfter: 3600 },
-      ),
+    left: sql`select ${ofSender}, ${inStore}`,
+    /** Throws where so many bytes are above what is left. */
+    check: (bytes: number, [ofSender, inStore]: Rows[number]): void => {
+      if (inStore != null && bytes > Number(inStore)) throw noRoom(most)
+      if (Math.max(bytes, least) > Number(ofSender)) throw refused()
+    },
+    fitsSender: (bytes: number) => sql`${whole(Math.max(bytes, least))} <= ${ofSender}`,
+    refused,
   }
 }
 
@@ -121,24 +150,36 @@ type Receiving = {
   /** The caller, as its share of what is scarce is counted. */
   readonly sender: string
   readonly taken: TakenFiles
+  readonly room: ReturnType<typeof roomFor>
+  /** Throws for a file that has so many bytes by now. */
+  readonly check: (bytes: number) => void
+}
+
+/** The statement, without what follows, that lets a file wait for its row, where it may. */
+export const insertUpload = (
+  { typed }: Pick<Dialect, 'typed'>,
+  { digest, type, bytes, ...file }: StoredFile,
+  { id, owner, sender, now }: Readonly<Record<'id' | 'owner' | 'sender', string>> & { now: number },
+  where: Sql = sql`true`,
+): Sql => {
+  const stored = storedText({ digest, type, bytes, ...file })
+  const texts = [id, owner, sender, digest, type, stored].map(value => typed(value, 'text'))
+  const numbers = [bytes, now].map(value => typed(value, 'int'))
+  return sql`insert into uploads (id, owner, sender, digest, type, stored, bytes, created_at)
+    select ${join([...texts, ...numbers], comma)} where ${where}`
 }
 
 /** Remembers bytes that are about to get their place, and the upload that they are; from then on no collector of garbage takes them. */
-const keep = ({ core, writing, sender, taken }: Receiving, id: string, file: StoredFile) => {
-  const { most = 0 } = core.files ?? {}
+const keep = ({ core, writing, sender, room }: Receiving, id: string, file: StoredFile) => {
   const { dialect } = core
-  const { digest, type, bytes } = file
+  const { bytes } = file
   const now = core.now()
-  const text = (value: string) => dialect.typed(value, 'text')
-  const whole = (value: number) => dialect.typed(value, 'int')
-  const { fits, refused } = waiting(sender, taken)
+  const upload = { id, owner: ownerOf(writing.viewer), sender, now }
   const steps: readonly GuardedStep[] = [
-    arrivalStep(dialect, file, now, most),
+    arrivalStep(dialect, file, now, core.files?.most ?? 0),
     {
-      sql: sql`insert into uploads (id, owner, sender, digest, type, stored, bytes, created_at)
-        select ${text(id)}, ${text(ownerOf(writing.viewer))}, ${text(sender)}, ${text(digest)}, ${text(type)},
-          ${text(storedText(file))}, ${whole(bytes)}, ${whole(now)} where ${fits(bytes)} returning id`,
-      refused,
+      sql: sql`${insertUpload(dialect, file, upload, room.fitsSender(bytes))} returning id`,
+      refused: room.refused,
     },
   ]
   return commit(core, commandOf(writing, { name: 'upload a file', steps, text: 'true' }), null)
@@ -157,9 +198,9 @@ const receiveFile = async (
   receiving: Receiving,
   { stream, name, type: declared }: Incoming,
 ): Promise<Upload> => {
-  const { core, taken } = receiving
+  const { core, taken, check } = receiving
   if (!core.files) throw new Error('there is no store of files')
-  const { head, all, end } = await withHead(stream)
+  const { head, all, end } = await withHead(counted(stream, check))
   const id = `up_${randomBytes(16).toString('base64url')}`
   let kept: Omit<Upload, 'id'> | undefined
   try {
@@ -178,7 +219,6 @@ const receiveFile = async (
         ...(field !== undefined && { details: [{ field, message }] }),
       })
     }
-    checkSize(head.length, taken)
     const shown = name ? safeName(name) : nameFor(field ?? 'file', type)
     let size = pictureSize(type, head)
     const through =
@@ -224,12 +264,17 @@ const nameIn = (disposition = ''): string | undefined => {
 /** What a form may have around its file: other fields are not looked at. */
 const formLimits = { files: 1, fields: 100, fieldSize: 65_536, parts: 101, headerPairs: 100 }
 
+/** So many bytes of a form may be of other fields, and of what stands before each. */
+const mostOfForm = 16_777_216
+
 const malformedForm = (why: string, cause?: unknown) =>
   new ApiError('MALFORMED_REQUEST', `The form ${why}`, { cause })
 
 /** Receives the one file of a `multipart/form-data` body (RFC 7578). */
 const receiveForm = async (receiving: Receiving, c: Http): Promise<Upload> => {
-  const body = Readable.from(bodyStream(c), { objectMode: false })
+  const { check } = receiving
+  const sent = counted(bodyStream(c), bytes => check(bytes - mostOfForm))
+  const body = Readable.from(sent, { objectMode: false })
   const { promise, resolve, reject } = Promise.withResolvers<Upload>()
   let file: Readable | undefined
   let upload: Promise<Upload> | undefined
@@ -240,7 +285,9 @@ const receiveForm = async (receiving: Receiving, c: Http): Promise<Upload> => {
     })
     parser.on('file', (_, stream, name, __, type) => {
       file = stream
-      upload = receiveFile(receiving, { stream, name, type })
+      // The parser says so of a part whose sender says nothing, as Python's requests does (RFC 7578, section 4.4).
+      const said = type === 'text/plain' ? undefined : type
+      upload = receiveFile(receiving, { stream, name, type: said })
       upload.catch(reject)
     })
     for (const event of ['filesLimit', 'fieldsLimit', 'partsLimit'])
@@ -281,15 +328,20 @@ export const receiveUpload = async (
   taken: TakenFiles,
 ): Promise<Upload> => {
   const sender = hash('sha256', edge.callerOf(c, writing.viewer))
-  const receiving = { core, writing, sender, taken }
-  const { fits, refused } = waiting(sender, taken)
-  const begin = {
-    name: 'begin an upload',
-    steps: [{ sql: sql`select 1 where ${fits(1)}`, refused }],
-  }
+  const room = roomFor({ core, sender }, taken)
   const isForm = taken.field === undefined && bodyType(c) === 'multipart/form-data'
-  if (!isForm) checkSize(Number(header(c, 'content-length') ?? 0), taken)
-  await commit(core, commandOf(writing, begin), null)
+  const announced = Number(header(c, 'content-length') ?? 0) - (isForm ? mostOfForm : 0)
+  checkSize(announced, taken)
+  const steps = [{ sql: room.left }]
+  const begin = commandOf(writing, { name: 'begin an upload', steps })
+  const { rows } = await commit(core, begin, null)
+  const left = rows[begin.makes ?? 0]?.[0] ?? []
+  room.check(announced, left)
+  const check = (bytes: number) => {
+    checkSize(bytes, taken)
+    room.check(bytes, left)
+  }
+  const receiving = { core, writing, sender, taken, room, check }
   if (isForm) return receiveForm(receiving, c)
   const name = nameIn(header(c, 'content-disposition'))
   const sent = { stream: bodyStream(c), name, type: header(c, 'content-type') }

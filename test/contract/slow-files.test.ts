@@ -1,18 +1,30 @@
 /** Files whose senders send so little that they take up room for nothing. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
+import { request } from 'node:http'
 import { join } from 'node:path'
 import { after, before, suite, type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
+import { loadConfig } from '#config.ts'
+import { type Listening, listen } from '#serve/listen.ts'
 import { gallery, galleryRows, pdf } from '../support/gallery.ts'
+import { until } from '../support/wait.ts'
 import { createWorld, type World } from '../world.ts'
 
 suite('slow files', () => {
   let world: World
+  let server: Listening
   before(async () => {
     world = await createWorld({ content: gallery, rows: galleryRows })
+    const { versions } = gallery
+    const config = loadConfig({ DUET_PORT: '0' })
+    server = await listen(world.app, config, { versions, state: { isDraining: false } })
   })
-  after(() => world.close())
+  after(async () => {
+    await server.close(0)
+    await world.close()
+  })
 
   const bytes = Buffer.concat([pdf('long'), Buffer.alloc(9000)])
   const form = Buffer.from(
@@ -54,10 +66,12 @@ suite('slow files', () => {
     t.mock.method(performance, 'now', () => now() + milliseconds)
   }
 
-  const nothingIsLeft = async () => {
+  const found = () => {
     const { store } = world.core.files ?? {}
     const parts = join(String(store?.label.replace(/^the folder /, '')), 'parts')
-    const found = () => (existsSync(parts) ? readdirSync(parts) : [])
+    return existsSync(parts) ? readdirSync(parts) : []
+  }
+  const nothingIsLeft = async () => {
     for (let left = 1000; found().length > 0 && left > 0; left--) await turn()
     assert.deepEqual(found(), [])
     assert.deepEqual(await world.rows('select count(*) from uploads'), [[0]])
@@ -74,4 +88,159 @@ suite('slow files', () => {
       await nothingIsLeft()
     })
   }
+
+  /** Lets half a minute pass at once for whoever begins to wait so long from now on. */
+  const withoutPatience = (t: TestContext) => {
+    const usual = setTimeout
+    const soon = (work: () => void, time?: number) => usual(work, time === 30_000 ? 1 : time)
+    t.mock.method(globalThis, 'setTimeout', soon)
+  }
+
+  const plain = ['POST', '/api/files', 'application/pdf', bytes] as const
+  const put = ['PUT', '/api/applications/1/cv', 'application/pdf', bytes] as const
+  for (const [method, path, type, first] of [...ways, plain, put])
+    for (const [framed, length] of [
+      ['of a known length', { 'Content-Length': 150_000 }],
+      ['in chunks', { 'Transfer-Encoding': 'chunked' }],
+    ] as const)
+      test(`${method} ${path} as ${type} ${framed} whose sender falls silent is 408 on its connection, and leaves nothing`, async t => {
+        const Authorization = `Bearer ${await world.token(2)}`
+        const headers = { 'Content-Type': type, Authorization, ...length }
+        const asked = request(`${server.url}${path}`, { method, headers })
+        const answered = once(asked, 'response')
+        asked.write(first)
+        await until('it is being received', () => found().length === 1)
+        withoutPatience(t)
+        asked.write('more')
+        const [answer] = await answered
+        const { code } = JSON.parse((await answer.toArray()).join(''))
+        asked.destroy()
+        assert.deepEqual([answer.statusCode, code], [408, 'REQUEST_TIMEOUT'])
+        await nothingIsLeft()
+      })
+})
+
+suite('many files at once', () => {
+  const callers = 20
+  const each = 10
+  let world: World
+  before(async () => {
+    const member = Array.from({ length: callers }, (_, n) => ({ name: `Member ${n}` }))
+    world = await createWorld({ content: gallery, rows: { member } })
+  })
+  after(() => world.close())
+
+  test('two hundred transfers fit into the memory for bodies, each with a fixed part of it', async () => {
+    const { bodies } = world.edge.memory
+    const whole = Promise.withResolvers<void>()
+    const send = async (as: number, n: number) => {
+      const rest = [pdf(`${as} ${n}`), new Uint8Array(Buffer.alloc(80_000, 'x'))]
+      const length = rest.reduce((sum, part) => sum + part.length, 0)
+      const body = new ReadableStream<Uint8Array<ArrayBuffer>>(
+        {
+          pull: async controller => {
+            // All have begun when the second part of any comes.
+            if (rest.length === 1) await whole.promise
+            const part = rest.shift()
+            if (part) controller.enqueue(part)
+            else controller.close()
+          },
+        },
+        { highWaterMark: 0 },
+      )
+      const headers = {
+        ...{ 'Content-Type': 'application/pdf', 'Content-Length': `${length}` },
+        Authorization: `Bearer ${await world.token(as)}`,
+      }
+      const asked = { method: 'POST', body, headers, duplex: 'half' } as const
+      return (await world.app.request('/api/files', asked)).status
+    }
+    const sent: Promise<number>[] = []
+    for (let as = 1; as <= callers; as++) for (let n = 0; n < each; n++) sent.push(send(as, n))
+    await until('all are being received', () => bodies.taken() >= callers * each * 131_072)
+    assert.equal(bodies.taken(), callers * each * 131_072)
+    whole.resolve()
+    assert.deepEqual([...new Set(await Promise.all(sent))], [201])
+    assert.equal(bodies.taken(), 0)
+  })
+})
+
+suite('files that do not fit', () => {
+  let world: World
+  let server: Listening
+  before(async () => {
+    world = await createWorld({ content: gallery, rows: galleryRows, mostFiles: 150_000 })
+    const { versions } = gallery
+    const config = loadConfig({ DUET_PORT: '0' })
+    server = await listen(world.app, config, { versions, state: { isDraining: false } })
+  })
+  after(async () => {
+    await server.close(0)
+    await world.close()
+  })
+
+  const paper = { 'Content-Type': 'application/pdf' }
+  const form = { 'Content-Type': 'multipart/form-data; boundary=cut' }
+  const chunked = { 'Transfer-Encoding': 'chunked' }
+  const announced = (bytes: number) => ({ 'Content-Length': bytes })
+  const part = '--cut\r\nContent-Disposition: form-data; name="file"'
+  const [put, post] = ['PUT /api/applications/1/cv', 'POST /api/files'] as const
+
+  /** Sends a head and, unless it announces how much comes, a body without an end; gives what is answered. */
+  const send = async (line: string, more: object, first: Uint8Array = pdf('begun')) => {
+    const [method, path] = line.split(' ')
+    const Authorization = `Bearer ${await world.token(2)}`
+    const headers = { Authorization, ...more }
+    const asked = request(`${server.url}${path}`, { method, headers })
+    let isAnswered = false
+    const answered = once(asked, 'response').finally(() => {
+      isAnswered = true
+    })
+    asked.flushHeaders()
+    if ('Transfer-Encoding' in more) {
+      asked.write(first)
+      const chunk = Buffer.alloc(10_000)
+      while (!isAnswered)
+        if (!asked.write(chunk)) await Promise.race([once(asked, 'drain'), answered])
+    }
+    const [answer] = await answered
+    const { code, errors } = JSON.parse((await answer.toArray()).join(''))
+    asked.destroy()
+    return [answer.statusCode, code, errors?.[0]?.field]
+  }
+
+  const cases: readonly (readonly [number, string, string, object, Uint8Array?])[] = [
+    [413, 'PAYLOAD_TOO_LARGE', put, { ...paper, ...announced(200_001) }],
+    [413, 'PAYLOAD_TOO_LARGE', post, { ...paper, ...announced(200_001) }],
+    [413, 'PAYLOAD_TOO_LARGE', post, { ...form, ...announced(30_000_000) }],
+    [507, 'STORAGE_FULL', put, { ...paper, ...announced(150_001) }],
+    [507, 'STORAGE_FULL', post, { ...paper, ...announced(150_001) }],
+    [507, 'STORAGE_FULL', put, { ...paper, ...chunked }],
+    [507, 'STORAGE_FULL', post, { ...paper, ...chunked }],
+    [
+      507,
+      'STORAGE_FULL',
+      post,
+      { ...form, ...chunked },
+      Buffer.from(`${part}; filename="a.pdf"\r\n\r\n%PDF-1.7\n`),
+    ],
+    // Of a form other fields are counted too.
+    [507, 'STORAGE_FULL', post, { ...form, ...chunked }, Buffer.from(`${part}\r\n\r\n`)],
+  ]
+  for (const [status, code, line, headers, first] of cases)
+    test(`${line} with ${JSON.stringify(headers)}${first ? ` and ${String(first.subarray(-12)).trim()}` : ''} is ${code} before its end`, async () => {
+      const field = status === 413 && line === put ? 'cv' : undefined
+      assert.deepEqual(await send(line, headers, first), [status, code, field])
+    })
+
+  test('what is above the share of a caller for uploads that wait is 429 before its end', async () => {
+    const raw = pdf('waits')
+    assert.equal((await world.ask(post, { as: 2, raw, headers: paper })).status, 201)
+    await world.change('update uploads set bytes = 3900000')
+    const over = [429, 'RATE_LIMITED', undefined]
+    assert.deepEqual(await send(post, { ...paper, ...announced(140_000) }), over)
+    assert.deepEqual(await send(post, { ...paper, ...chunked }), over)
+    assert.deepEqual(await send(put, { ...paper, ...announced(140_000) }), over)
+    await world.change('delete from uploads')
+  })
 })
