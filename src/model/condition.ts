@@ -343,6 +343,7 @@ export const foldedCopy = (
 export const operatorsOf = (entity: ComparedEntity, key: string): readonly string[] => {
   const scalar = entity.fields[key]?.scalar
   if (scalar === 'list') return ['isNull', 'has', 'hasSome']
+  if (scalar === 'file') return ['isNull']
   if (scalar === undefined || !isComparable(scalar)) return []
   if (scalar === 'text')
     return foldedCopy(entity, key) === undefined ? always : [...always, ...searches]

@@ -191,7 +191,9 @@ export type Entity = {
 export const mayAskField = ({ fields, filterable }: Entity, key: string): boolean => {
   const field = fields[key]
   if (!field || field.foldedFrom !== undefined) return false
-  if (!isComparable(field.scalar) && field.scalar !== 'list') return false
+  // Of a file it is asked whether there is one.
+  const isAsked = field.scalar === 'list' || (field.scalar === 'file' && field.nullable)
+  if (!isComparable(field.scalar) && !isAsked) return false
   return filterable?.includes(key) ?? longest(field) === 0
 }
 

@@ -19,6 +19,7 @@ const comparisonOf = ({ entity, formOf }: Resource, key: string) => {
   const operators = operatorsOf(entity, key)
   const kind = ['has', 'contains', 'lt'].findIndex(one => operators.includes(one))
   const words = ['List', 'Search', 'Range']
+  if (field.file) return { name: 'File', value, operators }
   const name = `${typeName(String(isMoment ? format : type)).replace('-t', 'T')}${words[kind] ?? 'Choice'}`
   return { name, value, operators }
 }
