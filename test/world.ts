@@ -14,6 +14,7 @@ import type { SqliteOptions } from '#engines/sqlite/file.ts'
 import { folderStore } from '#files/folder.ts'
 import { formerFiles } from '#files/former.ts'
 import { keeping } from '#files/keep.ts'
+import type { FileStore } from '#files/store.ts'
 import type { DocumentLimits } from '#graphql/limits.ts'
 import type { StoredDocuments } from '#graphql/stored.ts'
 import type { HttpContext } from '#http/exchange.ts'
@@ -76,6 +77,8 @@ export type WorldOptions = {
   readonly now?: () => number
   /** The deprecation of version 1. */
   readonly deprecation?: DeprecationDays
+  /** Where its files are; else in a folder of its own. */
+  readonly fileStore?: FileStore
   /** How many bytes its files may have in all; any number unless it says. */
   readonly mostFiles?: number
   /** Mail is put into `letters` unless this says how it leaves. */
@@ -182,7 +185,10 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     ...options.mail,
   })
   const memory = createMemory()
-  const files = { store: folderStore(join(folder, 'files')), most: options.mostFiles ?? 0 }
+  const files = {
+    store: options.fileStore ?? folderStore(join(folder, 'files')),
+    most: options.mostFiles ?? 0,
+  }
   const services = {
     mail,
     key: await store.secret('mail'),

@@ -1,22 +1,22 @@
 /** What every store of files does, tried on a folder and on S3. */
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
-import { existsSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import {
-  createServer,
-  type IncomingMessage,
-  request,
-  type Server,
-  type ServerResponse,
-} from 'node:http'
-import { createRequire } from 'node:module'
-import type { AddressInfo } from 'node:net'
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import type { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { folderStore } from '#files/folder.ts'
-import { s3Store } from '#files/s3.ts'
 import { type FileStore, type Limit, placeOf } from '#files/store.ts'
+import { type Fault, type S3, startS3 } from '#test/support/s3.ts'
 
 const limit = (more: Partial<Limit> = {}): Limit => ({
   bytes: 10_000_000,
@@ -185,8 +185,6 @@ const storeSuite = (
     })
   })
 
-const require = createRequire(import.meta.url)
-
 const root = mkdtempSync(join(tmpdir(), 'duet-files-'))
 after(() => rmSync(root, { recursive: true, force: true }))
 const partsOf = (folder: string) => readdirSync(join(folder, 'parts'))
@@ -196,6 +194,22 @@ storeSuite(
   async () => folderStore(join(root, 'files')),
   () => partsOf(join(root, 'files')),
 )
+
+for (const chunk of [65_536, 5000, 100])
+  test(`a transfer in chunks of ${chunk} bytes holds at most two batches that are not in the folder yet`, async () => {
+    const folder = join(root, `held-${chunk}`)
+    const store = folderStore(folder)
+    let most = 0
+    async function* counting() {
+      for (let sent = 0; sent < 1_000_000; sent += chunk) {
+        const [part = ''] = partsOf(folder)
+        most = Math.max(most, sent - statSync(join(folder, 'parts', part)).size)
+        yield Buffer.alloc(chunk, sent)
+      }
+    }
+    await store.put(counting(), limit())
+    assert.ok(most > 0 && most <= 2 * (65_536 + chunk), `${most}`)
+  })
 
 test('a folder removes what killed transfers left, and leaves those that go on', async () => {
   const folder = join(root, 'swept')
@@ -226,58 +240,14 @@ test('files lie in two levels of folders', () => {
   assert.equal(placeOf(sha256('x')), `2d/71/${sha256('x')}`)
 })
 
-/** The part of s3rver that is used here; it has no types. */
-type S3rver = new (options: object) => { run(): Promise<AddressInfo>; close(): Promise<void> }
-const S3rver: S3rver = require('s3rver')
-
 describe('S3', () => {
   const folder = join(root, 's3')
-  const bucket = 'duet'
   const spool = join(root, 'spool')
-  const s3 = new S3rver({
-    address: '127.0.0.1',
-    port: 0,
-    silent: true,
-    directory: folder,
-    configureBuckets: [{ name: bucket }],
-  })
-  /** Passes requests on to S3, unless the next one is to fail in some way. */
-  let fault:
-    | ((passOn: () => void, outgoing: ServerResponse, incoming: IncomingMessage) => void)
-    | undefined
-  let proxy: Server
-  const settings = (more: object = {}) => ({
-    bucket,
-    prefix: 'a prefix & more/',
-    endpoint: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
-    region: 'us-east-1',
-    accessKeyId: 'S3RVER',
-    secretAccessKey: 'S3RVER',
-    spool,
-    ...more,
-  })
+  let s3: S3
   before(async () => {
-    const { port } = await s3.run()
-    proxy = createServer((incoming, outgoing) => {
-      const passOn = () => {
-        const { method, url: path, headers } = incoming
-        const asked = request({ port, host: '127.0.0.1', method, path, headers }, answer => {
-          outgoing.writeHead(answer.statusCode ?? 500, answer.headers)
-          answer.pipe(outgoing)
-        })
-        incoming.pipe(asked)
-      }
-      const failing = fault
-      if (failing) failing(passOn, outgoing, incoming)
-      else passOn()
-    })
-    await new Promise<void>(resolve => proxy.listen(0, '127.0.0.1', resolve))
+    s3 = await startS3(root)
   })
-  after(async () => {
-    proxy.closeAllConnections()
-    proxy.close()
-    await s3.close()
-  })
+  after(() => s3.close())
 
   const spooled = () => (existsSync(spool) ? readdirSync(spool) : [])
   const keys = () =>
@@ -287,17 +257,17 @@ describe('S3', () => {
 
   storeSuite(
     'its bucket',
-    async () => s3Store(settings()),
+    async () => s3.store(),
     () => [],
   )
   storeSuite(
     'its bucket, in parts',
-    async () => s3Store(settings({ partBytes: 100_000, prefix: 'parts/' })),
+    async () => s3.store({ partBytes: 100_000, prefix: 'parts/' }),
     () => [],
   )
 
   const isPart = (url = '') => url.includes('partNumber=2')
-  const faults: readonly (readonly [string, NonNullable<typeof fault>, RegExp])[] = [
+  const faults: readonly (readonly [string, Fault, RegExp])[] = [
     ['is silent', () => {}, /was not answered/],
     ['tears', (_, outgoing) => outgoing.destroy(), /was not answered/],
     [
@@ -314,16 +284,16 @@ describe('S3', () => {
   for (const [how, failing, why] of faults)
     for (const partBytes of [1_000_000, 100_000])
       test(`a store that ${how} is told of, and leaves nothing of a file in ${partBytes === 100_000 ? 'parts' : 'one'}`, async () => {
-        const store = s3Store(settings({ patience: 300, partBytes }))
+        const store = s3.store({ patience: 300, partBytes })
         const before = keys()
         // In parts, the first comes through.
-        fault = (passOn, outgoing, incoming) => {
+        s3.fault = (passOn, outgoing, incoming) => {
           if (partBytes < 1_000_000 && incoming.method !== 'PUT') passOn()
           else if (partBytes < 1_000_000 && !isPart(incoming.url)) passOn()
           else failing(passOn, outgoing, incoming)
         }
         const failed = await put(store, `${how} `.repeat(60_000)).catch(error => error)
-        fault = undefined
+        s3.fault = undefined
         assert.deepEqual([failed.code, failed.status], ['UNAVAILABLE', 503])
         assert.match(failed.cause.message, why)
         assert.match(failed.cause.message, /^the bucket duet at http:/)
@@ -333,20 +303,20 @@ describe('S3', () => {
 
   test('a fault that passes is asked about again, and nobody notices', async () => {
     let left = 2
-    fault = (passOn, outgoing) => (left-- > 0 ? outgoing.writeHead(503).end() : passOn())
-    const digest = await put(s3Store(settings()), 'in the end')
-    fault = undefined
-    assert.equal(await textOf(await s3Store(settings()).open(digest)), 'in the end')
+    s3.fault = (passOn, outgoing) => (left-- > 0 ? outgoing.writeHead(503).end() : passOn())
+    const digest = await put(s3.store(), 'in the end')
+    s3.fault = undefined
+    assert.equal(await textOf(await s3.store().open(digest)), 'in the end')
   })
 
   test('an answer that tears or falls silent ends its reading with a fault', async () => {
-    const store = s3Store(settings({ patience: 300 }))
+    const store = s3.store({ patience: 300 })
     const digest = await put(store, 'torn '.repeat(100_000))
     for (const [end, why] of [
       [(outgoing: ServerResponse) => outgoing.destroy(), /was torn after \d+ bytes/],
       [() => {}, /fell silent/],
     ] as const) {
-      fault = (_, outgoing) => {
+      s3.fault = (_, outgoing) => {
         outgoing.writeHead(200, { 'Content-Length': '500000' })
         outgoing.write('torn ', () => end(outgoing))
       }
@@ -357,11 +327,11 @@ describe('S3', () => {
       assert.equal(failed.code, 'UNAVAILABLE')
       assert.match(failed.cause.message, why)
     }
-    fault = undefined
+    s3.fault = undefined
   })
 
   test('a store knows nothing of another one under a longer prefix', async () => {
-    const [short, long] = ['own/', 'own/other/'].map(prefix => s3Store(settings({ prefix })))
+    const [short, long] = ['own/', 'own/other/'].map(prefix => s3.store({ prefix }))
     assert.ok(short && long)
     const [one, two] = [await put(short, 'one'), await put(long, 'two')]
     await put(long, 'small', { as: `${two}.16.webp` })
@@ -374,7 +344,7 @@ describe('S3', () => {
   })
 
   test('a bucket that is not there is named', async () => {
-    const store = s3Store(settings({ bucket: 'nowhere' }))
+    const store = s3.store({ bucket: 'nowhere' })
     const failed = await put(store, 'x').catch(error => error)
     assert.match(
       failed.cause.message,

@@ -1,0 +1,198 @@
+/** A whole service over each store of files: what callers see is the same, and S3 that fails is told of and leaves no row without bytes. */
+import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { request, type ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, suite, test } from 'node:test'
+import sharp from 'sharp'
+import { loadConfig } from '#config.ts'
+import { collectGarbage } from '#files/garbage.ts'
+import { type Listening, listen } from '#serve/listen.ts'
+import { gallery, galleryRows, pdf } from '../support/gallery.ts'
+import { type Fault, type S3, startS3 } from '../support/s3.ts'
+import { createWorld, type World } from '../world.ts'
+
+const day = 86_400_000
+const paper = { 'Content-Type': 'application/pdf' }
+const cv = '/api/applications/1/cv'
+
+for (const place of ['a folder', 'S3'] as const)
+  suite(`files of a service in ${place}`, () => {
+    const root = mkdtempSync(join(tmpdir(), 'duet-file-stores-'))
+    let s3: S3 | undefined
+    let world: World
+    let server: Listening
+    before(async () => {
+      if (place === 'S3') s3 = await startS3(root)
+      // In parts from 100 kB on, which a CV may have. It is waited for in vain only where it is to fail.
+      const patient = s3?.store({ partBytes: 100_000 })
+      const hasty = s3?.store({ partBytes: 100_000, patience: 300 })
+      const fileStore =
+        patient &&
+        new Proxy(patient, { get: (_, key) => Reflect.get((s3?.fault && hasty) ?? patient, key) })
+      const options = { content: gallery, rows: galleryRows }
+      world = await createWorld({ ...options, ...(fileStore && { fileStore }) })
+      const { versions } = gallery
+      const config = loadConfig({ DUET_PORT: '0' })
+      server = await listen(world.app, config, { versions, state: { isDraining: false } })
+    })
+    after(async () => {
+      await server.close(0)
+      await world.close()
+      await s3?.close()
+      rmSync(root, { recursive: true, force: true })
+    })
+
+    const store = () => {
+      assert.ok(world.core.files)
+      return world.core.files.store
+    }
+    const put = (raw: Uint8Array<ArrayBuffer>) =>
+      world.ask(`PUT ${cv}`, { as: 2, raw, headers: paper })
+    const get = async (path: string, headers: Record<string, string> = {}) => {
+      const answer = await world.app.request(path, { headers })
+      return { answer, bytes: Buffer.from(await answer.arrayBuffer()) }
+    }
+    const mine = async () => ({ Authorization: `Bearer ${await world.token(2)}` })
+    const long = (text: string) => pdf(text.padEnd(150_000, ' '))
+
+    test('a file that is put, one in a form and one of several parts are read as they were sent', async () => {
+      for (const raw of [pdf('short'), long('long')]) {
+        assert.equal((await put(raw)).status, 200)
+        assert.deepEqual((await get(cv, await mine())).bytes, Buffer.from(raw))
+      }
+      const form = new FormData()
+      form.append('file', new Blob([pdf('of a form')], { type: 'application/pdf' }), 'form.pdf')
+      const headers = await mine()
+      const sent = await fetch(`${server.url}/api/files`, { method: 'POST', body: form, headers })
+      const { id } = (await sent.json()) as { id: string }
+      const body = { letter: 'With a form', cv: id }
+      const row = await world.ask('POST /api/applications', { as: 2, body })
+      assert.deepEqual([row.status, row.json.cv.name], [201, 'form.pdf'])
+      const read = await get(row.json.cv.url, headers)
+      assert.deepEqual(read.bytes, Buffer.from(pdf('of a form')))
+    })
+
+    test('a range, a head, a tag and a signed address are answered', async () => {
+      const raw = long('0123456789')
+      await put(raw)
+      const part = await get(cv, { ...(await mine()), Range: 'bytes=9-18' })
+      assert.deepEqual(
+        [part.answer.status, part.answer.headers.get('content-range'), String(part.bytes)],
+        [206, `bytes 9-18/${raw.length}`, '0123456789'],
+      )
+      const last = await get(cv, { ...(await mine()), Range: 'bytes=-6' })
+      assert.equal(String(last.bytes), '%%EOF\n')
+      const tag = String(part.answer.headers.get('etag'))
+      const known = await get(cv, { ...(await mine()), 'If-None-Match': tag })
+      assert.equal(known.answer.status, 304)
+      const head = await world.app.request(cv, { method: 'HEAD', headers: await mine() })
+      assert.deepEqual([head.status, head.headers.get('content-length')], [200, `${raw.length}`])
+      const row = await world.ask('GET /api/applications/1?signed=1', { as: 2 })
+      assert.deepEqual((await get(row.json.cv.url)).bytes, Buffer.from(raw))
+    })
+
+    test('a picture is given in its sizes', async () => {
+      const whole = sharp({ create: { width: 80, height: 40, channels: 3, background: '#a22' } })
+      const raw = new Uint8Array(await whole.png().toBuffer())
+      const headers = { 'Content-Type': 'image/png' }
+      const sent = await world.ask('PUT /api/albums/1/banner', { as: 2, raw, headers })
+      for (let time = 0; time < 2; time++) {
+        const { bytes } = await get(`${sent.json.url}&w=16`)
+        assert.equal((await sharp(bytes).metadata()).width, 16)
+      }
+    })
+
+    test('bytes that no row names go in time, with their sizes, and those of a row stay', async () => {
+      await put(pdf('kept'))
+      const gone = await world.ask('POST /api/files', { as: 2, raw: pdf('gone'), headers: paper })
+      assert.equal(gone.status, 201)
+      const digests = ['kept', 'gone'].map(text => hash('sha256', pdf(text)))
+      const { engine, core } = world
+      await collectGarbage({
+        ...{ reader: engine, writer: engine, dialect: engine.dialect, store: store() },
+        ...{ entities: core.model.entities, now: () => Date.now() + 2 * day },
+      })
+      assert.deepEqual(await Promise.all(digests.map(store().has)), [true, false])
+      assert.equal((await world.ask(`DELETE ${cv}`, { as: 2 })).status, 204)
+      assert.equal((await world.ask(`GET ${cv}`, { as: 2 })).status, 404)
+    })
+
+    /** Each file that a row names is whole in the store, and no upload waits of what was refused. */
+    const nothingIsLost = async () => {
+      const named = await world.rows('select cv from applications where cv is not null')
+      for (const [text] of named) {
+        const { digest, bytes } = JSON.parse(String(text))
+        assert.equal(await store().size(digest), bytes)
+      }
+      assert.deepEqual(await world.rows('select count(*) from uploads'), [[0]])
+    }
+
+    test('a body that is cut off leaves the file of the row', async () => {
+      await put(pdf('before'))
+      const headers = { ...(await mine()), ...paper, 'Content-Length': 150_000 }
+      const asked = request(`${server.url}${cv}`, { method: 'PUT', headers })
+      asked.on('error', () => {})
+      const begun = once(asked, 'socket')
+      asked.write(long('cut off').subarray(0, 100_000))
+      await begun
+      asked.destroy()
+      assert.equal(String((await get(cv, await mine())).bytes), String(Buffer.from(pdf('before'))))
+      await world.change('delete from uploads')
+      await nothingIsLost()
+    })
+
+    if (place === 'a folder') return
+
+    const unavailable = (_: unknown, outgoing: ServerResponse) =>
+      void outgoing.writeHead(503).end('<Error><Code>SlowDown</Code></Error>')
+    const faults: readonly (readonly [string, Fault])[] = [
+      ['is silent', () => {}],
+      ['tears', (_, outgoing) => void outgoing.destroy()],
+      ['answers 503', unavailable],
+    ]
+    for (const [how, fault] of faults)
+      for (const [length, raw] of [
+        ['short', pdf(how)],
+        ['long', long(how)],
+      ] as const)
+        test(`S3 that ${how} is 503 for a ${length} file, and the row has the one before`, async () => {
+          assert.ok(s3)
+          const before = pdf(`before it ${how}`)
+          assert.equal((await put(before)).status, 200)
+          s3.fault = (passOn, outgoing, incoming) =>
+            incoming.method === 'PUT' ? fault(passOn, outgoing, incoming) : passOn()
+          const refused = await put(raw)
+          const upload = await world.ask('POST /api/files', { as: 2, raw, headers: paper })
+          s3.fault = undefined
+          for (const { status, json, headers } of [refused, upload]) {
+            assert.deepEqual([status, json.code], [503, 'UNAVAILABLE'])
+            assert.match(json.detail, /The store of files does not answer as it should; try again/)
+            assert.ok(Number(headers.get('retry-after')) > 0)
+          }
+          assert.deepEqual((await get(cv, await mine())).bytes, Buffer.from(before))
+          await nothingIsLost()
+          // It is taken once S3 answers again.
+          assert.equal((await put(raw)).status, 200)
+          assert.deepEqual((await get(cv, await mine())).bytes, Buffer.from(raw))
+        })
+
+    test('a read of S3 that does not answer is 503, and one that tears is no whole answer', async () => {
+      assert.ok(s3)
+      await put(pdf('unread'))
+      s3.fault = unavailable
+      const refused = await world.ask(`GET ${cv}`, { as: 2 })
+      assert.deepEqual([refused.status, refused.json.code], [503, 'UNAVAILABLE'])
+      s3.fault = (_, outgoing) => {
+        outgoing.writeHead(200, { 'Content-Length': '500' })
+        outgoing.write('%PDF', () => outgoing.destroy())
+      }
+      const torn = fetch(`${server.url}${cv}`, { headers: await mine() })
+      await assert.rejects(torn.then(answer => answer.arrayBuffer()))
+      s3.fault = undefined
+      assert.equal((await world.ask(`GET ${cv}`, { as: 2 })).status, 200)
+    })
+  })

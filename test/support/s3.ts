@@ -1,0 +1,65 @@
+/** A store that speaks S3, behind a proxy that lets its requests fail in any way. */
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { type S3Settings, s3Store } from '#files/s3.ts'
+import type { FileStore } from '#files/store.ts'
+
+/** The part of s3rver that is used here; it has no types. */
+type S3rver = new (options: object) => { run(): Promise<AddressInfo>; close(): Promise<void> }
+const S3rver: S3rver = createRequire(import.meta.url)('s3rver')
+
+/** What becomes of a request in place of being passed on. */
+export type Fault = (
+  passOn: () => void,
+  outgoing: ServerResponse,
+  incoming: IncomingMessage,
+) => void
+
+export type S3 = {
+  /** The store of its bucket, at the proxy. */
+  readonly store: (more?: Partial<S3Settings>) => FileStore
+  /** What requests meet from now on; they are passed on again where it is undefined. */
+  fault: Fault | undefined
+  readonly close: () => Promise<void>
+}
+
+/** Starts one with an empty bucket, which keeps its files in that folder. */
+export const startS3 = async (root: string): Promise<S3> => {
+  const bucket = 'duet'
+  const s3 = new S3rver({
+    ...{ address: '127.0.0.1', port: 0, silent: true, directory: join(root, 's3') },
+    configureBuckets: [{ name: bucket }],
+  })
+  const { port } = await s3.run()
+  const proxy = createServer((incoming, outgoing) => {
+    const passOn = () => {
+      const { method, url: path, headers } = incoming
+      const asked = request({ port, host: '127.0.0.1', method, path, headers }, answer => {
+        outgoing.writeHead(answer.statusCode ?? 500, answer.headers)
+        answer.pipe(outgoing)
+      })
+      incoming.pipe(asked)
+    }
+    if (started.fault) started.fault(passOn, outgoing, incoming)
+    else passOn()
+  })
+  await new Promise<void>(resolve => proxy.listen(0, '127.0.0.1', resolve))
+  const endpoint = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+  const started: S3 = {
+    fault: undefined,
+    store: (more = {}) =>
+      s3Store({
+        ...{ bucket, endpoint, prefix: 'a prefix & more/', region: 'us-east-1' },
+        ...{ accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER', spool: join(root, 'spool') },
+        ...more,
+      }),
+    close: async () => {
+      proxy.closeAllConnections()
+      proxy.close()
+      await s3.close()
+    },
+  }
+  return started
+}
