@@ -37,13 +37,21 @@ type TakenFiles = {
   readonly field?: string
 }
 
+/** The error for a file that does not fit what is taken, which names the field. */
+const misfit = (
+  { field }: TakenFiles,
+  code: 'PAYLOAD_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE',
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+) => {
+  const details = field === undefined ? {} : { details: [{ field, message }] }
+  return new ApiError(code, `The file ${message}`, { headers, ...details })
+}
+
 /** Throws for a file of so many bytes, which its head may announce. */
-const checkSize = (bytes: number, { max, field }: TakenFiles): void => {
-  if (bytes <= max) return
-  const message = `must be at most ${inBytes(max)}`
-  throw new ApiError('PAYLOAD_TOO_LARGE', `The file ${message}`, {
-    ...(field !== undefined && { details: [{ field, message }] }),
-  })
+const checkSize = (bytes: number, taken: TakenFiles): void => {
+  if (bytes > taken.max)
+    throw misfit(taken, 'PAYLOAD_TOO_LARGE', `must be at most ${inBytes(taken.max)}`)
 }
 
 /** A stream whose length is looked at with each chunk that comes. */
@@ -158,13 +166,13 @@ type Receiving = {
 /** The statement, without what follows, that lets a file wait for its row, where it may. */
 export const insertUpload = (
   { typed }: Pick<Dialect, 'typed'>,
-  { digest, type, bytes, ...file }: StoredFile,
+  file: StoredFile,
   { id, owner, sender, now }: Readonly<Record<'id' | 'owner' | 'sender', string>> & { now: number },
   where: Sql = sql`true`,
 ): Sql => {
-  const stored = storedText({ digest, type, bytes, ...file })
-  const texts = [id, owner, sender, digest, type, stored].map(value => typed(value, 'text'))
-  const numbers = [bytes, now].map(value => typed(value, 'int'))
+  const { digest, type, bytes } = file
+  const texts = [id, owner, sender, digest, type, storedText(file)].map(one => typed(one, 'text'))
+  const numbers = [bytes, now].map(one => typed(one, 'int'))
   return sql`insert into uploads (id, owner, sender, digest, type, stored, bytes, created_at)
     select ${join([...texts, ...numbers], comma)} where ${where}`
 }
@@ -208,16 +216,11 @@ const receiveFile = async (
     const type = await typeOf(head, name ?? '', declared)
     if (!accepts(accept, type)) {
       const message = `must be ${accept.join(' or ')}, and is ${type}`
-      throw new ApiError('UNSUPPORTED_MEDIA_TYPE', `The file ${message}`, {
-        headers: { Accept: accept.join(', ') },
-        ...(field !== undefined && { details: [{ field, message }] }),
-      })
+      throw misfit(taken, 'UNSUPPORTED_MEDIA_TYPE', message, { Accept: accept.join(', ') })
     }
     if (taken.exif !== 'kept' && isUncleanable(type)) {
       const message = `must be a picture out of which place and camera can be taken, such as a JPEG, and is ${type}`
-      throw new ApiError('UNSUPPORTED_MEDIA_TYPE', `The file ${message}`, {
-        ...(field !== undefined && { details: [{ field, message }] }),
-      })
+      throw misfit(taken, 'UNSUPPORTED_MEDIA_TYPE', message)
     }
     const shown = name ? safeName(name) : nameFor(field ?? 'file', type)
     let size = pictureSize(type, head)
