@@ -8,6 +8,7 @@ const budget = [
   97_000, // 0.18 of what all tests took before they were parted, 540,000
   3_200, // people who sign in
   3_200, // the admin screen
+  1_600, // each of its screens for one content, in a browser
   3_200, // inputs of strangers: composed letters, patterns, conditions that hold for all rows
   3_200, // the order of checks as one table for both APIs
   3_200, // files
