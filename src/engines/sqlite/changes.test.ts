@@ -242,3 +242,13 @@ test('before the numbers of commits are too far apart to be compared, everything
     assert.deepEqual(after(), ['parents'])
   }
 })
+
+test('a table that another connection drops before the writer begins, or later, keeps no write from being done', () => {
+  const { other, watch, writer } = store
+  other.run('drop table named')
+  const late = connect(join(folder, `${files}.db`))
+  countCommits(watch.versions, late)
+  for (const connection of [late, writer]) run(connection, 'insert into parents (n) values (1)')
+  assert.deepEqual(run(other, 'select count(*) from parents'), [[2]])
+  late.close()
+})

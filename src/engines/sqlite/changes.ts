@@ -80,7 +80,7 @@ const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
 /** Makes the connection report each value of a key that it writes, in whatever way: by triggers, so that cascades are reported too. */
 const reportKeys = (
-  { database, run }: SqliteConnection,
+  { database, query, run }: SqliteConnection,
   keys: readonly KeyColumn[],
   report: (key: number, value: unknown) => void,
 ): void => {
@@ -89,8 +89,11 @@ const reportKeys = (
       report(Number(first) + (at % Number(count)), values[at])
     return null
   })
+  // One that held files of an earlier release may have been dropped since the keys were read; none goes during a transaction.
+  run('begin')
+  const there = new Set(query(tableNames).map(([table]) => table))
   for (const [first, { table }] of keys.entries()) {
-    if (keys[first - 1]?.table === table) continue
+    if (keys[first - 1]?.table === table || !there.has(table)) continue
     const columns = keys.filter(key => key.table === table).map(({ column }) => column)
     const valuesOf = (row: string) => columns.map(column => `${row}.${quoted(column)}`).join()
     for (const [event, rows] of Object.entries({
@@ -101,6 +104,7 @@ const reportKeys = (
       run(`create temp trigger ${quoted(`${table}_keys_${event}`)} after ${event} on main.${quoted(table)}
      begin select duet_wrote(${first}, ${columns.length}, ${rows.map(valuesOf).join()}); end;`)
   }
+  run('commit')
 }
 
 /** A reader as the writer knows it: its number, and how it is asked to look. One that reads after each commit anyway is not asked. */
