@@ -4,14 +4,18 @@ import { after, before, describe, test } from 'node:test'
 import { type JobFacts, jobs } from '#channels.ts'
 import { viewer } from '#model/condition.ts'
 import { entity, many, one } from '#model/entity.ts'
-import { count, id, reference, revision, text } from '#model/field.ts'
+import { count, id, json, reference, revision, text } from '#model/field.ts'
 import { defineModel, type Entities } from '#model/model.ts'
-import { anyone, signedIn } from '#model/policy.ts'
+import { anonymous, anyone, signedIn } from '#model/policy.ts'
 import { openApiOf } from '#openapi/openapi.ts'
+import { inputWithParts } from '#write/parts.ts'
 import recipes from '../../examples/recipes/duet.config.ts'
 import { type Cook, cooking, type Kitchen, kitchenOn } from '../support/cooking.ts'
 import { editor } from '../support/roles.ts'
+import { standStill } from '../support/wait.ts'
 import { engines } from './compare.ts'
+import { member } from './models.ts'
+import { modelFor } from './serve.ts'
 
 const listing = { paging: 'page', limit: 50 } as const
 const ofOwner = { recipe: { owner: viewer } } as const
@@ -455,6 +459,50 @@ for (const on of engines)
       }
     })
   })
+
+test('parts that hold the thread give others a turn of it', async () => {
+  let turn = 0
+  const turns = new Set<number>()
+  const validate = (value: unknown) => {
+    turns.add(turn)
+    // Longer than rows may hold the thread at a time.
+    standStill(6)
+    return { value: value as object }
+  }
+  const slow = json({ '~standard': { version: 1, validate } })
+  const policy = { read: anyone, create: anyone, update: anyone }
+  const model = modelFor({
+    member,
+    box: entity({
+      fields: { id: id(), label: text({ max: 9 }), revision: revision() },
+      relations: { things: many('thing', 'boxId', { nestedWrites: true }) },
+      policy,
+    }),
+    thing: entity({
+      fields: {
+        id: id(),
+        boxId: reference('box', { onDelete: 'cascade' }),
+        data: slow,
+        revision: revision(),
+      },
+      policy,
+    }),
+  } as unknown as Entities)
+  const things = Array.from({ length: 40 }, (_, n) => ({ id: n + 1, data: {} }))
+  for (const given of [{ create: things.map(({ data }) => ({ data })) }, { update: things }]) {
+    turns.clear()
+    const next = setInterval(() => turn++, 0)
+    const { parts } = await inputWithParts(
+      'box',
+      { things: given },
+      { model, mode: 'update', viewer: anonymous, now: 0, what: 'box' },
+    )
+    clearInterval(next)
+    assert.equal(parts.length, 40)
+    // A few rows need no turn, and each of the others has one.
+    assert.ok(turns.size > 15, `${Object.keys(given)[0]}: ${turns.size}`)
+  }
+})
 
 test('relations that cannot be parts stop the start in one sentence', () => {
   const withTags = (recipeTag: Partial<Entities[string]>) => () =>
