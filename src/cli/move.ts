@@ -22,7 +22,7 @@ import {
 } from '#engines/shared/moving.ts'
 import { StoreInUseError } from '#engines/sqlite/file.ts'
 import { highestIds, machineryOf } from '#engines/sqlite/store.ts'
-import { checkMoved } from '#files/former.ts'
+import { checkMoved, formerTables } from '#files/former.ts'
 import { fileStoreAt } from '#files/s3.ts'
 import type { Entity } from '#model/entity.ts'
 import { longest } from '#model/field.ts'
@@ -248,7 +248,8 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
       const { first, last } = await machineryOf(source)
       const tables = [...first, ...contentTables(content.entities), ...last]
       const restarts = values.restart === true
-      await target.begin({ source: identity.digest('hex'), tables, restarts })
+      const former = formerTables(content.entities)
+      await target.begin({ source: identity.digest('hex'), tables, restarts, former })
       await copyTables(source, target, tables)
       await target.analyze()
       const compared = await compare(source, target, tables)

@@ -99,6 +99,10 @@ export const formerFiles = (former: Former) => {
   }
 }
 
+/** The tables in which an earlier release kept files. */
+export const formerTables = (entities: Former['entities']): readonly string[] =>
+  movedFields(entities).map(({ from }) => from.table)
+
 /** Throws where files of a store are in tables of an earlier release yet, which a command does not take along. */
 export const checkMoved = async (
   session: Pick<Session, 'query'>,
@@ -156,6 +160,20 @@ const drop = (session: Session, dialect: Dialect, table: string): Promise<void> 
   })
 }
 
+/** Drops the tables of an earlier release that have no files any more, of a store that nobody serves. */
+export const dropFormer = async (
+  session: Session,
+  dialect: Dialect,
+  entities: Former['entities'],
+): Promise<void> => {
+  for (const table of formerTables(entities)) {
+    if (!(await isThere({ reader: session, dialect }, table))) continue
+    const some = sql`select 1 from ${name(table)} limit 1`
+    if ((await session.query(queryOf(some, dialect))).length === 0)
+      await drop(session, dialect, table)
+  }
+}
+
 /**
  * Moves all files that are in tables of an earlier release, and drops those; gives how many rows it moved, undefined where another process
  * is about it. What is interrupted goes on from there. Throws in the end if some could not be moved.
@@ -202,7 +220,9 @@ export const moveFormer = async (
         `${faults.length} files in the table ${table} were not moved, the first of them ${faults[0]}`,
       )
     if (!(await holds())) return undefined
-    await withOpened(moving.session(), session => drop(session, dialect, table))
+    // The writer of SQLite watches each table that was there when it began, so this one goes with the next start.
+    if (moving.isShared)
+      await withOpened(moving.session(), session => drop(session, dialect, table))
   }
   if (mine.held !== '')
     await writePieces(moving, sql`delete from secrets where name = ${lease.name} returning name`)

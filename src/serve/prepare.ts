@@ -3,6 +3,7 @@ import { withOpened } from '#base/with-opened.ts'
 import type { Config } from '#config.ts'
 import type { Content, ContentStore, OpenStore, RowsByEntity } from '#content.ts'
 import { widerNote } from '#engines/shared/files.ts'
+import { dropFormer } from '#files/former.ts'
 import type { Model } from '#model/model.ts'
 import { authOf, ownFiles } from '#serve/auth.ts'
 import { checkedGraphql } from '#serve/graphql.ts'
@@ -108,6 +109,7 @@ export const prepare = async (
   await withOpened(store.session('filling'), async session => {
     const open = { session, dialect: store.dialect, model }
     await checkCurrency(open, true)
+    if (config.store.kind === 'sqlite') await dropFormer(session, store.dialect, content.entities)
     await people?.check(open)
     if (config.development && content.demo) await fillEmpty(open, await content.demo())
   })

@@ -74,13 +74,14 @@ const put = (id: number, raw: Bytes, headers: Record<string, string> = {}) =>
   world.ask(`PUT /api/users/${id}/avatar`, { as: id, raw, headers })
 
 describe('pictures of a store of 0.2.0', () => {
-  test('are served as before, and after they were moved, and the table is gone then', async () => {
+  test('are served as before, and after they were moved, and the table is gone then where it can be', async () => {
     const tag = (await world.ask('GET /api/users/2', { as: 2 })).headers.get('etag')
     for (const [id, bytes] of pictures) await shows(id, bytes)
     const known = await read(2, { 'If-None-Match': `"${digestOf(pictures.get(2) ?? png)}"` })
     assert.equal(known.answer.status, 304)
     assert.equal(await moveFormer(moving), 3)
-    assert.equal(await isThere(), false)
+    // On SQLite it goes with the next start.
+    assert.equal(await isThere(), !onPostgres)
     for (const [id, bytes] of pictures) await shows(id, bytes)
     assert.equal((await world.ask('GET /api/users/2', { as: 2 })).headers.get('etag'), tag)
     assert.equal(await moveFormer(moving), 0)
@@ -124,7 +125,8 @@ describe('pictures of a store of 0.2.0', () => {
       return kept
     }
     await moveFormer({ ...moving, keepFile })
-    assert.equal(await isThere(), false)
+    // On SQLite it goes with the next start.
+    assert.equal(await isThere(), !onPostgres)
     await shows(1, later)
     assert.equal((await read(2)).answer.headers.get('content-type'), 'image/svg+xml')
     refuses(await world.ask('GET /api/users/3/avatar'), 404, 'NOT_FOUND')
@@ -153,7 +155,7 @@ describe('pictures of a store of 0.2.0', () => {
         () => false,
       )
       for (const [id, bytes] of pictures) await shows(id, bytes)
-      if (isDone) return assert.ok(steps >= 12, String(steps))
+      if (isDone) return assert.ok(steps >= 10, String(steps))
       if (steps % 2 === 0) await moveFormer({ ...moving, isShared: false })
       for (const [id, bytes] of pictures) await shows(id, bytes)
       await world.close()

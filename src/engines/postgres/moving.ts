@@ -33,12 +33,14 @@ type Begun = {
   readonly source: string
   readonly tables: readonly MovedTable[]
   readonly restarts: boolean
+  /** Tables that the migrations make, and that nothing is moved into. */
+  readonly former?: readonly string[]
 }
 
 /** Notes that a move begins or goes on, within a transaction; one that restarts empties the tables first. */
 const noteMove = async (
   run: (piece: Sql) => Promise<Rows>,
-  { source, tables, restarts }: Begun,
+  { source, tables, restarts, former = [] }: Begun,
 ): Promise<void> => {
   const known = () => run(sql`select distinct source from moves`)
   if (restarts && (await known()).length > 0) {
@@ -46,6 +48,9 @@ const noteMove = async (
     for (const table of tables) await run(sql`alter table ${name(table.name)} disable trigger user`)
     // The counts of their rows and the progress of the move are emptied too.
     const emptied = [...tables.map(table => table.name), 'counts', 'moves']
+    // One that refers to another can only be emptied with it.
+    for (const table of former)
+      if ((await run(dialect.columnsOf(table))).length > 0) emptied.push(table)
     await run(sql`truncate ${join(emptied.map(name), comma)} restart identity`)
     for (const table of tables) await run(sql`alter table ${name(table.name)} enable trigger user`)
   }
