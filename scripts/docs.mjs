@@ -33,8 +33,8 @@ export const parts = {
   'docs/errors.md': { errors: errorList },
   'docs/policy.md': { operations, fields, actions: actionsTable },
   'docs/rest.md': { routes, members, lists },
-  'docs/changing-an-api.md': { rules: rulesByClass, graphql: graphqlRulesTable },
-  'docs/reliability.md': { threats: own => withTests(own) },
+  'kit/contract/rules.md': { rules: rulesByClass, graphql: graphqlRulesTable },
+  'test/threats.md': { threats: own => withTests(own) },
 }
 
 function sizing() {

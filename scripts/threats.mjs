@@ -1,4 +1,4 @@
-// The threats of docs/reliability.md and the tests that show what becomes of them: a test's title ends in their numbers, `[A1, B3]`.
+// The threats of test/threats.md and the tests that show what becomes of them: a test's title ends in their numbers, `[A1, B3]`.
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -92,7 +92,7 @@ const isGone = (file = '') =>
 /** The list of threats, each linked to a file of its tests: the one that is linked while it has one, else that with the shortest title. */
 export const withTests = (text, tests = testsByThreat()) => {
   const faults = faultsOf(text, tests)
-  if (faults.length > 0) throw new Error(`docs/reliability.md:\n${faults.join('\n')}`)
+  if (faults.length > 0) throw new Error(`test/threats.md:\n${faults.join('\n')}`)
   return text.replace(row, (line, number, threat, file = '', remark = '') => {
     if (isGone(file)) return line
     const own = tests.get(number)

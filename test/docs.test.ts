@@ -19,9 +19,10 @@ const { faultsOf, numbered }: Threats = await import(
   new URL('../scripts/threats.mjs', import.meta.url).href
 )
 
-const documents = globSync(['*.md', 'content/*.md', 'docs/*.md', 'decisions/*.md', 'bench/*.md'], {
-  cwd: root,
-})
+const documents = globSync(
+  ['*.md', '{content,docs,decisions,bench,test}/*.md', 'kit/contract/*.md'],
+  { cwd: root },
+)
 
 for (const name of Object.keys(parts))
   test(`the tables of ${name} are what the code says`, async () => {
