@@ -274,7 +274,7 @@ const shapes = {
   file: keys<First<typeof file>>({
     ...common.keys,
     accept: must({ each: 'text' }),
-    max: must('anything'),
+    max: must({ either: ['text', 'number'] }),
     sizes: { each: 'number' },
     exif: words<'kept'>({ kept: 1 }),
     movedFrom: keys<FormerFiles>({

@@ -165,21 +165,34 @@ describe('on PostgreSQL', { skip: noDatabase }, () => {
       const [isHeld, done, told] = await raced(changes, later.change, later.write)
       assert.deepEqual([isHeld, Math.floor(Number(done) / 100), told], [true, 2, refused])
     })
+  }
 
-    test(`${name}: without the lock the race is lost`, async () => {
-      const { shareClause } = dialect
+  describe('without the lock', () => {
+    const { shareClause } = dialect
+    let locked: readonly [Kitchen, typeof client]
+    before(async () => {
+      locked = [kitchen, client]
       Object.assign(dialect, { shareClause: sql`` })
-      try {
+      // A service keeps the statements of its writes, so that one with the lock would go on with it.
+      kitchen = await kitchenOn('postgres')
+      client = await connected(kitchen.url as string)
+    })
+    after(async () => {
+      Object.assign(dialect, { shareClause })
+      await client.end()
+      await kitchen.close()
+      ;[kitchen, client] = locked
+    })
+
+    for (const { name, writes, changes, make } of cases)
+      test(`${name}: the race is lost`, async () => {
         const earlier = await make()
         assert.equal((await raced(writes, earlier.write, earlier.change))[0], false)
         const later = await make()
         const [isHeld, , told] = await raced(changes, later.change, later.write)
         assert.deepEqual([isHeld, Math.floor(Number(told) / 100)], [false, 2])
-      } finally {
-        Object.assign(dialect, { shareClause })
-      }
-    })
-  }
+      })
+  })
 
   test('a child that moves to another recipe while it is changed is judged below that', async () => {
     const { made, recipe } = makerIn(kitchen)

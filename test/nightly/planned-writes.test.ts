@@ -5,4 +5,5 @@ asPlanned([
   'test/store/group-commit.test.ts',
   'test/generated/admin-edits.test.ts',
   'test/generated/admin-rights.test.ts',
+  'test/pages/admin-crawl.test.ts',
 ])
