@@ -63,6 +63,12 @@ if (recentEnough()) await main()
 else handOver(ableNode(), process.argv.slice(1))
 
 async function main() {
+  const absent = named.filter(name => filesOf([allIn(name)]).length === 0)
+  if (absent.length > 0) {
+    console.error(`no test file is called ${absent.join(', ')}: nothing was run`)
+    process.exitCode = 1
+    return
+  }
   const calibrated = calibrate()
   const removeFolder = await ownFolder()
   const server = await testServer()

@@ -35,6 +35,9 @@ test('a test run in which no test ran fails [I3]', () => {
   assert.equal(run(dir, 'scripts/test.mjs').status, 0)
   assert.equal(run(dir, 'scripts/test.mjs', '--test-name-pattern=b').status, 1)
   assert.equal(run(dir, 'scripts/test.mjs', '--test-name-pattern', 'a', 'src/a.test.ts').status, 0)
+  const named = run(dir, 'scripts/test.mjs', 'src/a.test.ts', 'src/b.test.ts')
+  assert.equal(named.status, 1)
+  assert.equal(named.stderr, 'no test file is called src/b.test.ts: nothing was run\n')
 })
 
 /** A copy with these test files. */

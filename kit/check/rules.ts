@@ -11,6 +11,7 @@ import {
 import { brief, type CheckService, faultOf, restore } from '#kit/check/service.ts'
 import { isDerived } from '#model/field.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
+import { withArticle } from '#model/names.ts'
 import { isByRow, type Rule, type Viewer } from '#model/policy.ts'
 import { name, type SqlValue, sql } from '#sql/sql.ts'
 
@@ -173,7 +174,7 @@ export const exposedIn = (
       const found = callers.find(isExposed)
       return found
         ? [
-            `${entity} is shown to ${named(found)} also where its ${key} names a ${to} that is hidden: is that meant?`,
+            `${entity} is shown to ${named(found)} also where its ${key} names ${withArticle(to)} that is hidden: is that meant?`,
           ]
         : []
     }),

@@ -25,6 +25,7 @@ import { stored } from '#kit/check/rows.ts'
 import { brief, type CheckService, faultOf, restore, stateOf } from '#kit/check/service.ts'
 import { mayAskField } from '#model/entity.ts'
 import { entityOf, type Model } from '#model/model.ts'
+import { withArticle } from '#model/names.ts'
 import { bulkKinds } from '#model/parts.ts'
 import { alternativesOf, isByRow, type Rule, type Viewer } from '#model/policy.ts'
 
@@ -177,7 +178,7 @@ const compareStored = (
     if (!kept) {
       const news = now.rowsIn(of).filter(isNew)
       const are = news.length > 0 ? `; new are ${brief(JSON.stringify(news))}` : ''
-      throw faultOf(about, `a ${of} with its values`, `done, and no such row${are}`)
+      throw faultOf(about, `${withArticle(of)} with its values`, `done, and no such row${are}`)
     }
     taken.add(kept)
     first ??= kept

@@ -11,7 +11,7 @@ import { type Http, header, queryString, readOptionsOf } from '#http/request.ts'
 import { countsFor } from '#http/rows.ts'
 import type { FileRules } from '#model/field.ts'
 import { type Entities, notFound } from '#model/model.ts'
-import { typeName } from '#model/names.ts'
+import { typeName, withArticle } from '#model/names.ts'
 import type { JsonSchema, MediaType } from '#model/operation-docs.ts'
 import {
   anonymous,
@@ -104,7 +104,7 @@ const readRoute = ({ entityName, entity, key, field, file }: FileField): ExtraRo
   described: {
     rule: entity.policy.enter ?? entity.policy.read,
     operationId: `get${typeName(entityName)}${typeName(key)}`,
-    summary: `Get the ${key} of a ${entityName}`,
+    summary: `Get the ${key} of ${withArticle(entityName)}`,
     parameters: {
       v: { schema: { type: 'string' }, description: 'The version, as in its address.' },
       ...(file.sizes.length > 0 && {
@@ -207,7 +207,7 @@ const change = async <Received extends { readonly id: string }>(
   refuseParameters(queryString(c), style)
   const counts = countsFor(edge, c, caller, core.model.viewers.entity)
   const writing = await admit(core, caller, [{ does: 'update', entity }], counts)
-  permit(writing, field.settableBy, `set the ${key} of a ${entity}`)
+  permit(writing, field.settableBy, `set the ${key} of ${withArticle(entity)}`)
   const target = targetOf(c, mount, { entity, below: undefined })
   const steps = [
     ...targetSteps(writing, target, 'update'),
@@ -245,7 +245,7 @@ const writeRoutes = (of: FileField): readonly ExtraRoute[] => {
     described: {
       rule,
       operationId: `put${typeName(entityName)}${typeName(key)}`,
-      summary: `Put the ${key} of a ${entityName}`,
+      summary: `Put the ${key} of ${withArticle(entityName)}`,
       description: `At most ${inBytes(file.max)}, recognised by its bytes; its name is that of Content-Disposition.`,
       body: formsOf(file),
       forms: { [json]: { schema: { $ref: '#/components/schemas/StoredFile' } } },
@@ -274,7 +274,7 @@ const writeRoutes = (of: FileField): readonly ExtraRoute[] => {
     described: {
       rule,
       operationId: `remove${typeName(entityName)}${typeName(key)}`,
-      summary: `Remove the ${key} of a ${entityName}`,
+      summary: `Remove the ${key} of ${withArticle(entityName)}`,
       errors,
     },
     serve: mount => async (c, caller, named) => {

@@ -4,7 +4,7 @@ import { own } from '#base/object.ts'
 import { hintFor, nearest } from '#base/text.ts'
 import { type FaultMessage, messageOf } from '#errors.ts'
 import { digitsOf, parseMinor } from '#model/money.ts'
-import { linkOf } from '#model/names.ts'
+import { linkOf, withArticle } from '#model/names.ts'
 import {
   codePoints,
   comparedMoment,
@@ -537,7 +537,7 @@ const operandAt = (at: Resolving, { name, key, path }: FieldAt, given: unknown):
       fault(
         at,
         path,
-        `is compared with the viewer and is no id of a ${viewers ?? 'viewer'}: name a reference to one`,
+        `is compared with the viewer and is no id of ${withArticle(viewers ?? 'viewer')}: name a reference to one`,
       )
     return { kind: 'viewer', ...(from && { from }) }
   }

@@ -2,7 +2,7 @@
 import { keys, type Shape, words } from '#base/shape.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
-import { wrong } from '#model/names.ts'
+import { withArticle, wrong } from '#model/names.ts'
 import { alternativesOf, nobody } from '#model/policy.ts'
 import type { Viewers } from '#model/viewers.ts'
 
@@ -143,7 +143,7 @@ export const peopleOf = (
   const { signUp = isOpen && !needed ? 'open' : 'closed', mails } = declared
   if (signUp === 'open' && needed)
     return wrong(
-      `people sign up by themselves, and a ${what} needs ${needed[0]}, which a sign-up cannot give: give it an initial value, or say signUp: 'closed'`,
+      `people sign up by themselves, and ${withArticle(what)} needs ${needed[0]}, which a sign-up cannot give: give it an initial value, or say signUp: 'closed'`,
     )
   if (signUp === 'open' && !isOpen)
     return wrong(

@@ -35,7 +35,12 @@ ${bar(undefined, assets)}
 </header>
 <main>
 <section class="wide">
-<p><a href="/">The start page</a> leads to all that is here, <a href="${docsPath}">the reference</a> to each request of the REST API.</p>
+<p><a href="/">The start page</a> leads to all that is here, <a href="${docsPath}">the reference</a> to each request of the REST API.</p>${
+            status === 401
+              ? html`
+<p>A browser that opens an address sends no token; the reference does.</p>`
+              : ''
+          }
 <p class="small">The log of this service has this request under ${requestId}.</p>
 </section>
 </main>`,
@@ -60,10 +65,10 @@ const isVisit = (c: Http): boolean =>
 /** The most characters of JSON that are laid out; a longer text is left to the browser. */
 const readable = 262_144
 
-/** JSON with a line for each member, in which each `href` of this service leads there. */
+/** JSON with a line for each member, in which each `href` and each `url` of a file leads there. */
 const laidOut = (json: string) =>
   JSON.stringify(JSON.parse(json), undefined, 2)
-    .split(/(?<="href": ")(\/(?!\/)[^"\\]*)(?=")/)
+    .split(/(?<="(?:href|url)": ")(\/(?!\/)[^"\\]*)(?=")/)
     .map((part, index) => (index % 2 === 0 ? part : html`<a href="${part}">${part}</a>`))
 
 /** The links of a `Link` header by their relations, such as to the next page of a list. */

@@ -6,7 +6,7 @@ import { allOf, type Predicate, someOf } from '#model/condition.ts'
 import type { Entity, Links, Relation } from '#model/entity.ts'
 import { longest } from '#model/field.ts'
 import { isIndexed } from '#model/indexes.ts'
-import { entityOf, fieldOf, linkOf, wrong } from '#model/names.ts'
+import { entityOf, fieldOf, linkOf, withArticle, wrong } from '#model/names.ts'
 import { isByRow, judge } from '#model/policy.ts'
 import {
   type Access,
@@ -213,7 +213,7 @@ const readColumn = (
   const entity = entityOf(model, entityName)
   const { readableBy } = fieldOf(entity, field)
   if (!isByRow(readableBy))
-    allow(access, readableBy, `read the ${called} of a ${entityName}`, location)
+    allow(access, readableBy, `read the ${called} of ${withArticle(entityName)}`, location)
   else if (judge(readableBy, { id: null, role }, model) !== 'yes')
     return shownIn(access, entity, field, rowsOf(access, entityName, readableBy), `${field} shown`)
   return field
@@ -425,7 +425,12 @@ const linkedRows = (
   const links: Access = { ...access, above: by }
   const below = ofOthers(access)
   for (const key of [by, of])
-    allow(links, fieldOf(link, key).readableBy, `read the ${key} of a ${through}`, location)
+    allow(
+      links,
+      fieldOf(link, key).readableBy,
+      `read the ${key} of ${withArticle(through)}`,
+      location,
+    )
   const seen = visible(below, to, location)
   const { asked, search, sort, keyset, page } = item
   const fits = [...askedRows(below, to, asked, location), ...findsIn(target, search), ...seen]

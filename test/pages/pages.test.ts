@@ -181,6 +181,10 @@ describe('an address of the REST API', () => {
     const missing = await world.ask('GET /api/v2/authors/99', { headers: visit })
     assert.equal(missing.status, 404)
     assert.match(missing.text, /<p class="facts"><span>404<\/span><span>NOT_FOUND<\/span>/)
+    const closed = await world.ask('GET /api/v2/members', { headers: visit })
+    assert.equal(closed.status, 401)
+    const told = [missing, closed].map(({ text }) => text.includes('sends no token; the reference'))
+    assert.deepEqual(told, [false, true])
   })
 
   test('is the answer itself for every program, whatever it names in Accept', async () => {

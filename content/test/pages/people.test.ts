@@ -8,6 +8,8 @@ import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { serve } from '@hono/node-server'
 import type { Browser, Page } from 'playwright-core'
+import { linkAt, linkFor } from '#people/store.ts'
+import { queryOf } from '#sql/engine.ts'
 import { faultsOf, openBrowser, skipped, visit } from '#test/support/browser.ts'
 import { codeFor } from '../support/visitor.ts'
 import { createWorld, type World } from '../world.ts'
@@ -199,6 +201,26 @@ describe('the pages of sign-in', { skip: skipped }, () => {
     } finally {
       await context.close()
       app.close()
+    }
+  })
+
+  test('a link signs in where the page is open already', async () => {
+    const { token, insert } = linkFor(1, Date.now())
+    const { text, values } = queryOf(insert, world.store.dialect)
+    await world.change(text, ...values)
+    const context = await browser.newContext()
+    try {
+      const page = await context.newPage()
+      await page.goto(`${origin}/signin`)
+      await settled(page, '#ask')
+      await page.goto(linkAt(origin, token))
+      await page.waitForURL(`${origin}/`)
+      const session: unknown = await page.evaluate(async () =>
+        (await fetch('/auth/get-session')).json(),
+      )
+      assert.partialDeepStrictEqual(session, { user: { id: '1' } })
+    } finally {
+      await context.close()
     }
   })
 })

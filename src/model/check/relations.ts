@@ -4,7 +4,7 @@ import { remedy } from '#base/shape.ts'
 import { namesViewer, type Predicate, partsOf, resolveCondition } from '#model/condition.ts'
 import type { Entity, Relation } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
-import { linkOf } from '#model/names.ts'
+import { linkOf, withArticle } from '#model/names.ts'
 import { alternativesOf, isByRow, type Rule } from '#model/policy.ts'
 
 /** One entity among all of them. */
@@ -217,7 +217,7 @@ export const viewerFaults = function* (
         const found = fieldAt(entities, self, path.split('.'))
         const isId = found?.key === 'id' && found.entity === entities[viewer]
         if (!isId && found?.field.references?.entity !== viewer)
-          yield `the ${operation} rule of ${name} names ${path}, which is not the id of a ${viewer}: name a reference to ${viewer}`
+          yield `the ${operation} rule of ${name} names ${path}, which is not the id of ${withArticle(viewer)}: name a reference to ${viewer}`
       }
     yield* conditionFaults({ entities, name, self }, viewer)
     for (const [key, { initial, references }] of Object.entries(self.fields))

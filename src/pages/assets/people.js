@@ -95,6 +95,8 @@ const throughProvider = async (start, name, path) => {
 }
 
 const startSignIn = async () => {
+  // A link that is opened where this page is open already changes only the fragment, and loads nothing.
+  addEventListener('hashchange', () => location.hash !== '' && location.reload())
   const fragment = new URLSearchParams(location.hash.slice(1))
   const [link, reset] = [fragment.get('link'), fragment.get('reset')]
   // A token is in no address that stays.
