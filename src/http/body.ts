@@ -189,9 +189,8 @@ const largeChunk = 4096
  */
 const bodyBytes = (c: Http, limit: number): Uint8Array | Promise<Uint8Array> => {
   const tooLarge = () => new ApiError('PAYLOAD_TOO_LARGE', `The body is above ${limit} bytes`)
-  if (announcedLength(c) > limit) throw tooLarge()
   const received = c.get('body')
-  if (received && received.length > limit) throw tooLarge()
+  if ((received?.length ?? announcedLength(c)) > limit) throw tooLarge()
   if (received) return received
   const incoming = c.env?.incoming
   if (!incoming)
@@ -293,13 +292,18 @@ export const noBody: JsonObject = {}
  * Throws `UNSUPPORTED_MEDIA_TYPE` for a body in a content coding, whose names have no case (RFC 9110, section 8.4.1), with what is read (section 15.5.16), and
  * `MALFORMED_REQUEST` for a PUT of a part, which would replace the whole by it (section 14.5).
  */
-const checkWhole = (c: Http, headers: Readonly<Record<string, string>> = {}): void => {
+const checkWhole = (c: Http, types: readonly string[] = []): void => {
   const coding = header(c, 'content-encoding')
   if (coding && coding.toLowerCase() !== 'identity')
     throw new ApiError(
       'UNSUPPORTED_MEDIA_TYPE',
       `A body in ${clipped(coding, 100)} is not read here; send it plain`,
-      { headers: { ...headers, 'Accept-Encoding': 'identity' } },
+      {
+        headers: {
+          ...(types.length > 0 && acceptFor(c.req.method, types)),
+          'Accept-Encoding': 'identity',
+        },
+      },
     )
   if (c.req.method === 'PUT' && header(c, 'content-range') !== undefined)
     throw new ApiError(
@@ -393,13 +397,12 @@ const typedBytes = (
   mustBeTyped = false,
 ): Uint8Array | Promise<Uint8Array> => {
   const contentType = header(c, 'content-type')
-  const headers = acceptFor(c.req.method, types)
-  checkWhole(c, headers)
+  checkWhole(c, types)
   const wrongType = () =>
     new ApiError(
       'UNSUPPORTED_MEDIA_TYPE',
       `The body must be ${types.join(' or ')} in UTF-8; send Content-Type: ${types[0]}`,
-      { headers },
+      { headers: acceptFor(c.req.method, types) },
     )
   if (contentType !== undefined) {
     const type = bodyType(c) ?? ''

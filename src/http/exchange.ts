@@ -79,6 +79,8 @@ type RouteOptions = {
   readonly isWrite?: (c: Http, viewer: Viewer) => boolean
   /** Whether a viewer may send such requests at all, whatever is in them. */
   readonly isOpenTo?: (viewer: Viewer) => boolean
+  /** What handles a request for a document, which only browsers say that they want (`Sec-Fetch-Dest`, Fetch Metadata); else all are handled alike. */
+  readonly visited?: Handle
 }
 
 /** What is the same for all requests of a route. */
@@ -114,9 +116,13 @@ export const exchange = (
   fail: Fail,
   handle: Handle,
   route?: string,
-  { isWrite = ({ req }) => !isSafe(req.method), isOpenTo = () => true }: RouteOptions = {},
+  {
+    isWrite = ({ req }) => !isSafe(req.method),
+    isOpenTo = () => true,
+    visited = handle,
+  }: RouteOptions = {},
 ) => {
-  const serving: Serving = { edge, fail, handle, route, isWrite, isOpenTo }
+  const serving: Serving = { edge, fail, handle, route, isWrite, isOpenTo, visited }
   return (c: Http): Response | Promise<Response> => {
     const { method, path } = c.req
     edge.active.set(method, (edge.active.get(method) ?? 0) + 1)
@@ -259,7 +265,7 @@ const inTurn = (
     run: requests.hasSubscribers ? AsyncLocalStorage.bind(run) : run,
     shed,
     isWrite,
-    isReceiving: isWrite && announcesBody(exchange.c) && !exchange.c.get('body'),
+    isReceiving: isWrite && !exchange.c.get('body') && announcesBody(exchange.c),
   })
   return promise
 }
@@ -270,8 +276,9 @@ const respond = (
   exchange: Exchange,
   fault: unknown,
 ): Response | Promise<Response> => {
-  const { edge, handle } = serving
+  const { edge } = serving
   const { c, stats, facts, viewer } = exchange
+  const handle = header(c, 'sec-fetch-dest') === 'document' ? serving.visited : serving.handle
   const failed = (error: unknown) => finish(serving, exchange, refuse(serving, exchange, error))
   const handled = () => handle(c, viewer, facts.requestId)
   try {

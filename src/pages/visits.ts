@@ -53,15 +53,6 @@ ${bar(undefined, assets)}
     return answer()
   }
 
-/**
- * Whether a browser opens the address in a window. Only browsers send `Sec-Fetch-Dest` (Fetch Metadata), while some clients of
- * programs name HTML first in `Accept` and expect JSON.
- */
-const isVisit = (c: Http): boolean =>
-  header(c, 'sec-fetch-dest') === 'document' &&
-  c.req.method === 'GET' &&
-  prefersPages(header(c, 'accept'))
-
 /** The most characters of JSON that are laid out; a longer text is left to the browser. */
 const readable = 262_144
 
@@ -111,13 +102,17 @@ ${links.length > 0 ? html`<ul class="contents">${links}</ul>` : ''}
   }
 }
 
-/** Shows a person who opens an address of the REST API its answer as a page; every program gets the answer itself. */
+/**
+ * Shows a person who opens an address of the REST API its answer as a page, where the handler is asked for a document: some clients of
+ * programs name HTML first in `Accept` and expect JSON.
+ */
 export const answeringInPages = (assets: Assets, observe: HttpContext['observe']) => {
   const failing = failingInPages(assets, observe)
   return (handle: Handle): Handle => {
     const forPeople = failing(handle)
     return (c, viewer, requestId) => {
-      if (!isVisit(c)) return handle(c, viewer, requestId)
+      if (c.req.method !== 'GET' || !prefersPages(header(c, 'accept')))
+        return handle(c, viewer, requestId)
       const answer = async () => shown(assets, c, await forPeople(c, viewer, requestId))
       return answer()
     }

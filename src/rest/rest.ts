@@ -173,8 +173,9 @@ export const mountRest = (
       }
       const route = `${prefix}${path}`
       const mount = (method: string, handlers: ReadonlyMap<Version, RestHandler>) => {
-        const answer = around(answered(inRequestedVersion(versions, handlers, notices, absent)))
-        app.on(method, [route], exchange(edge, fail, answer, route, { isOpenTo }))
+        const handle = inRequestedVersion(versions, handlers, notices, absent)
+        const visited = around(answered(handle))
+        app.on(method, [route], exchange(edge, fail, around(handle), route, { isOpenTo, visited }))
       }
       mount(method, handlers)
       if (group.some(isQueried)) {

@@ -117,8 +117,11 @@ export const listen = async (
   const unheard = new Set<Socket>()
   const server = createServer(options, (incoming, outgoing) => {
     unheard.delete(incoming.socket)
-    if (!incoming.complete) endSlow(server, incoming)
-    const { url = '' } = incoming
+    const { url = '', headers } = incoming
+    // Without either there is no body (RFC 9112, section 6.3), and a request is whole as soon as its head is.
+    const hasBody =
+      headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
+    if (hasBody && !incoming.complete) endSlow(server, incoming)
     // A scheme has no case (RFC 3986, section 3.1; the adapter knows it in lower case), and `*`, which is the server as a whole
     // (RFC 9110, section 9.3.7), becomes a path.
     if (url === '*') incoming.url = wholeServer
