@@ -7,7 +7,7 @@ import {
 } from 'graphql'
 import type { JsonObject } from '#base/object.ts'
 import { writingFor } from '#core.ts'
-import { ApiError, type ErrorLocation } from '#errors.ts'
+import { ApiError, type ErrorLocation, type FieldFault } from '#errors.ts'
 import { argumentFaults, createSlots, idArgument } from '#graphql/arguments.ts'
 import { askedFor, askingIn } from '#graphql/asked.ts'
 import { collectFields, type Execution, locationOf, startOf } from '#graphql/execution.ts'
@@ -21,6 +21,7 @@ import { type Http, readOptionsOf } from '#http/request.ts'
 import { countsFor, countWork } from '#http/rows.ts'
 import { entityOf, notFound, typeName } from '#model/model.ts'
 import { partRelations } from '#model/parts.ts'
+import { parseId } from '#model/values.ts'
 import type { Asks } from '#read/access.ts'
 import { resolveAsked } from '#read/asking.ts'
 import { plan } from '#read/planner.ts'
@@ -29,6 +30,7 @@ import type { Change, ChangeKind, ManyKind } from '#write/change.ts'
 import { permit } from '#write/command.ts'
 import { admit, carryOut, checkOf, rightTo } from '#write/door.ts'
 import { idempotencyOf, type KeyedRequest } from '#write/idempotency.ts'
+import { invalid } from '#write/input.ts'
 import { firstWritten, idsIn, type ManyWrite, rowsAsked } from '#write/many.ts'
 import { commit, type Reading } from '#write/write.ts'
 
@@ -260,10 +262,21 @@ const changeOf = (
   return { does, entity, takesParts, target, read }
 }
 
-/** The revisions that rows must have, by their ids. */
+/** The revisions that rows must have, by their ids; throws for what is no id or no revision: nothing would be compared with it. */
 const revisionsIn = (given: unknown): ReadonlyMap<number, number> => {
   const all = (given ?? []) as readonly { readonly id: unknown; readonly revision: number }[]
-  return new Map(all.map(({ id, revision }) => [idArgument(id), revision]))
+  const revisions = new Map<number, number>()
+  const faults: FieldFault[] = []
+  for (const [at, { id, revision }] of all.entries()) {
+    const row = parseId(String(id))
+    const field = `expectedRevisions.${at}`
+    if (row === undefined || revision < 1)
+      faults.push({ field, message: 'must be an id with its revision' })
+    else if (revisions.has(row)) faults.push({ field, message: `names the id ${row} again` })
+    else revisions.set(row, revision)
+  }
+  if (faults.length > 0) throw invalid(faults)
+  return revisions
 }
 
 /** The answer about many rows, of these ids. */

@@ -225,6 +225,32 @@ for (const on of engines)
       assert.deepEqual(await servings(), [5, 5, 5])
     })
 
+    test('an expected revision of no id, of no row that can be, or of an id named before is refused', async () => {
+      const [id = 0] = await recipes(1)
+      const said = async (expected: string) => {
+        const query = `mutation { updateRecipes(where: { id: { eq: ${id} } },
+          input: { servings: 5 }, expectedRevisions: ${expected}) { count } }`
+        return (await kitchen.say(1, 'POST /graphql', { query })).json
+      }
+      const fault = async (expected: string, field: string, message: string) => {
+        const [{ extensions }] = (await said(expected)).errors
+        assert.deepEqual(extensions, { code: 'BAD_USER_INPUT', details: [{ field, message }] })
+      }
+      const noId = 'must be an id with its revision'
+      for (const odd of ['"x"', '"01"', '0', '-1', '""', '"9007199254740993"'])
+        await fault(`[{ id: ${odd}, revision: 1 }]`, 'expectedRevisions.0', noId)
+      for (const revision of [0, -1])
+        await fault(`{ id: ${id}, revision: ${revision} }`, 'expectedRevisions.0', noId)
+      await fault(
+        `[{ id: ${id}, revision: 9 }, { id: "${id}", revision: 1 }]`,
+        'expectedRevisions.1',
+        `names the id ${id} again`,
+      )
+      assert.equal((await one(id)).servings, 2)
+      const { data } = await said(`{ id: "${id}", revision: 1 }`)
+      assert.deepEqual(data, { updateRecipes: { count: 1 } })
+    })
+
     test('a thousand rows may each have a revision of their own to be compared', async () => {
       const ids = await recipes(1000, { servings: 47 })
       const where = { servings: 47 }
