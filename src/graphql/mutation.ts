@@ -7,7 +7,7 @@ import {
 } from 'graphql'
 import type { JsonObject } from '#base/object.ts'
 import { writingFor } from '#core.ts'
-import { ApiError, type ErrorLocation, type FieldFault } from '#errors.ts'
+import { ApiError, type ErrorLocation } from '#errors.ts'
 import { argumentFaults, createSlots, idArgument } from '#graphql/arguments.ts'
 import { askedFor, askingIn } from '#graphql/asked.ts'
 import { collectFields, type Execution, locationOf, startOf } from '#graphql/execution.ts'
@@ -21,7 +21,6 @@ import { type Http, readOptionsOf } from '#http/request.ts'
 import { countsFor, countWork } from '#http/rows.ts'
 import { entityOf, notFound, typeName } from '#model/model.ts'
 import { partRelations } from '#model/parts.ts'
-import { parseId } from '#model/values.ts'
 import type { Asks } from '#read/access.ts'
 import { resolveAsked } from '#read/asking.ts'
 import { plan } from '#read/planner.ts'
@@ -31,7 +30,7 @@ import { permit } from '#write/command.ts'
 import { admit, carryOut, checkOf, rightTo } from '#write/door.ts'
 import { idempotencyOf, type KeyedRequest } from '#write/idempotency.ts'
 import { invalid } from '#write/input.ts'
-import { firstWritten, idsIn, type ManyWrite, rowsAsked } from '#write/many.ts'
+import { firstWritten, idsIn, type ManyWrite, revisionsIn, rowsAsked } from '#write/many.ts'
 import { commit, type Reading } from '#write/write.ts'
 
 /** A field of the operation that writes. */
@@ -249,7 +248,7 @@ const changeOf = (
         ? { inputs: inputsOf(), isDry: args.dryRun === true }
         : {
             ...(rows && { rows }),
-            revisions: revisionsIn(args.expectedRevisions),
+            revisions: expectedRevisions(args.expectedRevisions),
             input: does === 'update' ? withIds(model, of, input) : undefined,
             isDry: args.dryRun === true,
           }
@@ -262,19 +261,11 @@ const changeOf = (
   return { does, entity, takesParts, target, read }
 }
 
-/** The revisions that rows must have, by their ids; throws for what is no id or no revision: nothing would be compared with it. */
-const revisionsIn = (given: unknown): ReadonlyMap<number, number> => {
-  const all = (given ?? []) as readonly { readonly id: unknown; readonly revision: number }[]
-  const revisions = new Map<number, number>()
-  const faults: FieldFault[] = []
-  for (const [at, { id, revision }] of all.entries()) {
-    const row = parseId(String(id))
-    const field = `expectedRevisions.${at}`
-    if (row === undefined || revision < 1)
-      faults.push({ field, message: 'must be an id with its revision' })
-    else if (revisions.has(row)) faults.push({ field, message: `names the id ${row} again` })
-    else revisions.set(row, revision)
-  }
+/** The revisions that rows must have, by their ids; throws for what is no id or no revision. */
+const expectedRevisions = (given: unknown): ReadonlyMap<number, number> => {
+  const all = (given ?? []) as readonly { readonly id: unknown; readonly revision: unknown }[]
+  const entries = all.map(({ id, revision }, at) => [at, id, revision] as const)
+  const { revisions, faults } = revisionsIn('expectedRevisions', entries)
   if (faults.length > 0) throw invalid(faults)
   return revisions
 }

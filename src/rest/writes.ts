@@ -9,7 +9,6 @@ import { entityOf } from '#model/model.ts'
 import { bulkKinds, partRelations } from '#model/parts.ts'
 import type { Role, Viewer } from '#model/policy.ts'
 import { resourceOf } from '#model/resource.ts'
-import { parseId } from '#model/values.ts'
 import type { RequestedVersion } from '#model/version.ts'
 import { resolveAsked } from '#read/asking.ts'
 import type { ReadPlan } from '#read/plan.ts'
@@ -28,7 +27,7 @@ import type { Target } from '#write/guard.ts'
 import { idempotencyOf, keyedRequest } from '#write/idempotency.ts'
 import { invalid, noMembers, unknownMembers } from '#write/input.ts'
 import type { Idempotency } from '#write/job.ts'
-import { firstWritten, idsIn, rowsAsked } from '#write/many.ts'
+import { firstWritten, idsIn, revisionsIn, rowsAsked } from '#write/many.ts'
 import type { Done, Reading } from '#write/write.ts'
 
 const bodyTypes = ['application/json']
@@ -234,10 +233,12 @@ export const serveBulk = (mount: Mount, { entity }: Route): RestHandler => {
       return { inputs: given, isDry: dryRun === true }
     }
     if (!isObject(revisions)) faults.push({ field: 'revisions', message: 'must be an object' })
-    const revised = Object.entries(isObject(revisions) ? revisions : {})
-    for (const [id, revision] of revised)
-      if (parseId(id) === undefined || !Number.isSafeInteger(revision) || Number(revision) < 1)
-        faults.push({ field: `revisions.${id}`, message: 'must be an id with its revision' })
+    const entries = Object.entries(isObject(revisions) ? revisions : {})
+    const revised = revisionsIn(
+      'revisions',
+      entries.map(([id, revision]) => [id, id, revision]),
+    )
+    faults.push(...revised.faults)
     if (kind === 'delete' && given !== true) faults.push({ field: kind, message: 'must be true' })
     if (kind === 'update' && !isObject(given))
       faults.push({ field: kind, message: 'must be an object' })
@@ -249,7 +250,7 @@ export const serveBulk = (mount: Mount, { entity }: Route): RestHandler => {
     const rows = rowsAsked(writing, entity, asked, all === true)
     return {
       rows,
-      revisions: new Map(revised.map(([id, revision]) => [Number(id), Number(revision)])),
+      revisions: revised.revisions,
       input: isObject(given) ? given : undefined,
       isDry: dryRun === true,
     }

@@ -5,6 +5,7 @@ import { type Operand, type Predicate, sameForAll, someOf } from '#model/conditi
 import type { Entity } from '#model/entity.ts'
 import { entityOf } from '#model/model.ts'
 import { refusal } from '#model/policy.ts'
+import { parseId } from '#model/values.ts'
 import { type Asks, writtenRows } from '#read/access.ts'
 import type { Asked } from '#read/asking.ts'
 import { columnsOf, predicateSql } from '#read/predicate.ts'
@@ -138,10 +139,27 @@ export const inputAt = (
 /** The first slot for the values of a condition on rows to write. */
 export const firstWritten = VIEWER + 1
 
-/** Throws `VALIDATION_ERROR` for the revisions of more rows than a write may have. */
-const checkRevisions = (revisions: ManyWrite['revisions']): void => {
-  if (revisions && revisions.size > mostRows)
-    throw invalid([{ field: 'revisions', message: `has more than ${mostRows} rows` }])
+/**
+ * The revisions that rows must have, by their ids, as a member named `field` gives them, each at a place of its own; and what is wrong with them, as
+ * with what is no id or no revision nothing would be compared.
+ */
+export const revisionsIn = (
+  field: string,
+  given: readonly (readonly [place: string | number, id: unknown, revision: unknown])[],
+): { readonly revisions: ReadonlyMap<number, number>; readonly faults: readonly FieldFault[] } => {
+  const revisions = new Map<number, number>()
+  if (given.length > mostRows)
+    return { revisions, faults: [{ field, message: `has more than ${mostRows} rows` }] }
+  const faults: FieldFault[] = []
+  for (const [place, id, revision] of given) {
+    const row = parseId(String(id))
+    const at = `${field}.${place}`
+    if (row === undefined || !Number.isSafeInteger(revision) || Number(revision) < 1)
+      faults.push({ field: at, message: 'must be an id with its revision' })
+    else if (revisions.has(row)) faults.push({ field: at, message: `names the id ${row} again` })
+    else revisions.set(row, Number(revision))
+  }
+  return { revisions, faults }
 }
 
 /** The rows that a caller may read and that fit its condition; throws `VALIDATION_ERROR` for one that by its form holds for each, or compares nothing, unless all are meant. */
@@ -408,7 +426,6 @@ export const writeMany = async (
   context: WriteContext,
   begin: (size: RowsToWrite) => Promise<void>,
 ): Promise<Done> => {
-  checkRevisions(write.revisions)
   for (let tries = 1; ; tries++) {
     const ids = await findRows(store, writing, write, context.finding)
     const rows = Math.min(ids.length, mostRows)

@@ -246,6 +246,13 @@ for (const on of engines)
         'expectedRevisions.1',
         `names the id ${id} again`,
       )
+      const query = `mutation ($all: [ExpectedRevision!]) { updateRecipes(where: { id: { eq: ${id} } },
+        input: { servings: 5 }, expectedRevisions: $all) { count } }`
+      const all = Array.from({ length: 1001 }, (_, at) => ({ id: at + 1, revision: 1 }))
+      const { json } = await kitchen.say(1, 'POST /graphql', { query, variables: { all } })
+      assert.deepEqual(json.errors[0].extensions.details, [
+        { field: 'expectedRevisions', message: 'has more than 1000 rows' },
+      ])
       assert.equal((await one(id)).servings, 2)
       const { data } = await said(`{ id: "${id}", revision: 1 }`)
       assert.deepEqual(data, { updateRecipes: { count: 1 } })
