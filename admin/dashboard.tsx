@@ -44,10 +44,10 @@ const groupsOf = ({ fields, charts }: Entity): Group[] => {
   ]
   return wanted.flatMap(({ group, sum }) => {
     const field = fields.find(({ name }) => name === group)
-    if (!field?.where) return []
+    const summed = fields.find(({ name }) => name === sum)
+    if (!field?.where || (sum !== undefined && !summed?.where)) return []
     const isTime = field.kind === 'time'
     const by = isTime ? `${group}Month` : group
-    const summed = fields.find(({ name }) => name === sum)
     return {
       by,
       ...(summed && { sum: summed.name }),

@@ -118,12 +118,14 @@ type SeenModel = ReturnType<typeof viewOf>
 
 const spelled = (path: string) => path.replace(/:(\w+)/g, '{$1}')
 
-const fieldOut = ({ model, version, settable }: SeenModel, name: string, key: string) => {
+const fieldOut = ({ model, version, settable, verdict }: SeenModel, name: string, key: string) => {
   const entity = entityOf(model, name)
   const field = entity.fields[key] as Field
   const resource = resourceOf(model, name, version)
   const mayGive = settable(entity, key)
-  const asked = [...askableMembers(model, resource).values()].includes(key)
+  // Nobody finds, orders or groups rows by what some of them do not show him.
+  const isRead = verdict(field.readableBy) === 'yes'
+  const asked = isRead && [...askableMembers(model, resource).values()].includes(key)
   const { initial } = field
   // A form begins with what people would choose from, or count on from.
   const isBegun = typeof initial === 'object' && (field.values || field.scalar === 'int')
@@ -135,7 +137,7 @@ const fieldOut = ({ model, version, settable }: SeenModel, name: string, key: st
     ...(field.initial === undefined && mayGive !== 'no' && { required: true }),
     ...(isBegun && 'value' in initial && initial.value !== null && { initial: initial.value }),
     set: mayGive === 'no' ? 'never' : field.immutable ? 'create' : 'always',
-    ...(field.rest && isSortable(entity, key) && longest(field) === 0 && { sort: true }),
+    ...(isRead && field.rest && isSortable(entity, key) && longest(field) === 0 && { sort: true }),
     ...(asked && { where: operatorsOf(entity, key) }),
     ...(!field.rest && { hidden: true }),
     ...(entity.admin.fields?.[key]?.place && { place: entity.admin.fields[key].place }),
@@ -229,6 +231,8 @@ export const adminModelOf = ({ model, actions }: Core, viewer: Viewer) => {
       return [{ path: spelled(path).replace('{parentId}', `{${by}}`), by, entity }]
     })
     const title = titleOf(model, name)
+    const isRead = (key: string) => verdict(entity.fields[key]?.readableBy) === 'yes'
+    const isOrdered = admin.order !== undefined && isRead(admin.order.replace('-', ''))
     const can = (kind: 'create' | 'update' | 'delete') =>
       root(kind) || (kind === 'create' && parents.length > 0) ? verdict(policy[kind]) : 'no'
     return [
@@ -241,7 +245,7 @@ export const adminModelOf = ({ model, actions }: Core, viewer: Viewer) => {
         ...(title !== undefined && { title: nameOf(title) }),
         ...(readableTitleOf(model, name, viewer) !== undefined && { begins: true }),
         ...(admin.columns && { columns: admin.columns.map(nameOf) }),
-        ...(admin.order && { order: admin.order.replace(/\w+$/, key => nameOf(key)) }),
+        ...(isOrdered && { order: admin.order?.replace(/\w+$/, key => nameOf(key)) }),
         ...(admin.group !== undefined && { group: admin.group }),
         ...(admin.hidden && { hidden: true }),
         ...(admin.charts && {
@@ -259,9 +263,9 @@ export const adminModelOf = ({ model, actions }: Core, viewer: Viewer) => {
         sums: root('aggregate'),
         guarded: entity.fields.revision !== undefined,
         ...(!root('create') && parents.length > 0 && { createAt: parents }),
-        filters: Object.entries(resource.filters).map(([param, { kind, field }]) => ({
-          ...{ param, kind, field: nameOf(field) },
-        })),
+        filters: Object.entries(resource.filters).flatMap(([param, { kind, field }]) =>
+          isRead(field) ? [{ param, kind, field: nameOf(field) }] : [],
+        ),
         fields: [...shown, ...given]
           .filter(key => !admin.fields?.[key]?.hidden)
           .map(key => fieldOut(view, name, key)),

@@ -69,6 +69,17 @@ for (const on of engines)
             if (entity.may.list === 'no') continue
             const list = await service.ask({ line: `GET ${model.api}${entity.path}`, as })
             assert.equal(list.status, 200, `${as}: ${entity.path} ${list.text}`)
+            for (const { name, sort, where } of entity.fields) {
+              const at = `GET ${model.api}${entity.path}`
+              const lines = [
+                ...(sort ? [`${at}?sort=${name}`] : []),
+                ...(where && entity.sums ? [`${at}/aggregate?group=${name}`] : []),
+              ]
+              for (const line of lines) {
+                const { status, text } = await service.ask({ line, as })
+                assert.ok(status !== 401 && status !== 403, `${as}: ${line} ${status} ${text}`)
+              }
+            }
           }
         }
         assert.deepEqual(service.bugs, [])

@@ -37,7 +37,8 @@ const isCommon = (name: string, value: string): boolean =>
   (name === 'vary' && value === 'Origin')
 
 const formats = {
-  date: /^\d{4}-\d\d-\d\d$/,
+  // A day beyond the year 9999, as a time zone makes of the last hour of it, has more digits (ISO 8601).
+  date: /^(?:\d{4}|[+-]\d{6})-\d\d-\d\d$/,
   'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
   email: /^[^\s@]+@[^\s@]+$/,
   uri: (text: string) => URL.canParse(text),
