@@ -3,10 +3,7 @@
  * is answered. Usage: fastify-writes.mjs FILE, with the secret of the tokens in BENCH_SECRET.
  */
 import { DatabaseSync } from 'node:sqlite'
-import jwt from '@fastify/jwt'
-import rateLimit from '@fastify/rate-limit'
-import Fastify from 'fastify'
-import pino from 'pino'
+import { fastifyApp } from './fastify-app.mjs'
 
 const db = new DatabaseSync(process.argv[2], { timeout: 5000 })
 db.exec(
@@ -20,32 +17,7 @@ const insert = db.prepare(
    select ?, id, ?, ? from posts where id = ? returning id`,
 )
 
-// The lines are written some at a time, as Duet's are.
-const logger = pino(pino.destination({ dest: 1, sync: false, minLength: 4096 }))
-const app = Fastify({ loggerInstance: logger, disableRequestLogging: true })
-
-await app.register(jwt, {
-  secret: process.env.BENCH_SECRET,
-  verify: { algorithms: ['HS256'], cache: true },
-})
-await app.register(rateLimit, {
-  max: 100_000_000,
-  timeWindow: 60_000,
-  hook: 'preHandler',
-  keyGenerator: request => request.user.sub,
-})
-app.addHook('onRequest', async request => {
-  await request.jwtVerify()
-})
-app.addHook('onResponse', (request, reply, done) => {
-  const { method, url, user } = request
-  const { statusCode: status, elapsedTime: ms } = reply
-  logger.info(
-    { requestId: request.id, method, path: url, status, viewer: user?.sub, ms },
-    'request',
-  )
-  done()
-})
+const app = await fastifyApp()
 
 const integer = { type: 'integer' }
 const string = { type: 'string' }

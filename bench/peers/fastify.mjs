@@ -4,10 +4,7 @@
  */
 import { DatabaseSync } from 'node:sqlite'
 import etag from '@fastify/etag'
-import jwt from '@fastify/jwt'
-import rateLimit from '@fastify/rate-limit'
-import Fastify from 'fastify'
-import pino from 'pino'
+import { fastifyApp } from './fastify-app.mjs'
 
 const perPage = 20
 const db = new DatabaseSync(process.argv[2], { readOnly: true, timeout: 5000 })
@@ -31,33 +28,7 @@ const countIn = prepare(
   "select n from counts where entity = 'products' and field = 'category' and value = ?",
 )
 
-// The lines are written some at a time, as Duet's are.
-const logger = pino(pino.destination({ dest: 1, sync: false, minLength: 4096 }))
-const app = Fastify({ loggerInstance: logger, disableRequestLogging: true })
-
-await app.register(jwt, {
-  secret: process.env.BENCH_SECRET,
-  verify: { algorithms: ['HS256'], cache: true },
-})
-await app.register(rateLimit, {
-  max: 100_000_000,
-  timeWindow: 60_000,
-  hook: 'preHandler',
-  keyGenerator: request => request.user.sub,
-})
-await app.register(etag)
-app.addHook('onRequest', async request => {
-  await request.jwtVerify()
-})
-app.addHook('onResponse', (request, reply, done) => {
-  const { method, url, user } = request
-  const { statusCode: status, elapsedTime: ms } = reply
-  logger.info(
-    { requestId: request.id, method, path: url, status, viewer: user?.sub, ms },
-    'request',
-  )
-  done()
-})
+const app = await fastifyApp(etag)
 
 const object = properties => ({ type: 'object', properties })
 const [string, integer, number, boolean] = ['string', 'integer', 'number', 'boolean'].map(type => ({
