@@ -8,7 +8,8 @@ import type { FileStore } from '#files/store.ts'
 
 /** The part of s3rver that is used here; it has no types. */
 type S3rver = new (options: object) => { run(): Promise<AddressInfo>; close(): Promise<void> }
-const S3rver: S3rver = createRequire(import.meta.url)('s3rver')
+const require = createRequire(import.meta.url)
+const S3rver: S3rver = require('s3rver')
 
 /** What becomes of a request in place of being passed on. */
 export type Fault = (
