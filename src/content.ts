@@ -229,7 +229,9 @@ const partsShape = (entities: Entities): Shape =>
     description: 'text',
     contact: keys<NonNullable<Content['contact']>>({ name: 'text', url: 'text', email: 'text' }),
     license: keys<NonNullable<Content['license']>>({
-      ...{ name: must('text'), identifier: 'text', url: 'text' },
+      name: must('text'),
+      identifier: 'text',
+      url: 'text',
     }),
     colours: keys<NonNullable<Content['colours']>>({ graphql: 'text', rest: 'text' }),
     entities: must({ named: 'anything' }),

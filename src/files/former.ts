@@ -71,14 +71,17 @@ const move = async (former: Former, { entity, key, from }: MovedField, id: numbe
 export const formerFiles = (former: Former) => {
   const fields = movedFields(former.entities)
   if (fields.length === 0) return undefined
-  const gone = new Set<string>()
+  const [seen, gone] = [new Set<string>(), new Set<string>()]
   const whileThere = async <Result>(
     table: string,
     work: () => Promise<Result>,
   ): Promise<Result | undefined> => {
     if (gone.has(table)) return undefined
     try {
-      if (await isThere(former, table)) return await work()
+      if (seen.has(table) || (await isThere(former, table))) {
+        seen.add(table)
+        return await work()
+      }
     } catch (error) {
       // Another process may have dropped it since.
       if (await isThere(former, table)) throw error

@@ -63,7 +63,7 @@ export const keeping =
         const file = { digest, name: safeName(name), type, bytes: bytes.length, ...size }
         await onceRemoved(() => {
           const writing = { model, dialect, viewer: anonymous, now: now() }
-          const steps = [arrivalStep(dialect, file, now(), files.most)]
+          const steps = [arrivalStep(dialect, file, writing.now, files.most)]
           const command = commandOf(writing, { name: 'keep a file', steps, text: 'true' })
           return commit({ model, writer, wakeOutbox: () => {} }, command, null)
         })

@@ -32,7 +32,7 @@ export const small = { isSmall: true } as const
 /** The most objects and lists in the value of such a type; graphql-js takes some microseconds for each. */
 const mostParts = 1000
 
-/** Whether a value holds more objects and lists than `most`. */
+/** Whether a value holds more objects and lists than `mostParts`. */
 const isLarge = (value: unknown): boolean => {
   const parts = [value]
   for (let at = 0; at < parts.length && parts.length <= mostParts; at++)

@@ -12,22 +12,20 @@ import { bar, htmlPage, textPage } from '#pages/page.ts'
 const prefersPages = (accept: string | undefined): boolean =>
   accept !== undefined && preferred(accept, ['application/json', 'text/html']) === 'text/html'
 
-/** Answers those who prefer HTML with a page where the handler fails; for all others the failure goes on. */
-export const failingInPages =
+/** A handler whose failures are pages. */
+const withFailuresAsPages =
   (assets: Assets, observe: HttpContext['observe']) =>
-  (handle: Handle): Handle =>
-  (c, viewer, requestId) => {
-    if (!prefersPages(header(c, 'accept'))) return handle(c, viewer, requestId)
-    const answer = async () => {
-      try {
-        return await handle(c, viewer, requestId)
-      } catch (thrown) {
-        const error = asApiError(thrown, requestId, observe)
-        const { status, title, message, code } = error
-        const { body, headers } = await htmlPage(assets, {
-          title: `${title} · ${assets.site.title}`,
-          ...textPage,
-          body: html`<header>
+  (handle: Handle) =>
+  async (...[c, viewer, requestId]: Parameters<Handle>): Promise<Reply> => {
+    try {
+      return await handle(c, viewer, requestId)
+    } catch (thrown) {
+      const error = asApiError(thrown, requestId, observe)
+      const { status, title, message, code } = error
+      const { body, headers } = await htmlPage(assets, {
+        title: `${title} · ${assets.site.title}`,
+        ...textPage,
+        body: html`<header>
 ${bar(undefined, assets)}
 <h1>${title}</h1>
 <p class="lead">${message}</p>
@@ -36,22 +34,30 @@ ${bar(undefined, assets)}
 <main>
 <section class="wide">
 <p><a href="/">The start page</a> leads to all that is here, <a href="${docsPath}">the reference</a> to each request of the REST API.</p>${
-            status === 401
-              ? html`
+          status === 401
+            ? html`
 <p>A browser that opens an address sends no token; the reference does.</p>`
-              : ''
-          }
+            : ''
+        }
 <p class="small">The log of this service has this request under ${requestId}.</p>
 </section>
 </main>`,
-        })
-        const { ETag: _, ...kept } = headers
-        const own = { 'Cache-Control': 'no-store', ...errorHeaders(error) }
-        return { status, headers: { ...kept, ...own }, body, code }
-      }
+      })
+      const { ETag: _, ...kept } = headers
+      const own = { 'Cache-Control': 'no-store', ...errorHeaders(error) }
+      return { status, headers: { ...kept, ...own }, body, code }
     }
-    return answer()
   }
+
+/** Answers those who prefer HTML with a page where the handler fails; for all others the failure goes on. */
+export const failingInPages = (assets: Assets, observe: HttpContext['observe']) => {
+  const asPages = withFailuresAsPages(assets, observe)
+  return (handle: Handle): Handle => {
+    const forPeople = asPages(handle)
+    return (c, viewer, requestId) =>
+      (prefersPages(header(c, 'accept')) ? forPeople : handle)(c, viewer, requestId)
+  }
+}
 
 /** The most characters of JSON that are laid out; a longer text is left to the browser. */
 const readable = 262_144
@@ -107,14 +113,14 @@ ${links.length > 0 ? html`<ul class="contents">${links}</ul>` : ''}
  * programs name HTML first in `Accept` and expect JSON.
  */
 export const answeringInPages = (assets: Assets, observe: HttpContext['observe']) => {
-  const failing = failingInPages(assets, observe)
+  const asPages = withFailuresAsPages(assets, observe)
   return (handle: Handle): Handle => {
-    const forPeople = failing(handle)
+    const answered = asPages(handle)
+    const forPeople: Handle = async (c, viewer, requestId) =>
+      shown(assets, c, await answered(c, viewer, requestId))
     return (c, viewer, requestId) => {
-      if (c.req.method !== 'GET' || !prefersPages(header(c, 'accept')))
-        return handle(c, viewer, requestId)
-      const answer = async () => shown(assets, c, await forPeople(c, viewer, requestId))
-      return answer()
+      const isForPeople = c.req.method === 'GET' && prefersPages(header(c, 'accept'))
+      return (isForPeople ? forPeople : handle)(c, viewer, requestId)
     }
   }
 }

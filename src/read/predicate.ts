@@ -8,6 +8,7 @@ import {
   comma,
   join,
   literal,
+  moment,
   name,
   number,
   parameter,
@@ -71,7 +72,7 @@ const operandSql = (operand: Operand, isBound = false): Sql => {
     case 'viewer':
       return viewerSql(operand)
     case 'now':
-      return parameter({ kind: 'now' })
+      return moment
     case 'result':
       return parameter(operand)
     default:

@@ -67,6 +67,9 @@ export const slot = (index: number): Sql => parameter({ kind: 'slot', slot: inde
 /** A value that each step of one form has of its own. */
 export const given = (key: string): Sql => parameter({ kind: 'given', key })
 
+/** The time of a read or of a write, which is told when it is done. */
+export const moment: Sql = parameter({ kind: 'now' })
+
 /** A whole number in the text itself. */
 export const number = (value: number): Sql => make([String(Math.trunc(value))], [])
 /** Words of the model in the text itself, such as those of a choice; undefined for a text that has other characters. */

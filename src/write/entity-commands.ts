@@ -1,6 +1,5 @@
 /** The plain create, update and delete that every entity has unless its policy closes them, with the preconditions of a request. */
 import { ApiError, peopleErrors } from '#errors.ts'
-import type { Entity } from '#model/entity.ts'
 import { columnName, entityOf, fieldOf } from '#model/model.ts'
 import { anonymous, isByRow, judge } from '#model/policy.ts'
 import { VIEWER } from '#read/selection.ts'
@@ -8,9 +7,9 @@ import {
   and,
   column,
   isSql,
+  moment,
   name,
   given as ownValue,
-  parameter,
   type Sql,
   type SqlPart,
   type SqlValue,
@@ -105,9 +104,6 @@ const hookSteps = (
   steps: readonly GuardedStep[],
 ): readonly GuardedStep[] =>
   steps.length > 0 ? [...targetSteps(writing, target, operation), ...steps] : []
-
-/** The time of a write, which its command has of its own. */
-const moment = parameter({ kind: 'now' })
 
 /** So long a session may change the address that its person signs in by, in seconds. */
 const freshFor = 600
@@ -230,11 +226,12 @@ export const precheck = (
 
 /** The values that may differ among steps of one form stand in it by their names; its key has all else. `isAnybodys`: no value is in the key, nor the viewer. */
 export const formOf = (
-  { viewer }: Pick<Writing, 'viewer'>,
-  entity: Entity,
+  { model, viewer }: Pick<Writing, 'model' | 'viewer'>,
+  entityName: string,
   values: ReadonlyMap<string, SqlPart>,
   isNew: boolean,
 ) => {
+  const entity = entityOf(model, entityName)
   const form = new Map<string, SqlPart>()
   const own = new Map<string, SqlValue>()
   const slugs = new Set<string>()
@@ -293,19 +290,14 @@ export const createForms = (writing: Writing) => {
     formed,
     create: (entityName: string, values: ReadonlyMap<string, SqlPart>): CommandDraft => {
       if (!isPlainWrite(writing, entityName, 'create')) return create(writing, entityName, values)
-      const { key, form, own } = formOf(writing, entityOf(writing.model, entityName), values, true)
+      const { key, form, own } = formOf(writing, entityName, values, true)
       return formed(`create ${entityName} ${key}`, own, () => create(writing, entityName, form))
     },
     update: (target: Target, values: Values, isRaised: boolean): CommandDraft => {
       if (!isPlainWrite(writing, target.entity, 'update') || target.unchanged)
         return update(writing, target, values, { isRaised })
       const row = rowOf(target)
-      const { key, form, own } = formOf(
-        writing,
-        entityOf(writing.model, target.entity),
-        values,
-        false,
-      )
+      const { key, form, own } = formOf(writing, target.entity, values, false)
       return formed(`update ${row.key} ${isRaised} ${key}`, new Map([...own, row.own]), () =>
         update(writing, row.target, form, { isRaised }),
       )

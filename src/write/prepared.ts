@@ -3,7 +3,7 @@
  * made once; each command of it has them with values of its own. To make them anew took a seventh of a small write's processor time.
  */
 import { lru } from '#base/cache.ts'
-import { entityOf, type Model } from '#model/model.ts'
+import type { Model } from '#model/model.ts'
 import { given as ownValue, type SqlPart, type SqlValue } from '#sql/sql.ts'
 import {
   type Command,
@@ -88,12 +88,7 @@ export const createCommand = (
 ): Command => {
   const whole = () => commandOf(writing, create(writing, entityName, values))
   if (!isShared(writing) || !isPlainWrite(writing, entityName, 'create')) return whole()
-  const { key, form, own, isAnybodys } = formOf(
-    writing,
-    entityOf(writing.model, entityName),
-    values,
-    true,
-  )
+  const { key, form, own, isAnybodys } = formOf(writing, entityName, values, true)
   if (!isAnybodys) return whole()
   const draft = () => create(writing, entityName, form)
   return commandIn(writing, `create ${entityName} ${key}`, own, draft, whole)
@@ -130,12 +125,7 @@ export const updateCommand = (
   const isAddress = model.people?.entity === target.entity && values.has(model.people.emailKey)
   if (!row || isAddress || !isShared(writing) || !isPlainWrite(writing, target.entity, 'update'))
     return whole()
-  const { key, form, own, isAnybodys } = formOf(
-    writing,
-    entityOf(model, target.entity),
-    values,
-    false,
-  )
+  const { key, form, own, isAnybodys } = formOf(writing, target.entity, values, false)
   if (!isAnybodys) return whole()
   for (const [name, value] of row.own) own.set(name, value)
   const draft = () => update(writing, row.form, form, { isReplacement })

@@ -2,7 +2,7 @@
 import type { Entity } from '#model/entity.ts'
 import { columnName, type Entities, entityOf } from '#model/model.ts'
 import { dependenciesFirst, goneWith, type Reference, referencesTo } from '#model/references.ts'
-import { column, comma, join, name, parameter, type Sql, sql, trusted } from '#sql/sql.ts'
+import { column, comma, join, moment, name, type Sql, sql, trusted } from '#sql/sql.ts'
 import {
   assignments,
   type GuardedStep,
@@ -94,8 +94,9 @@ const nullingSteps = (writing: Writing, target: string, deleted: Sql): readonly 
       const own = name(columnName(key))
       return [key, sql`case ${join(all, trusted(' '))} else ${own} end`] as const
     })
+    const all = new Map([...sets, ...raised({ model: writing.model, now: moment }, changed)])
     const change = sql`${goneClause}
-      update ${name(entity.table)} set ${assignments(new Map([...sets, ...raised({ model: writing.model, now: parameter({ kind: 'now' }) }, changed)]))}
+      update ${name(entity.table)} set ${assignments(all)}
       where ${anyLeadsToGone(references)}`
     return { sql: change, expect: 'any' }
   })
