@@ -548,3 +548,12 @@ export const entity = <
   }
   return madeWith(made, entityShape, draft)
 }
+
+/** The fields of which, each alone or all of a set together, only one row may have the same values. */
+export const uniquesOf = ({
+  fields,
+  sets,
+}: Pick<Entity, 'fields' | 'sets'>): readonly (readonly string[])[] => [
+  ...Object.keys(fields).flatMap(key => (fields[key]?.unique === undefined ? [] : [[key]])),
+  ...sets.map(set => set.fields),
+]

@@ -190,7 +190,9 @@ export const migrateStore = async (
   store: Store,
   entities: Entities,
 ): Promise<readonly string[]> => {
-  await checkCopies(store, entities)
+  // A store that is not there yet has none to be found, and one that does not answer is told of when it is migrated.
+  const pending = await store.pending().catch(() => [])
+  if (pending.length > 0) await checkCopies(store, entities)
   try {
     return await store.migrate()
   } catch (cause) {

@@ -3,11 +3,11 @@ import { hash } from 'node:crypto'
 import { withOpened } from '#base/with-opened.ts'
 import { catalogueOf, type MadeObjects } from '#engines/shared/catalogue.ts'
 import type { Store } from '#engines/shared/store.ts'
-import type { Entity } from '#model/entity.ts'
+import { type Entity, uniquesOf } from '#model/entity.ts'
 import { columnName, type Entities } from '#model/model.ts'
 import { foldedAs } from '#model/words.ts'
 import { queryOf } from '#sql/engine.ts'
-import { and, comma, join, name, type SqlValue, sql } from '#sql/sql.ts'
+import { comma, join, name, type SqlValue, sql } from '#sql/sql.ts'
 
 /** The sentence for two rows whose copies, such as `titleKey of books`, would be one, and which may be there once. */
 export const twoRows = (
@@ -22,12 +22,11 @@ export const twoRows = (
 const batch = 500
 const mostKnown = 1_000_000
 
-/** The fields of an entity, alone or in sets, of which only one row may have the same and some are copies of texts. */
+/** The fields of an entity, alone or in sets, of which only one row may have the same and some are copies of texts that are filled later. */
 const uniqueCopies = (entity: Entity): readonly (readonly string[])[] => {
-  const { fields, sets, appendOnly } = entity
-  const alone = Object.keys(fields).filter(key => fields[key]?.unique)
-  const all = [...alone.map(key => [key]), ...sets.map(set => set.fields)]
-  return all.filter(keys => !appendOnly && keys.some(key => fields[key]?.foldedFrom !== undefined))
+  const { fields, appendOnly, view } = entity
+  if (appendOnly || view) return []
+  return uniquesOf(entity).filter(keys => keys.some(key => fields[key]?.foldedFrom !== undefined))
 }
 
 /**
@@ -54,16 +53,12 @@ export const checkCopies = async (
     const isMade = copies.every(key => columns?.has(columnName(key)))
     if (isMade || !from.every(key => columns?.has(columnName(key)))) continue
     const texts = from.map(key => name(columnName(key)))
-    // Texts of ASCII are composed as they are.
-    const isComposed = copies.every(key => fields[key]?.copied === 'nfc')
-    const isLong = texts.map(text => sql`octet_length(${text}) > length(${text})`)
-    const wanted = isComposed ? [sql`(${join(isLong, sql` or `)})`] : []
     await withOpened(store.session('reading'), async ({ query }) => {
       const rowsAfter = (last: SqlValue) =>
         query(
           queryOf(
             sql`select id, ${join(texts, comma)} from ${name(table)}
-              where ${and([sql`id > ${last}`, ...wanted])} order by id limit ${batch}`,
+              where id > ${last} order by id limit ${batch}`,
             store.dialect,
           ),
         )

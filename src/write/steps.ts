@@ -4,6 +4,7 @@
  */
 import type { ApiError, ErrorKind, machineErrors } from '#errors.ts'
 import { namesViewer, now, OperandValue, resolveCondition, viewer } from '#model/condition.ts'
+import { uniquesOf } from '#model/entity.ts'
 import { entityOf, fieldOf } from '#model/model.ts'
 import { resolvingIn, type Viewer } from '#model/policy.ts'
 import { isSql, type Sql, type SqlPart } from '#sql/sql.ts'
@@ -214,8 +215,5 @@ export const uniqueAmong = (
   entityName: string,
   values: { readonly has: (key: string) => boolean },
 ): readonly string[] | undefined => {
-  const { fields, sets } = entityOf(model, entityName)
-  const single = Object.keys(fields).filter(key => fields[key]?.unique !== undefined)
-  const all = [...single.map(key => [key]), ...sets.map(set => set.fields)]
-  return all.find(keys => keys.every(key => values.has(key)))
+  return uniquesOf(entityOf(model, entityName)).find(keys => keys.every(key => values.has(key)))
 }
