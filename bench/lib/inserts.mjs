@@ -54,7 +54,12 @@ export async function measureInserts(options, { duet, log }) {
       try {
         const { ask, server } = await start()
         const asked = { ...ask, url: server.url + ask.path, token }
-        await load('counted', asked, 1, 1)
+        try {
+          await load('counted', asked, 1, 1)
+        } catch (error) {
+          await server.stop()
+          throw error
+        }
         contenders.push({ name, server, asked })
       } catch (error) {
         if (name === 'duet') throw error

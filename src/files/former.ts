@@ -8,7 +8,7 @@ import { withOpened } from '#base/with-opened.ts'
 import type { FormerFiles } from '#model/field.ts'
 import { columnName } from '#model/model.ts'
 import type { Services } from '#model/services.ts'
-import { type FileField, fileFields } from '#model/stored-file.ts'
+import { type FileField, fileFields, formerTables } from '#model/stored-file.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import { queryOf, type Reader, type ReadOptions, type Session } from '#sql/engine.ts'
 import { name, type Sql, sql } from '#sql/sql.ts'
@@ -101,10 +101,6 @@ export const formerFiles = (former: Former) => {
     },
   }
 }
-
-/** The tables in which an earlier release kept files. */
-export const formerTables = (entities: Former['entities']): readonly string[] =>
-  movedFields(entities).map(({ from }) => from.table)
 
 /** Throws where files of a store are in tables of an earlier release yet, which a command does not take along. */
 export const checkMoved = async (

@@ -102,3 +102,7 @@ export const fileFields = (entities: Readonly<Record<string, Entity>>): readonly
       field.file ? [{ entityName, entity, key, field, file: field.file }] : [],
     ),
   )
+
+/** The tables in which an earlier release kept files. */
+export const formerTables = (entities: Readonly<Record<string, Entity>>): readonly string[] =>
+  fileFields(entities).flatMap(({ file }) => (file.movedFrom ? [file.movedFrom.table] : []))

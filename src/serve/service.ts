@@ -230,15 +230,17 @@ export const openService = async (
     ? () => {}
     : startPurging({ ...ofStore, ...(people && { also: people.sweep }) })
   await checkPictures(entities)
-  if (files && !own && config.store.kind === 'postgres' && values.DUET_FILES === undefined)
+  // One thread looks after what is kept.
+  const kept = own ? undefined : files
+  const isShared = config.store.kind === 'postgres'
+  if (kept && isShared && values.DUET_FILES === undefined)
     observe({
       kind: 'notice',
-      message: `files are in ${files.store.label} of this machine: where several machines serve this database, set DUET_FILES to a folder that all share, or to s3://BUCKET/PREFIX?endpoint=URL`,
+      message: `files are in ${kept.store.label} of this machine: where several machines serve this database, set DUET_FILES to a folder that all share, or to s3://BUCKET/PREFIX?endpoint=URL`,
     })
   const endCollecting =
-    files &&
-    !own &&
-    startCollecting({ ...ofStore, reader: engine, entities, store: files.store }, error =>
+    kept &&
+    startCollecting({ ...ofStore, reader: engine, entities, store: kept.store }, error =>
       observe({
         kind: 'notice',
         message: `files that no row names were not collected: ${(error as Error).message}`,
@@ -246,14 +248,9 @@ export const openService = async (
     )
   const moving = { ...ofStore, reader: engine, entities, keepFile: services.keepFile }
   const endMoving =
-    files &&
-    !own &&
-    startMoving(
-      {
-        ...moving,
-        ...{ session: () => store.session('filling'), isShared: config.store.kind === 'postgres' },
-      },
-      error => observe({ kind: 'notice', message: (error as Error).message }),
+    kept &&
+    startMoving({ ...moving, session: () => store.session('filling'), isShared }, error =>
+      observe({ kind: 'notice', message: (error as Error).message }),
     )
   return {
     ...{ thread: own, model, limits, state, store, log, metrics, observe, reportFatal },
@@ -262,8 +259,8 @@ export const openService = async (
     /** Ends what it has, after what serves on it. */
     close: async () => {
       endPurging()
-      if (endCollecting) endCollecting()
-      if (endMoving) await endMoving()
+      endCollecting?.()
+      await endMoving?.()
       await people?.close()
       await outbox.close(lastEffects)
       await engine.close()

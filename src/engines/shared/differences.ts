@@ -26,7 +26,7 @@ import type { Field } from '#model/field.ts'
 import { indexesOf } from '#model/indexes.ts'
 import { columnName, type Entities, valuesName } from '#model/model.ts'
 import { dependenciesFirst } from '#model/references.ts'
-import { fileFields } from '#model/stored-file.ts'
+import { formerTables } from '#model/stored-file.ts'
 import { and, comma, join, name as quotedName, type Sql, sql } from '#sql/sql.ts'
 
 /** What a draft can change in a table that is there, beside adding what is missing; `name` is that of a column, an index or a trigger. */
@@ -356,23 +356,23 @@ export const differencesIn = (
           text: `${of}.${key} is in the model, and no migration makes its column: ${remedy}${hint}`,
         })
     }
-    const newNames = new Map(
-      Object.entries(entity.fields).flatMap(([key, { renamed }]) =>
-        renamed ? [[columnName(renamed), key] as const] : [],
-      ),
-    )
     for (const name of leftOver(entity, stored)) {
       const { isRequired, hasValue } = stored.columns.get(name) ?? {}
       if (own.includes(name)) continue
       if (view || !isRequired || hasValue)
         found.push({ isServed: true, text: `the column ${name} of ${table}` })
-      else
+      else {
+        const [now] =
+          Object.entries(entity.fields).find(
+            ([, { renamed }]) => renamed && columnName(renamed) === name,
+          ) ?? []
         found.push({
-          text: newNames.has(name)
-            ? `${table}.${name} is ${of}.${newNames.get(name)} in the model: ${draft}`
+          text: now
+            ? `${table}.${name} is ${of}.${now} in the model: ${draft}`
             : `${table}.${name} has no field in ${of} and takes no row without a value: give renamed to the field that it is now, or ${draft}`,
           change: { kind: 'nullable', table, name },
         })
+      }
     }
     if (!view) found.push(...partDifferences(ddl, entities, [of, entity], stored, byName))
   }
@@ -396,7 +396,7 @@ export const differencesIn = (
   const known = new Set([
     ...machineTables,
     ...Object.values(entities).map(({ table }) => table),
-    ...fileFields(entities).map(({ file }) => file.movedFrom?.table),
+    ...formerTables(entities),
   ])
   const dropped = [...catalogue].flatMap(([table, { text }]) => {
     const of = searches.some(({ name }) => name === table) ? false : unused(table, text)
