@@ -10,7 +10,7 @@ import { t } from './words.ts'
 
 /** What an input of an action begins with. */
 const usualOf = ({ kind, initial }: Field) =>
-  initial === undefined ? (kind === 'flag' ? 'false' : '') : String(initial)
+  kind === 'flag' ? String(Boolean(initial)) : String(initial ?? '')
 
 export const ActionRunner = ({
   entity,

@@ -1,5 +1,5 @@
 /** What a form changes of a row, as a request; and what two people changed, put together. */
-import type { Entity, Relation, Row } from './model.ts'
+import { type Entity, isNumber, type Relation, type Row } from './model.ts'
 
 export type Mode = 'create' | 'update'
 export type Side = 'mine' | 'theirs'
@@ -13,9 +13,7 @@ export const isOther = ({ fields }: Entity, shown: Row, now: Row | undefined): b
   now === undefined ||
   fields.some(
     ({ name, set, kind }) =>
-      name in shown &&
-      !(set === 'never' && ['int', 'decimal', 'money'].includes(kind)) &&
-      !same(shown[name], now[name]),
+      name in shown && !(set === 'never' && isNumber({ kind })) && !same(shown[name], now[name]),
   )
 
 /** The nested rows in a member of a row. */

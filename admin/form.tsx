@@ -343,7 +343,6 @@ const Related = ({ relation, row }: { relation: Relation; row: Row }) => {
   })
   const embedded = relation.embedded ? ((row[relation.name] ?? []) as Partial<Row>[]) : undefined
   const rows = embedded ?? data?.data ?? []
-  if (!to && !embedded) return null
   const isMore = data?.pageInfo?.hasNextPage || (data?.total ?? 0) > 5
   const isAsked = to?.fields.some(({ name, where }) => name === relation.by && where)
   const where = [{ field: relation.by, op: 'eq', value: String(row.id) }]

@@ -20,12 +20,13 @@ import {
   columnsOf,
   type Entity,
   type Field,
+  isNumber,
   orderOf,
   type Row,
   searchOf,
   titleOf,
 } from './model.ts'
-import { isNumber, Value } from './show.tsx'
+import { Value } from './show.tsx'
 import { exportRows, ImportDialog } from './transfer.tsx'
 import { Asking, Button, Dialog, Icon, IconButton, Menu } from './ui.tsx'
 import { Views } from './views.tsx'
@@ -60,6 +61,9 @@ const Names = ({ fields }: { fields: Field[] }) => (
   </>
 )
 
+/** What the input of a value begins with. */
+const usualOf = ({ of, kind }: Field): string => of?.[0] ?? (kind === 'flag' ? 'true' : '')
+
 const FilterDialog = ({
   entity,
   onClose,
@@ -77,8 +81,8 @@ const FilterDialog = ({
   )
   const field = fields.find(one => one.name === name) as Field
   const [op, setOp] = useState('eq')
-  const usual = field.of?.[0] ?? (field.kind === 'flag' ? 'true' : '')
-  const [value, setValue] = useState(usual)
+  const [given, setValue] = useState<string>()
+  const value = given ?? usualOf(field)
   const chosen = operatorsOf(field).includes(op) ? op : (operatorsOf(field)[0] ?? 'eq')
   return (
     <Dialog title={t('Add a filter')} onClose={onClose}>
@@ -100,8 +104,7 @@ const FilterDialog = ({
             value={name}
             onChange={event => {
               setName(event.target.value)
-              const next = fields.find(one => one.name === event.target.value)
-              setValue(next?.of?.[0] ?? (next?.kind === 'flag' ? 'true' : ''))
+              setValue(undefined)
             }}
           >
             <Names fields={fields} />
@@ -236,7 +239,7 @@ const SetDialog = ({
   const [name, setName] = useState((short ?? fields[0])?.name ?? '')
   const field = fields.find(one => one.name === name) as Field
   const [given, setValue] = useState<string>()
-  const value = given ?? field.of?.[0] ?? (field.kind === 'flag' ? 'true' : '')
+  const value = given ?? usualOf(field)
   return (
     <Dialog title={t('Change {count}: {label}', { count, label: entity.labels })} onClose={onClose}>
       <form

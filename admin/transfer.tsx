@@ -5,10 +5,12 @@ import { useDataProvider, useNotify, useRefresh } from 'ra-core'
 import { useRef, useState } from 'react'
 import { faultsOf, type Json, newKey } from './api.ts'
 import type { DuetProvider, Filter, Order } from './data-provider.ts'
-import type { Entity, Field, Row } from './model.ts'
-import { isNumber } from './show.tsx'
+import { type Entity, type Field, isNumber, type Row } from './model.ts'
 import { Button, Dialog } from './ui.tsx'
 import { t } from './words.ts'
+
+/** A text that a spreadsheet would run as a formula, also behind the marks that guard one: the same as for `duet export`. */
+export const formula = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/
 
 /** Saves all rows that fit, at most 100,000, as CSV; gives their number. */
 export const exportRows = async (
@@ -28,15 +30,10 @@ export const exportRows = async (
     if (answer.data.length < 100) break
   }
   const names = entity.fields.filter(({ hidden }) => !hidden).map(({ name }) => name)
-  const cell = (value: unknown) => {
-    const text = typeof value === 'object' && value !== null ? JSON.stringify(value) : (value ?? '')
-    // A cell that begins so would be a formula in a spreadsheet.
-    return typeof text === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
-  }
-  const csv = Papa.unparse({
-    fields: names,
-    data: rows.map(row => names.map(name => cell(row[name]))),
-  })
+  const cell = (value: unknown) =>
+    typeof value === 'object' && value !== null ? JSON.stringify(value) : value
+  const data = rows.map(row => names.map(name => cell(row[name])))
+  const csv = Papa.unparse({ fields: names, data }, { escapeFormulae: formula })
   const address = URL.createObjectURL(new Blob(['\ufeff', csv], { type: 'text/csv' }))
   const link = Object.assign(document.createElement('a'), {
     href: address,
@@ -47,7 +44,9 @@ export const exportRows = async (
   return rows.length
 }
 
-const typed = (field: Field, text: string): unknown => {
+const typed = (field: Field, given: string): unknown => {
+  // The mark of a guarded text is taken off.
+  const text = given.startsWith("'") && formula.test(given) ? given.slice(1) : given
   if (text === '') return field.nullable ? null : undefined
   if (isNumber(field) || field.kind === 'reference')
     return Number.isNaN(Number(text)) ? text : Number(text)

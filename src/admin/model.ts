@@ -81,11 +81,16 @@ export const readableTitleOf = (model: Model, name: string, viewer: Viewer): str
 }
 
 /** Whether the admin has an entity for a caller: one that may read rows of it, which the newest version of REST shows by themselves. */
-export const isShownTo = (model: Model, name: string, viewer: Viewer): boolean => {
+export const isShownTo = (
+  model: Model,
+  name: string,
+  viewer: Viewer,
+  routes: readonly Route[] = routesOf(model),
+): boolean => {
   const { policy } = entityOf(model, name)
   return (
     judge(policy.enter ?? policy.read ?? nobody, viewer, model) !== 'no' &&
-    routesOf(model).some(
+    routes.some(
       ({ entity, kind, below, lifetime }) =>
         entity === name &&
         (kind === 'list' || (kind === 'one' && !below)) &&
@@ -118,6 +123,12 @@ type SeenModel = ReturnType<typeof viewOf>
 
 const spelled = (path: string) => path.replace(/:(\w+)/g, '{$1}')
 
+/** What a field has where nobody gives it, if that is a value. */
+const usualOf = ({ initial }: Field) =>
+  typeof initial === 'object' && 'value' in initial && initial.value !== null
+    ? { initial: initial.value }
+    : {}
+
 const fieldOut = ({ model, version, settable, verdict }: SeenModel, name: string, key: string) => {
   const entity = entityOf(model, name)
   const field = entity.fields[key] as Field
@@ -126,16 +137,15 @@ const fieldOut = ({ model, version, settable, verdict }: SeenModel, name: string
   // Nobody finds, orders or groups rows by what some of them do not show him.
   const isRead = verdict(field.readableBy) === 'yes'
   const asked = isRead && [...askableMembers(model, resource).values()].includes(key)
-  const { initial } = field
   // A form begins with what people would choose from, or count on from.
-  const isBegun = typeof initial === 'object' && (field.values || field.scalar === 'int')
+  const isBegun = field.values || field.scalar === 'int'
   return {
     name: resource.nameOf(key),
     label: entity.admin.fields?.[key]?.label ?? worded(key.replace(/Id$/, '')),
     ...(field.description && { description: field.description }),
     ...shapeOf(field),
     ...(field.initial === undefined && mayGive !== 'no' && { required: true }),
-    ...(isBegun && 'value' in initial && initial.value !== null && { initial: initial.value }),
+    ...(isBegun && usualOf(field)),
     set: mayGive === 'no' ? 'never' : field.immutable ? 'create' : 'always',
     ...(isRead && field.rest && isSortable(entity, key) && longest(field) === 0 && { sort: true }),
     ...(asked && { where: operatorsOf(entity, key) }),
@@ -196,6 +206,7 @@ const actionsOut = (
           ...{ name: key, label: worded(key.replace(/Id$/, '')), set: 'always' },
           ...shapeOf(field),
           ...(field.initial === undefined && { required: true }),
+          ...usualOf(field),
         })),
         ...(described.body && !action.input && { body: true }),
         may: when || shownAs.hiddenWhen ? 'row' : may,
@@ -217,7 +228,7 @@ export const adminModelOf = ({ model, actions }: Core, viewer: Viewer) => {
     const { policy, rest, admin } = entity
     const own = routes.filter(route => route.entity === name)
     const root = (kind: Route['kind']) => own.some(route => route.kind === kind && !route.below)
-    if (!isShownTo(model, name, viewer)) return []
+    if (!isShownTo(model, name, viewer, own)) return []
     const resource = resourceOf(model, name, version)
     const { nameOf } = resource
     const shown = shownIn(model, name)

@@ -581,6 +581,53 @@ describe('many rows, and strange ones, in the admin', { skip: skipped }, () => {
     await close()
   })
 
+  test('a row without a revision is deleted from its page, too', async () => {
+    const editor = { as: 1, role: 'editor' } as const
+    const { json } = await world.ask('POST /api/v1/tags', { ...editor, body: { name: 'Soups' } })
+    const token = await world.token(1, 'editor')
+    const { page, go, close } = await visitAdmin(browser, served.origin, token)
+    await go(`tag/${json.id}`)
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('menuitem', { name: 'Delete…' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.waitForURL(/#\/tag$/)
+    assert.equal((await world.ask(`GET /api/v1/tags/${json.id}`, editor)).status, 404)
+    await close()
+  })
+
+  test('what a spreadsheet would run is guarded where it is exported, and as it was where that is imported', async () => {
+    const titles = ['=1+1', '\uff1d2', "'=3", 'plain 4']
+    for (const title of titles) await make(`${title} guarded`)
+    const { page, go, close } = await open()
+    await go('recipe?filter={"q":"guarded"}')
+    await page.getByRole('button', { name: 'More' }).click()
+    const saved = page.waitForEvent('download')
+    await page.getByRole('menuitem', { name: 'Export as CSV' }).click()
+    const text = readFileSync(await (await saved).path(), 'utf8')
+    for (const title of titles.slice(0, 3)) assert.ok(text.includes(`'${title} guarded`), text)
+    assert.ok(!text.includes("'plain"), text)
+    const again = join(folder, 'again.csv')
+    writeFileSync(
+      again,
+      ['title,steps,servings', ...titles.map(one => `'${one} twice,Stir.,2`)].join('\n'),
+    )
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('menuitem', { name: 'Import CSV…' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('File').setInputFiles(again)
+    await dialog.getByText('4 rows').waitFor()
+    await dialog.getByRole('button', { name: 'Import' }).click()
+    await page.getByText('4 rows imported').waitFor()
+    const kept = await world.rows(
+      `select title from recipes where title like '% twice' order by id`,
+    )
+    assert.deepEqual(
+      kept.flatMap(row => Object.values(row)),
+      [...titles.slice(0, 3), "'plain 4"].map(one => `${one} twice`),
+    )
+    await close()
+  })
+
   test('a file that was cut off is imported once it is chosen again, in a page opened anew, and no row twice', async () => {
     const path = join(folder, 'many.csv')
     const lines = Array.from({ length: 2500 }, (_, n) => `Imported ${n},Stir.,${(n % 9) + 1}`)
