@@ -10,7 +10,7 @@ import { Button, Dialog } from './ui.tsx'
 import { t } from './words.ts'
 
 /** A text that a spreadsheet would run as a formula, also behind the marks that guard one: the same as for `duet export`. */
-export const formula = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/
+const formula = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/
 
 /** Saves all rows that fit, at most 100,000, as CSV; gives their number. */
 export const exportRows = async (

@@ -81,12 +81,7 @@ export const readableTitleOf = (model: Model, name: string, viewer: Viewer): str
 }
 
 /** Whether the admin has an entity for a caller: one that may read rows of it, which the newest version of REST shows by themselves. */
-export const isShownTo = (
-  model: Model,
-  name: string,
-  viewer: Viewer,
-  routes: readonly Route[] = routesOf(model),
-): boolean => {
+export const isShownTo = (model: Model, name: string, viewer: Viewer, routes = routesOf(model)) => {
   const { policy } = entityOf(model, name)
   return (
     judge(policy.enter ?? policy.read ?? nobody, viewer, model) !== 'no' &&

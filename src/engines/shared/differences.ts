@@ -362,10 +362,8 @@ export const differencesIn = (
       if (view || !isRequired || hasValue)
         found.push({ isServed: true, text: `the column ${name} of ${table}` })
       else {
-        const [now] =
-          Object.entries(entity.fields).find(
-            ([, { renamed }]) => renamed && columnName(renamed) === name,
-          ) ?? []
+        const isNow = (key: string) => columnName(entity.fields[key]?.renamed || '') === name
+        const now = Object.keys(entity.fields).find(isNow)
         found.push({
           text: now
             ? `${table}.${name} is ${of}.${now} in the model: ${draft}`
