@@ -5,7 +5,6 @@ import { existsSync, readdirSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { after, before, suite, type TestContext, test } from 'node:test'
-import { setImmediate as turn } from 'node:timers/promises'
 import { loadConfig } from '#config.ts'
 import { type Listening, listen } from '#serve/listen.ts'
 import { gallery, galleryRows, pdf } from '../support/gallery.ts'
@@ -72,8 +71,7 @@ suite('slow files', () => {
     return existsSync(parts) ? readdirSync(parts) : []
   }
   const nothingIsLeft = async () => {
-    for (let left = 1000; found().length > 0 && left > 0; left--) await turn()
-    assert.deepEqual(found(), [])
+    await until('no part of it is left', () => found().length === 0)
     assert.deepEqual(await world.rows('select count(*) from uploads'), [[0]])
   }
 

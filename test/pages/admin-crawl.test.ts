@@ -11,8 +11,8 @@ import { newReference } from '../generated/reference.ts'
 import { create } from '../generated/requests.ts'
 import { modelFor, serveWithMembers } from '../generated/serve.ts'
 import { subjects } from '../generic/contents.ts'
-import { type AdminVisit, onPort, visitAdmin } from '../support/admin.ts'
-import { faultsOf, openBrowser, skipped } from '../support/browser.ts'
+import { type AdminVisit, visitAdmin } from '../support/admin.ts'
+import { faultsOf, onPort, openBrowser, skipped } from '../support/browser.ts'
 import { asOf, type Filled, filled } from '../support/filled.ts'
 import { rounds, usualSeed } from '../support/rounds.ts'
 import { isShort } from '../support/short.ts'
@@ -33,7 +33,6 @@ const screensOf = (place: number): readonly (typeof screens)[number][] => {
 
 /** A caller of the admin, and what it is answered with at a path. */
 type Caller = {
-  readonly name: string
   readonly token: string
   // biome-ignore lint/suspicious/noExplicitAny: an answer may be anything; the assertion says what it is.
   readonly read: (path: string) => Promise<any>
@@ -184,9 +183,9 @@ for (const subject of some)
       await it?.world.close()
     })
     const { admin, callers } = callersOf(subject)
-    const signedIn = callers.filter(({ id }) => id !== null && (!isShort || id === admin.id))
+    const people = callers.filter(({ id }) => id !== null)
+    const signedIn = people.filter(({ id }) => !isShort || id === admin.id)
     const callerOf = async (viewer: Viewer): Promise<Caller> => ({
-      name: named(viewer),
       token: await it.world.token(viewer.id ?? 0, viewer.role),
       read: async path => (await it.world.ask(`GET ${path}`, asOf(viewer))).json,
     })
@@ -194,7 +193,7 @@ for (const subject of some)
       for (const screen of screensOf(at))
         test(`has each screen for ${named(viewer)} without a fault, ${screen.colorScheme}, ${screen.viewport.width} wide`, async () =>
           crawl(browser, served.origin, await callerOf(viewer), screen))
-    for (const viewer of callersOf(subject).callers.filter(({ id }) => id !== null))
+    for (const viewer of people)
       test(`offers ${named(viewer)} what is done when it is asked for, and nothing else`, async () => {
         const { read } = await callerOf(viewer)
         await compareRequests(it, viewer, await read('/admin/model.json'))
@@ -229,7 +228,6 @@ if (!isShort)
             browser,
             served.origin,
             {
-              name: as,
               token: await service.tokenOf(as),
               read: async path => JSON.parse((await service.ask({ line: `GET ${path}`, as })).text),
             },

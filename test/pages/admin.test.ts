@@ -1,20 +1,17 @@
 /** The admin of any content: what its service side says, and its page in a real browser. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { serve } from '@hono/node-server'
 import type { Browser } from 'playwright-core'
 import { subjectFor } from '#kit/check/rows.ts'
 import type { Field } from '#model/field.ts'
 import { anonymous, type Viewer } from '#model/policy.ts'
 import recipes from '../../examples/recipes/duet.config.ts'
 import { createWorld, usualModel, type World } from '../market.ts'
-import { onPort, visitAdmin } from '../support/admin.ts'
-import { faultsOf, openBrowser, skipped, visit } from '../support/browser.ts'
+import { visitAdmin } from '../support/admin.ts'
+import { faultsOf, onPort, openBrowser, skipped, visit } from '../support/browser.ts'
 import { gallery, galleryRows, png } from '../support/gallery.ts'
 import { rows } from '../support/market/rows.ts'
 import { createWorld as createAnyWorld, onPostgres } from '../world.ts'
@@ -239,19 +236,18 @@ describe('the service side of the admin', () => {
 
 describe('the admin in a browser', { skip: skipped }, () => {
   let world: World
-  let server: ReturnType<typeof serve>
+  let served: Awaited<ReturnType<typeof onPort>>
   let browser: Browser
   let origin: string
   before(async () => {
     world = await createWorld()
-    server = serve({ fetch: world.app.fetch, port: 0, hostname: '127.0.0.1' })
-    await once(server, 'listening')
-    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    served = await onPort(world.app)
+    origin = served.origin
     browser = await openBrowser()
   })
   after(async () => {
     await browser?.close()
-    server?.close()
+    served?.close()
     await world?.close()
   })
 
@@ -726,19 +722,18 @@ describe('many rows, and strange ones, in the admin', { skip: skipped }, () => {
 
 describe('files in the admin', { skip: skipped }, () => {
   let world: World
-  let server: ReturnType<typeof serve>
+  let served: Awaited<ReturnType<typeof onPort>>
   let browser: Browser
   let origin: string
   before(async () => {
     world = await createAnyWorld({ content: gallery, rows: galleryRows })
-    server = serve({ fetch: world.app.fetch, port: 0, hostname: '127.0.0.1' })
-    await once(server, 'listening')
-    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    served = await onPort(world.app)
+    origin = served.origin
     browser = await openBrowser()
   })
   after(async () => {
     await browser?.close()
-    server?.close()
+    served?.close()
     await world?.close()
   })
 

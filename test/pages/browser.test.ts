@@ -1,10 +1,7 @@
 /** The pages of any content in a real browser, in short: content/test/pages/browser.test.ts looks at each of them. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { serve } from '@hono/node-server'
-import { openBrowser, skipped, visit } from '../support/browser.ts'
+import { onPort, openBrowser, skipped, visit } from '../support/browser.ts'
 import { library } from '../support/library/index.ts'
 import { until } from '../support/wait.ts'
 import { createWorld } from '../world.ts'
@@ -16,12 +13,10 @@ test('the start page leads to GraphiQL, which shows an answer, and neither loads
     content: library,
     rows: { author: [{ name: 'Ada' }] },
   })
-  const server = serve({ fetch: world.app.fetch, port: 0, hostname: '127.0.0.1' })
-  await once(server, 'listening')
+  const served = await onPort(world.app)
   const browser = await openBrowser()
   try {
-    const { port } = server.address() as AddressInfo
-    const { page, faults, foreign } = await visit(browser, `http://127.0.0.1:${port}/`)
+    const { page, faults, foreign } = await visit(browser, `${served.origin}/`)
     await page.click('a[href="/graphql"]')
     await page.waitForSelector('.graphiql-execute-button')
     await page.click('.graphiql-query-editor .CodeMirror')
@@ -33,7 +28,7 @@ test('the start page leads to GraphiQL, which shows an answer, and neither loads
     assert.deepEqual({ faults, foreign }, { faults: [], foreign: [] })
   } finally {
     await browser.close()
-    server.close()
+    served.close()
     await world.close()
   }
 })

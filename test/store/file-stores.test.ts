@@ -1,7 +1,6 @@
 /** A whole service over each store of files: what callers see is the same, and S3 that fails is told of and leaves no row without bytes. */
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { request, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -13,6 +12,7 @@ import { collectGarbage } from '#files/garbage.ts'
 import { type Listening, listen } from '#serve/listen.ts'
 import { gallery, galleryRows, pdf } from '../support/gallery.ts'
 import { type Fault, type S3, startS3 } from '../support/s3.ts'
+import { until } from '../support/wait.ts'
 import { createWorld, type World } from '../world.ts'
 
 const day = 86_400_000
@@ -136,12 +136,12 @@ for (const place of ['a folder', 'S3'] as const)
       const headers = { ...(await mine()), ...paper, 'Content-Length': 150_000 }
       const asked = request(`${server.url}${cv}`, { method: 'PUT', headers })
       asked.on('error', () => {})
-      const begun = once(asked, 'socket')
+      const { bodies } = world.edge.memory
       asked.write(long('cut off').subarray(0, 100_000))
-      await begun
+      await until('it is being received', () => bodies.taken() > 0)
       asked.destroy()
+      await until('it is given up', () => bodies.taken() === 0)
       assert.equal(String((await get(cv, await mine())).bytes), String(Buffer.from(pdf('before'))))
-      await world.change('delete from uploads')
       await nothingIsLost()
     })
 

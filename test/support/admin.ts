@@ -1,19 +1,7 @@
 /** The admin of a service in a real browser, for tests: signed in, and waited for until nothing moves any more. */
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
-import { serve } from '@hono/node-server'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { type Visit, visit } from './browser.ts'
-
-/** What is served on a port of its own, until it is closed. */
-export const onPort = async (app: {
-  readonly fetch: Parameters<typeof serve>[0]['fetch']
-}): Promise<{ readonly origin: string; readonly close: () => void }> => {
-  const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' })
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  return { origin: `http://127.0.0.1:${port}`, close: () => void server.close() }
-}
+import { inTime } from './wait.ts'
 
 /** A visit of the admin by the caller of a token. */
 export type AdminVisit = Visit & {
@@ -31,13 +19,14 @@ const settling = (page: Page) => {
   page.on('requestfailed', request => asked.delete(request))
   const isWaiting = () =>
     page.locator('.loading, .waiting, .ghost, [aria-busy=true]').first().isVisible()
-  return async () => {
+  const settle = async () => {
     // What a request brought may ask for more, as the names of a column do a moment later.
     for (let still = 0; still < 3; still++) {
       await page.evaluate('new Promise(done => setTimeout(done, 30))')
       if (asked.size > 0 || (await isWaiting())) still = -1
     }
   }
+  return () => inTime('the admin asks for nothing more', settle())
 }
 
 /** Opens the admin with a token, as somebody who has signed in before. */

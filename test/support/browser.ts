@@ -1,6 +1,9 @@
 /** A real browser for tests of the pages: Chromium, without a window and without the rest of the network. */
+import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
+import { serve } from '@hono/node-server'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { longest } from './wait.ts'
 
@@ -68,4 +71,14 @@ export const faultsOf = async (page: Page): Promise<readonly string[]> => {
       ...(over > 0 ? [over + ' px too wide'] : []),
     ]
   })()`)
+}
+
+/** What is served on a port of its own, until it is closed. */
+export const onPort = async (app: {
+  readonly fetch: Parameters<typeof serve>[0]['fetch']
+}): Promise<{ readonly origin: string; readonly close: () => void }> => {
+  const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' })
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return { origin: `http://127.0.0.1:${port}`, close: () => void server.close() }
 }

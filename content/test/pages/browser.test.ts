@@ -1,12 +1,9 @@
 /** The pages in a real browser: what they load, whether they can be read, and what a person does in them. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import { serve } from '@hono/node-server'
 import type { Browser, Page } from 'playwright-core'
-import { openBrowser, skipped, type Visit, visit } from '#test/support/browser.ts'
+import { onPort, openBrowser, skipped, type Visit, visit } from '#test/support/browser.ts'
 import { until } from '#test/support/wait.ts'
 import { createWorld, type World } from '../world.ts'
 
@@ -27,21 +24,20 @@ const legibility = readFileSync(
 
 describe('in a browser', { skip: skipped }, () => {
   let world: World
-  let server: ReturnType<typeof serve>
+  let served: Awaited<ReturnType<typeof onPort>>
   let browser: Browser
   let origin: string
   let now = Date.now
 
   before(async () => {
     world = await createWorld({ deprecation, now: () => now() })
-    server = serve({ fetch: world.app.fetch, port: 0, hostname: '127.0.0.1' })
-    await once(server, 'listening')
-    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    served = await onPort(world.app)
+    origin = served.origin
     browser = await openBrowser()
   })
   after(async () => {
     await browser?.close()
-    server?.close()
+    served?.close()
     await world?.close()
   })
 

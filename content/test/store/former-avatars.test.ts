@@ -28,7 +28,7 @@ const putFormer = async (id: number, bytes: Bytes): Promise<void> => {
   )
 }
 
-beforeEach(async () => {
+const begin = async () => {
   world = await createWorld()
   const { engine, core, store } = world
   moving = {
@@ -39,7 +39,8 @@ beforeEach(async () => {
     now: Date.now,
   }
   for (const [id, bytes] of pictures) await putFormer(id, bytes)
-})
+}
+beforeEach(begin)
 afterEach(() => world.close())
 
 const read = async (id: number, headers: Record<string, string> = {}) => {
@@ -159,13 +160,7 @@ describe('pictures of a store of 0.2.0', () => {
       if (steps % 2 === 0) await moveFormer({ ...moving, isShared: false })
       for (const [id, bytes] of pictures) await shows(id, bytes)
       await world.close()
-      world = await createWorld()
-      const { engine, core, store } = world
-      moving = {
-        ...{ ...moving, reader: engine, writer: engine, keepFile: core.services.keepFile },
-        session: () => store.session('filling'),
-      }
-      for (const [id, bytes] of pictures) await putFormer(id, bytes)
+      await begin()
     }
   })
 
