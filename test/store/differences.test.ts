@@ -245,6 +245,33 @@ const cases: readonly Case[] = [
     isDrafted: true,
   },
   {
+    what: 'a choice that is a text now',
+    to: withFields({ mood: text({ max: 20, initial: { value: 'calm' } }) }),
+    told: [`recipe.mood takes any value in the model, and its column only some: ${draft}`],
+    isDrafted: true,
+  },
+  ...[
+    "mood in ('calm', 'wild') or 1 = 1",
+    "mood in ('calm', 'wild') and servings > 2",
+    "slug in ('calm', 'wild') or id < 4",
+    "mood not in ('calm', 'wild') or id < 4",
+  ].map(
+    (check): Case => ({
+      what: `a check of its values that says ${check}`,
+      by: `delete from recipes where mood = 'calm'; alter table recipes drop constraint mood_values; alter table recipes add constraint mood_values check (${check})`,
+      told: [
+        `recipe.mood is one of calm, wild in the model, and its column takes other values: ${draft}`,
+      ],
+      isDrafted: true,
+    }),
+  ),
+  {
+    what: 'a check of values on a text that is no choice',
+    by: "alter table recipes add constraint slug_values check (slug <> 'x')",
+    told: [`recipe.slug takes any value in the model, and its column only some: ${draft}`],
+    isDrafted: true,
+  },
+  {
     what: 'a column that is left over, never null and without a default',
     from: withFields({ place: int({ min: 0, max: 9, nullable: true }) }),
     by: 'update recipes set place = 1; alter table recipes alter column place set not null',
@@ -448,11 +475,43 @@ const anew = 'no statement changes that: export its rows, and import them into a
 const counted = withFields({}, { counted: ['mood'] })
 const disabled = (name: string) => `recipes has disabled its trigger ${name}: ${draft}`
 
+const ofMachine = (what: string) =>
+  `counts has the ${what} quiet, which Duet does not know: drop it in a migration`
+
+const flawForm = / has disabled | is unlogged| never compared | inherits /
+
 /** What only one engine has; each is repaired by a draft, or takes a new store. */
 const ofEngine: Readonly<
   Record<EngineName, readonly (readonly [what: string, by: string, told: readonly string[]])[]>
 > = {
   sqlite: [
+    [
+      'a text that ignores case',
+      "drop index recipes_by_slug; alter table recipes drop column slug; alter table recipes add column slug text not null default '' collate nocase; create index recipes_by_slug on recipes (slug)",
+      [
+        `recipe.slug is stored as text, and its column is text collate nocase, which sorts texts otherwise: ${draft}`,
+      ],
+    ],
+    [
+      'a column that leaves out in silence what it refuses',
+      'create table old (id integer primary key autoincrement, name text not null on conflict ignore) strict; insert into old select id, name from cooks; pragma defer_foreign_keys = on; pragma legacy_alter_table = on; drop table cooks; alter table old rename to cooks; pragma legacy_alter_table = off',
+      [
+        `cook.name says on conflict in cooks, so that what is refused may be left out in silence: ${anew}`,
+      ],
+    ],
+    [
+      'a table that says in a remark alone what it should be',
+      'create table old (id integer primary key /* autoincrement */, name text not null) /* strict */; insert into old select id, name from cooks; pragma defer_foreign_keys = on; pragma legacy_alter_table = on; drop table cooks; alter table old rename to cooks; pragma legacy_alter_table = off',
+      [
+        `cook.id is not autoincrement in cooks: ${anew}`,
+        `cooks is not strict, so that it takes values of any kind: ${anew}`,
+      ],
+    ],
+    [
+      'a table of the machine with a trigger',
+      'create trigger quiet before insert on counts begin select raise(ignore); end',
+      [ofMachine('trigger')],
+    ],
     [
       'a table that is not strict',
       'create table old (id integer primary key autoincrement, name text not null); insert into old select id, name from cooks; pragma defer_foreign_keys = on; pragma legacy_alter_table = on; drop table cooks; alter table old rename to cooks; pragma legacy_alter_table = off',
@@ -470,6 +529,26 @@ const ofEngine: Readonly<
     ],
   ],
   postgres: [
+    [
+      'a table of the machine with a rule',
+      'create rule quiet as on insert to counts do instead nothing',
+      [ofMachine('rule')],
+    ],
+    [
+      'a table of the machine with a trigger',
+      'create function quiet() returns trigger language plpgsql as $$ begin return null; end $$; create trigger quiet before insert on counts for each row execute function quiet()',
+      [ofMachine('trigger')],
+    ],
+    [
+      'a table of the machine without a log',
+      'alter table counts set unlogged',
+      [`counts is unlogged: a crash empties it, and replicas have none of it: ${draft}`],
+    ],
+    [
+      'a reference by two columns',
+      'create table pairs (a bigint, b bigint, primary key (a, b)); insert into pairs values (1, 1), (2, 2); alter table recipes add constraint pair foreign key (id, cook_id) references pairs (a, b)',
+      [unknown('constraint', 'pair')],
+    ],
     [
       'a trigger that is disabled',
       'alter table recipes disable trigger recipes_count_insert',
@@ -620,8 +699,10 @@ describe('a store', () => {
       await assert.rejects(checkSchema(store, counted), says)
       // As if it had been done past the migrations.
       const byHand = await store.made()
+      // What is wrong with a table as a whole is read off no text of PostgreSQL.
+      const isSeen = engine === 'sqlite' || !told.some(one => flawForm.test(one))
       for (const lack of [
-        () => lackOf(drafting, counted, known),
+        ...(isSeen ? [() => lackOf(drafting, counted, known)] : []),
         () => lackOf(drafting, counted, [], byHand),
       ]) {
         if (told.some(one => !one.includes(draft))) {
@@ -676,6 +757,56 @@ describe('a store', () => {
     }
   })
 
+  for (const [what, by, told] of [
+    [
+      'the rows of a table that inherits from its own',
+      ['create table extra () inherits (recipes)'],
+      `recipes has the rows of extra too, which inherits from it: ${draft}`,
+    ],
+    [
+      'a reference to something else than an id',
+      [
+        'alter table cooks add column code bigint constraint codes unique',
+        'update cooks set code = id',
+        'alter table recipes drop constraint recipes_cook_id_fkey',
+        'alter table recipes add constraint recipes_cook_id_fkey foreign key (cook_id) references cooks (code) on delete cascade',
+      ],
+      'recipe.cookId refers to cooks on delete cascade in the model, and its column to cooks (code) on delete cascade',
+    ],
+    [
+      'ids that end soon',
+      ['alter table recipes alter column id set maxvalue 3'],
+      `recipe.id is not generated by default as identity in recipes: ${draft}`,
+    ],
+    [
+      'a table that another one hides',
+      ['create schema authorization current_user', 'create table recipes (id bigint)'],
+      'recipes is hidden by another table of its name: name its schema alone in the URL, as docs/scaling.md shows',
+    ],
+    [
+      'sessions without triggers',
+      [
+        "do $$ begin execute format('alter database %I set session_replication_role = replica', current_database()); end $$",
+      ],
+      'recipes is written without its triggers: reset session_replication_role, which is replica',
+    ],
+  ] as const)
+    test(`has ${what}, as only its catalogue shows`, {
+      skip: !onPostgres && 'SQLite has nothing of the kind',
+    }, async () => {
+      const { at, store, known } = await made(counted)
+      for (const statement of by) await changeIn(store)(statement)
+      await assert.rejects(checkSchema(store, counted), ({ message }: Error) => {
+        assert.ok(message.includes(told), message)
+        return true
+      })
+      if (!told.includes(draft)) return
+      const drafted = migrationsFor(lackOf(drafting, counted, [], await store.made()), 4, 'draft')
+      const next = at([...known, ...drafted])
+      await migrateStore(next, counted)
+      await checkSchema(next, counted)
+    })
+
   test('has an index of its name on something else, which is only slow, and drafted anew', async () => {
     const { at, store, known } = await made(
       base,
@@ -698,6 +829,7 @@ describe('a store', () => {
         alter table recipes add column stars integer check (stars > 0);
         create index quick on recipes (servings);
         create table notes (id integer primary key);
+        create table marks (id integer primary key, at bigint references recipes (id));
         create view short as select id from recipes`,
     )
     const [note = '', ...others] = await checkSchema(store, own)
@@ -707,6 +839,7 @@ describe('a store', () => {
     assert.deepEqual(list.split(', ').sort(), [
       'the column stars of recipes',
       'the index quick of recipes',
+      'the table marks (which keeps rows of recipes)',
       'the table notes',
       'the view short',
     ])

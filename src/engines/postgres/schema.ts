@@ -199,28 +199,7 @@ export const ddl: Ddl = {
 const fillers =
   /"|\b(?:if not exists|if exists|or replace|unlogged|concurrently|only|column)\s|\bunique (?=index\b)/gi
 
-/** What is wrong with a table, and the rest of the `alter table` that mends it. */
-type FlawOf = readonly [text: string, action: string]
-
-const flaws = {
-  unlogged: ['is unlogged: a crash empties it, and replicas have none of it', 'set logged'],
-  security: [
-    'has row level security, which hides rows from this user of the database',
-    'disable row level security',
-  ],
-  references: ['has disabled the triggers that check its references', 'enable trigger all'],
-  trigger: (name: string): FlawOf => [`has disabled its trigger ${name}`, `enable trigger ${name}`],
-  constraint: (name: string): FlawOf => [
-    `has the constraint ${name}, which was never compared with its rows`,
-    `validate constraint ${name}`,
-  ],
-  inherits: (from: string): FlawOf => [
-    `inherits from ${from}, which has its rows too`,
-    `no inherit ${from}`,
-  ],
-} satisfies Record<string, FlawOf | ((name: string) => FlawOf)>
-
-const identityForm = / generated (?:always|by default) as identity(?: ?\([^()]*\))?/i
+const identityForm = / generated (?:always|by default|otherwise) as identity(?: ?\([^()]*\))?/i
 
 /** What statements do to the objects that were made before them. */
 const changesOf = (objects: Map<string, MadeObject>) => {
@@ -244,28 +223,6 @@ const changesOf = (objects: Map<string, MadeObject>) => {
     const object = objects.get(`${table}.${column}`)
     if (object) create(`${table}.${column}`, table, change(object.text))
   }
-  const flaw = (table: string, what: string, [text, action]: FlawOf) =>
-    void objects.set(`${table}!${what}`, {
-      of: table,
-      text,
-      mend: `alter table ${table} ${action}`,
-    })
-  const mend = (table: string, what: string) => void objects.delete(`${table}!${what}`)
-  /** The triggers of a table by their names, or those that a word is for. */
-  const triggersOf = (table: string, named: string) =>
-    /^(?:all|user)$/i.test(named)
-      ? [...objects].flatMap(([name, { of, text }]) =>
-          of === table && /^create (?:or replace )?trigger /i.test(text) ? [name] : [],
-        )
-      : [named]
-  const disable = (table: string, named: string) => {
-    for (const name of triggersOf(table, named)) flaw(table, `trigger ${name}`, flaws.trigger(name))
-    if (/^all$/i.test(named)) flaw(table, 'references', flaws.references)
-  }
-  const enable = (table: string, named: string) => {
-    for (const name of triggersOf(table, named)) mend(table, `trigger ${name}`)
-    if (/^all$/i.test(named)) mend(table, 'references')
-  }
   const alterColumn = (table: string, column: string, action: string) => {
     const [, type] = /^(?:set data )?type (.*?)(?: using\b.*)?$/i.exec(action) ?? []
     const [, value] = /^set (default .*)$/i.exec(action) ?? []
@@ -286,7 +243,6 @@ const changesOf = (objects: Map<string, MadeObject>) => {
   }
   const dropConstraint = (table: string, name: string) => {
     objects.delete(`${table}#${name}`)
-    mend(table, `constraint ${name}`)
     for (const [key, { of }] of objects) {
       if (name === `${table}_pkey` && key.startsWith(`${table}#primary key`)) objects.delete(key)
       if (name === checkName(table, '') && key.startsWith(`${table}#check`)) objects.delete(key)
@@ -303,15 +259,10 @@ const changesOf = (objects: Map<string, MadeObject>) => {
     for (const part of splitByCommas(names)) {
       const dropped = `${part.split(/[\s(]/)[0]}${suffix}`
       objects.delete(dropped)
-      for (const name of objects.keys())
-        if (name.endsWith(`!trigger ${dropped}`)) objects.delete(name)
       for (const [name, { of }] of objects) if (of === dropped) objects.delete(name)
     }
   }
-  return {
-    ...{ objects, rename, renameTable, create, rewrite, flaw, mend, disable, enable },
-    ...{ alterColumn, dropConstraint, drop },
-  }
+  return { objects, rename, renameTable, create, rewrite, alterColumn, dropConstraint, drop }
 }
 
 /** Statements or parts of them by their form, with the change of the objects, given the two words that the form has matched. */
@@ -329,26 +280,9 @@ const actOn = (forms: StatementForms, plain: string, text: string): boolean =>
 
 /** The actions of `alter table`; others change no names. */
 const actionsOn = (made: ReturnType<typeof changesOf>, table: string): StatementForms => {
-  const { objects, rename, renameTable, rewrite, flaw, mend, disable, enable } = made
+  const { objects, rename, renameTable, rewrite } = made
   return [
-    [
-      /^add ([\s\S]*)$/i,
-      part => {
-        addPart(objects, table, part)
-        const [, name] = /^constraint (\w+)[\s\S]* not valid\b/i.exec(part) ?? []
-        if (name) flaw(table, `constraint ${name}`, flaws.constraint(name))
-      },
-    ],
-    [/^validate constraint (\w+)/i, name => mend(table, `constraint ${name}`)],
-    [/^disable trigger (\w+)/i, name => disable(table, name)],
-    [/^enable replica trigger (\w+)/i, name => disable(table, name)],
-    [/^enable (?:always )?trigger (\w+)/i, name => enable(table, name)],
-    [/^set unlogged\b/i, () => flaw(table, 'unlogged', flaws.unlogged)],
-    [/^set logged\b/i, () => mend(table, 'unlogged')],
-    [/^force row level security\b/i, () => flaw(table, 'security', flaws.security)],
-    [/^(?:no force|disable) row level security\b/i, () => mend(table, 'security')],
-    [/^inherit (\w+)/i, from => flaw(table, `inherits ${from}`, flaws.inherits(from))],
-    [/^no inherit (\w+)/i, from => mend(table, `inherits ${from}`)],
+    [/^add ([\s\S]*)$/i, part => addPart(objects, table, part)],
     [/^drop constraint (\w+)/i, name => made.dropConstraint(table, name)],
     [/^drop (\w+)/i, name => objects.delete(`${table}.${name}`)],
     [/^alter (\w+) ([\s\S]*)$/i, (column, action) => made.alterColumn(table, column, action)],
@@ -384,7 +318,7 @@ const actionsOn = (made: ReturnType<typeof changesOf>, table: string): Statement
 
 /** The statements that make, rename or drop objects, and those that change none. */
 const formsFor = (made: ReturnType<typeof changesOf>): StatementForms => {
-  const { objects, create, rename, flaw, drop } = made
+  const { objects, create, rename, drop } = made
   const alter = (table: string, text: string) => {
     const actions = actionsOn(made, table)
     for (const part of splitByCommas(text)) actOn(actions, part, part)
@@ -392,10 +326,7 @@ const formsFor = (made: ReturnType<typeof changesOf>): StatementForms => {
   return [
     [
       /^create table (\w+)\s*\(([\s\S]*)$/i,
-      (table, body, text) => {
-        addTable(objects, table, body, text)
-        if (/^create unlogged /i.test(text)) flaw(table, 'unlogged', flaws.unlogged)
-      },
+      (table, body, text) => addTable(objects, table, body, text),
     ],
     [
       /^create rule (\w+) as [\s\S]*? to (\w+)/i,
@@ -426,7 +357,7 @@ const formsFor = (made: ReturnType<typeof changesOf>): StatementForms => {
   ]
 }
 
-/** Reads from the text of the migrations what they make, so that drafting needs no server. */
+/** Reads from the text of the migrations what they make, so that drafting needs no server; flaws are only seen in a store. */
 const madeBy: Drafting['madeBy'] = (migrations, base = new Map()) => {
   const objects = new Map<string, MadeObject>(base)
   const forms = formsFor(changesOf(objects))
@@ -441,14 +372,8 @@ const madeBy: Drafting['madeBy'] = (migrations, base = new Map()) => {
   return objects
 }
 
-/** Rows of flaws: the table, what is wrong, its text and its remedy, as `flaws` has them; `name` is an expression of SQL. */
-const flawRows = (
-  what: string,
-  flaw: FlawOf | ((name: string) => FlawOf),
-  name: string,
-  from: string,
-) => {
-  const [text, action] = typeof flaw === 'function' ? flaw('%s') : flaw
+/** Rows of flaws: the table, what is wrong, its text, and the `alter table` that mends it; `%s` in them is the name, an expression of SQL. */
+const flawRows = (what: string, text: string, action: string, from: string, name = "''") => {
   const of = (words: string) => `replace('${words}', '%s', ${name})`
   return `union all select o.relname || '!' || ${of(what)}, o.relname, ${of(text)}, 'alter table ' || o.relname || ' ' || ${of(action)}
     from own o ${from}`
@@ -463,7 +388,9 @@ const catalogueText = `with own as (
   union all select o.relname || '.' || a.attname, o.relname, concat_ws(' ', a.attname,
       format_type(a.atttypid, a.atttypmod), 'collate ' || c.collname, case when a.attnotnull then 'not null' end,
       case when a.attgenerated <> '' then 'generated always as (' || pg_get_expr(d.adbin, d.adrelid) || ') stored'
-        when a.attidentity <> '' then case a.attidentity when 'd' then 'generated by default as identity' else 'generated always as identity' end
+        when a.attidentity = 'd' and exists (select from pg_sequence where seqrelid = pg_get_serial_sequence(o.oid::regclass::text, a.attname)::regclass
+          and not seqcycle and seqincrement > 0 and seqmax >= 9007199254740991) then 'generated by default as identity'
+        when a.attidentity <> '' then 'generated otherwise as identity'
         when a.atthasdef then 'default …' end), null
     from own o join pg_attribute a on a.attrelid = o.oid and a.attnum > 0 and not a.attisdropped
     left join pg_attrdef d on d.adrelid = o.oid and d.adnum = a.attnum
@@ -481,14 +408,21 @@ const catalogueText = `with own as (
     join pg_proc p on p.oid = t.tgfoid and pg_function_is_visible(p.oid) join pg_language l on l.oid = p.prolang
   union all select o.relname || '?' || r.rulename, o.relname, pg_get_ruledef(r.oid), null
     from own o join pg_rewrite r on r.ev_class = o.oid and r.rulename <> '_RETURN' and o.relkind = 'r'
+  union all select relname || '!hidden', relname, 'is hidden by another table of its name', '-- name its schema alone in the URL, as docs/scaling.md shows'
+    from own where not pg_table_is_visible(oid)
+  union all select relname || '!role', relname, 'is written without its triggers', '-- reset session_replication_role, which is replica'
+    from own where relkind = 'r' and current_setting('session_replication_role') = 'replica'
+  union all select o.relname || '!child ' || inhrelid::regclass, o.relname, 'has the rows of ' || inhrelid::regclass || ' too, which inherits from it',
+      'alter table ' || inhrelid::regclass || ' no inherit ' || o.relname
+    from own o join pg_inherits on inhparent = o.oid where relkind = 'r'
   union all select relname || '!kind', relname, case relkind when 'p' then 'is divided into partitions' else 'is on another server' end, null
     from own where relkind in ('p', 'f')
-  ${flawRows('unlogged', flaws.unlogged, "''", "where relpersistence = 'u'")}
-  ${flawRows('security', flaws.security, "''", "where relkind in ('r', 'p') and row_security_active(oid)")}
-  ${flawRows('references', flaws.references, "''", "where exists (select from pg_trigger where tgrelid = o.oid and tgisinternal and tgenabled in ('D', 'R'))")}
-  ${flawRows('trigger %s', flaws.trigger, 'tgname', "join pg_trigger t on tgrelid = o.oid and not tgisinternal and tgenabled in ('D', 'R')")}
-  ${flawRows('constraint %s', flaws.constraint, 'conname', 'join pg_constraint k on conrelid = o.oid and not convalidated')}
-  ${flawRows('inherits %s', flaws.inherits, 'i.inhparent::regclass::text', 'join pg_inherits i on i.inhrelid = o.oid')}`
+  ${flawRows('unlogged', 'is unlogged: a crash empties it, and replicas have none of it', 'set logged', "where relpersistence = 'u'")}
+  ${flawRows('security', 'has row level security, which hides rows from this user of the database', 'disable row level security', "where relkind in ('r', 'p') and row_security_active(oid)")}
+  ${flawRows('references', 'has disabled the triggers that check its references', 'enable trigger all', "where exists (select from pg_trigger where tgrelid = o.oid and tgisinternal and tgenabled in ('D', 'R'))")}
+  ${flawRows('trigger %s', 'has disabled its trigger %s', 'enable trigger %s', "join pg_trigger t on tgrelid = o.oid and not tgisinternal and tgenabled in ('D', 'R')", 'tgname')}
+  ${flawRows('constraint %s', 'has the constraint %s, which was never compared with its rows', 'validate constraint %s', 'join pg_constraint k on conrelid = o.oid and not convalidated', 'conname')}
+  ${flawRows('inherits %s', 'inherits from %s, which has its rows too', 'no inherit %s', 'join pg_inherits i on i.inhrelid = o.oid', 'i.inhparent::regclass::text')}`
 
 /** What a database has; `validated`: without constraints that may not hold for the rows of before. */
 export const objectsIn = async (

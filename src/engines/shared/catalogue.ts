@@ -25,7 +25,7 @@ export type StoredColumn = {
 
 type StoredCheck = { readonly name: string; readonly text: string }
 
-/** What is wrong with a table as a whole or with a part of it, and the statement that mends it, if one does. */
+/** What is wrong with a table as a whole or with a part of it, and the statement that mends it, if one does; a remedy for a person begins with `-- `. */
 type Flaw = { readonly what: string; readonly text: string; readonly mend: string | undefined }
 
 export type StoredTable = {
@@ -193,6 +193,9 @@ export const catalogueOf = (objects: MadeObjects): Catalogue => {
     const [, listed = ''] = /\b(?:unique|foreign key)\s*\(([^)]*)\)/i.exec(text) ?? []
     const columns = column || listed.replace(/\s+/g, ' ')
     const [, target] = /\breferences (\w+)/.exec(bare) ?? []
+    // A model has references by one field, and to ids alone.
+    if (target !== undefined && columns.includes(',')) table.exclusions.push(within)
+    const [, key] = /\breferences\s+\w+\s*\(\s*(\w+)/i.exec(text) ?? []
     const [, onDelete = 'no action'] =
       /\bon delete (cascade|restrict|set null|set default)/.exec(bare) ?? []
     const isLate = /(?<!\bnot )\bdeferrable\b/.test(bare)
@@ -200,7 +203,7 @@ export const catalogueOf = (objects: MadeObjects): Catalogue => {
       table.references.push({
         name: within,
         column: columns,
-        table: target,
+        table: (key ?? 'id') === 'id' ? target : `${target} (${key})`,
         onDelete: isLate ? `${onDelete} deferrable` : onDelete,
       })
     if (/\bunique\b/.test(bare)) {
@@ -210,14 +213,16 @@ export const catalogueOf = (objects: MadeObjects): Catalogue => {
       const made = `create unique index ${index} on ${of} (${columns})`
       table.indexes.push({ name: index, terms: columns, isUnique: true, text: made })
     }
-    const [, key = ''] = /\bprimary key\s*\((\w+)\)/i.exec(text) ?? []
-    const keyed = table.columns.get(key)
+    const [, primary = ''] = /\bprimary key\s*\((\w+)\)/i.exec(text) ?? []
+    const keyed = table.columns.get(primary)
     if (keyed)
-      table.columns.set(key, { ...keyed, text: `${keyed.text} primary key`, isRequired: true })
+      table.columns.set(primary, { ...keyed, text: `${keyed.text} primary key`, isRequired: true })
     const [, , type = ''] = typeForm.exec(bare) ?? []
+    // SQLite takes a collation behind anything else too.
+    const [late = ''] = type.includes('collate') ? [] : (/ collate \w+/.exec(bare) ?? [])
     if (isColumn)
       table.columns.set(column, {
-        type: otherNames[type] ?? type,
+        type: (otherNames[type] ?? type) + late,
         isRequired: /\b(?:not null|primary key)\b/.test(bare),
         hasValue: /\b(?:default|generated|primary key)\b/.test(bare),
         formula: generatedForm.exec(text)?.[1] ?? '',
@@ -229,9 +234,6 @@ export const catalogueOf = (objects: MadeObjects): Catalogue => {
 
 /** The texts that a check names. */
 export const textsOf = (check: string): readonly string[] => check.match(/'(?:[^']|'')*'/g) ?? []
-
-/** Those in one text, whatever their order. */
-export const textsIn = (check: string): string => textsOf(check).toSorted().join()
 
 /** A formula in one form for each way to write it: its names, numbers, texts and signs in order, without brackets and casts. */
 export const plainFormula = (formula: string): string => {
@@ -272,12 +274,14 @@ export const shapeOf = (text: string): string => {
   return plainFormula(alike)
 }
 
-/** What a check is about, the same for each way to write it: its names, numbers and texts, without casts and words that only join them. */
+/** What a check is about, the same for each way to write it, of null or not: its names, numbers and texts, without casts and words that only join them. */
 export const gistOf = (check: string): string => {
   const plain = check
     .replace(/::(?:character varying|\w+)(?:\[\])?/g, '')
     .replace(/'(-?\d+)'/g, '$1')
   const words = plain.match(/'(?:[^']|'')*'|\w+|<>|!=/g) ?? []
-  const said = words.filter(word => !/^(?:any|array|in|between|and|collate|C)$/i.test(word))
+  const said = words.filter(
+    word => !/^(?:any|array|in|between|and|or|is|null|collate|C)$/i.test(word),
+  )
   return [...new Set(said)].sort().join(' ')
 }

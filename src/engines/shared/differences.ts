@@ -8,7 +8,6 @@ import {
   type StoredColumn,
   type StoredTable,
   shapeOf,
-  textsIn,
   textsOf,
 } from '#engines/shared/catalogue.ts'
 import type { EngineName, Migration } from '#engines/shared/migrations.ts'
@@ -173,6 +172,10 @@ const columnDifferences = function* (
         ...(statements && { change: { kind: 'mended', table, name, statements } }),
       }
     }
+  if (/\bon conflict\b/.test(there.text))
+    yield {
+      text: `${of}.${key} says on conflict in ${table}, so that what is refused may be left out in silence: ${anew}`,
+    }
   const formula = formulaSql(entity.fields, field)
   if (plainFormula(there.formula) !== plainFormula(formula))
     yield {
@@ -190,11 +193,20 @@ const columnDifferences = function* (
       broken: { table, where: sql`${cell} is null`, fault: `without ${key}` },
     }
   const goes = (kept && textsOf(kept.text)) ?? []
-  const isLess = !kept || goes.some(value => !textsOf(valuesCheck(name, field)).includes(value))
-  if (values && (!kept || textsIn(kept.text) !== textsIn(valuesCheck(name, field))))
+  const wantedValues = textsOf(valuesCheck(name, field))
+  // Of a check that names the same values and says something else, nobody knows which rows it took.
+  const isLess =
+    goes.length === wantedValues.length || goes.some(one => !wantedValues.includes(one))
+  const [wantedCheck] = checksIn(valuesCheck(name, field))
+  if (!values && kept && !entity.own.includes(kept.name))
+    yield {
+      text: `${of}.${key} takes any value in the model, and its column only some: ${draft}`,
+      change: as('values'),
+    }
+  if (values && gistOf(kept?.text ?? '') !== gistOf(wantedCheck?.text ?? ''))
     yield {
       text: `${of}.${key} is one of ${values.join(', ')} in the model, and its column takes other values: ${draft}`,
-      change: as('values', isLess),
+      change: as('values', !kept || isLess),
       broken: {
         table,
         where: sql`${cell} is not null and ${cell} not in (${join(values, comma)})`,
@@ -225,6 +237,31 @@ const columnDifferences = function* (
         },
       }),
     }
+}
+
+/** The difference that a flaw of a table is. */
+const flawed = (table: string, { what, text, mend }: StoredTable['flaws'][number]): Difference => {
+  if (mend?.startsWith('-- ')) return { text: `${table} ${text}: ${mend.slice(3)}` }
+  return {
+    text: `${table} ${text}: ${mend ? draft : anew}`,
+    ...(mend && { change: { kind: 'mended', table, name: what, statements: [mend] } }),
+  }
+}
+
+/** What is done to a table of the machine by hand. */
+const machineDifferences = function* (
+  table: string,
+  { triggers, rules, flaws }: StoredTable,
+): Generator<Difference> {
+  const names = [
+    ...triggers.map(({ name }) => `trigger ${name}`),
+    ...rules.map(one => `rule ${one}`),
+  ]
+  for (const name of names)
+    yield { text: `${table} has the ${name}, which Duet does not know: drop it in a migration` }
+  // Counts of the moment may go with a crash.
+  for (const flaw of flaws)
+    if (flaw.mend && `${table} ${flaw.what}` !== 'rates unlogged') yield flawed(table, flaw)
 }
 
 /** The differences of the indexes, triggers and checks of a table. */
@@ -304,10 +341,7 @@ const partDifferences = function* (
   for (const { what, text, mend } of stored.flaws) {
     const [kind = '', name = ''] = what.split(' ')
     if (own.includes(name) || (kind === 'trigger' && !made.has(name))) continue
-    yield {
-      text: `${table} ${text}: ${mend ? draft : anew}`,
-      ...(mend && { change: { kind: 'mended', table, name: what, statements: [mend] } }),
-    }
+    yield flawed(table, { what, text, mend })
   }
   for (const { name, isUnique } of stored.indexes) {
     if (isUnique || made.has(name)) continue
@@ -318,6 +352,13 @@ const partDifferences = function* (
       ...(isSearch && { change: { kind: 'index', table, name } }),
     }
   }
+}
+
+/** What a table is that no entity has; one whose references keep rows from being deleted says so. */
+const surplus = (table: string, { isView, references }: StoredTable): string => {
+  const kept = references.filter(({ onDelete }) => !/^(?:cascade|set)/.test(onDelete))
+  const keeps = kept.length > 0 ? ` (which keeps rows of ${kept[0]?.table})` : ''
+  return `the ${isView ? 'view' : 'table'} ${table}${keeps}`
 }
 
 /** The differences between a store and its model: those that stop the service, and what else the store has. */
@@ -407,9 +448,10 @@ export const differencesIn = (
       change: { kind: 'table', table, name },
     })
   const ofSearch = [...searches.map(({ name }) => name), ...dropped.map(([name]) => name)]
-  for (const [table, { isView }] of catalogue)
-    if (!known.has(table) && !/^sqlite_/.test(table))
+  for (const [table, stored] of catalogue)
+    if (machineTables.includes(table)) found.push(...machineDifferences(table, stored))
+    else if (!known.has(table) && !/^sqlite_/.test(table))
       if (!ofSearch.some(name => table.startsWith(name)))
-        found.push({ isServed: true, text: `the ${isView ? 'view' : 'table'} ${table}` })
+        found.push({ isServed: true, text: surplus(table, stored) })
   return found
 }

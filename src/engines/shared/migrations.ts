@@ -204,7 +204,8 @@ export const secretIn = function* (dialect: Dialect, name: Secret): QueryScript<
 }
 
 // Comments, strings, quoted names, dollar-quoted bodies, semicolons, and the text between them.
-const pieces = /--[^\n]*|'(?:[^']|'')*'|"(?:[^"]|"")*"|(\$\w*\$)[\s\S]*?\1|;|[^-'"$;]+|[\s\S]/g
+const pieces =
+  /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|"(?:[^"]|"")*"|(\$\w*\$)[\s\S]*?\1|;|[^-/'"$;]+|[\s\S]/g
 
 /** Whether a text ends inside a trigger of SQLite, whose statements have semicolons of their own. */
 const isInTrigger = (text: string) =>
@@ -215,7 +216,7 @@ export const statementsOf = (text: string): readonly string[] => {
   const statements: string[] = []
   let statement = ''
   for (const [piece] of text.matchAll(pieces)) {
-    if (piece.startsWith('--')) continue
+    if (/^(?:--|\/\*)/.test(piece)) continue
     if (piece !== ';' || isInTrigger(statement)) {
       statement += piece
       continue

@@ -186,8 +186,8 @@ const change: Drafting['change'] = (asked, made) => {
       return { inside: [`${alter} alter column ${name} drop not null`] }
     case 'values': {
       const drop = `${alter} drop constraint ${valuesName(name)}`
-      const add = `${alter} add ${valuesCheck(name, asked.field)}`
-      return { inside: asked.isKept ? [drop, add] : [add] }
+      const add = asked.field.values ? [`${alter} add ${valuesCheck(name, asked.field)}`] : []
+      return { inside: asked.isKept ? [drop, ...add] : add }
     }
     case 'reference':
     case 'compared': {
