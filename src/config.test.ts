@@ -234,7 +234,19 @@ test('a store may name several servers of which one takes writes, and have its r
     /needs DUET_REPLICA_URLS=auto/,
   )
   const standby = { DUET_DATABASE_URL: url.replace('read-write', 'standby') }
-  assert.match(faultsOf(standby)[0] ?? '', /target_session_attrs=read-write/)
+  assert.match(
+    faultsOf(standby)[0] ?? '',
+    /needs read-write, primary for the parameter target_session_attrs/,
+  )
+  // The driver would take it for none, and send all in plain text.
+  for (const PGSSLMODE of ['requrie', 'allow', 'Require'])
+    assert.match(
+      faultsOf({ DUET_DATABASE_URL: url, PGSSLMODE })[0] ?? '',
+      /^PGSSLMODE needs disable, .* for the parameter sslmode$/,
+    )
+  for (const PGSSLMODE of ['', 'require'])
+    assert.ok(loadConfig({ DUET_DATABASE_URL: url, PGSSLMODE }))
+  assert.ok(loadConfig({ DUET_DATABASE_URL: 'sqlite:a.db', PGSSLMODE: 'requrie' }))
 })
 
 test('a version ends six months after its deprecation at the soonest, and not without one', () => {

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { isPostgres, targetIn } from '#base/database-url.ts'
+import { isPostgres, parameterFault } from '#base/database-url.ts'
 import { noticeMonths, soonestEnd } from '#base/dates.ts'
 import { nearest } from '#base/text.ts'
 import {
@@ -145,11 +145,10 @@ const contradictions = (values: Raw, environment: ConfigEnvironment): readonly s
     faults.push('DUET_PATRONI_URLS finds replicas: it needs DUET_REPLICA_URLS=auto')
   if (values.DUET_DOCUMENTS_ONLY === true && values.DUET_DOCUMENTS === undefined)
     faults.push('DUET_DOCUMENTS_ONLY=on needs DUET_DOCUMENTS: the folder of the documents to serve')
-  const target = targetIn(String(values.DUET_DATABASE_URL))
-  if (target !== undefined && !/^(read-write|primary)$/.test(target))
-    faults.push(
-      'DUET_DATABASE_URL must have target_session_attrs=read-write, or none: the service needs the server that takes writes',
-    )
+  const { PGSSLMODE: mode } = environment
+  const modeFault = mode && parameterFault(`?sslmode=${encodeURIComponent(mode)}`)
+  if (modeFault && isPostgres(String(values.DUET_DATABASE_URL)))
+    faults.push(`PGSSLMODE ${modeFault}`)
   return faults
 }
 

@@ -7,7 +7,6 @@ import {
   placeIn,
   seeksPrimary,
   serversIn,
-  targetIn,
 } from './database-url.ts'
 
 test('a URL of several hosts is a URL for each, with the user, the database and the parameters of all', () => {
@@ -28,14 +27,13 @@ test('the primary is looked for among several hosts, or where the URL asks for o
   assert.equal(seeksPrimary('postgres://one/duet'), false)
   assert.equal(seeksPrimary('postgres://one,two/duet'), true)
   assert.equal(seeksPrimary('postgres://one/duet?target_session_attrs=read-write'), true)
-  assert.equal(targetIn('postgres://one,two/duet?target_session_attrs=standby'), 'standby')
 })
 
 test('a user without a host comes by a Unix socket, whose folder is a parameter', () => {
   const url = 'postgres://duet:p%40s@/duet?host=/run/postgresql&target_session_attrs=primary'
   assert.ok(isPostgres(url))
   assert.deepEqual([placeIn(url), databaseIn(url)], ['postgres:///duet', 'duet'])
-  assert.equal(targetIn(url), 'primary')
+  assert.ok(seeksPrimary(url))
   for (const wrong of [
     'postgres://duet@/',
     'postgres://duet@one,/duet',
@@ -56,6 +54,7 @@ test('a database has the name that the URL escapes', () => {
 })
 
 const none = (name: string, way: string) => `has the parameter ${name}, which is none here: ${way}`
+const behind = 'has a #, behind which nothing would be read: write it as %23'
 const schema =
   'say options=-c%20search_path%3DNAME, or let the user begin there: alter role … set search_path = NAME'
 
@@ -80,7 +79,15 @@ test('a parameter that no URL has is refused by its name, with the one that was 
     ],
     ['ssl=false', 'needs true, 1, 0, no-verify for the parameter ssl'],
     ['channel_binding=require', 'needs disable, prefer for the parameter channel_binding'],
+    ['sslcert=/etc', 'needs a file that is there for the parameter sslcert'],
     ['sslrootcert=/none/ca.pem', 'needs a file that is there for the parameter sslrootcert'],
+    ['application_name=shop#1&sslmode=require', behind],
+    ['#?sslmode=require', behind],
+    ['ssl=true&sslmode=disable', 'has the parameters ssl and sslmode: leave ssl out'],
+    [
+      'target_session_attrs=read-writ',
+      'needs read-write, primary for the parameter target_session_attrs',
+    ],
     ['sslmode=verify-full&sslmode=disable', 'has the parameter sslmode twice: leave one out'],
   ] as const)
     assert.equal(parameterFault(`postgres://duet:p@one,two/duet?${query}`), fault, query)

@@ -1,6 +1,6 @@
 /** The servers that a PostgreSQL URL names: one, or several with commas between, as libpq has them (PostgreSQL manual, section 34.1.1.2). */
 
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { own } from '#base/object.ts'
 import { nearest, parametersIn } from '#base/text.ts'
 
@@ -37,13 +37,9 @@ export const databaseIn = (url: string): string | undefined => {
   }
 }
 
-/** Its `target_session_attrs`; undefined if it has none. */
-export const targetIn = (url: string): string | undefined =>
-  partsOf(serversIn(url)[0] ?? '')?.searchParams.get('target_session_attrs') ?? undefined
-
 /** Whether the primary must be looked for: among several servers, or if the URL asks for a session that may write. */
 export const seeksPrimary = (url: string): boolean =>
-  serversIn(url).length > 1 || targetIn(url) !== undefined
+  serversIn(url).length > 1 || /[?&]target_session_attrs=/.test(url)
 
 /** Whether a text is a PostgreSQL URL that names a database. */
 export const isPostgres = (text: string): boolean =>
@@ -65,34 +61,31 @@ const oneOf = (...words: readonly string[]) => ({
 })
 const any = { isRight: (given: string) => given !== '', words: 'a value' }
 const count = { isRight: (given: string) => /^-?\d+$/.test(given), words: 'a whole number' }
-const file = { isRight: (given: string) => existsSync(given), words: 'a file that is there' }
+const file = {
+  isRight: (given: string) => statSync(given, { throwIfNoEntry: false })?.isFile() === true,
+  words: 'a file that is there',
+}
+
+const each = (rule: typeof any, ...names: readonly string[]) =>
+  Object.fromEntries(names.map(name => [name, rule]))
 
 /** The parameters of a URL, as libpq has them (PostgreSQL manual, section 34.1.2), of which none is ignored where that would be unsafe. */
 const parameters: Readonly<Record<string, typeof any>> = {
-  host: any,
-  port: count,
-  user: any,
-  password: any,
-  application_name: any,
-  fallback_application_name: any,
-  options: any,
-  client_encoding: oneOf('utf8', 'UTF8', 'utf-8', 'UTF-8', 'auto'),
-  target_session_attrs: any,
+  ...each(any, 'host', 'user', 'password', 'options'),
+  ...each(any, 'application_name', 'fallback_application_name'),
+  ...each(count, 'port'),
+  ...each(file, 'sslrootcert', 'sslcert', 'sslkey'),
   sslmode: oneOf('disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'),
   sslnegotiation: oneOf('postgres', 'direct'),
-  sslrootcert: file,
-  sslcert: file,
-  sslkey: file,
+  // The service needs the server that takes writes.
+  target_session_attrs: oneOf('read-write', 'primary'),
+  client_encoding: oneOf('utf8', 'UTF8', 'utf-8', 'UTF-8', 'auto'),
   // These are the driver's own.
   ssl: oneOf('true', '1', '0', 'no-verify'),
   uselibpqcompat: oneOf('true', 'false'),
   // The service has times and ways of its own.
-  connect_timeout: count,
-  keepalives: count,
-  keepalives_idle: count,
-  keepalives_interval: count,
-  keepalives_count: count,
-  tcp_user_timeout: count,
+  ...each(count, 'connect_timeout', 'tcp_user_timeout', 'keepalives'),
+  ...each(count, 'keepalives_idle', 'keepalives_interval', 'keepalives_count'),
   load_balance_hosts: oneOf('disable', 'random'),
   gssencmode: oneOf('disable', 'prefer'),
   channel_binding: oneOf('disable', 'prefer'),
@@ -121,7 +114,9 @@ const otherWays: Readonly<Record<string, string>> = {
 
 /** What is wrong with the parameters of a PostgreSQL URL, for behind its name; undefined if nothing is. It shows no value, which may be a password. */
 export const parameterFault = (url: string): string | undefined => {
-  const [, , query = ''] = /^([^?]*)\?([^#]*)/.exec(url) ?? []
+  // A URL ends there, and PostgreSQL's own tools read on.
+  if (url.includes('#')) return 'has a #, behind which nothing would be read: write it as %23'
+  const [, query = ''] = /\?(.*)/s.exec(url) ?? []
   const seen = new Set<string>()
   for (const [name, given] of parametersIn(query)) {
     const known = own(parameters, name)
@@ -134,5 +129,7 @@ export const parameterFault = (url: string): string | undefined => {
     if (seen.has(name)) return `has the parameter ${name} twice: leave one out`
     seen.add(name)
   }
-  return undefined
+  return seen.has('ssl') && seen.has('sslmode')
+    ? 'has the parameters ssl and sslmode: leave ssl out'
+    : undefined
 }

@@ -41,9 +41,7 @@ const headerFaults = (
   header: readonly string[],
 ): readonly FieldFault[] => {
   const { row, faults } = rename(Object.fromEntries(header.map(name => [name, null])))
-  const own = Object.entries(row).filter(
-    ([name]) => name !== '' && !Object.hasOwn(entity.rest.embedded, name),
-  )
+  const own = Object.entries(row).filter(([name]) => !Object.hasOwn(entity.rest.embedded, name))
   const ofRow = checkInput(entity, Object.fromEntries(own), use).faults.filter(
     ({ message }) =>
       message.startsWith('is not a member') || (!kind.rows && message === 'is required'),

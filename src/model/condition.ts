@@ -372,9 +372,7 @@ const storedOperand = (field: ComparedField, given: unknown, digits: number): St
     }
     case 'time': {
       const at = given instanceof Date ? given.valueOf() : text && comparedMoment(text)
-      return typeof at === 'number' && !Number.isNaN(at)
-        ? { value: at }
-        : { fault: 'must be now, a Date, a day or an ISO 8601 time with Z or its offset' }
+      return typeof at === 'number' && !Number.isNaN(at) ? { value: at } : { fault: notATime }
     }
     case 'flag':
       if (typeof given === 'boolean') return { value: given ? 1 : 0 }
@@ -478,8 +476,7 @@ const callersWords = ({ digits }: ConditionContext, words: AskingWords): Vocabul
     const value = words.valueOf(name, key, given)
     if (value instanceof ValueFault) return { fault: value.message }
     const found = storedOperand(field, value, digits)
-    if ('fault' in found) return field.scalar === 'time' ? { fault: notATime } : found
-    if (typeof found.value !== 'number') return found
+    if ('fault' in found || typeof found.value !== 'number') return found
     // No row has a number beyond those that are exact.
     const most = Number.MAX_SAFE_INTEGER
     return { value: Math.min(Math.max(found.value, -most), most) }

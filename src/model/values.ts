@@ -142,6 +142,9 @@ export const comparedMoment = (text: string): number | undefined => {
   return moment && moment.at + (moment.rest ? 0.5 : 0)
 }
 
+/** A time that stood in a URL, where a plus that is not escaped is a space. */
+export const withPlus = (text: string): string => text.replace(/ (?=\d\d:\d\d$)/, '+')
+
 /** A stored value, or the fault of the text. */
 export type ComparedValue = { readonly value: string | number | null } | { readonly fault: string }
 
@@ -171,8 +174,7 @@ const parsers = {
   decimal: amountWith,
   date: text => (isDay(text) ? { value: text } : { fault: 'must be a day, such as 2026-01-31' }),
   time: text => {
-    // In a URL a plus that is not escaped is a space.
-    const value = comparedMoment(text.replace(/ (?=\d\d:\d\d$)/, '+'))
+    const value = comparedMoment(withPlus(text))
     return value === undefined ? { fault: notATime } : { value }
   },
   flag: text =>

@@ -20,7 +20,7 @@ import {
 import { fieldOf } from '#model/model.ts'
 import type { Role, Viewer } from '#model/policy.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
-import type { Scalar } from '#model/values.ts'
+import { type Scalar, withPlus } from '#model/values.ts'
 import { decoded } from '#model/version.ts'
 import { resolveGroups, tooManyGroups } from '#read/grouping.ts'
 import { type Prepared, type Renderer, readCached } from '#read/read.ts'
@@ -43,7 +43,7 @@ import {
   jsonFault,
   type ListCondition,
   queryTypes,
-  valueOfJson,
+  valueOfUrl,
 } from '#rest/where.ts'
 import type { RestHandler } from '#versions/negotiation.ts'
 import { invalid } from '#write/input.ts'
@@ -174,7 +174,7 @@ const requestReader = ({ core, style }: Mount, route: Route, resource: Resource)
         const known = comparisons.filter(({ name }) => name === above + key)
         const valueFor = (one: unknown) =>
           value && 'field' in value
-            ? valueOfJson(entity, value.field, formIn(resource, value), one)
+            ? valueOfUrl(entity, value.field, formIn(resource, value), one)
             : one
         if (!value || known.length === 0 || !isObject(of)) return [key, valueFor(of)]
         const operators = known.map(({ operator }) => operator)
@@ -208,6 +208,7 @@ const requestReader = ({ core, style }: Mount, route: Route, resource: Resource)
       if (text === undefined) return []
       const form = formIn(resource, value)
       let given: unknown = numbers.includes(scalar) ? numberIn(text) : text
+      if (scalar === 'time') given = withPlus(text)
       const written = text.replace(/^\+/, '')
       if (typeof given === 'number' && !isReadBack(written))
         query.fault(called, notReadBack(written))

@@ -16,7 +16,7 @@ import { type Entity, mayAskField, mayAskRelation, type Relation } from '#model/
 import { fieldOf, type Model } from '#model/model.ts'
 import { digitsOf, formatMinor, parseMinor } from '#model/money.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
-import { comparedWith, notAnId, parseId } from '#model/values.ts'
+import { comparedWith, notAnId, parseId, withPlus } from '#model/values.ts'
 import {
   decoded,
   type Form,
@@ -73,8 +73,7 @@ const valueOfText = (
     return valueOfNumber(text, digitsOf(field, digits)) ?? new ValueFault('must be a number')
   if (values && typeof form === 'object') return valueOfWord(form, text, values)
   if (scalar === 'text' || scalar === 'date') return text
-  // As for JSON, except that a plus is a space in a URL.
-  if (scalar === 'time') return text.replace(/ (?=\d\d:\d\d$)/, '+')
+  if (scalar === 'time') return withPlus(text)
   if (scalar === 'id') return parseId(text) ?? new ValueFault(notAnId)
   const compared = comparedWith(field, text, digits)
   if ('fault' in compared) return new ValueFault(compared.fault)
@@ -102,17 +101,18 @@ const valueOfWord = (
 }
 
 /** The value of a condition that JSON stands for, as the members of a version are written. */
-export const valueOfJson = (
-  entity: Entity,
-  key: string,
-  form: Form | undefined,
-  given: unknown,
-) => {
+const valueOfJson = (entity: Entity, key: string, form: Form | undefined, given: unknown) => {
   if (given === null || form === undefined) return given
   if (form !== 'as seconds') return valueOfWord(form, given, fieldOf(entity, key).values)
   return Number.isSafeInteger(given) && Math.abs(Number(given)) < 8.64e12
     ? new Date(Number(given) * 1000)
     : new ValueFault('must be a whole number of seconds')
+}
+
+/** The same of JSON in a URL, whose times may have lost a plus. */
+export const valueOfUrl: typeof valueOfJson = (entity, key, form, given) => {
+  const isTime = typeof given === 'string' && fieldOf(entity, key).scalar === 'time'
+  return valueOfJson(entity, key, form, isTime ? withPlus(given) : given)
 }
 
 /** What a text stands for as the operand of an operator, before the kind of the field is looked at. */
@@ -254,7 +254,11 @@ export const conditionReader = (
     isShort: true,
     path: '',
   }
-  const ofJson = jsonWords(model, version)
+  const ofJson = {
+    ...jsonWords(model, version),
+    valueOf: (name: string, key: string, given: unknown) =>
+      valueOfUrl(entityIn(name), key, formOf(name, key), given),
+  }
   return (query: QueryParameters, first: Slot): ListCondition | undefined => {
     const given: { readonly name: string; readonly condition: unknown }[] = []
     for (const name of query.beside([...parameters, ...others])) {

@@ -75,6 +75,8 @@ test('a file is read whichever marks end its lines, in UTF-8 and UTF-16, with a 
         `\ufeff${text}`,
         Buffer.from(`\ufeff${text}`, 'utf16le'),
         bigEndian,
+        // Without a mark.
+        bigEndian.subarray(2),
       ]) {
         const { code, said, rows } = await importing(file, 'name, is_done')
         assert.deepEqual([code, rows], [0, made], `${JSON.stringify(end)} ${said}`)
@@ -106,6 +108,10 @@ test('a header that no row could fit is refused where there are none too', async
     ['name\trank', 'FILE: the values of the header have tabs between them'],
     ['name,name', 'FILE: the header names name twice'],
     ['\n\n', 'FILE has no header'],
+    ['"name";"rank"', 'FILE: the values of the header have ; between them'],
+    ['"name"\t"rank"', 'FILE: the values of the header have tabs between them'],
+    ['name, rank', 'FILE: the header has a space or another hidden sign beside rank'],
+    ['\ufeff\ufeffname', 'FILE: the header has a space or another hidden sign beside name'],
     ['name,nameKey', 'FILE:1: nameKey is not a member of a note'],
   ] as const) {
     const { code, said } = await importing(header, 'name')
@@ -116,6 +122,25 @@ test('a header that no row could fit is refused where there are none too', async
     )
   }
   assert.equal((await importing('id,name,createdAt,meta,\n', 'name')).code, 0)
+})
+
+test('rows and columns that a spreadsheet saves empty are left out, and a value without a name is told', async () => {
+  const empty = 'name,rank,,\r\na,1,,\r\n,,,\r\nb,2,,\r\n,,,\r\n,\r\n'
+  const { code, said, rows } = await importing(empty, 'name, rank')
+  assert.deepEqual(
+    [code, rows],
+    [
+      0,
+      [
+        ['a', 1],
+        ['b', 2],
+      ],
+    ],
+    said.join(),
+  )
+  const named = await importing('name,rank,,\n,,,\na,1,,x\n', 'name')
+  assert.equal(named.said[0], 'FILE:3: has a value in column 4, which the header does not name')
+  assert.deepEqual([named.code, named.rows], [1, []])
 })
 
 test('a JSON array is told in a sentence that helps', async () => {

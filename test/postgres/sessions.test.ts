@@ -47,6 +47,20 @@ describe('a session of a command', { skip: noDatabase }, () => {
     )
     assert.deepEqual(await session.query(settings), [['read committed', 'elsewhere', 'off']])
     await session.close()
+    // As libpq, it takes those of the environment where the URL has none.
+    process.env.PGOPTIONS = '-c search_path=nowhere -c jit=on'
+    try {
+      for (const [url, path] of [
+        [strict, 'nowhere'],
+        [wished.href, 'elsewhere'],
+      ] as const) {
+        const session = await postgresOf(url).session('filling')
+        assert.deepEqual(await session.query(settings), [['read committed', path, 'off']])
+        await session.close()
+      }
+    } finally {
+      delete process.env.PGOPTIONS
+    }
   })
 
   test('a session is in the database of its URL, whatever signs its name has', async () => {
@@ -90,6 +104,14 @@ describe('a session of a command', { skip: noDatabase }, () => {
     await assert.rejects(failed, { message: 'the file ends in the middle of a row' })
     await session.close()
     assert.equal(await ask(url, "select count(*)::int from secrets where name = 'two'"), 0)
+  })
+
+  test('days before the year 0 and after 9999 are in the order of their signs, whatever the database orders texts by', async () => {
+    const day = dialect.calendar(sql`0::bigint`, 'day')
+    const { text, values } = queryOf(sql`select pg_collation_for(${day})`, dialect)
+    const client = await connected(url)
+    assert.equal((await client.query(text, [...values])).rows[0].pg_collation_for, '"C"')
+    await client.end()
   })
 
   test('texts are found by any sign, whatever the database takes a backslash for', async () => {

@@ -353,7 +353,8 @@ describe('a time', () => {
       // As it is typed, with a plus that is a space.
       assert.equal(await found(`at[${operator}]=${value}`), count, value)
       const where = JSON.stringify({ at: { [operator]: value } })
-      assert.equal(await found(`where=${encodeURIComponent(where)}`), count, value)
+      for (const written of [encodeURIComponent(where), where])
+        assert.equal(await found(`where=${written}`), count, value)
       assert.equal(await inGraphql(`{ ${operator}: "${value}" }`), count, value)
     }
     for (const value of ['2026-01-31T09:30:00.0009Z,2026-01-31', at])
@@ -364,6 +365,31 @@ describe('a time', () => {
       { variables: { at: '2026-01-31T09:30:00.0009Z' } },
     )
     assert.equal(variable.json.data.notes.length, 1, variable.text)
+  })
+
+  test('is compared exactly and with any offset in conditions on groups, in both APIs', async () => {
+    for (const [value, count] of [
+      ['2026-01-31T10:30:00+01:00', 1],
+      ['2026-01-31T10:30:00.0001+01:00', 0],
+      ['2026-01-31', 1],
+      ['2026-02-01', 0],
+    ] as const) {
+      const having = JSON.stringify({ 'max.at': { gte: value } })
+      for (const written of [
+        `having=${encodeURIComponent(having)}`,
+        `having=${having}`,
+        `having[max][at][gte]=${value}`,
+      ]) {
+        const { json, text } = await world.ask(
+          `GET /api/notes/aggregate?where={"id":${id}}&group=slug&max=at&${written}`,
+        )
+        assert.equal(json.data?.length, count, text)
+      }
+      const { json, text } = await world.gql(
+        `{ notesAggregate(where: { id: { eq: ${id} } }, groupBy: [slug], having: { max: { at: { gte: "${value}" } } }) { slug } }`,
+      )
+      assert.equal(json.data?.notesAggregate.length, count, text)
+    }
   })
 
   test('is in a group of its own at the ends of the years, in their order', async () => {

@@ -54,10 +54,10 @@ type FileRow = {
   readonly header?: readonly string[]
 }
 
-/** The encodings whose byte order mark a file may begin with; any other file is UTF-8. */
+/** The encoding of a file by its first two bytes, a byte order mark or a letter of ASCII; any other file is UTF-8. */
 const encodingOf = ([first, second]: Uint8Array): string => {
-  if (first === 0xff && second === 0xfe) return 'utf-16le'
-  return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8'
+  if (second === 0 || (first === 0xff && second === 0xfe)) return 'utf-16le'
+  return first === 0 || (first === 0xfe && second === 0xff) ? 'utf-16be' : 'utf-8'
 }
 
 /** The text of a file in pieces, a byte order mark left out; throws if it is neither UTF-8 nor UTF-16. */
@@ -188,6 +188,9 @@ type Cell = string | typeof quotedEmpty
 
 type CsvRecord = { readonly record: readonly Cell[]; readonly info: { readonly lines: number } }
 
+const separatedBy = (file: string, mark: string): string =>
+  `${file}: the values of the header have ${mark === '\t' ? 'tabs' : mark} between them; save the file with commas between the values, and run the import again`
+
 const recordsOf = async function* (file: string): AsyncGenerator<CsvRecord> {
   const parser = parseCsv({
     info: true,
@@ -200,6 +203,8 @@ const recordsOf = async function* (file: string): AsyncGenerator<CsvRecord> {
     yield* Readable.from(textOf(file)).compose(parser) as AsyncIterable<CsvRecord>
   } catch (cause) {
     if (!(cause instanceof CsvError)) throw cause
+    const [, mark] = /^Invalid Closing Quote: got "([;\t|])" at line 1 /.exec(cause.message) ?? []
+    if (mark !== undefined) throw new Error(separatedBy(file, mark), { cause })
     // After a wrong quote, the next row may begin anywhere.
     throw new Error(
       `${file}:${cause.lines}: is not CSV, so the rest cannot be read: ${cause.message}`,
@@ -211,11 +216,13 @@ const recordsOf = async function* (file: string): AsyncGenerator<CsvRecord> {
 const checkHeader = (file: string, header: readonly string[]): void => {
   const [only = '', ...others] = header
   const separator = [';', '\t', '|'].find(mark => only.includes(mark))
-  if (others.length === 0 && separator !== undefined)
+  if (others.length === 0 && separator !== undefined) throw new Error(separatedBy(file, separator))
+  const spaced = header.find(name => name !== name.trim())
+  if (spaced !== undefined)
     throw new Error(
-      `${file}: the values of the header have ${separator === '\t' ? 'tabs' : separator} between them; save the file with commas between the values, and run the import again`,
+      `${file}: the header has a space or another hidden sign beside ${spaced.trim()}: take it out`,
     )
-  const twice = header.find((name, index) => header.indexOf(name) < index)
+  const twice = header.find((name, index) => name !== '' && header.indexOf(name) < index)
   if (twice !== undefined) throw new Error(`${file}: the header names ${twice} twice`)
 }
 
@@ -242,6 +249,8 @@ const fromCsv = async function* (
       columns = header.map(name => ({ name, ...columnOf(kind, entity, name) }))
       continue
     }
+    // Spreadsheets save rows below the last one, and columns beside it, where something was once.
+    if (record.every(cell => cell === '')) continue
     rows++
     const text = record.join('\0')
     // csv-parse counts a CRLF inside quotes as two lines, and a row's last line as its own.
@@ -252,15 +261,17 @@ const fromCsv = async function* (
         column.name,
         readCell(column, record[index] ?? quotedEmpty),
       ])
-      const faults = members.flatMap(([name, value]) =>
-        value instanceof CellFault ? [`${name} ${value.message}`] : [],
-      )
+      const faults = members.flatMap(([name, value], index) => {
+        if (name === '' && value !== undefined)
+          return [`has a value in column ${index + 1}, which the header does not name`]
+        return value instanceof CellFault ? [`${name} ${value.message}`] : []
+      })
       const row = Object.fromEntries(members.filter(([, value]) => value !== undefined))
       yield faults.length > 0 ? { line, fault: faults.join('; ') } : { line, row }
     } else yield { line, fault: `has ${record.length} values, the header names ${header.length}` }
   }
   if (!header) throw new Error(`${file} has no header: name the members in its first line`)
-  if (rows === 0) yield { line: 1, header }
+  if (rows === 0) yield { line: 1, header: header.filter(name => name !== '') }
 }
 
 /** The rows of a file of that format; `isRaw`: no mark is taken off the texts of CSV. */

@@ -38,12 +38,13 @@ export class ServerClient extends pg.Client {
       ? url
       : url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/g, '$1verify-full')
     super({ ...config, connectionString })
-    // Those in the URL take the place of the others in pg; of two values for one setting the last holds.
+    // In pg one source takes the place of the others; of two values for one setting the last holds.
     const { connectionParameters: parameters } = this as unknown as {
       readonly connectionParameters: { options?: string; database?: string }
     }
-    if (config.options && parameters.options !== config.options)
-      parameters.options = `${parameters.options} ${config.options}`
+    const { options } = config
+    const given = parameters.options === options ? process.env.PGOPTIONS : parameters.options
+    if (options && given) parameters.options = `${given} ${options}`
     // pg does not decode the escapes of / ? # and others in a name of a URL.
     const database = databaseIn(url)
     if (database !== undefined) parameters.database = database

@@ -119,11 +119,11 @@ export const dialect: Dialect = {
     sql`(${`{${results}}`}::bigint[])[width_bucket(${value}, ${`{${steps}}`}::bigint[]) + 1]`,
   calendar: (seconds, part) => {
     const written = sql`to_char(to_timestamp(${seconds}) at time zone 'UTC', ${trusted(dateForms[part])})`
-    // Years below 1 are those before Christ here, which it counts from 1.
-    return sql`case when ${seconds} > 253402300799 then ${trusted(`'${afterYears[part]}'`)}
+    // Years below 1 are those before Christ here, which it counts from 1. Other collations pass over the signs.
+    return sql`(case when ${seconds} > 253402300799 then ${trusted(`'${afterYears[part]}'`)}
     when ${seconds} >= -62135596800 then ${written}
     when ${seconds} >= -62167219200 then '0000' || substr(${written}, 5)
-    else '-000001' || substr(${written}, 5) end`
+    else '-000001' || substr(${written}, 5) end) collate "C"`
   },
   clock: trusted('(extract(epoch from clock_timestamp()) * 1000)::bigint'),
   jsonObject: members =>

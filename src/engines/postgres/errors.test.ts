@@ -57,6 +57,11 @@ test('why a session is refused is told with the place and what to do, and withou
       'refuses the user',
       'add sslmode=verify-full to the URL',
     ],
+    [
+      fault('42704', 'unrecognized configuration parameter "search_pth"'),
+      'takes no session with these options',
+      'or PGOPTIONS',
+    ],
     [new Error('SASL: client password must be a string'), 'refuses the user', 'password'],
   ] as const
   for (const [error, what, remedy] of cases) {

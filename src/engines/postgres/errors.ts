@@ -62,9 +62,9 @@ const isOfPooler = (error: unknown): boolean =>
   error instanceof Error &&
   (/^unsupported startup parameter/.test(error.message) || isOfPooler(error.cause))
 
-/** Whether a server refuses this user or this database, or the client has no password for it, which no wait changes. */
+/** Whether a server refuses this user, this database or these options, or the client has no password for it, which no wait changes. */
 export const isLasting = (error: unknown): boolean =>
-  /^(28|3D|42501)/.test(codeOf(error)) || isOfPooler(error)
+  /^(28|3D|42501|42601|42704|22023)/.test(codeOf(error)) || isOfPooler(error)
 
 /**
  * Whether the same transaction may be tried again: after a conflict or a deadlock with another one, after a row that
@@ -112,12 +112,20 @@ export const translated = (error: unknown): unknown => {
 
 type Telling = readonly [problem: string, remedy: string]
 
+const badOptions: Telling = [
+  'takes no session with these options',
+  'correct the parameter options of its URL, or PGOPTIONS',
+]
+
 /** Why a server refuses a session, and the remedy, by SQLSTATE. */
 const refusals: Readonly<Record<string, Telling>> = {
   '28P01': ['refuses the user', 'correct the user or the password'],
   '28000': ['refuses the user', 'correct the user, or let it in'],
   '3D000': ['cannot be used', 'create it, or correct its name'],
   '42501': ['cannot be used', 'give the user the right to it'],
+  '42601': badOptions,
+  '42704': badOptions,
+  '22023': badOptions,
   '53300': ['has no connection left', 'allow it more, or use fewer'],
 }
 
