@@ -157,7 +157,7 @@ export const serverTiming = (
   if (!work) return times
   const { store, rows, statements, slow } = work
   const lane = slow > 0 ? 'slow' : 'quick'
-  const indexes = indexesOf(statements)
+  const indexes = work.reads > 0 ? indexesOf(statements) : []
   const through = indexes.length > 0 ? `, index;desc="${indexes.join(', ')}"` : ''
   return `${times}, store;dur=${store.toFixed(2)}, rows;desc=${rows}, statements;desc=${statements.length}, lane;desc=${lane}${through}`
 }

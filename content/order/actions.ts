@@ -12,9 +12,12 @@ import {
   insert,
   invalid,
   join,
+  preparedCommand,
   type Rows,
   reportOf,
   result,
+  type Sql,
+  type SqlValue,
   sql,
 } from 'duet/actions'
 import { errors } from '../errors.ts'
@@ -76,64 +79,78 @@ const place: Action = {
     const items = parseItems(body)
     const { viewer, model } = writing
     const { typed } = writing.dialect
-
-    // The viewer as a customer, made at the first order.
-    const customer: GuardedStep = {
-      sql: sql`insert into customers (name, email, created_at, user_id)
-        select name, email, ${typed(now, 'time')}, id from users
-        where id = ${viewer.id} on conflict (user_id) do nothing returning id`,
-      expect: 'any',
-    }
-
     // Taken in the order of their ids, two orders for the same products cannot deadlock.
-    const sorted = items.toSorted((a, b) => a.productId - b.productId)
-    const ids = items.map(({ productId }) => productId)
-    const explain = sql`select id, name, stock from products where id in (${join(ids, comma)})`
-    const stock = sorted.map(({ productId, quantity }) => ({
-      sql: sql`update products set stock = stock - ${quantity}, revision = revision + 1
-        where id = ${productId} and stock >= ${quantity} returning id`,
-      explain,
-      refused: (rows: Rows) => shortage(items, productId, rows),
-    }))
+    const taken = items
+      .map((item, position) => ({ ...item, position }))
+      .toSorted((a, b) => a.productId - b.productId)
+    // All that orders of so many items differ in: their statements are made once.
+    const values = new Map<string, SqlValue>([
+      ['user', viewer.id],
+      ['now', now],
+    ])
+    for (const [at, item] of taken.entries())
+      for (const [key, value] of Object.entries(item)) values.set(`${key} ${at}`, value)
 
-    const rows = items.map(
-      ({ productId, quantity }, index) =>
-        sql`(${typed(index, 'int')}, ${typed(productId, 'id')}, ${typed(quantity, 'int')})`,
-    )
-    const table = sql`with i (position, product_id, quantity) as (values ${join(rows, comma)})`
-    const sum = sql`select sum(p.price * i.quantity) from i join products as p on p.id = i.product_id`
-    const order: GuardedStep = {
-      name: 'order',
-      sql: sql`${table}
-        insert into orders (status, amount, currency, customer_id, created_at)
-        select 'pending', (${sum}), ${typed(model.settings.currency.code, 'text')}, c.id, ${typed(now, 'time')}
-        from customers as c where c.user_id = ${viewer.id} and (${sum}) <= ${largestAmount} returning id`,
-      // If the user was deleted meanwhile, the customer is nobody's any more.
-      explain: sql`select id from customers where user_id = ${viewer.id}`,
-      refused: rows =>
-        rows.length === 0
-          ? goneViewer(writing)
-          : invalid([{ field: 'items', message: 'come to more than an order can be' }]),
-    }
-    const lines: GuardedStep = {
-      sql: sql`${table}
-        insert into order_items (order_id, product_id, name, quantity, price)
-        select ${typed(result('order'), 'id')}, p.id, p.name, i.quantity, p.price
-        from i join products as p on p.id = i.product_id order by i.position`,
-      expect: 'any',
-    }
+    return preparedCommand(writing, `place an order of ${items.length}`, values, own => {
+      const user = own('user')
+      // The viewer as a customer, made at the first order.
+      const customer: GuardedStep = {
+        sql: sql`insert into customers (name, email, created_at, user_id)
+          select name, email, ${typed(own('now'), 'time')}, id from users
+          where id = ${user} on conflict (user_id) do nothing returning id`,
+        expect: 'any',
+      }
 
-    const placed: GuardedStep = {
-      sql: sql`insert into order_events (order_id, at, by_user, from_status, to_status)
-        values (${result('order')}, ${now}, ${viewer.id}, null, 'pending') returning id`,
-    }
+      const ids = taken.map((_, at) => own(`productId ${at}`))
+      const explain = sql`select id, name, stock from products where id in (${join(ids, comma)})`
+      const stock = taken.map(({ productId }, at) => {
+        const quantity = own(`quantity ${at}`)
+        return {
+          sql: sql`update products set stock = stock - ${quantity}, revision = revision + 1
+            where id = ${own(`productId ${at}`)} and stock >= ${quantity} returning id`,
+          explain,
+          refused: (rows: Rows) => shortage(items, productId, rows),
+        }
+      })
 
-    return commandOf(writing, {
-      name: 'place order',
-      asSelf: true,
-      steps: [customer, ...stock, order, lines, placed],
-      makes: 'order',
-      status: 201,
+      const row = (at: number): Sql =>
+        sql`(${typed(own(`position ${at}`), 'int')}, ${typed(own(`productId ${at}`), 'id')}, ${typed(own(`quantity ${at}`), 'int')})`
+      const rows = taken.map((_, at) => row(at))
+      const table = sql`with i (position, product_id, quantity) as (values ${join(rows, comma)})`
+      const sum = sql`select sum(p.price * i.quantity) from i join products as p on p.id = i.product_id`
+      const order: GuardedStep = {
+        name: 'order',
+        sql: sql`${table}
+          insert into orders (status, amount, currency, customer_id, created_at)
+          select 'pending', (${sum}), ${typed(model.settings.currency.code, 'text')}, c.id, ${typed(own('now'), 'time')}
+          from customers as c where c.user_id = ${user} and (${sum}) <= ${largestAmount} returning id`,
+        // If the user was deleted meanwhile, the customer is nobody's any more.
+        explain: sql`select id from customers where user_id = ${user}`,
+        refused: rows =>
+          rows.length === 0
+            ? goneViewer(writing)
+            : invalid([{ field: 'items', message: 'come to more than an order can be' }]),
+      }
+      const lines: GuardedStep = {
+        sql: sql`${table}
+          insert into order_items (order_id, product_id, name, quantity, price)
+          select ${typed(result('order'), 'id')}, p.id, p.name, i.quantity, p.price
+          from i join products as p on p.id = i.product_id order by i.position`,
+        expect: 'any',
+      }
+
+      const placed: GuardedStep = {
+        sql: sql`insert into order_events (order_id, at, by_user, from_status, to_status)
+          values (${result('order')}, ${own('now')}, ${user}, null, 'pending') returning id`,
+      }
+
+      return {
+        name: 'place order',
+        asSelf: true,
+        steps: [customer, ...stock, order, lines, placed],
+        makes: 'order',
+        status: 201,
+      }
     })
   },
 }

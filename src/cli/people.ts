@@ -12,7 +12,7 @@ import { forgetSecret, retireKeys } from '#people/settings.ts'
 import { linkAt, linkFor } from '#people/store.ts'
 import { ask, withStore } from '#serve/store.ts'
 import { name, type SqlValue, sql } from '#sql/sql.ts'
-import { assignments, changesOf } from '#write/command.ts'
+import { assignments, changesOf } from '#write/row-values.ts'
 
 export const help = `Usage: duet people add --email EMAIL [--name NAME] [--role ROLE]
        duet people list

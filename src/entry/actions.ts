@@ -24,6 +24,7 @@ export {
   conditionOf,
   type GuardedStep,
   goneViewer,
+  preparedCommand,
   result,
   type Writing,
 } from '#write/command.ts'

@@ -6,7 +6,7 @@ import { storedFile, storeOf } from '#files/by-hand.ts'
 import { isSigned, serveFile } from '#files/serve.ts'
 import { sized, takesPictures } from '#files/sizes.ts'
 import { receiveUpload, withdraw } from '#files/uploads.ts'
-import { type Reply, writeHeaders } from '#http/reply.ts'
+import type { Reply } from '#http/reply.ts'
 import { type Http, header, queryString, readOptionsOf } from '#http/request.ts'
 import { countsFor } from '#http/rows.ts'
 import type { FileRules } from '#model/field.ts'
@@ -35,7 +35,7 @@ import { lifetimeOf } from '#model/version.ts'
 import { type Prepared, readCached } from '#read/read.ts'
 import { oneRow } from '#read/selection.ts'
 import { refuseParameters } from '#rest/query.ts'
-import { type Mount, pathId } from '#rest/represent.ts'
+import { type Mount, pathId, writtenReply } from '#rest/represent.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
 import { targetOf } from '#rest/writes.ts'
 import type { Change } from '#write/change.ts'
@@ -256,16 +256,8 @@ const writeRoutes = (of: FileField): readonly ExtraRoute[] => {
       const receive = (writing: Writing) => receiveUpload(mount, writing, c, taken)
       const { done, sent, id } = await change(mount, c, caller, of, receive)
       const form = fileFormOf(entity, key, mount.prefix)
-      return {
-        status: 200,
-        headers: {
-          'Content-Type': named.contentType,
-          'Cache-Control': 'no-store',
-          'API-Version': String(named.version),
-          ...writeHeaders(done),
-        },
-        body: sent && form ? fileJson(storedText(sent.file), id, form) : null,
-      }
+      const body = sent && form ? fileJson(storedText(sent.file), id, form) : null
+      return writtenReply(named, done, body)
     },
   }
   const remove: ExtraRoute = {
@@ -279,8 +271,7 @@ const writeRoutes = (of: FileField): readonly ExtraRoute[] => {
     },
     serve: mount => async (c, caller, named) => {
       const { done } = await change(mount, c, caller, of)
-      const headers = { 'API-Version': String(named.version), ...writeHeaders(done) }
-      return { status: 204, headers, body: null }
+      return writtenReply(named, { ...done, status: 204 }, null)
     },
   }
   return field.nullable ? [put, remove] : [put]
@@ -330,16 +321,7 @@ const uploadRoute = (fields: readonly FileField[]): ExtraRoute => {
       const writing = { model, dialect, viewer, now: mount.core.now() }
       const { id, file, done } = await receiveUpload(mount, writing, c, taken)
       const { digest: _, ...shown } = file
-      return {
-        status: 201,
-        headers: {
-          'Content-Type': named.contentType,
-          'Cache-Control': 'no-store',
-          'API-Version': String(named.version),
-          ...writeHeaders(done),
-        },
-        body: JSON.stringify({ id, ...shown }),
-      }
+      return writtenReply(named, { ...done, status: 201 }, JSON.stringify({ id, ...shown }))
     },
   }
 }

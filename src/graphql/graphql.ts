@@ -20,7 +20,7 @@ import { bodyTag, cacheControl, unlessKnown } from '#http/conditional.ts'
 import type { EncodedBody } from '#http/encode-body.ts'
 import { asApiError, exchange, type Fail, type Handle, type HttpContext } from '#http/exchange.ts'
 import { createMemory, type Memory } from '#http/memory.ts'
-import { errorHeaders, type Reply, writeHeaders } from '#http/reply.ts'
+import { errorHeaders, type Reply, type WriteFacts } from '#http/reply.ts'
 import { acceptQuery, type Http, header, isSafe, readOptionsOf } from '#http/request.ts'
 import type { Model } from '#model/model.ts'
 import { anonymous, type Viewer } from '#model/policy.ts'
@@ -66,6 +66,7 @@ type GraphqlResult = {
   readonly headers?: Readonly<Record<string, string>>
   /** The name of the operation that was run. */
   readonly name?: string | undefined
+  readonly written?: WriteFacts
 }
 
 /** Answers the requests of an endpoint: their parameters are read, their document is found, their operation is run. */
@@ -82,22 +83,23 @@ const answering =
       )
     return after(paramsOf(c, edge.bodyLimit), params => {
       let keyed: KeyedRequest | undefined
-      if (method === 'POST') {
+      const key = header(c, 'idempotency-key')
+      if (method === 'POST' && key !== undefined) {
         const { query, documentId, operationName, variables } = params
         // By what is asked, wherever the id stands.
         const body = { query, documentId, operationName, variables }
         const request = { method, path, body }
         const { roles } = core.model.viewers
-        keyed = keyedRequest(header(c, 'idempotency-key'), viewer, request, roles)
+        const known = keyedRequest(key, viewer, request, roles)
         // In a scope of this API: the REST API knows the same key as another one.
-        if (keyed) keyed = { ...keyed, scope: `graphql ${keyed.scope}` }
+        keyed = { ...known, scope: `graphql ${known.scope}` }
       }
       const result = attempt<GraphqlResult>(
         () => executeRequest(endpoint, { c, viewer, params, requestId, keyed }),
         error => failure(edge, error, requestId),
       )
       return after(result, result => {
-        const { whole, data, errors, name } = result
+        const { whole, data, errors, name, written } = result
         const code = errors[0]?.extensions.code
         const headers = {
           ...result.headers,
@@ -113,6 +115,7 @@ const answering =
           headers,
           body: whole?.body ?? envelope(result),
           code: code === undefined ? undefined : String(code),
+          written,
           operation: { name, hash: () => documents.digest(params) },
         }
         const tag = whole?.tag
@@ -170,11 +173,10 @@ const mutate = async (
   { c, requestId, keyed }: GraphqlRequest,
   execution: Execution,
 ): Promise<GraphqlResult> => {
-  const { data, error, ...write } = await runMutation(execution, { c, edge, keyed })
+  const { data, error, ...written } = await runMutation(execution, { c, edge, keyed })
   const failed = error && failure(edge, error.cause, requestId, error.location)
-  const headers = { ...failed?.headers, ...writeHeaders(write) }
   const name = execution.operation.node.name?.value
-  return { data, errors: failed?.errors ?? [], status: 200, headers, name }
+  return { ...failed, data, errors: failed?.errors ?? [], status: 200, name, written }
 }
 
 /** A result that is an error and nothing else. A bug is observed, and the caller sees none of its words. */

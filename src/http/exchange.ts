@@ -355,11 +355,13 @@ const finish = (serving: Serving, exchange: Exchange, made: Reply): Response => 
   }
   c.get('giveBack')?.()
   // The reply's headers are its own: a copy would cost as much as a small read.
-  const { headers, stream } = reply
+  const { headers, stream, written } = reply
   const body = stream?.body ?? reply.body
   if (stream) bytes = stream.bytes
   headers['X-Request-Id'] = facts.requestId
   headers['X-Content-Type-Options'] = 'nosniff'
+  if (written?.replayed) headers['Idempotency-Replayed'] = 'true'
+  if (written?.position !== undefined) headers['Duet-Position'] = written.position
   const position = header(c, 'duet-position')
   const positionStatus = position && edge.positionStatus?.(position)
   if (positionStatus) headers['Duet-Position-Status'] = positionStatus

@@ -14,6 +14,8 @@ export type Reply = {
     | undefined
   /** What it sets in `Set-Cookie`, a header each; such an answer shows the pages of other origins its session in `Set-Auth-Token`. */
   readonly cookies?: readonly string[]
+  /** What it tells of a write. */
+  readonly written?: WriteFacts | undefined
   /** For the log: the code of an error that the status does not show, and the operation of GraphQL. */
   readonly code?: string | undefined
   readonly operation?: Operation | undefined
@@ -29,12 +31,6 @@ export type WriteFacts = {
   readonly replayed: boolean
   readonly position?: string | undefined
 }
-
-/** The headers of an answer to a write. */
-export const writeHeaders = ({ replayed, position }: WriteFacts): Record<string, string> => ({
-  ...(replayed && { 'Idempotency-Replayed': 'true' }),
-  ...(position !== undefined && { 'Duet-Position': position }),
-})
 
 /** The response headers that belong to an error. */
 export const errorHeaders = (error: ApiError): Readonly<Record<string, string>> => {

@@ -76,7 +76,7 @@ export const isQuery = (method: string): boolean => method === queryMethod
 
 /** Whether a method is safe (RFC 9110, section 9.2.1), as far as requests with it get further than to a refusal. */
 export const isSafe = (method: string): boolean =>
-  method === 'GET' || method === 'HEAD' || isQuery(method)
+  method === 'GET' || method === 'HEAD' || method === queryMethod
 
 /** The form of a query string, as bodies have it. */
 export const formType = 'application/x-www-form-urlencoded'

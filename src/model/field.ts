@@ -1,5 +1,5 @@
 /** Fields, defined once. Each API and engine derives its own view of a field from this. */
-import { a, aText, type Check, turned, where } from '#base/check.ts'
+import { a, aText, type Check, where } from '#base/check.ts'
 import { isDay } from '#base/dates.ts'
 import { isObject } from '#base/object.ts'
 import { keys, madeWith, must, type Shape, words } from '#base/shape.ts'
@@ -388,15 +388,19 @@ const field = (
 type TextOptions = FieldOptions<{ readonly value: string }, string>
 
 const string = aText('must be a string')
-const storable = where(string, isStorable, 'must not contain NUL or lone surrogates')
-const trimmedText = turned(storable, text => text.trim())
 
-const sized = (check: Check<string>, min: number, max: number) =>
-  where(
-    check,
-    text => codePoints(text) >= min && codePoints(text) <= max,
-    min === 0 ? `must be at most ${max} characters` : `must be ${min} to ${max} characters`,
-  )
+/** The rule for a text of so many code points, which loses its outer white space first if it is trimmed. */
+const sized = (min: number, max: number, isTrimmed = false): Check<string> => {
+  const fault =
+    min === 0 ? `must be at most ${max} characters` : `must be ${min} to ${max} characters`
+  return given => {
+    if (typeof given !== 'string') return { fault: 'must be a string' }
+    if (!isStorable(given)) return { fault: 'must not contain NUL or lone surrogates' }
+    const value = isTrimmed ? given.trim() : given
+    const length = codePoints(value)
+    return length >= min && length <= max ? { value } : { fault }
+  }
+}
 
 /**
  * Text of `min` to `max` code points; `trimmed` loses its outer white space first. One that does not match `pattern` is told
@@ -412,7 +416,7 @@ export const text = (
   },
 ): Field => {
   const { min = 1, max, trimmed = false, pattern, message, ...rest } = options ?? {}
-  const rule = sized(trimmed ? trimmedText : storable, min, max)
+  const rule = sized(min, max, trimmed)
   const matching = pattern
     ? where(rule, text => pattern.test(text), message ?? `must match ${pattern.source}`)
     : rule
@@ -463,7 +467,7 @@ const plain =
 /** An email address of valid form, at most 254 characters, stored as it is written. */
 export const email = plain<TextOptions>(
   'text',
-  where(sized(trimmedText, 1, 254), isEmail, 'must be an email address'),
+  where(sized(1, 254, true), isEmail, 'must be an email address'),
   { range: { min: 1, max: 254 }, format: 'email' },
 )
 
@@ -474,7 +478,7 @@ const webForm = /^https?:\/\/[^\s\p{Cc}/\\@?#]+(?:[/?#][^\s\p{Cc}\\]*)?$/iu
 export const webUrl = plain<TextOptions>(
   'text',
   where(
-    sized(storable, 1, 2048),
+    sized(1, 2048),
     value => webForm.test(value) && URL.canParse(value),
     'must be an absolute http or https URL',
   ),
@@ -754,7 +758,7 @@ export const subject = (
 ): Field => {
   const usual = { ...internal, unique: 'CONFLICT', range: { min: 1, max: 255 } } as const
   const details = { ...usual, ...options, initial: 'subject' } as const
-  return field('text', sized(storable, 1, 255), details, shapes.subject, options ?? {})
+  return field('text', sized(1, 255), details, shapes.subject, options ?? {})
 }
 
 /** When the row was made. */

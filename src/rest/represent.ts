@@ -2,7 +2,7 @@
 import type { Core } from '#core.ts'
 import { bodyTag, cacheControl, revisionTag, unlessKnown } from '#http/conditional.ts'
 import type { HttpContext } from '#http/exchange.ts'
-import type { Reply } from '#http/reply.ts'
+import type { Reply, WriteFacts } from '#http/reply.ts'
 import type { Http } from '#http/request.ts'
 import { type Entity, pathFields } from '#model/entity.ts'
 import { entityOf, fieldOf, type Model, mayLeadToHidden, notFound } from '#model/model.ts'
@@ -49,6 +49,23 @@ export const objectTag = (
   revision === undefined || id === undefined
     ? textTag(text, version)
     : inVersion(revisionTag({ table, id, revision }, text), version)
+
+/** The reply to a write, with a body that no cache keeps; or 204 with none. */
+export const writtenReply = (
+  { contentType, version }: RequestedVersion,
+  done: WriteFacts & { readonly status: number },
+  body: string | null,
+  more: Readonly<Record<string, string>> = {},
+): Reply => ({
+  status: done.status,
+  headers: {
+    ...(done.status !== 204 && { 'Content-Type': contentType, 'Cache-Control': 'no-store' }),
+    'API-Version': String(version),
+    ...more,
+  },
+  body,
+  written: done,
+})
 
 /** What a reply to a GET is beside its body. */
 export type ReplyFacts = {

@@ -2,7 +2,7 @@
 import { isObject, type JsonObject } from '#base/object.ts'
 import { bodyType, jsonBody, noBody, plainBytes } from '#http/body.ts'
 import { preconditionOf, presenceOf, refusePreconditions } from '#http/conditional.ts'
-import { type Reply, writeHeaders } from '#http/reply.ts'
+import type { Reply } from '#http/reply.ts'
 import { type Http, header, queryString, readOptionsOf } from '#http/request.ts'
 import { countsFor } from '#http/rows.ts'
 import { entityOf } from '#model/model.ts'
@@ -14,7 +14,7 @@ import { resolveAsked } from '#read/asking.ts'
 import type { ReadPlan } from '#read/plan.ts'
 import { wholeOne } from '#rest/one.ts'
 import { refuseParameters } from '#rest/query.ts'
-import { type Mount, objectTag, pathId } from '#rest/represent.ts'
+import { type Mount, objectTag, pathId, writtenReply } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
 import { jsonWords } from '#rest/where.ts'
 import { countingBody } from '#versions/deprecated-use.ts'
@@ -51,11 +51,12 @@ const idempotencyFor = (
   viewer: Viewer,
   body: JsonObject,
 ): Idempotency | undefined => {
+  const key = header(c, 'idempotency-key')
+  if (key === undefined) return undefined
   const { method, path } = c.req
   const request = { method, path, body, ...(style.isMarked && { version }) }
-  const { roles } = core.model.viewers
-  const keyed = keyedRequest(header(c, 'idempotency-key'), viewer, request, roles)
-  return keyed && idempotencyOf(core.dialect, keyed, core.now())
+  const keyed = keyedRequest(key, viewer, request, core.model.viewers.roles)
+  return idempotencyOf(core.dialect, keyed, core.now())
 }
 
 /** The reply with an object that was written. RFC 9110, section 9.3.4: the answer to a PUT has no ETag, as the stored object is not the one that was sent. */
@@ -70,26 +71,15 @@ const written = (
   if (!answer) throw new Error('the write answered nothing')
   const entity = entityOf(mount.core.model, entityName)
   const isPlaced = status === 201 && entity.rest.one
-  return {
-    status,
-    headers: {
-      'Content-Type': named.contentType,
-      'Cache-Control': 'no-store',
-      'API-Version': String(named.version),
-      ...(withTag && { ETag: objectTag(entity, answer, named) }),
-      ...writeHeaders(done),
-      ...(isPlaced && { Location: `${mount.prefix}/${entity.plural}/${answer.last}` }),
-    },
-    body: answer.text,
-  }
+  return writtenReply(named, done, answer.text, {
+    ...(withTag && { ETag: objectTag(entity, answer, named) }),
+    ...(isPlaced && { Location: `${mount.prefix}/${entity.plural}/${answer.last}` }),
+  })
 }
 
 /** The reply to a write that answers with nothing. */
-const empty = ({ version }: RequestedVersion, done: Done): Reply => ({
-  status: 204,
-  headers: { 'API-Version': String(version), ...writeHeaders(done) },
-  body: null,
-})
+const empty = (named: RequestedVersion, done: Done): Reply =>
+  writtenReply(named, { ...done, status: 204 }, null)
 
 /** Whether inputs take parts: those of the newest version do, where a relation of the entity says so. */
 const mayHaveParts = (
@@ -108,10 +98,18 @@ export const targetOf = (
   const parent = below && { field: below.field, id: pathId(c, 'parentId', below.entity) }
   const { table, fields } = entityOf(core.model, entity)
   const [ifMatch, ifNoneMatch] = [header(c, 'if-match'), header(c, 'if-none-match')]
+  const isPlain = ifMatch === undefined && ifNoneMatch === undefined
+  if (isPlain) return { entity, id, ...(parent && { below: parent }) }
   const precondition = fields.revision
     ? preconditionOf(ifMatch, ifNoneMatch, entity, { table, id })
     : presenceOf(ifMatch, ifNoneMatch, entity)
   return { entity, id, ...(parent && { below: parent }), ...precondition }
+}
+
+/** Refuses parameters, of which no write takes any, in versions that are strict. */
+const refuseQuery = (c: Http, style: Mount['style']): void => {
+  const query = queryString(c)
+  if (query !== '') refuseParameters(query, style)
 }
 
 /** What a handler makes of its request. */
@@ -156,7 +154,7 @@ export const serveCreate = (mount: Mount, { entity, below }: Route): RestHandler
         const input = await jsonBody(c, edge.bodyLimit, bodyTypes)
         countMembers?.(input)
         const idempotency = idempotencyFor(c, mount, viewer, input)
-        refuseParameters(queryString(c), style)
+        refuseQuery(c, style)
         return { input, idempotency }
       },
     }),
@@ -186,7 +184,7 @@ export const serveUpdate = (mount: Mount, route: Route): RestHandler => {
         const types = does === 'update' ? patchTypes : bodyTypes
         const input = await jsonBody(c, edge.bodyLimit, types)
         countMembers?.(input)
-        refuseParameters(queryString(c), style)
+        refuseQuery(c, style)
         return { input }
       },
     }),
@@ -204,7 +202,7 @@ export const serveDelete = (mount: Mount, route: Route): RestHandler => {
       entity,
       target: targetOf(c, mount, route),
       read: () => {
-        refuseParameters(queryString(c), mount.style)
+        refuseQuery(c, mount.style)
         return {}
       },
     }),
@@ -265,7 +263,7 @@ export const serveBulk = (mount: Mount, { entity }: Route): RestHandler => {
       read: async () => {
         const body = await jsonBody(c, edge.bodyLimit, bodyTypes)
         const idempotency = idempotencyFor(c, mount, writing.viewer, body)
-        refuseParameters(queryString(c), style)
+        refuseQuery(c, style)
         const [kind, ...second] = kinds.filter(kind => Object.hasOwn(body, kind))
         if (kind === undefined || second.length > 0) {
           const message = `is ${kind ? 'one too many' : 'missing'}: name one of ${kinds.join(', ')}`
@@ -282,16 +280,7 @@ export const serveBulk = (mount: Mount, { entity }: Route): RestHandler => {
     }),
     answer: (done, named) => {
       const ids = idsIn(done.answer?.text)
-      return {
-        status: done.status,
-        headers: {
-          'Content-Type': named.contentType,
-          'Cache-Control': 'no-store',
-          'API-Version': String(named.version),
-          ...writeHeaders(done),
-        },
-        body: JSON.stringify({ count: ids.length, ids }),
-      }
+      return writtenReply(named, done, JSON.stringify({ count: ids.length, ids }))
     },
   })
 }
@@ -311,7 +300,7 @@ export const serveLink = (mount: Mount, { kind, entity: other, below }: Route): 
       to: pathId(c, 'id', other),
       read: async () => {
         if (does === 'link') noMembers(await jsonBody(c, mount.edge.bodyLimit, bodyTypes, true))
-        refuseParameters(queryString(c), mount.style)
+        refuseQuery(c, mount.style)
         refusePreconditions(c, ['If-Match', 'If-None-Match'], 'a link')
         return {}
       },
@@ -336,7 +325,7 @@ export const serveAction = (mount: Mount, action: Action): RestHandler => {
       read: async () => {
         const bytes = byteLimit === undefined ? undefined : await plainBytes(c, byteLimit)
         const input = bytes ? {} : await jsonBody(c, edge.bodyLimit, bodyTypes, true)
-        refuseParameters(queryString(c), style)
+        refuseQuery(c, style)
         return {
           input,
           hasBody: input !== noBody,

@@ -8,8 +8,9 @@ import { anonymous } from '#model/policy.ts'
 import { hasRows } from '#serve/store.ts'
 import { queryOf } from '#sql/engine.ts'
 import { comma, join, name, type SqlValue, sql, statement } from '#sql/sql.ts'
-import { madeSlugs, rememberSubject, slugApart } from '#write/command.ts'
+import { rememberSubject } from '#write/command.ts'
 import { type InputContext, inputValues, type Values } from '#write/input.ts'
+import { madeSlugs, slugApart } from '#write/row-values.ts'
 
 /** The texts of inserts into an entity's table, each made once: for a number of rows with values for these fields. */
 const insertTexts = ({ dialect }: OpenStore, { table }: Entity) => {

@@ -4,8 +4,9 @@ import { columnName, entityOf, fieldOf } from '#model/model.ts'
 import { callerOf, type Viewer } from '#model/policy.ts'
 import { versionAt } from '#model/stored-file.ts'
 import { and, column, comma, join, name, type Sql, type SqlPart, sql } from '#sql/sql.ts'
-import { conditionOf, type GuardedStep, isKeptFile, type Writing } from '#write/command.ts'
+import { conditionOf, type GuardedStep, type Writing } from '#write/command.ts'
 import { invalid } from '#write/input.ts'
+import { isKeptFile } from '#write/row-values.ts'
 
 /** How long an upload waits for its row, in milliseconds. */
 export const uploadTime = 86_400_000

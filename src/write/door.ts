@@ -29,7 +29,15 @@ import type {
   Update,
 } from '#write/change.ts'
 import { type Command, commandOf, permit, type Writing } from '#write/command.ts'
-import { create, createPrecheck, precheck, update } from '#write/entity-commands.ts'
+import {
+  create,
+  createCommand,
+  createPrecheck,
+  precheck,
+  removeCommand,
+  update,
+  updateCommand,
+} from '#write/entity-commands.ts'
 import { revisionSteps } from '#write/guard.ts'
 import { inputValues } from '#write/input.ts'
 import type { Idempotency } from '#write/job.ts'
@@ -46,7 +54,6 @@ import {
   type WithParts,
   withParts,
 } from '#write/parts.ts'
-import { createCommand, removeCommand, updateCommand } from '#write/prepared.ts'
 import { actingViewer, type ViewerStore } from '#write/viewer.ts'
 import { commit, type Done, type Finding, type Reading } from '#write/write.ts'
 

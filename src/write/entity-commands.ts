@@ -6,7 +6,6 @@ import { VIEWER } from '#read/selection.ts'
 import {
   and,
   column,
-  isSql,
   moment,
   name,
   given as ownValue,
@@ -18,17 +17,14 @@ import {
 } from '#sql/sql.ts'
 import { claims } from '#write/claims.ts'
 import {
-  assignments,
   type Command,
   type CommandDraft,
-  changesOf,
   commandOf,
   conditionOf,
   type GuardedStep,
   goneViewer,
-  insertInto,
-  madeSlugs,
   type OwnValues,
+  preparedCommand,
   rememberSubject,
   result,
   type Writing,
@@ -43,6 +39,7 @@ import {
 } from '#write/guard.ts'
 import { fieldsToReset, ruledAs, ruledIn, type Values } from '#write/input.ts'
 import { effectSteps } from '#write/outbox.ts'
+import { assignments, changesOf, insertInto, madeSlugs } from '#write/row-values.ts'
 import { deleteSteps } from '#write/set-null.ts'
 import { hookBefore } from '#write/stating.ts'
 
@@ -224,15 +221,17 @@ export const precheck = (
     steps: targetSteps(writing, target, operation),
   })
 
-/** The values that may differ among steps of one form stand in it by their names; its key has all else. `isAnybodys`: no value is in the key, nor the viewer. */
-export const formOf = (
+/** What stands for a value of its own in a command, by its name. */
+type ValueOf = Parameters<Parameters<typeof preparedCommand>[3]>[0]
+
+/** The form of values, by its key: those that may differ in it are its own, by their fields. `isAnybodys`: no value is in the key, nor the viewer. */
+const formOf = (
   { model, viewer }: Pick<Writing, 'model' | 'viewer'>,
   entityName: string,
   values: ReadonlyMap<string, SqlPart>,
   isNew: boolean,
 ) => {
   const entity = entityOf(model, entityName)
-  const form = new Map<string, SqlPart>()
   const own = new Map<string, SqlValue>()
   const slugs = new Set<string>()
   for (const key of values.keys()) {
@@ -240,38 +239,109 @@ export const formOf = (
     if (typeof initial === 'object' && 'slugOf' in initial) slugs.add(key).add(initial.slugOf)
   }
   const keys: string[] = []
+  const viewers = new Set<string>()
   let isAnybodys = true
   for (const [key, value] of values) {
-    const isPlain = value !== null && !isSql(value) && !slugs.has(key)
+    const isPiece = typeof value === 'object' && !(value instanceof Uint8Array)
     // An upload is of one row.
     const { initial, file } = fieldOf(entity, key)
     // A new row of the viewer's own looks for no other row.
     const isViewer = isNew && initial === 'viewer' && value === viewer.id
-    if (isPlain && !isViewer && !file) {
-      own.set(key, value)
-      form.set(key, ownValue(key))
-      keys.push(key)
-    } else if (isPlain && isViewer && viewer.subject === undefined) {
-      form.set(key, slot(VIEWER))
+    if (isPiece || slugs.has(key) || file || (isViewer && viewer.subject !== undefined)) {
+      isAnybodys &&= value === null
+      keys.push(`${key}=${isPiece && value !== null ? 'of a step' : JSON.stringify(value)}`)
+    } else if (isViewer) {
+      viewers.add(key)
       keys.push(`${key}=the viewer`)
     } else {
-      isAnybodys &&= value === null
-      form.set(key, value)
-      keys.push(`${key}=${isSql(value) ? 'of a step' : JSON.stringify(value)}`)
+      own.set(key, value)
+      keys.push(key)
     }
   }
-  const ruled = ruledAs(values, form)
-  return { key: `${keys.join()} ${ruled.ruled}`, form: ruled, own, isAnybodys }
+  /** The values, with what stands for those that are its own. */
+  const valuesBy = (ownValueOf: ValueOf) => {
+    const form = new Map<string, SqlPart>()
+    for (const [key, value] of values) {
+      const other = viewers.has(key) ? slot(VIEWER) : value
+      form.set(key, own.has(key) ? ownValueOf(key) : other)
+    }
+    return ruledAs(values, form)
+  }
+  return { key: `${keys.join()} ${ruledIn(values)}`, own, isAnybodys, valuesBy }
 }
 
 /** Whether nothing but a write's own statements belongs to it: no hook, and no effect. */
-export const isPlainWrite = (
+const isPlainWrite = (
   { model }: Pick<Writing, 'model'>,
   entityName: string,
   operation: 'create' | 'update' | 'delete',
 ): boolean => {
   const { before, after } = entityOf(model, entityName)
   return !before[operation] && !after[operation]
+}
+
+/** The command that creates a row. */
+export const createCommand = (
+  writing: Writing,
+  entityName: string,
+  values: ReadonlyMap<string, SqlPart>,
+): Command => {
+  const { key, own, isAnybodys, valuesBy } = formOf(writing, entityName, values, true)
+  if (!isAnybodys || !isPlainWrite(writing, entityName, 'create'))
+    return commandOf(writing, create(writing, entityName, values))
+  return preparedCommand(writing, `create ${entityName} ${key}`, own, ownValueOf =>
+    create(writing, entityName, valuesBy(ownValueOf)),
+  )
+}
+
+/** A target whose ids and revisions are values of its own; undefined for one with more preconditions. */
+const targetForm = (target: Target) => {
+  const { entity, id, below, revisions = 'any', excluded, unchanged } = target
+  if (excluded || unchanged) return undefined
+  const own = new Map<string, SqlValue>([['the row', id]])
+  if (below) own.set('the parent', below.id)
+  const isAny = revisions === 'any'
+  if (!isAny) for (const [at, revision] of revisions.entries()) own.set(`revision ${at}`, revision)
+  const by = (ownValueOf: ValueOf): TargetForm => {
+    const one = (key: string) => ownValueOf(key) as number | Sql
+    return {
+      ...target,
+      id: one('the row'),
+      ...(below && { below: { field: below.field, id: one('the parent') } }),
+      revisions: isAny ? 'any' : revisions.map((_, at) => one(`revision ${at}`)),
+    }
+  }
+  return { key: `${entity} ${below?.field} ${isAny ? '' : revisions.length}`, own, by }
+}
+
+/** The command that updates a row, or replaces all that its caller may set. */
+export const updateCommand = (
+  writing: Writing,
+  target: Target,
+  values: Values,
+  isReplacement: boolean,
+): Command => {
+  const { people } = writing.model
+  const row = targetForm(target)
+  // Whoever signs in by an address may have to sign in again to change it.
+  const isAddress = people?.entity === target.entity && values.has(people.emailKey)
+  const { key, own, isAnybodys, valuesBy } = formOf(writing, target.entity, values, false)
+  if (!row || isAddress || !isAnybodys || !isPlainWrite(writing, target.entity, 'update'))
+    return commandOf(writing, update(writing, target, values, { isReplacement }))
+  for (const [name, value] of row.own) own.set(name, value)
+  return preparedCommand(writing, `update ${isReplacement} ${row.key} ${key}`, own, ownValueOf =>
+    update(writing, row.by(ownValueOf), valuesBy(ownValueOf), { isReplacement }),
+  )
+}
+
+/** The command that deletes a row. */
+export const removeCommand = (writing: Writing, target: Target): Command => {
+  const row = targetForm(target)
+  if (!row || !isPlainWrite(writing, target.entity, 'delete'))
+    return commandOf(writing, remove(writing, target))
+  return preparedCommand(writing, `delete ${row.key}`, row.own, ownValueOf =>
+    remove(writing, row.by(ownValueOf)),
+  )
 }
 
 /** The commands of many rows below one: the statements of those of one form are made once, and each has its values. Those of hooks and effects are made one by one. */
@@ -290,16 +360,18 @@ export const createForms = (writing: Writing) => {
     formed,
     create: (entityName: string, values: ReadonlyMap<string, SqlPart>): CommandDraft => {
       if (!isPlainWrite(writing, entityName, 'create')) return create(writing, entityName, values)
-      const { key, form, own } = formOf(writing, entityName, values, true)
-      return formed(`create ${entityName} ${key}`, own, () => create(writing, entityName, form))
+      const { key, valuesBy, own } = formOf(writing, entityName, values, true)
+      return formed(`create ${entityName} ${key}`, own, () =>
+        create(writing, entityName, valuesBy(ownValue)),
+      )
     },
     update: (target: Target, values: Values, isRaised: boolean): CommandDraft => {
       if (!isPlainWrite(writing, target.entity, 'update') || target.unchanged)
         return update(writing, target, values, { isRaised })
       const row = rowOf(target)
-      const { key, form, own } = formOf(writing, target.entity, values, false)
+      const { key, valuesBy, own } = formOf(writing, target.entity, values, false)
       return formed(`update ${row.key} ${isRaised} ${key}`, new Map([...own, row.own]), () =>
-        update(writing, row.target, form, { isRaised }),
+        update(writing, row.target, valuesBy(ownValue), { isRaised }),
       )
     },
     remove: (target: Target): CommandDraft => {

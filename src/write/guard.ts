@@ -22,7 +22,6 @@ import {
 import {
   conditionOf,
   type GuardedStep,
-  insertedValues,
   lockedSql,
   looksAt,
   type OwnValues,
@@ -31,6 +30,7 @@ import {
 } from '#write/command.ts'
 import { ruledIn, type Values } from '#write/input.ts'
 import { ChangedMeanwhile } from '#write/merge-patch.ts'
+import { insertedValues } from '#write/row-values.ts'
 
 /** The condition that the viewer may see a row of an entity's table, if a rule hides rows of it; a row that is hidden does not exist. */
 export const seenSql = (writing: Writing, entityName: string): readonly Sql[] => {

@@ -13,12 +13,8 @@ export const storedFor = 24 * 3_600_000
 
 const form = /^[\x21-\x7e]{1,255}$/
 
-/**
- * The key of an `Idempotency-Key` header, quoted (as draft-ietf-httpapi-idempotency-key-header-07 has it) or bare;
- * undefined without one. Throws `MALFORMED_REQUEST` for any other form.
- */
-export const parseKey = (header: string | undefined): string | undefined => {
-  if (header === undefined) return undefined
+/** The key of an `Idempotency-Key` header, quoted (as draft-ietf-httpapi-idempotency-key-header-07 has it) or bare; throws `MALFORMED_REQUEST` for any other form. */
+const keyIn = (header: string): string => {
   const text = header.trim()
   const key = /^".*"$/.test(text) ? text.slice(1, -1) : text
   if (!form.test(key))
@@ -29,6 +25,10 @@ export const parseKey = (header: string | undefined): string | undefined => {
   return key
 }
 
+/** The key of such a header, where there is one. */
+export const parseKey = (header: string | undefined): string | undefined =>
+  header === undefined ? undefined : keyIn(header)
+
 /** A request under a key: all anonymous callers share one scope. */
 export type KeyedRequest = {
   readonly key: string
@@ -36,9 +36,9 @@ export type KeyedRequest = {
   readonly fingerprint: string
 }
 
-/** The key of a request with its scope and the digest of the request, to which the role of its token belongs; undefined if it has no key. */
+/** The key of a request that has such a header, with its scope and the digest of the request, to which the role of its token belongs. */
 export const keyedRequest = (
-  header: string | undefined,
+  header: string,
   viewer: Viewer,
   request: {
     readonly method: string
@@ -47,9 +47,8 @@ export const keyedRequest = (
     readonly body: unknown
   },
   roles: Roles,
-): KeyedRequest | undefined => {
-  const key = parseKey(header)
-  if (key === undefined) return undefined
+): KeyedRequest => {
+  const key = keyIn(header)
   const { method, path, version, body } = request
   const target = version === undefined ? path : `${path} in version ${version}`
   // What one role may see is not shown to a token of another. The usual one is left out, as it was when there was no role in it.

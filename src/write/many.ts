@@ -25,10 +25,8 @@ import {
 } from '#sql/sql.ts'
 import { claims } from '#write/claims.ts'
 import {
-  assignments,
   type Command,
   type CommandDraft,
-  changesOf,
   commandOf,
   type GuardedStep,
   idsOf,
@@ -50,6 +48,7 @@ import {
   type WithParts,
   withParts,
 } from '#write/parts.ts'
+import { assignments, changesOf } from '#write/row-values.ts'
 import { deleteSteps } from '#write/set-null.ts'
 import { hookBefore } from '#write/stating.ts'
 import { commit, type Done, type Finding, type WriteContext } from '#write/write.ts'

@@ -12,7 +12,6 @@ import {
   type CommandDraft,
   type GuardedStep,
   idsOf,
-  insertInto,
   result,
   type Writing,
 } from '#write/command.ts'
@@ -21,6 +20,7 @@ import { createGuard, demandsOf, seenSql } from '#write/guard.ts'
 import { checkInput, type InputContext, invalid, ruledAs, type Values } from '#write/input.ts'
 import type { StoredJson } from '#write/merge-patch.ts'
 import { effectSteps } from '#write/outbox.ts'
+import { insertInto } from '#write/row-values.ts'
 import { deleteSteps } from '#write/set-null.ts'
 
 /** How many rows an input may write below its own, at all depths, and how deep they may be. */

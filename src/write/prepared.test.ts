@@ -13,9 +13,15 @@ import type { Dialect } from '#sql/dialect.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import { roles } from '../../test/support/roles.ts'
 import { type Command, commandOf, type Writing } from './command.ts'
-import { create, remove, update } from './entity-commands.ts'
+import {
+  create,
+  createCommand,
+  remove,
+  removeCommand,
+  update,
+  updateCommand,
+} from './entity-commands.ts'
 import type { Target } from './guard.ts'
-import { createCommand, removeCommand, updateCommand } from './prepared.ts'
 
 const common = {
   description: '',

@@ -3,16 +3,10 @@ import type { Entity } from '#model/entity.ts'
 import { columnName, type Entities, entityOf } from '#model/model.ts'
 import { dependenciesFirst, goneWith, type Reference, referencesTo } from '#model/references.ts'
 import { column, comma, join, moment, name, type Sql, sql, trusted } from '#sql/sql.ts'
-import {
-  assignments,
-  type GuardedStep,
-  idsOf,
-  raised,
-  result,
-  type Writing,
-} from '#write/command.ts'
+import { type GuardedStep, idsOf, result, type Writing } from '#write/command.ts'
 import { fieldsToReset } from '#write/input.ts'
 import { effectSteps } from '#write/outbox.ts'
+import { assignments, raised } from '#write/row-values.ts'
 
 /** An entity whose rows a delete must change, and its fields that become null. */
 type Changed = {

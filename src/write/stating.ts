@@ -9,23 +9,19 @@ import { columnsOf, predicateSql } from '#read/predicate.ts'
 import { and, column, comma, isSql, join, name, type Sql, type SqlPart, sql } from '#sql/sql.ts'
 import { claims } from '#write/claims.ts'
 import {
-  assignments,
   type CommandDraft,
-  changesOf,
   conditionOf,
   type GuardedStep,
   idsOf,
-  insertedValues,
-  insertInto,
   lockedSql,
   looksAt,
-  madeSlugs,
   result,
   type Writing,
 } from '#write/command.ts'
 import { type Demand, guardOf, hasValue } from '#write/guard.ts'
 import { authorValue, type InputValue, invalid, ruledAs } from '#write/input.ts'
 import { effectSteps, type Occasion } from '#write/outbox.ts'
+import { assignments, changesOf, insertedValues, insertInto, madeSlugs } from '#write/row-values.ts'
 import { deleteSteps } from '#write/set-null.ts'
 import {
   Added,

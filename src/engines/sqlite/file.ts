@@ -194,7 +194,7 @@ export const diskIn = (shared: SharedDisk, min: number) => {
   return {
     state,
     /** Whether there is too little space for writes. */
-    isLow: () => state() === 'low',
+    isLow: () => Atomics.load(shared, 0) === diskStates.indexOf('low'),
     /** Why the store can only be read now; null if it can be written. */
     readOnly: () => reasons[state()],
   }

@@ -51,8 +51,7 @@ export type SentJob = {
   /** Whether the writer forgets the texts and plans that it has first: all are numbered anew. */
   readonly isAnew: boolean
   /** Those that the writer does not have, with the next numbers. */
-  readonly texts: readonly string[]
-  readonly plans: readonly ReadPlan[]
+  readonly things: readonly (string | ReadPlan)[]
   readonly job: Job<SentStatement, number>
 }
 
@@ -99,17 +98,21 @@ export type WriterReply =
  */
 export const slowFlush = 40
 
-/** The most things of a kind that a thread keeps; then it forgets them all. */
-const most = 500
+/** The most things that a thread keeps; then it forgets them all. */
+const most = 1000
 
-/** Numbers for things of a kind that one thread keeps, in the order in which they are first met, so that each is sent to it only once. */
+/** Numbers for things that one thread keeps, in the order in which they are first met, so that each is sent to it only once. */
 export const createNumbers = <Thing>() => {
   const numbers = new Map<Thing, number>()
   let met: Thing[] = []
   return {
-    /** Whether there are so many that all are to be numbered anew. */
-    isFull: () => numbers.size >= most,
-    clear: () => numbers.clear(),
+    /** Begins a message: whether the thread is to forget all that it has, as that is so much; and the list of what it does not have, which grows as things are met. */
+    begin: (): { readonly isAnew: boolean; readonly met: readonly Thing[] } => {
+      const isAnew = numbers.size >= most
+      if (isAnew) numbers.clear()
+      met = []
+      return { isAnew, met }
+    },
     of: (thing: Thing): number => {
       const known = numbers.get(thing)
       if (known !== undefined) return known
@@ -117,12 +120,6 @@ export const createNumbers = <Thing>() => {
       const number = numbers.size
       numbers.set(thing, number)
       return number
-    },
-    /** The things that were first met since this was last asked, which the thread does not have. */
-    takeMet: (): readonly Thing[] => {
-      const some = met
-      met = []
-      return some
     },
   }
 }
@@ -154,30 +151,25 @@ const withForms = <From, FromPlan, To, ToPlan>(
 
 /** A function that makes of jobs, one after another, what is sent to one writer. */
 export const createPacker = (): ((id: number, due: number, job: Job) => SentJob) => {
-  const texts = createNumbers<string>()
-  const plans = createNumbers<ReadPlan>()
-  const statement = ({ text, values }: JobStatement): SentStatement => [texts.of(text), ...values]
+  const numbers = createNumbers<string | ReadPlan>()
+  const statement = ({ text, values }: JobStatement): SentStatement => [numbers.of(text), ...values]
   return (id, due, job) => {
-    const isAnew = texts.isFull() || plans.isFull()
-    if (isAnew) for (const numbers of [texts, plans]) numbers.clear()
-    const sent = withForms(job, statement, plans.of)
-    return { id, due, isAnew, texts: texts.takeMet(), plans: plans.takeMet(), job: sent }
+    const { isAnew, met: things } = numbers.begin()
+    return { id, due, isAnew, things, job: withForms(job, statement, numbers.of) }
   }
 }
 
 /** A function that gives the jobs back of which one packer made what it is given, in the same order. */
 export const createUnpacker = (): ((sent: SentJob) => Job) => {
-  const texts: string[] = []
-  const plans: ReadPlan[] = []
+  const kept: (string | ReadPlan)[] = []
   const statement = ([number, ...values]: SentStatement): JobStatement => ({
-    text: texts[number] as string,
+    text: kept[number] as string,
     values,
   })
-  return ({ isAnew, job, ...sent }) => {
-    if (isAnew) texts.length = plans.length = 0
-    texts.push(...sent.texts)
-    plans.push(...sent.plans)
-    return withForms(job, statement, number => plans[number] as ReadPlan)
+  return ({ isAnew, things, job }) => {
+    if (isAnew) kept.length = 0
+    kept.push(...things)
+    return withForms(job, statement, number => kept[number] as ReadPlan)
   }
 }
 

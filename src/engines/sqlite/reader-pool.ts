@@ -90,10 +90,9 @@ const startReader = (
   }
   return {
     read: async (plan: ReadPlan, parameters: readonly SqlValue[]): Promise<readonly Answer[]> => {
-      const dropPlans = plans.isFull()
-      if (dropPlans) plans.clear()
+      const { isAnew: dropPlans, met } = plans.begin()
       const known = plans.of(plan)
-      const [made = null] = plans.takeMet()
+      const [made = null] = met
       try {
         const answers = await send<readonly Answer[]>({
           kind: 'read',

@@ -87,7 +87,6 @@ type WriterOptions = Pick<
 /** Sends jobs to the writer thread through its own port or one that was made for this thread, and takes its replies. */
 const createWriter = (channel: MessagePort | Worker, options: WriterOptions) => {
   const { disk, tally, writeWait = usualWriteWait } = options
-  const send = (task: WriterTask) => channel.postMessage(task, [])
   const pack = createPacker()
   /** The jobs that wait for their outcomes, by number. */
   const waiters = new Map<number, PromiseWithResolvers<Outcome>>()
@@ -114,7 +113,7 @@ const createWriter = (channel: MessagePort | Worker, options: WriterOptions) => 
   const flush = () => {
     const sent = jobs
     jobs = []
-    if (sent.length > 0) send(sent)
+    if (sent.length > 0) channel.postMessage(sent satisfies WriterTask, [])
   }
 
   /** Ends the writing for good: waiting writes are rejected, unless their outcomes are known, and later ones refused. */
