@@ -1,4 +1,5 @@
 // Finds the Node that can run Duet, and the TypeScript of this checkout or of a project. Plain JavaScript, for Node 20 and up.
+import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -25,9 +26,19 @@ export const recentEnough = () => {
 
 /** The command that installs the Node of this platform: in a checkout with all it pins, in a project beside the package. */
 export function bringsNode() {
-  if (isCheckout) return 'npm ci'
   const name = packages[`${process.platform}-${process.arch}`]
-  return name && hasGlibc() ? `npm install ${name}@26` : 'the installer of nodejs.org'
+  if (name === undefined || !hasGlibc()) return 'the installer of nodejs.org'
+  return isCheckout ? 'npm ci' : `npm install ${name}@26`
+}
+
+/** Why a Node does not start on this machine, with the remedy where one is known; undefined if it starts. */
+export function startFault(node) {
+  const { status, error, stderr } = spawnSync(node, ['--version'], { encoding: 'utf8' })
+  if (status === 0) return undefined
+  const lacks = /\blib[\w+-]+\.so[\w.]*/.exec(stderr ?? '')
+  const remedy =
+    lacks && `it lacks ${lacks[0]}: install that first, such as by apt-get install libatomic1`
+  return `${node} does not start here: ${remedy ?? error?.message ?? stderr.trim()}`
 }
 
 /** The pinned Node's program; undefined if it is not installed or made for this platform. */

@@ -78,6 +78,22 @@ test('a start under an old Node hands its arguments over to the pinned one', () 
   assert.notEqual(pid, ppid)
 })
 
+test('an install whose Node lacks a library of the system fails, and says which', {
+  skip: process.platform !== 'linux' && 'NOT TESTED: other systems name libraries otherwise',
+}, () => {
+  const dir = checkout({ installed: true })
+  const node = join(dir, `node_modules/${pinned.packages[`linux-${process.arch}`]}/bin/node`)
+  const program = fs.readFileSync(node, 'latin1')
+  fs.rmSync(node)
+  fs.writeFileSync(node, program.replace('libatomic.so.1', 'libabsent.so.1'), {
+    encoding: 'latin1',
+    mode: 0o755,
+  })
+  const install = run(dir, '-r', './old.cjs', 'scripts/link-node.mjs')
+  assert.equal(install.status, 1)
+  assert.match(install.stderr, /does not start here: it lacks libabsent\.so\.1: install that first/)
+})
+
 /** How `npm start` begins a service by a shell, in the service's own words. */
 const startedBy = async (shell: readonly string[], more: NodeJS.ProcessEnv = {}) => {
   const [program = '', ...args] = shell

@@ -53,12 +53,27 @@ test('the Dockerfile copies what is there, and its builder is sent all of that',
   }
 })
 
-test('the Dockerfile brings the scripts that the install and bin/duet run', () => {
+test('the Dockerfile brings the scripts that the install, the build and bin/duet run', () => {
   const { scripts } = JSON.parse(read('package.json'))
   const [, postinstall = ''] = /^node (\S+)$/.exec(scripts.postinstall) ?? []
   const started = [...read('bin/duet').matchAll(/\.\.\/(scripts\/[\w-]+\.mjs)/g)].map(([, x]) => x)
-  assert.equal(started.length, 2)
-  for (const script of [postinstall, ...started]) assert.match(dockerfile, new RegExp(`${script} `))
+  const built = [...dockerfile.matchAll(/RUN node (\S+)/g)].map(([, x]) => x)
+  assert.equal(started.length + built.length, 3)
+  for (const script of [postinstall, ...started, ...built])
+    assert.match(dockerfile, new RegExp(`${script} `))
+})
+
+test('each image has the libraries of the system that the pinned Node needs [A12]', {
+  skip: process.platform !== 'linux' && 'NOT TESTED: the image is for Linux',
+}, () => {
+  const needs = spawnSync('ldd', [process.execPath], { encoding: 'utf8' }).stdout
+  const more = [...needs.matchAll(/^\t(lib\S+)\.so/gm)]
+    .map(([, name = '']) => name)
+    // These are of packages that each Debian has: libc6, libgcc-s1 and libstdc++6.
+    .filter(name => !/^lib(c|dl|m|pthread|rt|gcc_s|stdc\+\+)$/.test(name))
+  assert.ok(more.length > 0)
+  for (const stage of dockerfile.split(/^FROM /m).slice(1))
+    for (const name of more) assert.match(stage, new RegExp(`apt-get install .*\\b${name}\\d`))
 })
 
 test('the image is of the version of the package, runs as nobody in particular, and has no secret', () => {
