@@ -75,6 +75,7 @@ export const ActionRunner = ({
             <ValueInput
               field={field}
               label={field.label}
+              invalid={field.name in faults}
               value={values[field.name] ?? usualOf(field)}
               onChange={text => setValues({ ...values, [field.name]: text })}
             />

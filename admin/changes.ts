@@ -16,6 +16,9 @@ export const isOther = ({ fields }: Entity, shown: Row, now: Row | undefined): b
       name in shown && !(set === 'never' && isNumber({ kind })) && !same(shown[name], now[name]),
   )
 
+/** Whether nothing is given of what is made. */
+const isNothing = (value: unknown) => value === undefined || value === null || value === ''
+
 /** The nested rows in a member of a row. */
 export const rowsIn = (value: unknown): Partial<Row>[] =>
   Array.isArray(value) ? (value as Partial<Row>[]) : []
@@ -42,7 +45,7 @@ const nestedOf = (rows: Partial<Row>[], before: Partial<Row>[], { by, sets = [] 
   const given = (row: Partial<Row>) =>
     Object.fromEntries(
       Object.entries(row).filter(
-        ([key, value]) => key !== by && sets.includes(key) && value !== undefined && value !== '',
+        ([key, value]) => key !== by && sets.includes(key) && !isNothing(value),
       ),
     )
   return said({
@@ -65,12 +68,11 @@ export const changesOf = (
   mode: Mode,
 ): Record<string, unknown> => {
   const changes: Record<string, unknown> = {}
-  for (const { name, set } of entity.fields) {
+  for (const { name, set, nullable } of entity.fields) {
     if (set === 'never' || (set === 'create' && mode === 'update')) continue
     const value = mine[name]
-    const isGiven = value !== undefined && value !== null && value !== ''
-    if (mode === 'create' ? isGiven : !same(value, base[name]))
-      changes[name] = value === '' ? null : value
+    if (mode === 'create' ? !isNothing(value) : !same(value, base[name]))
+      changes[name] = value === '' && nullable ? null : value
   }
   for (const relation of entity.relations) {
     const { name, kind, may } = relation

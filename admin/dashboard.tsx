@@ -5,18 +5,20 @@ import { Bars } from './chart.tsx'
 import { useModel } from './context.ts'
 import type { DuetProvider } from './data-provider.ts'
 import { type Entity, type Field, type Row, titleOf } from './model.ts'
-import { lower, t } from './words.ts'
+import { Heading } from './ui.tsx'
+import { language, lower, t } from './words.ts'
 
 const Count = ({ entity }: { entity: Entity }) => {
   const provider = useDataProvider<DuetProvider>()
   const { data } = useQuery({
     queryKey: ['count', entity.name, {}],
     queryFn: () => provider.count(entity.name),
+    enabled: entity.sums,
   })
   return (
     <a className="card count" href={`#/${entity.name}`}>
       <span>{entity.labels}</span>
-      <strong>{data === undefined ? '…' : data.toLocaleString()}</strong>
+      {entity.sums && <strong>{data === undefined ? '…' : data.toLocaleString(language)}</strong>}
     </a>
   )
 }
@@ -64,6 +66,8 @@ const groupsOf = ({ fields, charts }: Entity): Group[] => {
   })
 }
 
+const months = new Intl.DateTimeFormat(language, { month: 'short', year: 'numeric' })
+
 const Chart = ({ entity, group }: { entity: Entity; group: Group }) => {
   const provider = useDataProvider<DuetProvider>()
   const { data } = useQuery({
@@ -81,7 +85,9 @@ const Chart = ({ entity, group }: { entity: Entity; group: Group }) => {
     value === null || value === undefined
       ? '–'
       : group.to === undefined
-        ? String(value)
+        ? isTime
+          ? months.format(new Date(`${value}-15T12:00:00`))
+          : String(value)
         : titleOf(target, named?.find(({ id }) => id === value) ?? { id: Number(value) })
   const rows = (isTime ? [...(data ?? [])].reverse() : (data ?? [])).map(row => ({
     label: wordsOf(row[group.by]),
@@ -104,24 +110,33 @@ const Chart = ({ entity, group }: { entity: Entity; group: Group }) => {
 }
 
 export const Dashboard = () => {
-  const { title, entities } = useModel()
-  const listed = entities.filter(({ may, sums, hidden }) => may.list !== 'no' && sums && !hidden)
+  const { title, entities, viewer } = useModel()
+  const listed = entities.filter(({ may, hidden }) => may.list !== 'no' && !hidden)
   return (
     <>
       <header className="head">
-        <h1>{title}</h1>
+        <Heading text={title} />
       </header>
+      {listed.length === 0 && (
+        <p className="empty">
+          {t('Nothing here is open to you. You are signed in with the role {role}.', {
+            role: viewer.role,
+          })}
+        </p>
+      )}
       <div className="cards counts">
         {listed.map(entity => (
           <Count key={entity.name} entity={entity} />
         ))}
       </div>
       <div className="cards">
-        {listed.flatMap(entity =>
-          groupsOf(entity).map(group => (
-            <Chart key={entity.name + group.by + group.sum} entity={entity} group={group} />
-          )),
-        )}
+        {listed
+          .filter(({ sums }) => sums)
+          .flatMap(entity =>
+            groupsOf(entity).map(group => (
+              <Chart key={entity.name + group.by + group.sum} entity={entity} group={group} />
+            )),
+          )}
       </div>
     </>
   )

@@ -21,10 +21,11 @@ import { faultsOf } from './api.ts'
 import { type Mode, membersOf, merged, placeOf, type Side, same, saveOver } from './changes.ts'
 import { useEntity, useModel } from './context.ts'
 import type { DuetProvider, Filter } from './data-provider.ts'
-import { Input, LinksInput } from './inputs.tsx'
+import { faultIn, Input, LinksInput } from './inputs.tsx'
 import { MergeDialog } from './merge.tsx'
 import {
   type Action,
+  columnsOf,
   type Entity,
   entityNamed,
   orderOf,
@@ -33,7 +34,7 @@ import {
   titleOf,
 } from './model.ts'
 import { Value } from './show.tsx'
-import { Asking, Button, Icon, IconButton, Menu } from './ui.tsx'
+import { Asking, Button, Heading, Icon, IconButton, Menu, useShortcut } from './ui.tsx'
 import { lower, t } from './words.ts'
 
 /** The rows that belong to this one, changed with it in one save. */
@@ -56,6 +57,7 @@ const Nested = ({
     append,
     remove,
   } = useFieldArray({ control, name: relation.name, keyName: '_key' })
+  const fault = faultIn(useFormState().errors[relation.name], false)
   if (!to) return null
   const words = relation.may?.[mode] ?? []
   const columns = to.fields.filter(({ set, name }) => set !== 'never' && name !== relation.by)
@@ -119,12 +121,24 @@ const Nested = ({
           }
         >
           <Icon name="plus" />
-          {t('Add: {label}', { label: to.label })}
+          {t('Add {label}', { label: lower(to.label) })}
         </Button>
+      )}
+      {fault && (
+        <p className="fault" role="alert">
+          {fault}
+        </p>
       )}
     </fieldset>
   )
 }
+
+/** The fields that a form asks for. */
+const givenIn = ({ fields }: Entity, mode: Mode) =>
+  fields.filter(({ set }) => set === 'always' || (set === 'create' && mode === 'create'))
+
+/** Whether a form writes something of a relation. */
+const isWritten = ({ may }: Relation, mode: Mode) => (may?.[mode].length ?? 0) > 0
 
 const wideKinds = ['text', 'slug', 'long', 'json', 'list', 'uri', 'file']
 
@@ -154,12 +168,10 @@ const Fields = ({
   row?: Row
   children?: ReactNode
 }) => {
-  const given = entity.fields.filter(
-    ({ set }) => set === 'always' || (set === 'create' && mode === 'create'),
-  )
+  const given = givenIn(entity, mode)
   const isWide = ({ kind, place }: Entity['fields'][number]) =>
     place ? place === 'main' : wideKinds.includes(kind)
-  const written = entity.relations.filter(({ may }) => (may?.[mode].length ?? 0) > 0)
+  const written = entity.relations.filter(relation => isWritten(relation, mode))
   return (
     <div className="fields">
       <div className="body">
@@ -224,47 +236,59 @@ const Leaving = ({ isFree }: { isFree: MutableRefObject<boolean> }) => {
 const SaveBar = ({
   label,
   isForced = false,
+  isNew = false,
   isFree,
   onChanged,
 }: {
   label: string
   isForced?: boolean
+  /** Whether nothing of it is there yet, so that it can be saved as it begins. */
+  isNew?: boolean
   isFree: MutableRefObject<boolean>
   onChanged?: (isChanged: boolean) => void
 }) => {
-  const { isDirty, isSubmitting } = useFormState()
+  const { isDirty, isSubmitting, errors } = useFormState()
+  const bar = useRef<HTMLDivElement>(null)
   // Values that a merge gave are not what the form calls dirty.
   const isChanged = isDirty || isForced
   useEffect(() => onChanged?.(isChanged), [isChanged, onChanged])
+  useShortcut('s', true, () => bar.current?.querySelector('button')?.click())
+  const { root, ...marked } = errors
+  const isMarked = Object.keys(marked).length > 0
+  const refusal = (root as { refusal?: { message?: string } } | undefined)?.refusal?.message
+  const fault = [refusal, isMarked && t('Look at what is marked.')].filter(Boolean).join(' ')
   useEffect(() => {
-    const save = (event: KeyboardEvent) => {
-      if (event.key !== 's' || !(event.ctrlKey || event.metaKey)) return
-      event.preventDefault()
-      document.querySelector<HTMLFormElement>('form.record')?.requestSubmit()
-    }
-    addEventListener('keydown', save)
-    return () => removeEventListener('keydown', save)
-  }, [])
+    if (isMarked && !isSubmitting)
+      document.querySelector<HTMLElement>('form.record [aria-invalid=true]')?.focus()
+  }, [isSubmitting])
   return (
-    <div className="save-bar">
+    <div className="save-bar" ref={bar}>
       {isChanged && <Leaving isFree={isFree} />}
-      <span className="muted" role="status">
-        {isSubmitting ? t('Saving…') : isChanged ? t('Not saved') : t('Nothing to save')}
-      </span>
-      <Button
-        type="submit"
-        tone="main"
-        aria-disabled={isSubmitting || !isChanged}
-        onClick={event => {
-          if (isSubmitting || !isChanged) event.preventDefault()
-        }}
-      >
+      {fault && !isSubmitting ? (
+        <span className="fault" role="alert">
+          {t('Not saved')}. {fault}
+        </span>
+      ) : (
+        <span className="muted" role="status">
+          {isSubmitting
+            ? t('Saving…')
+            : isChanged
+              ? t('Not saved')
+              : isNew
+                ? ''
+                : t('Nothing to save')}
+        </span>
+      )}
+      <Button type="submit" tone="main" disabled={isSubmitting || !(isChanged || isNew)}>
         {label}
-        <kbd aria-hidden="true">Ctrl S</kbd>
+        <kbd aria-hidden="true">{t('Ctrl S')}</kbd>
       </Button>
     </div>
   )
 }
+
+/** A form that tells of its faults itself. */
+const quiet = { className: 'record', noValidate: true, disableInvalidFormNotification: true }
 
 type Errors = { [member: string]: string | Errors }
 
@@ -272,13 +296,15 @@ type Errors = { [member: string]: string | Errors }
 const errorsOf = (
   error: unknown,
   entity: Entity,
+  mode: Mode,
   mine: Partial<Row>,
   base: Partial<Row>,
 ): Errors => {
   const faults = faultsOf(error)
   if (faults.length === 0) return { root: { refusal: (error as Error).message } }
   const known = (name: string) =>
-    [...entity.fields, ...entity.relations].some(member => member.name === name)
+    givenIn(entity, mode).some(field => field.name === name) ||
+    entity.relations.some(relation => relation.name === name && isWritten(relation, mode))
   const errors: Errors = {}
   const rest: string[] = []
   for (const { field, message } of faults) {
@@ -294,21 +320,10 @@ const errorsOf = (
       at[key] = inner
       at = inner
     }
-    at[path.at(-1) ?? ''] = message
+    at[path.at(-1) ?? ''] = message === 'must not be null' ? t('is required') : message
   }
   if (rest.length) errors.root = { refusal: rest.join('; ') }
   return errors
-}
-
-const FormFault = () => {
-  const { errors } = useFormState()
-  const root = errors.root as { refusal?: { message?: string } } | undefined
-  const message = root?.refusal?.message
-  return message ? (
-    <p className="fault box" role="alert">
-      {message}
-    </p>
-  ) : null
 }
 
 /** Sets values that a merge gave, so that the form knows that they are not saved; and tells what is typed now. */
@@ -347,6 +362,11 @@ const Related = ({ relation, row }: { relation: Relation; row: Row }) => {
   const isAsked = to?.fields.some(({ name, where }) => name === relation.by && where)
   const where = [{ field: relation.by, op: 'eq', value: String(row.id) }]
   const all = isAsked && `#/${relation.to}?filter=${encodeURIComponent(JSON.stringify({ where }))}`
+  // A title alone says little of a row.
+  const isTold = ({ name }: Entity['fields'][number]) => name !== to?.title && name !== relation.by
+  const told = to
+    ? to.fields.filter(field => columnsOf(to).includes(field.name) && isTold(field)).slice(0, 2)
+    : []
   if (isPending && !embedded) return null
   return (
     <section className="related card">
@@ -358,7 +378,15 @@ const Related = ({ relation, row }: { relation: Relation; row: Row }) => {
           {rows.map((one, at) => (
             <li key={one.id ?? at}>
               {to?.may.one && one.id ? (
-                <a href={`#/${relation.to}/${one.id}`}>{titleOf(to, one)}</a>
+                <>
+                  <a href={`#/${relation.to}/${one.id}`}>{titleOf(to, one)}</a>
+                  {told.map(field => (
+                    <span key={field.name} className="muted">
+                      {' · '}
+                      {field.label}: <Value field={field} value={one[field.name]} />
+                    </span>
+                  ))}
+                </>
               ) : (
                 Object.entries(one)
                   .filter(([, value]) => typeof value !== 'object')
@@ -388,6 +416,7 @@ const Neighbours = ({ entity, id }: { entity: Entity; id: number }) => {
   const [stored, setStored] = useStore<Partial<Listing>>(`${entity.name}.listParams`, {})
   const navigate = useNavigate()
   const usual = orderOf(entity)
+  const { word } = (useLocation().state ?? {}) as { word?: string }
   const { page = 1, perPage = 25, sort = usual.field, order = usual.order, filter = {} } = stored
   const pageOf = (number: number) => ({
     pagination: { page: number, perPage },
@@ -403,19 +432,26 @@ const Neighbours = ({ entity, id }: { entity: Entity; id: number }) => {
   const before = useGetList<Row>(entity.name, pageOf(page - 1), { enabled: isListed && isFirst })
   const after = useGetList<Row>(entity.name, pageOf(page + 1), { enabled: isListed && isLast })
   if (at < 0) return null
-  const to = (row: Row | undefined, number: number) =>
+  const to = (word: string, row: Row | undefined, number: number) =>
     row && {
       go: () => {
         if (number !== page) setStored({ ...stored, page: number })
-        navigate(`/${entity.name}/${row.id}`)
+        navigate(`/${entity.name}/${row.id}`, { state: { word } })
       },
     }
-  const back = isFirst ? to(before.data?.at(-1), page - 1) : to(rows[at - 1], page)
-  const forth = isLast ? to(after.data?.[0], page + 1) : to(rows[at + 1], page)
+  const [up, down] = [t('Previous row'), t('Next row')]
+  const back = isFirst ? to(up, before.data?.at(-1), page - 1) : to(up, rows[at - 1], page)
+  const forth = isLast ? to(down, after.data?.[0], page + 1) : to(down, rows[at + 1], page)
+  // Who leafs through rows by a key stays on its button.
+  const buttonOf = (icon: 'up' | 'down', label: string, step: typeof back) => (
+    <IconButton
+      {...{ icon, label, disabled: !step, onClick: step?.go, autoFocus: word === label }}
+    />
+  )
   return (
     <>
-      <IconButton icon="up" label={t('Previous row')} aria-disabled={!back} onClick={back?.go} />
-      <IconButton icon="down" label={t('Next row')} aria-disabled={!forth} onClick={forth?.go} />
+      {buttonOf('up', up, back)}
+      {buttonOf('down', down, forth)}
     </>
   )
 }
@@ -511,7 +547,8 @@ const EditBody = ({ entity }: { entity: Entity }) => {
   const save = async (mine: Partial<Row>) => {
     const write = (base: Row, mine: Partial<Row>) => provider.save(name, base, mine)
     const saved = await saveOver(entity, current, mine, write, read)
-    if (saved.kind === 'failed') return errorsOf(saved.error, entity, saved.mine, saved.base)
+    if (saved.kind === 'failed')
+      return errorsOf(saved.error, entity, 'update', saved.mine, saved.base)
     if (saved.kind === 'clash') {
       setClash({ mine, theirs: saved.theirs })
       return undefined
@@ -571,7 +608,7 @@ const EditBody = ({ entity }: { entity: Entity }) => {
           <p className="crumb">
             <a href={`#/${name}`}>{entity.labels}</a> / #{current.id}
           </p>
-          <h1>{titleOf(entity, current)}</h1>
+          <Heading text={titleOf(entity, current)} />
         </div>
         <div className="head-actions">
           <Neighbours entity={entity} id={current.id} />
@@ -587,8 +624,7 @@ const EditBody = ({ entity }: { entity: Entity }) => {
           {entries.length > 0 && <Menu label={t('More')} icon="more" entries={entries} />}
         </div>
       </header>
-      <Form key={current.id} record={current} onSubmit={save} className="record" noValidate>
-        <FormFault />
+      <Form key={current.id} record={current} onSubmit={save} {...quiet}>
         <Merged values={chosen} typed={typed} />
         {mayUpdate ? (
           <Fields entity={entity} mode="update" row={current}>
@@ -710,7 +746,7 @@ export const Create = ({ name }: { name: string }) => {
       navigate(entity.may.one ? `/${name}/${id}` : `/${name}`)
       return undefined
     } catch (error) {
-      return errorsOf(error, entity, mine, {})
+      return errorsOf(error, entity, 'create', mine, {})
     }
   }
   return (
@@ -720,13 +756,12 @@ export const Create = ({ name }: { name: string }) => {
           <p className="crumb">
             <a href={`#/${name}`}>{entity.labels}</a>
           </p>
-          <h1>{t('New {label}', { label: lower(entity.label) })}</h1>
+          <Heading text={t('New {label}', { label: lower(entity.label) })} />
         </div>
       </header>
-      <Form record={usual} onSubmit={save} className="record" noValidate>
-        <FormFault />
+      <Form record={usual} onSubmit={save} {...quiet}>
         <Fields entity={entity} mode="create" />
-        <SaveBar label={t('Create')} isFree={isFree} isForced={isCopy} />
+        <SaveBar label={t('Create')} isFree={isFree} isForced={isCopy} isNew />
       </Form>
     </CreateBase>
   )

@@ -28,7 +28,7 @@ import {
 } from './model.ts'
 import { Value } from './show.tsx'
 import { exportRows, ImportDialog } from './transfer.tsx'
-import { Asking, Button, Dialog, Icon, IconButton, Menu } from './ui.tsx'
+import { Asking, Button, Dialog, Heading, Icon, IconButton, Menu, useShortcut } from './ui.tsx'
 import { Views } from './views.tsx'
 import { lower, t } from './words.ts'
 
@@ -141,29 +141,25 @@ const FilterDialog = ({
 
 const Search = ({ label }: { label: string }) => {
   const { filterValues, setFilters } = useListContext()
-  const [text, setText] = useState(filterValues.q ?? '')
+  const asked = filterValues.q ?? ''
+  const [text, setText] = useState<string>(asked)
+  const sent = useRef(asked)
   const input = useRef<HTMLInputElement>(null)
   useEffect(() => {
-    if ((filterValues.q ?? '') === text) return
-    const timer = setTimeout(
-      () => setFilters({ ...filterValues, q: text || undefined }, undefined, false),
-      250,
-    )
+    if (sent.current === text) return
+    const timer = setTimeout(() => {
+      sent.current = text
+      setFilters({ ...filterValues, q: text || undefined }, undefined, false)
+    }, 250)
     return () => clearTimeout(timer)
   }, [text])
   useEffect(() => {
-    const focus = (event: KeyboardEvent) => {
-      if (
-        event.key !== '/' ||
-        /^(INPUT|TEXTAREA|SELECT)$/.test((event.target as HTMLElement).tagName)
-      )
-        return
-      event.preventDefault()
-      input.current?.focus()
-    }
-    addEventListener('keydown', focus)
-    return () => removeEventListener('keydown', focus)
-  }, [])
+    // What came from elsewhere, such as a view or the back key, is shown; what is being typed stays.
+    if (sent.current === asked) return
+    sent.current = asked
+    setText(asked)
+  }, [asked])
+  useShortcut('/', false, () => input.current?.focus())
   return (
     <div className="search">
       <Icon name="search" />
@@ -171,8 +167,8 @@ const Search = ({ label }: { label: string }) => {
         ref={input}
         type="search"
         className="input"
-        placeholder={t('Search: {label}', { label })}
-        aria-label={t('Search: {label}', { label })}
+        placeholder={t('Search {label}', { label })}
+        aria-label={t('Search {label}', { label })}
         value={text}
         onChange={event => setText(event.target.value)}
       />
@@ -710,7 +706,7 @@ const Body = ({ entity }: { entity: Entity }) => {
     <>
       <header className="head">
         <div>
-          <h1>{entity.labels}</h1>
+          <Heading text={entity.labels} />
           {entity.description && <p className="muted">{entity.description}</p>}
         </div>
         <div className="head-actions">
@@ -740,7 +736,7 @@ const Body = ({ entity }: { entity: Entity }) => {
         </div>
       </header>
       <div className="tools">
-        {search && <Search label={entity.labels} />}
+        {search && <Search label={lower(entity.labels)} />}
         <Button onClick={() => setDialog('filter')}>
           <Icon name="filter" />
           {t('Filter')}

@@ -12,7 +12,7 @@ import {
 } from 'ra-core'
 import polyglot from 'ra-i18n-polyglot'
 import english from 'ra-language-english'
-import { type ReactNode, useEffect, useMemo, useState } from 'react'
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
 import { createRoot } from 'react-dom/client'
 import { call, hasSignIn, setToken, signInPlace, signOut, tokenNow } from './api.ts'
 import { ModelContext, useModel } from './context.ts'
@@ -21,7 +21,7 @@ import { createDataProvider } from './data-provider.ts'
 import { Create, Edit } from './form.tsx'
 import { List } from './list.tsx'
 import type { Model } from './model.ts'
-import { Button, IconButton, Messages } from './ui.tsx'
+import { Button, Heading, IconButton, Messages } from './ui.tsx'
 import { language, t } from './words.ts'
 
 const i18n = polyglot(() => english, 'en', undefined, { allowMissing: true })
@@ -47,39 +47,36 @@ const SignIn = ({ onDone, fault }: { onDone: () => void; fault: string | undefin
         onDone()
       }}
     >
-      <h1>{t('Sign in')}</h1>
-      {hasSignIn() && (
-        <>
-          <a className="button main" href={signInPlace()}>
-            {t('Sign in')}
-          </a>
-          <p className="help">{t('Or, for programs and tests, by a token:')}</p>
-        </>
+      <h1>{document.title}</h1>
+      {fault && (
+        <p className="fault box" role="alert">
+          {fault}
+        </p>
       )}
-      <label htmlFor="token">
-        Token
+      {hasSignIn() && (
+        <a className="button main" href={signInPlace()}>
+          {t('Sign in')}
+        </a>
+      )}
+      <details className="stack" open={!hasSignIn()}>
+        <summary>{t('With a token')}</summary>
         <textarea
-          id="token"
           name="token"
           rows={4}
           className="input code"
           required
           autoComplete="off"
           spellCheck={false}
+          aria-label="Token"
           aria-describedby="token-help"
         />
-      </label>
-      <p id="token-help" className="help">
-        {t('From duet token or your identity provider. This tab alone keeps it.')}
-      </p>
-      {fault && (
-        <p className="fault box" role="alert">
-          {fault}
+        <p id="token-help" className="help">
+          {t('From duet token or your identity provider. This tab alone keeps it.')}
         </p>
-      )}
-      <Button type="submit" tone={hasSignIn() ? 'quiet' : 'main'}>
-        {hasSignIn() ? t('Use the token') : t('Sign in')}
-      </Button>
+        <Button type="submit" tone={hasSignIn() ? undefined : 'main'}>
+          {hasSignIn() ? t('Use the token') : t('Sign in')}
+        </Button>
+      </details>
     </form>
   </main>
 )
@@ -129,6 +126,41 @@ const SignedOut = () => {
   )
 }
 
+/** Puts the focus on a screen that opens, at once where it is to be typed; and on what is next to it where what had it is gone. */
+const useFocus = (pathname: string) => {
+  const shown = useRef(pathname)
+  useEffect(() => {
+    if (shown.current === pathname) return
+    shown.current = pathname
+    const asked = pathname.endsWith('/create') && '.record :is(input, textarea, select)'
+    const first = asked && document.querySelector<HTMLElement>(asked)
+    ;(first || document.getElementById('main'))?.focus()
+  }, [pathname])
+  useEffect(() => {
+    let around: HTMLElement[] = []
+    const remember = ({ target }: FocusEvent) => {
+      if (!(target as HTMLElement).closest('.layout')) return
+      around = []
+      for (let at = target as HTMLElement | null; at; at = at.parentElement) around.push(at)
+    }
+    const observer = new MutationObserver(() => {
+      if (document.activeElement !== document.body || (around[0]?.isConnected ?? true)) return
+      const near = around.find(({ isConnected }) => isConnected)
+      const next = near?.closest('.layout main *')?.querySelector<HTMLElement>(reached)
+      ;(next ?? document.getElementById('main'))?.focus()
+    })
+    observer.observe(document.body, { childList: true, subtree: true })
+    document.addEventListener('focusin', remember)
+    return () => {
+      observer.disconnect()
+      document.removeEventListener('focusin', remember)
+    }
+  }, [])
+}
+
+/** What a key reaches. */
+const reached = 'button, input, select, textarea, a[href]'
+
 const Layout = ({ children }: { children?: ReactNode }) => {
   const { title, entities, viewer } = useModel()
   const { pathname } = useLocation()
@@ -136,6 +168,7 @@ const Layout = ({ children }: { children?: ReactNode }) => {
   const [theme, setTheme] = useState(localStorage.getItem('duet.theme') ?? 'system')
   useEffect(() => setOpen(false), [pathname])
   const themeLabel = t('Theme: {theme}', { theme: themeNames[theme] ?? theme })
+  useFocus(pathname)
   const navigate = useNavigate()
   const here = pathname.split('/')[1] ?? ''
   const groups = Map.groupBy(
@@ -171,7 +204,7 @@ const Layout = ({ children }: { children?: ReactNode }) => {
           aria-expanded={open}
           onClick={() => setOpen(!open)}
         />
-        <strong>{title}</strong>
+        <a href="#/">{title}</a>
       </header>
       <nav className={`nav ${open ? 'open' : ''}`} aria-label={t('Sections')}>
         <a className="home" href="#/" aria-current={here === '' ? 'page' : undefined}>
@@ -218,10 +251,18 @@ const Layout = ({ children }: { children?: ReactNode }) => {
   )
 }
 
+/** What somebody sees to whom nothing is open. */
+const Nothing = () => (
+  <Layout>
+    <Dashboard />
+  </Layout>
+)
+
 const NotFound = () => (
-  <p className="empty">
-    {t('There is no such page.')} <a href="#/">{t('To the start')}</a>
-  </p>
+  <div className="empty">
+    <Heading text={t('There is no such page.')} />
+    <a href="#/">{t('To the start')}</a>
+  </div>
 )
 
 const Admin = ({ model }: { model: Model }) => {
@@ -252,6 +293,7 @@ const Admin = ({ model }: { model: Model }) => {
           <CoreAdminUI
             layout={Layout as never}
             dashboard={Dashboard}
+            ready={Nothing}
             catchAll={NotFound}
             requireAuth={false}
             disableTelemetry

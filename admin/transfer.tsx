@@ -185,9 +185,10 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
         {faults.length > 0 && (
           <table className="table faults">
             <caption role="alert">
-              {t('Nothing more is imported until these are mended: {count}', {
-                count: faults.length,
-              })}
+              {t('Faults: {count}.', { count: faults.length })}{' '}
+              {done === undefined
+                ? t('Nothing is imported until they are mended.')
+                : t('Nothing more is imported until they are mended.')}
             </caption>
             <thead>
               <tr>

@@ -447,7 +447,7 @@ const mostLines: Readonly<Record<string, number>> = {
   'kit/': 6750,
   'content/': 3000,
   // TypeScript within 5,000 and style within 1,200.
-  'admin/': 5800,
+  'admin/': 6000,
 }
 
 const budgetFaults = (

@@ -454,7 +454,7 @@ describe('the admin in a browser', { skip: skipped }, () => {
 
   test('the page speaks German where the browser does, all of it', async () => {
     const { page } = await visit(browser, `${origin}/admin`, { locale: 'de-DE' })
-    await page.getByRole('heading', { name: 'Anmelden' }).waitFor()
+    await page.getByRole('button', { name: 'Anmelden' }).waitFor()
     assert.equal(await page.locator('html').getAttribute('lang'), 'de')
     assert.deepEqual(await faultsOf(page), [])
     await page.context().close()

@@ -1,0 +1,403 @@
+/** The admin as somebody meets it who writes there all day: by keys alone, in two tabs, while the service is slow, and with rows that have next to nothing in them. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Browser, Page } from 'playwright-core'
+import { subjectFor } from '#kit/check/rows.ts'
+import recipes from '../../examples/recipes/duet.config.ts'
+import { visitAdmin } from '../support/admin.ts'
+import { faultsOf, onPort, openBrowser, skipped } from '../support/browser.ts'
+import { until } from '../support/wait.ts'
+import { createWorld, type World } from '../world.ts'
+
+describe('an editor in the admin', { skip: skipped }, () => {
+  let world: World
+  let served: Awaited<ReturnType<typeof onPort>>
+  let browser: Browser
+  const tags: number[] = []
+  before(async () => {
+    const ada = { name: 'Ada', subject: subjectFor(1), state: 'in' }
+    world = await createWorld({ content: recipes, rows: { cook: [ada] } })
+    served = await onPort(world.app)
+    browser = await openBrowser()
+    for (const name of ['Soups', 'Stews'])
+      tags.push((await ask('POST /api/v1/tags', { name }, 'editor')).id)
+  })
+  after(async () => {
+    await browser?.close()
+    served?.close()
+    await world?.close()
+  })
+
+  const ask = async (line: string, body?: object, role?: string) => {
+    const answer = await world.ask(line, { as: 1, ...(body && { body }), ...(role && { role }) })
+    assert.ok(answer.status < 300, answer.text)
+    return answer.json
+  }
+  const make = (title: string, more: object = {}) =>
+    ask('POST /api/v1/recipes', { title, steps: 'Stir.', servings: 2, ...more })
+  const open = async (role?: string) =>
+    visitAdmin(browser, served.origin, await world.token(1, role))
+
+  /** The name of what has the focus, as a screen reader says it. */
+  const focused = (page: Page): Promise<string> =>
+    page.evaluate(`(() => {
+      const one = document.activeElement
+      return one.getAttribute('aria-label') ?? one.labels?.[0]?.innerText ?? one.innerText ?? ''
+    })().replace(/\\s+/g, ' ').replace(/ ?\\*$/, '').trim()`)
+
+  /** Presses Tab until what has a name has the focus. */
+  const tabTo = async (page: Page, name: string, key = 'Tab') => {
+    const passed: string[] = []
+    for (let n = 0; n < 60; n++) {
+      await page.keyboard.press(key)
+      const at = await focused(page)
+      if (at === name) return
+      passed.push(at)
+    }
+    assert.fail(`no Tab leads to ${name}, but to ${passed.join(', ')}`)
+  }
+
+  test('a recipe is written, mended, merged and published by keys alone, and the focus is where one goes on', async () => {
+    const { page, go, settled, close } = await open()
+    const { keyboard } = page
+    const press = async (...keys: readonly string[]) => {
+      for (const key of keys) await keyboard.press(key)
+      await settled()
+    }
+    const type = async (name: string, text: string) => {
+      await tabTo(page, name)
+      await keyboard.type(text)
+    }
+    await go('recipe')
+    await tabTo(page, 'New recipe')
+    await press('Enter')
+    assert.equal(await focused(page), 'Title')
+    assert.match(await page.title(), /^New recipe/)
+    await keyboard.type('Barley soup')
+    await type('Steps', 'Cook it.')
+    await tabTo(page, 'Add ingredient')
+    await press('Enter')
+    assert.equal(await focused(page), 'Name')
+    await press('Control+s')
+    // The first that is marked, which says so itself.
+    assert.equal(await focused(page), 'Name')
+    const said = await page.evaluate(
+      `document.getElementById(document.activeElement.getAttribute('aria-describedby')).innerText`,
+    )
+    assert.equal(said, 'is required')
+    await page.getByRole('alert').filter({ hasText: 'Look at what is marked.' }).waitFor()
+    assert.deepEqual(await faultsOf(page), [])
+    await tabTo(page, 'Remove Ingredient 1')
+    await press('Enter')
+    assert.equal(await focused(page), 'Add ingredient')
+    await press('Enter')
+    await keyboard.type('barley')
+    await type('Amount', '100')
+    await type('Servings', '4')
+    await type('Tags', 'so')
+    await settled()
+    await page.getByRole('option', { name: 'Soups' }).waitFor()
+    await press('ArrowDown', 'Enter')
+    const chips = page.locator('.chips .chip')
+    assert.deepEqual(await chips.allInnerTexts(), ['Soups'])
+    // Neither key takes what is chosen away, or sends the form.
+    await press('Escape', 'Escape', 'Enter')
+    assert.deepEqual(await chips.allInnerTexts(), ['Soups'])
+    assert.equal(await page.getByRole('heading', { level: 1 }).innerText(), 'New recipe')
+    await press('Control+s')
+    await page.getByRole('heading', { level: 1, name: 'Barley soup' }).waitFor()
+    await settled()
+    assert.match(await page.title(), /^Barley soup/)
+    assert.equal(
+      await page.evaluate('document.activeElement.id'),
+      'main',
+      'the new screen has the focus',
+    )
+    const [[id] = []] = await world.rows(`select id from recipes where title = 'Barley soup'`)
+    assert.deepEqual(
+      (await ask(`GET /api/v1/recipes/${id}/ingredients`)).data.map((one: object) => ({
+        ...one,
+        ...{ _links: 0, id: 0, recipeId: 0, revision: 0 },
+      })),
+      [
+        {
+          ...{ id: 0, recipeId: 0, name: 'barley', amount: 100, unit: 'g', revision: 0, _links: 0 },
+        },
+      ],
+    )
+
+    await tabTo(page, 'Title')
+    await press('End')
+    await keyboard.type(' with salt')
+    await ask(`PATCH /api/v1/recipes/${id}`, { title: 'Barley soup of theirs', servings: 9 })
+    await press('Control+s')
+    await page.getByRole('dialog').waitFor()
+    // A dialog takes the keys of the form below it.
+    await press('Control+s')
+    assert.equal((await ask(`GET /api/v1/recipes/${id}`)).title, 'Barley soup of theirs')
+    await press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    assert.equal(await focused(page), 'Title')
+    await press('Control+s')
+    await page.getByRole('dialog').waitFor()
+    await press('Space')
+    await tabTo(page, 'Take these')
+    await press('Enter')
+    assert.equal(await focused(page), 'Title')
+    await press('Control+s')
+    await page.getByText('Saved', { exact: true }).waitFor()
+    const { title, servings } = await ask(`GET /api/v1/recipes/${id}`)
+    assert.deepEqual([title, servings], ['Barley soup with salt', 9])
+
+    await tabTo(page, 'Publish', 'Shift+Tab')
+    await press('Enter')
+    assert.equal(await focused(page), 'Publish')
+    await press('Enter')
+    await page.getByText('Publish: done').waitFor()
+    await page.getByRole('button', { name: 'Publish', exact: true }).waitFor({ state: 'detached' })
+    // Its button is gone, and the focus is beside it.
+    assert.equal(await focused(page), 'Previous row')
+    assert.equal((await ask(`GET /api/v1/recipes/${id}`)).status, 'published')
+    await close()
+  })
+
+  test('ten are published at once by keys, and the search says what the list shows', async () => {
+    for (let n = 0; n < 10; n++)
+      await make(`Ten ${n}`, { ingredients: { create: [{ name: 'salt', amount: n, unit: 'g' }] } })
+    const { page, go, settled, close } = await open()
+    await go('recipe')
+    await page.keyboard.press('/')
+    await page.keyboard.type('Ten')
+    await page.getByText('of 10').waitFor()
+    await settled()
+    await tabTo(page, 'Select all on this page')
+    await page.keyboard.press('Space')
+    await tabTo(page, 'Publish', 'Shift+Tab')
+    await page.keyboard.press('Enter')
+    await page.getByText('Publish: 10 done').waitFor()
+    await settled()
+    assert.equal(await page.evaluate('document.activeElement.id'), 'main')
+    const [[published] = []] = await world.rows(
+      `select count(*) from recipes where title like 'Ten %' and status = 'published'`,
+    )
+    assert.equal(Number(published), 10)
+    const search = page.getByRole('searchbox')
+    await go('recipe?filter={"q":"nowhere"}')
+    assert.equal(await search.inputValue(), 'nowhere')
+    await page.getByRole('button', { name: 'Show all: Recipes' }).click()
+    await settled()
+    assert.equal(await search.inputValue(), '')
+    await page.getByRole('link', { name: 'Ten 9' }).waitFor()
+    await close()
+  })
+
+  test('who leafs through rows by a key stays on its button', async () => {
+    const ids = [(await make('Leaf 1')).id, (await make('Leaf 2')).id, (await make('Leaf 3')).id]
+    const { page, go, settled, close } = await open()
+    await go('recipe?sort=id&order=ASC&filter={"q":"Leaf"}')
+    await page.getByRole('link', { name: 'Leaf 1' }).click()
+    await settled()
+    await tabTo(page, 'Next row')
+    for (const id of ids.slice(1)) {
+      await page.keyboard.press('Enter')
+      await page.locator('.crumb').getByText(`#${id}`).waitFor()
+      await settled()
+      assert.equal(await focused(page), 'Next row')
+    }
+    await close()
+  })
+
+  test('a slow service is waited for: one request, however often it is asked for, and what is typed meanwhile stays', async () => {
+    const { id } = await make('Slow soup', { tags: { set: tags } })
+    const { page, go, close } = await open()
+    await go(`recipe/${id}`)
+    let sent = 0
+    const held: (() => void)[] = []
+    await page.route(`**/api/v1/recipes/${id}`, async route => {
+      if (route.request().method() === 'PATCH') {
+        sent++
+        await new Promise<void>(resolve => held.push(resolve))
+      }
+      await route.continue()
+    })
+    const title = page.getByLabel('Title')
+    await title.fill('Slower soup')
+    await page.keyboard.press('Control+s')
+    const status = page.getByRole('status').filter({ hasText: 'Saving…' })
+    await status.waitFor()
+    const save = page.getByRole('button', { name: 'Save', exact: true })
+    assert.equal(await save.getAttribute('aria-disabled'), 'true')
+    await page.keyboard.press('Control+s')
+    await page.keyboard.press('Enter')
+    await save.click({ force: true })
+    await page.getByLabel('Notes').fill('Typed while it is saved.')
+    await page.getByRole('button', { name: 'Remove Stews' }).click()
+    assert.equal(sent, 1)
+    for (const go of held.splice(0)) go()
+    await page.getByText('Saved', { exact: true }).waitFor()
+    await page.getByRole('heading', { level: 1, name: 'Slower soup' }).waitFor()
+    assert.equal(await page.getByLabel('Notes').inputValue(), 'Typed while it is saved.')
+    assert.deepEqual(await page.locator('.chips .chip').allInnerTexts(), ['Soups'])
+    await page.getByText('Not saved').waitFor()
+    await page.keyboard.press('Control+s')
+    await until('the second is sent', () => held.length === 1)
+    for (const go of held) go()
+    await page.getByText('Nothing to save').waitFor()
+    assert.equal(sent, 2)
+    assert.equal((await ask(`GET /api/v1/recipes/${id}`)).notes, 'Typed while it is saved.')
+
+    // An action, too.
+    await ask(`POST /api/v1/recipes/${id}/ingredients`, { name: 'salt', amount: 1 })
+    await page.reload()
+    await page.route(`**/recipes/${id}/publish`, async route => {
+      sent++
+      await new Promise<void>(resolve => held.push(resolve))
+      await route.continue()
+    })
+    await page.getByRole('button', { name: 'Publish' }).click()
+    const dialog = page.getByRole('dialog')
+    held.length = 0
+    sent = 0
+    await dialog.getByRole('button', { name: 'Publish' }).click()
+    await until('it is sent', () => held.length === 1)
+    await page.keyboard.press('Enter')
+    await dialog.getByRole('button', { name: 'Publish' }).click({ force: true })
+    assert.equal(sent, 1)
+    for (const go of held) go()
+    await page.getByText('Publish: done').waitFor()
+    await close()
+  })
+
+  test('what a new row and its parts have survives a service that is busy, gone or wants a sign-in, and is made once', async () => {
+    const { page, go, close } = await open()
+    await go('recipe/create')
+    await page.getByLabel('Title').fill('Kept soup')
+    await page.getByLabel('Steps').fill('Wait.')
+    await page.getByLabel('Servings').fill('3')
+    await page.getByRole('button', { name: 'Add ingredient' }).click()
+    await page.getByLabel('Name').fill('patience')
+    await page.getByLabel('Amount').fill('2')
+    await page.getByRole('combobox', { name: 'Tags' }).fill('st')
+    await page.getByRole('option', { name: 'Stews' }).click()
+    for (const status of [503, 429, 401, 0]) {
+      await page.route(
+        '**/api/v1/recipes',
+        route =>
+          status === 0
+            ? route.abort()
+            : route.fulfill({
+                status,
+                body: '{"detail":"Not now"}',
+                headers: { 'Retry-After': '1' },
+              }),
+        { times: 1 },
+      )
+      await page.keyboard.press('Control+s')
+      await page
+        .getByRole('alert')
+        .filter({ hasText: /Not now|cannot be reached/ })
+        .waitFor()
+      assert.deepEqual(
+        await Promise.all(
+          ['Title', 'Steps', 'Servings', 'Name', 'Amount'].map(label =>
+            page.locator('form.record').getByLabel(label).first().inputValue(),
+          ),
+        ),
+        ['Kept soup', 'Wait.', '3', 'patience', '2'],
+      )
+      assert.deepEqual(await page.locator('.chips .chip').allInnerTexts(), ['Stews'])
+    }
+    await page.keyboard.press('Control+s')
+    await page.getByRole('heading', { level: 1, name: 'Kept soup' }).waitFor()
+    assert.equal((await world.rows(`select id from recipes where title = 'Kept soup'`)).length, 1)
+    await close()
+  })
+
+  test('two tabs of one row keep what either saved, and a sign-out in one leaves what was typed in the other', async () => {
+    const { id } = await make('Two tabs')
+    const first = await open()
+    await first.go(`recipe/${id}`)
+    const { page: one } = first
+    const two = await one.context().newPage()
+    await two.addInitScript(
+      `sessionStorage.setItem('duet.token', ${JSON.stringify(await world.token(1))})`,
+    )
+    await two.goto(`${served.origin}/admin#/recipe/${id}`)
+    await two.getByLabel('Servings').fill('7')
+    await one.getByLabel('Title').fill('Two tabs, the first')
+    await one.keyboard.press('Control+s')
+    await one.getByText('Saved', { exact: true }).waitFor()
+    await two.getByLabel('Notes').fill('From the second.')
+    await one.getByRole('button', { name: 'Sign out' }).click()
+    await one.getByRole('heading', { level: 1, name: /^Admin/ }).waitFor()
+    await two.keyboard.press('Control+s')
+    await two.getByText('Saved, with what others changed').waitFor()
+    const { title, servings, notes } = await ask(`GET /api/v1/recipes/${id}`)
+    assert.deepEqual([title, servings, notes], ['Two tabs, the first', 7, 'From the second.'])
+    assert.equal(await two.getByLabel('Title').inputValue(), 'Two tabs, the first')
+    await first.close()
+  })
+
+  test('rows with nothing in them, and with more parts than are shown, have each screen without a fault', async () => {
+    const { id } = await make('Nothing', {
+      ingredients: { create: [{ name: 'nothing', amount: 0 }] },
+    })
+    const { page, go, faults, close } = await open()
+    /** A row of another release, or one that its reader is shown nothing of. */
+    const emptied = (row: object): object =>
+      Object.fromEntries(
+        Object.entries(row).map(([name, value]) => [name, name === 'id' ? value : null]),
+      )
+    await page.route(/\/api\/v1\/(recipes|cooks|tags)(\/\d+)?(\/\w+)?(\?.*)?$/, async route => {
+      const response = await route.fetch()
+      const json = await response.json()
+      const changed = Array.isArray(json.data)
+        ? {
+            ...json,
+            data: json.data.map(emptied),
+            ...(json.pagination && {
+              pagination: { ...json.pagination, hasNext: true, total: 1_000_000 },
+            }),
+          }
+        : emptied(json)
+      await route.fulfill({ response, json: changed })
+    })
+    for (const place of ['', 'recipe', `recipe/${id}`, 'tag', 'cook', 'cook/1']) {
+      await go(place)
+      assert.equal(await page.getByRole('heading', { level: 1 }).count(), 1, place)
+      assert.deepEqual([...faults, ...(await faultsOf(page))], [], place)
+    }
+    await go(`recipe/${id}`)
+    await page.getByText('The first 1 are shown.').waitFor()
+    // What is not seen is not taken away.
+    await page.getByLabel('Name').fill('something')
+    const sent = page.waitForRequest(request => request.method() === 'PATCH')
+    await page.keyboard.press('Control+s')
+    const [[part] = []] = await world.rows(`select id from ingredients where recipe_id = ${id}`)
+    assert.deepEqual((await sent).postDataJSON(), {
+      ingredients: { update: [{ id: Number(part), name: 'something' }] },
+    })
+    await page.getByText('Saved', { exact: true }).waitFor()
+    await page.unrouteAll({ behavior: 'wait' })
+    await close()
+  })
+
+  test('a row without a revision is saved and made, and what nobody may do says so', async () => {
+    const editor = await open('editor')
+    await editor.go('tag/create')
+    await editor.page.getByLabel('Name').fill('Breads')
+    await editor.page.keyboard.press('Control+s')
+    await editor.page.getByRole('heading', { level: 1, name: 'Breads' }).waitFor()
+    await editor.close()
+    const { page, go, close } = await open()
+    await page.route('**/admin/model.json', async route => {
+      const response = await route.fetch()
+      await route.fulfill({ response, json: { ...(await response.json()), entities: [] } })
+    })
+    await page.reload()
+    await go('')
+    await page.getByText('Nothing here is open to you.').waitFor()
+    assert.deepEqual(await faultsOf(page), [])
+    await close()
+  })
+})
