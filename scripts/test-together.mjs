@@ -27,6 +27,7 @@ export const alone = {
   'test/cli/hang-ups.test.ts': 'it counts the sockets of the process',
   'test/cli/memory.test.ts': 'it measures the memory of the process',
   'test/contract/slow-files.test.ts': 'its timers and its clock are not those of the process',
+  'test/nightly/planned-files-on-postgres.test.ts': 'its stores are on PostgreSQL',
   'test/store/writer.test.ts': 'it changes the environment of the process',
 }
 

@@ -23,7 +23,7 @@ const hour = 3_600_000
  */
 const unnamedTime = { never: uploadTime + hour, once: 30 * 24 * hour } as const
 
-/** How long after its beginning the removal of one file by a process counts as given up, since that process is gone. */
+/** How long after its beginning the removal of one file by a process counts as given up, since that process may be another. */
 const givenUp = hour
 
 /** The statement that notes bytes which are about to come, where they may; none is noted while the same bytes are being removed. */
@@ -70,6 +70,8 @@ export type Collecting = {
   readonly dialect: Dialect
   readonly entities: Readonly<Record<string, Entity>>
   readonly store: FileStore
+  /** Whether other processes may collect too; where none may, a removal that has begun is of one that was killed. */
+  readonly isShared: boolean
   readonly now: () => number
 }
 
@@ -84,12 +86,13 @@ const namedDigests = (entities: Collecting['entities']): Sql => {
 
 /** Takes bytes away, with their row: not where somebody sends them again, or another process is about it. */
 const remove = async (collecting: Collecting, digest: string): Promise<boolean> => {
-  const { store, now } = collecting
+  const { store, isShared, now } = collecting
   const begun = -now()
+  const left = begun + (isShared ? givenUp : 0)
   const [taken] = await writePieces(
     collecting,
     sql`update files set collect_at = ${begun} where digest = ${digest}
-      and ((collect_at >= 0 and collect_at <= ${now()}) or (collect_at < 0 and collect_at >= ${begun + givenUp}))
+      and ((collect_at >= 0 and collect_at <= ${now()}) or (collect_at < 0 and collect_at >= ${left}))
       returning digest`,
   )
   if (!taken?.length) return false

@@ -100,6 +100,8 @@ export const listen = async (
   }
   const answer = getRequestListener(app.fetch, {
     hostname: inUrl(config.host),
+    // It would cut a sender off half a second after its refusal, which that had not read then perhaps.
+    autoCleanupIncoming: false,
     errorHandler: cause => {
       // Anything else that is thrown outside of the app is a bug.
       const error =
@@ -121,7 +123,7 @@ export const listen = async (
     // Without either there is no body (RFC 9112, section 6.3), and a request is whole as soon as its head is.
     const hasBody =
       headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
-    if (hasBody && !incoming.complete) endSlow(server, incoming)
+    if (hasBody && !incoming.complete) endSlow(server, incoming, outgoing)
     // A scheme has no case (RFC 3986, section 3.1; the adapter knows it in lower case), and `*`, which is the server as a whole
     // (RFC 9110, section 9.3.7), becomes a path.
     if (url === '*') incoming.url = wholeServer
@@ -162,11 +164,12 @@ export const listen = async (
 /** How long a whole request may take, in milliseconds. */
 const requestTime = 30_000
 
-/** Refuses a request that does not come whole in time, unless the pace of its body is watched. */
-const endSlow = (server: Server, incoming: IncomingMessage): void => {
+/** Refuses a request that does not come whole in time, unless the pace of its body is watched; one that was answered meanwhile is cut off. */
+const endSlow = (server: Server, incoming: IncomingMessage, outgoing: ServerResponse): void => {
   const late = setTimeout(() => {
     if (incoming.complete || incoming.destroyed) return
-    if (isPaced(incoming)) return endSlow(server, incoming)
+    if (isPaced(incoming)) return endSlow(server, incoming, outgoing)
+    if (outgoing.writableFinished) return void incoming.socket.destroy()
     const error = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
     server.emit('clientError', error, incoming.socket)
   }, requestTime).unref()

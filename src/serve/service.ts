@@ -240,7 +240,7 @@ export const openService = async (
     })
   const endCollecting =
     kept &&
-    startCollecting({ ...ofStore, reader: engine, entities, store: kept.store }, error =>
+    startCollecting({ ...ofStore, reader: engine, entities, store: kept.store, isShared }, error =>
       observe({
         kind: 'notice',
         message: `files that no row names were not collected: ${(error as Error).message}`,

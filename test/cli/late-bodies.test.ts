@@ -12,7 +12,7 @@ import { createQueue } from '#http/queue.ts'
 import { type Listening, listen } from '#serve/listen.ts'
 import { createWorld, secret, type World } from '#test/market.ts'
 import { versions } from '#test/support/market/duet.config.ts'
-import { inTime, until } from '#test/support/wait.ts'
+import { inTime, pause, until } from '#test/support/wait.ts'
 
 let world: World
 let server: Listening
@@ -107,6 +107,20 @@ test('who may not send a request at all is told so before its body has come', as
       const { answer } = await begun(line, [...headers, `Content-Length: ${length}`], '{')
       assert.equal((await answer()).status, status, `${line} ${length}`)
     }
+})
+
+test('who is refused before its body has come may take its time with the rest, and ask again', async () => {
+  const rest = 100_000
+  const head = 'POST /api/products HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n'
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1').setEncoding('utf8')
+  socket.write(`${head}Content-Length: ${rest}\r\n\r\n`)
+  const [refused] = await inTime('it is refused', once(socket, 'data'))
+  assert.match(refused, /^HTTP\/1\.1 401 /)
+  await pause(1000)
+  socket.write(`${' '.repeat(rest)}GET /api/products HTTP/1.1\r\nHost: a\r\n\r\n`)
+  const [next] = await inTime('the next is answered', once(socket, 'data'))
+  assert.match(next, /^HTTP\/1\.1 200 /)
+  socket.destroy()
 })
 
 test('a body of no bytes is none: its type is looked at only where one is needed', async () => {

@@ -10,6 +10,7 @@ import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { randomFrom } from '#base/random.ts'
 import { copyFiles, copyIn } from '#cli/files.ts'
+import { rounds, usualSeed } from '../support/rounds.ts'
 
 const checkout = fileURLToPath(new URL('../..', import.meta.url))
 const root = mkdtempSync(join(tmpdir(), 'duet-file-kills-'))
@@ -51,15 +52,15 @@ const checkWhole = async (folder: string, digests: readonly string[]) => {
   await copyFiles(store, copyIn(`${folder}-copy`))
 }
 
-const rounds = Number(process.env.DUET_TEST_ROUNDS ?? 12)
+const times = rounds(12, 1000)
 
 test('a process killed at any byte leaves whole files, all that it told of, and a part that is swept', {
   skip: process.platform === 'win32' && 'NOT TESTED: Windows has no /bin/sh',
 }, async () => {
-  const random = randomFrom(rounds)
+  const random = randomFrom(usualSeed(times))
   const folder = join(root, 'killed')
   const told: string[] = []
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < times; round++) {
     const child = start(folder, 1000)
     const ended = once(child, 'exit')
     let left = 1 + Math.floor(random() * 150)
@@ -80,12 +81,12 @@ test('a full disk is told as such, whichever byte it takes, and leaves nothing o
 }, async () => {
   const folder = join(root, 'full')
   // In blocks of 512 bytes; without the trap the signal would end the process.
-  const child = start(folder, rounds, "trap '' XFSZ; ulimit -f 100; ")
+  const child = start(folder, times, "trap '' XFSZ; ulimit -f 100; ")
   const ended = once(child, 'exit')
   const lines: string[] = []
   for await (const line of createInterface(child.stdout)) if (line !== 'sent') lines.push(line)
   await ended
-  assert.equal(lines.length, rounds)
+  assert.equal(lines.length, times)
   assert.ok(lines.includes('STORAGE_FULL'))
   await checkWhole(
     folder,

@@ -114,7 +114,7 @@ for (const place of ['a folder', 'S3'] as const)
       const { engine, core } = world
       await collectGarbage({
         ...{ reader: engine, writer: engine, dialect: engine.dialect, store: store() },
-        ...{ entities: core.model.entities, now: () => Date.now() + 2 * day },
+        ...{ entities: core.model.entities, isShared: true, now: () => Date.now() + 2 * day },
       })
       assert.deepEqual(await Promise.all(digests.map(store().has)), [true, false])
       assert.equal((await world.ask(`DELETE ${cv}`, { as: 2 })).status, 204)

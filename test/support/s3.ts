@@ -19,6 +19,8 @@ export type Fault = (
 ) => void
 
 export type S3 = {
+  /** What DUET_FILES names it. */
+  readonly address: string
   /** The store of its bucket, at the proxy. */
   readonly store: (more?: Partial<S3Settings>) => FileStore
   /** What requests meet from now on; they are passed on again where it is undefined. */
@@ -34,25 +36,51 @@ export const startS3 = async (root: string): Promise<S3> => {
     configureBuckets: [{ name: bucket }],
   })
   const { port } = await s3.run()
+  // S3 takes a file whole or not at all, and shows it so. S3rver writes it in its place as it comes, so each is asked for by one at a time.
+  const turns = new Map<string, Promise<unknown>>()
+  const pass = async (incoming: IncomingMessage, outgoing: ServerResponse, body: Buffer) => {
+    const { method, url: path, headers } = incoming
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const asked = request({ port, host: '127.0.0.1', method, path, headers }, answer => {
+      outgoing.writeHead(answer.statusCode ?? 500, answer.headers)
+      answer.pipe(outgoing)
+      answer.on('close', resolve)
+    })
+    asked.on('error', () => {
+      outgoing.destroy()
+      resolve()
+    })
+    // Whoever asks may be killed meanwhile, and takes no more of the answer.
+    outgoing.on('close', () => {
+      if (!outgoing.writableFinished) asked.destroy()
+      resolve()
+    })
+    asked.end(body)
+    await promise
+  }
   const proxy = createServer((incoming, outgoing) => {
     const passOn = () => {
-      const { method, url: path, headers } = incoming
-      const asked = request({ port, host: '127.0.0.1', method, path, headers }, answer => {
-        outgoing.writeHead(answer.statusCode ?? 500, answer.headers)
-        answer.pipe(outgoing)
-      })
-      incoming.pipe(asked)
+      const key = incoming.url?.split('?', 1)[0] ?? ''
+      incoming.toArray().then(
+        chunks => {
+          const turn = () => pass(incoming, outgoing, Buffer.concat(chunks))
+          turns.set(key, (turns.get(key) ?? Promise.resolve()).then(turn))
+        },
+        () => outgoing.destroy(),
+      )
     }
     if (started.fault) started.fault(passOn, outgoing, incoming)
     else passOn()
   })
   await new Promise<void>(resolve => proxy.listen(0, '127.0.0.1', resolve))
   const endpoint = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+  const prefix = 'a prefix & more/'
   const started: S3 = {
+    address: `s3://${bucket}/${encodeURI(prefix)}?endpoint=${endpoint}`,
     fault: undefined,
     store: (more = {}) =>
       s3Store({
-        ...{ bucket, endpoint, prefix: 'a prefix & more/', region: 'us-east-1' },
+        ...{ bucket, endpoint, prefix, region: 'us-east-1' },
         ...{ accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER', spool: join(root, 'spool') },
         ...more,
       }),
