@@ -1,8 +1,9 @@
 /** The environment as a Config, checked once; one error names all faults. */
 
-import { readFileSync } from 'node:fs'
-import { relative, resolve } from 'node:path'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseEnv } from 'node:util'
 import { isPostgres, parameterFault } from '#base/database-url.ts'
 import { noticeMonths, soonestEnd } from '#base/dates.ts'
 import { nearest } from '#base/text.ts'
@@ -187,3 +188,21 @@ export const loadConfig = (environment: ConfigEnvironment, own: SettingTable = {
 export const version: string = JSON.parse(
   readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
 ).version
+
+/** What the `.env` of a folder sets, nothing if there is none; throws a sentence with the remedy for one that cannot be read. */
+export const settingsBeside = (folder: string): Readonly<Record<string, string | undefined>> => {
+  const file = join(folder, '.env')
+  if (!existsSync(file)) return {}
+  const refused = (what: string) =>
+    new Error(`${file} ${what}: make it a file of settings, or take it away`)
+  if (statSync(file).isDirectory()) throw refused('is a folder')
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw refused(`cannot be read (${(cause as NodeJS.ErrnoException).code})`)
+  }
+  if (/[\0\ufffd]/.test(text)) throw refused('is not UTF-8')
+  // The mark with which some editors begin a text is no part of a name.
+  return parseEnv(text.replace(/^\ufeff/, ''))
+}

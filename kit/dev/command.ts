@@ -5,13 +5,12 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, type FSWatcher, readdirSync, readFileSync, watch } from 'node:fs'
+import { type FSWatcher, readdirSync, watch } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
-import { parseEnv } from 'node:util'
 import { readArgs } from '#cli/arguments.ts'
 import { endingSignals, nowHandled } from '#cli/terminal.ts'
-import { loadConfig } from '#config.ts'
+import { loadConfig, settingsBeside } from '#config.ts'
 import type { Content } from '#content.ts'
 import { openDoor } from '#kit/dev/door.ts'
 import type { FromService, ToService } from '#kit/dev/service.ts'
@@ -53,9 +52,8 @@ const watchFolder = (folder: string, onChange: () => void): void => {
 
 /** Where the content of a folder is to be reached, by the environment and by the file of settings beside it. */
 const settingsFor = (folder: string) => {
-  const beside = join(folder, '.env')
-  const fromFile = existsSync(beside) ? parseEnv(readFileSync(beside, 'utf8')) : {}
-  const { DUET_ENV, DUET_HOST, DUET_PORT, PORT, DUET_PUBLIC_URL } = { ...fromFile, ...process.env }
+  const given = { ...settingsBeside(folder), ...process.env }
+  const { DUET_ENV, DUET_HOST, DUET_PORT, PORT, DUET_PUBLIC_URL } = given
   if (DUET_ENV === 'production')
     throw new ConfigError(
       'duet dev is for development, and DUET_ENV is production: start duet serve, or leave DUET_ENV out',

@@ -1,11 +1,12 @@
 /** The program: a command for the content that `--config` names, or for the one of the folder that it is started in. */
-import { existsSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import '#base/older-node.ts'
 import { optionsOf } from '#base/shape.ts'
 import { nearest } from '#base/text.ts'
 import { runCommand } from '#cli/run.ts'
+import { settingsBeside } from '#config.ts'
 import type { Content } from '#content.ts'
 
 const names = ['duet.config.ts', 'duet.config.js', 'duet.config.mjs']
@@ -77,14 +78,6 @@ const { file = [...names.map(name => resolve(name)), own].find(existsSync), argv
   process.argv.slice(2),
 )
 // Beside the content; what the environment has goes before it.
-const settings = file && argv[0] !== 'dev' && join(dirname(file), '.env')
-if (settings && existsSync(settings))
-  try {
-    process.loadEnvFile(settings)
-  } catch (cause) {
-    const what = statSync(settings).isDirectory()
-      ? 'is a folder'
-      : `cannot be read (${(cause as NodeJS.ErrnoException).code})`
-    throw new Error(`${settings} ${what}: make it a file of settings, or take it away`, { cause })
-  }
+if (file && argv[0] !== 'dev')
+  Object.assign(process.env, { ...settingsBeside(dirname(file)), ...process.env })
 await runCommand(file === undefined ? undefined : () => contentOf(file), argv, file)

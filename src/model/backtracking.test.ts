@@ -36,6 +36,11 @@ test('a repetition within one that has no sign of its own is found', () => {
     /^(漢+)+$/u,
     /^(ж|Ж)+$/iu,
     /^(\u{6f22}|漢)+$/u,
+    // Letters of scripts that have no letter in the pattern, and case that a part of it ignores.
+    /^(?:\p{Script=Thai}|\p{L})+$/u,
+    /^(?:[\u3040-\u309f]|\p{L})+$/u,
+    /^(?:\p{Sc}|\p{S})+$/u,
+    /^(?i:a|A)+$/,
   ])
     assert.ok(backtracks(pattern), String(pattern))
 })

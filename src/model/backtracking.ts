@@ -12,11 +12,10 @@ type PatternPart =
       readonly most: number
     }
 
-/** Signs that stand for all others, beside those of the pattern itself: two parts that fit one of them may read the same text. */
-const signs = [
-  ...Array.from({ length: 95 }, (_, at) => String.fromCharCode(32 + at)),
-  ...['\n', '\t', 'é', 'ß', 'Ж', '中', '٣', '\u0301', '😀', '–'],
-]
+/** Signs that stand for all others, beside those of the pattern itself, some of each script: two parts that fit one of them may read the same text. */
+const signs = Array.from({ length: 0x10000 }, (_, at) =>
+  at < 0x100 || at % 17 === 0 ? String.fromCharCode(at) : '',
+).filter(sign => sign !== '')
 
 const empty: PatternPart = { kind: 'all', of: [] }
 
@@ -30,31 +29,40 @@ const shortest = 25
 const token =
   /\[\^?(?:\\[\s\S]|[^\]\\])*\]|\\[pP]\{[^}]*\}|\\u\{[^}]*\}|\\u[\da-fA-F]{4}|\\x[\da-fA-F]{2}|\\c[A-Za-z]|\\k<[^>]*>|\\[\s\S]|\(\?<?[=!]|\(\?<[^>]*>|\(\?[a-z-]*:|\{\d+(?:,\d*)?\}|[\s\S]/gu
 
-/** The sign that an escape by number is. */
-const escaped = (text: string): string => {
-  const [, hex] = /^\\[ux]\{?([\da-fA-F]+)\}?$/.exec(text) ?? []
-  return hex === undefined ? '' : String.fromCodePoint(Math.min(Number.parseInt(hex, 16), 0x10ffff))
-}
+/** The signs that escapes by number are. */
+const escaped = (source: string): readonly string[] =>
+  [...source.matchAll(/\\[ux]\{?([\da-fA-F]+)/g)].map(([, hex = '']) =>
+    String.fromCodePoint(Math.min(Number.parseInt(hex, 16), 0x10ffff)),
+  )
 
 /** The parts of a pattern, and of each look ahead or behind in it. */
 const partsOf = ({ source, flags }: RegExp): readonly PatternPart[] => {
   const tokens = source.match(token) ?? []
   const looks: PatternPart[] = []
-  const tried = new Set([...signs, ...source, ...tokens.map(escaped)])
+  // A part that ignores case does so for all.
+  const how =
+    flags.replace(/[gymi]/g, '') + (/\(\?[ms]*i/.test(source) ? 'i' : (flags.match(/i/) ?? ''))
+  const tests = new Map(
+    [...new Set(tokens)].map(text => {
+      try {
+        return [text, new RegExp(`^(?:${text})$`, how)] as const
+      } catch {
+        // A class within a class, of which this is a part, may fit anything.
+        return [text, /^/] as const
+      }
+    }),
+  )
+  // One sign stands for all that the same tokens fit.
+  const kinds = new Map<string, string>()
+  for (const sign of [...signs, '😀', ...source, ...escaped(source)])
+    kinds.set([...tests.values()].map(test => Number(test.test(sign))).join(''), sign)
+  const tried = [...kinds.values()]
   let at = 0
   const fitting = (text: string): PatternPart => {
     // What was read before may be anything, of any length.
     const isAgain = /^\\(?:[1-9]|k)/.test(text)
-    let one = /^/
-    try {
-      if (!isAgain) one = new RegExp(`^(?:${text})$`, flags.replace(/[gym]/g, ''))
-    } catch {
-      // A class within a class, of which this is a part, may fit anything.
-    }
-    const sign: PatternPart = {
-      kind: 'sign',
-      fits: new Set([...tried].filter(sign => one.test(sign))),
-    }
+    const one = isAgain ? /^/ : (tests.get(text) ?? /^/)
+    const sign: PatternPart = { kind: 'sign', fits: new Set(tried.filter(sign => one.test(sign))) }
     return isAgain ? { kind: 'times', of: sign, least: 0, most: Number.POSITIVE_INFINITY } : sign
   }
   const quantified = (of: PatternPart): PatternPart => {

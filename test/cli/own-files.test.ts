@@ -1,10 +1,10 @@
 /** What the commands make and read beside the store: files for this user alone, and settings and contents that no service could take. */
 import assert from 'node:assert/strict'
-import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, rmdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { loadConfig } from '#config.ts'
+import { loadConfig, settingsBeside } from '#config.ts'
 import content from '#content/duet.config.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
 import { prepare } from '#serve/prepare.ts'
@@ -51,15 +51,22 @@ test('a store and a secret that others may read are named at the start, with the
   assert.deepEqual(await start(), [note(file, 640), note(secret, 644)])
 })
 
-test('a .env that is a folder is told in a sentence', async () => {
+test('a .env that is a folder, or no UTF-8, is told in a sentence; one that begins with a mark is read', async () => {
   const { project, config } = await projectIn(folder, 'empty')
-  mkdirSync(join(project, '.env'))
-  const { code, stderr } = await duet(['migrate', ...config])
-  assert.equal(
-    stderr,
-    `duet: ${join(project, '.env')} is a folder: make it a file of settings, or take it away\n`,
-  )
-  assert.equal(code, 1)
+  const file = join(project, '.env')
+  mkdirSync(file)
+  for (const command of ['migrate', 'dev']) {
+    const { code, stderr } = await duet([command, ...config])
+    assert.equal(stderr, `duet: ${file} is a folder: make it a file of settings, or take it away\n`)
+    assert.equal(code, 1)
+  }
+  rmdirSync(file)
+  writeFileSync(file, '\ufeffDUET_A=1\r\nDUET_B=2\r\n')
+  assert.deepEqual({ ...settingsBeside(project) }, { DUET_A: '1', DUET_B: '2' })
+  writeFileSync(file, '\ufeffDUET_A=1', 'utf16le')
+  assert.throws(() => settingsBeside(project), {
+    message: `${file} is not UTF-8: make it a file of settings, or take it away`,
+  })
 })
 
 test('a content that no service could serve is refused by every command, before the store is touched', async () => {
