@@ -1,5 +1,4 @@
 /** What a file is: its content, its name and what its sender says must agree, so that no file passes for another kind. */
-import { fileTypeFromBuffer, supportedMimeTypes } from 'file-type'
 import { mimes } from 'hono/utils/mime'
 import { clipped } from '#base/text.ts'
 import { ApiError } from '#errors.ts'
@@ -108,8 +107,13 @@ const textOf = (head: Uint8Array): string | undefined => {
   }
 }
 
+type FileTypes = typeof import('file-type')
+
 /** What the first bytes show: a type, any `text`, or any `binary`. */
-const typeOfContent = async (head: Uint8Array): Promise<string> => {
+const typeOfContent = async (
+  { fileTypeFromBuffer }: FileTypes,
+  head: Uint8Array,
+): Promise<string> => {
   const found = await fileTypeFromBuffer(head)
   const text = textOf(head)
   if (text !== undefined && (found === undefined || found.mime === 'application/xml')) {
@@ -122,7 +126,7 @@ const typeOfContent = async (head: Uint8Array): Promise<string> => {
 }
 
 /** Whether bytes of that content may be called so. */
-const mayBe = (content: string, type: string): boolean => {
+const mayBe = ({ supportedMimeTypes }: FileTypes, content: string, type: string): boolean => {
   if (content === 'text') return textual.test(type) || markup.has(type)
   if (content === 'binary') return !textual.test(type) && !supportedMimeTypes.has(type)
   // HTML may stand in Markdown.
@@ -167,7 +171,9 @@ export const typeOf = async (
   name: string,
   declared: string | undefined,
 ): Promise<string> => {
-  const content = await typeOfContent(head)
+  // Loaded with the first file, as it brings forty modules.
+  const types = await import('file-type')
+  const content = await typeOfContent(types, head)
   const usual = broad[content]
   const [byName, byHeader] = [typeOfName(name), essence(declared)]
   if (!unsaid.has(byHeader) && !typeForm.test(byHeader))
@@ -177,7 +183,7 @@ export const typeOf = async (
     ['its Content-Type', unsaid.has(byHeader) ? undefined : byHeader],
   ] as const
   for (const [by, type] of said)
-    if (type !== undefined && type !== broad.binary && !mayBe(content, type))
+    if (type !== undefined && type !== broad.binary && !mayBe(types, content, type))
       throw disagreeing(
         `is ${clipped(type, 100)} by ${by} and ${usual === undefined ? content : content === 'text' ? 'text' : 'of no known type'} by its content: send it as what it is`,
       )

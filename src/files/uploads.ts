@@ -1,7 +1,6 @@
 /** Files as they are received: told by their first bytes, passed on to the store as they come, and known to the database before anybody is told of them. */
 import { hash, randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { Busboy } from '@fastify/busboy'
 import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { onceRemoved } from '#files/garbage.ts'
@@ -276,6 +275,7 @@ const malformedForm = (why: string, cause?: unknown) =>
 /** Receives the one file of a `multipart/form-data` body (RFC 7578). */
 const receiveForm = async (receiving: Receiving, c: Http): Promise<Upload> => {
   const { check } = receiving
+  const { Busboy } = await import('@fastify/busboy')
   const sent = counted(bodyStream(c), bytes => check(bytes - mostOfForm))
   const body = Readable.from(sent, { objectMode: false })
   const { promise, resolve, reject } = Promise.withResolvers<Upload>()

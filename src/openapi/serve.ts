@@ -7,7 +7,6 @@ import { exchange, type HttpContext } from '#http/exchange.ts'
 import { type App, type Http, header } from '#http/request.ts'
 import type { Model } from '#model/model.ts'
 import type { Version } from '#model/version.ts'
-import { openApiOf } from '#openapi/openapi.ts'
 import { announcing } from '#rest/fail.ts'
 import { represent } from '#rest/represent.ts'
 import { type Notices, successorOf } from '#versions/deprecation.ts'
@@ -31,8 +30,10 @@ export const mountOpenApi = (
   const textOf = (version: Version): Promise<string> => {
     const lifecycle = notices?.lifecycle()
     const key = `${version} ${JSON.stringify(lifecycle)}`
-    const made = () =>
-      openApiOf(content, version, model, lifecycle).then(one => JSON.stringify(one))
+    const made = async () => {
+      const { openApiOf } = await import('#openapi/openapi.ts')
+      return JSON.stringify(await openApiOf(content, version, model, lifecycle))
+    }
     return texts.get(key) ?? texts.set(key, made())
   }
   const { fail, around } = announcing(

@@ -43,7 +43,7 @@ export type Door = {
   /** The public keys as a JSON Web Key Set. */
   readonly keySet: () => Promise<string>
   /** The OpenAPI document of what is served. */
-  readonly document: () => string
+  readonly document: () => Promise<string>
 }
 
 /** The language of those that mails and pages have which a caller likes best. */
@@ -170,7 +170,7 @@ export const mountDoor = (app: App, outer: HttpContext, door: Door): void => {
     body,
   })
   add(keySetPath, async () => text(await door.keySet()))
-  add({ method: 'GET', path: documentPath }, () => text(door.document()))
+  add({ method: 'GET', path: documentPath }, async () => text(await door.document()))
   for (const one of authPaths) {
     if (!isServed(one, door.ways)) continue
     add(one, async (c, _viewer, requestId) => {

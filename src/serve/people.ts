@@ -11,7 +11,6 @@ import type { App } from '#http/request.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
 import type { People } from '#model/people.ts'
 import { resourceOf } from '#model/resource.ts'
-import { authDocument } from '#openapi/people.ts'
 import type { Assets } from '#pages/assets.ts'
 import { mountPeoplePages } from '#pages/people.ts'
 import { isServed, languageFor, mountDoor } from '#people/door.ts'
@@ -99,9 +98,10 @@ export const servePeople = (
     own: { find: ownKeysOf(keySet, now), parties },
     mount: (app, edge, content) => {
       const { ways } = settings()
-      const document = once(() =>
-        JSON.stringify(authDocument(content, path => isServed(path, ways))),
-      )
+      const document = once(async () => {
+        const { authDocument } = await import('#openapi/people.ts')
+        return JSON.stringify(authDocument(content, path => isServed(path, ways)))
+      })
       mountDoor(app, edge, { ask: host.ask, settings, ways, keySet, document })
     },
     invitation: async () => {
