@@ -2,8 +2,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
+  accessSync,
   chownSync,
   closeSync,
+  constants,
   existsSync,
   mkdtempSync,
   openSync,
@@ -49,7 +51,11 @@ const muchMemory = 8 * 2 ** 30
 /** A folder whose files are in memory, where there is enough of it. */
 const memory = (): string | undefined => {
   const folder = '/dev/shm'
-  if (!existsSync(folder)) return undefined
+  try {
+    accessSync(folder, constants.W_OK)
+  } catch {
+    return undefined
+  }
   const { bavail, bsize } = statfsSync(folder)
   return bavail * bsize > muchMemory && freemem() > muchMemory ? folder : undefined
 }
