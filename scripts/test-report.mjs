@@ -37,9 +37,9 @@ const howOf = ({ signal, exitCode, cause }) => {
 /**
  * Shows a run of these processes, each with its `engine`, `program` and `files`. `follow` takes the events of an
  * engine, `end` says what remains and gives how many tests passed, failed and were skipped. `shareOf` tells how
- * much of the whole a file takes; a quiet report leaves the tests to another reporter, and prints what that cannot know.
+ * much of the whole a file takes; a file without a test has failed unless a pattern chose from them; a quiet report leaves the tests to another reporter, and prints what that cannot know.
  */
-export const createReport = ({ programs, command, shareOf, isQuiet }) => {
+export const createReport = ({ programs, command, shareOf, isChosen, isQuiet }) => {
   const moves = out.isTTY === true && !isQuiet
   const coloured = (style, text) => (moves ? styleText(style, text) : text)
   const files = programs.flatMap(({ engine, files }) => files.map(file => ({ engine, file })))
@@ -120,7 +120,7 @@ export const createReport = ({ programs, command, shareOf, isQuiet }) => {
       // The process itself is told of by test:fail.
       if (process === undefined || file === undefined) return
       const one = { engine, file }
-      const count = counts.get(file) ?? { tests: 0, failed: 0 }
+      const count = counts.get(file) ?? { tests: 0, failed: 0, skipped: 0 }
       counts.set(file, count)
       const isTest = details.type !== 'suite'
       if (isTest) count.tests++
@@ -129,13 +129,19 @@ export const createReport = ({ programs, command, shareOf, isQuiet }) => {
       if (isWithoutReason) {
         count.failed++
         fail(one, names, 'It is skipped and does not say why: skip: "the reason"', placeOf(data))
-      } else if (data.skip !== undefined) skip(data.skip, titleOf(one, names))
-      else if (isWell && isTest) passed++
+      } else if (data.skip !== undefined) {
+        count.skipped++
+        skip(data.skip, titleOf(one, names))
+      } else if (isWell && isTest) passed++
       else if (!isWell && details.error?.failureType !== 'subtestsFailed') {
         count.failed++
         fail(one, names, reasonOf(details.error), placeOf(data))
       }
       if (nesting > 0 || !left.get(process).delete(file)) return
+      if (count.tests + count.failed + count.skipped === 0 && !isChosen) {
+        count.failed++
+        fail(one, [], 'It ended without a test.', placeOf(data))
+      }
       const seconds = details.duration_ms / 1000
       took.push({ ...one, seconds })
       if (moves) return draw()

@@ -17,6 +17,7 @@ import { ownFolder } from './test-folder.mjs'
 import { testServer } from './test-postgres.mjs'
 import { countedIn, keepTimes, lastTimes, sharesBy, timesOf, usedBy } from './test-processor.mjs'
 import { createReport } from './test-report.mjs'
+import { makeThreads } from './test-threads.mjs'
 import { processesOf, programsFor } from './test-together.mjs'
 import { noteFigures } from './threats.mjs'
 
@@ -52,11 +53,11 @@ const isUsual = ['ROUNDS', 'RUNS', 'ABUSE_MINUTES', 'THREADS'].every(
 )
 const isWholeNight = isNight && isUsual
 const hasCoverage = options['experimental-test-coverage'] === true
+/** Whether only some tests of a file run. */
+const isChosen = ['test-name-pattern', 'test-skip-pattern', 'test-only'].some(name => options[name])
 /** Only a whole run says what it takes. */
 const isWholeRun =
-  !(isNight || hasCoverage || process.env.DUET_TEST_STORE) &&
-  named.length === 0 &&
-  !['test-name-pattern', 'test-skip-pattern', 'test-only'].some(name => options[name])
+  !(isNight || hasCoverage || isChosen || process.env.DUET_TEST_STORE) && named.length === 0
 
 process.chdir(here('..'))
 if (recentEnough()) await main()
@@ -80,6 +81,8 @@ async function main() {
   if (isNight) env.DUET_SEED ??= String(Date.now() % 1_000_000)
   const counts = fs.mkdtempSync(join(tmpdir(), 'duet-counts-'))
   env.DUET_TEST_PROCESSOR = join(counts, 'counts')
+  // Coverage is told of the modules themselves.
+  if (!isNight && !hasCoverage) env.DUET_TEST_THREADS_MADE = await makeThreads()
   const noPostgres = env.DUET_TEST_NO_POSTGRES
   const files = chosen()
   const runs = runsOf(files, noPostgres)
@@ -88,7 +91,8 @@ async function main() {
   const begun = runs.map(one => begin(one, runs.length, env, stop.signal))
   const programs = begun.flatMap(({ programs }) => programs)
   const isQuiet = options['test-reporter'] !== undefined || hasCoverage
-  const report = createReport({ programs, command, shareOf: sharesBy(command, programs), isQuiet })
+  const shareOf = sharesBy(command, programs)
+  const report = createReport({ programs, command, shareOf, isChosen, isQuiet })
   for (const { engine, stream } of begun) report.follow(engine, stream)
   if (noPostgres) for (const file of files.postgres) report.skip(noPostgres, `${file} (postgres)`)
   const saves = isWholeNight ? begun.map(({ stream }) => noteFigures(stream)) : []
@@ -165,6 +169,7 @@ function begin({ engine, files }, runs, env, signal) {
     '../src/base/resolve-imports.ts',
     'test-context.mjs',
     'test-chance.mjs',
+    'test-threads.mjs',
     'test-watchdog.mjs',
   ]
   const own = names.map(name => new URL(name, import.meta.url))
@@ -200,22 +205,24 @@ async function reporter(name = 'spec') {
   return { dot, junit, tap }[name] ?? (await import(pathToFileURL(name).href)).default
 }
 
-/** Each file's seconds, those of the processor, and the programs that it starts; the table `longest` of test-engines.mjs follows from this list. */
+/** Each file's seconds, those of the processor, and the programs and threads that it starts; the table `longest` of test-engines.mjs follows from this list. */
 function printSlowest(took, used, sessions) {
-  const all = used.map(({ engine, file, seconds: busy, programs = 0 }) => {
+  const all = used.map(({ engine, file, seconds: busy, programs = 0, threads = 0 }) => {
     const seconds = took.find(one => one.engine === engine && one.file === file)?.seconds ?? 0
-    return { engine, file, seconds, busy, programs }
+    return { engine, file, seconds, busy, programs, threads }
   })
   all.sort((a, b) => b.busy - a.busy)
   const inColumn = seconds => `${seconds.toFixed(1).padStart(6)} s`
-  console.log('    took  processor  programs')
-  for (const { engine, file, seconds, busy, programs } of all)
+  console.log('    took  processor  programs  threads')
+  for (const { engine, file, seconds, busy, programs, threads } of all)
     console.log(
-      `${inColumn(seconds)}  ${inColumn(busy)}  ${String(programs).padStart(8)}  ${engine.padEnd(9)} ${file}`,
+      `${inColumn(seconds)}  ${inColumn(busy)}  ${String(programs).padStart(8)}  ${String(threads).padStart(7)}  ${engine.padEnd(9)} ${file}`,
     )
-  const started = all.reduce((sum, { programs }) => sum + programs, 0)
+  const sumOf = name => all.reduce((sum, one) => sum + one[name], 0)
   const held = sessions === undefined ? '' : `, and ${sessions} sessions of the run's PostgreSQL`
-  console.log(`${started} programs were started by tests${held}`)
+  console.log(
+    `${sumOf('programs')} programs and ${sumOf('threads')} threads were started by tests${held}`,
+  )
 }
 
 // Coverage of code from the cache is reported for whole files only.

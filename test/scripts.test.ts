@@ -71,12 +71,14 @@ test('a run has a line for each file, each failure at once and again with how to
     ...failing,
     d: "describe('outer', () => test(`it's (odd)`, t => { t.diagnostic('seed 5'); throw new Error('of d') }))",
     e: "test('three', { skip: 'NOT TESTED: no such program' }, () => {})\ntest('four', { skip: true }, () => {})",
+    f: "describe('of nothing', () => {})",
+    g: "describe('none', { skip: 'NOT TESTED: no such program' }, () => test('five', () => {}))",
   })
   const { status, stdout } = run(dir, 'scripts/test.mjs')
   assert.equal(status, 1)
   assert.match(stdout, /^✔ src\/c\.test\.ts \(sqlite\): 1 test, /m)
   assert.match(stdout, /^✖ src\/a\.test\.ts \(sqlite\): 1 test, 1 failed, /m)
-  const [during = '', after = ''] = stdout.split('4 failures:\n')
+  const [during = '', after = ''] = stdout.split('5 failures:\n')
   for (const part of [during, after]) {
     assert.match(part, /✖ src\/a\.test\.ts \(sqlite\) › one\n {4}Error: of a\n/)
     assert.match(part, /✖ src\/b\.test\.ts \(sqlite\)\n {4}Error: at once\n/)
@@ -85,6 +87,7 @@ test('a run has a line for each file, each failure at once and again with how to
       part,
       /✖ src\/e\.test\.ts \(sqlite\) › four\n {4}It is skipped and does not say why/,
     )
+    assert.match(part, /✖ src\/f\.test\.ts \(sqlite\)\n {4}It ended without a test\.\n/)
   }
   const alone = /alone: npm test -- (src\/d\S+) (.*)/.exec(after)
   assert.match(after, / {4}seed 5\n/)
@@ -92,7 +95,7 @@ test('a run has a line for each file, each failure at once and again with how to
     stdout,
     /skipped: NOT TESTED: no such program\n {4}src\/e\.test\.ts \(sqlite\) › three\n/,
   )
-  assert.match(stdout, /\n1 passed, 4 failed, 1 skipped\n$/)
+  assert.match(stdout, /\n1 passed, 5 failed, 2 skipped\n$/)
   const again = ['-c', `"$0" scripts/test.mjs ${alone?.[1]} ${alone?.[2]}`, process.execPath]
   const only = spawnSync('sh', again, { cwd: dir, env, encoding: 'utf8' })
   assert.match(only.stdout, /\n0 passed, 1 failed, 0 skipped\n$/)
