@@ -68,12 +68,9 @@ export const runsOnPostgres = file => onBoth.test(file) && !Object.hasOwn(onSqli
 export const longest = [
   'test/generated/kinds.test.ts',
   'content/test/store/serve.test.ts',
-  'content/test/generated/operations.test.ts',
-  'test/generated/models.test.ts',
   'content/test/field-example.test.ts',
   'content/test/postgres/processes.test.ts',
   'content/test/postgres/faults.test.ts',
-  'content/test/store/race.test.ts',
   'content/test/postgres/replicas.test.ts',
   'content/test/pages/browser.test.ts',
 ]

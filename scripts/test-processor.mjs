@@ -7,9 +7,11 @@ import { syncBuiltinESMExports } from 'node:module'
 const note = process.env.DUET_TEST_PROCESSOR
 let noted = 0
 let programs = 0
+let threads = 0
 
 if (process.env.NODE_TEST_CONTEXT && note !== undefined) {
   subscribe('child_process', () => programs++)
+  subscribe('worker_threads', () => threads++)
   // The channel does not tell of programs that are waited for.
   for (const name of ['spawnSync', 'execFileSync', 'execSync']) {
     const run = childProcess[name]
@@ -30,14 +32,16 @@ export const usedBy = pid => {
   return ticks.reduce((sum, some) => sum + Number(some), 0) / 100
 }
 
-/** Counts for a file what was used, and which programs were started, since it was counted last. */
+/** Counts for a file what was used, and how many programs and threads were started, since it was counted last. */
 export const countFor = file => {
   if (note === undefined) return
   const now = usedBy(process.pid)
-  const told = { engine: process.env.DUET_TEST_STORE, file, seconds: now - noted, programs }
+  const seconds = now - noted
+  const told = { engine: process.env.DUET_TEST_STORE, file, seconds, programs, threads }
   appendFileSync(note, `${JSON.stringify(told)}\n`)
   noted = now
   programs = 0
+  threads = 0
 }
 
 /** What was counted in the file of that name: a sum for each engine and test file. */
@@ -47,10 +51,12 @@ export const countedIn = name => {
     .split('\n')
     .map(line => JSON.parse(line))
   const kinds = Map.groupBy(lines, ({ engine, file }) => `${engine} ${file}`)
+  const sumOf = (some, name) => some.reduce((sum, one) => sum + one[name], 0)
   return [...kinds.values()].map(some => ({
     ...some[0],
-    seconds: some.reduce((sum, { seconds }) => sum + seconds, 0),
-    programs: some.reduce((sum, { programs }) => sum + programs, 0),
+    seconds: sumOf(some, 'seconds'),
+    programs: sumOf(some, 'programs'),
+    threads: sumOf(some, 'threads'),
   }))
 }
 

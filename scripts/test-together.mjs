@@ -33,13 +33,20 @@ export const alone = {
 
 const canShare = file => !longest.includes(file) && !Object.hasOwn(alone, file)
 
+/** Fewer files than this do not take as long as a process does to load. */
+const few = 18
+
 /** How many of the longest begin before those that share a process, which take longer than the rest. */
 const first = 4
 
 /** Groups of files, one for each process to start, in the order in which they begin. */
 export const processesOf = files => {
   const kinds = Map.groupBy(files.filter(canShare), roomOf)
-  const shared = [...kinds].flatMap(([{ most }, some]) => inParts(some, most))
+  const parts = [...kinds].flatMap(([{ most }, some]) => inParts(some, most))
+  // Folders of which few files are run have a process together.
+  const isSmall = part => part.length < few && roomOf(part[0]) !== rooms[0]
+  const small = parts.filter(isSmall).flat()
+  const shared = [...parts.filter(part => !isSmall(part)), ...(small.length > 0 ? [small] : [])]
   const single = files.filter(file => !canShare(file)).map(file => [file])
   const early = single.filter(([file]) => longest.slice(0, first).includes(file))
   return [...early, ...shared, ...single.filter(group => !early.includes(group))]

@@ -32,6 +32,7 @@ test('a repetition within one that has no sign of its own is found', () => {
     /^(?!(a+)+b)a/,
     /(?<=^(a+)+)b/,
     /^(?:(a*)\1)+$/,
+    /^(?:(a)\1)+$/,
     // Letters that stand for no others.
     /^(漢+)+$/u,
     /^(ж|Ж)+$/iu,

@@ -55,8 +55,9 @@ test('every single code point folds like its cases, and what it folds to folds t
   for (let point = 0; point <= 0x10ffff; point++) {
     if (point >= 0xd800 && point <= 0xdfff) continue
     const letter = String.fromCodePoint(point)
-    const cases = [fold(letter), letter.toUpperCase(), letter.toLowerCase()]
-    if (cases.some(text => fold(text) !== fold(letter))) wrong.push(point.toString(16))
+    const folded = fold(letter)
+    const cases = [folded, letter.toUpperCase(), letter.toLowerCase()]
+    if (cases.some(text => text !== letter && fold(text) !== folded)) wrong.push(point.toString(16))
   }
   assert.deepEqual(wrong, [])
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Predicate } from '#model/condition.ts'
 import type { Role } from '#model/policy.ts'
-import { type Asked, resolveAsked } from '#read/asking.ts'
+import { type Asked, resolveAsked, understood } from '#read/asking.ts'
 import { levelsOf } from '#read/plan.ts'
 import { plan } from '#read/planner.ts'
 import { laneOf } from '#read/prepare.ts'
@@ -45,6 +45,27 @@ describe('a condition of a caller', () => {
     assert.notEqual(one.shape, asked('product', { price: { gt: 4.5 } }).shape)
     assert.deepEqual(asked('product', { price: 4.005 }).values, [])
     assert.deepEqual(asked('product', { category: { in: [] } }).values, [])
+  })
+
+  test('is understood alike in all forms that mean the same', () => {
+    const spelled = (condition: unknown) => {
+      const { predicate, values } = asked('product', condition)
+      return understood(predicate, slot => values[slot - 3])
+    }
+    const [one, other] = [{ stock: 1 }, { category: 'a' }]
+    for (const [of, same] of [
+      [{ and: [one, other] }, { and: [other, one, other] }],
+      [{ or: [one, {}] }, {}],
+      [{ and: [one, {}] }, one],
+      [{ and: [one, { not: {} }] }, { not: {} }],
+      [{ or: [one, { not: {} }] }, one],
+      [{ not: { or: [one, {}] } }, { not: {} }],
+      [{ stock: { in: [2, 1] } }, { or: [one, { stock: 2 }] }],
+      [{ stock: { gt: 1 } }, { stock: { gte: 2 } }],
+    ])
+      assert.equal(spelled(of), spelled(same), JSON.stringify(of))
+    assert.notEqual(spelled({ or: [one, other] }), spelled({ and: [one, other] }))
+    assert.notEqual(spelled({ not: {} }), spelled({}))
   })
 
   test('is refused with the path of each fault', () => {

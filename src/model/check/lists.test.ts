@@ -1,9 +1,25 @@
 /** Lists, indexes and sets that no database could serve, each with the sentence that says so. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
 import { bytes, folded, int, internal, slug, text, webUrl } from '#model/field.ts'
 import { signedIn } from '#model/policy.ts'
-import { areTold, withField } from '../../../test/support/model-faults.ts'
+import { areTold, book, faultsOf, withField } from '../../../test/support/model-faults.ts'
+
+/** Books with so many texts, all of which are searched. */
+const searched = (count: number) => {
+  const keys = Array.from({ length: count }, (_, n) => `text${'abcdefgh'[n]}`)
+  return {
+    fields: { ...book.fields, ...Object.fromEntries(keys.map(key => [key, text({ max: 9 })])) },
+    search: Object.fromEntries(keys.map(key => [key, 1])),
+  }
+}
 
 areTold([
+  [
+    'a search of more than fits in an index',
+    'the search of book has 8 fields, more than the 7 whose words fit in an index: leave some out',
+    searched(8),
+  ],
   [
     'a filter by what is not there',
     'the filter mood of book is about mood, which is not a field: name one of id, title, genre, authorId, editorId, inPrint, createdAt, revision',
@@ -200,3 +216,7 @@ areTold([
     { ...withField('relevance', int({ min: 0, max: 9 })), search: { title: 1 } },
   ],
 ])
+
+test('a search of as many fields as fit in an index is not too large', () => {
+  assert.doesNotMatch(faultsOf(searched(7)).join(), /more than the 7/)
+})

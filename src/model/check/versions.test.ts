@@ -1,4 +1,6 @@
 /** What a model says wrongly of versions, each with the sentence that says so. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
 import { many } from '#model/entity.ts'
 import { choice, int, text, time } from '#model/field.ts'
 import { nobody } from '#model/policy.ts'
@@ -7,6 +9,7 @@ import {
   areTold,
   author,
   changed,
+  faultsOf,
   former,
   linked,
   sunset,
@@ -248,3 +251,9 @@ areTold([
     },
   ],
 ])
+
+test('what a version does not know may be needed where that version has no create, below a list neither', () => {
+  const mood = withField('mood', choice(['glad', 'sad'], { since: 2 }))
+  const rest = { writes: ['update'], nested: ['one'] } as const
+  assert.deepEqual(faultsOf({ ...mood, rest }), [])
+})
