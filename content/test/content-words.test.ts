@@ -113,7 +113,6 @@ const otherMeanings: Readonly<Record<string, Meaning>> = {
       'src/model/check/names.ts',
       'src/write/idempotency.ts',
       'src/base/database-url.ts',
-      'src/engines/postgres/schema.ts',
       'src/engines/sqlite/writer-thread.ts',
       // What better-auth calls a person, in its own answers and tables.
       'src/people/',

@@ -113,7 +113,7 @@ test('a quick list whose texts turn out to be long is read in the slow lane, and
 test('a slow read whose client hangs up leaves the lane, and has a line with 499 [H7]', async () => {
   await whileHeld(async () => {
     world.events.splice(0)
-    const socket = connect((server.address() as AddressInfo).port)
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
     await once(socket, 'connect')
     const accepted = once(server, 'request')
     socket.write(`GET ${slowPath} HTTP/1.1\r\nHost: a\r\n\r\n`)

@@ -77,5 +77,7 @@ test('where all values stand in quotes, those that cannot be an empty text are n
 })
 
 test('an empty cell without quotes is left out where it can be neither null nor an empty text', async () => {
-  assert.deepEqual(await readFrom('id,name,note,count,other\n,,,,\n'), [{ name: null, note: '' }])
+  assert.deepEqual(await readFrom('id,name,note,count,other\n7,,,,\n'), [
+    { id: 7, name: null, note: '' },
+  ])
 })
