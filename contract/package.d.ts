@@ -7,7 +7,7 @@ export { CliCommand, ConfigError, Content, ContentStore, Examples, InputRow, Lis
 export { Condition, Entity, Field, FieldOptions, Policy, Roles, Rule, anyone, avg, bytes, choice, computed, count, created, date, decimal, defineRoles, email, entity, file, fixed, flag, folded, id, int, internal, json, list, many, money, nobody, now, one, reference, revision, role, self, signedIn, slug, subject, text, time, updatedAt, viewer, webUrl, whileOpen, withRole }
 
 // duet/actions
-export { Action, ApiError, Check, Command, ErrorKind, FieldFault, Given, GuardedStep, JsonObject, Letter, MadeFile, Mailer, Message, Otherwise, Rows, Services, Sql, SqlValue, Writing, add, allowedTags, change, changedSince, checkMembers, clipped, comma, commandOf, comparedMoment, conditionOf, defineErrors, effectSteps, excludedTags, giveFile, goneViewer, html, inputValues, insert, invalid, isDay, isMoment, isObject, isOfRow, join, mismatchOf, noMembers, notFound, precheck, raw, remove, reportOf, require, result, sql, stillThat, targetSteps, textTag }
+export { Action, ApiError, Check, Command, ErrorKind, FieldFault, Given, GuardedStep, JsonObject, Letter, MadeFile, Mailer, Message, Otherwise, Rows, Services, Sql, SqlValue, Writing, add, allowedTags, change, changedSince, checkMembers, clipped, comma, commandOf, comparedMoment, conditionOf, defineErrors, effectSteps, excludedTags, giveFile, goneViewer, html, inputValues, insert, invalid, isDay, isMoment, isObject, isOfRow, join, mismatchOf, noMembers, notFound, precheck, preparedCommand, raw, remove, reportOf, require, result, sql, stillThat, targetSteps, textTag }
 
 // duet/routes
 export { Assets, ContentPage, Core, Currency, ExtraRoute, FileOfRow, Item, JsonSchema, Mount, Prepared, QueryScript, ReadOptions, RestHandler, Role, Row, WebPage, and, column, columnName, entityOf, fileOf, formatMinor, header, htmlPage, isNotModified, jsonBody, jsonTypesOf, name, oneRow, parseKey, parseMinor, pathId, permit, preferred, prepareFor, queryOf, read, readOptionsOf, represent, representFile, versionPath }
@@ -409,6 +409,8 @@ type Entity = {
         readonly mutations: readonly Mutation[];
         readonly deprecated: Readonly<Record<string, string>>;
     };
+    readonly pageSize: number;
+    readonly sorts: readonly string[];
     readonly counted: readonly string[] | null;
     readonly filterable: readonly string[] | null;
     readonly indexes: readonly (readonly string[])[];
@@ -857,7 +859,6 @@ type ListedCommand = {
 };
 type Listing = {
     readonly paging: Paging;
-    readonly limit: number;
     readonly sort?: {
         readonly style: SortStyle;
         readonly fields: readonly string[];
@@ -866,6 +867,7 @@ type Listing = {
     readonly filters?: Readonly<Record<string, Filter>>;
 };
 type ListingOf<Key extends string> = Partial<Omit<Listing, 'sort' | 'filters'>> & {
+    readonly limit?: number;
     readonly sort?: {
         readonly style: 'field and order';
         readonly fields: readonly DeclaredSort<Key>[];
@@ -1195,6 +1197,7 @@ type Reply = {
         readonly bytes: number;
     } | undefined;
     readonly cookies?: readonly string[];
+    readonly written?: WriteFacts | undefined;
     readonly code?: string | undefined;
     readonly operation?: Operation | undefined;
 };
@@ -1645,6 +1648,10 @@ type WithKnownNames<M extends Entities> = {
         };
     };
 };
+type WriteFacts = {
+    readonly replayed: boolean;
+    readonly position?: string | undefined;
+};
 type Writer = unknown;
 type Writing = {
     readonly model: Model;
@@ -1732,6 +1739,8 @@ const entity: <const F extends Readonly<Record<string, Field>>, const R extends 
             readonly after: string;
         }>>;
     };
+    pageSize: number;
+    sorts: readonly string[];
     graphql: {
         type: boolean;
         roots: boolean;
@@ -1906,6 +1915,7 @@ const permit: ({ model, viewer }: Pick<Writing, 'model' | 'viewer'>, rule: Rule 
 const precheck: (writing: Writing, target: Target, operation: keyof typeof verbs) => Command;
 const preferred: <const Offered extends string>(header: string, offered: readonly Offered[]) => Offered | undefined;
 const prepareFor: (core: Core, selection: Selection, role: Role) => Prepared;
+const preparedCommand: (writing: Writing, form: string, own: OwnValues, draftOf: (ownValueOf: (key: string) => SqlPart) => CommandDraft) => Command;
 const queryOf: (piece: Sql, { placeholder }: Pick<Dialect, 'placeholder'>) => Query;
 const read: (reader: PlanReader, prepared: Prepared, parameters: readonly SqlValue[], options?: ReadOptions, see?: (results: Results) => void) => readonly Answer[] | Promise<readonly Answer[]>;
 const readArgs: <const Options extends ParseArgsConfig['options'] & {}>(args: readonly string[], options: Options, positionals: number) => {

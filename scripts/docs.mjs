@@ -175,7 +175,8 @@ function lists() {
   const kinds = Map.groupBy(routesOf(model), ({ kind }) => kind)
   const byShape = Map.groupBy(kinds.get('list'), ({ entity }) => {
     const resource = resourceIn(entity, model.entities[entity], 1)
-    const { paging, limit, sort } = resource.entity.rest.listing
+    const { pageSize, rest } = resource.entity
+    const { paging, sort } = rest.listing
     const names = resource.sorts.map(({ name }) => code(name)).join(', ')
     const pages = {
       page: '`page`',
@@ -188,7 +189,7 @@ function lists() {
     }
     const order = sort ? orders[sort.style] : paging === 'cursor' ? 'newest first, always' : ''
     const filters = Object.keys(resource.filters).map(code).join(', ')
-    return table([], [[pages[paging], limit, filters, order]])
+    return table([], [[pages[paging], pageSize, filters, order]])
       .split('\n')
       .at(-1)
   })

@@ -114,7 +114,7 @@ const readsOfRest = async (
   for (const route of routesOf(model)) {
     const { entity, below, kind } = route
     if ((kind !== 'one' && kind !== 'list') || !isIn(route.lifetime, view.version)) continue
-    const { policy, rest } = entityOf(model, entity)
+    const { policy, pageSize } = entityOf(model, entity)
     const rule = policy.enter ?? policy.read
     const isList = kind === 'list'
     const some = someOf(reference.rowsIn(below && isList ? below.entity : entity), random, most)
@@ -142,9 +142,7 @@ const readsOfRest = async (
       const told = (one: object) => comparable(service, entity, viewer, one)
       if (!isList) sameOrFault(told(answer.json), object(row), about)
       else {
-        const rows = reference
-          .listed(route, below && parent?.id, viewer)
-          .slice(0, rest.listing.limit)
+        const rows = reference.listed(route, below && parent?.id, viewer).slice(0, pageSize)
         sameOrFault(answer.json.data.map(told), rows.map(object), about)
       }
     }

@@ -178,7 +178,7 @@ export const connectionItem = (
     list: `${entity}.${node.name.value}`,
     entity: to,
     usual,
-    usualLimit: entityOf(model, to).rest.listing.limit,
+    usualLimit: entityOf(model, to).pageSize,
     more: through === undefined ? 0 : 1,
   })
   const type = selecting.schema.schema.getType(typeName(to)) as GraphQLObjectType
@@ -220,7 +220,7 @@ export const connectionRoots = (
     list: node.name.value,
     entity: entityName,
     usual,
-    usualLimit: entity.rest.listing.limit,
+    usualLimit: entity.pageSize,
   })
   const roots: Root[] = []
   const read = (items: readonly Item[]): number =>

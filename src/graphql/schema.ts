@@ -95,7 +95,7 @@ export const deriveSchema = (model: Model, actions: readonly Action[] = []): Der
   for (const [name, entity] of Object.entries(model.entities)) {
     const type = types.get(name)
     if (!type) continue
-    const { plural, graphql, rest, policy } = entity
+    const { plural, graphql, pageSize, policy } = entity
     const add = (
       fields: FieldConfigs,
       kind: Exclude<RootField['kind'], 'action'>,
@@ -108,7 +108,7 @@ export const deriveSchema = (model: Model, actions: readonly Action[] = []): Der
     if (graphql.roots) {
       const rights = mayBeDoneBy(policy.enter ?? policy.read, model)
       const many = graphql.paged
-        ? `The ${plural} by id, ${rest.listing.limit} at a time.`
+        ? `The ${plural} by id, ${pageSize} at a time.`
         : `The ${plural}, newest first.`
       add(queries, 'one', name, {
         type,

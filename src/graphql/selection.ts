@@ -89,7 +89,7 @@ export const rootOf = (
     ...searchIn(slots, field, node, variables, orderIn(selecting, field, node)),
     ...askedOf(selecting, node),
     many: true,
-    page: pageOf(slots, field, node, paged ? entity.rest.listing.limit : null),
+    page: pageOf(slots, field, node, paged ? entity.pageSize : null),
   }
 }
 

@@ -156,7 +156,8 @@ describe('what an entity leaves out', () => {
     })
     const made = derived({ tale }).tale
     assert.deepEqual([made?.plural, made?.table, made?.links?.cases.all], ['sagas', 'sagas', {}])
-    assert.deepEqual(made?.rest.listing, { paging: 'cursor', limit: 5, filters: {} })
+    assert.deepEqual(made?.rest.listing, { paging: 'cursor', filters: {} })
+    assert.equal(made?.pageSize, 5)
     assert.deepEqual([made?.rest.selectable, made?.rest.writes], [false, ['create']])
     assert.deepEqual(
       [made?.graphql.mutations, made?.graphql.filters, made?.graphql.paged, made?.graphql.roots],
@@ -176,7 +177,8 @@ describe('what an entity leaves out', () => {
     const made = derived({ said }).said
     assert.ok(isDeepStrictEqual(made, said), 'it is as it was')
     assert.deepEqual([made?.rest.one, made?.rest.writes, made?.links], [false, [], null])
-    assert.deepEqual(made?.rest.listing, { paging: 'page', limit: 20 })
+    assert.deepEqual(made?.rest.listing, { paging: 'page' })
+    assert.equal(made?.pageSize, 20)
     assert.deepEqual(made?.graphql.mutations, [])
   })
 

@@ -56,8 +56,6 @@ type SortStyle = 'field and order' | 'signed list'
 /** A list of the REST API: its pages, sorts and filters. */
 export type Listing = {
   readonly paging: Paging
-  /** The size of a page if the caller does not give it. */
-  readonly limit: number
   /** The fields a caller may sort by: with a field and a direction, or as a signed list (`-price,name`). */
   readonly sort?: {
     readonly style: SortStyle
@@ -163,6 +161,10 @@ export type Entity = {
     /** Why not to use some of its root fields and filters, by their names. */
     readonly deprecated: Readonly<Record<string, string>>
   }
+  /** How many rows a list has at a time, in both APIs, if its caller does not say. */
+  readonly pageSize: number
+  /** The orders that indexes keep, each by a field, or by `-` and a field where it descends. */
+  readonly sorts: readonly string[]
   /** The cached counts, updated with each write so that a list's total costs no scan: of all rows, and by these fields; null: none. */
   readonly counted: readonly string[] | null
   /** The only members that callers may name, as `mayAskField` and `mayAskRelation` say; null: all that they may read but long texts. */
@@ -290,6 +292,8 @@ type DeclaredWrite<Kind extends string> = Kind | (Lifetime & { readonly kind: Ki
 
 /** A listing that names only existing fields. */
 type ListingOf<Key extends string> = Partial<Omit<Listing, 'sort' | 'filters'>> & {
+  /** The size of a page if the caller does not give it. */
+  readonly limit?: number
   readonly sort?:
     | { readonly style: 'field and order'; readonly fields: readonly DeclaredSort<Key>[] }
     | { readonly style: 'signed list'; readonly fields: readonly DeclaredSort<Key | `-${Key}`>[] }
@@ -455,7 +459,7 @@ const kindOf = <Kind extends string>(write: DeclaredWrite<Kind>): Kind =>
 
 const restOf = (rest: RestOf<string, string>): Entity['rest'] => {
   const { list = false, one = false, writes = [], nested = [] } = rest
-  const { sort, ...listing } = rest.listing ?? {}
+  const { sort, limit: _, ...listing } = rest.listing ?? {}
   const terms = ((sort?.fields ?? []) as readonly DeclaredSort<string>[]).map(term =>
     typeof term === 'string' ? { by: term } : term,
   )
@@ -475,7 +479,7 @@ const restOf = (rest: RestOf<string, string>): Entity['rest'] => {
   return {
     list: list !== false,
     one: one !== false,
-    listing: { paging: 'page', limit: 20, ...listing, ...(sorted && { sort: sorted }) },
+    listing: { paging: 'page', ...listing, ...(sorted && { sort: sorted }) },
     selectable: rest.selectable ?? false,
     writes: writes.map(kindOf),
     nested: nested.map(kindOf),
@@ -507,6 +511,8 @@ export const entity = <
   const links = draft.linksBy ?? (draft.links && { by: null, cases: { all: draft.links } })
   const linked = (named: DeclaredLinks) =>
     mapped(named, link => (typeof link === 'string' ? { href: link } : link))
+  const rest = restOf(draft.rest ?? {})
+  const { style, fields: sorts = [] } = rest.listing.sort ?? {}
   const made = {
     ...draft,
     // What the draft leaves out is derived where all entities and their names are known: model/derived.ts.
@@ -519,7 +525,13 @@ export const entity = <
     },
     relations: draft.relations ?? ({} as R),
     links: links ? { by: links.by, cases: mapped(links.cases, linked) } : null,
-    rest: restOf(draft.rest ?? {}),
+    rest,
+    pageSize: draft.rest?.listing?.limit ?? 20,
+    // A field that a caller may sort by in both directions has an index for each.
+    sorts:
+      style === 'signed list'
+        ? sorts
+        : sorts.flatMap(field => (field === 'id' ? [] : [field, `-${field}`])),
     graphql: {
       type: true,
       roots: true,

@@ -41,11 +41,8 @@ const indexOf = (
 
 /** The indexes of an entity by their purposes; some may be the same. */
 export const askedIndexes = (entity: Entity): readonly Index[] => {
-  // A sort goes by one index in each of its directions; ties are always broken by id ascending.
-  const { style, fields = [] } = entity.rest.listing.sort ?? {}
-  const sorts = fields
-    .filter(field => field !== 'id')
-    .flatMap(field => (style === 'signed list' ? [field] : [field, `-${field}`]))
+  // Ties are always broken by id ascending.
+  const sorts = entity.sorts.filter(sort => sort !== 'id')
   return [
     ...Object.entries(entity.fields).flatMap(([key, { references, unique }]) =>
       references || unique !== undefined

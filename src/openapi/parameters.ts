@@ -245,8 +245,9 @@ export const parametersOf = (
   style: VersionStyle,
   kind: Route['kind'],
 ): readonly JsonSchema[] => {
-  const { limit, paging } = resource.entity.rest.listing
-  const sizes = { type: 'integer', minimum: 1, maximum: mostPerPage, default: limit }
+  const { pageSize, rest } = resource.entity
+  const { paging } = rest.listing
+  const sizes = { type: 'integer', minimum: 1, maximum: mostPerPage, default: pageSize }
   const sized = 'How many to a page; a number below or above the bounds is taken for the nearest.'
   const ordered =
     'Empty for the first of pages that go by cursors and not by numbers; else the nextCursor or prevCursor of another one.'

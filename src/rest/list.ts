@@ -74,7 +74,7 @@ const requestReader = ({ core, prefix, style }: Mount, route: Route, resource: R
   const { entity } = resource
   const { isStrict } = style
   const parameters = [...queryParameters(resource, route.kind, style), 'version']
-  const { paging, limit: usual } = entity.rest.listing
+  const { paging } = entity.rest.listing
   const { digits } = core.model.settings.currency
   const byCursor = paging === 'cursor'
   const names = memberNames(resource)
@@ -89,7 +89,7 @@ const requestReader = ({ core, prefix, style }: Mount, route: Route, resource: R
     const sort = search === '' ? order.map(key => (key.isRelevance ? byId : key)) : order
     const filters = filtersOf(resource, query, digits, isStrict)
     const asked = isStrict ? conditionOf(query, firstFilter + filters.length) : undefined
-    const limit = limitOf(query, usual)
+    const limit = limitOf(query, entity.pageSize)
     const isOrdered = isStrict && query.has(byCursor ? 'sort' : 'cursor')
     if (isOrdered && !byCursor)
       for (const name of ['page', 'offset'])

@@ -76,7 +76,7 @@ export const rootOver = <Kept extends PlainRow>({
 
   const list = (name: string, { limit, offset, ...filters }: Arguments) => {
     const entity = entityOf(model, name)
-    const { graphql, rest } = entity
+    const { graphql, pageSize } = entity
     let rows = met(name, 'root')
     for (const key of graphql.filters) {
       const wanted = filters[key]
@@ -88,9 +88,7 @@ export const rootOver = <Kept extends PlainRow>({
       rows = rows.filter(keeps(entity, key, wanted))
     }
     const page = { limit: limit ?? null, offset: offset ?? null }
-    const shown = graphql.paged
-      ? paged(rows, page, rest.listing.limit)
-      : paged(rows.toReversed(), page)
+    const shown = graphql.paged ? paged(rows, page, pageSize) : paged(rows.toReversed(), page)
     return shown.map(row => object(name, row))
   }
 

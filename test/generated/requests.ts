@@ -215,9 +215,9 @@ export const readList = (draw: Draw, reference: Reference, name: string): Expect
   if (text !== '') parameters.push(text)
   const byCursor = listing.paging === 'cursor'
   rows = byCursor ? rows.toSorted((a, b) => b.id - a.id) : sorted(entity, rows, sorts)
-  const limit = draw.chance(50) ? draw.upTo(7, 1) : listing.limit
+  const limit = draw.chance(50) ? draw.upTo(7, 1) : entity.pageSize
   const page = !byCursor && draw.chance(40) ? draw.upTo(4, 1) : 1
-  if (limit !== listing.limit) parameters.push(`limit=${limit}`)
+  if (limit !== entity.pageSize) parameters.push(`limit=${limit}`)
   if (page > 1) parameters.push(`page=${page}`)
   const line = `GET /api/${entity.plural}${parameters.length > 0 ? `?${parameters.join('&')}` : ''}`
   return {
@@ -241,8 +241,7 @@ export const readBelow = (draw: Draw, reference: Reference, name: string): Expec
   const all = seen(reference, to, as).filter(row => row[by] === id)
   const byCursor = target.rest.listing.paging === 'cursor'
   const rows = byCursor ? all.toSorted((a, b) => b.id - a.id) : sorted(target, all, [])
-  const { limit } = target.rest.listing
-  const text = pageText(reference, target, rows, as, { limit, page: 1 })
+  const text = pageText(reference, target, rows, as, { limit: target.pageSize, page: 1 })
   return { request, status: 200, text }
 }
 

@@ -13,7 +13,7 @@ import {
 } from '#kit/check/reference.ts'
 import { noteUploads } from '#kit/check/uploads.ts'
 import { uploadsIn } from '#kit/check/values.ts'
-import type { Entity, Listing } from '#model/entity.ts'
+import type { Entity } from '#model/entity.ts'
 import { entityOf } from '#model/model.ts'
 import { isByRow, type Viewer } from '#model/policy.ts'
 import { resourceOf } from '#model/resource.ts'
@@ -87,9 +87,10 @@ const inVersion = (subject: Subject, view: View, it: () => Filled) =>
     /** What stands beside the first page of a list of so many. */
     const checkEnvelope = (
       { json }: Answered,
-      { paging, limit }: Pick<Listing, 'paging' | 'limit'>,
+      { pageSize: limit, rest }: Entity,
       total: number,
     ) => {
+      const { paging } = rest.listing
       const hasNext = total > limit
       const { data, ...beside } = json
       const isUniform = style.lists === 'uniform'
@@ -110,7 +111,7 @@ const inVersion = (subject: Subject, view: View, it: () => Filled) =>
     // The first of all, while no list is planned: what a faulty request leaves behind is not hidden by a good one before it.
     test('a faulty request of a list leaves the next good one whole, with its chosen members and its envelope', async () => {
       for (const route of routesOf('list')) {
-        const { listing, selectable } = of(route).rest
+        const entity = of(route)
         const parentId = route.below ? 1 : undefined
         const path = pathOf(route, prefix, { parentId })
         const rows = reference.listed(route, parentId, admin)
@@ -123,9 +124,9 @@ const inVersion = (subject: Subject, view: View, it: () => Filled) =>
             assert.ok([200, 422].includes(faulty.status), `${path}?${name}=${value} ${faulty.text}`)
           }
         const answer = await ask(`GET ${path}`, admin)
-        assert.deepEqual(answer.json.data, objects(route, rows.slice(0, listing.limit)), path)
-        checkEnvelope(answer, listing, rows.length)
-        if (!selectable) continue
+        assert.deepEqual(answer.json.data, objects(route, rows.slice(0, entity.pageSize)), path)
+        checkEnvelope(answer, entity, rows.length)
+        if (!entity.rest.selectable) continue
         const all = Object.keys(reference.objectOf(route.entity, firstOf(route), view, admin))
         const chosen = all.filter((_, index) => index % 2 === 0)
         const some = await ask(`GET ${path}?limit=100&fields=${chosen}`, admin)

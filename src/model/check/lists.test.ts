@@ -117,7 +117,7 @@ areTold([
   [
     'a limit above the largest page',
     'the list of book has the limit 101: give one of 1 to 100',
-    { listing: { limit: 101 } },
+    { pageSize: 101 },
   ],
   [
     'a count by what may be null',
@@ -154,6 +154,7 @@ areTold([
     'in book, the sort by site needs an index of up to 8192 bytes a row, more than the 2600 that every database takes: let its text be shorter',
     {
       ...withField('site', webUrl({ nullable: true })),
+      sorts: ['site'],
       listing: { sort: { style: 'signed list', fields: ['site'] } },
     },
   ],

@@ -151,7 +151,8 @@ const searchFault = (self: Entity): string | undefined => {
 /** The faults of an entity's lists, indexes and counts. */
 export const listFaults = function* ({ entities, name, self }: CheckedEntity): Faults {
   const { type, roots, filters, mutations } = self.graphql
-  const { limit, sort, paging, filters: parameters = {} } = self.rest.listing
+  const { pageSize } = self
+  const { sort, paging, filters: parameters = {} } = self.rest.listing
   const isTwice = (all: readonly string[], one: string) => all.indexOf(one) !== all.lastIndexOf(one)
 
   for (const [parameter, filter] of Object.entries(parameters)) {
@@ -176,8 +177,8 @@ export const listFaults = function* ({ entities, name, self }: CheckedEntity): F
       yield `${subject} names ${referred.plural}, which nobody may read: leave it out, or give them a read rule`
   }
 
-  if (!Number.isInteger(limit) || limit < 1 || limit > 100)
-    yield `the list of ${name} has the limit ${limit}: give one of 1 to 100`
+  if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > 100)
+    yield `the list of ${name} has the limit ${pageSize}: give one of 1 to 100`
   if (sort && paging === 'cursor')
     yield `the list of ${name} goes by cursors, newest first, and has a sort: leave the sort out, or choose paging: 'page'`
   for (const term of sort?.fields ?? []) {

@@ -133,7 +133,7 @@ areTold([
       note: changed(closed, {
         policy: { read: anyone },
         fields: { ...author.fields, shelfId: reference('shelf', { onDelete: 'cascade' }) },
-        rest: { list: true, listing: { paging: 'cursor', limit: 10 } },
+        rest: { list: true, listing: { paging: 'cursor' } },
       }),
     },
   ],
