@@ -1782,7 +1782,7 @@ const flag: (options?: FieldOptions<{
     readonly value: 0 | 1;
 }, never> | undefined) => Field;
 const fold: (text: string) => string;
-const folded: (from: string, options?: Pick<FieldOptions, 'nullable' | 'unique'> & {
+const folded: (from: string, options?: Pick<FieldOptions, 'nullable' | 'unique' | 'renamed'> & {
     accents?: 'ignored';
     indexed?: boolean;
 }) => Field;

@@ -56,12 +56,14 @@ const renamesOf = (
   entities: Entities,
   made: MadeObjects,
 ): readonly string[] => {
-  const statements: string[] = []
+  // Of what is about two columns that are renamed, each statement once.
+  const statements = new Set<string>()
   const catalogue = catalogueOf(made)
   for (const [name, entity] of Object.entries(entities)) {
     const { table, fields } = entity
     const stored = catalogue.get(table)
     if (!stored || entity.view) continue
+    const columns = Object.keys(fields).map(columnName)
     for (const [key, field] of Object.entries(fields)) {
       const column = columnName(key)
       if (stored.columns.has(column)) continue
@@ -82,24 +84,28 @@ const renamesOf = (
       const isAbout = new RegExp(`\\b${former}\\b`)
       for (const [part, { text, of }] of made) {
         const isPart = of === table && isMadePart(part) && isAbout.test(part + text)
-        if (isPart && /^create (unique )?index /i.test(text)) statements.push(`drop index ${part}`)
+        if (isPart && /^create (unique )?index /i.test(text)) statements.add(`drop index ${part}`)
         else if (isPart && /^create trigger /i.test(text))
-          statements.push(
-            ...(drafting.change({ kind: 'trigger', table, name: part }, made).inside ?? []),
-          )
+          for (const one of drafting.change({ kind: 'trigger', table, name: part }, made).inside ??
+            [])
+            statements.add(one)
         else if (
           part.startsWith(`${table}_`) &&
           /^create virtual /i.test(text) &&
           isAbout.test(text)
         )
-          statements.push(`drop table ${part}`)
+          statements.add(`drop table ${part}`)
       }
-      statements.push(`${stopped}alter table ${table} rename column ${former} to ${column}`)
+      statements.add(`${stopped}alter table ${table} rename column ${former} to ${column}`)
+      // A copy that nothing keeps any more is known by the name of its text.
+      for (const end of ['words', 'nfc'])
+        if (stored.columns.has(`${former}_${end}`) && !columns.includes(`${column}_${end}`))
+          statements.add(`alter table ${table} rename column ${former}_${end} to ${column}_${end}`)
       if (field.values && stored.checks.some(({ name }) => name === valuesName(former)))
-        statements.push(`alter table ${table} drop constraint ${valuesName(former)}`)
+        statements.add(`alter table ${table} drop constraint ${valuesName(former)}`)
     }
   }
-  return statements
+  return [...statements]
 }
 
 /**

@@ -69,12 +69,14 @@ const roleClaims = (role: Role, source: Viewers['roleFrom']): JsonObject => {
 export const givesRole = (claims: JsonObject, viewers: TokenViewers): boolean =>
   claimAt(new Map(Object.entries(claims)), viewers.roleFrom?.claim ?? 'role') !== undefined
 
-/** The members of both, those of objects too. */
+/** The members of both, those of objects too; throws a plain error where one would be written over. */
 const merged = (one: JsonObject, other: JsonObject): JsonObject => {
   const all: Record<string, unknown> = { ...one }
   for (const [name, value] of Object.entries(other)) {
     const before = own(one, name)
-    all[name] = isObject(before) && isObject(value) ? merged(before, value) : value
+    if (before !== undefined && !(isObject(before) && isObject(value)))
+      throw new Error(`the claim ${name} would be written over: a role belongs there`)
+    all[name] = isObject(before) ? merged(before, value as JsonObject) : value
   }
   return all as JsonObject
 }

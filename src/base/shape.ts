@@ -135,7 +135,7 @@ export const faultIn = (shape: Shape, value: unknown, place: string): string | u
   }
   for (const [key, part] of entries) {
     const of = 'keys' in shape ? shape.keys[key] : 'each' in shape ? shape.each : shape.named
-    if (!of || (part === undefined && !('each' in shape))) continue
+    if (!of || (part === undefined && 'keys' in shape)) continue
     // A list has no names: the path of a route says which one it is.
     const name = 'each' in shape && isObject(part) && part.path ? `${key} (${part.path})` : key
     const fault = faultIn(isNeeded(of) ? of.needed : of, part, `${place}.${name}`)

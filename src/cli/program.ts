@@ -58,9 +58,12 @@ const contentOf = async (file: string): Promise<Content> => {
     const said = importMeant(error)
     if (said !== undefined) throw new Error(said)
     // Node also shows the line and its own stack; the place and the sentence are enough.
-    const place = error instanceof ReferenceError ? /\b(file:\S+):(\d+):\d+/ : /^(file:\S+):(\d+)\n/
+    if (error?.code === 'ERR_IMPORT_ATTRIBUTE_MISSING') throw new Error(error.message)
+    const place = error instanceof SyntaxError ? /^(file:\S+):(\d+)\n/ : /\b(file:\S+):(\d+):\d+/
     const [, url = '', line] = place.exec(error?.stack ?? '') ?? []
-    if (!/^(Syntax|Reference)Error$/.test(error?.name) || line === undefined) throw error
+    const isTheirs = !url.includes('/node_modules/') && !url.startsWith(import.meta.resolve('..'))
+    if (!/^(Syntax|Reference|Type)Error$/.test(error?.name) || line === undefined || !isTheirs)
+      throw error
     const meant = await exportMeant(error.message)
     throw new Error(`${fileURLToPath(url)}:${line} ${error.message}${meant}`)
   })

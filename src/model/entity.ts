@@ -5,6 +5,7 @@ import { type ErrorKind, errorShape } from '#errors.ts'
 import { type AdminOf, adminShape } from '#model/admin.ts'
 import type { MembersOf } from '#model/condition.ts'
 import { type Field, fieldShape, longest, secondShape } from '#model/field.ts'
+import { wrong } from '#model/names.ts'
 import {
   type DeclaredPolicy,
   type DeclaredRule,
@@ -508,6 +509,9 @@ export const entity = <
   const name =
     draft?.plural ?? draft?.table ?? (some[0] ? `an entity (${some.join(', ')}, …)` : 'an entity')
   checkShape(entityShape, draft, `the model is wrong: ${name}`)
+  for (const [operation, rule] of Object.entries(draft.policy ?? {}))
+    if (rule === undefined)
+      wrong(`${name}.policy.${operation} is undefined: give it a rule, or leave it out`)
   const links = draft.linksBy ?? (draft.links && { by: null, cases: { all: draft.links } })
   const linked = (named: DeclaredLinks) =>
     mapped(named, link => (typeof link === 'string' ? { href: link } : link))

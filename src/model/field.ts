@@ -300,6 +300,7 @@ const shapes = {
   folded: keys<Second<typeof folded>>({
     nullable: 'flag',
     unique: uniqueShape,
+    renamed: common.keys.renamed,
     accents: words<'ignored'>({ ignored: 1 }),
     indexed: 'flag',
   }),
@@ -494,7 +495,7 @@ export const choice = <const Value extends string>(
   values: readonly Value[],
   options: ChoiceOptions<NoInfer<Value>> = {},
 ): Field => {
-  if (!Array.isArray(values) || values.length === 0)
+  if (!Array.isArray(values) || !values[0] || values.some(one => typeof one !== 'string'))
     throw new Error("choice() takes a list of words first, such as choice(['open', 'closed'])")
   const isOne = (given: string) => values.some(value => value === given)
   const rule = where(string, isOne, `must be one of ${values.join(', ')}`)
@@ -690,7 +691,7 @@ export const reference = (
 /** A copy of another field without case, and without accents if it says so, to find and compare by; an index finds what texts contain if it is `indexed`. */
 export const folded = (
   from: string,
-  options: Pick<FieldOptions, 'nullable' | 'unique'> & {
+  options: Pick<FieldOptions, 'nullable' | 'unique' | 'renamed'> & {
     accents?: 'ignored'
     indexed?: boolean
   } = {},

@@ -67,8 +67,42 @@ test('whatever a maker is called with, a fault is a sentence about it', () => {
   assert.match(toldOf(text, [])?.message ?? '', /\.fields\.of has no max: give it one$/)
   assert.match(toldOf(text, [5])?.message ?? '', /\.fields\.of is 5: it must be an object$/)
   assert.match(toldOf(choice, [[]])?.message ?? '', /^choice\(\) takes a list of words first/)
-  for (const entities of [undefined, null, 'x', { post: undefined }, { post: text }])
+  assert.match(toldOf(choice, [[1, 2]])?.message ?? '', /^choice\(\) takes a list of words first/)
+  assert.match(
+    toldOf(text, [{ max: 5, pattern: '^a$' }])?.message ?? '',
+    /has the pattern "\^a\$": write it as a regular expression/,
+  )
+  for (const entities of [
+    undefined,
+    null,
+    'x',
+    { post: undefined },
+    { post: text },
+    { post: { fields: {} } },
+  ])
     assert.throws(() => defineModel(entities as never), /defineModel\(\) takes|post is no entity/)
+})
+
+test('what is undefined, as where an import has another name, is told and opens nothing', () => {
+  const fields = { title: text({ max: 5 }) }
+  const policy = { read: anyone }
+  const wrong = undefined as never
+  for (const [told, make] of [
+    [
+      /\.fields\.title is undefined: it must be/,
+      () => entity({ fields: { title: wrong }, policy }),
+    ],
+    [
+      /\.relations\.tags is undefined/,
+      () => entity({ fields, policy, relations: { tags: wrong } }),
+    ],
+    [
+      /\.policy\.read is undefined: give it a rule/,
+      () => entity({ fields, policy: { read: wrong } }),
+    ],
+    [/^where\(\) takes a condition, such as/, () => anyone.where(wrong)],
+  ] as const)
+    assert.throws(make, (error: Error) => error.constructor === Error && told.test(error.message))
 })
 
 test('a field that is unique says so by true, and its error is then CONFLICT', () => {

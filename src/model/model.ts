@@ -1,4 +1,5 @@
 /** All entities together, checked: relation names and keys by the compiler, and again at boot in one sentence. */
+import { isObject } from '#base/object.ts'
 import { clipped } from '#base/text.ts'
 import { ApiError } from '#errors.ts'
 import { adminFaults } from '#model/check/admin.ts'
@@ -95,7 +96,7 @@ export const defineModel = <const M extends Entities>(declared: M & WithKnownNam
   if (typeof declared !== 'object' || declared === null)
     throw new Error('defineModel() takes entities by their names, such as defineModel({ post })')
   for (const [name, one] of Object.entries(declared as Readonly<Record<string, unknown>>))
-    if (typeof (one as Entity | null)?.fields !== 'object')
+    if (!isObject((one as Entity | null)?.fields) || !isObject((one as Entity).relations))
       wrong(`${name} is no entity: make it by entity({ fields: { … } })`)
   const entities: M = withKept(withDerived<M>(declared))
   for (const fault of modelFaults(entities)) wrong(fault)

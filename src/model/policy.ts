@@ -152,6 +152,9 @@ type NarrowRule<C> = CallerRule & {
 const callerWord = (caller: CallerRule): CallerWord => ({
   ...caller,
   where: before => {
+    // Without one, as where an import has another name, it would hold for each row.
+    if (before === undefined)
+      throw new Error('where() takes a condition, such as signedIn.where({ authorId: viewer })')
     const narrow = { ...caller, before, byViewer: namesViewer(before) }
     const becoming: NarrowRule<typeof before>['becoming'] = after => ({
       ...narrow,

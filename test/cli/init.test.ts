@@ -230,6 +230,11 @@ describe('a newcomer is told in one sentence', () => {
       /^duet: \S+duet\.config\.ts:2 contnt is not defined\n$/,
     ],
     [
+      'where something is called that is no function',
+      `import { anyone } from 'duet/model'\n\nexport default anyone()\n`,
+      /^duet: \S+duet\.config\.ts:3 anyone is not a function\n$/,
+    ],
+    [
       'that the config exports something else',
       'export default { entities: {} }\n',
       /what \S+duet\.config\.ts exports was not made by defineContent/,

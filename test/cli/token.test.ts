@@ -137,6 +137,14 @@ test('where tokens have subjects it takes that of a row, or any, with claims', a
       '--claims gives a role and so does --role: leave one out',
     ],
     [
+      ['--subject', 'x', '--role', 'chef', '--claims', '{"realm_access":["chef"]}'],
+      'the claim realm_access would be written over: a role belongs there',
+    ],
+    [
+      ['--subject', 'x', '--claims', '{"realm_access":"chef"}'],
+      'the claim realm_access would be written over: a role belongs there',
+    ],
+    [
       ['--subject', 'x', '--claims', '{"exp":1}'],
       '--claims has exp, which --ttl gives: leave it out of the claims',
     ],
@@ -146,7 +154,7 @@ test('where tokens have subjects it takes that of a row, or any, with claims', a
     ],
   ] as const) {
     const { code, stderr } = await run(...args)
-    assert.equal(code, 2)
+    assert.equal(code, sentence.startsWith('the claim') ? 1 : 2)
     assert.match(stderr, new RegExp(sentence.replace(/[.[\]{}|]/g, '\\$&')))
   }
 })

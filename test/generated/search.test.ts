@@ -13,7 +13,7 @@ import { sqliteDrafting } from '#engines/sqlite/schema.ts'
 import { lackOf } from '#kit/draft.ts'
 import { withKept } from '#model/computed.ts'
 import { type Entity, entity, many, one } from '#model/entity.ts'
-import { flag, id, reference, revision, text } from '#model/field.ts'
+import { flag, folded, id, reference, revision, text } from '#model/field.ts'
 import type { Entities } from '#model/model.ts'
 import { anonymous, anyone, role } from '#model/policy.ts'
 import { wordsCut } from '#model/words.ts'
@@ -139,6 +139,44 @@ test('a searched text that is called otherwise takes its words along, and nothin
       assert.deepEqual(debris, [])
       const searches = [...has.keys()].filter(name => /words_search$/.test(name))
       assert.equal(searches.length, entities.note?.fields.headingWords ? 1 : 0, searches.join())
+    }
+  }
+})
+
+test('two texts that are called otherwise at once take their words, sets, indexes and copies along', () => {
+  const line = (more: object = {}) => text({ max: 40, nullable: true, ...more })
+  const copy = (from: string, renamed?: string) =>
+    folded(from, { nullable: true, unique: true, ...(renamed && { renamed }) })
+  const called = (own: object, more: object = {}): Entities => {
+    const fields = { id: id(), ...own, revision: revision() }
+    const named = entity({ table: 'notes', plural: 'notes', fields, ...more } as never)
+    return withKept({ ...searched, note: named } as never)
+  }
+  const both = (one: string, other: string) => ({ search: [one, other], sets: [[one, other]] })
+  const [first, ...steps] = [
+    called({ a: line({ unique: true }), b: line(), aKey: copy('a') }, both('a', 'b')),
+    called(
+      {
+        c: line({ unique: true, renamed: 'a' }),
+        d: line({ renamed: 'b' }),
+        cKey: copy('c', 'aKey'),
+      },
+      both('c', 'd'),
+    ),
+    // What was searched and unique is neither under its new name; what is new is not taken for a copy of it.
+    called({ e: line({ renamed: 'c' }), d: line() }),
+    called({ e: line(), d: line(), f: line({ renamed: false }) }),
+  ]
+  for (const on of engines) {
+    const drafting = on === 'sqlite' ? sqliteDrafting : postgresDrafting
+    let made = historyFor(on, first)
+    for (const entities of steps) {
+      const { inside, outside } = lackOf(drafting, entities, made)
+      made = [
+        ...made,
+        { name: `002${made.length}`, text: `${[...inside, ...outside].join(';\n')};` },
+      ]
+      assert.deepEqual(lackOf(drafting, entities, made), { inside: [], outside: [] })
     }
   }
 })

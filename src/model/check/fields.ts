@@ -284,7 +284,9 @@ const faultsOf = function* (checked: CheckedEntity, key: string, field: Field): 
   if (scalar === 'bytes' && (graphql !== 'hidden' || field.rest || isSettable))
     yield 'is bytes, which no API shows or takes: leave its options as bytes() has them'
 
-  if (pattern !== undefined && !/^[uv]?$/.test(pattern.flags))
+  if (pattern !== undefined && !(pattern instanceof RegExp))
+    yield `has the pattern ${JSON.stringify(pattern)}: write it as a regular expression, such as /^[a-z]+$/u`
+  else if (pattern !== undefined && !/^[uv]?$/.test(pattern.flags))
     yield `has a pattern with the flags ${pattern.flags}, which documents of the API cannot tell: use none but u or v`
 
   const isUnlisted =
