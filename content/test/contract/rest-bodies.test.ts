@@ -28,6 +28,11 @@ test('a replacement and an update check as a creation does', async () => {
       )
 })
 
+test('a create without a body is 400, whether or not a type is named', async () => {
+  for (const headers of [{}, { 'Content-Type': 'application/json' }])
+    refuses(await world.ask('POST /api/products', { as: 1, headers }), 400, 'MALFORMED_REQUEST')
+})
+
 test('all the faults of a body come at once, and the message has them too', async () => {
   const answer = await world.ask('POST /api/products', {
     as: 1,

@@ -1,4 +1,4 @@
-import { choice, created, id, int, internal, reference, text } from '#model/field.ts'
+import { bytes, choice, created, id, int, internal, reference, text } from '#model/field.ts'
 import { anyone, signedIn, whileOpen, withRole } from '#model/policy.ts'
 import {
   areTold,
@@ -242,6 +242,14 @@ areTold([
     'an effect with a field that is not there',
     'after.create of book wants mood, which is not a field: name one of id, title, genre, authorId, editorId, inPrint, createdAt, revision',
     { after: { create: { fields: ['mood'], run: () => {} } } },
+  ],
+  [
+    'an effect with bytes',
+    'after.create of book wants cover, which are bytes: leave them out, and read them when they are wanted',
+    {
+      ...withField('cover', bytes({ nullable: true, initial: { value: null } })),
+      after: { create: { fields: ['cover'], run: () => {} } },
+    },
   ],
   [
     'an effect with a field that the row it refers to has not',
