@@ -76,12 +76,20 @@ test('the field is named, unless its texts are too short to matter', () => {
   const fields = {
     code: text({ max: 100, pattern }),
     short: text({ max: 9, pattern }),
+    steep: text({ max: 200, pattern: /^a*a*a*[ab]*a*a*a*b$/ }),
+    steeper: text({ max: 2000, pattern: /^\d*\d+\d*x$/ }),
+    flat: text({ max: 200, pattern: /^\d*\d+\d*x$/ }),
+    apart: text({ max: 9000, pattern: /^\s*\w+\s+\w+\s+\w+\s*$/ }),
     name: text({ max: 100 }),
     slug: slug({ from: 'name' }),
   }
   assert.deepEqual(
     backtrackingIn({ thing: entity({ fields }) } as never).map(one => one.slice(0, 40)),
-    ['thing.code has the pattern /^(a+)+$/, by'],
+    [
+      'thing.code has the pattern /^(a+)+$/, by',
+      'thing.steep has the pattern /^a*a*a*[ab]',
+      'thing.steeper has the pattern /^\\d*\\d+\\d',
+    ],
   )
 })
 

@@ -204,6 +204,45 @@ const isTorn = ({ fits, next }: Ways): boolean => {
   })
 }
 
+/** How many repetitions may read one sign in turn, so that a text of it is read in as many ways as it can be cut into so many pieces. */
+const inTurn = ({ fits, next }: Ways): number => {
+  const most = (sign: string) => {
+    const known = new Map<number, number>()
+    const from = (place: number): number => {
+      const found = known.get(place)
+      if (found !== undefined) return found
+      // Where it comes back to itself it goes on no further.
+      known.set(place, 0)
+      const after = [...(next[place]?.keys() ?? [])].filter(
+        to => to !== place && fits[to]?.has(sign),
+      )
+      const all = Math.max(0, ...after.map(from)) + Number(next[place]?.has(place))
+      known.set(place, all)
+      return all
+    }
+    return Math.max(0, ...fits.flatMap((one, place) => (one.has(sign) ? [from(place)] : [])))
+  }
+  return Math.max(
+    0,
+    ...fits
+      .reduce((all, one) => all.union(one), new Set<string>())
+      .values()
+      .map(most),
+  )
+}
+
+/** More steps than a text may take. */
+const mostSteps = 1e8
+
+/** Whether a pattern may take so many steps for a text of at most so many signs; squares are not told. */
+const isSteep = (pattern: RegExp, longest: number): boolean =>
+  partsOf(pattern).some(part => {
+    const power = inTurn(waysOf(part))
+    let steps = 1
+    for (let piece = 1; piece <= power; piece++) steps *= longest / piece
+    return power > 2 && steps > mostSteps
+  })
+
 /** Whether a pattern may try ever more ways to read a text before it says no: twice as many with each sign, or with a few. */
 export const backtracks = (pattern: RegExp): boolean =>
   partsOf(pattern).some(part => isTorn(waysOf(part)))
@@ -212,7 +251,9 @@ export const backtracks = (pattern: RegExp): boolean =>
 export const backtrackingIn = (entities: Readonly<Record<string, Entity>>): readonly string[] =>
   Object.entries(entities).flatMap(([name, { fields }]) =>
     Object.entries(fields).flatMap(([key, { pattern, range }]) =>
-      pattern && (range?.max ?? shortest) >= shortest && backtracks(pattern)
+      pattern &&
+      (range?.max ?? shortest) >= shortest &&
+      (backtracks(pattern) || isSteep(pattern, range?.max ?? shortest))
         ? [
             `${name}.${key} has the pattern ${pattern}, by which one text may be read in ever more ways: a caller can hold the service with it; let what repeats within a repetition end in a sign of its own, as /^a+(-a+)*$/ does, or give a max below ${shortest}`,
           ]
