@@ -1,5 +1,6 @@
 /** `duet init`: makes the folder of a new content, from one of the examples. It runs under older Nodes too, which a project brings its own for. */
 import {
+  chmodSync,
   copyFileSync,
   cpSync,
   existsSync,
@@ -253,7 +254,10 @@ export const run = async (args: readonly string[]): Promise<void> => {
     writeFileSync(join(target, named[part] ?? part), filledWith(words, text))
   }
   // Without its two names no token of an identity provider counts, and nothing starts.
-  if (isSignedElsewhere) copyFileSync(join(target, '.env.example'), join(target, '.env'))
+  if (isSignedElsewhere) {
+    copyFileSync(join(target, '.env.example'), join(target, '.env'))
+    chmodSync(join(target, '.env'), 0o600)
+  }
   const files = way === undefined ? [] : writeDeployment(way, target)
   const said = files.length === 0 ? '' : `, with ${files.join(', ')}`
   process.stdout.write(`made ${path} from the example ${chosen}${said}. Next:

@@ -1,5 +1,5 @@
 /** `duet export`: the rows of a kind as a file that `import` reads. */
-import { createWriteStream } from 'node:fs'
+import { createWriteStream, existsSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { readArgs, UsageError } from '#cli/arguments.ts'
@@ -9,7 +9,7 @@ import { rawCsv, writers } from '#cli/transfer/format.ts'
 import { formatOf, kindOf, kindsOf } from '#cli/transfer/kinds.ts'
 import { pagesOf } from '#cli/transfer/rows-out.ts'
 import type { Content, ContentStore } from '#content.ts'
-import { replaceFile } from '#engines/shared/files.ts'
+import { ownFile, replaceFile } from '#engines/shared/files.ts'
 import { entityOf } from '#model/model.ts'
 import { withStore } from '#serve/store.ts'
 
@@ -71,7 +71,12 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
     }
     const stream = Readable.from(texts(), { objectMode: false })
     if (file !== undefined)
-      await replaceFile(file, part => pipeline(stream, createWriteStream(part)))
+      await replaceFile(
+        file,
+        part => pipeline(stream, createWriteStream(part)),
+        // Who may read a file that is there may read its next rows.
+        existsSync(file) ? {} : { mode: ownFile },
+      )
     else if (!(await toStandardOutput(stream))) return
     shown.done()
     const messages = file === undefined ? process.stderr : process.stdout

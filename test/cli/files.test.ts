@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -56,6 +57,10 @@ test('rows are imported with the files that they name, and exported with them in
     const file = nameFor(format)
     const exported = await one.run('export', 'albums', file)
     assert.equal(exported.code, 0, exported.stderr)
+    const beside = file.replace(/\.\w+$/, '.files')
+    for (const path of [file, ...readdirSync(beside).map(name => join(beside, name))])
+      assert.equal(statSync(path).mode & 0o777, 0o600, path)
+    assert.equal(statSync(beside).mode & 0o777, 0o700)
     const bytes = readFileSync(join(`${file.replace(/\.\w+$/, '')}.files`, first.digest))
     assert.deepEqual(new Uint8Array(bytes), png(12, 8))
     const other = await storeWithMember(`other-${format}`)

@@ -32,6 +32,19 @@ test('a store, its log and its folders are made for this user alone', async () =
   release()
 })
 
+test('what is exported is for this user alone, unless a file that others may read is there', async () => {
+  const { settings } = await freshStore()
+  assert.equal((await usual(['migrate'], settings)).code, 0)
+  const file = join(folder, 'users.ndjson')
+  const exported = async () => {
+    assert.equal((await usual(['export', 'users', file], settings)).code, 0)
+    return modeOf(file)
+  }
+  assert.equal(await exported(), '600')
+  chmodSync(file, 0o644)
+  assert.equal(await exported(), '644')
+})
+
 test('a store and a secret that others may read are named at the start, with the remedy', async () => {
   const file = join(folder, 'wide', 'duet.db')
   const config = loadConfig({ DUET_DATABASE_URL: `sqlite:${file}` }, content.settings)

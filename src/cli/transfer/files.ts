@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import { isObject } from '#base/object.ts'
 import { loadConfig } from '#config.ts'
 import type { Content, ContentStore, InputRow } from '#content.ts'
+import { ownFile, ownFolder } from '#engines/shared/files.ts'
 import type { FieldFault } from '#errors.ts'
 import { BeingRemoved, noteArrival } from '#files/garbage.ts'
 import { pictureHead, pictureSize } from '#files/picture.ts'
@@ -43,12 +44,15 @@ export const exporting = (content: Content, store: ContentStore, entity: Entity,
     for (const key of keys) {
       if (!files || !row[key]) continue
       const { digest, name, type } = row[key] as StoredFile
-      await mkdir(folder, { recursive: true })
+      await mkdir(folder, { recursive: true, mode: ownFolder })
       const path = join(folder, digest)
       // Rows may have the same bytes, and an earlier export may have put them there.
       const there = await stat(path).catch(() => undefined)
       if (there?.size !== (row[key] as StoredFile).bytes)
-        await pipeline(Readable.from(await files.open(digest)), createWriteStream(path))
+        await pipeline(
+          Readable.from(await files.open(digest)),
+          createWriteStream(path, { mode: ownFile }),
+        )
       shown[key] = { path: relative(dirname(file), path).replaceAll(sep, '/'), name, type }
     }
     return shown
