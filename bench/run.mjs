@@ -15,7 +15,7 @@ async function run() {
   process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'))
   process.channel?.unref()
   // These compare Duet with itself, and no peer takes part.
-  const needsNone = ['compare', 'project', 'files'].includes(process.argv[2])
+  const needsNone = ['compare', 'project', 'files', 'admin'].includes(process.argv[2])
   if (!needsNone && !arePeersInstalled()) installPeers()
   const { main } = await import('./lib/main.mjs')
   process.exitCode = await main(process.argv.slice(2))

@@ -3,6 +3,7 @@ import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { workloads } from '../workloads.mjs'
+import { benchAdmin, names as namesOfAdmin } from './admin.mjs'
 import { benchAsking, names as namesToAsk } from './asking.mjs'
 import { commitOf } from './commit.mjs'
 import { benchCompare, names as namesToCompare } from './compare.mjs'
@@ -43,6 +44,7 @@ const names = {
   asking: namesToAsk,
   people: namesOfPeople,
   files: [],
+  admin: namesOfAdmin,
   compare: namesToCompare,
 }
 const benches = {
@@ -58,6 +60,7 @@ const benches = {
   asking: benchAsking,
   people: benchPeople,
   files: benchFiles,
+  admin: benchAdmin,
   compare: benchCompare,
 }
 

@@ -20,10 +20,11 @@ export const runs = [
   'project',
   'people',
   'files',
+  'admin',
   'compare',
 ]
 
-export const usage = `Usage: npm run bench -- [postgres | writes | overload | metrics | rules | asking | cache | threads | project | people | files | compare COMMIT] [options]
+export const usage = `Usage: npm run bench -- [postgres | writes | overload | metrics | rules | asking | cache | threads | project | people | files | admin | compare COMMIT] [options]
 
   postgres        on PostgreSQL: beside PostGraphile, beside the driver alone, and reads while orders are written
   writes          on SQLite: inserts beside Fastify by hand and PocketBase, and reads while 64 callers write
@@ -39,6 +40,8 @@ export const usage = `Usage: npm run bench -- [postgres | writes | overload | me
   people          on SQLite: reads with tokens of sign-in beside those of a secret, content during the first sign-in, memory, and a
                   known address beside an unknown one; --only names token, first or address
   files           one file of 1 GB through the folder of files, both ways, beside plain streams of Node that hash and flush
+  admin           the admin in Chromium, on SQLite: lists of 100,000 products, and 10,000 imported;
+                  --only names lists or import
   compare COMMIT  processor time of a request here beside that of another commit, in turns; --only names some of fresh,
                   cached, mix, readers and writes (on SQLite), postgres and processes (on PostgreSQL); the first four unless given
 

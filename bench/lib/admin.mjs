@@ -1,0 +1,172 @@
+/** The admin in a browser, over many rows: how soon a list shows what was asked for, and an import of 10,000 rows is done. */
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { fileURLToPath } from 'node:url'
+import { prepare, sizes } from './dataset.mjs'
+import { patient } from './duet.mjs'
+import { inFolder } from './on-copy.mjs'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+/** What `--only` takes. */
+export const names = ['lists', 'import']
+
+const wanted = { list: 400, import: 10_000 }
+/** How long the page waits for more letters before it asks, which is no work. */
+const typing = 250
+const imported = 10_000
+
+const median = values => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]
+
+/** Opens the admin at a place by a token, in a browser that is started for it. */
+async function openAdmin(browser, origin, token, place) {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 900 } })
+  await page.addInitScript(token => sessionStorage.setItem('duet.token', token), token)
+  await page.goto(`${origin}/admin#/${place}`)
+  await page.locator('tbody tr:not(.ghost) td a').first().waitFor()
+  return page
+}
+
+/** Does something in the page, and gives how long it is until a condition holds of what the page shows, by the page's own clock, painted. */
+const timed = (page, act, isShown) =>
+  page.evaluate(
+    `(async () => {
+      const begun = performance.now()
+      ${act}
+      while (!(${isShown})) await new Promise(requestAnimationFrame)
+      await new Promise(requestAnimationFrame)
+      return performance.now() - begun
+    })()`,
+  )
+
+/** Each screen with what asks for it and what it shows then; each is asked for in turn, so that none is there already. */
+const screens = total => {
+  const place = query => `location.hash = '#/product?${query}&perPage=25'`
+  const isFirst = `document.querySelector('tbody tr:not(.ghost) td a')`
+  const said = text =>
+    `document.querySelector('.pages')?.innerText.includes(${JSON.stringify(text)})`
+  const last = Math.ceil(total / 25)
+  const count = total.toLocaleString('en-GB')
+  return {
+    'first page': [
+      place('sort=id&order=DESC&page=1&filter={}'),
+      `${said(`1–25 of ${count}`)} && ${isFirst}`,
+    ],
+    'last page': [
+      place(`sort=id&order=DESC&page=${last}&filter={}`),
+      `${said(`${((last - 1) * 25 + 1).toLocaleString('en-GB')}–${count} of`)}`,
+    ],
+    'order without an index': [
+      place('sort=price&order=DESC&page=1&filter={}'),
+      `document.querySelector('th[aria-sort=descending]')?.innerText.includes('Price') && ${said(`1–25 of ${count}`)}`,
+    ],
+  }
+}
+
+/** Parts of the names of some products, each of which few have. */
+const wordsIn = file => {
+  const db = new DatabaseSync(file, { readOnly: true })
+  try {
+    const rows = db.prepare('select name from products where id % 977 = 5 limit 12').all()
+    return rows.map(({ name }) => name.slice(2))
+  } finally {
+    db.close()
+  }
+}
+
+/** Imports products from a file into an empty store, in one request for each 1,000 rows or one for each row. */
+async function importing(duet, { browser, folder, log, isBulk }) {
+  const content = join(folder, 'content')
+  const isServed = path => path !== join(root, 'content/test')
+  cpSync(join(root, 'content'), content, { recursive: true, filter: isServed })
+  mkdirSync(join(folder, 'node_modules'))
+  symlinkSync(root, join(folder, 'node_modules/duet'))
+  writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n')
+  const entity = join(content, 'product/entity.ts')
+  const text = readFileSync(entity, 'utf8').replace("counted: ['category']", '$&, bulk: true')
+  if (isBulk) writeFileSync(entity, text)
+  const config = join(content, 'duet.config.ts')
+  const store = join(folder, `${isBulk}.db`)
+  const file = join(folder, 'products.csv')
+  const lines = Array.from({ length: imported }, (_, n) => `Imported ${n},kitchen,${n % 97}.5`)
+  writeFileSync(file, ['name,category,price', ...lines].join('\n'))
+  const server = await duet.serve(store, log, patient, ['--config', config])
+  const token = await duet.token(store, 'admin', ['--config', config])
+  const page = await browser.newPage({ viewport: { width: 1280, height: 900 } })
+  await page.addInitScript(token => sessionStorage.setItem('duet.token', token), token)
+  await page.goto(`${server.url}/admin#/product`)
+  await page.getByRole('button', { name: 'More' }).click()
+  await page.getByRole('menuitem', { name: 'Import CSV…' }).click()
+  await page.getByRole('dialog').getByLabel('File').setInputFiles(file)
+  await page.getByText('10,000 rows').waitFor()
+  const took = await timed(
+    page,
+    `document.querySelector('.dialog .main').click()`,
+    `document.querySelector('.messages')?.innerText.includes('10,000 rows imported')`,
+  )
+  await page.close()
+  await server.stop()
+  return took
+}
+
+/** Asks for each screen of a list of all products, in turns. */
+async function lists(duet, options, { browser, log, keep }) {
+  const { files } = await prepare(duet, options)
+  const server = await duet.serve(files.all, log('duet'), { ...patient, DUET_CACHE: '0' })
+  const token = await duet.token(files.all, 'admin')
+  const page = await openAdmin(browser, server.url, token, 'product')
+  const all = screens(sizes[options.data].products)
+  const words = wordsIn(files.all)
+  // The first round warms the service and the page.
+  for (let round = -1; round < options.rounds; round++) {
+    const note = (name, took) => round >= 0 && keep(name, took)
+    for (const [name, [act, isShown]] of Object.entries(all))
+      note(name, await timed(page, act, isShown))
+    await timed(page, ...all['first page'])
+    await page.locator('input[type=search]').focus()
+    const word = JSON.stringify(words[(round + 1) % words.length])
+    const took = await timed(
+      page,
+      `document.execCommand('insertText', false, ${word})`,
+      `document.querySelector('tbody tr:not(.ghost) td a')?.innerText.includes(${word})`,
+    )
+    note('search, the wait for typing apart', took - typing)
+  }
+  await server.stop()
+}
+
+/** `npm run bench -- admin`. */
+export async function benchAdmin(options, { duet, log }) {
+  const { chromium } = await import('playwright-core')
+  const executablePath = process.env.DUET_TEST_BROWSER ?? '/usr/bin/chromium'
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+  const times = {}
+  const keep = (name, took) => {
+    times[name] = [...(times[name] ?? []), took]
+  }
+  try {
+    const isAsked = name => options.only.length === 0 || options.only.includes(name)
+    if (isAsked('lists')) await lists(duet, options, { browser, log, keep })
+    for (let round = 0; isAsked('import') && round < options.rounds; round++)
+      for (const isBulk of [true, false])
+        await inFolder(async folder => {
+          const name = `10,000 rows imported, ${isBulk ? '1,000 in a request' : 'one by one'}`
+          const tools = { browser, folder, log: log(`import-${round}-${isBulk}`), isBulk }
+          keep(name, await importing(duet, tools))
+        })
+  } finally {
+    await browser.close()
+    tell(times)
+  }
+  if (options.json) writeFileSync(options.json, `${JSON.stringify(times, null, 2)}\n`)
+}
+
+/** Prints what was measured until now. */
+function tell(times) {
+  for (const [name, some] of Object.entries(times)) {
+    const most = name.includes('imported') ? wanted.import : wanted.list
+    const range = `${Math.min(...some).toFixed(0)} to ${Math.max(...some).toFixed(0)}`
+    const told = `${median(some).toFixed(0).padStart(6)} ms (${range}; wanted ${most})`
+    console.log(`${name.padEnd(44)}${told}`)
+  }
+}
