@@ -1,4 +1,5 @@
 // Makes the admin's page: one script and one style sheet of admin/, with the licences of what is in them. `node scripts/admin.mjs`.
+import { globSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const here = name => fileURLToPath(new URL(`../${name}`, import.meta.url))
@@ -22,6 +23,14 @@ export async function buildAdmin() {
     legalComments: 'linked',
     logLevel: 'silent',
   })
+}
+
+/** Writes them unless they are newer than all of `admin/`. */
+export async function buildChangedAdmin() {
+  const madeAt =
+    statSync(here('src/pages/assets/admin.js'), { throwIfNoEntry: false })?.mtimeMs ?? 0
+  const files = globSync('**/*.{ts,tsx,css}', { cwd: here('admin') })
+  if (files.some(name => statSync(here(`admin/${name}`)).mtimeMs > madeAt)) await buildAdmin()
 }
 
 if (import.meta.main) await buildAdmin()

@@ -44,9 +44,9 @@ const rowsWhere = async (
   return JSON.parse(String(found?.text ?? '[]'))
 }
 
-/** The condition of having one of these ids. */
-const among = ({ core, name }: AskedOf, ids: readonly number[]): Predicate =>
-  resolveCondition(resolvingIn(core.model), name, { id: { in: [...ids] } }).predicate
+/** A condition of the entity's rows. */
+const conditionOf = ({ core, name }: AskedOf, condition: unknown): Predicate =>
+  resolveCondition(resolvingIn(core.model), name, condition).predicate
 
 /** Rows that the viewer sees whose title begins with a text, in small letters, capitals or as it is written; any rows for an empty text. */
 export const beginningWith = async (of: AskedOf, text: string): Promise<readonly Row[]> => {
@@ -57,12 +57,8 @@ export const beginningWith = async (of: AskedOf, text: string): Promise<readonly
   const { entity, nameOf } = resourceOf(model, name, model.versions.newest)
   const capital = text.charAt(0).toUpperCase() + text.slice(1)
   const spellings = [...new Set([text, text.toLowerCase(), text.toUpperCase(), capital])]
-  const asked = anyOf(
-    spellings.map(value => {
-      const to = { kind: 'value', value } as const
-      return { kind: 'compare', field: title, is: 'startsWith', to }
-    }),
-  )
+  const begins = { kind: 'compare', field: title, is: 'startsWith' } as const
+  const asked = anyOf(spellings.map(value => ({ ...begins, to: { kind: 'value', value } })))
   const sort = isSortable(entity, title) ? [{ field: title, descending: false }] : []
   return rowsWhere(of, text ? { asked } : {}, { [nameOf(title)]: title }, keysOf(sort))
 }
@@ -75,7 +71,8 @@ export const revisionsOf = async (
   const { core, name, viewer } = of
   const { revision } = entityOf(core.model, name).fields
   if (!revision || ids.length === 0 || !isShownTo(core.model, name, viewer)) return {}
-  const rows = await rowsWhere(of, { asked: among(of, ids) }, { revision: 'revision' })
+  const asked = conditionOf(of, { id: { in: ids } })
+  const rows = await rowsWhere(of, { asked }, { revision: 'revision' })
   return Object.fromEntries(rows.map(({ id, revision }) => [id, revision]))
 }
 
@@ -87,8 +84,6 @@ export const mayOf = async (
   const { core, name, viewer } = of
   const { model, actions } = core
   const { policy } = entityOf(model, name)
-  const resolved = (condition: unknown) =>
-    resolveCondition(resolvingIn(model), name, condition).predicate
   type Asked = readonly [word: string, rule: Rule | undefined, when: readonly Predicate[]]
   const rules: readonly Asked[] = [
     ['update', policy.update, []],
@@ -96,13 +91,13 @@ export const mayOf = async (
     ...actions
       .filter(({ about }) => about === name)
       .map(({ described, rule, when, admin: { hiddenWhen } = {} }): Asked => {
-        const hidden = hiddenWhen && ({ kind: 'not', of: resolved(hiddenWhen) } as const)
-        const conditions = [...(when ? [resolved(when)] : []), ...(hidden ? [hidden] : [])]
+        const hidden = hiddenWhen && ({ kind: 'not', of: conditionOf(of, hiddenWhen) } as const)
+        const conditions = [...(when ? [conditionOf(of, when)] : []), ...(hidden ? [hidden] : [])]
         return [described.operationId, rule, conditions]
       }),
   ]
   if (ids.length === 0 || !isShownTo(model, name, viewer)) return {}
-  const asked = among(of, ids)
+  const asked = conditionOf(of, { id: { in: ids } })
   const idsWhere = async (granted?: Predicate) =>
     (await rowsWhere(of, { asked, ...(granted && { granted }) })).map(({ id }) => String(id))
   const seen = await idsWhere()

@@ -83,15 +83,11 @@ export const readableTitleOf = (model: Model, name: string, viewer: Viewer): str
 /** Whether the admin has an entity for a caller: one that may read rows of it, which the newest version of REST shows by themselves. */
 export const isShownTo = (model: Model, name: string, viewer: Viewer, routes = routesOf(model)) => {
   const { policy } = entityOf(model, name)
-  return (
-    judge(policy.enter ?? policy.read ?? nobody, viewer, model) !== 'no' &&
-    routes.some(
-      ({ entity, kind, below, lifetime }) =>
-        entity === name &&
-        (kind === 'list' || (kind === 'one' && !below)) &&
-        isIn(lifetime, model.versions.newest),
-    )
-  )
+  const isOwn = ({ entity, kind, below }: Route) =>
+    entity === name && (kind === 'list' || (kind === 'one' && !below))
+  const isNow = ({ lifetime }: Route) => isIn(lifetime, model.versions.newest)
+  const rule = policy.enter ?? policy.read ?? nobody
+  return judge(rule, viewer, model) !== 'no' && routes.some(route => isOwn(route) && isNow(route))
 }
 
 /** A model as one caller sees it: its routes in the newest version of REST, and what the rules say. */
@@ -254,11 +250,10 @@ export const adminModelOf = ({ model, actions }: Core, viewer: Viewer) => {
         ...(isOrdered && { order: admin.order?.replace(/\w+$/, key => nameOf(key)) }),
         ...(admin.group !== undefined && { group: admin.group }),
         ...(admin.hidden && { hidden: true }),
-        ...(admin.charts && {
-          charts: admin.charts.map(({ group, sum }) => ({
-            ...{ group: nameOf(group), ...(sum !== undefined && { sum: nameOf(sum) }) },
-          })),
-        }),
+        charts: admin.charts?.map(({ group, sum }) => ({
+          group: nameOf(group),
+          sum: sum && nameOf(sum),
+        })),
         may: {
           ...{ list: root('list') ? verdict(policy.enter ?? policy.read) : 'no', one: root('one') },
           ...{ create: can('create'), update: can('update'), delete: can('delete') },
@@ -280,11 +275,13 @@ export const adminModelOf = ({ model, actions }: Core, viewer: Viewer) => {
       },
     ]
   })
+  const isSuperuser = viewer.role === viewers.roles.superuser
   return {
     ...{ version: 1, api: versionPath(version), currency: settings.currency },
     viewer: {
-      ...{ id: viewer.id, role: viewer.role },
-      ...(viewer.role === viewers.roles.superuser && { roles: viewers.roles.names }),
+      id: viewer.id,
+      role: viewer.role,
+      ...(isSuperuser && { roles: viewers.roles.names }),
     },
     entities,
   }

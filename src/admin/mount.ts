@@ -1,7 +1,5 @@
 /** The admin at `/admin`: its page, the model that it is made from, and what its viewer may do to rows. */
-import { existsSync, statSync } from 'node:fs'
-import { glob } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
+import { existsSync } from 'node:fs'
 import { html } from 'hono/html'
 import { type AskedOf, beginningWith, mayOf, revisionsOf } from '#admin/may.ts'
 import { adminModelOf } from '#admin/model.ts'
@@ -24,19 +22,11 @@ import { invalid } from '#write/input.ts'
 const mostIds = 100
 const mostLetters = 200
 
-/** In a checkout: where the page is written, what makes its files, and one that is made. */
-const source = fileURLToPath(new URL('../../admin/', import.meta.url))
+/** What makes the page's files in a checkout. */
 const builder = new URL('../../scripts/admin.mjs', import.meta.url)
-const built = fileURLToPath(new URL('../pages/assets/admin.js', import.meta.url))
 
 const build = async (): Promise<void> => {
-  if (!existsSync(source)) return
-  const madeAt = statSync(built, { throwIfNoEntry: false })?.mtimeMs ?? 0
-  for await (const name of glob('**/*.{ts,tsx,css}', { cwd: source }))
-    if (statSync(`${source}${name}`).mtimeMs > madeAt) {
-      const { buildAdmin } = await import(builder.href)
-      return buildAdmin()
-    }
+  if (existsSync(builder)) await (await import(builder.href)).buildChangedAdmin()
 }
 
 let building: Promise<void> | undefined
@@ -103,17 +93,16 @@ export const mountAdmin = (
   const { model } = core
   const { inPlainJson, newest, usual } = model.versions
   const named = inPlainJson.get(String(newest)) ?? usual
-  const known = ({ role }: Viewer) => {
-    if (role === 'anonymous')
-      throw new ApiError('UNAUTHENTICATED', 'The admin asks for a token: sign in first')
-  }
-  const serve = (path: string, answer: (c: Http, viewer: Viewer) => unknown) => {
+  const serve = (path: string, answer: (c: Http, viewer: Viewer) => unknown, method = 'GET') => {
     const handle: Handle = async (c, viewer) => {
-      known(viewer)
-      const body = JSON.stringify(await answer(c, viewer))
-      return represent(c, edge, body, { named, isPublic: false })
+      if (viewer.role === 'anonymous')
+        throw new ApiError('UNAUTHENTICATED', 'The admin asks for a token: sign in first')
+      const answered = await answer(c, viewer)
+      return answered === undefined
+        ? { status: 204, headers: {}, body: null }
+        : represent(c, edge, JSON.stringify(answered), { named, isPublic: false })
     }
-    app.get(path, exchange(edge, fail, handle, path))
+    app.on(method, path, exchange(edge, fail, handle, path))
   }
   const entityIn = (c: Http): string => {
     const name = c.req.query('entity') ?? ''
@@ -129,19 +118,11 @@ export const mountAdmin = (
   serve(`${adminPath}/find.json`, (c, viewer) => beginningWith(of(c, viewer), textIn(c)))
   const views = `${adminPath}/views`
   serve(views, (c, viewer) => viewsOf(core, viewer, entityIn(c)))
-  const write = (method: 'PUT' | 'DELETE', act: (c: Http, viewer: Viewer) => Promise<void>) => {
-    const handle: Handle = async (c, viewer) => {
-      known(viewer)
-      await act(c, viewer)
-      return { status: 204, headers: {}, body: null }
-    }
-    app.on(method, views, exchange(edge, fail, handle, views))
-  }
-  write('PUT', async (c, viewer) =>
-    saveView(core, viewer, entityIn(c), await jsonBody(c, edge.bodyLimit, ['application/json'])),
-  )
-  write('DELETE', (c, viewer) =>
-    deleteView(core, viewer, entityIn(c), c.req.query('name') ?? '', c.req.query('role')),
-  )
+  const save = async (c: Http, viewer: Viewer) =>
+    saveView(core, viewer, entityIn(c), await jsonBody(c, edge.bodyLimit, ['application/json']))
+  const remove = (c: Http, viewer: Viewer) =>
+    deleteView(core, viewer, entityIn(c), c.req.query('name') ?? '', c.req.query('role'))
+  serve(views, save, 'PUT')
+  serve(views, remove, 'DELETE')
   app.get(adminPath, async c => send(await pageOf(assets), c))
 }

@@ -5,8 +5,8 @@ import { ApiError } from '#errors.ts'
 import type { Model } from '#model/model.ts'
 import { callerOf, type Viewer } from '#model/policy.ts'
 import { isStorable } from '#model/values.ts'
-import { queryOf, type Rows } from '#sql/engine.ts'
-import { comma, join, number, type Sql, sql } from '#sql/sql.ts'
+import { queryOf } from '#sql/engine.ts'
+import { comma, join, number, sql } from '#sql/sql.ts'
 import { commandOf, type GuardedStep } from '#write/command.ts'
 import { invalid } from '#write/input.ts'
 import { writePieces } from '#write/job.ts'
@@ -29,26 +29,22 @@ const ownerOf = (viewer: Viewer): string => {
 
 const ownerOfRole = (role: string): string => `role ${role}`
 
-/** Sees what was saved just now: a replica may not have it yet. */
-const ask = async ({ reader, writer, dialect }: Core, piece: Sql): Promise<Rows> =>
-  dialect.singleStatement === null
-    ? reader.query({ ...queryOf(piece, dialect), isQuick: true })
-    : ((await writePieces({ writer, dialect }, piece))[0] ?? [])
-
 /** The views of an entity that a caller sees, by name: its own, and those of its role; the superuser sees those of all roles. */
 export const viewsOf = async (
-  core: Core,
+  { model, reader, writer, dialect }: Core,
   viewer: Viewer,
   entity: string,
 ): Promise<readonly SavedView[]> => {
   const own = ownerOf(viewer)
-  const { names, superuser } = core.model.viewers.roles
+  const { names, superuser } = model.viewers.roles
   const roles = viewer.role === superuser ? names : [viewer.role]
   const owners = join([own, ...roles.map(ownerOfRole)], comma)
-  const rows = await ask(
-    core,
-    sql`select owner, name, shows from admin_views where owner in (${owners}) and entity = ${entity} order by name, owner`,
-  )
+  const piece = sql`select owner, name, shows from admin_views where owner in (${owners}) and entity = ${entity} order by name, owner`
+  // What was saved just now is seen, which a replica may not have yet.
+  const [rows = []] =
+    dialect.singleStatement === null
+      ? [await reader.query({ ...queryOf(piece, dialect), isQuick: true })]
+      : await writePieces({ writer, dialect }, piece)
   return rows.map(([owner, name, shows]) => ({
     name: String(name),
     ...(owner !== own && { role: String(owner).slice(ownerOfRole('').length) }),
@@ -85,16 +81,13 @@ export const saveView = async (
   const isName =
     typeof name === 'string' && name.trim() !== '' && name.length <= mostName && isStorable(name)
   const isShown = isObject(shows) && text.length <= mostShown && isStorable(text)
-  const told = [
-    { field: 'name', isRight: isName, message: `must be a text of 1 to ${mostName} characters` },
-    {
-      field: 'shows',
-      isRight: isShown,
-      message: `must be an object of at most ${mostShown} characters`,
-    },
+  const faults = [
+    ...(isName ? [] : [['name', `must be a text of 1 to ${mostName} characters`] as const]),
+    ...(isShown
+      ? []
+      : [['shows', `must be an object of at most ${mostShown} characters`] as const]),
   ]
-  const faults = told.filter(({ isRight }) => !isRight)
-  if (faults.length > 0) throw invalid(faults.map(({ field, message }) => ({ field, message })))
+  if (faults.length > 0) throw invalid(faults.map(([field, message]) => ({ field, message })))
   const isFull = sql`select 1 from admin_views
     where owner = ${owner} and entity = ${entity} and name <> ${String(name)}
     limit 1 offset ${number(mostViews - 1)}`
