@@ -124,14 +124,16 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
         await provider.createRows(entity.name, chunk, `${kept.current.key}-${at}${trial}`, dryRun)
         if (!dryRun) setDone(Math.min(rows.length, at + 1000))
       } catch (error) {
+        const { made } = error as { made?: number }
+        if (made) setDone(at + made)
         const told = faultsOf(error).map(({ field, message }) => {
-          const [, row, ...rest] = field.split('.')
+          const [, row, ...rest] = made === undefined ? field.split('.') : ['', made, field]
           return {
             line: t('Row {number}', { number: at + Number(row) + 2 }),
             message: `${rest.join('.')} ${message}`,
           }
         })
-        const whole = { line: t('Rows from {number}', { number: at + 2 }) }
+        const whole = { line: t('Rows from {number}', { number: at + (made ?? 0) + 2 }) }
         found.push(...(told.length ? told : [{ ...whole, message: (error as Error).message }]))
         // What is no fault of the rows will meet the next ones, too.
         if (told.length === 0) break

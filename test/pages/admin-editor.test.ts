@@ -3,11 +3,36 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { subjectFor } from '#kit/check/rows.ts'
+import { viewer } from '#model/condition.ts'
+import { choice, flag, int, text } from '#model/field.ts'
+import { signedIn } from '#model/policy.ts'
+import type { Action } from '#write/action.ts'
+import { change } from '#write/steps.ts'
 import recipes from '../../examples/recipes/duet.config.ts'
 import { visitAdmin } from '../support/admin.ts'
 import { faultsOf, onPort, openBrowser, skipped } from '../support/browser.ts'
 import { until } from '../support/wait.ts'
 import { createWorld, type World } from '../world.ts'
+
+/** An action that asks for a value of each kind, and says what each begins with. */
+const cookIt: Action = {
+  method: 'POST',
+  name: 'cook recipes',
+  path: '/recipes/:id/cook',
+  about: 'recipe',
+  answers: 'recipe',
+  rule: signedIn.where({ cookId: viewer }),
+  input: {
+    note: text({ max: 40, initial: { value: 'As it says.' } }),
+    times: int({ min: 1, max: 9, initial: { value: 2 } }),
+    unit: choice(['g', 'ml'], { initial: { value: 'ml' } }),
+    isGood: flag({ initial: { value: 1 } }),
+  },
+  described: { operationId: 'cookRecipe', summary: 'Cook it' },
+  steps: ({ id, input: { note, times, unit, isGood } }) => [
+    change('recipe', id, { notes: [note, times, unit, isGood].join(' ') }),
+  ],
+}
 
 describe('an editor in the admin', { skip: skipped }, () => {
   let world: World
@@ -16,7 +41,8 @@ describe('an editor in the admin', { skip: skipped }, () => {
   const tags: number[] = []
   before(async () => {
     const ada = { name: 'Ada', subject: subjectFor(1), state: 'in' }
-    world = await createWorld({ content: recipes, rows: { cook: [ada] } })
+    const content = { ...recipes, actions: [...recipes.actions, cookIt] }
+    world = await createWorld({ content, rows: { cook: [ada] } })
     served = await onPort(world.app)
     browser = await openBrowser()
     for (const name of ['Soups', 'Stews'])
@@ -398,6 +424,59 @@ describe('an editor in the admin', { skip: skipped }, () => {
     await go('')
     await page.getByText('Nothing here is open to you.').waitFor()
     assert.deepEqual(await faultsOf(page), [])
+    await close()
+  })
+
+  test('an action begins with what its inputs have if nobody says otherwise, and tells faults beside them', async () => {
+    const { id } = await make('To be cooked')
+    const { page, go, settled, close } = await open()
+    await go(`recipe/${id}`)
+    const cook = page.getByRole('button', { name: 'Cook it', exact: true })
+    await cook.click()
+    const dialog = page.getByRole('dialog')
+    const values = () =>
+      Promise.all(
+        ['Note', 'Times', 'Unit', 'Is good'].map(name => dialog.getByLabel(name).inputValue()),
+      )
+    assert.deepEqual(await values(), ['As it says.', '2', 'ml', 'true'])
+    await dialog.getByLabel('Times').fill('70')
+    await page.keyboard.press('Enter')
+    await dialog.getByText('must be a whole number from 1 to 9').first().waitFor()
+    assert.equal(await dialog.getByLabel('Times').getAttribute('aria-invalid'), 'true')
+    assert.deepEqual(await faultsOf(page), [])
+    await dialog.getByLabel('Times').fill('')
+    await page.keyboard.press('Enter')
+    await page.getByText('Cook it: done').waitFor()
+    await settled()
+    assert.equal(await page.getByLabel('Notes').inputValue(), 'As it says. 2 ml true')
+    await close()
+  })
+
+  test('a file whose rows are made one by one tells how many are there, and which one is at fault', async () => {
+    const { page, go, settled, close } = await open('editor')
+    await go('tag')
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('menuitem', { name: 'Import CSV…' }).click()
+    const dialog = page.getByRole('dialog')
+    const names = ['Pies', 'Roasts', 'x'.repeat(51), 'Salads']
+    const buffer = Buffer.from(['name', ...names].join('\n'))
+    await dialog
+      .getByLabel('File')
+      .setInputFiles({ name: 'tags.csv', mimeType: 'text/csv', buffer })
+    await dialog.getByText('4 rows').waitFor()
+    await dialog.getByRole('button', { name: 'Import' }).focus()
+    await page.keyboard.press('Enter')
+    await dialog.getByRole('row', { name: /^Row 4 name must be/ }).waitFor()
+    await dialog.getByText('2 rows imported').waitFor()
+    assert.equal(await focused(page), 'Import')
+    await settled()
+    const rows = await world.rows(
+      `select name from tags where name in ('Pies', 'Roasts', 'Salads') order by id`,
+    )
+    assert.deepEqual(
+      rows.flatMap(row => Object.values(row)),
+      ['Pies', 'Roasts'],
+    )
     await close()
   })
 })

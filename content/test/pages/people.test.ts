@@ -204,21 +204,61 @@ describe('the pages of sign-in', { skip: skipped }, () => {
     }
   })
 
-  test('a link signs in where the page is open already', async () => {
+  /** An address that signs in as the first person, once. */
+  const linkIn = async () => {
     const { token, insert } = linkFor(1, Date.now())
     const { text, values } = queryOf(insert, world.store.dialect)
     await world.change(text, ...values)
+    return linkAt(origin, token)
+  }
+
+  test('a link signs in where the page is open already', async () => {
+    const link = await linkIn()
     const context = await browser.newContext()
     try {
       const page = await context.newPage()
       await page.goto(`${origin}/signin`)
       await settled(page, '#ask')
-      await page.goto(linkAt(origin, token))
+      await page.goto(link)
       await page.waitForURL(`${origin}/`)
       const session: unknown = await page.evaluate(async () =>
         (await fetch('/auth/get-session')).json(),
       )
       assert.partialDeepStrictEqual(session, { user: { id: '1' } })
+    } finally {
+      await context.close()
+    }
+  })
+
+  test('an admin whose session ended in another tab keeps what was typed, and saves it once somebody signed in there', async () => {
+    const context = await browser.newContext()
+    try {
+      const [one, two] = [await context.newPage(), await context.newPage()]
+      const signIn = async () => {
+        await one.goto(await linkIn())
+        await one.waitForURL(`${origin}/`)
+      }
+      await signIn()
+      await two.goto(`${origin}/admin#/user/1`)
+      await two.getByLabel('Name').fill('Typed before')
+      await one.goto(`${origin}/admin`)
+      await one.getByRole('button', { name: 'Sign out' }).click()
+      await one.getByRole('link', { name: 'Sign in' }).waitFor()
+      await two.keyboard.press('Control+s')
+      const told = two.getByText('You are signed out.')
+      await told.waitFor()
+      assert.equal(await two.getByLabel('Name').inputValue(), 'Typed before')
+      assert.deepEqual(await faultsOf(two), [])
+      await signIn()
+      await two.evaluate(`void dispatchEvent(new Event('focus'))`)
+      await told.waitFor({ state: 'detached' })
+      await two.keyboard.press('Control+s')
+      await two.getByText('Saved', { exact: true }).waitFor()
+      const rows = await world.rows('select name from users where id = 1')
+      assert.deepEqual(
+        rows.flatMap(row => Object.values(row)),
+        ['Typed before'],
+      )
     } finally {
       await context.close()
     }

@@ -20,6 +20,10 @@
     kept = { token, until: (exp - 30) * 1000 }
     return token
   }
+  // A token that was refused is of a session that ended.
+  addEventListener('signed-out', () => {
+    kept = undefined
+  })
   window.duetToken = async () => {
     if (localStorage.getItem(flag) === null) return undefined
     if (kept && Date.now() < kept.until) return kept.token
