@@ -49,6 +49,13 @@ export const ActionRunner = ({
       onDone?.()
       refresh()
     } catch (error) {
+      if ((error as { status?: number }).status === 412) {
+        // It is shown as it is now, so that whoever goes on knows on what.
+        notify(t('Somebody changed it meanwhile.'), { type: 'warning' })
+        onClose()
+        onDone?.()
+        return refresh()
+      }
       const found = faultsOf(error)
       setFaults({
         '': (error as Error).message,

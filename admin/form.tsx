@@ -281,7 +281,7 @@ const SaveBar = ({
       )}
       <Button type="submit" tone="main" disabled={isSubmitting || !(isChanged || isNew)}>
         {label}
-        <kbd aria-hidden="true">{t('Ctrl S')}</kbd>
+        <kbd aria-hidden="true">{/^Mac/.test(navigator.platform) ? '⌘ S' : t('Ctrl S')}</kbd>
       </Button>
     </div>
   )

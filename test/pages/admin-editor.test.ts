@@ -449,6 +449,20 @@ describe('an editor in the admin', { skip: skipped }, () => {
     await page.getByText('Cook it: done').waitFor()
     await settled()
     assert.equal(await page.getByLabel('Notes').inputValue(), 'As it says. 2 ml true')
+    // One that others changed meanwhile is shown first.
+    await ask(`PATCH /api/v1/recipes/${id}`, { title: 'Cooked by somebody else' })
+    await cook.click()
+    await dialog.getByRole('button', { name: 'Cook it' }).click()
+    await page.getByText('Somebody changed it meanwhile.').waitFor()
+    await page.getByRole('heading', { level: 1, name: 'Cooked by somebody else' }).waitFor()
+    await settled()
+    await cook.click()
+    await dialog.getByLabel('Note').fill('Cooked again.')
+    await page.keyboard.press('Enter')
+    await until('it is cooked', async () =>
+      (await ask(`GET /api/v1/recipes/${id}`)).notes.startsWith('Cooked again.'),
+    )
+    await page.getByText('Cook it: done').waitFor()
     await close()
   })
 
