@@ -41,7 +41,7 @@ export const usage = `Usage: npm run bench -- [postgres | writes | overload | me
                   known address beside an unknown one; --only names token, first or address
   files           one file of 1 GB through the folder of files, both ways, beside plain streams of Node that hash and flush
   admin           the admin in Chromium, on SQLite: lists of 100,000 products, and 10,000 imported;
-                  --only names lists or import
+                  --only names lists, bulk or single, an import by 1,000 rows in a request or by one
   compare COMMIT  processor time of a request here beside that of another commit, in turns; --only names some of fresh,
                   cached, mix, readers and writes (on SQLite), postgres and processes (on PostgreSQL); the first four unless given
 
