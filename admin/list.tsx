@@ -477,6 +477,7 @@ const Table = ({
     onToggleItem,
     onSelect,
     isPending,
+    isPlaceholderData = false,
     error,
     resource,
     filterValues,
@@ -589,7 +590,7 @@ const Table = ({
             </th>
           </tr>
         </thead>
-        <tbody aria-busy={isPending}>
+        <tbody aria-busy={isPending || isPlaceholderData}>
           {isPending
             ? Array.from({ length: 8 }, (_, at) => (
                 <tr key={at} className="ghost">
