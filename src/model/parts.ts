@@ -77,7 +77,7 @@ const derived = (
 export const partFaults = function* ({ entities, name, self }: CheckedEntity): Faults {
   for (const [key, relation] of Object.entries(self.relations)) {
     if (!relation.nestedWrites) continue
-    const subject = `${name}.${key} has parts`
+    const subject = `${name}.${key} has nestedWrites`
     const { through } = relation
     const target = own(entities, through ?? relation.to)
     const link = through === undefined ? undefined : linkOf(entities, name, relation)
@@ -85,13 +85,13 @@ export const partFaults = function* ({ entities, name, self }: CheckedEntity): F
     const field = target && own(target.fields, by)
     // Relations that lead nowhere have a fault of their own.
     if (!target || !field || (through !== undefined && !link)) continue
-    if (relation.kind === 'one') yield `${subject}, and leads to one row: leave parts out`
+    if (relation.kind === 'one') yield `${subject}, and leads to one row: leave nestedWrites out`
     if (field.nullable)
-      yield `${subject}, and ${by} may be null, so that they belong to no row: leave parts out, or make ${by} required`
+      yield `${subject}, and ${by} may be null, so that they belong to no row: leave nestedWrites out, or make ${by} required`
     if (target.view || target.appendOnly)
-      yield `${subject}, whose rows are not changed: leave parts out`
+      yield `${subject}, whose rows are not changed: leave nestedWrites out`
     if (![target.policy.create, target.policy.update, target.policy.delete].some(isOpen))
-      yield `${subject}, and nobody may write ${target.plural}: give them a rule, or leave parts out`
+      yield `${subject}, and nobody may write ${target.plural}: give them a rule, or leave nestedWrites out`
     const given = [by, link?.of, 'id']
     const lacking = Object.entries(target.fields).find(
       ([other, one]) =>
@@ -101,7 +101,7 @@ export const partFaults = function* ({ entities, name, self }: CheckedEntity): F
         (link !== undefined || isClosed(one, 'rest')),
     )
     if (isOpen(target.policy.create) && lacking)
-      yield `${subject}, which need ${lacking[0]} and cannot be given it: give ${lacking[0]} an initial value, or leave parts out`
+      yield `${subject}, which need ${lacking[0]} and cannot be given it: give ${lacking[0]} an initial value, or leave nestedWrites out`
     if (!link) continue
     const isPair = ({ fields }: Entity['sets'][number]) =>
       fields.length === 2 && fields.includes(link.by) && fields.includes(link.of)

@@ -515,11 +515,11 @@ test('relations that cannot be parts stop the start in one sentence', () => {
   }
   assert.throws(() => defineModel({ ...cooking, recipe: { ...recipe, relations } } as never), {
     message:
-      'the model is wrong: recipe.variants has parts, and baseId may be null, so that they belong to no row: leave parts out, or make baseId required',
+      'the model is wrong: recipe.variants has nestedWrites, and baseId may be null, so that they belong to no row: leave nestedWrites out, or make baseId required',
   })
   assert.throws(withTags({ sets: [] }), {
     message:
-      "the model is wrong: recipe.tags has parts, and two recipeTags may link the same rows: add sets: [['recipeId', 'tagId']] to recipeTag",
+      "the model is wrong: recipe.tags has nestedWrites, and two recipeTags may link the same rows: add sets: [['recipeId', 'tagId']] to recipeTag",
   })
   assert.throws(
     withTags({ before: { create: () => undefined } }),

@@ -21,9 +21,10 @@ describe('a schema of its own', { skip: noDatabase }, () => {
   for (const extension of ['public', 'shop', 'tools'])
     test(`holds a store beside another, with the extension in ${extension}`, async () => {
       const { url } = await freshDatabase()
-      for (const schema of ['shop', 'blog', 'tools']) await ask(url, `create schema ${schema}`)
+      // One has a name that is quoted wherever it stands.
+      for (const schema of ['shop', '"My Blog"', 'tools']) await ask(url, `create schema ${schema}`)
       await ask(url, `create extension pg_trgm schema ${extension}`)
-      const urls = ['shop', 'blog'].map(schema => within(url, schema))
+      const urls = ['shop', encodeURIComponent('"My\\ Blog"')].map(schema => within(url, schema))
       // At once: neither waits for the other, and each makes all.
       for (const made of await Promise.all(urls.map(one => migrate(one))))
         assert.deepEqual(made, names)
@@ -40,7 +41,7 @@ describe('a schema of its own', { skip: noDatabase }, () => {
           url,
           "select table_schema from information_schema.tables where table_name = 'users' order by 1",
         ),
-        ['blog', 'shop'],
+        ['My Blog', 'shop'],
       )
     })
 
