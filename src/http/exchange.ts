@@ -75,7 +75,7 @@ export type Handle = (c: Http, viewer: Viewer, requestId: string) => Reply | Pro
 
 /** What differs between the routes of an API. */
 type RouteOptions = {
-  /** Whether a request may change something, by its head and its body, where that is received already. */
+  /** Whether a request may change something, by its head and its body, where that is received already; by its method unless it is given. */
   readonly isWrite?: (c: Http, viewer: Viewer) => boolean
   /** Whether a viewer may send such requests at all, whatever is in them. */
   readonly isOpenTo?: (viewer: Viewer) => boolean
@@ -84,7 +84,8 @@ type RouteOptions = {
 }
 
 /** What is the same for all requests of a route. */
-type Serving = Required<RouteOptions> & {
+type Serving = Required<Omit<RouteOptions, 'isWrite'>> & {
+  readonly isWrite: RouteOptions['isWrite']
   readonly edge: HttpContext
   readonly fail: Fail
   readonly handle: Handle
@@ -116,11 +117,7 @@ export const exchange = (
   fail: Fail,
   handle: Handle,
   route?: string,
-  {
-    isWrite = ({ req }) => !isSafe(req.method),
-    isOpenTo = () => true,
-    visited = handle,
-  }: RouteOptions = {},
+  { isWrite, isOpenTo = () => true, visited = handle }: RouteOptions = {},
 ) => {
   const serving: Serving = { edge, fail, handle, route, isWrite, isOpenTo, visited }
   return (c: Http): Response | Promise<Response> => {
@@ -177,7 +174,8 @@ const live = async (serving: Serving, exchange: Exchange): Promise<Response> => 
         }
       }
     }
-    return await inTurn(serving, exchange, serving.isWrite(c, exchange.viewer))
+    const writes = serving.isWrite?.(c, exchange.viewer) ?? !isSafe(c.req.method)
+    return await inTurn(serving, exchange, writes)
   } catch (error) {
     // Nothing is kept for those who are refused at once; other faults are answered in turn, as all that costs time.
     if (exchange.hadTurn || refusedAtOnce.has((error as ApiError).code))

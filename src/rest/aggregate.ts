@@ -27,7 +27,7 @@ import { type Prepared, type Renderer, readCached } from '#read/read.ts'
 import type { Aggregate, GroupItem, ParameterValue, Root } from '#read/selection.ts'
 import {
   type AppliedFilter,
-  filtersOf,
+  filtersReader,
   isSearched,
   parseQuery,
   type QueryParameters,
@@ -229,9 +229,10 @@ const requestReader = ({ core, style }: Mount, route: Route, resource: Resource)
     )
   }
 
+  const filtersIn = filtersReader(filtered, model.settings.currency.digits, true)
   const read = (path: string, text: string) => {
     const query = parseQuery(text)
-    const filters = filtersOf(filtered, query, model.settings.currency.digits, true)
+    const filters = filtersIn(query)
     const rows = conditionOf(query, firstFilter + filters.length)
     const groupBy = listed(query, 'group')
     const orderBy = listed(query, 'sort').map(term => ({

@@ -29,7 +29,7 @@ import {
 import {
   type AppliedFilter,
   fieldsOf,
-  filtersOf,
+  filtersReader,
   isSearched,
   memberNames,
   parseQuery,
@@ -75,7 +75,7 @@ const requestReader = ({ core, prefix, style }: Mount, route: Route, resource: R
   const { isStrict } = style
   const parameters = [...queryParameters(resource, route.kind, style), 'version']
   const { paging } = entity.rest.listing
-  const { digits } = core.model.settings.currency
+  const filtersIn = filtersReader(resource, core.model.settings.currency.digits, isStrict)
   const byCursor = paging === 'cursor'
   const names = memberNames(resource)
   const isAbovePublic = isPublicAbove(core.model, route)
@@ -87,7 +87,7 @@ const requestReader = ({ core, prefix, style }: Mount, route: Route, resource: R
     const order = byCursor && !isStrict ? newestFirst : sortOf(core.model, resource, query, style)
     // Without words all rows fit alike, and the id decides.
     const sort = search === '' ? order.map(key => (key.isRelevance ? byId : key)) : order
-    const filters = filtersOf(resource, query, digits, isStrict)
+    const filters = filtersIn(query)
     const asked = isStrict ? conditionOf(query, firstFilter + filters.length) : undefined
     const limit = limitOf(query, entity.pageSize)
     const isOrdered = isStrict && query.has(byCursor ? 'sort' : 'cursor')

@@ -232,50 +232,62 @@ const operators = {
   contains: 'contains',
 } as const satisfies Record<Filter['kind'], FieldComparison['is']>
 
-/** The condition that a filter stands for with a text of its parameter; undefined if it has no effect then. */
-const conditionFor = (
+/** Reads the text of a filter's parameter: the condition that it then stands for; undefined if it has no effect. */
+type FilterReader = (
+  text: string,
+  fault: (message: string) => void,
+) => Omit<AppliedFilter, 'member'> | undefined
+
+/** A declared filter as the condition that it is, but for the value that a request gives. */
+const filterReader = (
   { entity, formOf }: Resource,
   { field, kind }: Filter,
-  text: string,
   digits: number,
   isStrict: boolean,
-  fault: (message: string) => void,
-): Omit<AppliedFilter, 'member'> | undefined => {
+): FilterReader => {
   const compared = fieldOf(entity, field)
   const { scalar, values } = compared
   const is = operators[kind]
   switch (kind) {
     case 'above zero':
-      if (isStrict && !['', 'true', 'false'].includes(text)) fault('must be true or false')
-      return text === 'true' ? { field, is, value: null, isFixed: true } : undefined
-    case 'contains': {
-      const value = foldedAs(compared, text)
-      const isShort = codePoints(value) < indexedFrom
-      return value === '' ? undefined : { field, is: isShort ? 'contains short' : is, value }
-    }
+      return (text, fault) => {
+        if (isStrict && !['', 'true', 'false'].includes(text)) fault('must be true or false')
+        return text === 'true' ? { field, is, value: null, isFixed: true } : undefined
+      }
+    case 'contains':
+      return text => {
+        const value = foldedAs(compared, text)
+        const isShort = codePoints(value) < indexedFrom
+        return value === '' ? undefined : { field, is: isShort ? 'contains short' : is, value }
+      }
     case 'equals':
     case 'at least':
     case 'at most': {
-      if (kind === 'equals' && text === '') return undefined
+      const isEqual = kind === 'equals'
       const form = formOf(field)
-      if (kind === 'equals' && values !== undefined && typeof form !== 'string') {
-        // No row has a word that stands for none of the field's, which a lenient version allows.
-        const own = decoded(form ?? { values: {} }, text, values)
-        if ('fault' in own && isStrict) fault(own.fault)
-        return { field, is, value: 'value' in own ? String(own.value) : null }
+      if (isEqual && values !== undefined && typeof form !== 'string')
+        return (text, fault) => {
+          if (text === '') return undefined
+          // No row has a word that stands for none of the field's, which a lenient version allows.
+          const own = decoded(form ?? { values: {} }, text, values)
+          if ('fault' in own && isStrict) fault(own.fault)
+          return { field, is, value: 'value' in own ? String(own.value) : null }
+        }
+      const isAmount = !isEqual && scalar !== 'time' && scalar !== 'date'
+      const isStrictId = isStrict && scalar === 'id'
+      return (text, fault) => {
+        if (isEqual && text === '') return undefined
+        let found = isAmount
+          ? amountWith(text, digitsOf(compared, digits))
+          : comparedWith(compared, text, digits)
+        if (isStrictId && parseId(text) === undefined) found = { fault: notAnId }
+        if ('fault' in found) fault(found.fault)
+        const to = { kind: 'value', value: 'value' in found ? found.value : null } as const
+        const predicate = comparedTo(field, is, to)
+        return predicate.kind === 'compare' && predicate.to.kind === 'value'
+          ? { field, is: predicate.is, value: predicate.to.value }
+          : { field, is, value: null }
       }
-      const isBound = kind !== 'equals' && scalar !== 'time' && scalar !== 'date'
-      const isNoId = isStrict && scalar === 'id' && parseId(text) === undefined
-      let found = isBound
-        ? amountWith(text, digitsOf(compared, digits))
-        : comparedWith(compared, text, digits)
-      if (isNoId) found = { fault: notAnId }
-      if ('fault' in found) fault(found.fault)
-      const to = { kind: 'value', value: 'value' in found ? found.value : null } as const
-      const predicate = comparedTo(field, is, to)
-      return predicate.kind === 'compare' && predicate.to.kind === 'value'
-        ? { field, is: predicate.is, value: predicate.to.value }
-        : { field, is, value: null }
     }
     default:
       return kind satisfies never
@@ -283,19 +295,18 @@ const conditionFor = (
 }
 
 /**
- * The filters that a request asks for and that have an effect, in the entity's order; `digits` are the decimals of the currency. A
+ * Reads the filters that requests ask for and that have an effect, in the entity's order; `digits` are the decimals of the currency. A
  * strict version refuses values that no row can have.
  */
-export const filtersOf = (
-  resource: Resource,
-  query: QueryParameters,
-  digits: number,
-  isStrict: boolean,
-): readonly AppliedFilter[] =>
-  Object.entries(resource.filters).flatMap(([member, filter]): readonly AppliedFilter[] => {
-    const text = query.get(member)
-    if (text === undefined) return []
-    const fault = (message: string) => query.fault(member, message)
-    const applied = conditionFor(resource, filter, text, digits, isStrict, fault)
-    return applied ? [{ ...applied, member }] : []
-  })
+export const filtersReader = (resource: Resource, digits: number, isStrict: boolean) => {
+  const readers = Object.entries(resource.filters).map(
+    ([member, filter]) => [member, filterReader(resource, filter, digits, isStrict)] as const,
+  )
+  return (query: QueryParameters): readonly AppliedFilter[] =>
+    readers.flatMap(([member, read]): readonly AppliedFilter[] => {
+      const text = query.get(member)
+      if (text === undefined) return []
+      const applied = read(text, message => query.fault(member, message))
+      return applied ? [{ ...applied, member }] : []
+    })
+}
