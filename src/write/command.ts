@@ -260,11 +260,7 @@ const mostForms = 500
 
 /** A command in which parameters stand for the values that each of its form has of its own. */
 type CommandForm = Omit<Command, 'steps' | 'viewer' | 'before' | 'refused'> & {
-  readonly steps: readonly Step<StatementForm>[]
-}
-type StatementForm = {
-  readonly text: string
-  readonly values: readonly (DeferredValue | LateParameter)[]
+  readonly steps: readonly Step<JobStatement<DeferredValue | LateParameter>>[]
 }
 
 /**
@@ -290,7 +286,7 @@ export const preparedCommand = (
   const { steps, ...command } =
     known.get(key) ?? known.set(key, formFrom(writing, draftOf(ownValue)))
   const given = viewer.session === undefined ? own : new Map([...own, ...sessionOf(viewer)])
-  const filled = ({ text, values }: StatementForm): JobStatement => {
+  const filled = ({ text, values }: JobStatement<DeferredValue | LateParameter>): JobStatement => {
     const all: DeferredValue[] = []
     for (const value of values)
       all.push(
@@ -324,7 +320,6 @@ const composed = <Late>(
   draft: CommandDraft,
   late: (from: LateParameter, given: OwnValues | undefined) => Late,
 ) => {
-  type Values = { readonly text: string; readonly values: readonly (DeferredValue | Late)[] }
   const { name, asSelf = false, makes, status = 200, text, isolated, deletes } = draft
   const { dialect, viewer, before = [], after = [] } = writing
   // Nobody is checked without a token, nor with one that names no id and acts for itself alone.
@@ -342,7 +337,7 @@ const composed = <Late>(
   }
   // The viewer's id stands in its slot, and results are named by the numbers of their steps.
   const texts = new Map<Sql, Statement>()
-  const statementOf = (piece: Sql, of: GuardedStep): Values => {
+  const statementOf = (piece: Sql, of: GuardedStep): JobStatement<DeferredValue | Late> => {
     const known = texts.getOrInsertComputed(piece, () => statement(piece, dialect.placeholder))
     return withValues<DeferredValue | Late>(known, parameter => {
       if (parameter.kind === 'slot' && parameter.slot === VIEWER) return late(parameter, of.given)
@@ -356,7 +351,7 @@ const composed = <Late>(
       throw new Error(`a step has no ${parameter.kind}`)
     })
   }
-  const made: Step<Values>[] = []
+  const made: Step<JobStatement<DeferredValue | Late>>[] = []
   let hasEffect = false
   for (const one of steps) {
     const {
@@ -392,7 +387,7 @@ const composed = <Late>(
     hasEffect,
     refusals: steps,
   } satisfies Omit<Command, 'steps' | 'viewer' | 'before' | 'refused'> & {
-    readonly steps: readonly Step<Values>[]
+    readonly steps: readonly Step<JobStatement<DeferredValue | Late>>[]
     readonly refusals: readonly GuardedStep[]
   }
 }

@@ -351,11 +351,6 @@ export const createForms = (writing: Writing) => {
     const draft = drafts.getOrInsertComputed(key, make)
     return { ...draft, steps: draft.steps.map(step => ({ ...step, given: own })) }
   }
-  const rowOf = ({ entity, id, below }: Target) => ({
-    key: `${entity} below ${below?.id}`,
-    target: { entity, id: ownValue('the row'), ...(below && { below }) },
-    own: ['the row', id] as const,
-  })
   return {
     formed,
     create: (entityName: string, values: ReadonlyMap<string, SqlPart>): CommandDraft => {
@@ -366,18 +361,18 @@ export const createForms = (writing: Writing) => {
       )
     },
     update: (target: Target, values: Values, isRaised: boolean): CommandDraft => {
-      if (!isPlainWrite(writing, target.entity, 'update') || target.unchanged)
+      const row = targetForm(target)
+      if (!row || !isPlainWrite(writing, target.entity, 'update'))
         return update(writing, target, values, { isRaised })
-      const row = rowOf(target)
       const { key, valuesBy, own } = formOf(writing, target.entity, values, false)
-      return formed(`update ${row.key} ${isRaised} ${key}`, new Map([...own, row.own]), () =>
-        update(writing, row.target, valuesBy(ownValue), { isRaised }),
+      return formed(`update ${row.key} ${isRaised} ${key}`, new Map([...own, ...row.own]), () =>
+        update(writing, row.by(ownValue), valuesBy(ownValue), { isRaised }),
       )
     },
     remove: (target: Target): CommandDraft => {
-      if (!isPlainWrite(writing, target.entity, 'delete')) return remove(writing, target)
-      const row = rowOf(target)
-      return formed(`delete ${row.key}`, new Map([row.own]), () => remove(writing, row.target))
+      const row = targetForm(target)
+      if (!row || !isPlainWrite(writing, target.entity, 'delete')) return remove(writing, target)
+      return formed(`delete ${row.key}`, row.own, () => remove(writing, row.by(ownValue)))
     },
   }
 }

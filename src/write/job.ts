@@ -20,7 +20,10 @@ export const isResult = (value: DeferredValue): value is StepColumn =>
   value !== null && typeof value === 'object' && 'step' in value
 
 /** A statement of a job: its text and its values, in order. */
-export type JobStatement = { readonly text: string; readonly values: readonly DeferredValue[] }
+export type JobStatement<Value = DeferredValue> = {
+  readonly text: string
+  readonly values: readonly Value[]
+}
 
 /** The statement of a job with its values; `deferred` gives those of parameters that have none themselves. */
 export const withValues = <Late>(
