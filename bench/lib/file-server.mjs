@@ -56,13 +56,13 @@ async function duet() {
       const digest = incoming.url.slice(1)
       const bytes = await store.size(digest)
       const shown = { digest, bytes, name: 'a.bin', type: 'application/zip', cache: 'private' }
-      const { status, headers, body } = await serveFile(
+      const { status, headers, stream } = await serveFile(
         new Request(`http://localhost/${digest}`),
         shown,
         store,
       )
-      outgoing.writeHead(status, Object.fromEntries(headers))
-      await pipeline(Readable.fromWeb(body), outgoing)
+      outgoing.writeHead(status, headers)
+      await pipeline(Readable.fromWeb(stream.body), outgoing)
     },
   }
 }

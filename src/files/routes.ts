@@ -3,14 +3,14 @@ import { lru } from '#base/cache.ts'
 import { type Core, prepareFor } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { storedFile, storeOf } from '#files/by-hand.ts'
-import { isSigned, serveFile } from '#files/serve.ts'
+import { fileTag, isSigned, serveFile } from '#files/serve.ts'
 import { sized, takesPictures } from '#files/sizes.ts'
 import { receiveUpload, withdraw } from '#files/uploads.ts'
-import type { Reply } from '#http/reply.ts'
+import { allowedTags, excludedTags } from '#http/conditional.ts'
 import { type Http, header, queryString, readOptionsOf } from '#http/request.ts'
 import { countsFor } from '#http/rows.ts'
 import type { FileRules } from '#model/field.ts'
-import { type Entities, notFound } from '#model/model.ts'
+import { columnName, type Entities, notFound } from '#model/model.ts'
 import { typeName, withArticle } from '#model/names.ts'
 import type { JsonSchema, MediaType } from '#model/operation-docs.ts'
 import {
@@ -38,11 +38,12 @@ import { refuseParameters } from '#rest/query.ts'
 import { type Mount, pathId, writtenReply } from '#rest/represent.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
 import { targetOf } from '#rest/writes.ts'
+import { and, name, sql } from '#sql/sql.ts'
 import type { Change } from '#write/change.ts'
 import { inBytes } from '#write/claims.ts'
-import { commandOf, permit, type Writing } from '#write/command.ts'
+import { commandOf, conditionOf, permit, type Writing } from '#write/command.ts'
 import { admit, carryOut } from '#write/door.ts'
-import { revisionSteps, targetSteps } from '#write/guard.ts'
+import { revisionSteps, type Target, targetSteps } from '#write/guard.ts'
 import { invalid } from '#write/input.ts'
 import { commit } from '#write/write.ts'
 
@@ -70,17 +71,6 @@ const uploadSchema: JsonSchema = {
 
 const isOpenTo = (core: Core, rule: Rule | undefined): boolean =>
   rule !== undefined && judge(rule, anonymous, core.model) === 'yes'
-
-/** The names of headers as they are written; the platform has them in small letters. */
-const inCapitals = (header: string): string =>
-  header === 'etag' ? 'ETag' : header.replace(/(?:^|-)[a-z]/g, letter => letter.toUpperCase())
-
-/** A reply of an answer whose body comes from the store. */
-const replyOf = ({ status, headers, body }: Response): Reply => {
-  const named = Object.fromEntries([...headers].map(([key, value]) => [inCapitals(key), value]))
-  const bytes = Number(named['Content-Length'] ?? 0)
-  return { status, headers: named, body: null, ...(body && { stream: { body, bytes } }) }
-}
 
 const hasSeal = (c: Http): boolean => new URLSearchParams(queryString(c)).has('seal')
 
@@ -119,7 +109,7 @@ const readRoute = ({ entityName, entity, key, field, file }: FileField): ExtraRo
     },
     forms: formsOf(file),
     success: { 200: 'The file.', 206: 'A range of it.' },
-    errors: ['RANGE_NOT_SATISFIABLE', 'FORBIDDEN', 'NOT_FOUND'],
+    errors: ['PRECONDITION_FAILED', 'RANGE_NOT_SATISFIABLE', 'FORBIDDEN', 'NOT_FOUND'],
   },
   isSigned: hasSeal,
   serve: mount => {
@@ -180,7 +170,7 @@ const readRoute = ({ entityName, entity, key, field, file }: FileField): ExtraRo
         width === undefined
           ? {}
           : { variant: await sized(store, stored, width, header(c, 'accept') ?? '') }
-      const reply = replyOf(await serveFile(c.req.raw, { ...stored, cache, ...variant }, store))
+      const reply = await serveFile(c.req.raw, { ...stored, cache, ...variant }, store)
       const vary = [
         ...(width === undefined ? [] : ['Accept']),
         ...(isPublic ? [] : ['Authorization']),
@@ -193,6 +183,39 @@ const readRoute = ({ entityName, entity, key, field, file }: FileField): ExtraRo
 })
 
 /**
+ * The row of a write of its file. `If-Match` and `If-None-Match` may name the file too, by the ETag that a GET of this address has
+ * (RFC 9110, section 13.1): what fits the file that the row has now is asked of the revision that it has now.
+ */
+const rowOfFile = async (
+  mount: Mount,
+  c: Http,
+  writing: Writing,
+  { entityName, entity: { table, fields, policy }, key, field }: FileField,
+): Promise<Target> => {
+  const target = targetOf(c, mount, { entity: entityName, below: undefined })
+  const wanted = allowedTags(header(c, 'if-match'))
+  const unwanted = excludedTags(header(c, 'if-none-match'))
+  if ((wanted ?? unwanted) === undefined || !fields.revision) return target
+  // To anybody else it would tell which file the row has.
+  const isRead = [policy.read, field.readableBy].map(rule => conditionOf(writing, entityName, rule))
+  const mine = and([sql`id = ${target.id}`, ...isRead])
+  // A row in any case: what is not there is refused by the steps that follow.
+  const found = sql`select revision, ${name(columnName(key))} from (select 1) as one left join ${name(table)} on ${mine}`
+  const look = commandOf(writing, { name: `look at ${key}`, steps: [{ sql: found }] })
+  const { rows } = await commit(mount.core, look, null)
+  const [revision = null, file = null] = rows[look.makes ?? 0]?.[0] ?? []
+  if (revision === null) return target
+  const now = [Number(revision)]
+  const tag = file === null ? undefined : fileTag(JSON.parse(String(file)).digest)
+  const has = (tags: typeof wanted) => tag !== undefined && tags !== 'any' && tags?.includes(tag)
+  if (has(unwanted)) return { ...target, excluded: 'any' }
+  if (has(wanted)) return { ...target, revisions: now, mismatch: undefined }
+  if (tag !== undefined) return target
+  if (wanted === 'any') return { ...target, revisions: [] }
+  return unwanted === 'any' ? { ...target, revisions: now, excluded: undefined } : target
+}
+
+/**
  * Gives a row a file, or none, as the update of one field that it is: once its caller may do that, and its row is there and as
  * `If-Match` says, which is found out before any byte is received.
  */
@@ -200,15 +223,17 @@ const change = async <Received extends { readonly id: string }>(
   mount: Mount,
   c: Http,
   caller: Viewer,
-  { entityName: entity, entity: { policy }, key, field }: FileField,
+  of: FileField,
   receive?: (writing: Writing) => Promise<Received>,
 ) => {
   const { core, edge, style, version } = mount
+  const { entityName: entity, key, field } = of
+  const { policy } = of.entity
   refuseParameters(queryString(c), style)
   const counts = countsFor(edge, c, caller, core.model.viewers.entity)
   const writing = await admit(core, caller, [{ does: 'update', entity }], counts)
   permit(writing, field.settableBy, `set the ${key} of ${withArticle(entity)}`)
-  const target = targetOf(c, mount, { entity, below: undefined })
+  const target = await rowOfFile(mount, c, writing, of)
   const steps = [
     ...targetSteps(writing, target, 'update'),
     ...revisionSteps(writing, target, policy.update),

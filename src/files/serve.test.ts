@@ -25,15 +25,17 @@ before(async () => {
   file = { ...stored, name: 'a.txt', type: 'text/plain', cache: 'public' }
 })
 
-const ask = (
+const ask = async (
   headers: Record<string, string> = {},
   { method = 'GET', query = '', shown = {} as Partial<Shown> } = {},
-) =>
-  serveFile(
+) => {
+  const { stream, ...reply } = await serveFile(
     new Request(`http://localhost/api/notes/1/paper${query}`, { method, headers }),
     { ...file, ...shown },
     store,
   )
+  return new Response(stream?.body ?? null, reply)
+}
 
 test('a file is answered whole, with what it is and what it may do', async () => {
   const answer = await ask()
@@ -117,6 +119,17 @@ test('HEAD has the headers of the whole, a range or not, and no body', async () 
   const answer = await ask({ range: 'bytes=0-3' }, { method: 'HEAD' })
   assert.deepEqual([answer.status, answer.headers.get('content-length')], [200, '10'])
   assert.equal(answer.body, null)
+})
+
+test('a file that If-Match does not name is not given', async () => {
+  const tag = fileTag(file.digest)
+  for (const sent of [tag, `"x", ${tag}`, '*'])
+    assert.equal((await ask({ 'if-match': sent })).status, 200)
+  for (const sent of [fileTag('0'.repeat(64)), `W/${tag}`, 'x'])
+    await assert.rejects(ask({ 'if-match': sent, 'if-none-match': tag }), {
+      status: 412,
+      code: 'PRECONDITION_FAILED',
+    })
 })
 
 test('who has the file is told 304 with its validators alone', async () => {

@@ -2,7 +2,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { ApiError } from '#errors.ts'
 import type { ByteRange, FileStore } from '#files/store.ts'
-import { isNotModified } from '#http/conditional.ts'
+import { allowedTags, isNotModified } from '#http/conditional.ts'
+import type { Reply } from '#http/reply.ts'
 
 /** A file that may be shown to who asks. */
 export type Shown = {
@@ -56,14 +57,14 @@ const rangeOf = (request: Request, tag: string, bytes: number): ByteRange | 'non
 }
 
 /**
- * The answer to GET or HEAD with a file: 200, 206 for one range, 304 where the caller has it. Throws
- * `RANGE_NOT_SATISFIABLE` for a range behind its end, and an error if the store does not have the bytes.
+ * The answer to GET or HEAD with a file: 200, 206 for one range, 304 where the caller has it. Throws `PRECONDITION_FAILED` where
+ * `If-Match` names another, `RANGE_NOT_SATISFIABLE` for a range behind its end, and an error if the store does not have the bytes.
  */
 export const serveFile = async (
   request: Request,
   { digest, name, cache, variant, ...source }: Shown,
   store: FileStore,
-): Promise<Response> => {
+): Promise<Reply> => {
   const { type, bytes } = variant ?? source
   const stored = variant?.name ?? digest
   const tag = fileTag(stored)
@@ -74,8 +75,14 @@ export const serveFile = async (
     ETag: tag,
     'Cache-Control': cache === 'public' ? kept : 'private, no-cache',
   }
+  const wanted = allowedTags(request.headers.get('if-match') ?? undefined)
+  if (wanted !== undefined && wanted !== 'any' && !wanted.includes(tag))
+    throw new ApiError(
+      'PRECONDITION_FAILED',
+      'The file is none that If-Match names: leave the header out to have it as it is now',
+    )
   if (isNotModified(request.headers.get('if-none-match') ?? undefined, tag))
-    return new Response(null, { status: 304, headers })
+    return { status: 304, headers, body: null }
   const range = rangeOf(request, tag, bytes)
   if (range === 'none')
     throw new ApiError(
@@ -97,8 +104,10 @@ export const serveFile = async (
     ...(range && { 'Content-Range': `bytes ${range.first}-${range.last}/${bytes}` }),
   })
   const isSent = request.method === 'GET' && length > 0
-  const body = isSent ? ReadableStream.from(await store.open(stored, range)) : null
-  return new Response(body, { status: range ? 206 : 200, headers })
+  const stream = isSent
+    ? { body: ReadableStream.from(await store.open(stored, range)), bytes: length }
+    : undefined
+  return { status: range ? 206 : 200, headers, body: null, stream }
 }
 
 /** How long an address holds, in milliseconds. */

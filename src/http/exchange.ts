@@ -1,5 +1,6 @@
 /** The life of a request, from its first header to its log line. */
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { ServerResponse } from 'node:http'
 import { passingOn } from '#base/traceparent.ts'
 import {
   type CollectStats,
@@ -323,6 +324,23 @@ const refuse = ({ edge, fail }: Serving, exchange: Exchange, error: unknown): Re
   return fail(known, requestId, exchange.c)
 }
 
+/** A body that, where it breaks off, is told of and ends the connection: its head is sent, so that nothing else shows it. */
+const cutOff = (
+  body: ReadableStream<Uint8Array>,
+  outgoing: ServerResponse,
+  told: (error: unknown) => void,
+): ReadableStream<Uint8Array> => {
+  const chunks = async function* () {
+    try {
+      yield* body
+    } catch (error) {
+      told(error)
+      outgoing.destroy()
+    }
+  }
+  return ReadableStream.from(chunks())
+}
+
 /** Shorter answers fit into the buffers of their sockets, and are not counted where they go out at once. */
 const smallAnswer = 4096
 
@@ -354,7 +372,9 @@ const finish = (serving: Serving, exchange: Exchange, made: Reply): Response => 
   c.get('giveBack')?.()
   // The reply's headers are its own: a copy would cost as much as a small read.
   const { headers, stream, written } = reply
-  const body = stream?.body ?? reply.body
+  const told = (error: unknown) => edge.observe({ kind: 'bug', requestId: facts.requestId, error })
+  const body =
+    stream && outgoing ? cutOff(stream.body, outgoing, told) : (stream?.body ?? reply.body)
   if (stream) bytes = stream.bytes
   headers['X-Request-Id'] = facts.requestId
   headers['X-Content-Type-Options'] = 'nosniff'

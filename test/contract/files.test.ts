@@ -1,5 +1,6 @@
 /** Files of rows: put at their address or given as an upload, shown in both APIs, and read by the rules of row and field. */
 import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
@@ -186,6 +187,42 @@ suite('files', () => {
     assert.equal((await world.ask(`DELETE /api/albums/${id}/cover`, { as: 2 })).status, 204)
     assert.equal((await world.ask(`GET /api/albums/${id}`)).json.cover, null)
     assert.equal((await world.ask(`GET /api/albums/${id}/cover`)).status, 404)
+  })
+
+  test('If-Match and If-None-Match may name the file by its own ETag, which who may not read it does not learn', async () => {
+    const { id } = await album()
+    const at = `/api/albums/${id}/cover`
+    const put = (width: number, headers: Record<string, string> = {}) =>
+      world.ask(`PUT ${at}`, { as: 2, raw: png(width, 1), headers: { ...picture, ...headers } })
+    const remove = (headers: Record<string, string>) =>
+      world.ask(`DELETE ${at}`, { as: 2, headers })
+    const tag = async () => String((await world.app.request(at)).headers.get('etag'))
+    assert.equal((await put(1, { 'If-Match': '*' })).status, 412)
+    assert.equal((await put(1, { 'If-None-Match': '*' })).status, 200)
+    assert.equal((await put(2, { 'If-None-Match': '*' })).status, 412)
+    const first = await tag()
+    assert.equal((await put(2, { 'If-None-Match': first })).status, 412)
+    assert.equal((await put(2, { 'If-Match': first })).status, 200)
+    assert.equal((await put(3, { 'If-Match': first })).status, 412)
+    const second = await tag()
+    const get = (headers: Record<string, string>) => world.app.request(at, { headers })
+    assert.equal((await get({ 'If-Match': first })).status, 412)
+    assert.equal((await get({ 'If-Match': second })).status, 200)
+    assert.equal((await remove({ 'If-Match': `W/${second}` })).status, 412)
+    assert.equal((await remove({ 'If-Match': `${first}, ${second}` })).status, 204)
+    assert.equal((await remove({ 'If-Match': '*' })).status, 412)
+    // Of a file that they give and may not read.
+    const raw = pdf('not read by who gives it')
+    const testimonial = (as: number, headers: Record<string, string> = {}) =>
+      world.ask('PUT /api/applications/1/testimonial', {
+        ...{ as, raw },
+        headers: { ...paper, ...headers },
+      })
+    assert.equal((await testimonial(3)).status, 200)
+    const known = { 'If-Match': `"${hash('sha256', raw)}"` }
+    await testimonial(3, known)
+    assert.equal((await testimonial(3, known)).status, 412)
+    assert.equal((await testimonial(2, known)).status, 200)
   })
 
   test('a file is read by the rules of its row and its field', async () => {

@@ -192,6 +192,8 @@ for (const place of ['a folder', 'S3'] as const)
       }
       const torn = fetch(`${server.url}${cv}`, { headers: await mine() })
       await assert.rejects(torn.then(answer => answer.arrayBuffer()))
+      const told = world.events.flatMap(event => (event.kind === 'bug' ? [event.error] : []))
+      assert.match(String((told.at(-1) as Error)?.cause), /was torn after 4 bytes/)
       s3.fault = undefined
       assert.equal((await world.ask(`GET ${cv}`, { as: 2 })).status, 200)
     })
