@@ -9,19 +9,21 @@ import { onPostgres } from '../stores.ts'
 import { usualSeed } from '../support/rounds.ts'
 import { isShort } from '../support/short.ts'
 import { modelBy } from './models.ts'
-import { newReference } from './reference.ts'
+import { newReference, paperHeaders, paperOf } from './reference.ts'
 import {
+  changeFile,
   create,
   destroy,
   type Expectation,
   query,
   readBelow,
+  readFile,
   readList,
   readOne,
   search,
   update,
 } from './requests.ts'
-import { modelFor, type Service, serveModel } from './serve.ts'
+import { modelFor, type Request, type Service, serveModel } from './serve.ts'
 
 /** Draws the same from the same seed. */
 export const drawn = (seed: number): Draw =>
@@ -30,6 +32,8 @@ export const drawn = (seed: number): Draw =>
 const makers = [
   create,
   update,
+  changeFile,
+  readFile,
   destroy,
   readOne,
   readList,
@@ -40,9 +44,26 @@ const makers = [
   search,
 ]
 
+/** A request whose uploads, which are drawn by their numbers, are sent and named by their ids. */
+const withUploads = async ({ ask }: Service, request: Request): Promise<Request> => {
+  const { body, as } = request
+  if (body === undefined || as === 'anonymous') return request
+  let text = JSON.stringify(body)
+  // In a document of GraphQL it is within a text.
+  for (const [drawn = '', quoted = '', number = ''] of text.matchAll(/\{("?)upload"?:(\d)\}/g)) {
+    const paper = { text: paperOf(Number(number)), headers: paperHeaders }
+    const sent = await ask({ line: 'POST /api/files', as, ...paper })
+    assert.equal(sent.status, 201, sent.text)
+    const quote = quoted || '\\"'
+    text = text.replace(drawn, () => `${quote}${JSON.parse(sent.text).id}${quote}`)
+  }
+  const { body: _, ...rest } = request
+  return { ...rest, text }
+}
+
 const expectSame = async (services: readonly Service[], { request, status, text }: Expectation) => {
   for (const service of services) {
-    const answer = await service.ask(request)
+    const answer = await service.ask(await withUploads(service, request))
     const told = `${service.store.dialect.name}: ${JSON.stringify(request)}\n${answer.text}`
     const bug = service.bugs[0] instanceof Error ? service.bugs[0].stack : ''
     assert.equal(answer.status, status, `${told}\n${bug}`)
@@ -125,7 +146,7 @@ export const modelsServedAlike = (usual: number, requests: number): void => {
     test(`the generated model ${n} is served alike by the engines and the reference [B9, G21]`, async t => {
       t.diagnostic(`DUET_SEED=${seed}`)
       const draw = drawn(seed * 1000 + n)
-      const entities = modelBy(draw)
+      const entities = modelBy(draw, true)
       await compareModel(entities, draw, mixed(draw, entities, requests), engines)
     })
 }

@@ -13,6 +13,7 @@ import {
   email,
   type Field,
   type Formula,
+  file,
   fixed,
   flag,
   folded,
@@ -113,10 +114,18 @@ const kinds: readonly ((draw: Draw, nullable: boolean) => Field)[] = [
   (_, nullable) => webUrl({ nullable }),
 ]
 
-const fieldsBy = (draw: Draw): Record<string, Field> => {
+/** With files as kinds, whose bytes the service needs a place for. */
+const kindsWithFiles: typeof kinds = [
+  ...kinds,
+  ...Array(3).fill((_: Draw, nullable: boolean) =>
+    file({ accept: ['application/pdf'], max: '1 kB', nullable }),
+  ),
+]
+
+const fieldsBy = (draw: Draw, among: typeof kinds): Record<string, Field> => {
   const fields: Record<string, Field> = { id: id() }
   for (let n = 0; n < draw.upTo(5, 1); n++) {
-    const make = draw.of(...kinds)
+    const make = draw.of(...among)
     const field = make(draw, draw.chance(40))
     const key = `${field.scalar}${n}`
     const isUnique = field.scalar === 'text' && !field.values && (field.range?.max ?? 0) <= 30
@@ -304,7 +313,7 @@ const entityBy = (draw: Draw, drafts: readonly Drafted[], drafted: Drafted): Ent
   const terms = fields.made?.computed ? fieldsIn(fields.made.computed) : []
   const veiled = Object.entries(all).find(
     ([key, { scalar, unique }]) =>
-      ['flag', 'int', 'money', 'time'].includes(scalar) &&
+      ['flag', 'int', 'money', 'time', 'file'].includes(scalar) &&
       !unique &&
       !['revision', 'createdAt', 'updatedAt', ...terms].includes(key) &&
       chance(25),
@@ -393,13 +402,13 @@ const keeping = (draw: Draw, entity: Entity, all: Entities): Entity => {
   return { ...entity, fields }
 }
 
-/** Entities of a model, in any order. */
-export const modelBy = (draw: Draw): Entities => {
+/** Entities of a model, in any order; some with files where it says so. */
+export const modelBy = (draw: Draw, hasFiles = false): Entities => {
   const drafts = Array.from(
     { length: draw.upTo(5, 1) },
     (_, n): Drafted => ({
       name: `kind${'ABCDE'[n]}`,
-      fields: fieldsBy(draw),
+      fields: fieldsBy(draw, hasFiles ? kindsWithFiles : kinds),
       relations: {},
     }),
   )

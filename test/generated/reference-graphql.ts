@@ -3,7 +3,7 @@ import { executeSync, GraphQLError, parse } from 'graphql'
 import type { Entity } from '#model/entity.ts'
 import { entityOf, type Model, typeName } from '#model/model.ts'
 import { parseId } from '#model/values.ts'
-import { keeps, type Reference, type Row, seen, type Value } from './reference.ts'
+import { fileShown, keeps, type Reference, type Row, seen, type Value } from './reference.ts'
 import type { Viewer } from './serve.ts'
 
 type Page = { readonly limit?: number | null; readonly offset?: number | null }
@@ -117,7 +117,7 @@ export const queried = (reference: Reference, query: string, as: Viewer): string
       const value = isId ? (parseId(String(wanted)) ?? 0) : (wanted as Value)
       return keeps(entity, { kind: 'equals', field: key }, value)
     },
-    shown: (_, key, row) => row[key] ?? null,
+    shown: fileShown,
   })
   const { errors, data } = executeSync({ schema, document: parse(query), rootValue })
   return errors?.[0] ? errors[0].message : JSON.stringify({ data })

@@ -3,9 +3,10 @@
 import { taken } from '#kit/check/values.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
+import { fileMembers } from '#model/stored-file.ts'
 import { isEnumValue } from '#model/values.ts'
 import type { Draw } from '../operations.ts'
-import type { Reference, Row, Value } from './reference.ts'
+import { fileShown, type Reference, type Row, type Value } from './reference.ts'
 import type { Viewer } from './serve.ts'
 
 const letters = ['a', 'B', 'é', 'e\u0301', 'ß', '日', '😀', '%', '_', "'", '"', '\\', ' ', 'Σ', 'İ']
@@ -40,6 +41,8 @@ export const valueBy = (draw: Draw, reference: Reference, field: Field): Value =
       return of('1969-12-31T23:59:59.999Z', '2026-01-02T03:04:05.678Z', '2026-01-02T03:04:05.000Z')
     case 'flag':
       return chance(50)
+    case 'file':
+      return { upload: upTo(2) }
     case 'id':
     case 'bytes':
       return null
@@ -66,13 +69,14 @@ const ruleFor = { anonymous: 'anyone', user: 'signed in', admin: 'superuser' } s
   string
 >
 
+/** Whether that viewer sets a field. */
+export const isSettable = ({ settableBy }: Field, as: Viewer): boolean =>
+  settableBy.kind === 'anyone' || settableBy.kind === ruleFor[as]
+
 const settable = ({ fields }: Entity, isUpdate: boolean, as: Viewer) =>
   Object.entries(fields).filter(
-    ([key, { settableBy, foldedFrom, immutable }]) =>
-      key !== 'id' &&
-      (settableBy.kind === 'anyone' || settableBy.kind === ruleFor[as]) &&
-      !foldedFrom &&
-      !(isUpdate && immutable),
+    ([key, field]) =>
+      key !== 'id' && isSettable(field, as) && !field.foldedFrom && !(isUpdate && field.immutable),
   )
 
 /** A body for a create or an update by that viewer. */
@@ -105,12 +109,16 @@ export const literal = (field: Field, value: Value): string => {
 export const scalarsOf = ({ fields }: Entity): readonly string[] =>
   Object.keys(fields).filter(key => fields[key]?.graphql === 'shown')
 
+/** What is selected of a field in GraphQL. */
+export const selected = (entity: Entity, key: string): string =>
+  entity.fields[key]?.file ? `${key} { ${fileMembers.join(' ')} }` : key
+
 /** An object of GraphQL as text. */
 export const objectText = (entity: Entity, row: Row): string =>
   JSON.stringify(
     Object.fromEntries(
       scalarsOf(entity).map(key => {
-        const value = row[key] ?? null
+        const value = fileShown(entity, key, row)
         return [key, entity.fields[key]?.scalar === 'id' && value !== null ? String(value) : value]
       }),
     ),

@@ -7,10 +7,13 @@ import { keptWords } from '#model/words.ts'
 import type { Draw } from '../operations.ts'
 import {
   conflicts,
+  fileShown,
   keeps,
   masked,
   mayChange,
   mayEnter,
+  paperHeaders,
+  paperOf,
   put,
   type Reference,
   type Row,
@@ -26,7 +29,16 @@ import {
   withComputed,
 } from './reference.ts'
 import { queried } from './reference-graphql.ts'
-import { asBy, bodyBy, literal, objectText, scalarsOf, valueBy } from './request-values.ts'
+import {
+  asBy,
+  bodyBy,
+  isSettable,
+  literal,
+  objectText,
+  scalarsOf,
+  selected,
+  valueBy,
+} from './request-values.ts'
 import { now, type Request, type Viewer } from './serve.ts'
 
 /** A request, the entity whose ids it may use up, and what its answer must be. */
@@ -74,7 +86,9 @@ export const create = (draw: Draw, reference: Reference, name: string): Expectat
     ([key, value]) => `${key}: ${literal(entity.fields[key] as Field, value)}`,
   )
   const field = `create${typeName(name)}`
-  const query = `mutation { ${field}(input: { ${input.join(', ')} }) { ${scalarsOf(entity).join(' ')} } }`
+  const query = `mutation { ${field}(input: { ${input.join(', ')} }) { ${scalarsOf(entity)
+    .map(key => selected(entity, key))
+    .join(' ')} } }`
   return {
     request: { line: 'POST /graphql', as, body: { query } },
     writes: name,
@@ -140,6 +154,56 @@ export const destroy = (draw: Draw, reference: Reference, name: string): Expecta
   const came = remove(reference, name, id)
   if (came === 'unsure') return null
   return { request, status: came === 'done' ? 204 : 409 }
+}
+
+/** A field of an entity that is a file; undefined if none is. */
+const fileBy = (draw: Draw, entity: Entity): string | undefined => {
+  const keys = Object.keys(entity.fields).filter(key => entity.fields[key]?.file)
+  return keys.length > 0 ? draw.of(...(keys as [string])) : undefined
+}
+
+/** Puts the file of a row at its address, or removes it there. */
+export const changeFile = (draw: Draw, reference: Reference, name: string): Expectation | null => {
+  const entity = entityOf(reference.model, name)
+  const key = fileBy(draw, entity)
+  if (key === undefined || !entity.rest.writes.includes('update')) return null
+  const field = entity.fields[key] as Field
+  const as = draw.of<Viewer>('user', 'user', 'admin', 'anonymous')
+  const id = anIdBy(draw, reference, name)
+  const upload = field.nullable && draw.chance(30) ? null : draw.upTo(2)
+  const request: Request = {
+    ...{ line: `${upload === null ? 'DELETE' : 'PUT'} /api/${entity.plural}/${id}/${key}`, as },
+    ...(upload !== null && {
+      text: paperOf(upload),
+      headers: paperHeaders,
+    }),
+  }
+  if (as === 'anonymous') return { request, status: 401 }
+  if (!isSettable(field, as)) return { request, status: 403 }
+  const may = mayChange(reference, name, 'update', id, as)
+  if (!may) return { request, status: may === undefined ? 404 : 403 }
+  const old = reference.tables.get(name)?.get(id) as Row
+  const changed = rowFor(entity, id, { ...old, [key]: upload === null ? null : { upload } }, as)
+  const row = updated(entity, old, changed, [key])
+  const conflict = conflicts(reference, name, row, as, old, [key])
+  if (conflict !== null) return { request, status: statusOf[conflict] }
+  put(reference, name, row)
+  if (upload === null) return { request, status: 204 }
+  return { request, status: 200, text: JSON.stringify(fileShown(entity, key, row, '/api')) }
+}
+
+/** Reads the bytes of the file of a row. */
+export const readFile = (draw: Draw, reference: Reference, name: string): Expectation | null => {
+  const entity = entityOf(reference.model, name)
+  const key = fileBy(draw, entity)
+  if (key === undefined) return null
+  const as = draw.of<Viewer>('user', 'admin', 'anonymous')
+  const id = anIdBy(draw, reference, name)
+  const request = { line: `GET /api/${entity.plural}/${id}/${key}`, as }
+  if (!mayEnter(entity.policy.read, as)) return { request, status: 401 }
+  const file = seen(reference, name, as).find(row => row.id === id)?.[key] ?? null
+  if (file === null) return { request, status: 404 }
+  return { request, status: 200, text: paperOf((file as { upload: number }).upload) }
 }
 
 export const readOne = (draw: Draw, reference: Reference, name: string): Expectation => {
@@ -278,7 +342,9 @@ export const search = (draw: Draw, reference: Reference, name: string): Expectat
 
 const selectionBy = (draw: Draw, reference: Reference, name: string, levels: number): string => {
   const entity = entityOf(reference.model, name)
-  const scalars = scalarsOf(entity).filter(() => draw.chance(50))
+  const scalars = scalarsOf(entity)
+    .filter(() => draw.chance(50))
+    .map(key => selected(entity, key))
   const relations = Object.entries(entity.relations).flatMap(([key, { to, kind }]) => {
     if (levels === 0 || draw.chance(40)) return []
     const page =

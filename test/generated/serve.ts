@@ -13,6 +13,7 @@ import { definitionsOf } from '#engines/shared/schema.ts'
 import type { Store } from '#engines/shared/store.ts'
 import { ddl as sqliteDdl } from '#engines/sqlite/schema.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
+import { folderStore } from '#files/folder.ts'
 import { keeping } from '#files/keep.ts'
 import type { HttpContext } from '#http/exchange.ts'
 import { callersBehind } from '#http/limit/address.ts'
@@ -181,6 +182,8 @@ export const serveModel = async (
   const memory = createMemory()
   const model = modelOf(content, settings)
   const ofStore = { writer: engine, dialect: engine.dialect, now: () => clock.now }
+  const place = mkdtempSync(join(tmpdir(), 'duet-generated-files-'))
+  const files = { store: folderStore(place), most: 0, former: undefined }
   const core: Core = {
     model,
     actions: content.actions,
@@ -193,9 +196,10 @@ export const serveModel = async (
       mail,
       key: Buffer.alloc(32, 'mail'),
       publicUrl: () => '',
-      keepFile: keeping({ ...ofStore, model, files: undefined }),
+      keepFile: keeping({ ...ofStore, model, files }),
       now: () => clock.now,
     },
+    files,
     wakeOutbox: () => {},
     countUse: undefined,
     now: () => clock.now,
@@ -246,6 +250,7 @@ export const serveModel = async (
   const close = async () => {
     await (await session)?.close()
     await engine.close()
+    rmSync(place, { recursive: true, force: true })
     await drop()
   }
   return { store, url, bugs, core, app, tokenOf, ask, align, close }
