@@ -354,10 +354,9 @@ const uploadRoute = (fields: readonly FileField[]): ExtraRoute => {
 /** The routes of all files of these entities; none where no field is one. */
 export const fileRoutes = (entities: Entities): readonly ExtraRoute[] => {
   const fields = fileFields(entities)
-  const shown = fields.filter(({ field }) => field.rest)
   const given = fields.filter(({ field }) => field.settableBy.kind !== 'nobody')
   return [
-    ...shown.flatMap(of => [readRoute(of), ...writeRoutes(of)]),
+    ...fields.flatMap(of => (of.field.rest ? [readRoute(of), ...writeRoutes(of)] : [])),
     ...(given.length > 0 ? [uploadRoute(given)] : []),
   ]
 }

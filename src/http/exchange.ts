@@ -325,20 +325,17 @@ const refuse = ({ edge, fail }: Serving, exchange: Exchange, error: unknown): Re
 }
 
 /** A body that, where it breaks off, is told of and ends the connection: its head is sent, so that nothing else shows it. */
-const cutOff = (
+const cutOff = async function* (
   body: ReadableStream<Uint8Array>,
   outgoing: ServerResponse,
   told: (error: unknown) => void,
-): ReadableStream<Uint8Array> => {
-  const chunks = async function* () {
-    try {
-      yield* body
-    } catch (error) {
-      told(error)
-      outgoing.destroy()
-    }
+) {
+  try {
+    yield* body
+  } catch (error) {
+    told(error)
+    outgoing.destroy()
   }
-  return ReadableStream.from(chunks())
 }
 
 /** Shorter answers fit into the buffers of their sockets, and are not counted where they go out at once. */
@@ -374,7 +371,9 @@ const finish = (serving: Serving, exchange: Exchange, made: Reply): Response => 
   const { headers, stream, written } = reply
   const told = (error: unknown) => edge.observe({ kind: 'bug', requestId: facts.requestId, error })
   const body =
-    stream && outgoing ? cutOff(stream.body, outgoing, told) : (stream?.body ?? reply.body)
+    stream && outgoing
+      ? ReadableStream.from(cutOff(stream.body, outgoing, told))
+      : (stream?.body ?? reply.body)
   if (stream) bytes = stream.bytes
   headers['X-Request-Id'] = facts.requestId
   headers['X-Content-Type-Options'] = 'nosniff'
