@@ -792,9 +792,9 @@ type Item = {
     readonly keyset: Keyset;
     readonly members: readonly ConnectionMember[];
 });
-type JobStatement = {
+type JobStatement<Value = DeferredValue> = {
     readonly text: string;
-    readonly values: readonly DeferredValue[];
+    readonly values: readonly Value[];
 };
 type JsonObject = Readonly<Record<string, unknown>>;
 type JsonSchema = Readonly<Record<string, unknown>>;
