@@ -193,16 +193,16 @@ export const version: string = JSON.parse(
 export const settingsBeside = (folder: string): Readonly<Record<string, string | undefined>> => {
   const file = join(folder, '.env')
   if (!existsSync(file)) return {}
-  const refused = (what: string) =>
+  const unusable = (what: string) =>
     new Error(`${file} ${what}: make it a file of settings, or take it away`)
-  if (statSync(file).isDirectory()) throw refused('is a folder')
+  if (statSync(file).isDirectory()) throw unusable('is a folder')
   let text: string
   try {
     text = readFileSync(file, 'utf8')
   } catch (cause) {
-    throw refused(`cannot be read (${(cause as NodeJS.ErrnoException).code})`)
+    throw unusable(`cannot be read (${(cause as NodeJS.ErrnoException).code})`)
   }
-  if (/[\0\ufffd]/.test(text)) throw refused('is not UTF-8')
+  if (/[\0\ufffd]/.test(text)) throw unusable('is not UTF-8')
   // The mark with which some editors begin a text is no part of a name.
   return parseEnv(text.replace(/^\ufeff/, ''))
 }
