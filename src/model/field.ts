@@ -495,7 +495,7 @@ export const choice = <const Value extends string>(
   values: readonly Value[],
   options: ChoiceOptions<NoInfer<Value>> = {},
 ): Field => {
-  if (!Array.isArray(values) || !values[0] || values.some(one => typeof one !== 'string'))
+  if (!Array.isArray(values) || values.length === 0 || values.some(one => typeof one !== 'string'))
     throw new Error("choice() takes a list of words first, such as choice(['open', 'closed'])")
   const isOne = (given: string) => values.some(value => value === given)
   const rule = where(string, isOne, `must be one of ${values.join(', ')}`)
