@@ -234,10 +234,10 @@ test('a store may name several servers of which one takes writes, and have its r
     /needs DUET_REPLICA_URLS=auto/,
   )
   const standby = { DUET_DATABASE_URL: url.replace('read-write', 'standby') }
-  assert.match(
-    faultsOf(standby)[0] ?? '',
-    /needs read-write, primary for the parameter target_session_attrs/,
-  )
+  assert.match(faultsOf(standby)[0] ?? '', /must have target_session_attrs=read-write, or none/)
+  const one = 'postgres://duet@three/duet?target_session_attrs=standby'
+  const replica = { DUET_DATABASE_URL: url, DUET_REPLICA_URLS: one }
+  assert.deepEqual(loadConfig(replica).values.DUET_REPLICA_URLS, [one])
   // The driver would take it for none, and send all in plain text.
   for (const PGSSLMODE of ['requrie', 'allow', 'Require'])
     assert.match(

@@ -146,6 +146,12 @@ const contradictions = (values: Raw, environment: ConfigEnvironment): readonly s
     faults.push('DUET_PATRONI_URLS finds replicas: it needs DUET_REPLICA_URLS=auto')
   if (values.DUET_DOCUMENTS_ONLY === true && values.DUET_DOCUMENTS === undefined)
     faults.push('DUET_DOCUMENTS_ONLY=on needs DUET_DOCUMENTS: the folder of the documents to serve')
+  if (
+    /[?&]target_session_attrs=(?!(read-write|primary)(&|$))/.test(String(values.DUET_DATABASE_URL))
+  )
+    faults.push(
+      'DUET_DATABASE_URL must have target_session_attrs=read-write, or none: the service needs the server that takes writes',
+    )
   const { PGSSLMODE: mode } = environment
   const modeFault = mode && parameterFault(`?sslmode=${encodeURIComponent(mode)}`)
   if (modeFault && isPostgres(String(values.DUET_DATABASE_URL)))

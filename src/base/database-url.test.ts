@@ -81,12 +81,13 @@ test('a parameter that no URL has is refused by its name, with the one that was 
     ['channel_binding=require', 'needs disable, prefer for the parameter channel_binding'],
     ['sslcert=/etc', 'needs a file that is there for the parameter sslcert'],
     ['sslrootcert=/none/ca.pem', 'needs a file that is there for the parameter sslrootcert'],
+    ['sslrootcert=a%00b', 'needs a file that is there for the parameter sslrootcert'],
     ['application_name=shop#1&sslmode=require', behind],
     ['#?sslmode=require', behind],
     ['ssl=true&sslmode=disable', 'has the parameters ssl and sslmode: leave ssl out'],
     [
       'target_session_attrs=read-writ',
-      'needs read-write, primary for the parameter target_session_attrs',
+      'needs any, read-write, read-only, primary, standby, prefer-standby for the parameter target_session_attrs',
     ],
     ['sslmode=verify-full&sslmode=disable', 'has the parameter sslmode twice: leave one out'],
   ] as const)

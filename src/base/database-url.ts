@@ -62,7 +62,13 @@ const oneOf = (...words: readonly string[]) => ({
 const any = { isRight: (given: string) => given !== '', words: 'a value' }
 const count = { isRight: (given: string) => /^-?\d+$/.test(given), words: 'a whole number' }
 const file = {
-  isRight: (given: string) => statSync(given, { throwIfNoEntry: false })?.isFile() === true,
+  isRight: (given: string) => {
+    try {
+      return statSync(given).isFile()
+    } catch {
+      return false
+    }
+  },
   words: 'a file that is there',
 }
 
@@ -77,8 +83,9 @@ const parameters: Readonly<Record<string, typeof any>> = {
   ...each(file, 'sslrootcert', 'sslcert', 'sslkey'),
   sslmode: oneOf('disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'),
   sslnegotiation: oneOf('postgres', 'direct'),
-  // The service needs the server that takes writes.
-  target_session_attrs: oneOf('read-write', 'primary'),
+  target_session_attrs: oneOf(
+    ...['any', 'read-write', 'read-only', 'primary', 'standby', 'prefer-standby'],
+  ),
   client_encoding: oneOf('utf8', 'UTF8', 'utf-8', 'UTF-8', 'auto'),
   // These are the driver's own.
   ssl: oneOf('true', '1', '0', 'no-verify'),

@@ -212,7 +212,10 @@ const rowOfFile = async (
   if (has(wanted)) return { ...target, revisions: now, mismatch: undefined }
   if (tag !== undefined) return target
   if (wanted === 'any') return { ...target, revisions: [] }
-  return unwanted === 'any' ? { ...target, revisions: now, excluded: undefined } : target
+  if (unwanted !== 'any') return target
+  const { revisions = 'any' } = target
+  const both = revisions === 'any' ? now : revisions.filter(one => now.includes(one))
+  return { ...target, revisions: both, excluded: undefined }
 }
 
 /**

@@ -236,7 +236,13 @@ const lateValue = (
   given: OwnValues | undefined,
 ): SqlValue => {
   if (from.kind === 'slot') return viewer.subject ?? viewer.id
-  return from.kind === 'now' ? now : (given?.get(from.key) ?? null)
+  return from.kind === 'now' ? now : ownValueIn(given, from.key)
+}
+
+const ownValueIn = (own: OwnValues | undefined, key: string): SqlValue => {
+  const value = own?.get(key)
+  if (value === undefined) throw new Error(`the write has no value of its own called ${key}`)
+  return value
 }
 
 /** The command of these steps, after a check of the viewer if there is one. */
@@ -266,7 +272,8 @@ type CommandForm = Omit<Command, 'steps' | 'viewer' | 'before' | 'refused'> & {
 /**
  * The command of a form, which is all of a write but its own values, its viewer and its moment: the statements of a form are made once, as
  * to make them anew took a fifth of a small write's processor time. `draftOf` makes the form of what stands for each value by its name;
- * and of the values themselves, to tell why a step is refused. Two drafts of one form differ in these alone.
+ * and of the values themselves, to tell why a step is refused. Two drafts of one form differ in these alone: what is of one caller or one
+ * moment goes into a draft by its name, or all callers of that form would share it.
  */
 export const preparedCommand = (
   writing: Writing,
@@ -275,7 +282,7 @@ export const preparedCommand = (
   draftOf: (ownValueOf: (key: string) => SqlPart) => CommandDraft,
 ): Command => {
   const { model, dialect, viewer, before = [], after = [] } = writing
-  const itself = (key: string) => own.get(key) ?? null
+  const itself = (key: string) => ownValueIn(own, key)
   const whole = () => commandOf(writing, draftOf(itself))
   // A subject is looked up by what its token says, and the checks around the steps are of one request.
   if (viewer.subject !== undefined || before.length + after.length > 0) return whole()

@@ -198,6 +198,9 @@ suite('files', () => {
       world.ask(`DELETE ${at}`, { as: 2, headers })
     const tag = async () => String((await world.app.request(at)).headers.get('etag'))
     assert.equal((await put(1, { 'If-Match': '*' })).status, 412)
+    // Both have to hold (RFC 9110, section 13.2.2).
+    const both = { 'If-Match': '"of no revision"', 'If-None-Match': '*' }
+    assert.equal((await put(1, both)).status, 412)
     assert.equal((await put(1, { 'If-None-Match': '*' })).status, 200)
     assert.equal((await put(2, { 'If-None-Match': '*' })).status, 412)
     const first = await tag()

@@ -17,9 +17,10 @@ import { until } from '#test/support/wait.ts'
 describe('a migration outside a transaction', { skip: noDatabase }, () => {
   const statement = (name: string, of: string) =>
     `create index concurrently if not exists ${name} on ${of} (created_at desc);\n`
+  const commented = statement('posts_late', 'posts').replace(' ', '/* one */')
   const indexes: Migration = {
     name: '0999-indexes',
-    text: outsideMark + statement('users_late', 'users') + statement('posts_late', 'posts'),
+    text: `${outsideMark}/* PostgreSQL /* nests */ these. */${statement('users_late', 'users')}${commented}`,
   }
   const all = [...known, indexes]
   const valid = (url: string) =>

@@ -77,20 +77,16 @@ const checkAll = async ({ settings, rows }: Begun): Promise<number> => {
   return former.size
 }
 
-/** Moves until so many steps were told of, then kills; says whether it came to its end. */
+/** Moves by a process that kills itself at such a step; says whether it came to its end. */
 const move = async ({ settings }: Begun, steps: number, ahead: number): Promise<boolean> => {
-  const env = { ...plain, ...settings, MOVER_AHEAD: String(ahead) }
+  const env = { ...plain, ...settings, MOVER_STEPS: String(steps), MOVER_AHEAD: String(ahead) }
   const child = spawn(process.execPath, [`--import=${imports}`, mover], {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const ended = once(child, 'exit')
-  let left = steps
   let isDone = false
-  for await (const line of createInterface(child.stdout)) {
-    isDone ||= line.startsWith('moved ')
-    if (--left === 0) child.kill('SIGKILL')
-  }
+  for await (const line of createInterface(child.stdout)) isDone ||= line.startsWith('moved ')
   await ended
   return isDone
 }

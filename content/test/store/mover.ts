@@ -1,4 +1,4 @@
-/** A program that moves the pictures of a store into the place of files, and says each step, for tests to kill. Its settings are those of a service; `MOVER_AHEAD` is by how much its clock is ahead. */
+/** A program that moves the pictures of a store into the place of files, and says each step, until it kills itself at step `MOVER_STEPS`. Its settings are those of a service; `MOVER_AHEAD` is by how much its clock is ahead. */
 
 import { loadConfig } from '#config.ts'
 import content from '#content/duet.config.ts'
@@ -18,12 +18,17 @@ const engine = store.open({
 })
 await engine.ready()
 const now = () => Date.now() + Number(process.env.MOVER_AHEAD)
+let left = Number(process.env.MOVER_STEPS)
+const say = (what: string) => {
+  console.log(what)
+  if (--left === 0) process.kill(process.pid, 'SIGKILL')
+}
 const said =
   <Given extends unknown[], Result>(work: (...given: Given) => Promise<Result>) =>
   async (...given: Given): Promise<Result> => {
-    console.log('begins')
+    say('begins')
     const result = await work(...given)
-    console.log('has done')
+    say('has done')
     return result
   }
 const writer = { write: said(engine.write) }

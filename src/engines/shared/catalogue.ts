@@ -203,7 +203,7 @@ export const catalogueOf = (objects: MadeObjects): Catalogue => {
       table.references.push({
         name: within,
         column: columns,
-        table: (key ?? 'id') === 'id' ? target : `${target} (${key})`,
+        table: (key ?? 'id').toLowerCase() === 'id' ? target : `${target} (${key})`,
         onDelete: isLate ? `${onDelete} deferrable` : onDelete,
       })
     if (/\bunique\b/.test(bare)) {

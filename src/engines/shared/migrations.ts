@@ -205,7 +205,7 @@ export const secretIn = function* (dialect: Dialect, name: Secret): QueryScript<
 
 // Comments, strings, quoted names, dollar-quoted bodies, semicolons, and the text between them.
 const pieces =
-  /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|"(?:[^"]|"")*"|(\$\w*\$)[\s\S]*?\1|;|[^-/'"$;]+|[\s\S]/g
+  /--[^\n]*|\/\*(?:\/\*[\s\S]*?\*\/|[\s\S])*?\*\/|'(?:[^']|'')*'|"(?:[^"]|"")*"|(\$\w*\$)[\s\S]*?\1|;|[^-/'"$;]+|[\s\S]/g
 
 /** Whether a text ends inside a trigger of SQLite, whose statements have semicolons of their own. */
 const isInTrigger = (text: string) =>
@@ -216,7 +216,11 @@ export const statementsOf = (text: string): readonly string[] => {
   const statements: string[] = []
   let statement = ''
   for (const [piece] of text.matchAll(pieces)) {
-    if (/^(?:--|\/\*)/.test(piece)) continue
+    if (/^(?:--|\/\*)/.test(piece)) {
+      // A comment parts two words, as a space does.
+      statement += ' '
+      continue
+    }
     if (piece !== ';' || isInTrigger(statement)) {
       statement += piece
       continue
