@@ -1,6 +1,6 @@
 /** The servers that a PostgreSQL URL names: one, or several with commas between, as libpq has them (PostgreSQL manual, section 34.1.1.2). */
 
-import { statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { own } from '#base/object.ts'
 import { nearest, parametersIn } from '#base/text.ts'
 
@@ -62,13 +62,7 @@ const oneOf = (...words: readonly string[]) => ({
 const any = { isRight: (given: string) => given !== '', words: 'a value' }
 const count = { isRight: (given: string) => /^-?\d+$/.test(given), words: 'a whole number' }
 const file = {
-  isRight: (given: string) => {
-    try {
-      return statSync(given).isFile()
-    } catch {
-      return false
-    }
-  },
+  isRight: (given: string) => existsSync(given) && statSync(given).isFile(),
   words: 'a file that is there',
 }
 
@@ -84,7 +78,7 @@ const parameters: Readonly<Record<string, typeof any>> = {
   sslmode: oneOf('disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'),
   sslnegotiation: oneOf('postgres', 'direct'),
   target_session_attrs: oneOf(
-    ...['any', 'read-write', 'read-only', 'primary', 'standby', 'prefer-standby'],
+    ...'any read-write read-only primary standby prefer-standby'.split(' '),
   ),
   client_encoding: oneOf('utf8', 'UTF8', 'utf-8', 'UTF-8', 'auto'),
   // These are the driver's own.

@@ -23,7 +23,7 @@ const hour = 3_600_000
  */
 const unnamedTime = { never: uploadTime + hour, once: 30 * 24 * hour } as const
 
-/** How long after its beginning the removal of one file by a process counts as given up, since that process may be another. */
+/** How long after its beginning the removal of one file by a process counts as given up, where another process may still be about it. */
 const givenUp = hour
 
 /** The statement that notes bytes which are about to come, where they may; none is noted while the same bytes are being removed. */
@@ -88,11 +88,11 @@ const namedDigests = (entities: Collecting['entities']): Sql => {
 const remove = async (collecting: Collecting, digest: string): Promise<boolean> => {
   const { store, isShared, now } = collecting
   const begun = -now()
-  const left = begun + (isShared ? givenUp : 0)
+  const since = begun + (isShared ? givenUp : 0)
   const [taken] = await writePieces(
     collecting,
     sql`update files set collect_at = ${begun} where digest = ${digest}
-      and ((collect_at >= 0 and collect_at <= ${now()}) or (collect_at < 0 and collect_at >= ${left}))
+      and ((collect_at >= 0 and collect_at <= ${now()}) or (collect_at < 0 and collect_at >= ${since}))
       returning digest`,
   )
   if (!taken?.length) return false

@@ -210,8 +210,9 @@ const rowOfFile = async (
   const has = (tags: typeof wanted) => tag !== undefined && tags !== 'any' && tags?.includes(tag)
   if (has(unwanted)) return { ...target, excluded: 'any' }
   if (has(wanted)) return { ...target, revisions: now, mismatch: undefined }
-  if (tag !== undefined) return target
-  if (wanted === 'any') return { ...target, revisions: [] }
+  if (tag !== undefined) return { ...target, mismatch: undefined }
+  if (wanted === 'any')
+    return { ...target, revisions: [], mismatch: `If-Match needs a file, and there is no ${key}` }
   if (unwanted !== 'any') return target
   const { revisions = 'any' } = target
   const both = revisions === 'any' ? now : revisions.filter(one => now.includes(one))
@@ -244,10 +245,11 @@ const change = async <Received extends { readonly id: string }>(
   await commit(core, commandOf(writing, { name: `precheck ${key}`, steps }), null, { version })
   const sent = await receive?.(writing)
   const read = () => ({ input: { [key]: sent?.id ?? null } })
-  const update: Change = { does: 'update', entity, takesParts: false, target, read }
   // It may have taken a while.
   const now = { ...writing, now: core.now() }
   try {
+    const own = { target: sent ? await rowOfFile(mount, c, now, of) : target, read }
+    const update: Change = { does: 'update', entity, takesParts: false, ...own }
     const done = await carryOut(core, now, update, { counts, reading: null, version })
     return { done, sent, id: target.id }
   } catch (error) {

@@ -213,7 +213,35 @@ suite('files', () => {
     assert.equal((await get({ 'If-Match': second })).status, 200)
     assert.equal((await remove({ 'If-Match': `W/${second}` })).status, 412)
     assert.equal((await remove({ 'If-Match': `${first}, ${second}` })).status, 204)
-    assert.equal((await remove({ 'If-Match': '*' })).status, 412)
+    const none = await remove({ 'If-Match': '*' })
+    assert.equal(none.status, 412)
+    assert.match(none.text, /If-Match needs a file, and there is no cover/)
+    // Another member of the row may change while the bytes come.
+    const headers = {
+      ...{ ...picture, 'If-None-Match': '*' },
+      ...{ Authorization: `Bearer ${await world.token(2)}` },
+    }
+    const parts = [png(4, 1), new Uint8Array(100)]
+    const body = new ReadableStream<Uint8Array<ArrayBuffer>>(
+      {
+        pull: async controller => {
+          const next = parts.shift()
+          if (next === undefined) return controller.close()
+          controller.enqueue(next)
+          if (parts.length > 0) return
+          const renamed = { as: 2, body: { title: 'Meanwhile' } }
+          assert.equal((await world.ask(`PATCH /api/albums/${id}`, renamed)).status, 200)
+        },
+      },
+      { highWaterMark: 0 },
+    )
+    const slow = await world.app.request(at, {
+      method: 'PUT',
+      body,
+      headers,
+      duplex: 'half',
+    } as const)
+    assert.equal(slow.status, 200, await slow.text())
     // Of a file that they give and may not read.
     const raw = pdf('not read by who gives it')
     const testimonial = (as: number, headers: Record<string, string> = {}) =>

@@ -216,13 +216,9 @@ export const statementsOf = (text: string): readonly string[] => {
   const statements: string[] = []
   let statement = ''
   for (const [piece] of text.matchAll(pieces)) {
-    if (/^(?:--|\/\*)/.test(piece)) {
-      // A comment parts two words, as a space does.
-      statement += ' '
-      continue
-    }
     if (piece !== ';' || isInTrigger(statement)) {
-      statement += piece
+      // A comment parts two words, as a space does.
+      statement += /^(?:--|\/\*)/.test(piece) ? ' ' : piece
       continue
     }
     statements.push(statement.trim())
