@@ -55,7 +55,7 @@ type Paging = 'page' | 'page or offset' | 'cursor'
 type SortStyle = 'field and order' | 'signed list'
 
 /** A list of the REST API: its pages, sorts and filters. */
-export type Listing = {
+type Listing = {
   readonly paging: Paging
   /** The fields a caller may sort by: with a field and a direction, or as a signed list (`-price,name`). */
   readonly sort?: {
