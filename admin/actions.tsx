@@ -49,16 +49,20 @@ export const ActionRunner = ({
       onDone?.()
       refresh()
     } catch (error) {
-      if ((error as { status?: number }).status === 412) {
+      const isOutdated = (error as { status?: number }).status === 412
+      const said = isOutdated ? t('Somebody changed it meanwhile.') : (error as Error).message
+      if (isOutdated) {
         // It is shown as it is now, so that whoever goes on knows on what.
-        notify(t('Somebody changed it meanwhile.'), { type: 'warning' })
-        onClose()
         onDone?.()
-        return refresh()
+        refresh()
+        if (action.input.length === 0) {
+          notify(said, { type: 'warning' })
+          return onClose()
+        }
       }
       const found = faultsOf(error)
       setFaults({
-        '': (error as Error).message,
+        '': said,
         ...Object.fromEntries(found.map(({ field, message }) => [field, message])),
       })
     }

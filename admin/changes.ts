@@ -1,5 +1,13 @@
 /** What a form changes of a row, as a request; and what two people changed, put together. */
-import { type Entity, isNumber, type Relation, type Row } from './model.ts'
+import {
+  type Entity,
+  entityNamed,
+  type Field,
+  isNumber,
+  type Model,
+  type Relation,
+  type Row,
+} from './model.ts'
 
 export type Mode = 'create' | 'update'
 export type Side = 'mine' | 'theirs'
@@ -16,8 +24,13 @@ export const isOther = ({ fields }: Entity, shown: Row, now: Row | undefined): b
       name in shown && !(set === 'never' && isNumber({ kind })) && !same(shown[name], now[name]),
   )
 
-/** Whether nothing is given of what is made. */
-const isNothing = (value: unknown) => value === undefined || value === null || value === ''
+/** Whether a new row says nothing of a field, which then has what it begins with. One that begins with a value and was emptied says so. */
+const isLeft = (value: unknown, { nullable, initial }: Partial<Field> = {}) =>
+  value === undefined || ((value === null || value === '') && !(nullable && initial !== undefined))
+
+/** A value of a form as the service takes it. */
+const givenOf = (value: unknown, { nullable }: Partial<Field> = {}) =>
+  value === '' && nullable ? null : value
 
 /** The nested rows in a member of a row. */
 export const rowsIn = (value: unknown): Partial<Row>[] =>
@@ -38,14 +51,25 @@ const linksOf = (ids: number[], before: number[], mode: Mode) =>
         remove: before.filter(id => !ids.includes(id)),
       })
 
-const nestedOf = (rows: Partial<Row>[], before: Partial<Row>[], { by, sets = [] }: Relation) => {
+const nestedOf = (
+  rows: Partial<Row>[],
+  before: Partial<Row>[],
+  { by, sets = [] }: Relation,
+  fields: Field[] = [],
+) => {
+  const fieldOf = (key: string) => fields.find(({ name }) => name === key)
+  const membersIn = (row: Partial<Row>, isGiven: (key: string, value: unknown) => boolean) =>
+    Object.entries(row).flatMap(([key, value]) =>
+      isGiven(key, value) ? [[key, givenOf(value, fieldOf(key))] as const] : [],
+    )
   const isThere = ({ id }: Partial<Row>) => before.some(row => row.id === id)
   const changed = (row: Partial<Row>, old: Partial<Row>) =>
-    Object.entries(row).filter(([key, value]) => key !== '_links' && !same(value, old[key]))
+    membersIn(row, (key, value) => key !== '_links' && !same(value, old[key]))
   const given = (row: Partial<Row>) =>
     Object.fromEntries(
-      Object.entries(row).filter(
-        ([key, value]) => key !== by && sets.includes(key) && !isNothing(value),
+      membersIn(
+        row,
+        (key, value) => key !== by && sets.includes(key) && !isLeft(value, fieldOf(key)),
       ),
     )
   return said({
@@ -62,17 +86,19 @@ const nestedOf = (rows: Partial<Row>[], before: Partial<Row>[], { by, sets = [] 
 
 /** The members that differ from the base, and what is said of nested rows and links. */
 export const changesOf = (
+  model: Model,
   entity: Entity,
   base: Partial<Row>,
   mine: Partial<Row>,
   mode: Mode,
 ): Record<string, unknown> => {
   const changes: Record<string, unknown> = {}
-  for (const { name, set, nullable } of entity.fields) {
+  for (const field of entity.fields) {
+    const { name, set } = field
     if (set === 'never' || (set === 'create' && mode === 'update')) continue
     const value = mine[name]
-    if (mode === 'create' ? !isNothing(value) : !same(value, base[name]))
-      changes[name] = value === '' && nullable ? null : value
+    if (mode === 'create' ? !isLeft(value, field) : !same(value, base[name]))
+      changes[name] = givenOf(value, field)
   }
   for (const relation of entity.relations) {
     const { name, kind, may } = relation
@@ -80,7 +106,12 @@ export const changesOf = (
     const written =
       kind === 'links'
         ? linksOf(idsIn(mine[name]), idsIn(base[name]), mode)
-        : nestedOf(rowsIn(mine[name]), rowsIn(base[name]), relation)
+        : nestedOf(
+            rowsIn(mine[name]),
+            rowsIn(base[name]),
+            relation,
+            entityNamed(model, relation.to)?.fields,
+          )
     if (Object.keys(written).length > 0) changes[name] = written
   }
   return changes

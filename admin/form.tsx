@@ -28,6 +28,7 @@ import {
   columnsOf,
   type Entity,
   entityNamed,
+  type Model,
   orderOf,
   type Relation,
   type Row,
@@ -295,6 +296,7 @@ type Errors = { [member: string]: string | Errors }
 /** The faults of a refusal by the places of the form; those without a place are said at its top. */
 const errorsOf = (
   error: unknown,
+  model: Model,
   entity: Entity,
   mode: Mode,
   mine: Partial<Row>,
@@ -320,7 +322,14 @@ const errorsOf = (
       at[key] = inner
       at = inner
     }
-    at[path.at(-1) ?? ''] = message === 'must not be null' ? t('is required') : message
+    const isNew = mode === 'create' || field.split('.')[1] === 'create'
+    const to = entity.relations.find(({ name }) => name === path[0])?.to
+    const { fields } = (to && entityNamed(model, to)) || entity
+    const value = path.reduce<unknown>((of, key) => (of as Errors | null)?.[key], mine) ?? null
+    const isMissing =
+      (value === null || (isNew && value === '')) &&
+      fields.some(({ name, nullable }) => name === path.at(-1) && !nullable)
+    at[path.at(-1) ?? ''] = isMissing ? t('is required') : message
   }
   if (rest.length) errors.root = { refusal: rest.join('; ') }
   return errors
@@ -411,12 +420,14 @@ type Listing = {
   filter: Filter
 }
 
+/** The button by which somebody leafed to the row that opens, until that has it in its place. */
+let leafed = ''
+
 /** The rows before and after this one in the list that its viewer came from, over its pages too. */
 const Neighbours = ({ entity, id }: { entity: Entity; id: number }) => {
   const [stored, setStored] = useStore<Partial<Listing>>(`${entity.name}.listParams`, {})
   const navigate = useNavigate()
   const usual = orderOf(entity)
-  const { word } = (useLocation().state ?? {}) as { word?: string }
   const { page = 1, perPage = 25, sort = usual.field, order = usual.order, filter = {} } = stored
   const pageOf = (number: number) => ({
     pagination: { page: number, perPage },
@@ -431,12 +442,17 @@ const Neighbours = ({ entity, id }: { entity: Entity; id: number }) => {
   const isLast = at === rows.length - 1 && rows.length === perPage
   const before = useGetList<Row>(entity.name, pageOf(page - 1), { enabled: isListed && isFirst })
   const after = useGetList<Row>(entity.name, pageOf(page + 1), { enabled: isListed && isLast })
-  if (at < 0) return null
+  const isShown = at >= 0
+  useEffect(() => {
+    if (isShown) leafed = ''
+  }, [isShown])
+  if (!isShown) return null
   const to = (word: string, row: Row | undefined, number: number) =>
     row && {
       go: () => {
         if (number !== page) setStored({ ...stored, page: number })
-        navigate(`/${entity.name}/${row.id}`, { state: { word } })
+        leafed = word
+        navigate(`/${entity.name}/${row.id}`)
       },
     }
   const [up, down] = [t('Previous row'), t('Next row')]
@@ -445,7 +461,7 @@ const Neighbours = ({ entity, id }: { entity: Entity; id: number }) => {
   // Who leafs through rows by a key stays on its button.
   const buttonOf = (icon: 'up' | 'down', label: string, step: typeof back) => (
     <IconButton
-      {...{ icon, label, disabled: !step, onClick: step?.go, autoFocus: word === label }}
+      {...{ icon, label, disabled: !step, onClick: step?.go, autoFocus: leafed === label }}
     />
   )
   return (
@@ -514,6 +530,7 @@ const EditBody = ({ entity }: { entity: Entity }) => {
   const notify = useNotify()
   const navigate = useNavigate()
   const client = useQueryClient()
+  const model = useModel()
   const current = base && base.id === record?.id ? base : record
   const { data: may } = useQuery({
     queryKey: ['may', entity.name, [record?.id], current?._etag],
@@ -548,7 +565,7 @@ const EditBody = ({ entity }: { entity: Entity }) => {
     const write = (base: Row, mine: Partial<Row>) => provider.save(name, base, mine)
     const saved = await saveOver(entity, current, mine, write, read)
     if (saved.kind === 'failed')
-      return errorsOf(saved.error, entity, 'update', saved.mine, saved.base)
+      return errorsOf(saved.error, model, entity, 'update', saved.mine, saved.base)
     if (saved.kind === 'clash') {
       setClash({ mine, theirs: saved.theirs })
       return undefined
@@ -727,6 +744,7 @@ export const Create = ({ name }: { name: string }) => {
   const notify = useNotify()
   const navigate = useNavigate()
   const client = useQueryClient()
+  const model = useModel()
   const isFree = useRef(false)
   // What a form begins with is nothing that somebody typed.
   const [usual] = useState(() =>
@@ -746,7 +764,7 @@ export const Create = ({ name }: { name: string }) => {
       navigate(entity.may.one ? `/${name}/${id}` : `/${name}`)
       return undefined
     } catch (error) {
-      return errorsOf(error, entity, 'create', mine, {})
+      return errorsOf(error, model, entity, 'create', mine, {})
     }
   }
   return (

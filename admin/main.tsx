@@ -143,17 +143,25 @@ const useFocus = (pathname: string) => {
       around = []
       for (let at = target as HTMLElement | null; at; at = at.parentElement) around.push(at)
     }
+    // Who clicks beside everything stays there. What is taken away, and another window, are no such click.
+    const forget = ({ target, relatedTarget }: FocusEvent) =>
+      queueMicrotask(() => {
+        const isNowhere = !relatedTarget && document.activeElement === document.body
+        if (isNowhere && (target as HTMLElement).isConnected) around = []
+      })
     const observer = new MutationObserver(() => {
       if (document.activeElement !== document.body || (around[0]?.isConnected ?? true)) return
       const near = around.find(({ isConnected }) => isConnected)
       const next = near?.closest('.layout main *')?.querySelector<HTMLElement>(reached)
-      ;(next ?? document.getElementById('main'))?.focus()
+      ;(next ?? document.getElementById('main'))?.focus({ preventScroll: true })
     })
     observer.observe(document.body, { childList: true, subtree: true })
     document.addEventListener('focusin', remember)
+    document.addEventListener('focusout', forget)
     return () => {
       observer.disconnect()
       document.removeEventListener('focusin', remember)
+      document.removeEventListener('focusout', forget)
     }
   }, [])
 }

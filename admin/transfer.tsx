@@ -66,9 +66,9 @@ const typed = (field: Field, given: string): unknown => {
 /** How long a service remembers what was sent under a key, less an hour, in milliseconds. */
 const remembered = 23 * 3_600_000
 
-/** The key of an import, the same for the same file until all of it is there, also after the page was closed. */
+/** The key of an import, the same for a file of the same name until all of it is there, also once it was mended or the page was closed. */
 const keyFor = ({ name }: Entity, file: File) => {
-  const place = `duet.import ${name} ${file.name} ${file.size} ${file.lastModified}`
+  const place = `duet.import ${name} ${file.name}`
   const [kept = '', since = 0] = JSON.parse(localStorage.getItem(place) ?? '[]')
   const key: string = Date.now() - since < remembered ? kept : newKey()
   if (key !== kept) localStorage.setItem(place, JSON.stringify([key, Date.now()]))
@@ -190,7 +190,9 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
               {t('Faults: {count}.', { count: faults.length })}{' '}
               {done === undefined
                 ? t('Nothing is imported until they are mended.')
-                : t('Nothing more is imported until they are mended.')}
+                : t(
+                    'The rows before are there. Once these are mended, choose the file again under the same name: rows that are unchanged are not made again.',
+                  )}
             </caption>
             <thead>
               <tr>

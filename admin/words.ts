@@ -10,8 +10,8 @@ const german: Record<string, string> = {
   'Nothing is changed yet': 'Noch ist nichts geändert',
   'Faults: {count}.': 'Fehler: {count}.',
   'Nothing is imported until they are mended.': 'Bis sie behoben sind, wird nichts importiert.',
-  'Nothing more is imported until they are mended.':
-    'Bis sie behoben sind, wird nichts weiter importiert.',
+  'The rows before are there. Once these are mended, choose the file again under the same name: rows that are unchanged are not made again.':
+    'Die Zeilen davor sind da. Wählen Sie die Datei, wenn diese behoben sind, noch einmal unter demselben Namen: unveränderte Zeilen werden nicht noch einmal angelegt.',
   'Nothing here is open to you. You are signed in with the role {role}.':
     'Hier steht Ihnen nichts offen. Sie sind mit der Rolle {role} angemeldet.',
   'Nothing to save': 'Nichts zu speichern',

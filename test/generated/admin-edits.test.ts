@@ -11,7 +11,7 @@ import {
   type Side,
   saveOver,
 } from '../../admin/changes.ts'
-import type { Entity, Row } from '../../admin/model.ts'
+import type { Entity, Model, Row } from '../../admin/model.ts'
 import type { Draw } from '../operations.ts'
 import { rounds, usualSeed } from '../support/rounds.ts'
 import { drawn, engines } from './compare.ts'
@@ -30,6 +30,7 @@ const entities = {
       title: text({ max: 40 }),
       notes: text({ max: 4000, nullable: true }),
       servings: int({ min: 1, max: 99, initial: { value: 2 } }),
+      minutes: int({ min: 1, max: 999, nullable: true, initial: { value: 20 } }),
       status: choice(['draft', 'published'], { initial: { value: 'draft' } }),
       revision: revision(),
     },
@@ -48,6 +49,8 @@ const entities = {
       dishId: reference('dish', { onDelete: 'cascade' }),
       name: text({ max: 20 }),
       amount: decimal({ scale: 2, min: 0, max: 999 }),
+      unit: choice(['g', 'ml'], { nullable: true, initial: { value: 'g' } }),
+      hint: text({ min: 1, max: 40, nullable: true }),
       revision: revision(),
     },
     policy: bySignedIn,
@@ -115,6 +118,7 @@ const shown = (name: string, value: unknown): unknown => {
 for (const on of engines)
   describe(`two editors of one row on ${on}`, () => {
     let service: Service
+    let model: Model
     let dish: Entity
     let tags: readonly number[]
     const send = async (line: string, body?: unknown, etag?: string | null) => {
@@ -138,7 +142,7 @@ for (const on of engines)
       }
     }
     const save = async (base: Row, mine: Partial<Row>): Promise<Row> => {
-      const changes = changesOf(dish, base, mine, 'update')
+      const changes = changesOf(model, dish, base, mine, 'update')
       if (Object.keys(changes).length > 0)
         await send(`PATCH /api/v2/dishes/${base.id}`, changes, base._etag)
       return whole(base.id)
@@ -146,6 +150,7 @@ for (const on of engines)
     before(async () => {
       service = await serveWithMembers(entities, on, 'Ann', 'Ben')
       const { json } = await send('GET /admin/model.json')
+      model = json
       dish = json.entities.find(({ name }: Entity) => name === 'dish')
       const made = ['soup', 'quick', 'baking'].map(name => send('POST /api/v2/tags', { name }))
       tags = (await Promise.all(made)).map(({ json }) => json.id)
@@ -153,6 +158,29 @@ for (const on of engines)
     after(async () => {
       assert.deepEqual(service?.bugs, [])
       await service?.close()
+    })
+
+    test('what was emptied is empty, in new rows and their parts, and what was left has what it begins with', async () => {
+      const parts: Partial<Part>[] = [
+        { name: 'salt', amount: 1, unit: '', hint: null },
+        { name: 'oil', amount: 2, unit: null, hint: '' },
+        { name: 'rice', amount: 3, hint: 'rinsed' },
+      ]
+      const mine = { title: 'Soup', servings: null, minutes: null, notes: '', ingredients: parts }
+      const written = changesOf(model, dish, {}, mine, 'create')
+      const { json } = await send('POST /api/v2/dishes', written)
+      const made = await whole(json.id)
+      assert.deepEqual([made.servings, made.minutes, made.notes], [2, null, null])
+      const shown = (row: Row) =>
+        (row.ingredients as Part[]).map(({ unit, hint }) => [unit, hint ?? null])
+      assert.deepEqual(shown(made), [
+        [null, null],
+        [null, null],
+        ['g', 'rinsed'],
+      ])
+      const emptied = (made.ingredients as Part[]).map(part => ({ ...part, hint: '', unit: '' }))
+      const saved = await save(made, { ...made, ingredients: emptied })
+      assert.deepEqual(shown(saved), Array(3).fill([null, null]))
     })
 
     test('nothing that either of them changed is lost', async t => {

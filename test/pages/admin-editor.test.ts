@@ -230,6 +230,23 @@ describe('an editor in the admin', { skip: skipped }, () => {
       await settled()
       assert.equal(await focused(page), 'Next row')
     }
+    // The button takes the focus no more when it comes back, once the row is in the list again.
+    const next = page.getByRole('button', { name: 'Next row' })
+    for (const [title, state] of [
+      ['Branch 3', 'detached'],
+      ['Leaf 3', 'visible'],
+    ] as const) {
+      await page.getByLabel('Title').fill(title)
+      await page.keyboard.press('Control+s')
+      await next.waitFor({ state })
+      await settled()
+      assert.equal(await focused(page), 'Title')
+    }
+    // Who clicked beside everything stays there when what had the focus goes.
+    await next.focus()
+    await page.locator('.nav footer .muted').click()
+    await page.evaluate(`document.querySelector('[aria-label="Next row"]').remove()`)
+    assert.equal(await page.evaluate('document.activeElement.tagName'), 'BODY')
     await close()
   })
 
@@ -428,7 +445,9 @@ describe('an editor in the admin', { skip: skipped }, () => {
   })
 
   test('an action begins with what its inputs have if nobody says otherwise, and tells faults beside them', async () => {
-    const { id } = await make('To be cooked')
+    const { id } = await make('To be cooked', {
+      ingredients: { create: [{ name: 'salt', amount: 1 }] },
+    })
     const { page, go, settled, close } = await open()
     await go(`recipe/${id}`)
     const cook = page.getByRole('button', { name: 'Cook it', exact: true })
@@ -451,14 +470,22 @@ describe('an editor in the admin', { skip: skipped }, () => {
     assert.equal(await page.getByLabel('Notes').inputValue(), 'As it says. 2 ml true')
     // One that others changed meanwhile is shown first.
     await ask(`PATCH /api/v1/recipes/${id}`, { title: 'Cooked by somebody else' })
-    await cook.click()
-    await dialog.getByRole('button', { name: 'Cook it' }).click()
-    await page.getByText('Somebody changed it meanwhile.').waitFor()
+    const isChanged = 'Somebody changed it meanwhile.'
+    await page.getByRole('button', { name: 'Publish' }).click()
+    await dialog.getByRole('button', { name: 'Publish' }).click()
+    await page.locator('.messages').getByText(isChanged).waitFor()
     await page.getByRole('heading', { level: 1, name: 'Cooked by somebody else' }).waitFor()
     await settled()
+    // What was typed for it is kept.
     await cook.click()
     await dialog.getByLabel('Note').fill('Cooked again.')
+    await ask(`PATCH /api/v1/recipes/${id}`, { title: 'Cooked by a third' })
     await page.keyboard.press('Enter')
+    await dialog.getByRole('alert').getByText(isChanged).waitFor()
+    await page.locator('h1').getByText('Cooked by a third').waitFor()
+    await settled()
+    assert.deepEqual(await values(), ['Cooked again.', '2', 'ml', 'true'])
+    await dialog.getByRole('button', { name: 'Cook it' }).click()
     await until('it is cooked', async () =>
       (await ask(`GET /api/v1/recipes/${id}`)).notes.startsWith('Cooked again.'),
     )
@@ -473,24 +500,32 @@ describe('an editor in the admin', { skip: skipped }, () => {
     await page.getByRole('menuitem', { name: 'Import CSV…' }).click()
     const dialog = page.getByRole('dialog')
     const names = ['Pies', 'Roasts', 'x'.repeat(51), 'Salads']
-    const buffer = Buffer.from(['name', ...names].join('\n'))
-    await dialog
-      .getByLabel('File')
-      .setInputFiles({ name: 'tags.csv', mimeType: 'text/csv', buffer })
-    await dialog.getByText('4 rows').waitFor()
+    const choose = async () => {
+      const buffer = Buffer.from(['name', ...names].join('\n'))
+      const file = { name: 'tags.csv', mimeType: 'text/csv', buffer }
+      await dialog.getByLabel('File').setInputFiles(file)
+      await dialog.getByText(`${names.length} rows`, { exact: true }).waitFor()
+    }
+    await choose()
     await dialog.getByRole('button', { name: 'Import' }).focus()
     await page.keyboard.press('Enter')
     await dialog.getByRole('row', { name: /^Row 4 name must be/ }).waitFor()
     await dialog.getByText('2 rows imported').waitFor()
     assert.equal(await focused(page), 'Import')
     await settled()
-    const rows = await world.rows(
-      `select name from tags where name in ('Pies', 'Roasts', 'Salads') order by id`,
-    )
-    assert.deepEqual(
-      rows.flatMap(row => Object.values(row)),
-      ['Pies', 'Roasts'],
-    )
+    const made = async () => {
+      const rows = await world.rows(
+        `select name from tags where name in ('Pies', 'Roasts', 'Pastas', 'Grains', 'Salads') order by id`,
+      )
+      return rows.flatMap(row => Object.values(row))
+    }
+    assert.deepEqual(await made(), ['Pies', 'Roasts'])
+    // Mended, it goes on after them, and has rows that it had not.
+    names.splice(2, 1, 'Pastas', 'Grains')
+    await choose()
+    await dialog.getByRole('button', { name: 'Import' }).click()
+    await page.locator('.messages').getByText('5 rows imported').waitFor()
+    assert.deepEqual(await made(), names)
     await close()
   })
 })
