@@ -45,7 +45,7 @@ const rowsWhere = async (
 }
 
 /** A condition of the entity's rows. */
-const conditionOf = ({ core, name }: AskedOf, condition: unknown): Predicate =>
+const predicateOf = ({ core, name }: AskedOf, condition: unknown): Predicate =>
   resolveCondition(resolvingIn(core.model), name, condition).predicate
 
 /** Rows that the viewer sees whose title begins with a text, in small letters, capitals or as it is written; any rows for an empty text. */
@@ -71,7 +71,7 @@ export const revisionsOf = async (
   const { core, name, viewer } = of
   const { revision } = entityOf(core.model, name).fields
   if (!revision || ids.length === 0 || !isShownTo(core.model, name, viewer)) return {}
-  const asked = conditionOf(of, { id: { in: ids } })
+  const asked = predicateOf(of, { id: { in: ids } })
   const rows = await rowsWhere(of, { asked }, { revision: 'revision' })
   return Object.fromEntries(rows.map(({ id, revision }) => [id, revision]))
 }
@@ -91,13 +91,13 @@ export const mayOf = async (
     ...actions
       .filter(({ about }) => about === name)
       .map(({ described, rule, when, admin: { hiddenWhen } = {} }): Asked => {
-        const hidden = hiddenWhen && ({ kind: 'not', of: conditionOf(of, hiddenWhen) } as const)
-        const conditions = [...(when ? [conditionOf(of, when)] : []), ...(hidden ? [hidden] : [])]
+        const hidden = hiddenWhen && ({ kind: 'not', of: predicateOf(of, hiddenWhen) } as const)
+        const conditions = [...(when ? [predicateOf(of, when)] : []), ...(hidden ? [hidden] : [])]
         return [described.operationId, rule, conditions]
       }),
   ]
   if (ids.length === 0 || !isShownTo(model, name, viewer)) return {}
-  const asked = conditionOf(of, { id: { in: ids } })
+  const asked = predicateOf(of, { id: { in: ids } })
   const idsWhere = async (granted?: Predicate) =>
     (await rowsWhere(of, { asked, ...(granted && { granted }) })).map(({ id }) => String(id))
   const seen = await idsWhere()
