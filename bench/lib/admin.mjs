@@ -82,58 +82,66 @@ async function importing(duet, { browser, folder, log, isBulk }) {
   symlinkSync(root, join(folder, 'node_modules/duet'))
   writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n')
   const entity = join(content, 'product/entity.ts')
-  const text = readFileSync(entity, 'utf8').replace("counted: ['category']", '$&, bulk: true')
-  if (isBulk) writeFileSync(entity, text)
+  const text = readFileSync(entity, 'utf8')
+  const bulky = text.replace("counted: ['category']", '$&, bulk: true')
+  if (bulky === text) throw new Error(`${entity} has no place for bulk: true any more`)
+  if (isBulk) writeFileSync(entity, bulky)
   const config = join(content, 'duet.config.ts')
   const store = join(folder, `${isBulk}.db`)
   const file = join(folder, 'products.csv')
   const lines = Array.from({ length: imported }, (_, n) => `Imported ${n},kitchen,${n % 97}.5`)
   writeFileSync(file, ['name,category,price', ...lines].join('\n'))
   const server = await duet.serve(store, log, patient, ['--config', config])
-  const token = await duet.token(store, 'admin', ['--config', config])
-  const page = await browser.newPage({ viewport: { width: 1280, height: 900 } })
-  await page.addInitScript(token => sessionStorage.setItem('duet.token', token), token)
-  await page.goto(`${server.url}/admin#/product`)
-  await page.getByRole('button', { name: 'More' }).click()
-  await page.getByRole('menuitem', { name: 'Import CSV…' }).click()
-  await page.getByRole('dialog').getByLabel('File').setInputFiles(file)
-  await page.getByText('10,000 rows').waitFor()
-  const took = await timed(
-    page,
-    `document.querySelector('.dialog .main').click()`,
-    `document.querySelector('.messages')?.innerText.includes('10,000 rows imported')`,
-  )
-  await page.close()
-  await server.stop()
-  return took
+  try {
+    const token = await duet.token(store, 'admin', ['--config', config])
+    const page = await browser.newPage({ viewport: { width: 1280, height: 900 } })
+    await page.addInitScript(token => sessionStorage.setItem('duet.token', token), token)
+    await page.goto(`${server.url}/admin#/product`)
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('menuitem', { name: 'Import CSV…' }).click()
+    await page.getByRole('dialog').getByLabel('File').setInputFiles(file)
+    await page.getByText('10,000 rows').waitFor()
+    const took = await timed(
+      page,
+      `document.querySelector('.dialog .main').click()`,
+      `document.querySelector('.messages')?.innerText.includes('10,000 rows imported')`,
+    )
+    await page.close()
+    return took
+  } finally {
+    await server.stop()
+  }
 }
 
 /** Asks for each screen of a list of all products, in turns. */
 async function lists(duet, options, { browser, log, keep }) {
   const { files } = await prepare(duet, options)
   const server = await duet.serve(files.all, log('duet'), { ...patient, DUET_CACHE: '0' })
-  const token = await duet.token(files.all, 'admin')
-  const page = await openAdmin(browser, server.url, token, 'product')
-  const all = screens(files.all, sizes[options.data].products)
-  const words = namesIn(files.all, 'where id % 977 = 5 limit 12').map(name => name.slice(2))
-  // The first round warms the service. Each begins in a page opened anew, which has none of the rows yet.
-  for (let round = -1; round < options.rounds; round++) {
-    await page.goto(`${server.url}/admin#/`)
-    await page.reload()
-    await page.locator('.counts').waitFor()
-    await page.waitForLoadState('networkidle')
-    const note = (name, took) => round >= 0 && keep(name, took)
-    for (const [name, act, isShown] of all) note(name, await timed(page, act, isShown))
-    await page.locator('input[type=search]').focus()
-    const word = JSON.stringify(words[(round + 1) % words.length])
-    const took = await timed(
-      page,
-      `document.execCommand('insertText', false, ${word})`,
-      `document.querySelector('tbody[aria-busy=false] td a')?.innerText.includes(${word})`,
-    )
-    note('search, the wait for typing apart', took - typing)
+  try {
+    const token = await duet.token(files.all, 'admin')
+    const page = await openAdmin(browser, server.url, token, 'product')
+    const all = screens(files.all, sizes[options.data].products)
+    const words = namesIn(files.all, 'where id % 977 = 5 limit 12').map(name => name.slice(2))
+    // The first round warms the service. Each begins in a page opened anew, which has none of the rows yet.
+    for (let round = -1; round < options.rounds; round++) {
+      await page.goto(`${server.url}/admin#/`)
+      await page.reload()
+      await page.locator('.counts').waitFor()
+      await page.waitForLoadState('networkidle')
+      const note = (name, took) => round >= 0 && keep(name, took)
+      for (const [name, act, isShown] of all) note(name, await timed(page, act, isShown))
+      await page.locator('input[type=search]').focus()
+      const word = JSON.stringify(words[(round + 1) % words.length])
+      const took = await timed(
+        page,
+        `document.execCommand('insertText', false, ${word})`,
+        `document.querySelector('tbody[aria-busy=false] td a')?.innerText.includes(${word})`,
+      )
+      note('search, the wait for typing apart', took - typing)
+    }
+  } finally {
+    await server.stop()
   }
-  await server.stop()
 }
 
 /** `npm run bench -- admin`. */

@@ -180,15 +180,23 @@ suite('garbage of files', () => {
 
 const times = rounds(25, 10_000)
 for (const place of ['a folder', 'S3'] as const)
-  test(`the same bytes sent and collected at once ${times} times, in ${place}, are there whenever a row names them`, async () => {
+  test(`the same bytes sent and collected at once ${times} times, in ${place}, are there whenever a row names them`, async t => {
     const root = ownFolder('same-bytes')
     const s3 = place === 'S3' ? await startS3(root) : undefined
+    const worlds: World[] = []
+    t.after(async () => {
+      for (const world of worlds) await world.close()
+      await s3?.close()
+    })
     // Two services share a database of PostgreSQL, and what keeps their files; one of SQLite is one service's.
-    const begin = () =>
-      createWorld({
+    const begin = async () => {
+      const world = await createWorld({
         ...{ content: gallery, rows: galleryRows, file: join(root, 'duet.db') },
         fileStore: s3?.store() ?? folderStore(join(root, 'files')),
       })
+      worlds.push(world)
+      return world
+    }
     const one = await begin()
     const other = onPostgres ? await begin() : one
     const collect = ({ engine, core }: World) =>
@@ -213,9 +221,6 @@ for (const place of ['a folder', 'S3'] as const)
       const [, digest] = await Promise.all([collect(one), put(sender, text), collect(other)])
       assert.equal(await storeOf(one.core).has(digest), true, `round ${round}`)
     }
-    if (other !== one) await other.close()
-    await one.close()
-    await s3?.close()
   })
 
 suite('pictures of rows', () => {
