@@ -217,7 +217,7 @@ export const statementsOf = (text: string): readonly string[] => {
   let statement = ''
   for (const [piece] of text.matchAll(pieces)) {
     if (piece !== ';' || isInTrigger(statement)) {
-      // A comment parts two words, as a space does.
+      // Comments part words, as spaces do.
       statement += /^(?:--|\/\*)/.test(piece) ? ' ' : piece
       continue
     }
