@@ -82,6 +82,7 @@ export const runTogether = async files => {
   // One that hangs is ended long before the process is, and leaves the others.
   const timeout = Number(process.env.DUET_TEST_FILE_SECONDS) * 1000
   let last = 'to load and to end'
+  let loaded = Promise.resolve()
   const body =
     ([name, url]) =>
     async () => {
@@ -89,7 +90,10 @@ export const runTogether = async files => {
         countFor(last)
         last = name
       })
-      await import(url)
+      // One after another: files that wait for one module would else declare their tests in the first one's suite.
+      const own = loaded.then(() => import(url))
+      loaded = own.catch(() => {})
+      await own
     }
   for (const file of files) suite(file[0], { timeout }, body(file))
   after(() => countFor(last))
