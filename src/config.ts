@@ -4,7 +4,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseEnv } from 'node:util'
-import { isPostgres, parameterFault } from '#base/database-url.ts'
+import { isPostgres, parameterFault, targetIn } from '#base/database-url.ts'
 import { noticeMonths, soonestEnd } from '#base/dates.ts'
 import { nearest } from '#base/text.ts'
 import {
@@ -146,9 +146,8 @@ const contradictions = (values: Raw, environment: ConfigEnvironment): readonly s
     faults.push('DUET_PATRONI_URLS finds replicas: it needs DUET_REPLICA_URLS=auto')
   if (values.DUET_DOCUMENTS_ONLY === true && values.DUET_DOCUMENTS === undefined)
     faults.push('DUET_DOCUMENTS_ONLY=on needs DUET_DOCUMENTS: the folder of the documents to serve')
-  if (
-    /[?&]target_session_attrs=(?!(read-write|primary)(&|$))/.test(String(values.DUET_DATABASE_URL))
-  )
+  const target = targetIn(String(values.DUET_DATABASE_URL))
+  if (target !== undefined && !/^(read-write|primary)$/.test(target))
     faults.push(
       'DUET_DATABASE_URL must have target_session_attrs=read-write, or none: the service needs the server that takes writes',
     )

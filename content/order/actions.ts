@@ -16,7 +16,6 @@ import {
   type Rows,
   reportOf,
   result,
-  type Sql,
   type SqlValue,
   sql,
 } from 'duet/actions'
@@ -113,9 +112,10 @@ const place: Action = {
         }
       })
 
-      const row = (at: number): Sql =>
-        sql`(${typed(own(`position ${at}`), 'int')}, ${typed(own(`productId ${at}`), 'id')}, ${typed(own(`quantity ${at}`), 'int')})`
-      const rows = taken.map((_, at) => row(at))
+      const rows = taken.map(
+        (_, at) =>
+          sql`(${typed(own(`position ${at}`), 'int')}, ${typed(own(`productId ${at}`), 'id')}, ${typed(own(`quantity ${at}`), 'int')})`,
+      )
       const table = sql`with i (position, product_id, quantity) as (values ${join(rows, comma)})`
       const sum = sql`select sum(p.price * i.quantity) from i join products as p on p.id = i.product_id`
       const order: GuardedStep = {

@@ -7,6 +7,7 @@ import {
   placeIn,
   seeksPrimary,
   serversIn,
+  targetIn,
 } from './database-url.ts'
 
 test('a URL of several hosts is a URL for each, with the user, the database and the parameters of all', () => {
@@ -27,6 +28,10 @@ test('the primary is looked for among several hosts, or where the URL asks for o
   assert.equal(seeksPrimary('postgres://one/duet'), false)
   assert.equal(seeksPrimary('postgres://one,two/duet'), true)
   assert.equal(seeksPrimary('postgres://one/duet?target_session_attrs=read-write'), true)
+  assert.equal(
+    targetIn('postgres://one/duet?sslmode=prefer&target_session_attrs=read%2Dwrite'),
+    'read-write',
+  )
 })
 
 test('a user without a host comes by a Unix socket, whose folder is a parameter', () => {

@@ -37,9 +37,15 @@ export const databaseIn = (url: string): string | undefined => {
   }
 }
 
+const queryIn = (url: string): string => /\?(.*)/s.exec(url)?.[1] ?? ''
+
+/** Its `target_session_attrs`; undefined if it has none. */
+export const targetIn = (url: string): string | undefined =>
+  parametersIn(queryIn(url)).get('target_session_attrs') ?? undefined
+
 /** Whether the primary must be looked for: among several servers, or if the URL asks for a session that may write. */
 export const seeksPrimary = (url: string): boolean =>
-  serversIn(url).length > 1 || /[?&]target_session_attrs=/.test(url)
+  serversIn(url).length > 1 || targetIn(url) !== undefined
 
 /** Whether a text is a PostgreSQL URL that names a database. */
 export const isPostgres = (text: string): boolean =>
@@ -117,9 +123,8 @@ const otherWays: Readonly<Record<string, string>> = {
 export const parameterFault = (url: string): string | undefined => {
   // A URL ends there, and PostgreSQL's own tools read on.
   if (url.includes('#')) return 'has a #, behind which nothing would be read: write it as %23'
-  const [, query = ''] = /\?(.*)/s.exec(url) ?? []
   const seen = new Set<string>()
-  for (const [name, given] of parametersIn(query)) {
+  for (const [name, given] of parametersIn(queryIn(url))) {
     const known = own(parameters, name)
     if (!known) {
       const near = nearest(name.toLowerCase(), Object.keys(parameters))

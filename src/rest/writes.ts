@@ -106,12 +106,6 @@ export const targetOf = (
   return { entity, id, ...(parent && { below: parent }), ...precondition }
 }
 
-/** Refuses parameters, of which no write takes any, in versions that are strict. */
-const refuseQuery = (c: Http, style: Mount['style']): void => {
-  const query = queryString(c)
-  if (query !== '') refuseParameters(query, style)
-}
-
 /** What a handler makes of its request. */
 type Translated = {
   /** What its caller must have a right to, before more of the request is looked at. */
@@ -154,7 +148,7 @@ export const serveCreate = (mount: Mount, { entity, below }: Route): RestHandler
         const input = await jsonBody(c, edge.bodyLimit, bodyTypes)
         countMembers?.(input)
         const idempotency = idempotencyFor(c, mount, viewer, input)
-        refuseQuery(c, style)
+        refuseParameters(queryString(c), style)
         return { input, idempotency }
       },
     }),
@@ -184,7 +178,7 @@ export const serveUpdate = (mount: Mount, route: Route): RestHandler => {
         const types = does === 'update' ? patchTypes : bodyTypes
         const input = await jsonBody(c, edge.bodyLimit, types)
         countMembers?.(input)
-        refuseQuery(c, style)
+        refuseParameters(queryString(c), style)
         return { input }
       },
     }),
@@ -202,7 +196,7 @@ export const serveDelete = (mount: Mount, route: Route): RestHandler => {
       entity,
       target: targetOf(c, mount, route),
       read: () => {
-        refuseQuery(c, mount.style)
+        refuseParameters(queryString(c), mount.style)
         return {}
       },
     }),
@@ -263,7 +257,7 @@ export const serveBulk = (mount: Mount, { entity }: Route): RestHandler => {
       read: async () => {
         const body = await jsonBody(c, edge.bodyLimit, bodyTypes)
         const idempotency = idempotencyFor(c, mount, writing.viewer, body)
-        refuseQuery(c, style)
+        refuseParameters(queryString(c), style)
         const [kind, ...second] = kinds.filter(kind => Object.hasOwn(body, kind))
         if (kind === undefined || second.length > 0) {
           const message = `is ${kind ? 'one too many' : 'missing'}: name one of ${kinds.join(', ')}`
@@ -300,7 +294,7 @@ export const serveLink = (mount: Mount, { kind, entity: other, below }: Route): 
       to: pathId(c, 'id', other),
       read: async () => {
         if (does === 'link') noMembers(await jsonBody(c, mount.edge.bodyLimit, bodyTypes, true))
-        refuseQuery(c, mount.style)
+        refuseParameters(queryString(c), mount.style)
         refusePreconditions(c, ['If-Match', 'If-None-Match'], 'a link')
         return {}
       },
@@ -325,7 +319,7 @@ export const serveAction = (mount: Mount, action: Action): RestHandler => {
       read: async () => {
         const bytes = byteLimit === undefined ? undefined : await plainBytes(c, byteLimit)
         const input = bytes ? {} : await jsonBody(c, edge.bodyLimit, bodyTypes, true)
-        refuseQuery(c, style)
+        refuseParameters(queryString(c), style)
         return {
           input,
           hasBody: input !== noBody,
