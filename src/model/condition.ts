@@ -1,4 +1,4 @@
-/** Conditions on rows: as authors write them, and resolved against the model as plain data that both cores and their threads understand. */
+/** Conditions on rows: as authors write them, and resolved against the model as plain data that both cores and their threads understand; also which of them hold for every row by their form. */
 import { isDay } from '#base/dates.ts'
 import { own } from '#base/object.ts'
 import { hintFor, nearest } from '#base/text.ts'

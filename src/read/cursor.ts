@@ -1,6 +1,6 @@
 /**
  * Cursors of any order: the values that a row has for the keys of the order, its id among them, which nobody can read, make or use
- * elsewhere.
+ * elsewhere: `rest/list.ts` and `graphql/connection.ts` say what binds them.
  */
 import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from 'node:crypto'
 import type { Sort } from '#read/selection.ts'

@@ -36,12 +36,12 @@ export const numberedPage = (
 const sealSize = 12
 
 /** Binds a cursor to one list, so that none is forged or used for another list. */
-const seal = (key: Uint8Array, list: string, id: number): Buffer =>
+const plainSeal = (key: Uint8Array, list: string, id: number): Buffer =>
   createHmac('sha256', key).update(`${list}\n${id}`).digest().subarray(0, sealSize)
 
 /** The cursor after the item of that id in that list. */
 export const encodeCursor = (key: Uint8Array, list: string, id: number): string =>
-  Buffer.concat([seal(key, list, id), Buffer.from(String(id))]).toString('base64url')
+  Buffer.concat([plainSeal(key, list, id), Buffer.from(String(id))]).toString('base64url')
 
 /** The id in a cursor that was made for this list; undefined for any other text. */
 export const decodeCursor = (key: Uint8Array, list: string, cursor: string): number | undefined => {
@@ -49,7 +49,7 @@ export const decodeCursor = (key: Uint8Array, list: string, cursor: string): num
   if (bytes.toString('base64url') !== cursor || bytes.length <= sealSize) return undefined
   const id = parseId(bytes.subarray(sealSize).toString('latin1'))
   if (id === undefined) return undefined
-  return timingSafeEqual(bytes.subarray(0, sealSize), seal(key, list, id)) ? id : undefined
+  return timingSafeEqual(bytes.subarray(0, sealSize), plainSeal(key, list, id)) ? id : undefined
 }
 
 /** The id after which a cursor list goes on; above every id for the first page. */

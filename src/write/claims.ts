@@ -1,4 +1,4 @@
-/** Files that a write gives its row: each is taken on by a step of that write, once, or was there already. */
+/** Files that a write gives its row: each is taken on by a step of that write, once, or was there already (`placed` stores its description). */
 import { isUpload } from '#model/field.ts'
 import { columnName, entityOf, fieldOf } from '#model/model.ts'
 import { callerOf, type Viewer } from '#model/policy.ts'

@@ -6,7 +6,7 @@
  * 3. what it makes, as far as that is known without its input, counts against the caller's limits (429);
  * 4. its input is read (422); if that is at fault, the row that it is about is checked first (403, 404);
  * 5. what the input makes beside it counts too (429, after the row as before);
- * 6. it is committed: the steps of its command check row, revision, references and unique values again (403, 404, 409, 412).
+ * 6. it is committed: its steps check the viewer first, then row, revision, references, unique values (403, 404, 409, 412).
  */
 
 import type { JsonObject } from '#base/object.ts'
