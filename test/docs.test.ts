@@ -54,6 +54,21 @@ test('the README gives the two commands, each in a block of its own', () => {
     assert.ok(read('README.md').includes(`\n\`\`\`sh\n${command}\n\`\`\`\n`), command)
 })
 
+test('all documents together are at most 50,000 words, so that they stay readable', () => {
+  const names = globSync(
+    ['*.md', '.github/*.md', '{admin,content,deploy,docs,examples,kit,scripts,src,test}/**/*.md'],
+    { cwd: root, exclude: ['**/node_modules'] },
+  )
+  const counts = names.map(name => ({
+    name,
+    words: read(name).trim().split(/\s+/).length,
+  }))
+  const all = counts.reduce((sum, { words }) => sum + words, 0)
+  const largest = counts.toSorted((one, other) => other.words - one.words).slice(0, 5)
+  const told = largest.map(({ name, words }) => `${name} ${words}`).join(', ')
+  assert.ok(all > 10_000 && all <= 50_000, `${all} words; the longest: ${told}`)
+})
+
 /** Documents for authors of projects; the others are for those who have the checkout, and the package says it their way. */
 const ofProjects = ['package', 'tutorial', 'testing', 'routes', 'mail', 'upgrading']
 
