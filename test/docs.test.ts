@@ -54,7 +54,7 @@ test('the README gives the two commands, each in a block of its own', () => {
     assert.ok(read('README.md').includes(`\n\`\`\`sh\n${command}\n\`\`\`\n`), command)
 })
 
-test('all documents together are at most 50,000 words, so that they stay readable', () => {
+test('all documents together are at most 50,000 words, and those to a service of one’s own 6,000', () => {
   const names = globSync(
     ['*.md', '.github/*.md', '{admin,content,deploy,docs,examples,kit,scripts,src,test}/**/*.md'],
     { cwd: root, exclude: ['**/node_modules'] },
@@ -67,6 +67,11 @@ test('all documents together are at most 50,000 words, so that they stay readabl
   const largest = counts.toSorted((one, other) => other.words - one.words).slice(0, 5)
   const told = largest.map(({ name, words }) => `${name} ${words}`).join(', ')
   assert.ok(all > 10_000 && all <= 50_000, `${all} words; the longest: ${told}`)
+
+  const first = ['README.md', 'docs/tutorial.md', 'docs/model.md']
+  const path = counts.filter(({ name }) => first.includes(name.replaceAll('\\', '/')))
+  const walked = path.reduce((sum, { words }) => sum + words, 0)
+  assert.ok(path.length === 3 && walked <= 6000, `a stranger reads ${walked} words: ${first}`)
 })
 
 /** Documents for authors of projects; the others are for those who have the checkout, and the package says it their way. */
