@@ -27,6 +27,9 @@ const usual = {
   ],
 }
 
+/** What only `npm run test:all` has of them: programs of others, whose subject other files of the same folder have too. */
+const costly = ['content/test/differences/files', 'content/test/openapi/types']
+
 const nightly = ['{,content/}test/nightly/**/*']
 
 const all = ['{src,kit,content,test}/**/*']
@@ -43,7 +46,7 @@ const testsIn = (patterns, exclude = []) =>
 
 /** The test files of each command, by engine. */
 export const suites = {
-  test: () => ({ sqlite: testsIn(usual.sqlite), postgres: testsIn(usual.postgres) }),
+  test: () => ({ sqlite: testsIn(usual.sqlite, costly), postgres: testsIn(usual.postgres) }),
   'test:all': () => {
     const files = testsIn(all, nightly)
     return { sqlite: files, postgres: files.filter(runsOnPostgres) }

@@ -9,7 +9,7 @@ import { countFor } from './test-processor.mjs'
 
 /** Whose files share processes, and the most in one: each process compiles the service anew, which costs seconds of processor. */
 const rooms = [
-  { folder: /^(src|content\/(?!test\/))/, most: 80 },
+  { folder: /^(src|content\/(?!test\/))/, most: 100 },
   // On PostgreSQL they take longer than all others together, so one process would go on alone in the end.
   { folder: /^content\/test\/contract/, most: 40 },
   ...['cli', 'postgres', 'store', ''].map(name => ({

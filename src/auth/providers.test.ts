@@ -4,7 +4,15 @@ import { hash } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { keyFiles } from '../../test/support/authenticator.ts'
 import { roles } from '../../test/support/kitchen/index.ts'
-import { isRefused, issuer, type Json, setOf, start } from '../../test/support/tokens.ts'
+import {
+  type Alg,
+  type Issuer,
+  isRefused,
+  issuer,
+  type Json,
+  setOf,
+  start,
+} from '../../test/support/tokens.ts'
 import { createAuthenticator } from './authenticate.ts'
 import { mint, type TokenViewers } from './token.ts'
 
@@ -179,13 +187,18 @@ const providers: Readonly<Record<string, Provider>> = {
   },
 }
 
+const keys = new Map<string, Issuer>()
+/** A key of that holder, made once: one of RSA takes long. */
+const keyOf = (alg: Alg, kid: string, holder = 'the provider') =>
+  keys.getOrInsertComputed(`${alg} ${kid} ${holder}`, () => issuer(alg, kid))
+
 /** Whom a token is taken for, by the provider's keys; `changed` claims are others than those of its shape. */
 const asks = (provider: Provider, viewers: Partial<TokenViewers> = {}) => {
   const { alg, header, issuer: iss, audience } = provider
   const kid = 'kitchen-1'
-  const by = issuer(alg, kid)
+  const by = keyOf(alg, kid)
   // A set has keys for other purposes too, as Keycloak's.
-  const other = issuer('RS256', 'for encryption')
+  const other = keyOf('RS256', 'for encryption')
   const jwksFile = fileOf(
     setOf(
       { jwk: { ...other.jwk, alg: 'RSA-OAEP', use: 'enc' } },
@@ -227,7 +240,7 @@ for (const [name, provider] of Object.entries(providers))
         isRefused('The token is for another audience'),
       )
       await assert.rejects(
-        ask({}, issuer(provider.alg, 'kitchen-1')),
+        ask({}, keyOf(provider.alg, 'kitchen-1', 'a stranger')),
         isRefused(
           'The signature does not fit: the token was made with another key, or changed since',
         ),

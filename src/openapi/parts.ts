@@ -26,6 +26,8 @@ export type DocumentParts = {
   readonly inputs: Readonly<Record<string, ExampleRow>>
   /** The responses that operations refer to by name, collected while these are made. */
   readonly shared: Map<string, JsonSchema>
+  /** The response of an operation for a status and its codes, made once. */
+  readonly refused: Map<string, JsonSchema>
 }
 
 /** The parts of a content's document for a version; the settings of its model are the usual ones unless it is given. */
@@ -46,5 +48,6 @@ export const partsOf = async (
     rows: { ...content.examples.rows, ...stored },
     inputs: content.examples.inputs ?? {},
     shared: new Map(),
+    refused: new Map(),
   }
 }

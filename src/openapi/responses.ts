@@ -199,7 +199,8 @@ export const errorResponses = (parts: DocumentParts, codes: readonly string[]): 
       // One code may have two statuses, and each is a response of its own.
       const words = own.map(code => code.toLowerCase().split('_').map(typeName).join(''))
       const name = `${words.join('Or')}${own.join() === 'UNSUPPORTED_VERSION' ? status : ''}`
-      return [status, shareAs(parts, name, errorResponse(parts, status, own))]
+      const made = () => shareAs(parts, name, errorResponse(parts, status, own))
+      return [status, parts.refused.getOrInsertComputed(`${status} ${own}`, made)]
     }),
   )
 }

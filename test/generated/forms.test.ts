@@ -41,7 +41,8 @@ const sample = entity({
 const texts = fc.oneof(
   fc.string({ unit: anyCharacter, maxLength: 40 }),
   fc.emailAddress(),
-  fc.webUrl(),
+  // Its own web addresses list a million characters first.
+  fc.domain().map(host => `https://${host}/a?b=c`),
   fc.stringMatching(/^\d{10,17}$/),
 )
 

@@ -13,6 +13,7 @@ import { change } from '#write/steps.ts'
 import { changeIn } from '../stores.ts'
 import { type Cook, cooking, type Kitchen, kitchenOn } from '../support/cooking.ts'
 import { editor, roles } from '../support/roles.ts'
+import { isShort } from '../support/short.ts'
 import { secret } from '../world.ts'
 import { engines } from './compare.ts'
 import { now, serveModel } from './serve.ts'
@@ -395,7 +396,8 @@ for (const on of engines)
         const isLink = kind.endsWith('tag')
         for (const wrong of all) {
           // The first of several is the first of two; one kind shows it for all of them, where that is soon done.
-          if (wrong.length > 2 && (on === 'postgres' || kind !== 'update a recipe')) continue
+          const isFew = isShort || on === 'postgres' || kind !== 'update a recipe'
+          if (wrong.length > 2 && isFew) continue
           const expected = expectedOf(wrong)
           const isOfRest = isLink || wrong.some(one => bodies.includes(one))
           for (const api of isOfRest ? ['REST'] : ['REST', 'GraphQL']) {

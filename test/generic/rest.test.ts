@@ -23,6 +23,7 @@ import type { Route } from '#rest/routes.ts'
 import { refuses } from '../rest.ts'
 import { filling } from '../stores.ts'
 import { asOf, type Filled, filled } from '../support/filled.ts'
+import { isShort } from '../support/short.ts'
 import type { Answered } from '../world.ts'
 import { type Subject, subjects } from './contents.ts'
 
@@ -396,5 +397,7 @@ for (const subject of subjects)
       await shared.world.close()
       assert.deepEqual(bugs, [])
     })
-    for (const view of viewsOf(subject.content)) void inVersion(subject, view, () => shared)
+    // In a short run the newest one stands for all: the tests of this content's contract ask the oldest.
+    for (const view of viewsOf(subject.content).slice(isShort ? -1 : 0))
+      void inVersion(subject, view, () => shared)
   })

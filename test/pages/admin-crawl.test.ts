@@ -24,11 +24,11 @@ const screens = [
   { viewport: { width: 1280, height: 860 }, colorScheme: 'dark' },
 ] as const
 
-/** The screens that the caller of a place in the list is tried on: one in turn, two of the one caller of the short run, and all at night. */
+/** The screens that the caller of a place in the list is tried on: one in turn, and all at night. */
 const screensOf = (place: number): readonly (typeof screens)[number][] => {
   const begun = place % screens.length
   const inTurn = [...screens.slice(begun), ...screens.slice(0, begun)]
-  return inTurn.slice(0, isShort ? 2 : rounds(1, screens.length))
+  return inTurn.slice(0, rounds(1, screens.length))
 }
 
 /** A caller of the admin, and what it is answered with at a path. */

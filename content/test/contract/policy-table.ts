@@ -59,20 +59,23 @@ export type Code = 'ok' | 'UNAUTHENTICATED' | 'FORBIDDEN'
 /** The code of the error that GraphQL answers, `ok` where there is none. */
 export const codeOf = ({ json }: Answered): Code => json.errors?.[0].extensions.code ?? 'ok'
 
-/** The whole content of the store, to check that a refusal changed nothing. */
-export const contentOf = async (world: World, { user, post, comment, product }: Scene) =>
-  Promise.all(
-    [
-      `/users/${user}`,
-      '/users?limit=1',
-      `/users/${user}/posts?limit=100`,
-      `/posts/${post}`,
-      `/posts/${post}/comments`,
-      `/comments/${comment}/likes`,
-      `/products/${product}`,
-      '/products?limit=1',
-    ].map(async path => (await world.ask(`GET /api${path}`, { as: 1 })).text),
-  )
+/** The rows of the scene, and how many others there are, to check that a refusal changed nothing. */
+export const contentOf = (
+  { rows }: World,
+  { user, post, comment, product, order, customer }: Scene,
+): Promise<unknown> =>
+  Promise.all([
+    rows('select * from users where id = ?1', user),
+    rows('select * from posts where author_id = ?1', user),
+    rows('select * from comments where post_id = ?1', post),
+    rows('select * from likes where comment_id = ?1', comment),
+    rows('select * from products where id = ?1', product),
+    rows('select * from orders where id = ?1', order),
+    rows('select * from customers where id = ?1', customer),
+    ...['users', 'posts', 'comments', 'likes', 'products', 'orders'].map(table =>
+      rows(`select count(*), max(id) from ${table}`),
+    ),
+  ])
 
 type Verdicts<V> = readonly [anonymous: V, self: V, other: V, admin: V, ghost: V, suspended: V]
 

