@@ -48,6 +48,8 @@ export type Command = {
   /** For logs and messages: `create` and the entity. */
   readonly name: string
   readonly steps: readonly Step[]
+  /** Its own values, where its steps are those of its form. */
+  readonly own?: Job['own']
   /** The step that returns the id of the row that was written, as its first column; null: there is none. */
   readonly makes: number | null
   /** The status of its answer. */
@@ -264,10 +266,11 @@ export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
 const forms = new WeakMap<Model, ReturnType<typeof lru<CommandForm>>>()
 const mostForms = 500
 
-/** A command in which parameters stand for the values that each of its form has of its own. */
-type CommandForm = Omit<Command, 'steps' | 'viewer' | 'before' | 'refused'> & {
-  readonly steps: readonly Step<JobStatement<DeferredValue | LateParameter>>[]
-}
+/** What is of no viewer and no moment in a command. */
+type CommandFacts = Omit<Command, 'own' | 'viewer' | 'before' | 'refused'>
+
+/** A command without the values that each of its form has of its own: what gives them, in their order. */
+type CommandForm = { readonly facts: CommandFacts; readonly late: readonly LateParameter[] }
 
 /**
  * The command of a form, which is all of a write but its own values, its viewer and its moment: the statements of a form are made once, as
@@ -290,26 +293,11 @@ export const preparedCommand = (
   // What a rule says of a caller depends on its role; the check of a viewer on how it is named.
   const named = `${viewer.id === null} ${viewer.session === undefined}`
   const key = `${dialect.name} ${viewer.role} ${named} ${form}`
-  const { steps, ...command } =
-    known.get(key) ?? known.set(key, formFrom(writing, draftOf(ownValue)))
+  const { facts, late } = known.get(key) ?? known.set(key, formFrom(writing, draftOf(ownValue)))
   const given = viewer.session === undefined ? own : new Map([...own, ...sessionOf(viewer)])
-  const filled = ({ text, values }: JobStatement<DeferredValue | LateParameter>): JobStatement => {
-    const all: DeferredValue[] = []
-    for (const value of values)
-      all.push(
-        typeof value === 'object' && value !== null && 'kind' in value
-          ? lateValue(writing, value, given)
-          : value,
-      )
-    return { text, values: all }
-  }
   return {
-    ...command,
-    steps: steps.map(({ statement, explain, ...step }) => ({
-      ...step,
-      statement: filled(statement),
-      ...(explain && { explain: filled(explain) }),
-    })),
+    ...facts,
+    own: late.map(parameter => lateValue(writing, parameter, given)),
     viewer,
     before: writing.before,
     refused: (index, rows) => whole().refused(index, rows),
@@ -317,15 +305,16 @@ export const preparedCommand = (
 }
 
 const formFrom = (writing: Writing, draft: CommandDraft): CommandForm => {
-  const { refusals: _, ...form } = composed(writing, draft, from => from)
-  return form
+  const late: LateParameter[] = []
+  const { refusals: _, ...facts } = composed(writing, draft, from => ({ own: late.push(from) - 1 }))
+  return { facts, late }
 }
 
 /** The steps of a command as data, and what tells of their refusals; `late` is what stands in them for each value of its own. */
-const composed = <Late>(
+const composed = (
   writing: Writing,
   draft: CommandDraft,
-  late: (from: LateParameter, given: OwnValues | undefined) => Late,
+  late: (from: LateParameter, given: OwnValues | undefined) => DeferredValue,
 ) => {
   const { name, asSelf = false, makes, status = 200, text, isolated, deletes } = draft
   const { dialect, viewer, before = [], after = [] } = writing
@@ -344,9 +333,9 @@ const composed = <Late>(
   }
   // The viewer's id stands in its slot, and results are named by the numbers of their steps.
   const texts = new Map<Sql, Statement>()
-  const statementOf = (piece: Sql, of: GuardedStep): JobStatement<DeferredValue | Late> => {
+  const statementOf = (piece: Sql, of: GuardedStep): JobStatement => {
     const known = texts.getOrInsertComputed(piece, () => statement(piece, dialect.placeholder))
-    return withValues<DeferredValue | Late>(known, parameter => {
+    return withValues(known, parameter => {
       if (parameter.kind === 'slot' && parameter.slot === VIEWER) return late(parameter, of.given)
       if (parameter.kind === 'now' || parameter.kind === 'given') return late(parameter, of.given)
       if (parameter.kind === 'result') {
@@ -358,7 +347,7 @@ const composed = <Late>(
       throw new Error(`a step has no ${parameter.kind}`)
     })
   }
-  const made: Step<JobStatement<DeferredValue | Late>>[] = []
+  const made: Step[] = []
   let hasEffect = false
   for (const one of steps) {
     const {
@@ -393,8 +382,5 @@ const composed = <Late>(
     deletes,
     hasEffect,
     refusals: steps,
-  } satisfies Omit<Command, 'steps' | 'viewer' | 'before' | 'refused'> & {
-    readonly steps: readonly Step<JobStatement<DeferredValue | Late>>[]
-    readonly refusals: readonly GuardedStep[]
-  }
+  } satisfies CommandFacts & { readonly refusals: readonly GuardedStep[] }
 }

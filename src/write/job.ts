@@ -12,25 +12,31 @@ type StepColumn = {
   readonly as?: 'list'
 }
 
-/** A value that is known, or will be when a step has run. */
-export type DeferredValue = SqlValue | StepColumn
+/** A value that is known, or that will be when a step has run; or, by its place, one of those that a job has of its own, as its steps are those of all jobs of a form. */
+export type DeferredValue = SqlValue | StepColumn | { readonly own: number }
+
+/** The value that it is, unless it is known only when its step has run. */
+export const filledIn = (
+  value: DeferredValue,
+  { own }: Pick<Job, 'own'>,
+): SqlValue | StepColumn => {
+  if (value === null || typeof value !== 'object' || !('own' in value)) return value
+  return own?.[value.own] as SqlValue
+}
 
 /** Whether a value is known only when its step has run. */
 export const isResult = (value: DeferredValue): value is StepColumn =>
   value !== null && typeof value === 'object' && 'step' in value
 
 /** A statement of a job: its text and its values, in order. */
-export type JobStatement<Value = DeferredValue> = {
-  readonly text: string
-  readonly values: readonly Value[]
-}
+export type JobStatement = { readonly text: string; readonly values: readonly DeferredValue[] }
 
 /** The statement of a job with its values; `deferred` gives those of parameters that have none themselves. */
-export const withValues = <Late>(
+export const withValues = (
   { text, parameters }: Statement,
-  deferred: (parameter: Parameter) => Late,
-): { readonly text: string; readonly values: readonly (SqlValue | Late)[] } => {
-  const values: (SqlValue | Late)[] = []
+  deferred: (parameter: Parameter) => DeferredValue,
+): JobStatement => {
+  const values: DeferredValue[] = []
   for (const one of parameters) values.push(one.kind === 'value' ? one.value : deferred(one))
   return { text, values }
 }
@@ -72,15 +78,15 @@ export type Status =
  * or none if a response is stored under it; a second request at the same time waits there for the first. `lookup`
  * finds the stored response. `store` stores this one: its first four parameters are status, text, id and revision.
  */
-export type Idempotency<Statement = JobStatement> = {
+export type Idempotency = {
   /** The key of the request, with its scope. */
   readonly name: string
   readonly fingerprint: string
-  readonly reserve: Statement
+  readonly reserve: JobStatement
   /** For a write that is a part of its request: takes the key for all of the request and returns a row, or none if another request has it. */
-  readonly claim?: Statement
-  readonly lookup: Statement
-  readonly store: Statement
+  readonly claim?: JobStatement
+  readonly lookup: JobStatement
+  readonly store: JobStatement
 }
 
 /** How many queries take the key of a job: they are its first ones. */
@@ -89,19 +95,20 @@ export const keyQueriesOf = ({ idempotency }: Pick<Job, 'idempotency'>): number 
   return idempotency.claim ? 2 : 1
 }
 
-/** A job; its statements and the plan of its answer are numbers on the way to another thread. */
-export type Job<Statement = JobStatement, Plan = ReadPlan> = {
-  readonly steps: readonly Step<Statement>[]
+export type Job = {
+  readonly steps: readonly Step[]
+  /** Its own values, where its steps are those of all jobs of a form. */
+  readonly own?: readonly SqlValue[] | undefined
   readonly status: Status
   /** The text of an answer if nothing is read: a list of the ids that some steps returned, or always the same. */
   readonly text?: string | { readonly idsOf: readonly number[] } | undefined
-  readonly idempotency?: Idempotency<Statement> | undefined
+  readonly idempotency?: Idempotency | undefined
   /** Whether its steps must all see one state of the store; if only one job writes at a time they do. */
   readonly isolated?: boolean | undefined
   /** Whether it is only tried: done as any other, and then undone. */
   readonly isDry?: boolean | undefined
   /** The read of the written row, in the same transaction; null: the answer is empty, or `text`. */
-  readonly answer: { readonly plan: Plan; readonly values: readonly DeferredValue[] } | null
+  readonly answer: { readonly plan: ReadPlan; readonly values: readonly DeferredValue[] } | null
 }
 
 /** The answer of a write: its text, and the revision and id for ETag and Location. */

@@ -5,6 +5,7 @@ import { ConstraintError, type Query, type QueryScript, type Rows } from '#sql/e
 import type { SqlValue } from '#sql/sql.ts'
 import {
   type DeferredValue,
+  filledIn,
   type Idempotency,
   isResult,
   type Job,
@@ -13,7 +14,12 @@ import {
   type Written,
 } from '#write/job.ts'
 
-const settled = (value: DeferredValue, results: readonly Rows[]): SqlValue => {
+const settled = (
+  deferred: DeferredValue,
+  results: readonly Rows[],
+  job: Pick<Job, 'own'>,
+): SqlValue => {
+  const value = filledIn(deferred, job)
   if (!isResult(value)) return value
   const { step, column, as } = value
   const rows = results[step] ?? []
@@ -21,22 +27,24 @@ const settled = (value: DeferredValue, results: readonly Rows[]): SqlValue => {
   return JSON.stringify(rows.map(row => Number(row[column])))
 }
 
-/** A statement with its values, some of which are columns of rows that earlier steps returned. */
-export const boundQuery = ({ text, values }: JobStatement, results: readonly Rows[]): Query => ({
-  text,
-  values: values.map(value => settled(value, results)),
-})
+/** A statement with its values, some of which are the job's own, or columns of rows that earlier steps returned. */
+export const boundQuery = (
+  { text, values }: JobStatement,
+  results: readonly Rows[] = [],
+  job: Pick<Job, 'own'> = {},
+): Query => ({ text, values: values.map(value => settled(value, results, job)) })
 
 /** The refusal by a step that gave these rows; undefined if its expectation holds. */
 const refusalBy = function* (
-  { steps }: Job,
+  job: Job,
   index: number,
   results: readonly Rows[],
   rows: Rows,
 ): QueryScript<Outcome | undefined> {
-  const { expect, explain } = steps[index] ?? {}
+  const { expect, explain } = job.steps[index] ?? {}
   if (expect !== 'row' || rows.length > 0) return undefined
-  return { kind: 'refused', step: index, rows: explain ? yield boundQuery(explain, results) : [] }
+  const told = explain ? yield boundQuery(explain, results, job) : []
+  return { kind: 'refused', step: index, rows: told }
 }
 
 /**
@@ -47,17 +55,18 @@ const storedResponse = function* (
   job: Job,
   { reserve, claim, lookup, fingerprint: own }: Idempotency,
 ): QueryScript<Outcome | undefined> {
-  const isStored = (yield boundQuery(reserve, [])).length === 0
+  const isStored = (yield boundQuery(reserve)).length === 0
   // Last, so that a replay, which comes no further, writes nothing.
-  const isReused = !isStored && claim && (yield boundQuery(claim, [])).length === 0
+  const isReused = !isStored && claim && (yield boundQuery(claim)).length === 0
   if (!isStored && !isReused) return undefined
   // Nothing is shown to a viewer who may not write any more.
   const index = job.steps.findIndex(({ checksViewer }) => checksViewer)
   const check = job.steps[index]
-  const refused = check && (yield* refusalBy(job, index, [], yield boundQuery(check.statement, [])))
+  const rows = check ? yield boundQuery(check.statement, [], job) : []
+  const refused = check && (yield* refusalBy(job, index, [], rows))
   if (refused) return refused
   if (isReused) return { kind: 'reused' }
-  const [row] = yield boundQuery(lookup, [])
+  const [row] = yield boundQuery(lookup)
   if (!row) throw new Error('the key is reserved and has no stored response')
   const [fingerprint, status, text, id, revision] = row
   if (fingerprint !== own) return { kind: 'reused' }
@@ -75,7 +84,7 @@ const steps = function* (
   const stored = idempotency && (yield* storedResponse(job, idempotency))
   if (stored) return stored
   for (const [index, step] of job.steps.entries()) {
-    const rows = yield boundQuery(step.statement, results)
+    const rows = yield boundQuery(step.statement, results, job)
     const refused = yield* refusalBy(job, index, results, rows)
     if (refused) return refused
     results.push(rows)
@@ -88,7 +97,7 @@ const steps = function* (
     answer = { text, revision: undefined, last: undefined }
   }
   if (answer === null && job.answer && prepared) {
-    const values = job.answer.values.map(value => settled(value, results))
+    const values = job.answer.values.map(value => settled(value, results, job))
     answer = prepared.answers(yield* prepared.script(values), values)[0] ?? null
   }
   let { status } = job

@@ -55,10 +55,11 @@ export const commit = async (
   reading: Reading | null,
   { idempotency, version, isDry }: WriteContext = {},
 ): Promise<Done> => {
-  const { steps, makes, status, text, isolated } = command
+  const { steps, own, makes, status, text, isolated } = command
   const [viewer = null, ...rest] = reading?.values ?? []
   const job: Job = {
     steps,
+    own,
     status,
     text,
     idempotency,

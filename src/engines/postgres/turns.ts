@@ -1,7 +1,7 @@
 /** Lines of writes within the process: those with one key and those of one row wait for each other without a connection. */
 import { lru } from '#base/cache.ts'
 import { endsWithin } from '#base/retry.ts'
-import { isResult, type Job } from '#write/job.ts'
+import { filledIn, isResult, type Job } from '#write/job.ts'
 
 /** A row that a statement changes: its table, and the index of the value that is its id. */
 type ChangedRow = { readonly table: string; readonly value: number }
@@ -31,7 +31,7 @@ const changedRow = (text: string): ChangedRow | null => {
  * The rows that a job is known to change before it has begun, and the slugs that it makes. Any other costs no more than a connection while the
  * job waits for it in the database.
  */
-export const rowsOf = ({ steps }: Pick<Job, 'steps'>): readonly string[] => {
+export const rowsOf = ({ steps, own }: Pick<Job, 'steps' | 'own'>): readonly string[] => {
   const rows = new Set<string>()
   for (const { statement, slugs = [] } of steps) {
     // Jobs that make one slug would all make the same one, and each but the first would have to run again.
@@ -39,7 +39,7 @@ export const rowsOf = ({ steps }: Pick<Job, 'steps'>): readonly string[] => {
     const { text, values } = statement
     const known = changedRows.get(text)
     const row = known === undefined ? changedRows.set(text, changedRow(text)) : known
-    const id = row === null ? null : (values[row.value] ?? null)
+    const id = row === null ? null : filledIn(values[row.value] ?? null, { own })
     if (row !== null && id !== null && !isResult(id)) rows.add(`${row.table} ${id}`)
   }
   return [...rows]

@@ -1,6 +1,6 @@
 /**
- * The threads of a SQLite store and the messages between them. Of a job, a text or a plan is sent once and then named by a number:
- * to copy the texts of a large job's statements from thread to thread took a tenth of all that such a job costs.
+ * The threads of a SQLite store and the messages between them. Of a job, a text, a plan or the steps of a form are sent once and then
+ * named by a number, and what is sent each time is lists: names of members are copied from thread to thread each time.
  */
 import { type MessagePort, Worker } from 'node:worker_threads'
 import type { VersionTable } from '#engines/sqlite/changes.ts'
@@ -10,7 +10,7 @@ import type { ReadPlan } from '#read/plan.ts'
 import type { Answer } from '#read/read.ts'
 import type { Query, Rows } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
-import type { DeferredValue, Idempotency, Job, JobStatement, Outcome } from '#write/job.ts'
+import type { DeferredValue, Job, JobStatement, Outcome, Step, Written } from '#write/job.ts'
 
 const bootstrap = new URL('./thread.ts', import.meta.url)
 
@@ -43,17 +43,28 @@ export type WriterTask =
 /** A statement as it is sent: the number of its text, then its values. */
 type SentStatement = readonly [text: number, ...values: DeferredValue[]]
 
-/** A job as it is sent: texts of statements and plans come the first time only, later their numbers. */
-export type SentJob = {
-  readonly id: number
+/** What comes the first time only, later as its number: the text of a step's statement, a plan, the steps of a form. */
+type SentOnce = string | ReadPlan | Job['steps']
+
+/** A job as it is sent. */
+export type SentJob = readonly [
+  id: number,
   /** When it is too late to begin it, by `sharedNow`. */
-  readonly due: number
-  /** Whether the writer forgets the texts and plans that it has first: all are numbered anew. */
-  readonly isAnew: boolean
+  due: number,
+  /** Whether the writer forgets the things that it has first: all are numbered anew. */
+  isAnew: boolean,
   /** Those that the writer does not have, with the next numbers. */
-  readonly things: readonly (string | ReadPlan)[]
-  readonly job: Job<SentStatement, number>
-}
+  things: readonly SentOnce[],
+  /** Those of a form by their number, others as they are. */
+  steps: number | readonly Step<SentStatement>[],
+  own: Job['own'],
+  status: Job['status'],
+  text: Job['text'],
+  isDry: Job['isDry'],
+  idempotency: Job['idempotency'],
+  plan: number | null,
+  ...values: DeferredValue[],
+]
 
 /** Milliseconds by a clock that all threads share, and that nobody sets. */
 export const sharedNow = (): number => {
@@ -63,6 +74,11 @@ export const sharedNow = (): number => {
 
 /** A job, by its number, and what became of it. */
 export type JobOutcome = readonly [number, Outcome]
+
+/** The same as it is sent: of one that was done a list. */
+export type SentOutcome =
+  | JobOutcome
+  | readonly [number, readonly Rows[], number, boolean, Written | null]
 
 export type WriterReply =
   | { readonly kind: 'ready' }
@@ -74,7 +90,7 @@ export type WriterReply =
   | { readonly kind: 'damaged'; readonly message: string }
   | {
       readonly kind: 'outcomes'
-      readonly outcomes: readonly JobOutcome[]
+      readonly outcomes: readonly SentOutcome[]
       /** How long the commit took, in milliseconds. */
       readonly milliseconds: number
       /** How many writes were committed, told to one thread of those that sent some; to the others 0. */
@@ -124,53 +140,59 @@ export const createNumbers = <Thing>() => {
   }
 }
 
-/** A job with its statements and its plan in another form. */
-const withForms = <From, FromPlan, To, ToPlan>(
-  { steps, idempotency, answer, ...job }: Job<From, FromPlan>,
+/** A step with its statements in another form. */
+const stepWith = <From, To>(
+  { statement, explain, ...step }: Step<From>,
   form: (statement: From) => To,
-  formOfPlan: (plan: FromPlan) => ToPlan,
-): Job<To, ToPlan> => {
-  const keyed = ({ claim, reserve, lookup, store, ...key }: Idempotency<From>) => ({
-    ...key,
-    ...(claim && { claim: form(claim) }),
-    reserve: form(reserve),
-    lookup: form(lookup),
-    store: form(store),
-  })
-  return {
-    ...job,
-    steps: steps.map(({ statement, explain, ...step }) => ({
-      ...step,
-      statement: form(statement),
-      ...(explain && { explain: form(explain) }),
-    })),
-    ...(idempotency && { idempotency: keyed(idempotency) }),
-    answer: answer && { plan: formOfPlan(answer.plan), values: answer.values },
-  }
-}
+): Step<To> => ({
+  ...step,
+  statement: form(statement),
+  ...(explain && { explain: form(explain) }),
+})
 
 /** A function that makes of jobs, one after another, what is sent to one writer. */
 export const createPacker = (): ((id: number, due: number, job: Job) => SentJob) => {
-  const numbers = createNumbers<string | ReadPlan>()
-  const statement = ({ text, values }: JobStatement): SentStatement => [numbers.of(text), ...values]
-  return (id, due, job) => {
+  const numbers = createNumbers<SentOnce>()
+  const form = ({ text, values }: JobStatement): SentStatement => [numbers.of(text), ...values]
+  return (id, due, { steps, own, status, text, isDry, idempotency, answer }) => {
     const { isAnew, met: things } = numbers.begin()
-    return { id, due, isAnew, things, job: withForms(job, statement, numbers.of) }
+    const sent = own ? numbers.of(steps) : steps.map(step => stepWith(step, form))
+    const plan = answer && numbers.of(answer.plan)
+    const values = answer?.values ?? []
+    return [id, due, isAnew, things, sent, own, status, text, isDry, idempotency, plan, ...values]
   }
 }
 
 /** A function that gives the jobs back of which one packer made what it is given, in the same order. */
 export const createUnpacker = (): ((sent: SentJob) => Job) => {
-  const kept: (string | ReadPlan)[] = []
-  const statement = ([number, ...values]: SentStatement): JobStatement => ({
+  const kept: SentOnce[] = []
+  const form = ([number, ...values]: SentStatement): JobStatement => ({
     text: kept[number] as string,
     values,
   })
-  return ({ isAnew, things, job }) => {
+  return ([, , isAnew, things, sent, own, status, text, isDry, idempotency, plan, ...values]) => {
     if (isAnew) kept.length = 0
     kept.push(...things)
-    return withForms(job, statement, number => kept[number] as ReadPlan)
+    const steps =
+      typeof sent === 'number'
+        ? (kept[sent] as Job['steps'])
+        : sent.map(step => stepWith(step, form))
+    const answer = plan === null ? null : { plan: kept[plan] as ReadPlan, values }
+    return { steps, own, status, text, isDry, idempotency, answer }
   }
+}
+
+/** What is sent of an outcome. */
+export const packOutcome = (id: number, outcome: Outcome): SentOutcome => {
+  if (outcome.kind !== 'done') return [id, outcome]
+  return [id, outcome.rows, outcome.status, outcome.replayed, outcome.answer]
+}
+
+/** The outcome of which that was sent. */
+export const unpackOutcome = (sent: SentOutcome): JobOutcome => {
+  if (sent.length === 2) return sent
+  const [id, rows, status, replayed, answer] = sent
+  return [id, { kind: 'done', rows, status, replayed, answer }]
 }
 
 export type ReaderSetup = Pick<SqliteOptions, 'file' | 'digits' | 'limits' | 'readTimeout'> & {

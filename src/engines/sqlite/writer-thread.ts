@@ -14,8 +14,9 @@ import { goneOf } from '#engines/sqlite/file.ts'
 import { boundLog } from '#engines/sqlite/log.ts'
 import {
   createUnpacker,
-  type JobOutcome,
+  packOutcome,
   type SentJob,
+  type SentOutcome,
   sharedNow,
   slowFlush,
   type WriterReply,
@@ -221,9 +222,9 @@ const tell = ({ kind, jobs, outcomes, message }: GroupResult): void => {
       if (ids.length > 0 || client === owner) reply({ kind, ids, message }, client)
       continue
     }
-    const own: JobOutcome[] = []
+    const own: SentOutcome[] = []
     for (const [at, job] of jobs.entries())
-      if (job.client === client) own.push([job.id, outcomes[at] as Outcome])
+      if (job.client === client) own.push(packOutcome(job.id, outcomes[at] as Outcome))
     if (own.length === 0) continue
     reply({ kind, outcomes: own, milliseconds: flush, committed }, client)
     committed = 0
@@ -260,7 +261,7 @@ const drain = (sender: Client, first: WriterTask): void => {
       const job = client.unpack(sent)
       const { plan } = job.answer ?? {}
       const prepared = plan && answers.getOrInsertComputed(plan, prepareAnswer)
-      queue.push({ id: sent.id, due: sent.due, job, prepared, client })
+      queue.push({ id: sent[0], due: sent[1], job, prepared, client })
     }
   }
   const takeSent = () => {

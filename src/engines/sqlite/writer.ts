@@ -10,6 +10,7 @@ import {
   sharedNow,
   slowFlush,
   startThread,
+  unpackOutcome,
   type WriterReply,
   type WriterSetup,
   type WriterTask,
@@ -140,7 +141,7 @@ const createWriter = (channel: MessagePort | Worker, options: WriterOptions) => 
       case 'outcomes':
         options.beforeAnswers()
         if (reply.committed > 0) options.onCommit?.(reply.committed, reply.milliseconds)
-        return delivery.add(reply.outcomes, reply.milliseconds)
+        return delivery.add(reply.outcomes.map(unpackOutcome), reply.milliseconds)
       case 'full':
         disk.wasFull()
         return rejectAll(reply.ids, nothingDone.full)
