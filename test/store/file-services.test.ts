@@ -173,6 +173,8 @@ for (const place of ['a folder', 'S3'] as const)
       rmSync(ballast)
       await load.lookAll()
       await checkKept(begun)
+      // As after 24 hours: else those that wait would fill their sender's share.
+      await begun.change('delete from uploads')
     }
     await load.putAll()
     load.close()
