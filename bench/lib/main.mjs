@@ -9,7 +9,7 @@ import { commitOf } from './commit.mjs'
 import { benchCompare, names as namesToCompare } from './compare.mjs'
 import { prepare, sizes } from './dataset.mjs'
 import { duetAt, patient } from './duet.mjs'
-import { benchFiles } from './files.mjs'
+import { benchFiles, names as namesOfFiles } from './files.mjs'
 import { chooseTool, load } from './load.mjs'
 import { answerOf, checkSame, measure } from './measure.mjs'
 import { benchMetrics } from './metrics.mjs'
@@ -43,7 +43,7 @@ const names = {
   project: namesInProject,
   asking: namesToAsk,
   people: namesOfPeople,
-  files: [],
+  files: namesOfFiles,
   admin: namesOfAdmin,
   compare: namesToCompare,
 }

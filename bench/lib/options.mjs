@@ -39,7 +39,8 @@ export const usage = `Usage: npm run bench -- [postgres | writes | overload | me
                   turns; --seconds 1 --rounds 60 for a steady figure
   people          on SQLite: reads with tokens of sign-in beside those of a secret, content during the first sign-in, memory, and a
                   known address beside an unknown one; --only names token, first or address
-  files           one file of 1 GB through the folder of files, both ways, beside plain streams of Node that hash and flush
+  files           a file of 1 GB through the service and the folder alone, beside plain streams of Node that hash and flush; point
+                  reads beside uploads, kept sizes of pictures, memory; --only names large, beside, sizes or memory
   admin           the admin in Chromium, on SQLite: lists of 100,000 products, and 10,000 imported;
                   --only names lists, bulk or single, an import by 1,000 rows in a request or by one
   compare COMMIT  processor time of a request here beside that of another commit, in turns; --only names some of fresh,
