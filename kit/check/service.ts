@@ -207,10 +207,7 @@ export const serveForCheck = async (
   const { dialect } = store
   const session = await store.session('filling')
   const notes = [...drift, ...(await fillWith(model, { session, dialect }))]
-  await filesOf(config, model)?.store.put(Readable.from([fileBytes]), {
-    bytes: fileBytes.length,
-    signal: new AbortController().signal,
-  })
+  await filesOf(config, model)?.store.put(Readable.from([fileBytes]))
   const service = await startService(content, { settings })
   const kept = await letGo(model, { session, dialect })
   const tokens = new Map<string, Promise<string>>()

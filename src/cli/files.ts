@@ -52,7 +52,8 @@ export const copyFiles = async (
           `the bytes of ${digest} in ${from.label} are damaged: find the rows that name them with duet files verify`,
         )
     }
-    await to.put(await from.open(digest), { bytes, signal, arriving })
+    const check = () => signal.throwIfAborted()
+    await to.put(await from.open(digest), { check, arriving })
     copied++
     copiedBytes += bytes
   }

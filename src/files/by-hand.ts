@@ -79,7 +79,7 @@ export const representFile = async (
     reply.headers['Content-Length'] = String(bytes)
     return reply
   }
-  return { ...reply, stream: { body: ReadableStream.from(await file.open()), bytes } }
+  return { ...reply, stream: { body: await file.open(), bytes } }
 }
 
 type Giving = Pick<FileAt, 'entity' | 'field'> & {

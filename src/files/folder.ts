@@ -59,7 +59,7 @@ export const folderStore = (root: string): FileStore => {
     )
   return {
     label,
-    put: async (stream, limit) => {
+    put: async (stream, limit = {}) => {
       await make(parts)
       const { path, digest, bytes } = await receive(stream, limit, parts)
       try {

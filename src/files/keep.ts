@@ -56,8 +56,6 @@ export const keeping =
     if (!files) throw new Error('no field is a file(): give an entity one, and keep files for it')
     let kept = ''
     await files.store.put(Readable.from([bytes]), {
-      bytes: bytes.length,
-      signal: new AbortController().signal,
       arriving: async digest => {
         const size = pictureSize(type, bytes.subarray(0, pictureHead))
         const file = { digest, name: safeName(name), type, bytes: bytes.length, ...size }

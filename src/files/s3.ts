@@ -37,7 +37,6 @@ type S3Request = {
   readonly query?: Readonly<Record<string, string>>
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Blob | string
-  readonly signal?: AbortSignal
 }
 
 const mebibyte = 1_048_576
@@ -82,7 +81,7 @@ export const s3Store = (settings: S3Settings): FileStore => {
 
   const askOnce = async (
     key: string,
-    { method = 'GET', query = {}, headers = {}, body, signal }: S3Request,
+    { method = 'GET', query = {}, headers = {}, body }: S3Request,
   ) => {
     const url = new URL(`${endpoint}/${bucket}${key === '' ? '' : `/${key}`}`)
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
@@ -94,9 +93,7 @@ export const s3Store = (settings: S3Settings): FileStore => {
     )
     const request = await client.sign(url, { method, headers, body: body ?? null })
     try {
-      return await fetch(request, {
-        signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
-      })
+      return await fetch(request, { signal: late.signal })
     } finally {
       clearTimeout(silence)
     }
@@ -122,16 +119,11 @@ export const s3Store = (settings: S3Settings): FileStore => {
         failed = unavailable(`${what} was answered ${answer.status} ${code} ${message}`.trim())
         if (!isPassing(answer.status)) throw failed
       } catch (error) {
-        asked.signal?.throwIfAborted()
         if (error instanceof ApiError) throw error
         failed = unavailable(`${what} was not answered`, error)
       }
       if (left === 0) throw failed
-      await sleep(
-        Math.random() * 200 * (tries - left),
-        undefined,
-        asked.signal && { signal: asked.signal },
-      )
+      await sleep(Math.random() * 200 * (tries - left))
     }
   }
   const textOf = async (key: string, asked: S3Request): Promise<string> => {
@@ -143,9 +135,9 @@ export const s3Store = (settings: S3Settings): FileStore => {
     return textIn(answer)
   }
 
-  const sendParts = async (key: string, file: Blob, signal: AbortSignal): Promise<void> => {
+  const sendParts = async (key: string, file: Blob): Promise<void> => {
     const [uploadId] = elements(
-      await textOf(key, { method: 'POST', query: { uploads: '' }, signal }),
+      await textOf(key, { method: 'POST', query: { uploads: '' } }),
       'UploadId',
     )
     if (uploadId === undefined) throw unavailable(`it gave no id for an upload of /${key}`)
@@ -155,7 +147,7 @@ export const s3Store = (settings: S3Settings): FileStore => {
       for (let start = 0; start < file.size; start += length) {
         const query = { partNumber: String(tags.length + 1), uploadId }
         const body = file.slice(start, start + length)
-        const { headers } = await ask(key, { method: 'PUT', query, body, signal })
+        const { headers } = await ask(key, { method: 'PUT', query, body })
         tags.push(headers.get('etag') ?? '')
       }
       const parts = tags.map(
@@ -163,7 +155,7 @@ export const s3Store = (settings: S3Settings): FileStore => {
           `<Part><PartNumber>${at + 1}</PartNumber><ETag>${tag.replaceAll('"', '&quot;')}</ETag></Part>`,
       )
       const body = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`
-      const made = await textOf(key, { method: 'POST', query: { uploadId }, body, signal })
+      const made = await textOf(key, { method: 'POST', query: { uploadId }, body })
       // It may be answered 200 and have failed.
       if (!made.includes('<CompleteMultipartUploadResult'))
         throw unavailable(`the parts of /${key} were not joined: ${made.slice(0, 500)}`)
@@ -190,21 +182,16 @@ export const s3Store = (settings: S3Settings): FileStore => {
   }
   return {
     label,
-    put: async (stream, limit) => {
+    put: async (stream, limit = {}) => {
       await mkdir(spool, { recursive: true, mode: 0o700 })
       const { path, digest, bytes } = await receive(stream, limit, spool)
       try {
         await limit.arriving?.(digest, bytes)
         const [key, file] = [keyOf(limit.as ?? digest), await openAsBlob(path)]
         const headers = { 'X-Amz-Content-Sha256': digest }
-        if (bytes > partBytes) await sendParts(key, file, limit.signal)
+        if (bytes > partBytes) await sendParts(key, file)
         else {
-          const { status } = await ask(key, {
-            method: 'PUT',
-            headers,
-            body: file,
-            signal: limit.signal,
-          })
+          const { status } = await ask(key, { method: 'PUT', headers, body: file })
           if (status === 404)
             throw unavailable('there is no such bucket: make it, or name another one in DUET_FILES')
         }

@@ -104,9 +104,7 @@ export const serveFile = async (
     ...(range && { 'Content-Range': `bytes ${range.first}-${range.last}/${bytes}` }),
   })
   const isSent = request.method === 'GET' && length > 0
-  const stream = isSent
-    ? { body: ReadableStream.from(await store.open(stored, range)), bytes: length }
-    : undefined
+  const stream = isSent ? { body: await store.open(stored, range), bytes: length } : undefined
   return { status: range ? 206 : 200, headers, body: null, stream }
 }
 

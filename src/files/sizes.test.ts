@@ -19,7 +19,6 @@ const root = mkdtempSync(join(tmpdir(), 'duet-sizes-'))
 const store = folderStore(root)
 after(() => rmSync(root, { recursive: true, force: true }))
 
-const limit = { bytes: 10_000_000, signal: new AbortController().signal }
 const red = { r: 200, g: 20, b: 20 }
 const plain = (width: number, height: number) =>
   sharp({ create: { width, height, channels: 3, background: red } })
@@ -37,7 +36,7 @@ const put = async (bytes: Uint8Array, type: string) => {
   const through = cleaned(type, found => {
     size = found
   })
-  const stored = await store.put(Readable.from([bytes]), { ...limit, through })
+  const stored = await store.put(Readable.from([bytes]), { through })
   return { ...stored, size, kept: await buffer(await store.open(stored.digest)) }
 }
 
@@ -97,7 +96,7 @@ const accepted: readonly (readonly [string, string])[] = [
 for (const [accept, type] of accepted)
   test(`Accept: ${accept} gives a size as ${type}`, async () => {
     const sent = await plain(64, 48).jpeg().toBuffer()
-    const { digest } = await store.put(Readable.from([sent]), limit)
+    const { digest } = await store.put(Readable.from([sent]))
     const made = await sized(store, { digest, type: 'image/jpeg' }, 32, accept)
     const kept = await buffer(await store.open(made.name))
     const { width, height, format, compression } = await sharp(kept).metadata()
@@ -108,13 +107,13 @@ for (const [accept, type] of accepted)
   })
 
 test('a picture that is narrower than its size keeps its width', async () => {
-  const { digest } = await store.put(Readable.from([await plain(20, 10).png().toBuffer()]), limit)
+  const { digest } = await store.put(Readable.from([await plain(20, 10).png().toBuffer()]))
   const { name } = await sized(store, { digest, type: 'image/png' }, 320, '')
   assert.equal((await sharp(await buffer(await store.open(name))).metadata()).width, 20)
 })
 
 test('who asks at once for a new size waits for the same, and it goes with its source', async () => {
-  const { digest } = await store.put(Readable.from([await plain(90, 90).png().toBuffer()]), limit)
+  const { digest } = await store.put(Readable.from([await plain(90, 90).png().toBuffer()]))
   const asked = Array.from({ length: 100 }, () =>
     sized(store, { digest, type: 'image/png' }, 45, ''),
   )
@@ -125,7 +124,7 @@ test('who asks at once for a new size waits for the same, and it goes with its s
 })
 
 test('more sizes than may wait are refused at once', async () => {
-  const { digest } = await store.put(Readable.from([await plain(80, 80).png().toBuffer()]), limit)
+  const { digest } = await store.put(Readable.from([await plain(80, 80).png().toBuffer()]))
   const asked = Array.from({ length: 70 }, (_, at) =>
     sized(store, { digest, type: 'image/png' }, 1 + at, ''),
   )
@@ -136,10 +135,7 @@ test('more sizes than may wait are refused at once', async () => {
 })
 
 test('what is no picture, or none that can be read, has no sizes', async () => {
-  const { digest } = await store.put(
-    Readable.from([Buffer.from('\xff\xd8\xffnothing', 'latin1')]),
-    limit,
-  )
+  const { digest } = await store.put(Readable.from([Buffer.from('\xff\xd8\xffnothing', 'latin1')]))
   await assert.rejects(sized(store, { digest, type: 'text/plain' }, 32, ''), {
     message: 'There are no sizes of text/plain; leave w out',
   })

@@ -201,16 +201,14 @@ export const sized = async (
     (await inLane(async () => {
       const picture = open(await buffer(await store.open(digest)), options)
       const resized = picture.autoOrient().resize({ width, withoutEnlargement: true })
-      const bytes = await written(resized, type, 80)
+      const made = await written(resized, type, 80)
         .toBuffer()
         .catch(error => {
           throw new ApiError('NOT_FOUND', `This size cannot be made of the picture; leave w out`, {
             cause: error,
           })
         })
-      const signal = AbortSignal.timeout(seconds * 1000)
-      await store.put(Readable.from([bytes]), { bytes: bytes.length, signal, as: name })
-      return bytes.length
+      return (await store.put(Readable.from([made]), { as: name })).bytes
     }))
   const known = making.get(name) ?? make().finally(() => making.delete(name))
   making.set(name, known)

@@ -18,12 +18,6 @@ import { folderStore } from '#files/folder.ts'
 import { type FileStore, type Limit, placeOf } from '#files/store.ts'
 import { type Fault, type S3, startS3 } from '#test/support/s3.ts'
 
-const limit = (more: Partial<Limit> = {}): Limit => ({
-  bytes: 10_000_000,
-  signal: new AbortController().signal,
-  ...more,
-})
-
 /** Chunks as a stream gives them. */
 async function* chunks(...parts: readonly (Uint8Array | string)[]) {
   for (const part of parts) yield typeof part === 'string' ? Buffer.from(part) : part
@@ -38,8 +32,8 @@ const textOf = async (stream: AsyncIterable<Uint8Array>) => {
 const sha256 = (text: string) => hash('sha256', text)
 
 /** Puts a text; gives its digest. */
-const put = async (store: FileStore, text: string, more: Partial<Limit> = {}) =>
-  (await store.put(chunks(text), limit(more))).digest
+const put = async (store: FileStore, text: string, more: Limit = {}) =>
+  (await store.put(chunks(text), more)).digest
 
 const listed = async (store: FileStore) => {
   const found: string[] = []
@@ -59,7 +53,7 @@ const storeSuite = (
     })
 
     test('gives back what was put, by its digest', async () => {
-      const stored = await store.put(chunks('one ', 'two ', 'three'), limit())
+      const stored = await store.put(chunks('one ', 'two ', 'three'))
       assert.deepEqual(stored, { digest: sha256('one two three'), bytes: 13 })
       assert.equal(await textOf(await store.open(stored.digest)), 'one two three')
       assert.deepEqual(
@@ -76,7 +70,7 @@ const storeSuite = (
     test('keeps a file of several batches, whole and by its ranges', async () => {
       const parts = Array.from({ length: 30 }, (_, at) => Buffer.alloc(40_000 + at, 97 + (at % 26)))
       const whole = Buffer.concat(parts)
-      const { digest, bytes } = await store.put(chunks(...parts), limit())
+      const { digest, bytes } = await store.put(chunks(...parts))
       assert.deepEqual([digest, bytes], [hash('sha256', whole), whole.length])
       for (const [first, last] of [
         [0, 0],
@@ -107,25 +101,29 @@ const storeSuite = (
       assert.fail('it is not in the list')
     })
 
-    test('refuses what is above the limit, and leaves nothing of it', async () => {
-      await assert.rejects(store.put(chunks('12345', '67890'), limit({ bytes: 9 })), {
-        code: 'PAYLOAD_TOO_LARGE',
-        message: 'The file is above 9 bytes',
-      })
+    test('a check that throws ends a transfer, and leaves nothing of it', async () => {
+      const check = (bytes: number) => {
+        if (bytes > 9) throw new Error(`${bytes} are too many`)
+      }
+      await assert.rejects(store.put(chunks('12345', '67890'), { check }), /10 are too many/)
       assert.equal(await store.has(sha256('1234567890')), false)
       assert.deepEqual(leftIn(), [])
-      assert.equal(await put(store, '123456789', { bytes: 9 }), sha256('123456789'))
+      assert.equal(await put(store, '123456789', { check }), sha256('123456789'))
     })
 
-    test('ends a transfer that is aborted while it waits for bytes, and leaves nothing of it', async () => {
-      const abort = new AbortController()
-      async function* silent() {
-        yield Buffer.from('half')
-        queueMicrotask(() => abort.abort(new Error('nobody sends')))
-        await new Promise(() => {})
-      }
-      await assert.rejects(store.put(silent(), limit({ signal: abort.signal })), /nobody sends/)
-      assert.deepEqual(leftIn(), [])
+    test('tells of each chunk when it is not needed any more, in order', async () => {
+      const parts = Array.from({ length: 40 }, (_, at) => Buffer.alloc(10_000, `${at} `))
+      const [given, text] = [parts.values(), Buffer.concat(parts).toString()]
+      const spent: Uint8Array[] = []
+      const { digest } = await store.put(chunks(...given), {
+        spent: chunk => {
+          spent.push(Buffer.from(chunk))
+          chunk.fill(0)
+        },
+      })
+      assert.equal(digest, sha256(text))
+      assert.equal(Buffer.concat(spent).toString(), text)
+      assert.equal(await textOf(await store.open(digest)), text)
     })
 
     test('a stream that fails leaves nothing, and its error is told', async () => {
@@ -133,7 +131,7 @@ const storeSuite = (
         yield Buffer.from('half')
         throw new Error('the sender is gone')
       }
-      await assert.rejects(store.put(torn(), limit()), /the sender is gone/)
+      await assert.rejects(store.put(torn()), /the sender is gone/)
       assert.equal(await store.has(sha256('half')), false)
       assert.deepEqual(leftIn(), [])
     })
@@ -207,7 +205,7 @@ for (const chunk of [65_536, 5000, 100])
         yield Buffer.alloc(chunk, sent)
       }
     }
-    await store.put(counting(), limit())
+    await store.put(counting())
     assert.ok(most > 0 && most <= 2 * (65_536 + chunk), `${most}`)
   })
 

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { ApiError } from '#errors.ts'
 
 export type Limit = {
-  /** The most bytes that are taken. */
-  readonly bytes: number
-  /** Ends the transfer; nothing of it is kept. */
-  readonly signal: AbortSignal
+  /** Told how many bytes came, with each chunk; what it throws ends the transfer. */
+  readonly check?: (bytes: number) => void
+  /** Told of each chunk that is on its way to the disk and not needed any more. */
+  readonly spent?: (chunk: Uint8Array) => void
   /**
    * Awaited once all bytes are on a disk and their digest is known, before they get their place: a record that is made here keeps
    * the collector of garbage from taking bytes that were there already.
@@ -31,7 +31,7 @@ export type FileStore = {
   /** What it is and where, for people. */
   readonly label: string
   /** Takes bytes as they come. They are on the disk, or with the provider, when it answers; what fails leaves nothing. */
-  readonly put: (stream: AsyncIterable<Uint8Array>, limit: Limit) => Promise<StoredBytes>
+  readonly put: (stream: AsyncIterable<Uint8Array>, limit?: Limit) => Promise<StoredBytes>
   /** The bytes; rejects before the first one if they are not there. */
   readonly open: (digest: string, range?: ByteRange) => Promise<AsyncIterable<Uint8Array>>
   readonly has: (digest: string) => Promise<boolean>
@@ -69,13 +69,10 @@ const batchBytes = 65_536
 /** A file that is whole and flushed, and has no name in the store yet. */
 export type Received = StoredBytes & { readonly path: string }
 
-const largeAs = (bytes: number) =>
-  new ApiError('PAYLOAD_TOO_LARGE', `The file is above ${bytes} bytes`)
-
 /** Writes a stream into a file of its own, flushed, and counts and hashes it meanwhile; what fails leaves no file. */
 export const receive = async (
   stream: AsyncIterable<Uint8Array>,
-  { bytes: most, signal, through }: Limit,
+  { check, spent, through }: Limit,
   folder: string,
 ): Promise<Received> => {
   const path = join(folder, `${randomBytes(12).toString('hex')}.part`)
@@ -94,22 +91,22 @@ export const receive = async (
       writing = handle.writev(written).then(({ bytesWritten }) => {
         if (bytesWritten < length)
           throw Object.assign(new Error('The disk is full'), { code: 'ENOSPC' })
+        if (spent) written.forEach(spent)
       })
       // It is awaited by the next one; without this, a stream that ends in between would leave it unheard.
       writing.catch(() => {})
       // Hashed while the disk is busy.
       for (const chunk of written) hash.update(chunk)
     }
-    for await (const chunk of untilAborted(stream, signal)) {
+    for await (const chunk of stream) {
       bytes += chunk.length
-      if (bytes > most) throw largeAs(most)
+      check?.(bytes)
       batch.push(chunk)
       held += chunk.length
       if (held >= batchBytes) await write()
     }
     await write()
     await writing
-    signal.throwIfAborted()
     await handle.sync()
     await handle.close()
     const digest = hash.digest('hex')
@@ -171,32 +168,3 @@ const asFull = (error: unknown): unknown =>
         },
       )
     : error
-
-/** A stream that rejects at once when it is aborted, also while it waits for bytes that never come. */
-async function* untilAborted(
-  stream: AsyncIterable<Uint8Array>,
-  signal: AbortSignal,
-): AsyncGenerator<Uint8Array> {
-  // One for each wait: a promise that outlives them all would keep what each race adds to it.
-  let failWait: (reason: unknown) => void = () => {}
-  const abort = () => failWait(signal.reason)
-  signal.addEventListener('abort', abort)
-  const chunks = stream[Symbol.asyncIterator]()
-  let hasEnded = false
-  try {
-    for (;;) {
-      const { promise, resolve, reject } = Promise.withResolvers<IteratorResult<Uint8Array>>()
-      failWait = reject
-      if (signal.aborted) abort()
-      else chunks.next().then(resolve, reject)
-      const next = await promise
-      hasEnded = next.done === true
-      if (next.done) return
-      yield next.value
-    }
-  } finally {
-    signal.removeEventListener('abort', abort)
-    // Not awaited: a generator that waits for bytes would end only after they came.
-    if (!hasEnded) chunks.return?.()?.catch(() => {})
-  }
-}

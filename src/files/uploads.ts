@@ -8,7 +8,7 @@ import { arrivalStep, noRoom } from '#files/keep.ts'
 import { pictureHead, pictureSize } from '#files/picture.ts'
 import { cleaned, isCleaned, isUncleanable } from '#files/sizes.ts'
 import { headBytes, safeName, typeOf } from '#files/type.ts'
-import { bodyStream, bodyType } from '#http/body.ts'
+import { bodyStream, bodyType, giveUp } from '#http/body.ts'
 import { type Http, header } from '#http/request.ts'
 import { type StoredFile, storedText } from '#model/stored-file.ts'
 import type { Mount } from '#rest/represent.ts'
@@ -23,6 +23,7 @@ import { commit, type Done } from '#write/write.ts'
 /** A file on its way, with what its sender says of it. */
 type Incoming = {
   readonly stream: AsyncIterable<Uint8Array>
+  readonly spent?: (chunk: Uint8Array) => void
   readonly name: string | undefined
   readonly type: string | undefined
 }
@@ -53,51 +54,27 @@ const checkSize = (bytes: number, taken: TakenFiles): void => {
     throw misfit(taken, 'PAYLOAD_TOO_LARGE', `must be at most ${inBytes(taken.max)}`)
 }
 
-/** A stream whose length is looked at with each chunk that comes. */
-async function* counted(
-  stream: AsyncIterable<Uint8Array>,
-  check: (bytes: number) => void,
-): AsyncGenerator<Uint8Array> {
-  let bytes = 0
-  for await (const chunk of stream) {
-    bytes += chunk.length
-    check(bytes)
-    yield chunk
-  }
-}
-
 /** The first bytes of a stream, and all of it. */
 const withHead = async (stream: AsyncIterable<Uint8Array>) => {
   const chunks = stream[Symbol.asyncIterator]()
   const first: Uint8Array[] = []
   let size = 0
-  let isOver = false
   let most = headBytes
-  while (!isOver && size < most) {
+  while (size < most) {
     const next = await chunks.next()
-    if (next.done) isOver = true
-    else {
-      first.push(next.value)
-      size += next.value.length
-      // Pictures alone are looked at further.
-      if (size >= headBytes && /^(?:\xff\xd8\xff|\x89PNG|RIFF|GIF8)/.test(start(first)))
-        most = pictureHead
-    }
+    if (next.done) break
+    first.push(next.value)
+    size += next.value.length
+    // Pictures alone are looked at further.
+    if (size >= headBytes && /^(?:\xff\xd8\xff|\x89PNG|RIFF|GIF8)/.test(start(first)))
+      most = pictureHead
   }
   const head = first.length === 1 && first[0] ? first[0] : Buffer.concat(first)
-  const all = async function* (): AsyncGenerator<Uint8Array> {
-    try {
-      if (head.length > 0) yield head
-      for (; !isOver; ) {
-        const next = await chunks.next()
-        if (next.done) return
-        yield next.value
-      }
-    } finally {
-      await chunks.return?.()
-    }
+  const next = async () => {
+    const value = first.shift()
+    return value ? { value } : chunks.next()
   }
-  return { head, all: all(), end: () => chunks.return?.() }
+  return { head, all: { [Symbol.asyncIterator]: () => ({ next }) }, end: () => chunks.return?.() }
 }
 
 const start = ([first]: readonly Uint8Array[]): string =>
@@ -203,15 +180,16 @@ export const withdraw = async (core: Core, id: string): Promise<void> => {
  */
 const receiveFile = async (
   receiving: Receiving,
-  { stream, name, type: declared }: Incoming,
+  { stream, spent, name, type: declared }: Incoming,
 ): Promise<Upload> => {
   const { core, taken, check } = receiving
   if (!core.files) throw new Error('there is no store of files')
-  const { head, all, end } = await withHead(counted(stream, check))
+  const { head, all, end } = await withHead(stream)
   const id = `up_${randomBytes(16).toString('base64url')}`
   let kept: Omit<Upload, 'id'> | undefined
   try {
-    const { accept, field, max } = taken
+    const { accept, field } = taken
+    check(head.length)
     const type = await typeOf(head, name ?? '', declared)
     if (!accepts(accept, type)) {
       const message = `must be ${accept.join(' or ')}, and is ${type}`
@@ -230,8 +208,8 @@ const receiveFile = async (
         size = found
       })
     await core.files.store.put(all, {
-      bytes: max,
-      signal: new AbortController().signal,
+      check,
+      ...(spent && { spent }),
       ...(through && { through }),
       arriving: async (digest, bytes) => {
         const file = { digest, name: shown, type, bytes, ...size }
@@ -276,7 +254,7 @@ const malformedForm = (why: string, cause?: unknown) =>
 const receiveForm = async (receiving: Receiving, c: Http): Promise<Upload> => {
   const { check } = receiving
   const { Busboy } = await import('@fastify/busboy')
-  const sent = counted(bodyStream(c), bytes => check(bytes - mostOfForm))
+  const sent = bodyStream(c, bytes => check(bytes - mostOfForm))
   const body = Readable.from(sent, { objectMode: false })
   const { promise, resolve, reject } = Promise.withResolvers<Upload>()
   let file: Readable | undefined
@@ -347,6 +325,6 @@ export const receiveUpload = async (
   const receiving = { core, writing, sender, taken, room, check }
   if (isForm) return receiveForm(receiving, c)
   const name = nameIn(header(c, 'content-disposition'))
-  const sent = { stream: bodyStream(c), name, type: header(c, 'content-type') }
+  const sent = { stream: bodyStream(c), spent: giveUp, name, type: header(c, 'content-type') }
   return receiveFile(receiving, sent)
 }

@@ -326,12 +326,12 @@ const refuse = ({ edge, fail }: Serving, exchange: Exchange, error: unknown): Re
 
 /** A body that, where it breaks off, is told of and ends the connection: its head is sent, so that nothing else shows it. */
 const cutOff = async function* (
-  body: ReadableStream<Uint8Array>,
+  body: AsyncIterable<Uint8Array>,
   outgoing: ServerResponse,
   told: (error: unknown) => void,
 ) {
   try {
-    yield* body
+    for await (const chunk of body) yield chunk
   } catch (error) {
     told(error)
     outgoing.destroy()
@@ -370,10 +370,9 @@ const finish = (serving: Serving, exchange: Exchange, made: Reply): Response => 
   // The reply's headers are its own: a copy would cost as much as a small read.
   const { headers, stream, written } = reply
   const told = (error: unknown) => edge.observe({ kind: 'bug', requestId: facts.requestId, error })
-  const body =
-    stream && outgoing
-      ? ReadableStream.from(cutOff(stream.body, outgoing, told))
-      : (stream?.body ?? reply.body)
+  const body = stream
+    ? ReadableStream.from(outgoing ? cutOff(stream.body, outgoing, told) : stream.body)
+    : reply.body
   if (stream) bytes = stream.bytes
   headers['X-Request-Id'] = facts.requestId
   headers['X-Content-Type-Options'] = 'nosniff'

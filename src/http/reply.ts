@@ -9,9 +9,7 @@ export type Reply = {
   readonly headers: Record<string, string>
   readonly body: string | Uint8Array<ArrayBuffer> | null
   /** The body in place of that, as it comes from elsewhere, and how many bytes it has. */
-  readonly stream?:
-    | { readonly body: ReadableStream<Uint8Array>; readonly bytes: number }
-    | undefined
+  readonly stream?: { readonly body: AsyncIterable<Uint8Array>; readonly bytes: number } | undefined
   /** What it sets in `Set-Cookie`, a header each; such an answer shows the pages of other origins its session in `Set-Auth-Token`. */
   readonly cookies?: readonly string[]
   /** What it tells of a write. */

@@ -22,7 +22,6 @@ import { randomBytes, randomInt } from 'node:crypto'
 import { folderStore } from '#files/folder.ts'
 const [folder, count] = process.argv.slice(1)
 const store = folderStore(folder)
-const signal = new AbortController().signal
 for (let at = 0; at < Number(count); at++) {
   const bytes = randomBytes(randomInt(1, 300_000))
   async function* chunks() {
@@ -31,7 +30,7 @@ for (let at = 0; at < Number(count); at++) {
       yield bytes.subarray(from, from + 5000)
     }
   }
-  const told = await store.put(chunks(), { bytes: 1e6, signal }).then(({ digest }) => digest, error => error.code)
+  const told = await store.put(chunks()).then(({ digest }) => digest, error => error.code)
   console.log(told)
 }`
 

@@ -31,8 +31,7 @@ export const filled = async (
   const also = async (store: OpenStore) => assert.deepEqual(await fillWith(model, store), [])
   const world = await createWorld({ content, model, rows: {}, also, ...options })
   // Rows with files name these bytes.
-  const { signal } = new AbortController()
-  await world.core.files?.store.put(Readable.from([fileBytes]), { bytes: fileBytes.length, signal })
+  await world.core.files?.store.put(Readable.from([fileBytes]))
   return {
     world,
     model,

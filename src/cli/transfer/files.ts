@@ -97,8 +97,6 @@ export const importing = (content: Content, store: ContentStore, entity: Entity,
     const type = await typeOf(head, called, typeof declared === 'string' ? declared : undefined)
     if (!accepts(accept, type)) throw new Error(`must be ${accept.join(' or ')}, and is ${type}`)
     const stored = await files?.put(createReadStream(found), {
-      bytes: max,
-      signal: new AbortController().signal,
       arriving: async (digest, bytes) => {
         const noted = await ask(store, noteArrival(store.dialect, { digest, bytes }, Date.now()))
         if (noted.length === 0) throw new BeingRemoved()
