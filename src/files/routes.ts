@@ -182,6 +182,15 @@ const readRoute = ({ entityName, entity, key, field, file }: FileField): ExtraRo
   },
 })
 
+/** That a row is this one, and its file is shown to the caller: to anybody else an answer would tell which file it has. */
+const readAt = (writing: Writing, { entityName, entity, field }: FileField, id: number) => {
+  const rules = [entity.policy.read, field.readableBy]
+  return and([sql`id = ${id}`, ...rules.map(rule => conditionOf(writing, entityName, rule))])
+}
+
+/** What the step before a write gives where its row had a file. */
+const hadFile = 'it had a file'
+
 /**
  * The row of a write of its file. `If-Match` and `If-None-Match` may name the file too, by the ETag that a GET of this address has
  * (RFC 9110, section 13.1): what fits the file that the row has now is asked of the revision that it has now.
@@ -190,17 +199,17 @@ const rowOfFile = async (
   mount: Mount,
   c: Http,
   writing: Writing,
-  { entityName, entity: { table, fields, policy }, key, field }: FileField,
+  of: FileField,
 ): Promise<Target> => {
+  const { entityName, entity, key } = of
+  const table = name(entity.table)
   const target = targetOf(c, mount, { entity: entityName, below: undefined })
   const wanted = allowedTags(header(c, 'if-match'))
   const unwanted = excludedTags(header(c, 'if-none-match'))
-  if ((wanted ?? unwanted) === undefined || !fields.revision) return target
-  // To anybody else it would tell which file the row has.
-  const isRead = [policy.read, field.readableBy].map(rule => conditionOf(writing, entityName, rule))
-  const mine = and([sql`id = ${target.id}`, ...isRead])
+  if ((wanted ?? unwanted) === undefined) return target
+  const mine = readAt(writing, of, target.id)
   // A row in any case: what is not there is refused by the steps that follow.
-  const found = sql`select revision, ${name(columnName(key))} from (select 1) as one left join ${name(table)} on ${mine}`
+  const found = sql`select revision, ${name(columnName(key))} from (select 1) as one left join ${table} on ${mine}`
   const look = commandOf(writing, { name: `look at ${key}`, steps: [{ sql: found }] })
   const { rows } = await commit(mount.core, look, null)
   const [revision = null, file = null] = rows[look.makes ?? 0]?.[0] ?? []
@@ -250,8 +259,13 @@ const change = async <Received extends { readonly id: string }>(
   try {
     const own = { target: sent ? await rowOfFile(mount, c, now, of) : target, read }
     const update: Change = { does: 'update', entity, takesParts: false, ...own }
-    const done = await carryOut(core, now, update, { counts, reading: null, version })
-    return { done, sent, id: target.id }
+    const [column, mine] = [name(columnName(key)), readAt(now, of, target.id)]
+    const look = sql`select ${hadFile} from ${name(of.entity.table)} where ${and([mine, sql`${column} is not null`])}${core.dialect.lockClause}`
+    const before = [{ sql: look, expect: 'any' as const }]
+    const terms = { counts, reading: null, version }
+    const done = await carryOut(core, { ...now, before }, update, terms)
+    const isFirst = done.rows.every(([row]) => row?.[0] !== hadFile)
+    return { done, sent, id: target.id, isFirst }
   } catch (error) {
     if (sent) await withdraw(core, sent.id).catch(() => {})
     throw error
@@ -279,15 +293,17 @@ const writeRoutes = (of: FileField): readonly ExtraRoute[] => {
       description: `At most ${inBytes(file.max)}, recognised by its bytes; its name is that of Content-Disposition.`,
       body: formsOf(file),
       forms: { [json]: { schema: { $ref: '#/components/schemas/StoredFile' } } },
+      success: { 200: 'The file, in place of another.', 201: 'The file, where none was.' },
       errors: [...errors, 'STORAGE_FULL', 'REQUEST_TIMEOUT'],
     },
     serve: mount => async (c, caller, named) => {
       const taken = { ...file, field: key }
       const receive = (writing: Writing) => receiveUpload(mount, writing, c, taken)
-      const { done, sent, id } = await change(mount, c, caller, of, receive)
+      const { done, sent, id, isFirst } = await change(mount, c, caller, of, receive)
       const form = fileFormOf(entity, key, mount.prefix)
       const body = sent && form ? fileJson(storedText(sent.file), id, form) : null
-      return writtenReply(named, done, body)
+      // RFC 9110, section 9.3.4.
+      return writtenReply(named, { ...done, status: isFirst ? 201 : 200 }, body)
     },
   }
   const remove: ExtraRoute = {

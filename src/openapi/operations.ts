@@ -455,8 +455,8 @@ export const describedOperation = (
   const successes = Object.entries(described.success ?? usual).map(([status, description]) => {
     const response = {
       description,
-      // An object that was made is somewhere.
-      headers: headersOf(parts, status === '201' ? [...names, 'Location'] : names),
+      // An object that was made is somewhere; a file is at the address that it was put to, or nowhere yet.
+      headers: headersOf(parts, status === '201' && action ? [...names, 'Location'] : names),
       ...(content && { content }),
     }
     const name = answers === null ? 'Done' : `${typeName(answers)}Changed`

@@ -29,7 +29,7 @@ before(async () => {
   const world = await createWorld(options)
   const headers = { 'Content-Type': 'application/pdf' }
   const put = await world.ask('PUT /api/applications/1/cv', { as: 2, raw: paper, headers })
-  assert.equal(put.status, 200, put.text)
+  assert.equal(put.status, 201, put.text)
   assert.ok(world.core.files)
   // Beside the store is where the commands look.
   await copyFiles(world.core.files.store, copyIn(at('files')))
