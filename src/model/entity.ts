@@ -119,7 +119,7 @@ type Before = (given: BeforeContext) =>
 
 type RestWrite = 'create' | 'replace' | 'update' | 'delete'
 type NestedRoute = 'one' | 'create' | 'delete'
-type Mutation = 'create' | 'update' | 'delete'
+export type Mutation = 'create' | 'update' | 'delete'
 
 /** An entity with everything that its declaration left out. */
 export type Entity = {

@@ -1,10 +1,11 @@
 /** The operations of a document: of the routes that the model gives, and of actions and separate routes, which describe themselves. */
 
 import { ApiError } from '#errors.ts'
-import type { Entity } from '#model/entity.ts'
+import type { Entity, Mutation } from '#model/entity.ts'
 import { entityOf, fieldOf, type Model, typeName } from '#model/model.ts'
 import { withArticle } from '#model/names.ts'
 import type { JsonSchema, MediaType } from '#model/operation-docs.ts'
+import { partRelations } from '#model/parts.ts'
 import {
   anonymous,
   isForAll,
@@ -293,6 +294,55 @@ const successOf = (parts: DocumentParts, route: Route, entity: Entity) => {
   return [status, success] as const
 }
 
+/** The codes of faults that rows of an entity may have in these writes: of hooks, of unique values and sets, and of rows that they name. */
+const codesOfRows = (
+  resource: Resource,
+  { below }: Pick<Route, 'below'>,
+  operations: readonly Mutation[],
+): readonly string[] => {
+  const { before, fields, sets } = resource.entity
+  const { errors = [], ...hooks } = before
+  const ofHooks = operations.some(operation => hooks[operation]) ? errors : []
+  const isMade = operations.includes('create')
+  if (!isMade && !operations.includes('update')) return ofHooks.map(({ code }) => code)
+  const taken = [
+    ...Object.values(fields).map(({ unique }) => unique),
+    ...sets.map(({ error }) => error),
+  ]
+  const given = inputFields(resource, { kind: isMade ? 'create' : 'update', below })
+  return [
+    ...[...ofHooks, ...taken].flatMap(error =>
+      error ? [typeof error === 'string' ? error : error.code] : [],
+    ),
+    ...(given.some(([, { references }]) => references !== undefined) ? ['NOT_FOUND'] : []),
+  ]
+}
+
+/** The same of the rows that the newest version writes with a row, at any depth. */
+const codesOfParts = (
+  model: Model,
+  { name, version }: Resource,
+  mode: 'create' | 'update',
+  above: readonly string[] = [],
+): readonly string[] =>
+  version !== model.versions.newest || above.includes(name)
+    ? []
+    : partRelations(model, name, mode).flatMap(({ entity, by, of, words }) => {
+        const part = resourceOf(model, entity, version)
+        const below = { entity: name, field: by }
+        // Links, which have no hooks, are made and ended; the rows that they lead to may be absent.
+        if (of !== undefined) return codesOfRows(part, { below }, ['create'])
+        const operations = words.filter(
+          word => word === 'create' || word === 'update' || word === 'delete',
+        )
+        return [
+          ...codesOfRows(part, { below }, operations),
+          ...operations.flatMap(word =>
+            word === 'delete' ? [] : codesOfParts(model, part, word, [...above, name]),
+          ),
+        ]
+      })
+
 /** The operation of a route. */
 export const routeOperation = (parts: DocumentParts, route: Route): DocumentOperation => {
   const { model, version, style } = parts
@@ -329,19 +379,8 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
 
   const [status, success] = successOf(parts, route, entity)
   const isBulk = kind === 'bulk'
-  const fields = input ? inputFields(resource, route) : []
-  const refers = fields.some(([, { references }]) => references !== undefined)
-  const uniqueCodes = Object.values(entity.fields).flatMap(({ unique }) =>
-    unique === undefined ? [] : [typeof unique === 'string' ? unique : unique.code],
-  )
-  const setCodes = entity.sets.flatMap(({ error }) =>
-    typeof error === 'object' ? [error.code] : [],
-  )
-  const { errors = [], ...hooks } = entity.before
   const isLink = kind === 'link' || kind === 'unlink'
   const { operations } = rightsOf(model, route)
-  const hasHook = !isLink && operations.some(operation => hooks[operation])
-  const hookErrors = hasHook ? errors.map(({ code }) => code) : []
   const isAsked = kind === 'list' || kind === 'aggregate'
   const rule = ruleOfRoute(model, route)
   const { policy } = entity
@@ -383,12 +422,14 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
       ...(kind === 'aggregate' && notModified(parts, 'AggregateNotModified', ['Accept-Query'])),
       ...(kind === 'one' && notModified(parts, 'NotModified', ['Link'])),
     },
-    ofBody: input ? [...ofBodies, ...uniqueCodes, ...setCodes] : kind === 'link' ? ofBodies : [],
+    ofBody: [
+      ...(input || isLink ? ofBodies : []),
+      ...(isRead || isLink ? [] : codesOfRows(resource, route, operations)),
+      ...(kind === 'create' || kind === 'update' ? codesOfParts(model, resource, kind) : []),
+    ],
     errors: [
-      ...hookErrors,
       // Where no ETag is compared, a header that asks for it is refused.
       ...(isRead || kind === 'create' ? [] : ['PRECONDITION_FAILED']),
-      ...(refers ? ['NOT_FOUND'] : []),
       ...(queried.length > 0 ? ['VALIDATION_ERROR'] : []),
       ...(isAsked && mayAskClosed(model, resource) ? ['FORBIDDEN'] : []),
     ],
@@ -496,6 +537,11 @@ export const describedOperation = (
     },
     // An action looks at a body that it is sent without being asked for one, whatever its method.
     ofBody: body !== undefined || action ? ofBodies : [],
-    errors: described.errors ?? [],
+    errors: [
+      ...(described.errors ?? []),
+      ...(Object.values(input ?? {}).some(({ references }) => references !== undefined)
+        ? ['NOT_FOUND']
+        : []),
+    ],
   })
 }

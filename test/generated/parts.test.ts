@@ -262,6 +262,7 @@ for (const on of engines)
       await refused(patch(1, of, { ingredients: [], tags: null }), 422, 'ingredients', 'tags')
       await refused(create(1, { ingredients: { update: [] } }), 422, 'ingredients.update')
       await refused(patch(1, of, { tags: { add: [999] } }), 404, 'tags.add')
+      await refused(create(1, { tags: { set: [999] } }), 404, 'tags.set')
       assert.deepEqual(await whole(of), before)
     })
 
