@@ -5,7 +5,7 @@ import type { Entity, Mutation } from '#model/entity.ts'
 import { entityOf, fieldOf, type Model, typeName } from '#model/model.ts'
 import { withArticle } from '#model/names.ts'
 import type { JsonSchema, MediaType } from '#model/operation-docs.ts'
-import { partRelations } from '#model/parts.ts'
+import { type PartWord, partRelations } from '#model/parts.ts'
 import {
   anonymous,
   isForAll,
@@ -294,54 +294,47 @@ const successOf = (parts: DocumentParts, route: Route, entity: Entity) => {
   return [status, success] as const
 }
 
-/** The codes of faults that rows of an entity may have in these writes: of hooks, of unique values and sets, and of rows that they name. */
+/** The codes of faults of rows that are written, in the newest version with their parts: of hooks, of what is unique, of rows that they name. */
 const codesOfRows = (
+  model: Model,
   resource: Resource,
-  { below }: Pick<Route, 'below'>,
-  operations: readonly Mutation[],
+  { kind, below }: Pick<Route, 'kind' | 'below'>,
+  operations: readonly (Mutation | PartWord)[],
+  above: readonly string[] = [],
 ): readonly string[] => {
-  const { before, fields, sets } = resource.entity
-  const { errors = [], ...hooks } = before
-  const ofHooks = operations.some(operation => hooks[operation]) ? errors : []
-  const isMade = operations.includes('create')
-  if (!isMade && !operations.includes('update')) return ofHooks.map(({ code }) => code)
+  const { name, version, entity } = resource
+  const { errors = [], ...hooks } = entity.before
+  const hooked = operations.some(one => hooks[one as Mutation]) ? errors : []
+  const modes = (['create', 'update'] as const).filter(mode => operations.includes(mode))
+  if (modes.length === 0) return hooked.map(({ code }) => code)
   const taken = [
-    ...Object.values(fields).map(({ unique }) => unique),
-    ...sets.map(({ error }) => error),
+    ...Object.values(entity.fields).map(one => one.unique),
+    ...entity.sets.map(one => one.error),
   ]
-  const given = inputFields(resource, { kind: isMade ? 'create' : 'update', below })
-  return [
-    ...[...ofHooks, ...taken].flatMap(error =>
-      error ? [typeof error === 'string' ? error : error.code] : [],
+  const codes = [...hooked, ...taken].map(error => (typeof error === 'object' ? error.code : error))
+  const names = modes.some(mode =>
+    inputFields(resource, { kind: mode, below }).some(
+      ([, field]) => field.references !== undefined,
     ),
-    ...(given.some(([, { references }]) => references !== undefined) ? ['NOT_FOUND'] : []),
+  )
+  const isOne = kind === 'create' || kind === 'update'
+  const hasParts = isOne && version === model.versions.newest && !above.includes(name)
+  const parts = hasParts ? modes.flatMap(mode => partRelations(model, name, mode)) : []
+  return [
+    ...codes.filter(code => code !== undefined),
+    ...(names ? ['NOT_FOUND'] : []),
+    ...parts.flatMap(({ entity: part, by, of, words }) =>
+      // A link is made, of a row that may be absent.
+      codesOfRows(
+        model,
+        resourceOf(model, part, version),
+        { kind: 'update', below: { entity: name, field: by } },
+        of === undefined ? words : ['create'],
+        [...above, name],
+      ),
+    ),
   ]
 }
-
-/** The same of the rows that the newest version writes with a row, at any depth. */
-const codesOfParts = (
-  model: Model,
-  { name, version }: Resource,
-  mode: 'create' | 'update',
-  above: readonly string[] = [],
-): readonly string[] =>
-  version !== model.versions.newest || above.includes(name)
-    ? []
-    : partRelations(model, name, mode).flatMap(({ entity, by, of, words }) => {
-        const part = resourceOf(model, entity, version)
-        const below = { entity: name, field: by }
-        // Links, which have no hooks, are made and ended; the rows that they lead to may be absent.
-        if (of !== undefined) return codesOfRows(part, { below }, ['create'])
-        const operations = words.filter(
-          word => word === 'create' || word === 'update' || word === 'delete',
-        )
-        return [
-          ...codesOfRows(part, { below }, operations),
-          ...operations.flatMap(word =>
-            word === 'delete' ? [] : codesOfParts(model, part, word, [...above, name]),
-          ),
-        ]
-      })
 
 /** The operation of a route. */
 export const routeOperation = (parts: DocumentParts, route: Route): DocumentOperation => {
@@ -424,8 +417,7 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
     },
     ofBody: [
       ...(input || isLink ? ofBodies : []),
-      ...(isRead || isLink ? [] : codesOfRows(resource, route, operations)),
-      ...(kind === 'create' || kind === 'update' ? codesOfParts(model, resource, kind) : []),
+      ...(isRead || isLink ? [] : codesOfRows(model, resource, route, operations)),
     ],
     errors: [
       // Where no ETag is compared, a header that asks for it is refused.

@@ -34,7 +34,8 @@ describe('a service that is told of two servers', { skip: noReplica }, () => {
       DUET_REPLICA_URLS: 'auto',
       DUET_AUTH_SECRET: secret,
     }
-    assert.equal((await command(['migrate'], settings)).code, 0)
+    const { code, stderr } = await command(['migrate'], settings)
+    assert.equal(code, 0, stderr)
     service = await serve(settings)
     client = clientOf(service)
   })
