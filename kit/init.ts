@@ -236,7 +236,7 @@ export const run = async (args: readonly string[]): Promise<void> => {
     people:
       first === undefined
         ? ''
-        : `\n\nPeople sign in at \`/signin\`: open the link that the start prints, and you are the first ${first}; codes for others are shown in the terminal.`,
+        : `\n\nPeople sign in at \`/signin\`: open the link that the start prints, and you are the first ${first}. Others get in once they have a row: make it in \`/admin\`, or by \`npx duet people add --email them@example.org\`. Their codes are shown in the terminal.`,
     peopleServed:
       first === undefined
         ? ''
