@@ -18,7 +18,7 @@ import { brief, type CheckService, faultOf } from '#kit/check/service.ts'
 import { validValue } from '#kit/check/values.ts'
 import { groupValues } from '#model/aggregate.ts'
 import { type Condition, operatorsOf } from '#model/condition.ts'
-import { type Entity, mayAskField, mayAskRelation } from '#model/entity.ts'
+import { type Entity, mayNameField, mayNameRelation } from '#model/entity.ts'
 import { isOrdering } from '#model/field.ts'
 import { entityOf, type Model, typeName } from '#model/model.ts'
 import { digitsOf } from '#model/money.ts'
@@ -46,7 +46,7 @@ const fieldsFor = ({ model, viewer, version }: Asker, entity: Entity): readonly 
         ? field.graphql === 'shown'
         : field.rest && memberName(key, field, version) !== undefined
     const isOpen = verdict(field.readableBy, viewer, model) === 'yes'
-    return isShown && isOpen && mayAskField(entity, key) ? [key] : []
+    return isShown && isOpen && mayNameField(entity, key) ? [key] : []
   })
 
 /** The relations that it may cross: to rows of which it may see some. */
@@ -55,7 +55,7 @@ const relationsFor = ({ model, viewer }: Asker, entity: Entity) =>
     ([key, { to, through = to, graphql }]) =>
       graphql &&
       entityOf(model, to).graphql.type &&
-      mayAskRelation(model.entities, entity, key) &&
+      mayNameRelation(model.entities, entity, key) &&
       [to, through].every(one => verdict(entityOf(model, one).policy.read, viewer, model) !== 'no'),
   )
 

@@ -83,7 +83,7 @@ export type Offer = {
   readonly route?: Route
   /** Whether it makes or ends a link between two rows, again and again. */
   readonly isLink?: boolean
-  /** Whether it is an action of steps, which asks for the row and the rule itself. */
+  /** Whether it is an action of steps, which guards the row and the rule itself. */
   readonly hasSteps?: boolean
   /** The request; undefined where none can be made. */
   readonly draft: (occasion: Occasion) => Draft | undefined

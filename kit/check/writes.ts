@@ -23,7 +23,7 @@ import {
 } from '#kit/check/reference.ts'
 import { stored } from '#kit/check/rows.ts'
 import { brief, type CheckService, faultOf, restore, stateOf } from '#kit/check/service.ts'
-import { mayAskField } from '#model/entity.ts'
+import { mayNameField } from '#model/entity.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import { withArticle } from '#model/names.ts'
 import { bulkKinds } from '#model/parts.ts'
@@ -304,7 +304,7 @@ export const checkMany = async (service: CheckService, random: () => number): Pr
   for (const [name, entity] of Object.entries(model.entities))
     for (const kind of bulkKinds(entity)) {
       // Its rows are chosen by their ids.
-      const isAsked = kind !== 'create' && view.style.isStrict && mayAskField(entity, 'id')
+      const isAsked = kind !== 'create' && view.style.isStrict && mayNameField(entity, 'id')
       if (!isAsked || name === model.viewers.entity) continue
       const { fields, sets, policy, graphql, before } = entity
       const rule = policy[kind]

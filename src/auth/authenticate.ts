@@ -26,7 +26,7 @@ export type OwnTokens = {
 
 /**
  * The viewer of an `Authorization` header: at once if there is none or its token is cached, else by a promise.
- * `beforeCheck` is awaited before a signature is checked, and what it throws is thrown; its argument says whether the token was accepted before and only its key must be looked up. It rejects with `UNAUTHENTICATED` for a bad token (RFC 6750, section 3.1), with `UNAVAILABLE` for unavailable keys.
+ * `beforeCheck` is awaited before a signature is verified, and what it throws is thrown; its argument says whether the token was accepted before and only its key must be looked up. It rejects with `UNAUTHENTICATED` for a bad token (RFC 6750, section 3.1), with `UNAVAILABLE` for unavailable keys.
  */
 export type Authenticate = (
   authorization: string | undefined,

@@ -1,4 +1,4 @@
-/** Reads a JSON Web Key Set (RFC 7517) from a file or an address: the keys that may check a token here, and why the others may not. */
+/** Reads a JSON Web Key Set (RFC 7517) from a file or an address: the keys that may verify a token here, and why the others may not. */
 import { createPublicKey, type KeyObject, type webcrypto } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -27,7 +27,7 @@ export type PublicKey = {
   readonly text: string
 }
 
-/** A key that tokens are checked with. */
+/** A key that tokens are verified with. */
 export type VerifyingKey = {
   readonly alg: string
   readonly key: CryptoKey | KeyObject

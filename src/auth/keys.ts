@@ -1,4 +1,4 @@
-/** The keys that tokens are checked with: one secret, or a key set in a file or at an address, which is kept up to date. */
+/** The keys that tokens are verified with: one secret, or a key set in a file or at an address, which is kept up to date. */
 import {
   type FindKey,
   type PublicKey,

@@ -41,7 +41,7 @@ export type FileOfRow = Pick<StoredFile, 'digest' | 'type' | 'bytes'> & {
   readonly open: () => Promise<AsyncIterable<Uint8Array>>
 }
 
-/** The file of a row, null if it has none; throws `NOT_FOUND` if there is no such row. It asks for no rule: that is the route's. */
+/** The file of a row, null if it has none; throws `NOT_FOUND` if there is no such row. It guards no rule: that is the route's. */
 export const fileOf = async (
   core: Core,
   at: FileAt,

@@ -15,14 +15,14 @@ import {
 import { small } from '#graphql/arguments.ts'
 import { direction } from '#graphql/order.ts'
 import { type GroupValue, groupValues, mostGroups } from '#model/aggregate.ts'
-import { type Entity, mayAskField } from '#model/entity.ts'
+import { type Entity, mayNameField } from '#model/entity.ts'
 import { type Field, isOrdering } from '#model/field.ts'
 import { fieldOf, typeName } from '#model/model.ts'
 
 /** The fields that may be asked about, under their own names. */
 export const askedFields = (entity: Entity) =>
   Object.entries(entity.fields).flatMap(([key, field]) =>
-    field.graphql === 'shown' && mayAskField(entity, key) && isOrdering(field)
+    field.graphql === 'shown' && mayNameField(entity, key) && isOrdering(field)
       ? [[key, key] as const]
       : [],
   )

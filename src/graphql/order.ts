@@ -11,7 +11,7 @@ import {
 import { argumentFault, decidingArgument, small, type Variables } from '#graphql/arguments.ts'
 import { searchArgument } from '#graphql/search.ts'
 import { foldedCopy } from '#model/condition.ts'
-import { type Entity, mayAskField, mayAskRelation } from '#model/entity.ts'
+import { type Entity, mayNameField, mayNameRelation } from '#model/entity.ts'
 import { isOrdering } from '#model/field.ts'
 import { entityOf, type Model, typeName } from '#model/model.ts'
 import type { Lifetime } from '#model/version.ts'
@@ -34,7 +34,7 @@ export const orderArguments = (model: Model, marked: (field: Lifetime) => object
   const types = new Map<string, GraphQLInputObjectType>()
   const isOpen = (entity: Entity, key: string): boolean => {
     const field = entity.fields[key]
-    return field?.graphql === 'shown' && mayAskField(entity, key) && isOrdering(field)
+    return field?.graphql === 'shown' && mayNameField(entity, key) && isOrdering(field)
   }
   /** The relations to rows that an order may go on with. */
   const pathsOf = (entity: Entity) =>
@@ -43,7 +43,7 @@ export const orderArguments = (model: Model, marked: (field: Lifetime) => object
         kind === 'one' &&
         graphql &&
         entities[to]?.graphql.type &&
-        mayAskRelation(entities, entity, key),
+        mayNameRelation(entities, entity, key),
     )
   /** Whether an entity has an order at all: an input without members is none. */
   const isOrdered = (entity: Entity, above: readonly Entity[] = []): boolean =>

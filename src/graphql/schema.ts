@@ -322,7 +322,7 @@ const jsonScalar = new GraphQLScalarType({
   coerceInputLiteral: node => JSON.parse(JSON.stringify(valueFromASTUntyped(node))),
 })
 
-/** A text of a form of its own, which the rule of its field checks. */
+/** A text of a form of its own, which the rule of its field validates. */
 const textScalar = (name: string, description: string) => {
   const coerce = (value: unknown): string => {
     if (typeof value === 'string') return value

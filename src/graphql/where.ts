@@ -22,7 +22,7 @@ import {
   type Variables,
 } from '#graphql/arguments.ts'
 import { type AskingWords, operandOf, operatorsOf } from '#model/condition.ts'
-import { type Entity, mayAskField, mayAskRelation } from '#model/entity.ts'
+import { type Entity, mayNameField, mayNameRelation } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { entityOf, fieldOf, type Model, typeName } from '#model/model.ts'
 import { parseId } from '#model/values.ts'
@@ -32,10 +32,10 @@ import type { Lifetime } from '#model/version.ts'
 export const askingWords = ({ entities }: Model): Omit<AskingWords, 'isSearched'> => {
   const members = mapped(entities, entity => {
     const fields = Object.keys(entity.fields).filter(
-      key => entity.fields[key]?.graphql === 'shown' && mayAskField(entity, key),
+      key => entity.fields[key]?.graphql === 'shown' && mayNameField(entity, key),
     )
     const relations = Object.entries(entity.relations).flatMap(([key, { to, graphql }]) =>
-      graphql && entities[to]?.graphql.type && mayAskRelation(entities, entity, key) ? [key] : [],
+      graphql && entities[to]?.graphql.type && mayNameRelation(entities, entity, key) ? [key] : [],
     )
     return new Map([...fields, ...relations].map(key => [key, key]))
   })

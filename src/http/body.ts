@@ -198,7 +198,7 @@ const bodyBytes = (c: Http, limit: number): Uint8Array | Promise<Uint8Array> => 
       if (buffer.byteLength > limit) throw tooLarge()
       return new Uint8Array(buffer)
     })
-  // Nothing more would be heard of one that was cut off while its token was checked.
+  // Nothing more would be heard of one that was cut off while its token was verified.
   if (incoming.destroyed) throw hungUp()
   const { account, checkAgain } = c.get('receiving') ?? {}
   let chunks: Uint8Array[] = []

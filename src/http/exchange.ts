@@ -34,7 +34,7 @@ import type { Observe, RequestEvent, RequestStats } from '#observe.ts'
 
 /** The part of the service around both APIs, from the configuration. */
 export type HttpContext = {
-  /** The viewer of an `Authorization` header; throws `UNAUTHENTICATED` for a bad one. `beforeCheck` is awaited before a signature is checked, and what it throws is thrown. */
+  /** The viewer of an `Authorization` header; throws `UNAUTHENTICATED` for a bad one. `beforeCheck` is awaited before a signature is verified, and what it throws is thrown. */
   readonly authenticate: (
     authorization: string | undefined,
     beforeCheck?: (wasAccepted: boolean) => void | Promise<void>,
@@ -192,7 +192,7 @@ const refusedAtOnce: ReadonlySet<string> = new Set([
   'CLIENT_CLOSED_REQUEST',
 ])
 
-/** The viewer of a request by its token; one that is not cached is checked in a turn of its own, as a signature costs more than a refusal. */
+/** The viewer of a request by its token; one that is not cached is verified in a turn of its own, as a signature costs more than a refusal. */
 const identify = ({ edge }: Serving, exchange: Exchange): Viewer | Promise<Viewer> => {
   const { c, facts } = exchange
   const turn = (wasAccepted: boolean): Promise<void> => {

@@ -168,7 +168,7 @@ export type Entity = {
   readonly sorts: readonly string[]
   /** The cached counts, updated with each write so that a list's total costs no scan: of all rows, and by these fields; null: none. */
   readonly counted: readonly string[] | null
-  /** The only members that callers may name, as `mayAskField` and `mayAskRelation` say; null: all that they may read but long texts. */
+  /** The only members that callers may name, as `mayNameField` and `mayNameRelation` say; null: all that they may read but long texts. */
   readonly filterable: readonly string[] | null
   /** Indexes in addition to those of references, unique fields and sorts. */
   readonly indexes: readonly (readonly string[])[]
@@ -191,7 +191,7 @@ export type Entity = {
 }
 
 /** Whether callers may name a field in conditions, orders, groups and sums, if their API shows it. */
-export const mayAskField = ({ fields, filterable }: Entity, key: string): boolean => {
+export const mayNameField = ({ fields, filterable }: Entity, key: string): boolean => {
   const field = fields[key]
   if (!field || field.foldedFrom !== undefined) return false
   // Of a file it is asked whether there is one.
@@ -201,7 +201,7 @@ export const mayAskField = ({ fields, filterable }: Entity, key: string): boolea
 }
 
 /** Whether callers may name a relation there, if their API shows it: somebody may read its rows. */
-export const mayAskRelation = (
+export const mayNameRelation = (
   entities: Readonly<Record<string, Entity>>,
   { relations, filterable }: Entity,
   key: string,

@@ -40,7 +40,7 @@ const indexOf = (
 }
 
 /** The indexes of an entity by their purposes; some may be the same. */
-export const askedIndexes = (entity: Entity): readonly Index[] => {
+export const purposeIndexes = (entity: Entity): readonly Index[] => {
   // Ties are always broken by id ascending.
   const sorts = entity.sorts.filter(sort => sort !== 'id')
   return [
@@ -59,7 +59,7 @@ export const askedIndexes = (entity: Entity): readonly Index[] => {
 
 /** The indexes of an entity, without duplicates: for references and unique fields, for sorts, and those it lists itself. */
 export const indexesOf = (entity: Entity): readonly Index[] =>
-  askedIndexes(entity).filter(
+  purposeIndexes(entity).filter(
     ({ name }, at, all) => all.findIndex(other => other.name === name) === at,
   )
 

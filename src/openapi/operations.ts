@@ -123,7 +123,7 @@ const letsIn = (model: Model, rule: Rule | undefined, role: Role): boolean =>
   judge(rule ?? nobody, { id: null, role }, model) !== 'no'
 
 /** Whether conditions may name a member that some callers may not read, of these rows or of those that relations lead to. */
-const mayAskClosed = (model: Model, resource: Resource, seen = new Set<string>()): boolean => {
+const mayNameClosed = (model: Model, resource: Resource, seen = new Set<string>()): boolean => {
   if (seen.has(resource.name)) return false
   seen.add(resource.name)
   return [...askableMembers(model, resource).values()].some(key => {
@@ -131,7 +131,7 @@ const mayAskClosed = (model: Model, resource: Resource, seen = new Set<string>()
     if (!relation) return !isForAll(fieldOf(resource.entity, key).readableBy)
     const { policy } = entityOf(model, relation.to)
     if (!isForAll(policy.enter ?? policy.read ?? nobody)) return true
-    return mayAskClosed(model, resourceOf(model, relation.to, resource.version), seen)
+    return mayNameClosed(model, resourceOf(model, relation.to, resource.version), seen)
   })
 }
 
@@ -423,7 +423,7 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
       // Where no ETag is compared, a header that asks for it is refused.
       ...(isRead || kind === 'create' ? [] : ['PRECONDITION_FAILED']),
       ...(queried.length > 0 ? ['VALIDATION_ERROR'] : []),
-      ...(isAsked && mayAskClosed(model, resource) ? ['FORBIDDEN'] : []),
+      ...(isAsked && mayNameClosed(model, resource) ? ['FORBIDDEN'] : []),
     ],
   })
 }

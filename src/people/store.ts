@@ -20,7 +20,7 @@ export const askStore =
       ? reader.query({ ...queryOf(piece, dialect), isQuick: true })
       : ((await writePieces({ writer, dialect }, piece))[0] ?? [])
 
-/** How long a key that was replaced still checks tokens, in milliseconds: they live ten minutes. */
+/** How long a key that was replaced still verifies tokens, in milliseconds: they live ten minutes. */
 const grace = 3_600_000
 
 /** The public halves of the keys that sign tokens of people, as the text of a JSON Web Key Set. */

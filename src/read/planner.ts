@@ -1,4 +1,4 @@
-/** Makes plans: a selection resolved against the model and checked for a role. Only here a read is refused. */
+/** Makes plans: a selection resolved against the model for a role. Only here a read is refused. */
 import { ApiError, type ErrorLocation } from '#errors.ts'
 import { type GroupValue, nameOf, typeOf } from '#model/aggregate.ts'
 import { isOfViewer, type Predicate } from '#model/condition.ts'

@@ -47,9 +47,9 @@ const serving: Readonly<Record<Route['kind'], (mount: Mount, route: Route) => Re
 
 /** A read that the model does not derive, such as a picture or a report, whatever its method; a write is an action. */
 export type ExtraRoute = VersionedRoute & {
-  /** How the documents of the API describe it, and who may use it; of a rule that looks at a row its handler asks. */
+  /** How the documents of the API describe it, and who may use it; a rule that looks at a row is guarded by its handler. */
   readonly described: OperationDocs & { readonly rule: Rule | undefined }
-  /** Whether a request brings a right of its own in its address, which its handler asks for in place of the rule. */
+  /** Whether a request brings a right of its own in its address, which its handler guards in place of the rule. */
   readonly isSigned?: (c: Http) => boolean
   readonly serve: (mount: Mount) => RestHandler
 }
@@ -58,7 +58,7 @@ type RestEndpoint = VersionedRoute & {
   /** The route of the model that it is; the entity is that whose members requests may name. */
   readonly derived?: Route
   readonly entity?: string
-  /** The rule for who may write by it, and for who may ask an extra route; absent if others decide, and then an extra route is nobody's. */
+  /** The rule for who may write by it, and for who may call an extra route; absent if others decide, and then an extra route is nobody's. */
   readonly rule?: Rule | undefined
   readonly serve: (mount: Mount) => RestHandler
 }

@@ -1,7 +1,7 @@
 /** The order of a list of the REST API: what `sort` may name, and what a request asks for. */
 import { nearest } from '#base/text.ts'
 import { foldedCopy } from '#model/condition.ts'
-import { type Entity, mayAskField, type Relation } from '#model/entity.ts'
+import { type Entity, mayNameField, type Relation } from '#model/entity.ts'
 import { isOrdering } from '#model/field.ts'
 import { fieldOf, type Model } from '#model/model.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
@@ -20,7 +20,7 @@ const leadsOn = ({ entity }: Resource, name: string, { kind, by, graphql }: Rela
 
 /** Whether rows can be ordered by a field, and grouped. */
 export const isSortable = (entity: Entity, key: string): boolean =>
-  mayAskField(entity, key) && isOrdering(fieldOf(entity, key))
+  mayNameField(entity, key) && isOrdering(fieldOf(entity, key))
 
 /** The folded copy of a text, by which rows are ordered without case. */
 const looseOf = (entity: Entity, key: string): string | undefined =>

@@ -12,7 +12,7 @@ import {
   partsOf,
   ValueFault,
 } from '#model/condition.ts'
-import { type Entity, mayAskField, mayAskRelation, type Relation } from '#model/entity.ts'
+import { type Entity, mayNameField, mayNameRelation, type Relation } from '#model/entity.ts'
 import { fieldOf, type Model } from '#model/model.ts'
 import { digitsOf, formatMinor, parseMinor } from '#model/money.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
@@ -49,10 +49,10 @@ export const askableMembers = (
   if (before) return before
   const found = new Map<string, string>()
   for (const [name, relation] of Object.entries(entity.relations))
-    if (isShown(resource, name, relation) && mayAskRelation(model.entities, entity, name))
+    if (isShown(resource, name, relation) && mayNameRelation(model.entities, entity, name))
       found.set(name, name)
   for (const member of members)
-    if (member.kind === 'field' && mayAskField(entity, member.field))
+    if (member.kind === 'field' && mayNameField(entity, member.field))
       found.set(member.name, member.field)
   known.set(resource, found)
   return found

@@ -20,7 +20,7 @@ export type Action = Lifetime & {
   readonly method: 'POST' | 'PUT' | 'DELETE'
   /** Its verb phrase in refusals and logs: `pay invoices`. */
   readonly name: string
-  /** The rule for who may do it; its steps check the rest. */
+  /** The rule for who may do it; its steps guard the rest. */
   readonly rule: Rule | undefined
   /** The condition that the row it is about must fit, beside the rule; the admin offers it for such rows alone. */
   readonly when?: Condition
@@ -46,12 +46,12 @@ export type Action = Lifetime & {
    */
   readonly steps?: (context: StepContext) => readonly DeclaredStep[]
   /**
-   * Instead of steps: its command, made by hand, and the status of its answer; throws `VALIDATION_ERROR` for a bad body. The machine asks
-   * for the row and the rule as it does for steps, before the command's own steps; where the body is bytes it asks before the command is
-   * made too, which may keep them as a file.
+   * Instead of steps: its command, made by hand, and the status of its answer; throws `VALIDATION_ERROR` for a bad body. The machine
+   * guards the row and the rule as it does for steps, before the command's own steps; where the body is bytes it does before the command
+   * is made too, which may keep them as a file.
    */
   readonly command?: (writing: Writing, given: Given) => Command | Promise<Command>
-  /** With a command: checks more than the row and the rule before the faults of a body are reported. */
+  /** With a command: guards more than the row and the rule before the faults of a body are reported. */
   readonly precheck?: (writing: Writing, id: number) => Command
   /** What the admin shows of it. */
   readonly admin?: AdminOfAction
@@ -154,7 +154,7 @@ const contextOf = (
   return { id, input, viewer, now: new Date(now), settings }
 }
 
-/** The checked input of an action; throws `VALIDATION_ERROR` for one that is at fault. */
+/** The validated input of an action; throws `VALIDATION_ERROR` for one that is at fault. */
 const checkedInput = (action: Action, writing: Writing, { body }: Given): StepContext['input'] => {
   const { input, method } = action
   if (!input) {
@@ -162,7 +162,7 @@ const checkedInput = (action: Action, writing: Writing, { body }: Given): StepCo
     return {}
   }
   const { model, viewer, now } = writing
-  // Checked as an entity of these fields would be.
+  // Validated as an entity of these fields would be.
   const entity = { fields: input, plural: action.described.operationId } as unknown as Entity
   const values = inputValues(entity, body, { mode: 'create', what: 'body', model, viewer, now })
   const { digits } = model.settings.currency
@@ -180,7 +180,7 @@ const targetOf = ({ about, rule, when, otherwise, name, command }: Action, id: n
     ? undefined
     : { entity: about, id, rule, when, otherwise, what: name, isByHand: command !== undefined }
 
-/** The context of a command by hand, with the checks of the row that its action is about around its steps. */
+/** The context of a command by hand, with the guards of the row that its action is about around its steps. */
 const guardedWriting = (action: Action, writing: Writing, id: number): Writing => {
   const target = targetOf(action, id)
   if (!target) return writing
@@ -201,7 +201,7 @@ export const actionCommand = (
     return after(command(guarded, given), made => {
       if (made.before !== guarded.before)
         throw new Error(
-          `${name} does not ask for its rule: make its command of the writing it is given`,
+          `${name} has no guard of its rule: make its command of the writing it is given`,
         )
       return made
     })
@@ -220,7 +220,7 @@ export const actionCommand = (
   return commandOf(writing, { name, ...stated, ...answer })
 }
 
-/** The check of the row that an action is about, run before the faults of its body are reported; undefined if there is none. */
+/** The guard of the row that an action is about, run before the faults of its body are reported; undefined if there is none. */
 export const actionPrecheck = (
   action: Action,
   writing: Writing,

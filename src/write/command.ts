@@ -1,4 +1,4 @@
-/** Makes commands from named steps, after a check of the viewer. */
+/** Makes commands from named steps, after a guard of the viewer. */
 import { lru } from '#base/cache.ts'
 import { ApiError } from '#errors.ts'
 import { anyOf, type Predicate, someOf } from '#model/condition.ts'
@@ -31,7 +31,7 @@ import {
   withValues,
 } from '#write/job.ts'
 
-/** The context of a command: the model, the database's dialect, the viewer, and the checks before its own steps. */
+/** The context of a command: the model, the database's dialect, the viewer, and the guards before its own steps. */
 export type Writing = {
   readonly model: Model
   readonly dialect: Dialect
@@ -39,7 +39,7 @@ export type Writing = {
   /** The moment of the write, milliseconds since 1970. */
   readonly now: number
   readonly before?: readonly GuardedStep[]
-  /** The checks after its own steps. */
+  /** The guards after its own steps. */
   readonly after?: readonly GuardedStep[]
 }
 
@@ -61,7 +61,7 @@ export type Command = {
   readonly viewer: Viewer
   /** The entity that it deletes a row of. */
   readonly deletes?: string | undefined
-  /** The checks of its context that come before its own steps. */
+  /** The guards of its context that come before its own steps. */
   readonly before: Writing['before']
   /** Whether it puts something into the outbox, which is then awake at once. */
   readonly hasEffect: boolean
@@ -164,7 +164,7 @@ export const rememberSubject = (digest: SqlValue): Sql =>
     returning digest`
 
 /**
- * The check that the viewer may write: it is not blocked, was not deleted and, if it acts as itself, exists. A token with an id
+ * The guard that the viewer may write: it is not blocked, was not deleted and, if it acts as itself, exists. A token with an id
  * that was never given out holds by itself: ids ascend and are never given out again, so the highest one tells. So does one
  * with a subject that never had a row.
  */
@@ -224,7 +224,7 @@ const viewerCheck = (writing: Writing, asSelf: boolean): GuardedStep => {
   }
 }
 
-/** What the check of a viewer has of its own beside the viewer. */
+/** What the guard of a viewer has of its own beside the viewer. */
 const sessionOf = ({ session }: Viewer): OwnValues =>
   new Map(session === undefined ? [] : [['the session', session]])
 
@@ -247,7 +247,7 @@ const ownValueIn = (own: OwnValues | undefined, key: string): SqlValue => {
   return value
 }
 
-/** The command of these steps, after a check of the viewer if there is one. */
+/** The command of these steps, after a guard of the viewer if there is one. */
 export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
   const { refusals, ...command } = composed(writing, draft, (from, given) =>
     lateValue(writing, from, given),
@@ -287,10 +287,10 @@ export const preparedCommand = (
   const { model, dialect, viewer, before = [], after = [] } = writing
   const itself = (key: string) => ownValueIn(own, key)
   const whole = () => commandOf(writing, draftOf(itself))
-  // A subject is looked up by what its token says, and the checks around the steps are of one request.
+  // A subject is looked up by what its token says, and the guards around the steps are of one request.
   if (viewer.subject !== undefined || before.length + after.length > 0) return whole()
   const known = forms.getOrInsertComputed(model, () => lru(mostForms))
-  // What a rule says of a caller depends on its role; the check of a viewer on how it is named.
+  // What a rule says of a caller depends on its role; the guard of a viewer on how it is named.
   const named = `${viewer.id === null} ${viewer.session === undefined}`
   const key = `${dialect.name} ${viewer.role} ${named} ${form}`
   const { facts, late } = known.get(key) ?? known.set(key, formFrom(writing, draftOf(ownValue)))
@@ -318,7 +318,7 @@ const composed = (
 ) => {
   const { name, asSelf = false, makes, status = 200, text, isolated, deletes } = draft
   const { dialect, viewer, before = [], after = [] } = writing
-  // Nobody is checked without a token, nor with one that names no id and acts for itself alone.
+  // Nobody is guarded without a token, nor with one that names no id and acts for itself alone.
   const isNamed = viewer.id !== null || viewer.subject !== undefined
   const isChecked = viewer.role !== 'anonymous' && (isNamed || asSelf)
   const checks = isChecked ? [viewerCheck(writing, asSelf), ...before] : before

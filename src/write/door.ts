@@ -1,12 +1,12 @@
 /**
- * The door through which every change of a caller goes, in both APIs. It is checked in this order, and refused by the first that fails:
+ * The door through which every change of a caller goes, in both APIs. It is guarded in this order, and refused by the first that fails:
  *
  * 1. right: may its role do such a thing at all (401, 403);
  * 2. the caller's row, looked up or made where tokens have subjects (a sign-up counts: 429);
  * 3. what it makes, as far as that is known without its input, counts against the caller's limits (429);
- * 4. its input is read (422); if that is at fault, the row that it is about is checked first (403, 404);
+ * 4. its input is read (422); if that is at fault, the row that it is about is guarded first (403, 404);
  * 5. what the input makes beside it counts too (429, after the row as before);
- * 6. it is committed: its steps check the viewer first, then row, revision, references, unique values (403, 404, 409, 412).
+ * 6. it is committed: its steps guard the viewer first, then row, revision, references, unique values (403, 404, 409, 412).
  */
 
 import type { JsonObject } from '#base/object.ts'

@@ -80,7 +80,7 @@ export const create = (
   }
 }
 
-/** Checks whether a row could be created below these parents; run before the faults of an input are reported. */
+/** Guards that a row may be created below these parents; run before the faults of an input are reported. */
 export const createPrecheck = (
   writing: Writing,
   entityName: string,
@@ -93,7 +93,7 @@ export const createPrecheck = (
   return commandOf(writing, { name: `precheck create ${entityName}`, asSelf, steps: [step] })
 }
 
-/** The steps of a hook before a write to a row, which come after the check of that row: a forbidden caller gets 403, whatever else holds. */
+/** The steps of a hook before a write to a row, which come after the guard of that row: a forbidden caller gets 403, whatever else holds. */
 const hookSteps = (
   writing: Writing,
   target: TargetForm,
@@ -210,7 +210,7 @@ export const remove = (writing: Writing, target: TargetForm): CommandDraft => {
   }
 }
 
-/** Checks whether the viewer may change the target; run before the faults of an input, since 403 and 404 come before 422. */
+/** Guards that the viewer may change the target; run before the faults of an input, since 403 and 404 come before 422. */
 export const precheck = (
   writing: Writing,
   target: Target,

@@ -238,7 +238,7 @@ export const createGuard = (
     inserted.get(field) ?? dialect.typed(null, fieldOf(entity, field).scalar)
   const isOwn = (key: string) => fieldOf(entity, key).initial === 'viewer'
   const demands: readonly Demand[] = [
-    // The viewer's own row is checked with the right to write.
+    // The viewer's own row is guarded with the right to write.
     ...referred(writing, entity, values).filter(
       ({ key, value }) => !isOwn(key) || value !== viewer.id,
     ),
@@ -309,7 +309,7 @@ const hasRevision = (table: string, revisions: readonly (number | Sql)[] | 'any'
 }
 
 /**
- * The steps before an action on a row that check its revision, and hold the row as it is; none if any revision will do. A row that is
+ * The steps before an action on a row that guard its revision, and hold the row as it is; none if any revision will do. A row that is
  * not there, or not the viewer's, passes: the action's own steps say so.
  */
 export const revisionSteps = (
@@ -425,7 +425,7 @@ export const targetGuard = (
   return { entity, ...guardOf(all, { table: of, found, absent }, changed) }
 }
 
-/** The steps that check that the target exists and that the viewer may do this to it; they change nothing. */
+/** The steps that guard that the target exists and that the viewer may do this to it; they change nothing. */
 export const targetSteps = (
   writing: Writing,
   target: TargetForm,

@@ -1,4 +1,4 @@
-/** Checks bodies and inputs by the rules of the fields, all faults at once, and turns them into stored values. */
+/** Validates bodies and inputs by the rules of the fields, all faults at once, and turns them into stored values. */
 
 import type { Check } from '#base/check.ts'
 import { type JsonObject, mergePatch, own } from '#base/object.ts'
@@ -49,7 +49,7 @@ export type InputValue =
   | readonly unknown[]
   | Uint8Array
 
-/** What an input is checked for, and by which names. */
+/** What an input is validated for, and by which names. */
 export type InputContext = {
   readonly mode: Mode
   readonly viewer: Viewer
@@ -104,7 +104,7 @@ const asJson = (text: string, field: Field): StoredValue => {
     : { fault: `must be at most ${most} characters as JSON` }
 }
 
-/** Turns a checked JSON value into a stored one. */
+/** Turns a validated JSON value into a stored one. */
 const storing: Readonly<
   Record<Scalar, (value: unknown, context: InputContext, field: Field) => StoredValue>
 > = {

@@ -54,7 +54,7 @@ export type Step<Statement = JobStatement> = {
   readonly expect: 'row' | 'any'
   /** Run when the expectation fails, so that the command can choose the error. */
   readonly explain?: Statement
-  /** Whether it checks the viewer's right to write: it then also decides whether a stored response is shown. */
+  /** Whether it guards the viewer's right to write: it then also decides whether a stored response is shown. */
   readonly checksViewer?: boolean
   /** The path of the part of the input that it is about, for its error. */
   readonly path?: string | undefined

@@ -100,7 +100,7 @@ export type PartsContext = InputContext & {
   readonly storedOf?: StoredJson | undefined
 }
 
-/** An input that was checked, and what is to be done below its row. */
+/** An input that was validated, and what is to be done below its row. */
 export type WithParts = { readonly values: Values; readonly parts: readonly Part[] }
 
 /** The values of a link beside its two references. */
@@ -132,7 +132,7 @@ export const checkWithParts = async (
   const plain: Record<string, unknown> = { ...input }
   const fault = (field: string, message: string) => void faults.push({ field, message })
 
-  /** The items of a list of an input, as far as there is room for them; `take` checks each. */
+  /** The items of a list of an input, as far as there is room for them; `take` validates each. */
   const each = async (
     given: unknown,
     path: string,

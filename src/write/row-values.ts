@@ -52,7 +52,7 @@ export const slugApart = (
     select ${slug} || '-' || max("n") from "tries") else ${slug} end`
 }
 
-/** A value as a statement has it: an upload as the file that it becomes, which the step that takes it on checks afterwards. */
+/** A value as a statement has it: an upload as the file that it becomes, which the step that takes it on guards afterwards. */
 const placed = (dialect: Dialect, { scalar, file }: Field, value: SqlPart): Sql =>
   file && isUpload(value)
     ? sql`coalesce((select stored from uploads where id = ${value}), '{}')`

@@ -86,7 +86,7 @@ type Stated = {
   readonly answer?: Pick<CommandDraft, 'makes' | 'status'>
 }
 
-/** A step among others: its name, the fields of its row that later ones want, and the target whose rule it has to ask for, if it is the first. */
+/** A step among others: its name, the fields of its row that later ones want, and the target whose rule guards it, if it is the first. */
 type Placed = {
   readonly own: string
   readonly returns: readonly string[]
@@ -322,7 +322,7 @@ const stating = {
   remove: stateRemove,
 } as const satisfies Record<DataStep['does'], unknown>
 
-/** The checks of the row that steps are about which none of them makes: that it is there and the caller's, before them, and what it has become, after them. */
+/** The guards of the row that steps are about which none of them makes: that it is there and the caller's, before them, and what it has become, after them. */
 const rowChecks = (
   writing: Writing,
   declared: readonly DeclaredStep[],
@@ -404,7 +404,7 @@ export const statedSteps = (
   })
   const asSelf = stated.some(step => step.asSelf)
   const { viewer: caller } = writing
-  // Others without a row of theirs are refused by the check of the viewer.
+  // Others without a row of theirs are refused by the guard of the viewer.
   if (asSelf && caller.role === 'anonymous') throw refusal(caller, target?.what ?? 'do this')
   return {
     steps: [...before, ...stated.flatMap(({ steps }) => steps), ...after],

@@ -130,7 +130,7 @@ export const require = (
 export type StepContext = {
   /** The id in the path; 0 if there is none. */
   readonly id: number
-  /** The checked input by field: as callers write it, times as a Date. */
+  /** The validated input by field: as callers write it, times as a Date. */
   readonly input: Readonly<Record<string, InputValue>>
   readonly viewer: Viewer
   readonly now: Date

@@ -1,8 +1,8 @@
 /**
  * The life of a write, in one transaction from its first step to its answer:
  *
- * 1. input: the body is checked by the rules of the fields (`inputValues` in `input.ts`);
- * 2. command: its guarded steps (`create`, `update`, `remove` in `entity-commands.ts`, or the command of an action), after a check
+ * 1. input: the body is validated by the rules of the fields (`inputValues` in `input.ts`);
+ * 2. command: its guarded steps (`create`, `update`, `remove` in `entity-commands.ts`, or the command of an action), after a guard
  *    of the viewer (`commandOf` in `command.ts`);
  * 3. job: the command as plain data, with its idempotency key and the read that answers it (`commit`, here);
  * 4. performed: by the writer, step by step (`perform` in `perform.ts`), a refused job is rolled back;

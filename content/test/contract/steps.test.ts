@@ -159,7 +159,7 @@ test('a command that leaves out the checks of its context is an error of the pro
   const writing = { model, dialect, viewer: { id: ann, role: 'writer' }, now: start }
   const command: Action['command'] = () => commandOf(writing, { name: 'spice', steps: [] })
   assert.throws(() => actionCommand({ ...own, command }, writing, { id: 1 } as never), {
-    message: 'spice recipes does not ask for its rule: make its command of the writing it is given',
+    message: 'spice recipes has no guard of its rule: make its command of the writing it is given',
   })
 })
 

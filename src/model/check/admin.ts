@@ -2,7 +2,7 @@
 import { own } from '#base/object.ts'
 import { remedy } from '#base/shape.ts'
 import type { CheckedEntity, Faults } from '#model/check/relations.ts'
-import { mayAskField } from '#model/entity.ts'
+import { mayNameField } from '#model/entity.ts'
 import { isOrdering } from '#model/field.ts'
 
 const added = ['int', 'money', 'decimal']
@@ -45,7 +45,7 @@ export const adminFaults = function* ({ name, self }: CheckedEntity): Faults {
   ]
   for (const [place, key] of ordered) {
     const field = key === undefined ? undefined : own(fields, key)
-    if (field && key !== undefined && !(mayAskField(self, key) && isOrdering(field)))
+    if (field && key !== undefined && !(mayNameField(self, key) && isOrdering(field)))
       yield `admin.${place} of ${name} names ${key}, by which rows cannot be ordered or grouped: name another field`
   }
   for (const { sum } of charts) {

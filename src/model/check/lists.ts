@@ -3,9 +3,9 @@ import { own } from '#base/object.ts'
 import { remedy } from '#base/shape.ts'
 import type { CheckedEntity, Faults } from '#model/check/relations.ts'
 import { composedIn } from '#model/computed.ts'
-import { type Entity, type Filter, mayAskField } from '#model/entity.ts'
+import { type Entity, type Filter, mayNameField } from '#model/entity.ts'
 import { type Field, isDerived } from '#model/field.ts'
-import { askedIndexes, type Index, searchesOf } from '#model/indexes.ts'
+import { type Index, purposeIndexes, searchesOf } from '#model/indexes.ts'
 import { isForAll, isSameRule } from '#model/policy.ts'
 import { isComparable, type Scalar } from '#model/values.ts'
 import { mostSearched, nfcKey, wordsIndex, wordsKey } from '#model/words.ts'
@@ -101,7 +101,7 @@ export const takenNames = (self: Entity): ReadonlySet<string> => {
   const { table } = self
   const searches = searchesOf(self).flatMap(({ name }) => searchParts.map(part => name + part))
   const parts = ['pkey', 'id_seq'].map(part => `${table}_${part}`)
-  return new Set([table, ...parts, ...searches, ...askedIndexes(self).map(index => index.name)])
+  return new Set([table, ...parts, ...searches, ...purposeIndexes(self).map(index => index.name)])
 }
 
 /** The most that a word in one field counts for. */
@@ -197,12 +197,12 @@ export const listFaults = function* ({ entities, name, self }: CheckedEntity): F
     const subject = `${name} has the filterable ${key}`
     if (!field && !own(self.relations, key))
       yield `${subject}, which is not a field or relation: name some of ${fieldNames(self)}`
-    else if (field && !mayAskField(self, key))
+    else if (field && !mayNameField(self, key))
       yield `${subject}, which is ${field.foldedFrom === undefined ? field.scalar : 'a folded copy'}: leave it out`
     if (isTwice(self.filterable ?? [], key)) yield `${subject} twice: leave one out`
   }
   for (const key of Object.keys(self.fields))
-    if (reserved.includes(key) && self.fields[key]?.rest && mayAskField(self, key))
+    if (reserved.includes(key) && self.fields[key]?.rest && mayNameField(self, key))
       yield `${name} has the field ${key}, which is a parameter of lists: rename it, or name in filterable what callers may ask for, without it`
 
   for (const key of self.counted ?? []) {
@@ -219,7 +219,7 @@ export const listFaults = function* ({ entities, name, self }: CheckedEntity): F
   }
 
   const known = new Map<string, string>()
-  for (const index of askedIndexes(self)) {
+  for (const index of purposeIndexes(self)) {
     const fault = indexFault(self, index)
     if (fault) yield `in ${name}, ${fault}`
     const other = known.get(index.name)
