@@ -165,6 +165,9 @@ export const writePieces = async (
     expect: 'any' as const,
   }))
   const outcome = await writer.write({ steps, status: 200, answer: null })
-  if (outcome.kind !== 'done') throw new Error(`statements were not done: ${outcome.kind}`)
+  if (outcome.kind !== 'done')
+    throw new Error(
+      `statements were not done: ${outcome.kind === 'failed' ? outcome.message : outcome.kind}`,
+    )
   return outcome.rows
 }
