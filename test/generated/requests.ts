@@ -187,9 +187,11 @@ export const changeFile = (draw: Draw, reference: Reference, name: string): Expe
   const row = updated(entity, old, changed, [key])
   const conflict = conflicts(reference, name, row, as, old, [key])
   if (conflict !== null) return { request, status: statusOf[conflict] }
+  const shown = seen(reference, name, as).find(row => row.id === id)?.[key] ?? null
   put(reference, name, row)
   if (upload === null) return { request, status: 204 }
-  return { request, status: 200, text: JSON.stringify(fileShown(entity, key, row, '/api')) }
+  const status = shown === null ? 201 : 200
+  return { request, status, text: JSON.stringify(fileShown(entity, key, row, '/api')) }
 }
 
 /** Reads the bytes of the file of a row. */
