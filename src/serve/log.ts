@@ -1,8 +1,12 @@
 /** Events as structured lines of JSON: never a token, a body or an email address. */
 import { write, writeSync } from 'node:fs'
-import { pino } from 'pino'
+import { createRequire } from 'node:module'
+import type { Logger } from 'pino'
 import { clipped } from '#base/text.ts'
 import type { Event, Observe, RequestEvent, Trace } from '#observe.ts'
+
+/** What makes the lines of all but requests, which are made here: a service listens sooner without it. */
+const loadPino = (): typeof import('pino') => createRequire(import.meta.url)('pino')
 
 export type Logging = {
   readonly observe: Observe
@@ -91,7 +95,8 @@ const slowFields = ({ milliseconds, wait, work, operation, trace, ...event }: Re
 
 /** An error with all its members, except those in which PostgreSQL quotes the rows it is about. */
 const shownError = (error: Error): object => {
-  const { detail, where, ...shown } = pino.stdSerializers.err(error) as Record<string, unknown>
+  const { err } = loadPino().stdSerializers
+  const { detail, where, ...shown } = err(error) as Record<string, unknown>
   return shown
 }
 
@@ -213,32 +218,34 @@ export const logging = (
   relay?: (lines: string) => void,
 ): Logging => {
   const { add, flushSync, end } = relay ? createRelay(relay) : createOutput()
-  const logger = pino(
-    {
-      level,
-      base: null,
-      timestamp: pino.stdTimeFunctions.epochTime,
-      serializers: { err: shownError },
-    },
-    { write: (line: string) => add(escaped(line)) },
-  )
+  let loaded: Logger | undefined
+  const logger = (): Logger => {
+    if (loaded) return loaded
+    const { pino, stdTimeFunctions } = loadPino()
+    const serializers = { err: shownError }
+    const options = { level, base: null, timestamp: stdTimeFunctions.epochTime, serializers }
+    loaded = pino(options, { write: (line: string) => add(escaped(line)) })
+    return loaded
+  }
+  // At the latest soon after the start: a process that lacks descriptors later could not load it.
+  setTimeout(logger, 1000).unref()
   const observe = (event: Event): void => {
     switch (event.kind) {
       case 'request':
         if (level === 'info') add(requestLine(event))
-        if (event.milliseconds >= slow) logger.warn(slowFields(event), 'slow')
+        if (event.milliseconds >= slow) logger().warn(slowFields(event), 'slow')
         break
       case 'bug':
-        logger.error({ requestId: event.requestId, err: event.error }, 'bug')
+        logger().error({ requestId: event.requestId, err: event.error }, 'bug')
         break
       case 'mail failed':
-        logger.warn(
+        logger().warn(
           { recipient: event.recipient, reason: event.reason, again: event.again },
           'mail not sent',
         )
         break
       case 'effect failed':
-        logger.warn(
+        logger().warn(
           { effect: event.effect, row: event.row, reason: event.reason, again: event.again },
           event.again ? 'effect failed' : 'effect given up',
         )
@@ -251,13 +258,13 @@ export const logging = (
         if (level !== 'silent') process.stderr.write(`duet: ${event.text}\n`)
         break
       case 'notice':
-        logger.warn(event.message)
+        logger().warn(event.message)
         break
       case 'problem':
-        logger.error(event.message)
+        logger().error(event.message)
         break
       case 'fatal':
-        logger.fatal(event.message)
+        logger().fatal(event.message)
         break
       default:
         event satisfies never

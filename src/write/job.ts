@@ -16,10 +16,7 @@ type StepColumn = {
 export type DeferredValue = SqlValue | StepColumn | { readonly own: number }
 
 /** The value that it is, unless it is known only when its step has run. */
-export const filledIn = (
-  value: DeferredValue,
-  { own }: Pick<Job, 'own'>,
-): SqlValue | StepColumn => {
+export const filledIn = (value: DeferredValue, own: Job['own']): SqlValue | StepColumn => {
   if (value === null || typeof value !== 'object' || !('own' in value)) return value
   return own?.[value.own] as SqlValue
 }

@@ -14,12 +14,8 @@ import {
   type Written,
 } from '#write/job.ts'
 
-const settled = (
-  deferred: DeferredValue,
-  results: readonly Rows[],
-  job: Pick<Job, 'own'>,
-): SqlValue => {
-  const value = filledIn(deferred, job)
+const settled = (deferred: DeferredValue, results: readonly Rows[], own: Job['own']): SqlValue => {
+  const value = filledIn(deferred, own)
   if (!isResult(value)) return value
   const { step, column, as } = value
   const rows = results[step] ?? []
@@ -31,8 +27,8 @@ const settled = (
 export const boundQuery = (
   { text, values }: JobStatement,
   results: readonly Rows[] = [],
-  job: Pick<Job, 'own'> = {},
-): Query => ({ text, values: values.map(value => settled(value, results, job)) })
+  own?: Job['own'],
+): Query => ({ text, values: values.map(value => settled(value, results, own)) })
 
 /** The refusal by a step that gave these rows; undefined if its expectation holds. */
 const refusalBy = function* (
@@ -43,7 +39,7 @@ const refusalBy = function* (
 ): QueryScript<Outcome | undefined> {
   const { expect, explain } = job.steps[index] ?? {}
   if (expect !== 'row' || rows.length > 0) return undefined
-  const told = explain ? yield boundQuery(explain, results, job) : []
+  const told = explain ? yield boundQuery(explain, results, job.own) : []
   return { kind: 'refused', step: index, rows: told }
 }
 
@@ -62,7 +58,7 @@ const storedResponse = function* (
   // Nothing is shown to a viewer who may not write any more.
   const index = job.steps.findIndex(({ checksViewer }) => checksViewer)
   const check = job.steps[index]
-  const rows = check ? yield boundQuery(check.statement, [], job) : []
+  const rows = check ? yield boundQuery(check.statement, [], job.own) : []
   const refused = check && (yield* refusalBy(job, index, [], rows))
   if (refused) return refused
   if (isReused) return { kind: 'reused' }
@@ -84,7 +80,7 @@ const steps = function* (
   const stored = idempotency && (yield* storedResponse(job, idempotency))
   if (stored) return stored
   for (const [index, step] of job.steps.entries()) {
-    const rows = yield boundQuery(step.statement, results, job)
+    const rows = yield boundQuery(step.statement, results, job.own)
     const refused = yield* refusalBy(job, index, results, rows)
     if (refused) return refused
     results.push(rows)
@@ -97,7 +93,7 @@ const steps = function* (
     answer = { text, revision: undefined, last: undefined }
   }
   if (answer === null && job.answer && prepared) {
-    const values = job.answer.values.map(value => settled(value, results, job))
+    const values = job.answer.values.map(value => settled(value, results, job.own))
     answer = prepared.answers(yield* prepared.script(values), values)[0] ?? null
   }
   let { status } = job

@@ -39,7 +39,7 @@ export const rowsOf = ({ steps, own }: Pick<Job, 'steps' | 'own'>): readonly str
     const { text, values } = statement
     const known = changedRows.get(text)
     const row = known === undefined ? changedRows.set(text, changedRow(text)) : known
-    const id = row === null ? null : filledIn(values[row.value] ?? null, { own })
+    const id = row === null ? null : filledIn(values[row.value] ?? null, own)
     if (row !== null && id !== null && !isResult(id)) rows.add(`${row.table} ${id}`)
   }
   return [...rows]

@@ -91,7 +91,7 @@ const pipelining = (
         value => !isResult(value) || value.step < results.length,
       )
       if (!statement || !isReady) break
-      const ahead = boundQuery(statement, results, job)
+      const ahead = boundQuery(statement, results, job.own)
       const rows = ask(ahead)
       // If one fails, the work ends, and the later ones are not awaited.
       rows.catch(() => {})
