@@ -100,7 +100,7 @@ export const ActionRunner = ({
         )}
         <div className="dialog-actions">
           <Button tone="quiet" onClick={onClose}>
-            {t('Cancel')}
+            {t('Back')}
           </Button>
           <Button type="submit" tone={action.danger ? 'danger' : 'main'} disabled={busy}>
             {action.label}

@@ -11,7 +11,7 @@ import {
 
 export type Mode = 'create' | 'update'
 export type Side = 'mine' | 'theirs'
-export type Member = { name: string; label: string; kind: string }
+export type Member = { name: string; label: string; kind: string; to?: string; by?: string }
 
 export const same = (one: unknown, other: unknown): boolean =>
   JSON.stringify(one ?? null) === JSON.stringify(other ?? null)
@@ -135,6 +135,34 @@ export const membersOf = (entity: Entity): Member[] => [
   ...entity.relations.filter(({ kind }) => kind === 'nested' || kind === 'links'),
 ]
 
+/** The nested rows of both sides; undefined where both changed one of them. */
+const partsOf = (base: Partial<Row>[], mine: Partial<Row>[], theirs: Partial<Row>[]) => {
+  const find = (rows: Partial<Row>[], id: unknown) => rows.find(row => row.id === id)
+  const isMine = (row: Partial<Row>) => !same(find(mine, row.id), row)
+  const isOpen = ({ id }: Partial<Row>) => !same(find(mine, id), find(theirs, id))
+  if (base.some(row => isMine(row) && !same(find(theirs, row.id), row) && isOpen(row)))
+    return undefined
+  const kept = theirs.flatMap(row => {
+    const old = find(base, row.id)
+    return old && isMine(old) ? (find(mine, row.id) ?? []) : row
+  })
+  return [...kept, ...mine.filter(({ id }) => id === undefined)]
+}
+
+/** What two sides made of a member of a row, put together; undefined where both changed the same to something else. */
+const together = (kind: string, base: unknown, mine: unknown, theirs: unknown) => {
+  if (same(mine, base) || same(mine, theirs)) return { value: theirs }
+  if (same(theirs, base)) return { value: mine }
+  if (kind === 'nested') {
+    const value = partsOf(rowsIn(base), rowsIn(mine), rowsIn(theirs))
+    return value && { value }
+  }
+  if (kind !== 'links') return undefined
+  const [before, own, others] = [idsIn(base), idsIn(mine), idsIn(theirs)]
+  const kept = others.filter(id => own.includes(id) || !before.includes(id))
+  return { value: [...new Set([...kept, ...own.filter(id => !before.includes(id))])] }
+}
+
 /** What both sides changed, each to something else. */
 export const conflictsOf = (
   entity: Entity,
@@ -143,13 +171,10 @@ export const conflictsOf = (
   theirs: Partial<Row>,
 ): Member[] =>
   membersOf(entity).filter(
-    ({ name }) =>
-      !same(mine[name], base[name]) &&
-      !same(theirs[name], base[name]) &&
-      !same(mine[name], theirs[name]),
+    ({ name, kind }) => !together(kind, base[name], mine[name], theirs[name]),
   )
 
-/** Theirs, with mine where only I changed it, and where I chose it. */
+/** What both sides changed, put together; of what they changed to something else, mine where I chose it. */
 export const merged = (
   entity: Entity,
   base: Partial<Row>,
@@ -158,10 +183,9 @@ export const merged = (
   chosen: Record<string, Side> = {},
 ): Row => {
   const result = { ...theirs }
-  for (const { name } of membersOf(entity)) {
-    const isMine = !same(mine[name], base[name])
-    const isTheirs = !same(theirs[name], base[name])
-    if (isMine && (!isTheirs || chosen[name] === 'mine')) result[name] = mine[name]
+  for (const { name, kind } of membersOf(entity)) {
+    const both = together(kind, base[name], mine[name], theirs[name])
+    result[name] = both ? both.value : (chosen[name] === 'mine' ? mine : theirs)[name]
   }
   return result
 }

@@ -10,7 +10,7 @@ import { language, lower, t } from './words.ts'
 
 const Count = ({ entity }: { entity: Entity }) => {
   const provider = useDataProvider<DuetProvider>()
-  const { data } = useQuery({
+  const { data, isError } = useQuery({
     queryKey: ['count', entity.name, {}],
     queryFn: () => provider.count(entity.name),
     enabled: entity.sums,
@@ -18,7 +18,7 @@ const Count = ({ entity }: { entity: Entity }) => {
   return (
     <a className="card count" href={`#/${entity.name}`}>
       <span>{entity.labels}</span>
-      {entity.sums && <strong>{data === undefined ? '…' : data.toLocaleString(language)}</strong>}
+      {entity.sums && <strong>{data?.toLocaleString(language) ?? (isError ? '?' : '…')}</strong>}
     </a>
   )
 }
@@ -53,7 +53,7 @@ const groupsOf = ({ fields, charts }: Entity): Group[] => {
     return {
       by,
       ...(summed && { sum: summed.name }),
-      label: `${summed ? `${summed.label}, ` : ''}${isTime ? t('by month') : t('by {label}', { label: lower(field.label) })}`,
+      label: `${summed ? `– ${summed.label} ` : ''}${isTime ? t('by month') : t('by {label}', { label: lower(field.label) })}`,
       ...(field.to !== undefined && { to: field.to }),
       params: {
         group: by,
@@ -70,7 +70,7 @@ const months = new Intl.DateTimeFormat(language, { month: 'short', year: 'numeri
 
 const Chart = ({ entity, group }: { entity: Entity; group: Group }) => {
   const provider = useDataProvider<DuetProvider>()
-  const { data } = useQuery({
+  const { data, error } = useQuery({
     queryKey: ['sums', entity.name, group],
     queryFn: () => provider.sums(entity.name, group.params),
   })
@@ -98,10 +98,8 @@ const Chart = ({ entity, group }: { entity: Entity; group: Group }) => {
       <h2>
         {entity.labels} {group.label}
       </h2>
-      {data === undefined ? (
-        <p className="muted">…</p>
-      ) : rows.length === 0 ? (
-        <p className="muted">{t('Nothing yet.')}</p>
+      {rows.length === 0 ? (
+        <p className="muted">{error?.message ?? (data ? t('Nothing yet.') : '…')}</p>
       ) : (
         <Bars title={`${entity.labels} ${group.label}`} rows={rows} />
       )}

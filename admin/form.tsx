@@ -1,5 +1,4 @@
 /** Making and changing a row with its nested rows; faults of the service beside their fields; what others changed meanwhile is merged. */
-
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import {
   CreateBase,
@@ -21,7 +20,7 @@ import { faultsOf } from './api.ts'
 import { type Mode, membersOf, merged, placeOf, type Side, same, saveOver } from './changes.ts'
 import { useEntity, useModel } from './context.ts'
 import type { DuetProvider, Filter } from './data-provider.ts'
-import { faultIn, Input, LinksInput } from './inputs.tsx'
+import { FieldLabel, faultIn, Input, LinksInput } from './inputs.tsx'
 import { MergeDialog } from './merge.tsx'
 import {
   type Action,
@@ -69,14 +68,9 @@ const Nested = ({
         <table className="table edit">
           <thead>
             <tr>
-              {columns.map(({ name, label, required }) => (
-                <th key={name} scope="col">
-                  {label}
-                  {required && (
-                    <span className="required" aria-hidden="true">
-                      *
-                    </span>
-                  )}
+              {columns.map(field => (
+                <th key={field.name} scope="col">
+                  <FieldLabel field={field} />
                 </th>
               ))}
               <th scope="col">
@@ -591,9 +585,9 @@ const EditBody = ({ entity }: { entity: Entity }) => {
     setClash(undefined)
   }
   const fixed = entity.fields.filter(
-    ({ set, name, hidden }) =>
-      !hidden && name !== 'id' && (set === 'never' || set === 'create' || !mayUpdate),
+    ({ set, name, hidden }) => !hidden && name !== 'id' && (set !== 'always' || !mayUpdate),
   )
+  const facts = <Facts fields={fixed} row={current} />
   const actions = entity.actions.filter(({ name }) => words.includes(name))
   const act = (action: Action) => {
     // Its answer would take the place of what was typed.
@@ -644,19 +638,18 @@ const EditBody = ({ entity }: { entity: Entity }) => {
       <Form key={current.id} record={current} onSubmit={save} {...quiet}>
         <Merged values={chosen} typed={typed} />
         {mayUpdate ? (
-          <Fields entity={entity} mode="update" row={current}>
-            <Facts fields={fixed} row={current} />
-          </Fields>
+          <>
+            <Fields entity={entity} mode="update" row={current}>
+              {facts}
+            </Fields>
+            <SaveBar
+              label={t('Save')}
+              isForced={Object.keys(chosen ?? {}).length > 0}
+              {...{ isFree, onChanged: setChanged }}
+            />
+          </>
         ) : (
-          <Facts fields={fixed} row={current} />
-        )}
-        {mayUpdate && (
-          <SaveBar
-            label={t('Save')}
-            isForced={Object.keys(chosen ?? {}).length > 0}
-            isFree={isFree}
-            onChanged={setChanged}
-          />
+          facts
         )}
       </Form>
       {entity.relations
@@ -746,12 +739,13 @@ export const Create = ({ name }: { name: string }) => {
   const client = useQueryClient()
   const model = useModel()
   const isFree = useRef(false)
-  // What a form begins with is nothing that somebody typed.
+  // What a form begins with is nothing that somebody typed: usual values, and oneself as the author.
   const [usual] = useState(() =>
     Object.fromEntries(
-      entity.fields.flatMap(({ name, initial }) =>
-        initial === undefined ? [] : [[name, initial] as const],
-      ),
+      entity.fields.flatMap(({ name, initial, to, required }) => {
+        const value = required && to === model.viewer.entity ? model.viewer.id : initial
+        return value === undefined ? [] : [[name, value] as const]
+      }),
     ),
   )
   const isCopy = Boolean((useLocation().state as { record?: unknown } | null)?.record)

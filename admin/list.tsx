@@ -1,5 +1,4 @@
 /** The list of any entity: search, filters, order, columns, pages, selection, and what may be done to rows. */
-
 import { useQuery } from '@tanstack/react-query'
 import {
   ListBase,
@@ -32,7 +31,7 @@ import { Asking, Button, Dialog, Heading, Icon, IconButton, Menu, useShortcut } 
 import { Views } from './views.tsx'
 import { lower, t } from './words.ts'
 
-const words: Record<string, string> = {
+const operators: Record<string, string> = {
   eq: t('is'),
   ne: t('is not'),
   gt: t('more than'),
@@ -47,54 +46,46 @@ const words: Record<string, string> = {
 }
 const operatorsOf = ({ where = [], kind }: Field) =>
   where.filter(
-    op => op in words && !(kind === 'reference' && op !== 'eq' && op !== 'ne' && op !== 'isNull'),
+    op =>
+      op in operators && !(kind === 'reference' && op !== 'eq' && op !== 'ne' && op !== 'isNull'),
   )
-
-/** The fields that may be chosen, by their labels. */
-const Names = ({ fields }: { fields: Field[] }) => (
-  <>
-    {fields.map(({ name, label }) => (
-      <option key={name} value={name}>
-        {label}
-      </option>
-    ))}
-  </>
-)
 
 /** What the input of a value begins with. */
 const usualOf = ({ of, kind }: Field): string => of?.[0] ?? (kind === 'flag' ? 'true' : '')
 
-const FilterDialog = ({
-  entity,
+/** Asks for a field and a value of it, and by `onAdd` for the condition between them. */
+const FieldDialog = ({
+  title,
+  word,
+  fields,
+  first = fields[0],
   onClose,
   onAdd,
+  onSet,
 }: {
-  entity: Entity
+  title: string
+  word: string
+  fields: Field[]
+  first: Field | undefined
   onClose: () => void
-  onAdd: (condition: Condition) => void
+  onAdd?: (condition: Condition) => void
+  onSet?: (data: Record<string, unknown>) => void
 }) => {
-  const fields = entity.fields.filter(field => operatorsOf(field).length > 0)
-  const [name, setName] = useState(
-    fields.find(({ kind }) => kind === 'choice')?.name ??
-      fields.find(({ name }) => name !== 'id')?.name ??
-      '',
-  )
+  const [name, setName] = useState(first?.name ?? '')
   const field = fields.find(one => one.name === name) as Field
   const [op, setOp] = useState('eq')
   const [given, setValue] = useState<string>()
   const value = given ?? usualOf(field)
   const chosen = operatorsOf(field).includes(op) ? op : (operatorsOf(field)[0] ?? 'eq')
   return (
-    <Dialog title={t('Add a filter')} onClose={onClose}>
+    <Dialog title={title} onClose={onClose}>
       <form
         className="stack"
         onSubmit={event => {
           event.preventDefault()
-          onAdd({
-            field: name,
-            op: chosen,
-            value: chosen === 'isNull' && value !== 'false' ? 'true' : value,
-          })
+          onSet?.({ [name]: givenBy(field, value) })
+          const isAsked = chosen === 'isNull' && value !== 'false'
+          onAdd?.({ field: name, op: chosen, value: isAsked ? 'true' : value })
         }}
       >
         <label>
@@ -107,31 +98,37 @@ const FilterDialog = ({
               setValue(undefined)
             }}
           >
-            <Names fields={fields} />
-          </select>
-        </label>
-        <label>
-          {t('Condition')}
-          <select className="input" value={chosen} onChange={event => setOp(event.target.value)}>
-            {operatorsOf(field).map(op => (
-              <option key={op} value={op}>
-                {words[op]}
+            {fields.map(({ name, label }) => (
+              <option key={name} value={name}>
+                {label}
               </option>
             ))}
           </select>
         </label>
+        {onAdd && (
+          <label>
+            {t('Condition')}
+            <select className="input" value={chosen} onChange={event => setOp(event.target.value)}>
+              {operatorsOf(field).map(op => (
+                <option key={op} value={op}>
+                  {operators[op]}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
         <div className="labelled">
-          <span>{t('Value')}</span>
+          <span>{onAdd ? t('Value') : t('New value')}</span>
           <ValueInput
-            field={{ ...field, nullable: false }}
-            op={chosen}
+            field={onAdd ? { ...field, nullable: false } : field}
+            op={onAdd ? chosen : 'eq'}
             value={value}
             onChange={setValue}
           />
         </div>
         <div className="dialog-actions">
           <Button type="submit" tone="main">
-            {t('Add')}
+            {word}
           </Button>
         </div>
       </form>
@@ -177,6 +174,9 @@ const Search = ({ label }: { label: string }) => {
   )
 }
 
+/** Whether something may be done to a row. */
+type May = (row: Row, word: string) => boolean
+
 /** The fields that many rows are given one value of. */
 const changeable = ({ fields }: Entity) =>
   fields.filter(
@@ -217,70 +217,7 @@ const LeftDialog = ({
   </Dialog>
 )
 
-/** Asks for a field and a value for the selected rows. */
-const SetDialog = ({
-  entity,
-  count,
-  onClose,
-  onSet,
-}: {
-  entity: Entity
-  count: number
-  onClose: () => void
-  onSet: (data: Record<string, unknown>) => void
-}) => {
-  const fields = changeable(entity)
-  // What many rows share is seldom a text.
-  const short = fields.find(({ kind }) => ['choice', 'flag', 'reference'].includes(kind))
-  const [name, setName] = useState((short ?? fields[0])?.name ?? '')
-  const field = fields.find(one => one.name === name) as Field
-  const [given, setValue] = useState<string>()
-  const value = given ?? usualOf(field)
-  return (
-    <Dialog title={t('Change {count}: {label}', { count, label: entity.labels })} onClose={onClose}>
-      <form
-        className="stack"
-        onSubmit={event => {
-          event.preventDefault()
-          onSet({ [name]: givenBy(field, value) })
-        }}
-      >
-        <label>
-          {t('Field')}
-          <select
-            className="input"
-            value={name}
-            onChange={event => {
-              setName(event.target.value)
-              setValue(undefined)
-            }}
-          >
-            <Names fields={fields} />
-          </select>
-        </label>
-        <div className="labelled">
-          <span>{t('New value')}</span>
-          <ValueInput field={field} value={value} onChange={setValue} />
-        </div>
-        <div className="dialog-actions">
-          <Button type="submit" tone="main">
-            {t('Change {count}', { count })}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
-  )
-}
-
-const Bulk = ({
-  entity,
-  rows,
-  may,
-}: {
-  entity: Entity
-  rows: Row[]
-  may: Record<string, string[]>
-}) => {
+const Bulk = ({ entity, rows, may }: { entity: Entity; rows: Row[]; may: May }) => {
   const { onUnselectItems, onSelect, resource } = useListContext<Row>()
   const [dialog, setDialog] = useState<'set' | 'delete'>()
   const [outcome, setOutcome] = useState<Outcome>()
@@ -288,80 +225,104 @@ const Bulk = ({
   const provider = useDataProvider<DuetProvider>()
   const notify = useNotify()
   const refresh = useRefresh()
-  const count = rows.length
-  const run = async (what: () => Promise<Outcome>, said: string) => {
+  const run = async (chosen: Row[], what: (rows: Row[]) => Promise<Outcome>, said: string) => {
     setDialog(undefined)
     setBusy(true)
     try {
-      const came = await what()
+      const came = await what(chosen)
       const { done, left } = came
-      if (left.length > 0) {
-        setOutcome(came)
-        if (done > 0) onSelect(left.map(({ row }) => row.id))
-      } else {
-        notify(said, { type: 'success' })
-        onUnselectItems()
-      }
+      const rest = rows.filter(row => !chosen.includes(row))
+      const kept = done > 0 || left.length === 0 ? [...left.map(({ row }) => row), ...rest] : rows
+      if (left.length > 0) setOutcome(came)
+      else notify(said, { type: 'success' })
+      if (kept.length > 0) onSelect(kept.map(({ id }) => id))
+      else onUnselectItems()
     } catch (error) {
       notify((error as Error).message, { type: 'error' })
     }
     setBusy(false)
     refresh()
   }
-  const all = (word: string) => rows.every(({ id }) => may[id]?.includes(word) ?? true)
+  /** The rows that something may be done to, and its name, which says where they are not all. */
+  const able = (label: string, word: string, verdict: string = 'row') => {
+    const chosen = verdict === 'no' ? [] : rows.filter(row => may(row, word))
+    const [some, count] = [chosen.length, rows.length]
+    const text = some < count ? `${label} (${t('{some} of {count}', { some, count })})` : label
+    return { chosen, text, count: some }
+  }
+  const fields = changeable(entity)
+  const changed = able(t('Change a field…'), 'update', entity.may.update)
+  const deleted = able(t('Delete'), 'delete', entity.may.delete)
   const actions = entity.actions.filter(
-    ({ name, input, body, bulk }) => bulk !== false && input.length === 0 && !body && all(name),
+    ({ input, body, bulk }) => bulk !== false && input.length === 0 && !body,
   )
   return (
     <div className="bulk" role="region" aria-label={t('Selected rows')} aria-busy={isBusy}>
-      <strong>{isBusy ? t('Saving…') : t('{count} selected', { count })}</strong>
-      {entity.may.update !== 'no' && all('update') && changeable(entity).length > 0 && (
+      <strong>{isBusy ? t('Saving…') : t('{count} selected', { count: rows.length })}</strong>
+      {changed.count > 0 && fields.length > 0 && (
         <Button disabled={isBusy} onClick={() => setDialog('set')}>
-          {t('Change a field…')}
+          {changed.text}
         </Button>
       )}
-      {actions.map(action => (
-        <Button
-          key={action.name}
-          disabled={isBusy}
-          tone={action.danger ? 'danger' : undefined}
-          onClick={() =>
-            run(
-              () => provider.actOnRows(resource, action, rows),
-              t('{label}: {count} done', { label: action.label, count }),
-            )
-          }
-        >
-          {action.label}
-        </Button>
-      ))}
-      {entity.may.delete !== 'no' && all('delete') && (
+      {actions.map(action => {
+        const { name, label, danger } = action
+        const { chosen, text, count } = able(label, name)
+        if (count === 0) return null
+        return (
+          <Button
+            key={name}
+            disabled={isBusy}
+            tone={danger ? 'danger' : undefined}
+            onClick={() =>
+              run(
+                chosen,
+                rows => provider.actOnRows(resource, action, rows),
+                t('{label}: {count} done', { label, count }),
+              )
+            }
+          >
+            {text}
+          </Button>
+        )
+      })}
+      {deleted.count > 0 && (
         <Button disabled={isBusy} tone="danger" onClick={() => setDialog('delete')}>
           <Icon name="trash" />
-          {t('Delete')}
+          {deleted.text}
         </Button>
       )}
       <Button tone="quiet" onClick={() => onUnselectItems()}>
         {t('Clear')}
       </Button>
       {dialog === 'set' && (
-        <SetDialog
-          entity={entity}
-          count={count}
+        <FieldDialog
+          title={t('Change {count}: {label}', { count: changed.count, label: entity.labels })}
+          word={t('Change {count}', { count: changed.count })}
+          fields={fields}
+          // What many rows share is seldom a text.
+          first={fields.find(({ kind }) => ['choice', 'flag', 'reference'].includes(kind))}
           onClose={() => setDialog(undefined)}
           onSet={data =>
-            run(() => provider.changeRows(resource, rows, data), t('{count} changed', { count }))
+            run(
+              changed.chosen,
+              rows => provider.changeRows(resource, rows, data),
+              t('{count} changed', { count: changed.count }),
+            )
           }
         />
       )}
       {dialog === 'delete' && (
         <Asking
-          title={t('Delete {count}: {label}?', { count, label: entity.labels })}
+          title={t('Delete {count}: {label}?', { count: deleted.count, label: entity.labels })}
           text={t('This cannot be undone. What belongs to them goes too.')}
-          word={t('Delete {count}', { count })}
+          word={t('Delete {count}', { count: deleted.count })}
           onClose={() => setDialog(undefined)}
           onYes={() =>
-            run(() => provider.removeRows(resource, rows), t('{count} deleted', { count }))
+            run(
+              deleted.chosen,
+              rows => provider.removeRows(resource, rows),
+              t('{count} deleted', { count: deleted.count }),
+            )
           }
         />
       )}
@@ -382,6 +343,7 @@ const Pages = ({ entity }: { entity: Entity }) => {
     hasNextPage,
     hasPreviousPage,
     data,
+    isPending,
     filterValues,
     sort,
     setSort,
@@ -399,10 +361,12 @@ const Pages = ({ entity }: { entity: Entity }) => {
   return (
     <nav className="pages" aria-label={t('Pages')}>
       <span>
-        {data?.length
-          ? `${first.toLocaleString()}–${(first + data.length - 1).toLocaleString()}`
-          : '0'}
-        {all !== undefined && ` ${t('of {count}', { count: all })}`}
+        {isPending
+          ? '…'
+          : data?.length
+            ? `${first.toLocaleString()}–${(first + data.length - 1).toLocaleString()}`
+            : '0'}
+        {all !== undefined && !isPending && ` ${t('of {count}', { count: all })}`}
       </span>
       <label className="inline">
         {t('Rows')}{' '}
@@ -460,15 +424,7 @@ const Pages = ({ entity }: { entity: Entity }) => {
   )
 }
 
-const Table = ({
-  entity,
-  columns,
-  may,
-}: {
-  entity: Entity
-  columns: Field[]
-  may: Record<string, string[]>
-}) => {
+const Table = ({ entity, columns, may }: { entity: Entity; columns: Field[]; may: May }) => {
   const {
     data = [],
     sort,
@@ -507,7 +463,7 @@ const Table = ({
       ? [{ label: t('Open'), run: () => navigate(path({ resource, type: 'edit', id: row.id })) }]
       : []),
     ...entity.actions
-      .filter(({ name }) => may[row.id]?.includes(name) ?? true)
+      .filter(({ name }) => may(row, name))
       .map(action => ({
         label: action.label,
         danger: action.danger,
@@ -678,15 +634,18 @@ const Body = ({ entity }: { entity: Entity }) => {
     entity.may.delete === 'row' ||
     entity.actions.some(({ may }) => may === 'row')
   const ids = data.map(({ id }) => id)
-  const { data: may = {} } = useQuery({
+  const { data: words } = useQuery({
     queryKey: ['may', resource, ids],
     queryFn: () => provider.may(resource, ids),
     enabled: byRow && ids.length > 0,
   })
+  // What nobody has said yet is not offered, lest it be taken away again.
+  const may: May = ({ id }, word) => !byRow || words?.[id]?.includes(word) === true
   // What is not seen is not changed.
   const selected = data.filter(({ id }) => selectedIds.includes(id))
   const where: Condition[] = filterValues.where ?? []
   const shown = entity.fields.filter(({ hidden }) => !hidden)
+  const asked = entity.fields.filter(field => operatorsOf(field).length > 0)
   const search = searchOf(entity)
   const navigate = useNavigate()
   const labelOf = ({ field: name, op, value }: Condition) => {
@@ -696,7 +655,7 @@ const Body = ({ entity }: { entity: Entity }) => {
     const isWhole = field && ['eq', 'ne'].includes(op)
     return (
       <span>
-        {field?.label} {words[op] ?? op}{' '}
+        {field?.label} {operators[op] ?? op}{' '}
         <b>
           {isWhole && field.kind === 'reference' ? <Value field={field} value={value} /> : value}
         </b>
@@ -779,8 +738,13 @@ const Body = ({ entity }: { entity: Entity }) => {
       <Table entity={entity} columns={columns} may={may} />
       <Pages entity={entity} />
       {dialog === 'filter' && (
-        <FilterDialog
-          entity={entity}
+        <FieldDialog
+          title={t('Add a filter')}
+          word={t('Add')}
+          fields={asked}
+          first={
+            asked.find(({ kind }) => kind === 'choice') ?? asked.find(({ name }) => name !== 'id')
+          }
           onClose={() => setDialog(undefined)}
           onAdd={condition => {
             setDialog(undefined)

@@ -25,17 +25,40 @@ import { Button, Heading, IconButton, Messages } from './ui.tsx'
 import { language, t } from './words.ts'
 
 const i18n = polyglot(() => english, 'en', undefined, { allowMissing: true })
-const themes = ['system', 'light', 'dark']
 const themeNames: Record<string, string> = {
   system: t('as the system'),
   light: t('light'),
   dark: t('dark'),
 }
+const themes = Object.keys(themeNames)
 const applyTheme = (theme: string) => {
   document.documentElement.style.colorScheme = theme === 'system' ? 'light dark' : theme
 }
 document.documentElement.lang = language
 applyTheme(localStorage.getItem('duet.theme') ?? 'system')
+
+const tokenInput = (
+  <div className="stack">
+    <label>
+      {t('Token')}
+      <textarea
+        name="token"
+        rows={4}
+        className="input code"
+        required
+        autoComplete="off"
+        spellCheck={false}
+        aria-describedby="token-help"
+      />
+    </label>
+    <p id="token-help" className="help">
+      {t('From duet token or your identity provider. This tab alone keeps it.')}
+    </p>
+    <Button type="submit" tone={hasSignIn() ? undefined : 'main'}>
+      {hasSignIn() ? t('Use the token') : t('Sign in')}
+    </Button>
+  </div>
+)
 
 const SignIn = ({ onDone, fault }: { onDone: () => void; fault: string | undefined }) => (
   <main className="sign-in">
@@ -58,25 +81,14 @@ const SignIn = ({ onDone, fault }: { onDone: () => void; fault: string | undefin
           {t('Sign in')}
         </a>
       )}
-      <details className="stack" open={!hasSignIn()}>
-        <summary>{t('With a token')}</summary>
-        <textarea
-          name="token"
-          rows={4}
-          className="input code"
-          required
-          autoComplete="off"
-          spellCheck={false}
-          aria-label="Token"
-          aria-describedby="token-help"
-        />
-        <p id="token-help" className="help">
-          {t('From duet token or your identity provider. This tab alone keeps it.')}
-        </p>
-        <Button type="submit" tone={hasSignIn() ? undefined : 'main'}>
-          {hasSignIn() ? t('Use the token') : t('Sign in')}
-        </Button>
-      </details>
+      {hasSignIn() ? (
+        <details>
+          <summary>{t('With a token')}</summary>
+          {tokenInput}
+        </details>
+      ) : (
+        tokenInput
+      )}
     </form>
   </main>
 )

@@ -1,32 +1,40 @@
 /** Two people changed one row: what one side alone changed is taken, the rest is chosen field by field. */
 import { useState } from 'react'
 import { conflictsOf, type Member, membersOf, rowsIn, type Side, same } from './changes.ts'
-import type { Entity, Field, Row } from './model.ts'
-import { Value } from './show.tsx'
+import { useModel } from './context.ts'
+import { type Entity, entityNamed, type Field, type Row } from './model.ts'
+import { RowLink, Value } from './show.tsx'
 import { Button, Dialog } from './ui.tsx'
 import { t } from './words.ts'
 
-const Shown = ({ member, value }: { member: Member; value: unknown }) =>
-  member.kind === 'nested' ? (
-    <ul>
-      {rowsIn(value).map((row, at) => (
-        <li key={row.id ?? at}>
-          {Object.entries(row)
-            .filter(
-              ([name, one]) => !name.startsWith('_') && name !== 'id' && typeof one !== 'object',
-            )
-            .map(([, one]) => String(one))
-            .join(' · ')}
-        </li>
-      ))}
-    </ul>
-  ) : member.kind === 'links' ? (
-    <span>{((value ?? []) as number[]).map(id => `#${id}`).join(', ')}</span>
-  ) : member.kind === 'long' ? (
-    <p className="text">{String(value ?? '')}</p>
-  ) : (
-    <Value field={member as Field} value={value} />
+const Shown = ({ member, value }: { member: Member; value: unknown }) => {
+  const model = useModel()
+  const { kind, to = '' } = member
+  if (kind === 'reference' && value) return <RowLink bare to={to} id={Number(value)} />
+  if (kind === 'long') return <p className="text">{String(value ?? '')}</p>
+  if (kind !== 'nested' && kind !== 'links') return <Value field={member as Field} value={value} />
+  const told = entityNamed(model, to)?.fields.filter(
+    ({ name, set }) => set !== 'never' && name !== member.by,
   )
+  return (
+    <ul>
+      {kind === 'links'
+        ? (value as number[]).map(id => (
+            <li key={id}>
+              <RowLink bare to={to} id={id} />
+            </li>
+          ))
+        : rowsIn(value).map((row, at) => (
+            <li key={row.id ?? at}>
+              {told
+                ?.map(({ name }) => row[name])
+                .filter(one => one !== null && one !== undefined && one !== '')
+                .join(' · ')}
+            </li>
+          ))}
+    </ul>
+  )
+}
 
 export const MergeDialog = ({
   entity,
@@ -45,7 +53,7 @@ export const MergeDialog = ({
 }) => {
   const conflicts = conflictsOf(entity, base, mine, theirs)
   const others = membersOf(entity).filter(
-    ({ name }) => !same(theirs[name], base[name]) && same(mine[name], base[name]),
+    ({ name }) => !same(theirs[name], base[name]) && !conflicts.some(one => one.name === name),
   )
   const [chosen, setChosen] = useState<Record<string, Side>>({})
   const isWhole = conflicts.every(({ name }) => chosen[name])
@@ -54,7 +62,7 @@ export const MergeDialog = ({
       <p>
         {t('Choose what shall stay. Nothing is saved yet.')}{' '}
         {others.length > 0 &&
-          t('What they alone changed is kept: {labels}.', {
+          t('What else they changed is kept: {labels}.', {
             labels: others.map(({ label }) => label).join(', '),
           })}
       </p>

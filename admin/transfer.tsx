@@ -1,12 +1,11 @@
 /** Rows as CSV files, out and in. */
-
 import Papa from 'papaparse'
 import { useDataProvider, useNotify, useRefresh } from 'ra-core'
 import { useRef, useState } from 'react'
 import { faultsOf, type Json, newKey } from './api.ts'
 import type { DuetProvider, Filter, Order } from './data-provider.ts'
 import { type Entity, type Field, isNumber, type Row } from './model.ts'
-import { Button, Dialog } from './ui.tsx'
+import { Button, Dialog, forgetFile } from './ui.tsx'
 import { t } from './words.ts'
 
 /** A text that a spreadsheet would run as a formula, also behind the marks that guard one: the same as for `duet export`. */
@@ -170,6 +169,7 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
             type="file"
             accept=".csv,text/csv"
             className="input"
+            onClick={forgetFile}
             onChange={event => choose(event.target.files?.[0])}
           />
         </label>
@@ -191,7 +191,7 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
               {done === undefined
                 ? t('Nothing is imported until they are mended.')
                 : t(
-                    'The rows before are there. Once these are mended, choose the file again under the same name: rows that are unchanged are not made again.',
+                    'The rows before are there. Once these are mended, choose the file again under the same name: rows that are unchanged are not made again, even if you delete them here. To begin anew, give the file another name.',
                   )}
             </caption>
             <thead>

@@ -28,10 +28,11 @@ export const Views = ({
   const [isSaving, setSaving] = useState(false)
   const queryKey = ['views', entity.name]
   const { data: views = [] } = useQuery({ queryKey, queryFn: () => provider.views(entity.name) })
-  const changed = async (what: () => Promise<void>) => {
+  const changed = async (said: string, what: () => Promise<void>) => {
     try {
       await what()
       setSaving(false)
+      notify(said, { type: 'success' })
     } catch (error) {
       notify((error as Error).message, { type: 'error' })
     }
@@ -65,7 +66,10 @@ export const Views = ({
             label: labelOf(view),
             run: () => open(view),
           })),
-          { label: t('Save this view…'), run: () => setSaving(true) },
+          {
+            label: views.length > 0 ? t('Save or delete views…') : t('Save this view…'),
+            run: () => setSaving(true),
+          },
         ]}
       />
       {isSaving && (
@@ -78,7 +82,7 @@ export const Views = ({
               const name = String(given.get('name')).trim()
               const role = String(given.get('role') ?? '')
               const whose = role === '' ? {} : { role }
-              changed(() => provider.saveView(entity.name, { name, ...whose, shows }))
+              changed(t('Saved'), () => provider.saveView(entity.name, { name, ...whose, shows }))
             }}
           >
             <label>
@@ -105,14 +109,16 @@ export const Views = ({
             </div>
           </form>
           {views.length > 0 && (
-            <ul className="unmarked">
+            <ul className="left">
               {views
                 .filter(({ role }) => role === undefined || viewer.roles)
                 .map(view => (
                   <li key={`${view.role}/${view.name}`}>
                     <Button
                       tone="quiet"
-                      onClick={() => changed(() => provider.deleteView(entity.name, view))}
+                      onClick={() =>
+                        changed(t('Deleted'), () => provider.deleteView(entity.name, view))
+                      }
                     >
                       {t('Delete the view {label}', { label: labelOf(view) })}
                     </Button>

@@ -10,8 +10,8 @@ const german: Record<string, string> = {
   'Nothing is changed yet': 'Noch ist nichts geändert',
   'Faults: {count}.': 'Fehler: {count}.',
   'Nothing is imported until they are mended.': 'Bis sie behoben sind, wird nichts importiert.',
-  'The rows before are there. Once these are mended, choose the file again under the same name: rows that are unchanged are not made again.':
-    'Die Zeilen davor sind da. Wählen Sie die Datei, wenn diese behoben sind, noch einmal unter demselben Namen: unveränderte Zeilen werden nicht noch einmal angelegt.',
+  'The rows before are there. Once these are mended, choose the file again under the same name: rows that are unchanged are not made again, even if you delete them here. To begin anew, give the file another name.':
+    'Die Zeilen davor sind da. Wählen Sie die Datei, wenn diese behoben sind, noch einmal unter demselben Namen: unveränderte Zeilen werden nicht noch einmal angelegt, auch wenn Sie sie hier löschen. Um neu zu beginnen, geben Sie der Datei einen anderen Namen.',
   'Nothing here is open to you. You are signed in with the role {role}.':
     'Hier steht Ihnen nichts offen. Sie sind mit der Rolle {role} angemeldet.',
   'Nothing to save': 'Nichts zu speichern',
@@ -37,6 +37,7 @@ const german: Record<string, string> = {
   'Add {label}': 'Hinzufügen: {label}',
   'Back to the form': 'Zurück zum Formular',
   'Back to the list': 'Zurück zur Liste',
+  Back: 'Zurück',
   Before: 'Vorher',
   Cancel: 'Abbrechen',
   'Change a field…': 'Feld ändern…',
@@ -107,6 +108,7 @@ const german: Record<string, string> = {
     'Speichern Sie zuerst: Ihre Eingaben gehören noch nicht dazu.',
   'Save this view': 'Diese Ansicht speichern',
   'Save this view…': 'Diese Ansicht speichern…',
+  'Save or delete views…': 'Ansichten speichern oder löschen…',
   Saved: 'Gespeichert',
   'Saved, with what others changed meanwhile':
     'Gespeichert, mit dem, was andere inzwischen geändert haben',
@@ -142,8 +144,8 @@ const german: Record<string, string> = {
   Value: 'Wert',
   'Value of {label}': 'Wert von {label}',
   Views: 'Ansichten',
-  'What they alone changed is kept: {labels}.':
-    'Was nur die andere Seite geändert hat, bleibt: {labels}.',
+  'What else they changed is kept: {labels}.':
+    'Was die andere Seite sonst geändert hat, bleibt: {labels}.',
   'What you typed is not saved.': 'Ihre Eingaben sind nicht gespeichert.',
   Where: 'Wo',
   Yes: 'Ja',
@@ -179,6 +181,7 @@ const german: Record<string, string> = {
   '{count} rows exported': '{count} Zeilen exportiert',
   '{count} rows imported': '{count} Zeilen importiert',
   '{count} selected': '{count} ausgewählt',
+  '{some} of {count}': '{some} von {count}',
   '{label} made': '{label} angelegt',
   '{label}: done': '{label}: erledigt',
   '{label}: {count} done': '{label}: {count} erledigt',

@@ -148,6 +148,8 @@ try {
         await page.goto(`${origin}/admin#/${place}`)
         await page.locator(ready).first().waitFor()
         await page.waitForLoadState('networkidle')
+        // The names of a column come last.
+        await page.locator('td .muted:text-is("…")').first().waitFor({ state: 'detached' })
       },
       take: async name => {
         const path = here(`docs/pictures/${name}.png`)
@@ -159,7 +161,7 @@ try {
     }
   }
   try {
-    const list = 'tbody td a'
+    const list = 'td.more button'
     const wide = await visit({})
     await wide.open('recipe', list)
     await wide.take('admin')

@@ -279,7 +279,7 @@ export const adminModelOf = ({ model, actions }: Core, viewer: Viewer) => {
   return {
     ...{ version: 1, api: versionPath(version), currency: settings.currency },
     viewer: {
-      id: viewer.id,
+      ...{ entity: viewers.entity, id: viewer.id },
       role: viewer.role,
       ...(isSuperuser && { roles: viewers.roles.names }),
     },

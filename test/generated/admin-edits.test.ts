@@ -115,6 +115,13 @@ const shown = (name: string, value: unknown): unknown => {
   return value === '' ? null : value
 }
 
+/** What two sides made of lines, put together: all that either of them put in is there, and nothing that either took out. */
+const together = (was: unknown[], mine: unknown[], theirs: unknown[]) =>
+  [
+    ...theirs.filter(one => mine.includes(one) || !was.includes(one)),
+    ...mine.filter(one => !was.includes(one) && !theirs.includes(one)),
+  ].sort()
+
 for (const on of engines)
   describe(`two editors of one row on ${on}`, () => {
     let service: Service
@@ -225,8 +232,11 @@ for (const on of engines)
           const [was, my, their, is] = [base, mine, theirs, end].map(row => shown(name, row[name]))
           const same = (one: unknown, other: unknown) =>
             JSON.stringify(one) === JSON.stringify(other)
+          const side = chosen[name] ?? (!same(my, was) && same(their, was) ? 'mine' : 'theirs')
           const wanted =
-            chosen[name] === 'mine' || (!same(my, was) && same(their, was)) ? my : their
+            Array.isArray(was) && !(name in chosen)
+              ? together(was, my as unknown[], their as unknown[])
+              : { mine: my, theirs: their }[side]
           assert.deepEqual(is, wanted, `${told}: ${name}`)
         }
       }

@@ -1,5 +1,8 @@
 /** The admin as somebody meets it who writes there all day: by keys alone, in two tabs, while the service is slow, and with rows that have next to nothing in them. */
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { subjectFor } from '#kit/check/rows.ts'
@@ -39,6 +42,7 @@ describe('an editor in the admin', { skip: skipped }, () => {
   let served: Awaited<ReturnType<typeof onPort>>
   let browser: Browser
   const tags: number[] = []
+  const folder = mkdtempSync(join(tmpdir(), 'duet-editor-'))
   before(async () => {
     const ada = { name: 'Ada', subject: subjectFor(1), state: 'in' }
     const content = { ...recipes, actions: [...recipes.actions, cookIt] }
@@ -52,6 +56,7 @@ describe('an editor in the admin', { skip: skipped }, () => {
     await browser?.close()
     served?.close()
     await world?.close()
+    rmSync(folder, { recursive: true })
   })
 
   const ask = async (line: string, body?: object, role?: string) => {
@@ -70,6 +75,10 @@ describe('an editor in the admin', { skip: skipped }, () => {
       const one = document.activeElement
       return one.getAttribute('aria-label') ?? one.labels?.[0]?.innerText ?? one.innerText ?? ''
     })().replace(/\\s+/g, ' ').replace(/ ?\\*$/, '').trim()`)
+
+  /** Waits until what has a name has the focus. */
+  const isOn = (page: Page, name: string) =>
+    until(`the focus is on ${name}`, async () => (await focused(page)) === name)
 
   /** Presses Tab until what has a name has the focus. */
   const tabTo = async (page: Page, name: string, key = 'Tab') => {
@@ -97,16 +106,18 @@ describe('an editor in the admin', { skip: skipped }, () => {
     await go('recipe')
     await tabTo(page, 'New recipe')
     await press('Enter')
-    assert.equal(await focused(page), 'Title')
+    await isOn(page, 'Title')
     assert.match(await page.title(), /^New recipe/)
+    const steps = await page.getByLabel('Steps').boundingBox()
+    assert.ok(steps && steps.height > 50, 'a long text has room before it is there')
     await keyboard.type('Barley soup')
     await type('Steps', 'Cook it.')
     await tabTo(page, 'Add ingredient')
     await press('Enter')
-    assert.equal(await focused(page), 'Name')
+    await isOn(page, 'Name')
     await press('Control+s')
     // The first that is marked, which says so itself.
-    assert.equal(await focused(page), 'Name')
+    await isOn(page, 'Name')
     const said = await page.evaluate(
       `document.getElementById(document.activeElement.getAttribute('aria-describedby')).innerText`,
     )
@@ -115,7 +126,7 @@ describe('an editor in the admin', { skip: skipped }, () => {
     assert.deepEqual(await faultsOf(page), [])
     await tabTo(page, 'Remove Ingredient 1')
     await press('Enter')
-    assert.equal(await focused(page), 'Add ingredient')
+    await isOn(page, 'Add ingredient')
     await press('Enter')
     await keyboard.type('barley')
     await type('Amount', '100')
@@ -123,7 +134,9 @@ describe('an editor in the admin', { skip: skipped }, () => {
     await type('Tags', 'so')
     await settled()
     await page.getByRole('option', { name: 'Soups' }).waitFor()
-    await press('ArrowDown', 'Enter')
+    // What is found first is meant, without an arrow.
+    await page.locator('[role=option][data-highlighted]').waitFor()
+    await press('Enter')
     const chips = page.locator('.chips .chip')
     assert.deepEqual(await chips.allInnerTexts(), ['Soups'])
     // Neither key takes what is chosen away, or sends the form.
@@ -163,13 +176,13 @@ describe('an editor in the admin', { skip: skipped }, () => {
     assert.equal((await ask(`GET /api/v1/recipes/${id}`)).title, 'Barley soup of theirs')
     await press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
-    assert.equal(await focused(page), 'Title')
+    await isOn(page, 'Title')
     await press('Control+s')
     await page.getByRole('dialog').waitFor()
     await press('Space')
     await tabTo(page, 'Take these')
     await press('Enter')
-    assert.equal(await focused(page), 'Title')
+    await isOn(page, 'Title')
     await press('Control+s')
     await page.getByText('Saved', { exact: true }).waitFor()
     const { title, servings } = await ask(`GET /api/v1/recipes/${id}`)
@@ -177,12 +190,12 @@ describe('an editor in the admin', { skip: skipped }, () => {
 
     await tabTo(page, 'Publish', 'Shift+Tab')
     await press('Enter')
-    assert.equal(await focused(page), 'Publish')
+    await isOn(page, 'Publish')
     await press('Enter')
     await page.getByText('Publish: done').waitFor()
     await page.getByRole('button', { name: 'Publish', exact: true }).waitFor({ state: 'detached' })
     // Its button is gone, and the focus is beside it.
-    assert.equal(await focused(page), 'Previous row')
+    await isOn(page, 'Previous row')
     assert.equal((await ask(`GET /api/v1/recipes/${id}`)).status, 'published')
     await close()
   })
@@ -192,7 +205,11 @@ describe('an editor in the admin', { skip: skipped }, () => {
       await make(`Ten ${n}`, { ingredients: { create: [{ name: 'salt', amount: n, unit: 'g' }] } })
     const { page, go, settled, close } = await open()
     await go('recipe')
+    await page.getByRole('searchbox').waitFor()
+    const active = () => page.evaluate('document.activeElement.id')
+    await until('the screen has the focus', async () => (await active()) === 'main')
     await page.keyboard.press('/')
+    await isOn(page, 'Search recipes')
     await page.keyboard.type('Ten')
     await page.getByText('of 10').waitFor()
     await settled()
@@ -207,13 +224,31 @@ describe('an editor in the admin', { skip: skipped }, () => {
       `select count(*) from recipes where title like 'Ten %' and status = 'published'`,
     )
     assert.equal(Number(published), 10)
+    // Of two that may not both be published, the one that may.
+    await make('Sooner', { ingredients: { create: [{ name: 'salt', amount: 1 }] } })
+    await make('Sooner or later')
     const search = page.getByRole('searchbox')
+    // Nothing is offered before it is known whether it may be done.
+    const asked = Promise.withResolvers<void>()
+    await page.route('**/admin/may.json?*', async route => {
+      await asked.promise
+      await route.continue()
+    })
+    await page.evaluate(`location.hash = '#/recipe?filter={"q":"Sooner"}'`)
+    await page.getByText('of 2').waitFor()
+    await page.getByLabel('Select all on this page').check()
+    await page.getByText('2 selected').waitFor()
+    assert.equal(await page.getByRole('button', { name: /^(Publish\b|Actions)/ }).count(), 0)
+    asked.resolve()
+    await page.getByRole('button', { name: 'Publish (1 of 2)' }).click()
+    await page.getByText('Publish: 1 done').waitFor()
+    await page.getByText('1 selected').waitFor()
+    assert.equal(await page.getByLabel('Select Sooner or later').isChecked(), true)
     await go('recipe?filter={"q":"nowhere"}')
     assert.equal(await search.inputValue(), 'nowhere')
     await page.getByRole('button', { name: 'Show all: Recipes' }).click()
-    await settled()
-    assert.equal(await search.inputValue(), '')
     await page.getByRole('link', { name: 'Ten 9' }).waitFor()
+    assert.equal(await search.inputValue(), '')
     await close()
   })
 
@@ -228,7 +263,7 @@ describe('an editor in the admin', { skip: skipped }, () => {
       await page.keyboard.press('Enter')
       await page.locator('.crumb').getByText(`#${id}`).waitFor()
       await settled()
-      assert.equal(await focused(page), 'Next row')
+      await isOn(page, 'Next row')
     }
     // The button takes the focus no more when it comes back, once the row is in the list again.
     const next = page.getByRole('button', { name: 'Next row' })
@@ -240,7 +275,7 @@ describe('an editor in the admin', { skip: skipped }, () => {
       await page.keyboard.press('Control+s')
       await next.waitFor({ state })
       await settled()
-      assert.equal(await focused(page), 'Title')
+      await isOn(page, 'Title')
     }
     // Who clicked beside everything stays there when what had the focus goes.
     await next.focus()
@@ -349,6 +384,8 @@ describe('an editor in the admin', { skip: skipped }, () => {
         ['Kept soup', 'Wait.', '3', 'patience', '2'],
       )
       assert.deepEqual(await page.locator('.chips .chip').allInnerTexts(), ['Stews'])
+      // What says that one is signed out is not above the button by which one saves again.
+      await page.getByRole('button', { name: /^Create/ }).click({ trial: true })
     }
     await page.keyboard.press('Control+s')
     await page.getByRole('heading', { level: 1, name: 'Kept soup' }).waitFor()
@@ -357,7 +394,8 @@ describe('an editor in the admin', { skip: skipped }, () => {
   })
 
   test('two tabs of one row keep what either saved, and a sign-out in one leaves what was typed in the other', async () => {
-    const { id } = await make('Two tabs')
+    const salt = { create: [{ name: 'salt', amount: 1 }] }
+    const { id } = await make('Two tabs', { ingredients: salt, tags: { set: tags.slice(0, 1) } })
     const first = await open()
     await first.go(`recipe/${id}`)
     const { page: one } = first
@@ -371,6 +409,12 @@ describe('an editor in the admin', { skip: skipped }, () => {
     await one.keyboard.press('Control+s')
     await one.getByText('Saved', { exact: true }).waitFor()
     await two.getByLabel('Notes').fill('From the second.')
+    // Tags, and each of the ingredients, are somebody's own too.
+    await ask(`PATCH /api/v1/recipes/${id}`, {
+      ...{ ingredients: { create: [{ name: 'pepper', amount: 2 }] }, tags: { add: tags.slice(1) } },
+    })
+    await two.getByLabel('Amount').fill('5')
+    await two.getByRole('button', { name: 'Remove Soups' }).click()
     await one.getByRole('button', { name: 'Sign out' }).click()
     await one.getByRole('heading', { level: 1, name: /^Admin/ }).waitFor()
     await two.keyboard.press('Control+s')
@@ -378,6 +422,25 @@ describe('an editor in the admin', { skip: skipped }, () => {
     const { title, servings, notes } = await ask(`GET /api/v1/recipes/${id}`)
     assert.deepEqual([title, servings, notes], ['Two tabs, the first', 7, 'From the second.'])
     assert.equal(await two.getByLabel('Title').inputValue(), 'Two tabs, the first')
+    assert.deepEqual(await two.locator('.chips .chip').allInnerTexts(), ['Stews'])
+    const { data } = await ask(`GET /api/v1/recipes/${id}/ingredients`)
+    const amounts = (data as { name: string; amount: number }[]).map(({ name, amount }) => [
+      name,
+      amount,
+    ])
+    assert.deepEqual(amounts, [
+      ['salt', 5],
+      ['pepper', 2],
+    ])
+    // What both changed is shown by what people know it by.
+    await two.getByLabel('Amount').first().fill('6')
+    await ask(`PATCH /api/v1/recipes/${id}`, {
+      ingredients: { update: [{ id: data[0].id, amount: 7 }] },
+    })
+    await two.keyboard.press('Control+s')
+    const dialog = two.getByRole('dialog')
+    for (const text of ['salt · 6 · g', 'salt · 7 · g'])
+      await dialog.getByText(text, { exact: true }).waitFor()
     await first.close()
   })
 
@@ -441,6 +504,13 @@ describe('an editor in the admin', { skip: skipped }, () => {
     await go('')
     await page.getByText('Nothing here is open to you.').waitFor()
     assert.deepEqual(await faultsOf(page), [])
+    // What cannot be counted says so.
+    await page.unrouteAll({ behavior: 'wait' })
+    await page.route('**/aggregate?*', route =>
+      route.fulfill({ status: 400, body: '{"detail":"Not today"}' }),
+    )
+    await page.reload()
+    await page.getByText('Not today').first().waitFor()
     await close()
   })
 
@@ -453,6 +523,11 @@ describe('an editor in the admin', { skip: skipped }, () => {
     const cook = page.getByRole('button', { name: 'Cook it', exact: true })
     await cook.click()
     const dialog = page.getByRole('dialog')
+    // What closes it has a name that is no action's, as "Cancel" may be.
+    assert.deepEqual(await dialog.locator('.dialog-actions button').allInnerTexts(), [
+      'Back',
+      'Cook it',
+    ])
     const values = () =>
       Promise.all(
         ['Note', 'Times', 'Unit', 'Is good'].map(name => dialog.getByLabel(name).inputValue()),
@@ -500,10 +575,13 @@ describe('an editor in the admin', { skip: skipped }, () => {
     await page.getByRole('menuitem', { name: 'Import CSV…' }).click()
     const dialog = page.getByRole('dialog')
     const names = ['Pies', 'Roasts', 'x'.repeat(51), 'Salads']
+    // Mended, it is the same file to a browser.
+    const path = join(folder, 'tags.csv')
     const choose = async () => {
-      const buffer = Buffer.from(['name', ...names].join('\n'))
-      const file = { name: 'tags.csv', mimeType: 'text/csv', buffer }
-      await dialog.getByLabel('File').setInputFiles(file)
+      writeFileSync(path, ['name', ...names].join('\n'))
+      const chooser = page.waitForEvent('filechooser')
+      await dialog.getByLabel('File').click()
+      await (await chooser).setFiles(path)
       await dialog.getByText(`${names.length} rows`, { exact: true }).waitFor()
     }
     await choose()
@@ -511,7 +589,7 @@ describe('an editor in the admin', { skip: skipped }, () => {
     await page.keyboard.press('Enter')
     await dialog.getByRole('row', { name: /^Row 4 name must be/ }).waitFor()
     await dialog.getByText('2 rows imported').waitFor()
-    assert.equal(await focused(page), 'Import')
+    await isOn(page, 'Import')
     await settled()
     const made = async () => {
       const rows = await world.rows(
