@@ -102,129 +102,81 @@ export type AuthPath = {
   readonly takes?: BodyMembers
 }
 
-type More = Pick<AuthPath, 'way' | 'isForSession'>
-const getting = (
-  path: string,
-  summary: string,
-  gives: AuthPath['gives'],
-  more?: More,
-): AuthPath => ({
-  ...{ method: 'GET', path, summary, gives },
-  ...more,
-})
-const posting = (
-  path: string,
-  summary: string,
-  gives: AuthPath['gives'],
-  takes?: BodyMembers,
-  more?: More,
-): AuthPath => ({ ...getting(path, summary, gives, more), method: 'POST', ...(takes && { takes }) })
-
-const own = { isForSession: true } as const
-const [byCode, byPassword, byProvider] = (['code', 'password', 'oidc'] as const).map(way => ({
-  way,
-}))
 const provider = { provider: text, 'callbackURL?': path, 'errorCallbackURL?': path }
 const signUp = { ...flag, description: 'Whether a new person gets a row.' }
-const nameOfNew = { ...text, description: 'For a new row.' }
+const toStart = { ...provider, 'requestSignUp?': signUp, 'disableRedirect?': flag }
+const toLink = { ...provider, 'disableRedirect?': flag }
 const account = { ...text, description: 'The `id` of the list, not its `accountId`.' }
-const toNewAddress = 'Have a code mailed to a new address'
+const identity = { providerId: text, accountId: account }
+const toSignIn = { email, type: { ...text, enum: ['sign-in'] } }
+const withCode = { email, otp: code, 'name?': { ...text, description: 'For a new row.' } }
+const newEmail = { newEmail: email }
+const codeOfNew = { newEmail: email, otp: code }
+const newPassword = password
+const change = { currentPassword: text, newPassword, 'revokeOtherSessions?': flag }
 const comesHome = 'Where a provider sends the browser back to'
+const aNewAddress = 'Have a code mailed to a new address'
+const passwordLink = 'Have a link mailed that sets a password'
+const start = 'Start a sign-in with an identity provider'
+const addIdentity = 'Start to add an identity of a provider'
 
-/** Every path that is served, except that of the keys. None takes an ID token, which only a provider may give. */
-export const authPaths: readonly AuthPath[] = [
-  posting(
-    '/email-otp/send-verification-otp',
-    'Have a code mailed',
-    'Success',
-    { email, type: { ...text, enum: ['sign-in'] } },
-    byCode,
-  ),
-  posting(
-    '/sign-in/email-otp',
-    'Sign in by a code',
-    'SignedIn',
-    { email, otp: code, 'name?': nameOfNew },
-    byCode,
-  ),
-  posting(
-    '/email-otp/request-email-change',
-    toNewAddress,
-    'Success',
-    { newEmail: email },
-    { ...byCode, ...own },
-  ),
-  posting(
-    '/email-otp/change-email',
-    'Change the address by a code',
-    'Success',
-    { newEmail: email, otp: code },
-    { ...byCode, ...own },
-  ),
-  posting(
-    '/sign-in/email',
-    'Sign in by a password',
-    'SignedIn',
-    { email, password: text },
-    byPassword,
-  ),
-  posting(
-    '/request-password-reset',
-    'Have a link mailed that sets a password',
-    'Status',
-    { email },
-    byPassword,
-  ),
-  posting(
-    '/reset-password',
-    'Set a password by a link',
-    'Status',
-    { newPassword: password, token: text },
-    byPassword,
-  ),
-  posting(
-    '/change-password',
-    'Change the password',
-    'PasswordChanged',
-    { currentPassword: text, newPassword: password, 'revokeOtherSessions?': flag },
-    { ...byPassword, ...own },
-  ),
-  posting(
-    '/sign-in/social',
-    'Start a sign-in with an identity provider',
-    'Started',
-    { ...provider, 'requestSignUp?': signUp, 'disableRedirect?': flag },
-    byProvider,
-  ),
-  posting(
-    '/link-social',
-    'Start to add an identity of a provider',
-    'Started',
-    { ...provider, 'disableRedirect?': flag },
-    { ...byProvider, ...own },
-  ),
-  posting(
-    '/unlink-account',
-    'Remove an identity',
-    'Status',
-    { providerId: text, accountId: account },
-    { ...byProvider, ...own },
-  ),
-  getting('/callback/:id', comesHome, null, byProvider),
-  posting('/callback/:id', comesHome, null, undefined, byProvider),
-  getting('/list-accounts', 'List the identities', 'Accounts', own),
-  posting('/sign-in/link', 'Sign in by a link that a command printed', 'SignedIn', { token: text }),
-  getting('/get-session', 'Get who is signed in, or null', 'SignedInNow'),
-  getting('/list-sessions', 'List the sessions', 'Sessions', own),
-  posting('/sign-out', 'Sign out', 'Success', {}),
-  posting('/revoke-session', 'End a session', 'Status', { token: text }, own),
-  posting('/revoke-other-sessions', 'End all other sessions', 'Status', {}, own),
-  posting('/revoke-sessions', 'End all sessions', 'Status', {}, own),
-  getting('/token', 'Get a token of ten minutes for both APIs', 'Token', own),
-]
+/** What is said of a path: what it does, gives and takes; those that begin with `own` are for who is signed in. */
+type Said = readonly [summary: string, gives: AuthPath['gives'], takes?: BodyMembers]
+const own = (...said: Said) => ({ said, isForSession: true }) as const
+
+/** Every path that is served, by the way in that it belongs to, except that of the keys. None takes an ID token, which only a provider may give. */
+const byWay: Readonly<Record<WayIn | 'any', Record<string, Said | ReturnType<typeof own>>>> = {
+  code: {
+    'POST /email-otp/send-verification-otp': ['Have a code mailed', 'Success', toSignIn],
+    'POST /sign-in/email-otp': ['Sign in by a code', 'SignedIn', withCode],
+    'POST /email-otp/request-email-change': own(aNewAddress, 'Success', newEmail),
+    'POST /email-otp/change-email': own('Change the address by a code', 'Success', codeOfNew),
+  },
+  password: {
+    'POST /sign-in/email': ['Sign in by a password', 'SignedIn', { email, password: text }],
+    'POST /request-password-reset': [passwordLink, 'Status', { email }],
+    'POST /reset-password': ['Set a password by a link', 'Status', { newPassword, token: text }],
+    'POST /change-password': own('Change the password', 'PasswordChanged', change),
+  },
+  oidc: {
+    'POST /sign-in/social': [start, 'Started', toStart],
+    'POST /link-social': own(addIdentity, 'Started', toLink),
+    'POST /unlink-account': own('Remove an identity', 'Status', identity),
+    'GET /callback/:id': [comesHome, null],
+    'POST /callback/:id': [comesHome, null],
+  },
+  any: {
+    'GET /list-accounts': own('List the identities', 'Accounts'),
+    'POST /sign-in/link': ['Sign in by a link that a command printed', 'SignedIn', { token: text }],
+    'GET /get-session': ['Get who is signed in, or null', 'SignedInNow'],
+    'GET /list-sessions': own('List the sessions', 'Sessions'),
+    'POST /sign-out': ['Sign out', 'Success', {}],
+    'POST /revoke-session': own('End a session', 'Status', { token: text }),
+    'POST /revoke-other-sessions': own('End all other sessions', 'Status', {}),
+    'POST /revoke-sessions': own('End all sessions', 'Status', {}),
+    'GET /token': own('Get a token of ten minutes for both APIs', 'Token'),
+  },
+}
+
+export const authPaths: readonly AuthPath[] = Object.entries(byWay).flatMap(([way, paths]) =>
+  Object.entries(paths).map(([line, given]): AuthPath => {
+    const [method, path = ''] = line.split(' ') as [AuthPath['method'], string]
+    const isForSession = 'said' in given
+    const [summary, gives, takes] = isForSession ? given.said : given
+    return {
+      ...{ method, path, summary, gives },
+      ...(way !== 'any' && { way: way as WayIn }),
+      ...(isForSession && { isForSession }),
+      ...(takes && { takes }),
+    }
+  }),
+)
 
 /** The public keys of our tokens. */
-export const keySetPath: AuthPath = getting('/jwks', 'Get the public keys of the tokens', 'KeySet')
+export const keySetPath: AuthPath = {
+  ...{ method: 'GET', path: '/jwks' },
+  ...{ summary: 'Get the public keys of the tokens', gives: 'KeySet' },
+}
 
 /** The members of a body, each with whether it may be left out. */
 export const membersOf = (takes: BodyMembers) =>

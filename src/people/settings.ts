@@ -116,17 +116,8 @@ export const peopleSettings = (
     const aliases = development && url === undefined ? loopbackOrigins(own) : []
     const origins = [...new Set([own, ...aliases, ...(values.DUET_APP_ORIGINS ?? [])])]
     return {
-      title,
-      url: own,
-      secret,
-      oldSecret,
-      ways,
-      signUp,
-      signUpRate,
-      development,
-      limited,
-      providers,
-      origins,
+      ...{ title, url: own, secret, oldSecret, ways, signUp, signUpRate },
+      ...{ development, limited, providers, origins },
     }
   }
 }

@@ -1,7 +1,6 @@
 /** The thread of people: better-auth is loaded and runs here, so that no content request waits for it; statements, and what is done to rows of people, go back to the thread that has the store. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { betterAuth } from 'better-auth/minimal'
-import { mapped } from '#base/object.ts'
 import { seen, storeAdapter } from '#people/adapter.ts'
 import type {
   AuthAnswer,
@@ -84,11 +83,5 @@ port.on('message', async (message: ToPeople) => {
   const one = waiting.get(message.id)
   waiting.delete(message.id)
   if (message.kind === 'done') one?.resolve(message.result)
-  else
-    one?.reject(
-      Object.assign(
-        new Error(message.error.message),
-        mapped(message.error, one => one),
-      ),
-    )
+  else one?.reject(Object.assign(new Error(message.error.message), message.error))
 })
