@@ -42,10 +42,15 @@ const formats: Readonly<Record<string, string>> = {
   ...(isBuilt ? { '.ts': 'module', '.js': 'module' } : { '.ts': 'module-typescript' }),
 }
 
+/** Modules that are there: each is named by several others. */
+const found = new Set<string>()
+
 const resolve: ResolveHookSync = (name, context, next) => {
   const format = formats[extname(name)]
   const url = format && addressOf(name, context.parentURL ?? '')
-  if (url === undefined || !existsSync(fileURLToPath(url))) return next(name, context)
+  if (url === undefined) return next(name, context)
+  if (!found.has(url) && !existsSync(fileURLToPath(url))) return next(name, context)
+  found.add(url)
   return { url, format, shortCircuit: true }
 }
 
