@@ -28,6 +28,8 @@ export const message = {
 type Behaviour = {
   /** Answers RCPT with this code, so many times. */
   readonly refuse?: { readonly code: number; readonly times: number }
+  /** The one password that whoever signs in there has. */
+  readonly password?: string
 }
 
 const headersOf = (head: string) => {
@@ -61,12 +63,17 @@ const received = (from: string, to: readonly string[], raw: string): Received =>
 }
 
 /** A mail server; `next` waits for the next message, and fails where none comes. */
-export const mailServer = async ({ refuse }: Behaviour = {}) => {
+export const mailServer = async ({ refuse, password }: Behaviour = {}) => {
   const messages: Received[] = []
   let taken = 0
   let refusals = 0
   const server = new SMTPServer({
     authOptional: true,
+    allowInsecureAuth: true,
+    onAuth: (given, _session, done) =>
+      given.password === password
+        ? done(null, { user: given.username })
+        : done(Object.assign(new Error('No'), { responseCode: 535 })),
     disabledCommands: ['STARTTLS'],
     onRcptTo: (_address, _session, done) => {
       if (refuse && refusals < refuse.times) {

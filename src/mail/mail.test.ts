@@ -59,3 +59,28 @@ test('a letter that can never be sent is given up at once, and one that may be s
     assert.deepEqual(told(), [reason, false], address)
   }
 })
+
+test('a letter waits for the operator who mends the password at the mail server', async t => {
+  const server = await mailServer({ password: 'right' })
+  t.after(() => server.close())
+  const events: Event[] = []
+  const sendAs = (password: string) =>
+    createMail({
+      now: () => 0,
+      observe: event => void events.push(event),
+      delivery: {
+        kind: 'smtp',
+        url: server.url.replace('//', `//duet:${password}@`),
+        from: 'duet@example.org',
+      },
+    }).send(
+      { recipient: 3, address: 'ada@example.org', compose: () => message },
+      new AbortController().signal,
+    )
+  await assert.rejects(sendAs('wrong'))
+  const [event] = events
+  assert.ok(event?.kind === 'mail failed')
+  assert.deepEqual([event.reason, event.again], ['EAUTH 535', true])
+  await sendAs('right')
+  assert.equal(events.length, 1)
+})

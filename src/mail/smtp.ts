@@ -66,7 +66,8 @@ export const reasonOf = (error: unknown): { code: string; isFinal: boolean } => 
   const { code, responseCode } = error as { code?: unknown; responseCode?: unknown }
   const word = typeof code === 'string' && /^\w{1,40}$/.test(code) ? code : 'EUNKNOWN'
   const answer = typeof responseCode === 'number' ? ` ${responseCode}` : ''
-  // RFC 5321, section 4.2.1: a command that was answered with 5yz is not repeated; nor is one that an address without its form never let begin.
-  const isFinal = responseCode === undefined ? word === 'EENVELOPE' : Number(responseCode) >= 500
+  // RFC 5321, section 4.2.1: a command that was answered with 5yz is not repeated; nor is one that an address without its form never let begin. 53z is of the login (RFC 4954, section 6), which an operator mends.
+  const isFinal =
+    responseCode === undefined ? word === 'EENVELOPE' : /^5[^3]/.test(`${responseCode}`)
   return { code: `${word}${answer}`, isFinal }
 }
