@@ -207,6 +207,6 @@ export const compileForMany = ({ roots }: ReadPlan, dialect: Dialect): Statement
       ? sql`select ${columns} from ${table}
     where ${and([singleStatement.isIn(fieldSql('id'), ids), ...conditions])}`
       : sql`select ${columns}, "k"."place" from ${singleStatement.pairs(ids, slot(VIEWER), isBySubject(rules))} as "k" ("id", "viewer", "place")
-    join ${table} on "t"."id" = "k"."id" where ${filled(passed, column('k', 'viewer'))}`
+    join ${table} on "t"."id" = "k"."id" where ${filled(passed, () => column('k', 'viewer'))}`
   return statement(query, placeholder)
 }

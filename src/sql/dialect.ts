@@ -73,6 +73,13 @@ export type Dialect = {
   readonly among: (column: Sql, query: Sql) => Sql
   /** A query that gives the values in a JSON list, ids unless something else is said. */
   readonly valuesIn: (list: Sql, scalar?: Scalar) => Sql
+  /**
+   * Lists of one length as a table of this name, in their order, with a column for each that is called so, of texts, and the place in them as `at`; null where a
+   * statement costs next to nothing, so that each row has its own.
+   */
+  readonly eachOf:
+    | ((lists: readonly Sql[], table: string, columns: readonly string[]) => Sql)
+    | null
   /** A bound value whose type nothing else gives. */
   readonly typed: (value: SqlPart, scalar: Scalar) => Sql
   /** The highest id that a table ever gave out, those of deleted rows too; null if it gave none. */

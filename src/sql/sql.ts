@@ -19,8 +19,8 @@ export type Parameter =
   | { readonly kind: 'capped'; readonly slot: number }
   /** The time of the read or write, milliseconds since 1970. */
   | { readonly kind: 'now' }
-  /** A value of a step by its name: steps of one form differ in these alone. */
-  | { readonly kind: 'given'; readonly key: string }
+  /** A value of a step by its name: steps of one form differ in these alone. Or those of several such steps, as a JSON list. */
+  | { readonly kind: 'given'; readonly key: string; readonly as?: 'list' }
   /** A field of the row that an earlier step of the same command returned, by the step's name; or of all its rows, as a JSON list. */
   | {
       readonly kind: 'result'
@@ -54,9 +54,15 @@ export const column = (alias: string, identifier: string): Sql =>
 /** A piece that is one parameter. */
 export const parameter = (from: Parameter): Sql => make(['', ''], [from])
 
-/** The same piece with what is made of each of its parameters. */
-export const withParameters = (piece: Sql, of: (parameter: Parameter) => Parameter): Sql =>
-  make(piece.texts, piece.parameters.map(of))
+/** The same piece with another in the place of each of its parameters. */
+export const filled = ({ texts, parameters }: Sql, by: (parameter: Parameter) => Sql): Sql =>
+  texts
+    .map(trusted)
+    .reduce((all, next, at) => sql`${all}${by(parameters[at - 1] as Parameter)}${next}`)
+
+/** Whether a piece names one of these tables or columns, a table otherwise than as that of a column. */
+export const namesIn = ({ texts }: Sql, names: readonly string[]): boolean =>
+  new RegExp(`"(?:${names.join('|')})"(?!\\.)`).test(texts.join(''))
 
 /** A value that is known now. */
 const bind = (value: SqlValue): Sql => parameter({ kind: 'value', value })
@@ -129,10 +135,6 @@ export const comma = make([', '], [])
 /** All the conditions, or a condition that always holds. */
 export const and = (conditions: readonly Sql[]): Sql =>
   conditions.length === 0 ? make(['true'], []) : join(conditions, make([' and '], []))
-
-/** A piece with another in the place of each of its parameters. */
-export const filled = ({ texts }: Sql, by: Sql): Sql =>
-  texts.map(trusted).reduce((all, next) => sql`${all}${by}${next}`)
 
 /** The statement for a database that writes its n-th parameter (from 1) as `placeholder(n)`. */
 export const statement = (piece: Sql, placeholder: (n: number) => string): Statement => ({

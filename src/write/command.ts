@@ -28,6 +28,7 @@ import {
   type JobStatement,
   type Status,
   type Step,
+  type Together,
   withValues,
 } from '#write/job.ts'
 
@@ -50,6 +51,7 @@ export type Command = {
   readonly steps: readonly Step[]
   /** Its own values, where its steps are those of its form. */
   readonly own?: Job['own']
+  readonly together?: Job['together']
   /** The step that returns the id of the row that was written, as its first column; null: there is none. */
   readonly makes: number | null
   /** The status of its answer. */
@@ -81,6 +83,8 @@ export type GuardedStep = Partial<Pick<Step, 'expect' | 'checksViewer' | 'path' 
   /** Run when the expectation fails, so that `refused` can choose the error. */
   readonly explain?: Sql
   readonly refused?: (rows: Rows, given?: OwnValues) => ApiError | undefined
+  /** The statement that does this step for all of its form that come together; undefined if each must come after the one before. */
+  readonly many?: () => Sql | undefined
   /** Its own values, where others have the same statements. */
   readonly given?: OwnValues
   /** Where it is one of several parts: what the names of its own steps begin with, and the step that makes the row above. */
@@ -310,6 +314,9 @@ const formFrom = (writing: Writing, draft: CommandDraft): CommandForm => {
   return { facts, late }
 }
 
+/** So many rows of one form are written by one statement: to make it for fewer takes longer than it saves. */
+const fewest = 5
+
 /** The steps of a command as data, and what tells of their refusals; `late` is what stands in them for each value of its own. */
 const composed = (
   writing: Writing,
@@ -333,9 +340,11 @@ const composed = (
   }
   // The viewer's id stands in its slot, and results are named by the numbers of their steps.
   const texts = new Map<Sql, Statement>()
-  const statementOf = (piece: Sql, of: GuardedStep): JobStatement => {
+  const statementOf = (piece: Sql, of: GuardedStep, all = [of]): JobStatement => {
     const known = texts.getOrInsertComputed(piece, () => statement(piece, dialect.placeholder))
     return withValues(known, parameter => {
+      if (parameter.kind === 'given' && parameter.as === 'list')
+        return JSON.stringify(all.map(({ given }) => ownValueIn(given, parameter.key)))
       if (parameter.kind === 'slot' && parameter.slot === VIEWER) return late(parameter, of.given)
       if (parameter.kind === 'now' || parameter.kind === 'given') return late(parameter, of.given)
       if (parameter.kind === 'result') {
@@ -348,8 +357,19 @@ const composed = (
     })
   }
   const made: Step[] = []
+  const together = new Map<number, Together>()
   let hasEffect = false
+  let next = 0
   for (const one of steps) {
+    if (made.length === next) {
+      while (steps[++next]?.sql === one.sql);
+      const rows = next - made.length
+      const piece = rows >= fewest ? one.many?.() : undefined
+      if (piece) {
+        const all = steps.slice(made.length, next)
+        together.set(made.length, { rows, statement: statementOf(piece, one, all) })
+      }
+    }
     const {
       name,
       sql,
@@ -375,6 +395,7 @@ const composed = (
   return {
     name,
     steps: made,
+    ...(together.size > 0 && { together }),
     makes: makes === undefined ? own.length - 1 : numberOf(makes),
     status: typeof status === 'number' ? status : { ...status, step: numberOf(status.step) },
     text: typeof text === 'object' ? { idsOf: text.idsOf.map(one => numberOf(one)) } : text,

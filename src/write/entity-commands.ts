@@ -15,6 +15,7 @@ import {
   slot,
   sql,
 } from '#sql/sql.ts'
+import { atOnce } from '#write/at-once.ts'
 import { claims } from '#write/claims.ts'
 import {
   type Command,
@@ -56,7 +57,14 @@ export const create = (
   const hook = entity.before.create && hookBefore(writing, entityName, 'create', 0, checked)
   const { values = checked, steps = [] } = hook ?? {}
   const { inserted, where, guard, asSelf } = createGuard(writing, entityName, values, true)
-  const insert = sql`${insertInto(entity.table, inserted)} where ${where} returning id`
+  const insert = (rows = sql``, end = sql``) =>
+    sql`${insertInto(entity.table, inserted)} ${rows} where ${where} ${end} returning id`
+  const slugs = madeSlugs(entity, values)
+  const many =
+    slugs.length === 0 &&
+    atOnce(writing, entityName, { does: 'create', asks: [where] }, (rows, end) =>
+      insert(sql`from ${rows}`, end),
+    )
   // The row of a subject is made once and for all.
   const { service, subject } = writing.viewer
   const isViewers = subject !== undefined && entityName === writing.model.viewers.entity
@@ -70,7 +78,7 @@ export const create = (
     isolated: hook?.isolated,
     steps: [
       ...steps,
-      { name: 'insert', sql: insert, slugs: madeSlugs(entity, values), ...guard },
+      { name: 'insert', sql: insert(), slugs, ...many, ...guard },
       ...remember,
       ...claims(writing, entityName, values),
       ...effectSteps(writing, entityName, 'create', result('insert')),
@@ -171,18 +179,23 @@ export const update = (
       }
     }
   const { where, guard } = targetGuard(writing, target, 'update', values, changes)
+  const set = (rows = sql``) =>
+    sql`update ${table} set ${assignments(changes)} ${rows} where ${where} returning id`
   const change =
-    changes.size === 0
-      ? sql`select id from ${table} where ${where}${dialect.lockClause}`
-      : sql`update ${table} set ${assignments(changes)}
-          where ${where} returning id`
+    changes.size === 0 ? sql`select id from ${table} where ${where}${dialect.lockClause}` : set()
+  const asks = [where, ...changes.values()]
+  const many =
+    changes.size > 0 &&
+    atOnce(writing, target.entity, { does: 'update', asks, changes: changes.keys() }, rows =>
+      set(sql`from ${rows}`),
+    )
   return {
     name: `update ${target.entity}`,
     ...hook,
     steps: [
       ...(hook ? hookSteps(writing, target, 'update', hook.steps) : []),
       ...stepUp(writing, target.entity, sql`id = ${target.id}`, values),
-      { name: 'target', sql: change, ...guard },
+      { name: 'target', sql: change, ...many, ...guard },
       ...claims(writing, target.entity, values, sql`id = ${target.id}`),
       ...(changes.size > 0 && entity.after.update
         ? effectSteps(writing, target.entity, 'update', target.id)
@@ -195,7 +208,13 @@ export const update = (
 /** Deletes a row, and the rows that belong to it; to those that refer to it and stay this is a change. */
 export const remove = (writing: Writing, target: TargetForm): CommandDraft => {
   const { entity, where, guard } = targetGuard(writing, target, 'delete')
-  const steps = deleteSteps(writing, target.entity, where, { name: 'target', ...guard })
+  const many = atOnce(
+    writing,
+    target.entity,
+    { does: 'delete', asks: [where] },
+    rows => sql`delete from ${name(entity.table)} using ${rows} where ${where} returning id`,
+  )
+  const steps = deleteSteps(writing, target.entity, where, { name: 'target', ...guard, ...many })
   const hook =
     entity.before.delete &&
     hookBefore(writing, target.entity, 'delete', Number(target.id), new Map())
@@ -352,7 +371,6 @@ export const createForms = (writing: Writing) => {
     return { ...draft, steps: draft.steps.map(step => ({ ...step, given: own })) }
   }
   return {
-    formed,
     create: (entityName: string, values: ReadonlyMap<string, SqlPart>): CommandDraft => {
       if (!isPlainWrite(writing, entityName, 'create')) return create(writing, entityName, values)
       const { key, valuesBy, own } = formOf(writing, entityName, values, true)

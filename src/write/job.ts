@@ -59,6 +59,17 @@ export type Step<Statement = JobStatement> = {
   readonly slugs?: readonly { readonly target: string; readonly text: string }[]
 }
 
+/** The statement that does as many steps at once, and returns a row for each. */
+export type Together = { readonly rows: number; readonly statement: JobStatement }
+
+/** The texts of the statements that do a job whose steps all hold. */
+export const statementsOf = ({ steps, together }: Pick<Job, 'steps' | 'together'>) => {
+  const texts: string[] = []
+  for (let at = 0; at < steps.length; at += together?.get(at)?.rows ?? 1)
+    texts.push((together?.get(at) ?? steps[at])?.statement.text ?? '')
+  return texts
+}
+
 /** Whether a job only lost a race for a slug that it makes, so that it gets another one when it runs again. */
 export const lostSlug = ({ steps }: Pick<Job, 'steps'>, outcome: Outcome): boolean =>
   outcome.kind === 'violation' &&
@@ -96,6 +107,8 @@ export type Job = {
   readonly steps: readonly Step[]
   /** Its own values, where its steps are those of all jobs of a form. */
   readonly own?: readonly SqlValue[] | undefined
+  /** Steps that may be done by one statement, by the first of each; where that fails, each by itself tells why. */
+  readonly together?: ReadonlyMap<number, Together> | undefined
   readonly status: Status
   /** The text of an answer if nothing is read: a list of the ids that some steps returned, or always the same. */
   readonly text?: string | { readonly idsOf: readonly number[] } | undefined

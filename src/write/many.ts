@@ -12,17 +12,7 @@ import { columnsOf, predicateSql } from '#read/predicate.ts'
 import type { PlanReader } from '#read/read.ts'
 import { VIEWER } from '#read/selection.ts'
 import { type QueryScript, queryOf, type Rows } from '#sql/engine.ts'
-import {
-  column,
-  comma,
-  join,
-  name,
-  number,
-  parameter,
-  type Sql,
-  sql,
-  withParameters,
-} from '#sql/sql.ts'
+import { column, comma, filled, join, name, number, parameter, type Sql, sql } from '#sql/sql.ts'
 import { claims } from '#write/claims.ts'
 import {
   type Command,
@@ -194,12 +184,12 @@ const fittingSql = (
     ? ({ columnOf: columnsOf('t'), others: 'by key', indexed: table } as const)
     : ({ columnOf: columnsOf(table), others: 'by row' } as const)
   const condition = predicateSql(rows.predicate, { dialect, check, ...where })
-  return withParameters(check ? sql`${check} and ${condition}` : condition, one => {
-    if (one.kind === 'now') return { kind: 'value', value: now }
-    if (one.kind !== 'slot') return one
+  return filled(check ? sql`${check} and ${condition}` : condition, one => {
+    if (one.kind === 'now') return sql`${now}`
+    if (one.kind !== 'slot') return parameter(one)
     const value =
       one.slot === VIEWER ? (viewer.subject ?? viewer.id) : rows.values[one.slot - firstWritten]
-    return { kind: 'value', value: value ?? null }
+    return sql`${value ?? null}`
   })
 }
 

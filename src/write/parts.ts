@@ -6,7 +6,21 @@ import { columnName, entityOf, type Model, notFound } from '#model/model.ts'
 import { type PartRelation, type PartWord, partRelations } from '#model/parts.ts'
 import { resourceOf } from '#model/resource.ts'
 import { columnsOf } from '#read/predicate.ts'
-import { and, comma, given, join, name, type Sql, type SqlPart, sql } from '#sql/sql.ts'
+import type { Rows } from '#sql/engine.ts'
+import {
+  and,
+  column,
+  comma,
+  filled,
+  given,
+  join,
+  name,
+  parameter,
+  type Sql,
+  type SqlPart,
+  sql,
+} from '#sql/sql.ts'
+import { areApart } from '#write/at-once.ts'
 import {
   above,
   type CommandDraft,
@@ -304,18 +318,12 @@ export const placedAt = (
   steps: readonly GuardedStep[],
   rowAbove: string | undefined,
 ): readonly GuardedStep[] =>
-  named(path, steps).map(({ above: own, path: within, ...step }) => ({
+  steps.map(({ above: own, path: within, scope, ...step }) => ({
     ...step,
+    ...(step.name !== undefined && { name: `${path} ${step.name}` }),
+    scope: scope === undefined ? path : `${path} ${scope}`,
     above: own === undefined ? rowAbove : `${path} ${own}`,
     path: within === undefined ? path : `${path}.${within}`,
-  }))
-
-/** The same steps, whose names begin so. */
-const named = (scope: string, steps: readonly GuardedStep[]): readonly GuardedStep[] =>
-  steps.map(step => ({
-    ...step,
-    ...(step.name !== undefined && { name: `${scope} ${step.name}` }),
-    scope: step.scope === undefined ? scope : `${scope} ${step.scope}`,
   }))
 
 export type PartDraft = Pick<CommandDraft, 'steps' | 'asSelf' | 'isolated' | 'deletes'>
@@ -343,11 +351,12 @@ const unlinking = (
   return { steps: [...guards, ...steps], isolated: steps.length > 1, deletes: entityName }
 }
 
-/** A link of a row with another, whose id is the value `to`; one that is there stays as it is, whoever made it. */
+/** Links of a row with others; one that is there stays as it is, whoever made it. */
 const linking = (
   writing: Writing,
   { entity: entityName, by, of }: Link,
   parent: SqlPart,
+  ids: readonly number[],
   others: Values,
 ): CommandDraft => {
   const { model, dialect } = writing
@@ -361,22 +370,39 @@ const linking = (
   const pair = [by, of].map(
     key => sql`${columnOf(key)} = ${dialect.typed(values.get(key) ?? null, 'id')}`,
   )
+  const seen = seenSql(writing, entityName)
   const isThere = (more: readonly Sql[] = []) =>
     sql`exists (select 1 from ${name(table)} where ${and([...pair, ...more])})`
   const keys = join(
     [by, of].map(key => name(columnName(key))),
     comma,
   )
-  const steps: readonly GuardedStep[] = [
-    { sql: sql`select 1 where ${isThere(seenSql(writing, entityName))} or (${where})`, ...guard },
-    {
-      name: 'linked',
-      sql: sql`${insertInto(table, inserted)} where not ${isThere()}
-        on conflict (${keys}) do nothing returning id`,
-      expect: 'any',
-    },
-    ...effectSteps(writing, entityName, 'create', idsOf(writing, 'linked'), true),
-  ]
+  const each = sql`(${dialect.valuesIn(given('all'))}) as "each row"`
+  const ofEach = (piece: Sql) =>
+    filled(piece, one =>
+      one.kind === 'given' && one.key === 'to' ? column('each row', 'value') : parameter(one),
+    )
+  // Not as a join, which need not keep the order of the ids.
+  const isRefused = sql`from ${each} where (${isThere(seen)} or (${where})) is not true`
+  const check = {
+    sql: ofEach(sql`select 1 where not exists (select 1 ${isRefused})`),
+    ...(guard.explain && { explain: ofEach(sql`${guard.explain}, ${given('to')} ${isRefused}`) }),
+    refused: ([row = []]: Rows) => guard.refused([row], new Map([['to', Number(row.at(-1))]])),
+  }
+  const link =
+    ofEach(sql`${insertInto(table, inserted)} from ${each} where (${isThere()}) is not true
+    on conflict (${keys}) do nothing returning id`)
+  const isApart = areApart(writing, entityName, { does: 'create', asks: [where, ...seen] })
+  const lists = isApart && ids.length > 0 ? [ids] : ids.map(id => [id])
+  const steps = lists.flatMap((list): readonly GuardedStep[] => {
+    const own = new Map([['all', JSON.stringify(list)]])
+    const linked = `linked ${list[0]}`
+    return [
+      { ...check, given: own },
+      { name: linked, sql: link, given: own, expect: 'any' },
+      ...effectSteps(writing, entityName, 'create', idsOf(writing, linked), true),
+    ]
+  })
   return { name: `create ${entityName}`, steps, asSelf }
 }
 
@@ -409,15 +435,7 @@ const draftOf = async (
     // A new row has no links yet.
     const ends = does !== 'add' && parent !== undefined
     const drafts = ends ? [unlinking(writing, link, rowAbove, fits)] : []
-    for (const id of does === 'remove' ? [] : ids) {
-      await turn()
-      const draft = forms.formed(
-        `link ${link.entity} ${link.by} ${parent}`,
-        new Map([['to', id]]),
-        () => linking(writing, link, rowAbove, values),
-      )
-      drafts.push({ ...draft, steps: named(String(id), draft.steps) })
-    }
+    if (does !== 'remove') drafts.push(linking(writing, link, rowAbove, ids, values))
     return together(drafts)
   }
   const { entity, by, id } = part

@@ -11,6 +11,7 @@ import {
   type Job,
   type JobStatement,
   type Outcome,
+  type Together,
   type Written,
 } from '#write/job.ts'
 
@@ -71,15 +72,45 @@ const storedResponse = function* (
   return { kind: 'done', rows: [], status: Number(status), answer, replayed: true }
 }
 
+/** What was done or sent together is void: the job must be undone, and done again step by step. */
+export class TogetherVoid extends Error {
+  override readonly name = 'TogetherVoid'
+}
+
+/** Does several steps by one statement, and gives the rows of each; throws TogetherVoid. */
+const doneTogether = function* (
+  { statement, rows: wanted }: Together,
+  results: readonly Rows[],
+  own: Job['own'],
+): QueryScript<readonly Rows[]> {
+  try {
+    const rows = yield boundQuery(statement, results, own)
+    if (rows.length === wanted) return eachOf(rows)
+  } catch (error) {
+    if (!(error instanceof ConstraintError)) throw error
+  }
+  throw new TogetherVoid()
+}
+
+/** The rows of a statement that did several steps, as those of each. */
+export const eachOf = (rows: Rows): readonly Rows[] => rows.map(row => [row])
+
 const steps = function* (
   job: Job,
   prepared: Prepared | undefined,
   results: Rows[],
+  isApart: boolean,
 ): QueryScript<Outcome> {
   const { idempotency } = job
   const stored = idempotency && (yield* storedResponse(job, idempotency))
   if (stored) return stored
   for (const [index, step] of job.steps.entries()) {
+    if (index < results.length) continue
+    const together = isApart ? undefined : job.together?.get(index)
+    if (together) {
+      results.push(...(yield* doneTogether(together, results, job.own)))
+      continue
+    }
     const rows = yield boundQuery(step.statement, results, job.own)
     const refused = yield* refusalBy(job, index, results, rows)
     if (refused) return refused
@@ -109,12 +140,16 @@ const steps = function* (
 
 /**
  * The outcome of the job. Its caller rolls back unless the outcome is `done`;
- * errors that are not the caller's are thrown.
+ * errors that are not the caller's are thrown, and TogetherVoid unless it is done step by step (`isApart`).
  */
-export const perform = function* (job: Job, prepared: Prepared | undefined): QueryScript<Outcome> {
+export const perform = function* (
+  job: Job,
+  prepared: Prepared | undefined,
+  isApart = false,
+): QueryScript<Outcome> {
   const results: Rows[] = []
   try {
-    return yield* steps(job, prepared, results)
+    return yield* steps(job, prepared, results, isApart)
   } catch (error) {
     if (error instanceof ConstraintError)
       return {

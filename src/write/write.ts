@@ -21,7 +21,14 @@ import type { ReadPlan } from '#read/plan.ts'
 import type { ReadOptions } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import type { Command } from '#write/command.ts'
-import { type Idempotency, type Job, lostSlug, type Outcome, type Writer } from '#write/job.ts'
+import {
+  type Idempotency,
+  type Job,
+  lostSlug,
+  type Outcome,
+  statementsOf,
+  type Writer,
+} from '#write/job.ts'
 
 export type Done = Extract<Outcome, { kind: 'done' | 'tried' }>
 
@@ -55,11 +62,12 @@ export const commit = async (
   reading: Reading | null,
   { idempotency, version, isDry }: WriteContext = {},
 ): Promise<Done> => {
-  const { steps, own, makes, status, text, isolated } = command
+  const { steps, own, together, makes, status, text, isolated } = command
   const [viewer = null, ...rest] = reading?.values ?? []
   const job: Job = {
     steps,
     own,
+    together,
     status,
     text,
     idempotency,
@@ -70,7 +78,7 @@ export const commit = async (
       values: [viewer, makes === null ? null : { step: makes, column: 0 }, ...rest],
     },
   }
-  const facts: JobFacts = { statements: () => steps.map(({ statement }) => statement.text) }
+  const facts: JobFacts = { statements: () => statementsOf(job) }
   const write = () => writer.write(job)
   // Performed and committed.
   const outcome = await (jobs.hasSubscribers

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { type JobFacts, jobs } from '#channels.ts'
 import { viewer } from '#model/condition.ts'
 import { entity, many, one } from '#model/entity.ts'
-import { count, id, json, reference, revision, text } from '#model/field.ts'
+import { count, id, json, reference, revision, slug, text } from '#model/field.ts'
 import { defineModel, type Entities } from '#model/model.ts'
 import { anonymous, anyone, signedIn } from '#model/policy.ts'
 import { openApiOf } from '#openapi/openapi.ts'
@@ -30,17 +30,46 @@ const entities = {
     relations: {
       ...recipe.relations,
       ingredients: many('ingredient', 'recipeId', { nestedWrites: true }),
+      guests: many('guest', 'recipeId', { nestedWrites: true }),
       tags: many('tag', { through: 'recipeTag', nestedWrites: true }),
     },
   },
   ingredient: {
     ...ingredient,
-    fields: { ...ingredient.fields, noteCount: count('notes') },
+    fields: {
+      ...ingredient.fields,
+      noteCount: count('notes'),
+      code: text({ max: 9, nullable: true, initial: { value: null }, unique: 'CONFLICT' }),
+      likeId: reference('recipe', {
+        onDelete: 'set null',
+        nullable: true,
+        initial: { value: null },
+        immutable: false,
+      }),
+    },
     relations: {
       ...ingredient.relations,
       notes: many('note', 'ingredientId', { nestedWrites: true }),
     },
   },
+  /** Nobody comes after the last one. */
+  guest: entity({
+    description: '',
+    table: 'guests',
+    plural: 'guests',
+    fields: {
+      id: id(),
+      name: text({ max: 9 }),
+      slug: slug({ from: 'name' }),
+      recipeId: reference('recipe', { onDelete: 'cascade' }),
+    },
+    relations: { recipe: one('recipe', 'recipeId') },
+    policy: {
+      read: anyone,
+      create: signedIn.where({ not: { recipe: { guests: { some: { name: 'last' } } } } }),
+    },
+    rest: { list: true, one: true, listing },
+  }),
   note: entity({
     description: '',
     table: 'notes',
@@ -163,12 +192,102 @@ for (const on of engines)
         all?.ingredients.slice(0, 60),
         update.map(({ name }: { name: string }) => name),
       )
-      assert.ok(texts.length > 370 && new Set(texts).size < 20, `${new Set(texts).size} texts`)
+      assert.ok(new Set(texts).size < 20, `${new Set(texts).size} texts`)
+      // Behind a network they come together.
+      assert.ok(on === 'postgres' ? texts.length < 20 : texts.length > 370, `${texts.length}`)
       // The error of each is about its own values.
       const missing = { ingredients: { delete: [...ids.slice(120, 122), 999_998] } }
       await refused(patch(1, made.json.id, missing), 404, 'ingredients.delete.2')
       const { json } = await patch(1, made.json.id, { ingredients: { update: [{ id: 999_997 }] } })
       assert.match(json.detail, /Ingredient 999997 not found/)
+    })
+
+    /** What both APIs answer to a change of a recipe: the status of one, the code of the other, and the path where one is named. */
+    const both = async (as: Cook, of: number, body: object) => {
+      const answered = await patch(as, of, body)
+      const query = `mutation ($input: UpdateRecipeInput!) { updateRecipe(id: ${of}, input: $input) { id } }`
+      const { json } = await kitchen.say(as, 'POST /graphql', { query, variables: { input: body } })
+      const { code, details = [] } = json.errors?.[0]?.extensions ?? {}
+      const paths = details.map(({ field }: { field: string }) => field)
+      return [answered.status, ...(faultsOf(answered) ?? []), code, ...paths]
+    }
+
+    test('of a thousand parts the one that may not be is named, and nothing is written', async () => {
+      const of = (await create(1, { ingredients: { create: [{ name: 'egg', code: `c${on}` }] } }))
+        .json.id
+      const hidden = (await create(3, {})).json.id
+      const before = await whole(of)
+      const faults = [
+        [{ likeId: 999_999 }, 404, 'NOT_FOUND', ''],
+        [{ likeId: hidden }, 404, 'NOT_FOUND', ''],
+        [{ code: `c${on}` }, 409, 'CONFLICT', '.code'],
+        [{ name: 'x'.repeat(21) }, 422, 'BAD_USER_INPUT', '.name'],
+        [{ name: 'poison' }, 403, 'FORBIDDEN', ''],
+      ] as const
+      for (const [fault, status, code, member] of faults) {
+        const [length, at] = fault === faults[1][0] ? [999, 500] : [60, 30]
+        const rows = Array.from({ length }, (_, n) => ({ name: `n${n}`, likeId: of }))
+        rows[at] = { ...rows[at], ...fault } as (typeof rows)[number]
+        const path = `ingredients.create.${at}${member}`
+        const answered = await both(1, of, { ingredients: { create: rows } })
+        assert.deepEqual(answered, [status, path, code, path], JSON.stringify(fault))
+      }
+      assert.deepEqual(await whole(of), before)
+    })
+
+    test('a thousand parts are written in their order, by two writers at once too, with what is made of them', async () => {
+      const of = (await create(1, {})).json.id
+      const names = Array.from({ length: 499 }, (_, n) => `it's "${n}" \\`)
+      const rows = names.map((name, n) => ({
+        name,
+        ...(n % 2 && { likeId: of, code: `${on[0]}${n}` }),
+      }))
+      const guests = { create: ['Soup!', 'Soup?', 'soup', 'Egg'].map(name => ({ name })) }
+      const bodies = [
+        { ingredients: { create: rows }, guests },
+        { ingredients: { create: names.map(name => ({ name })) }, guests },
+      ]
+      const done = await Promise.all(bodies.map(body => patch(1, of, body)))
+      assert.deepEqual(
+        done.map(({ status }) => status),
+        [200, 200],
+      )
+      const all = await whole(of)
+      assert.deepEqual(all.ingredients, [...names, ...names])
+      assert.equal(all.revision, 3)
+      const query = `{ recipe(id: ${of}) { guests { name slug } } }`
+      const { guests: made } = (await kitchen.run(1, query)).data.recipe
+      assert.equal(new Set(made.map((guest: { slug: string }) => guest.slug)).size, 8)
+      const update = all.ids.slice(0, 400).map((id: number, n: number) => ({ id, name: `u${n}` }))
+      const write = { ingredients: { update, delete: all.ids.slice(400) } }
+      assert.equal((await patch(1, of, write)).status, 200)
+      const left = update.map(({ name }: { name: string }) => name)
+      assert.deepEqual((await whole(of)).ingredients, left)
+    })
+
+    test('parts of which one changes what is asked of another come one after another', async () => {
+      const of = (await create(1, {})).json.id
+      const guests = Array.from({ length: 12 }, (_, n) => ({ name: n === 7 ? 'last' : `g${n}` }))
+      const refusal = [403, 'guests.create.8', 'FORBIDDEN', 'guests.create.8']
+      assert.deepEqual(await both(1, of, { guests: { create: guests } }), refusal)
+      // One that takes what the next one gives up.
+      const rows = Array.from({ length: 9 }, (_, n) => ({ name: 'x', code: `${on[0]}s${n}` }))
+      assert.equal((await patch(1, of, { ingredients: { create: rows } })).status, 200)
+      const { ids } = await whole(of)
+      const update = ids.map((id: number, n: number) => ({ id, code: `${on[0]}s${(n + 1) % 9}` }))
+      const path = 'ingredients.update.0.code'
+      assert.deepEqual(await both(1, of, { ingredients: { update } }), [
+        409,
+        path,
+        'CONFLICT',
+        path,
+      ])
+      // Each row below raises the revision of the one that counts it.
+      const notes = { create: Array.from({ length: 9 }, () => ({ text: title() })) }
+      await patch(1, of, { ingredients: { update: [{ id: ids[0], notes }] } })
+      const query = `{ ingredient(id: ${ids[0]}) { revision noteCount } }`
+      const { data } = await kitchen.run(1, query)
+      assert.deepEqual(data.ingredient, { revision: 11, noteCount: 9 })
     })
 
     test('a row is made with its parts, and theirs, at once', async () => {

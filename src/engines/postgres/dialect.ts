@@ -112,6 +112,11 @@ export const dialect: Dialect = {
   among: (column, query) => sql`${column} = ${keyed(query)}`,
   valuesIn: (list, scalar = 'id') =>
     sql`select value::${trusted(columnType[scalar])} from json_array_elements_text(${list}::json)`,
+  eachOf: (lists, table, columns) => {
+    const each = lists.map(list => sql`json_array_elements_text(${list}::json)`)
+    return sql`rows from (${join(each, comma)}) with ordinality
+      as ${name(table)} (${join([...columns, 'at'].map(name), comma)})`
+  },
   typed: (value, scalar) => sql`${value}::${trusted(columnType[scalar])}`,
   highestId: table => sql`pg_sequence_last_value(pg_get_serial_sequence(${table}, 'id')::regclass)`,
   // Lists, which are searched by halves: the planner takes each choice of a long `case` for work that every row costs.

@@ -28,7 +28,7 @@ import {
   type Outcome,
   type Writer,
 } from '#write/job.ts'
-import { boundQuery, perform } from '#write/perform.ts'
+import { boundQuery, eachOf, perform, TogetherVoid } from '#write/perform.ts'
 
 /** Milliseconds between two looks whether the database takes writes. */
 const lookEvery = 1000
@@ -65,28 +65,24 @@ const commitInFull =
 const slowCommit = 500
 
 /**
- * A guard failed, so the pipelined results are void: later steps may have changed the rows that explain the failure. The
- * transaction must be rolled back and the job run again step by step.
+ * A function that answers the queries of a job's work in order: steps that need no result of an earlier one are sent together. It throws
+ * TogetherVoid where a guard failed: later steps may have changed the rows that explain the failure.
  */
-class PipelineVoid extends Error {
-  override readonly name = 'PipelineVoid'
-}
-
-/** A function that answers the queries of a job's work in order: steps that need no result of an earlier one are sent together. It throws PipelineVoid. */
 const pipelining = (
   job: Job,
   { query: ask }: PostgresConnection,
 ): ((query: Query) => Promise<Rows>) => {
   const results: Rows[] = []
-  const sent: { readonly query: Query; readonly rows: Promise<Rows> }[] = []
+  const sent: { query: Query; rows: Promise<Rows>; isMany: boolean }[] = []
   let next = 0
   // With an idempotency key, no step is sent before the answers to the first queries, which take the key. If the key
   // was used already none is ever sent ahead: it would have its effect again.
   let awaited = keyQueriesOf(job)
   let isUsed = false
   return async query => {
-    for (; awaited === 0 && next < job.steps.length; next++) {
-      const statement = job.steps[next]?.statement
+    while (awaited === 0 && next < job.steps.length) {
+      const together = job.together?.get(next)
+      const { statement } = together ?? job.steps[next] ?? {}
       const isReady = statement?.values.every(
         value => !isResult(value) || value.step < results.length,
       )
@@ -95,7 +91,8 @@ const pipelining = (
       const rows = ask(ahead)
       // If one fails, the work ends, and the later ones are not awaited.
       rows.catch(() => {})
-      sent.push({ query: ahead, rows })
+      sent.push({ query: ahead, rows, isMany: together !== undefined })
+      next += together?.rows ?? 1
     }
     const head = sent.shift()
     if (!head) {
@@ -104,9 +101,9 @@ const pipelining = (
       if (awaited > 0 && !isUsed) awaited--
       return rows
     }
-    if (head.query.text !== query.text) throw new PipelineVoid()
+    if (head.query.text !== query.text) throw new TogetherVoid()
     const rows = await head.rows
-    results.push(rows)
+    results.push(...(head.isMany ? eachOf(rows) : [rows]))
     return rows
   }
 }
@@ -221,7 +218,7 @@ export const createWriter = (options: PostgresServing, finder: ServerFinder) => 
     let queries = 0
     let outcome: Outcome
     try {
-      outcome = await driveBy(perform(job, prepared), query => {
+      outcome = await driveBy(perform(job, prepared, !isPipelined), query => {
         queries++
         return ask(query)
       })
@@ -252,7 +249,7 @@ export const createWriter = (options: PostgresServing, finder: ServerFinder) => 
           try {
             return await attempt(connection, job, true)
           } catch (error) {
-            if (!(error instanceof PipelineVoid)) throw error
+            if (!(error instanceof TogetherVoid)) throw error
             return await attempt(connection, job, false)
           }
         }, wait)

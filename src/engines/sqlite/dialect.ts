@@ -89,6 +89,7 @@ export const dialect: Dialect = {
   },
   among: (column, query) => sql`${column} in (${query})`,
   valuesIn: list => sql`select value from json_each(${list})`,
+  eachOf: null,
   typed: value => sql`${value}`,
   highestId: table => sql`(select seq from sqlite_sequence where name = ${table})`,
   // One choice in the middle of others: a dozen comparisons find the place among thousands.
