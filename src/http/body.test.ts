@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { ApiError } from '#errors.ts'
-import { decodeUtf8, parseObject } from './body.ts'
+import { decodeUtf8, giveUp, parseObject } from './body.ts'
 
 const malformed = (message: RegExp) => (error: unknown) =>
   error instanceof ApiError && error.code === 'MALFORMED_REQUEST' && message.test(error.message)
@@ -132,4 +132,13 @@ test('50,000 members and elements in all are read and 50,001 are not [G15]', () 
 test('a text that is no JSON is refused as such, however its strings end', () => {
   for (const text of ['{"a', '{"a\\"', '{"\\u00', '{"\\x":1}', '"', '\\"', '{"a":"\\\\\\"'])
     assert.throws(() => parseObject(text), malformed(/^The body is not JSON: /), text)
+})
+
+test('a chunk that is given up has no memory any more, and one that is a part of other memory keeps it', () => {
+  const whole = new Uint8Array(65_536)
+  giveUp(whole)
+  assert.equal(whole.length, 0)
+  const part = new Uint8Array(10).subarray(2)
+  giveUp(part)
+  assert.equal(part.length, 8)
 })
