@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { patient } from './duet.mjs'
 import { inFolder } from './on-copy.mjs'
 import { finish, residentMemory } from './processes.mjs'
 
@@ -55,15 +56,24 @@ const processorOf = pid => {
 }
 
 /** Sends a body by PUT, so many bytes and in a second so many at most; gives the answer's text. */
-async function send({ url, headers = {} }, bytes, seed, rate = Number.POSITIVE_INFINITY) {
-  const asked = request(url, { method: 'PUT', agent: false, headers })
+async function send(
+  { url, headers = {}, localAddress },
+  bytes,
+  seed,
+  rate = Number.POSITIVE_INFINITY,
+) {
+  const asked = request(url, { method: 'PUT', agent: false, headers, localAddress })
   const answered = once(asked, 'response')
+  // Who is refused before its end is told by the answer.
+  asked.on('error', () => {})
   const begun = performance.now()
   asked.write(Buffer.from(`\0\x01${seed}`.padEnd(20)))
   for (let sent = 20; sent < bytes; sent += chunk.length) {
     const early = (sent / rate) * 1000 - (performance.now() - begun)
     if (early > 0) await sleep(early)
-    if (!asked.write(chunk.subarray(0, bytes - sent))) await once(asked, 'drain')
+    if (asked.destroyed) break
+    if (!asked.write(chunk.subarray(0, bytes - sent)))
+      await Promise.race([once(asked, 'drain'), answered])
   }
   asked.end()
   const [answer] = await answered
@@ -211,7 +221,11 @@ async function keptSizes(options, { service, keep }) {
 async function memoryOfTransfers(options, { service, keep, addShelves }) {
   const bytes = sizes[options.data]
   const ids = await addShelves(transfers)
-  const putOf = id => ({ url: `${service.url}/api/shelves/${id}/file`, headers: service.headers })
+  // One caller may take half of the memory for bodies.
+  const putOf = id => ({
+    ...{ url: `${service.url}/api/shelves/${id}/file`, headers: service.headers },
+    localAddress: `127.0.0.${2 + (id % 8)}`,
+  })
   const mostDuring = async work => {
     const before = residentMemory(service.pid)
     let most = before
@@ -250,7 +264,7 @@ export async function benchFiles(options, { duet, log }) {
     const file = join(folder, 'duet.db')
     const named = ['--config', config]
     await duet.command(file, ['migrate', '--draft', 'first', ...named])
-    const more = { DUET_QUEUE_WAIT: '60000', DUET_READ_TIMEOUT: '60000', DUET_THREADS: '1' }
+    const more = { ...patient, DUET_WRITE_WAIT: '60s', DUET_THREADS: '1' }
     const server = await duet.serve(file, log('duet'), more, ['--migrate', ...named])
     const headers = { 'Content-Type': 'application/octet-stream' }
     const service = { ...server, headers, files: join(folder, 'files') }
