@@ -11,6 +11,7 @@ import { openFor, storeOf } from '#serve/store.ts'
 import { commandsOf } from '../commands.ts'
 import { folderOf, type Settings, serveBy } from '../duet.ts'
 import { onPostgres } from '../stores.ts'
+import { isShort } from '../support/short.ts'
 import { modelAsUsual } from '../world.ts'
 import { subjects } from './contents.ts'
 
@@ -18,8 +19,8 @@ type Command = readonly [Settings, ...string[]]
 
 const fileAt = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
-/** On PostgreSQL the two that have an example of each part: what the others are made of is the same there. */
-const tried = onPostgres ? subjects.slice(0, 2) : subjects
+/** On PostgreSQL the two that have an example of each part: what the others are made of is the same there. In a short run the library alone: this content has tests of its own. */
+const tried = onPostgres ? subjects.slice(0, 2) : subjects.slice(isShort ? 1 : 0)
 
 for (const { name, content, named, program, options = [] } of tried)
   describe(`the command line of ${name}`, () => {
