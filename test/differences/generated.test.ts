@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { isObject, type JsonObject } from '#base/object.ts'
 import { diffOpenApi } from '#kit/contract/openapi.ts'
+import { rounds } from '../support/rounds.ts'
 import { type Change, changed, document } from './document.ts'
 
 const today = '2026-11-22'
@@ -81,7 +82,7 @@ test('every change of a document is found, whatever it is, and nothing else', ()
       assert.notEqual(diff(after, document).length, 0, JSON.stringify(change))
       assert.deepEqual(diff(after, after), [], JSON.stringify(change))
     }),
-    { numRuns: 400 },
+    { numRuns: rounds(400, 400) },
   )
 })
 
@@ -187,6 +188,6 @@ test('a member that is gone is breaking and a new one that may be left out is no
         )
       },
     ),
-    { numRuns: 300 },
+    { numRuns: rounds(300, 300) },
   )
 })

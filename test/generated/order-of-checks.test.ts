@@ -389,6 +389,17 @@ for (const on of engines)
       minute()
     }
 
+    test('links that a change of their row removes count against no limit of creations', async () => {
+      const link = async (tags: object) => {
+        minute()
+        const { status, text } = await kitchen.say(1, `PATCH /api/v2/recipes/${ids.own}`, { tags })
+        assert.equal(status, 200, text)
+      }
+      await link({ add: ids.tags.slice(0, 2) })
+      await link({ add: ids.tags.slice(2) })
+      await link({ remove: ids.tags })
+    })
+
     for (const kind of Object.keys(kinds) as Kind[])
       test(`${kind}: each combination of what is wrong has one answer`, async () => {
         const all = combinationsOf(kinds[kind])

@@ -27,6 +27,8 @@ const entities = {
   recipe: {
     ...recipe,
     bulk: true,
+    // Put after the steps of the parts, once: its id is taken the second time.
+    after: { update: { fields: ['title'], run: () => {} } },
     relations: {
       ...recipe.relations,
       ingredients: many('ingredient', 'recipeId', { nestedWrites: true }),
