@@ -6,6 +6,7 @@ import { withOpened } from '#base/with-opened.ts'
 import { columnName } from '#model/names.ts'
 import { optionsOf } from '#people/options.ts'
 import { queryOf } from '#sql/engine.ts'
+import { until } from '#test/support/wait.ts'
 import {
   type Forge,
   forgingProvider,
@@ -445,11 +446,25 @@ test('letters to one address are limited, and beyond that nothing is made: no co
     assert.deepEqual([second.status, second.text], [first.status, first.text])
     const entered = await by.post('/auth/sign-in/email-otp', { email: 'limited@example.org', otp })
     assert.equal(entered.status, 200, entered.text)
-    assert.equal(strict.letters.filter(({ to }) => to === 'limited@example.org').length, 1)
+    const lettersThen = () => strict.letters.filter(({ to }) => to === 'limited@example.org').length
+    assert.equal(lettersThen(), 1)
+    // Twenty letters of five tries each are a hundred guesses in a day.
+    for (const sent of [20, 19]) {
+      await strict.change("delete from auth_rates where key not like 'mail 86400 %' returning id")
+      await strict.change(`update auth_rates set count = ${sent} returning id`)
+      await askCode(by, 'limited@example.org')
+      const counted = "select count from auth_rates where key like 'mail 86400 %'"
+      await until('it is counted', async () => {
+        const [[count] = []] = await strict.rows(counted)
+        return Number(count) === sent + 1
+      })
+    }
+    await until('the twentieth is sent', () => lettersThen() > 1)
     let last = await askCode(by, 'other0@example.org')
     for (let n = 1; n < 12; n++) last = await askCode(by, `other${n}@example.org`)
     assert.equal(last.status, 429)
     assert.ok(Number(last.headers.get('retry-after')) > 0)
+    assert.equal(lettersThen(), 2, 'no twenty-first was sent meanwhile')
   } finally {
     await strict.close()
   }
