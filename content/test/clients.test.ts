@@ -195,3 +195,41 @@ test('the program for REST gives up where somebody else is faster each time', as
   server.close()
   assert.equal(seen.filter(({ method }) => method === 'PATCH').length, 5)
 })
+
+test('the ids that the page gives Relay tell rows of two types with one id apart', async () => {
+  const [, code = ''] = /getDataID: (.*),\n/.exec(page) ?? []
+  type DataId = (row: { id?: string | null }, typeName: string) => string | undefined
+  const getDataID: DataId = new Function(`return ${code}`)()
+  const query = `{ users(limit: 5) { __typename id name }
+    posts(limit: 5) { __typename id title author { __typename id name } }
+    postsConnection(first: 1) { __typename } }`
+  const response = await fetch(`${service.url}/graphql`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
+    body: JSON.stringify({ query }),
+  })
+  const { data, errors } = (await response.json()) as { data: object; errors?: unknown }
+  assert.equal(errors, undefined)
+  // As Relay's store does: each object with an id is a record of its own, whose members are merged.
+  const records = new Map<string, Record<string, unknown>>()
+  const ids = new Map<string, Set<string>>()
+  const keep = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return
+    for (const one of Object.values(value)) keep(one)
+    const { __typename: type, id } = value as { __typename?: string; id?: string }
+    if (type === undefined) return
+    const key = getDataID(value, type)
+    assert.equal(key === undefined, id === undefined)
+    if (key === undefined || id === undefined) return
+    const before = records.get(key)
+    assert.deepEqual([before?.__typename ?? type, before?.id ?? id], [type, id])
+    records.set(key, { ...before, ...value })
+    ids.set(id, (ids.get(id) ?? new Set()).add(type))
+  }
+  keep(data)
+  assert.ok([...ids.values()].some(types => types.size === 2))
+  assert.equal(
+    records.size,
+    [...ids.values()].reduce((sum, types) => sum + types.size, 0),
+  )
+})

@@ -22,6 +22,7 @@ import {
   updateCommand,
 } from './entity-commands.ts'
 import type { Target } from './guard.ts'
+import { filledIn, type JobStatement } from './job.ts'
 
 const common = {
   description: '',
@@ -118,12 +119,22 @@ const pairs = function* (writing: Writing, n: number): Generator<readonly [Comma
     yield [removeCommand(writing, target), commandOf(writing, remove(writing, target))]
 }
 
-const told = ({ refused, ...command }: Command) => {
+/** A command, whose steps have its own values in their places. */
+const told = ({ refused, own, ...command }: Command) => {
+  const withOwn = ({ text, values }: JobStatement) => ({
+    text,
+    values: values.map(one => filledIn(one, own)),
+  })
+  const steps = command.steps.map(({ statement, explain, ...step }) => ({
+    ...step,
+    statement: withOwn(statement),
+    ...(explain && { explain: withOwn(explain) }),
+  }))
   const errors = command.steps.map((_, step) => {
     const error = refused(step, [])
     return error instanceof ApiError ? [error.code, error.message] : String(error)
   })
-  return { ...command, errors }
+  return { ...command, steps, errors }
 }
 
 for (const dialect of [sqlite, postgres] as readonly Dialect[])
