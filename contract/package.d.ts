@@ -337,7 +337,9 @@ type DeclaredVersions = Readonly<Record<Version, Partial<VersionStyle>>>;
 type DeclaredWrite<Kind extends string> = Kind | (Lifetime & {
     readonly kind: Kind;
 });
-type DeferredValue = SqlValue | StepColumn;
+type DeferredValue = SqlValue | StepColumn | {
+    readonly own: number;
+};
 type Deprecation = string | {
     readonly reason: string;
     readonly on: string;
@@ -361,6 +363,7 @@ type Dialect = {
     readonly ordered: (column: Sql, nullable: boolean, descending: boolean, nullLast: boolean) => Sql;
     readonly among: (column: Sql, query: Sql) => Sql;
     readonly valuesIn: (list: Sql, scalar?: Scalar) => Sql;
+    readonly eachOf: ((lists: readonly Sql[], table: string, columns: readonly string[]) => Sql) | null;
     readonly typed: (value: SqlPart, scalar: Scalar) => Sql;
     readonly highestId: (table: string) => Sql;
     readonly stepwise: (value: Sql, steps: readonly number[], results: readonly number[]) => Sql;
@@ -626,7 +629,7 @@ type FileRules = {
 };
 type FileStore = {
     readonly label: string;
-    readonly put: (stream: AsyncIterable<Uint8Array>, limit: Limit) => Promise<StoredBytes>;
+    readonly put: (stream: AsyncIterable<Uint8Array>, limit?: Limit) => Promise<StoredBytes>;
     readonly open: (digest: string, range?: ByteRange) => Promise<AsyncIterable<Uint8Array>>;
     readonly has: (digest: string) => Promise<boolean>;
     readonly size: (digest: string) => Promise<number | undefined>;
@@ -731,6 +734,7 @@ type GuardedStep = Partial<Pick<Step, 'expect' | 'checksViewer' | 'path' | 'slug
     readonly sql: Sql;
     readonly explain?: Sql;
     readonly refused?: (rows: Rows, given?: OwnValues) => ApiError | undefined;
+    readonly many?: () => Sql | undefined;
     readonly given?: OwnValues;
     readonly scope?: string;
     readonly above?: string | undefined;
@@ -792,9 +796,9 @@ type Item = {
     readonly keyset: Keyset;
     readonly members: readonly ConnectionMember[];
 });
-type JobStatement<Value = DeferredValue> = {
+type JobStatement = {
     readonly text: string;
-    readonly values: readonly Value[];
+    readonly values: readonly DeferredValue[];
 };
 type JsonObject = Readonly<Record<string, unknown>>;
 type JsonSchema = Readonly<Record<string, unknown>>;
@@ -825,8 +829,8 @@ type Lifetime = {
     readonly deprecated?: Deprecation;
 };
 type Limit = {
-    readonly bytes: number;
-    readonly signal: AbortSignal;
+    readonly check?: (bytes: number) => void;
+    readonly spent?: (chunk: Uint8Array) => void;
     readonly arriving?: (digest: string, bytes: number) => Promise<void>;
     readonly through?: (path: string) => Promise<boolean>;
     readonly as?: string;
@@ -1051,6 +1055,7 @@ type Parameter = {
 } | {
     readonly kind: 'given';
     readonly key: string;
+    readonly as?: 'list';
 } | {
     readonly kind: 'result';
     readonly step: string;
@@ -1193,7 +1198,7 @@ type Reply = {
     readonly headers: Record<string, string>;
     readonly body: string | Uint8Array<ArrayBuffer> | null;
     readonly stream?: {
-        readonly body: ReadableStream<Uint8Array>;
+        readonly body: AsyncIterable<Uint8Array>;
         readonly bytes: number;
     } | undefined;
     readonly cookies?: readonly string[];

@@ -200,7 +200,7 @@ test('the ids that the page gives Relay tell rows of two types with one id apart
   const [, code = ''] = /getDataID: (.*),\n/.exec(page) ?? []
   type DataId = (row: { id?: string | null }, typeName: string) => string | undefined
   const getDataID: DataId = new Function(`return ${code}`)()
-  const query = `{ users(limit: 5) { __typename id name }
+  const query = `{ user(id: 1) { __typename id name } post(id: 1) { __typename id title }
     posts(limit: 5) { __typename id title author { __typename id name } }
     postsConnection(first: 1) { __typename } }`
   const response = await fetch(`${service.url}/graphql`, {

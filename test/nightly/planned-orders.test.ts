@@ -6,4 +6,5 @@ asPlanned([
   'test/generated/asking.test.ts',
   'test/generated/asking-rest.test.ts',
   'test/generated/both-apis.test.ts',
+  'test/differences/generated.test.ts',
 ])
