@@ -742,8 +742,8 @@ export const Create = ({ name }: { name: string }) => {
   // What a form begins with is nothing that somebody typed: usual values, and oneself as the author.
   const [usual] = useState(() =>
     Object.fromEntries(
-      entity.fields.flatMap(({ name, initial, to, required }) => {
-        const value = required && to === model.viewer.entity ? model.viewer.id : initial
+      entity.fields.flatMap(({ name, initial, self }) => {
+        const value = self ? model.viewer.id : initial
         return value === undefined ? [] : [[name, value] as const]
       }),
     ),

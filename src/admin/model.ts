@@ -125,6 +125,7 @@ const fieldOut = ({ model, version, settable, verdict }: SeenModel, name: string
   const field = entity.fields[key] as Field
   const resource = resourceOf(model, name, version)
   const mayGive = settable(entity, key)
+  const { create } = entity.policy
   // Nobody finds, orders or groups rows by what some of them do not show him.
   const isRead = verdict(field.readableBy) === 'yes'
   const asked = isRead && [...askableMembers(model, resource).values()].includes(key)
@@ -137,6 +138,8 @@ const fieldOut = ({ model, version, settable, verdict }: SeenModel, name: string
     ...shapeOf(field),
     ...(field.initial === undefined && mayGive !== 'no' && { required: true }),
     ...(isBegun && usualOf(field)),
+    // A new row that names who makes it begins with them.
+    ...(create?.kind === 'self' && create.fields.includes(key) && { self: true }),
     set: mayGive === 'no' ? 'never' : field.immutable ? 'create' : 'always',
     ...(isRead && field.rest && isSortable(entity, key) && longest(field) === 0 && { sort: true }),
     ...(asked && { where: operatorsOf(entity, key) }),

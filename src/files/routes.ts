@@ -261,7 +261,7 @@ const change = async <Received extends { readonly id: string }>(
     const update: Change = { does: 'update', entity, takesParts: false, ...own }
     const [column, mine] = [name(columnName(key)), readAt(now, of, target.id)]
     const look = sql`select ${hadFile} from ${name(of.entity.table)} where ${and([mine, sql`${column} is not null`])}${core.dialect.lockClause}`
-    const before = [{ sql: look, expect: 'any' as const }]
+    const before = receive ? [{ sql: look, expect: 'any' as const }] : []
     const terms = { counts, reading: null, version }
     const done = await carryOut(core, { ...now, before }, update, terms)
     const isFirst = done.rows.every(([row]) => row?.[0] !== hadFile)

@@ -196,20 +196,22 @@ export const sized = async (
         : `There are no sizes here, as sharp is not installed; leave w out, or have the operator run ${sharpRemedy}`,
     )
   const name = `${digest}.${width}.${format}`
-  const make = async (): Promise<number> =>
-    (await store.size(name)) ??
-    (await inLane(async () => {
+  const make = async (): Promise<number> => {
+    const kept = await store.size(name)
+    if (kept !== undefined) return kept
+    const made = await inLane(async () => {
       const picture = open(await buffer(await store.open(digest)), options)
       const resized = picture.autoOrient().resize({ width, withoutEnlargement: true })
-      const made = await written(resized, type, 80)
+      return written(resized, type, 80)
         .toBuffer()
         .catch(error => {
           throw new ApiError('NOT_FOUND', `This size cannot be made of the picture; leave w out`, {
             cause: error,
           })
         })
-      return (await store.put(Readable.from([made]), { as: name })).bytes
-    }))
+    })
+    return (await store.put(Readable.from([made]), { as: name })).bytes
+  }
   const known = making.get(name) ?? make().finally(() => making.delete(name))
   making.set(name, known)
   return { name, type, bytes: await known }

@@ -317,9 +317,10 @@ const codesOfRows = (
       ([, field]) => field.references !== undefined,
     ),
   )
-  const isOne = kind === 'create' || kind === 'update'
-  const hasParts = isOne && version === model.versions.newest && !above.includes(name)
-  const parts = hasParts ? modes.flatMap(mode => partRelations(model, name, mode)) : []
+  // Of many rows only new ones come with parts.
+  const hasParts = kind !== 'replace' && version === model.versions.newest && !above.includes(name)
+  const partModes = kind === 'bulk' ? modes.filter(mode => mode === 'create') : modes
+  const parts = hasParts ? partModes.flatMap(mode => partRelations(model, name, mode)) : []
   return [
     ...codes.filter(code => code !== undefined),
     ...(names ? ['NOT_FOUND'] : []),

@@ -38,6 +38,6 @@ export const keepHeapSmall = (): void => {
 export const halveYoung = (): void => {
   const given = [process.env.NODE_OPTIONS, ...process.execArgv].join(' ')
   // 16 is what npm start asks for.
-  const [, megabytes = 16] = /--max[-_]semi[-_]space[-_]size=(\d+)/.exec(given) ?? []
+  const [, megabytes = 16] = /.*--max[-_]semi[-_]space[-_]size=(\d+)/s.exec(given) ?? []
   setFlagsFromString(`--max-semi-space-size=${Math.max(1, Math.floor(Number(megabytes) / 2))}`)
 }

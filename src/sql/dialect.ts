@@ -74,7 +74,7 @@ export type Dialect = {
   /** A query that gives the values in a JSON list, ids unless something else is said. */
   readonly valuesIn: (list: Sql, scalar?: Scalar) => Sql
   /**
-   * Lists of one length as a table of this name, in their order, with a column for each that is called so, of texts, and the place in them as `at`; null where a
+   * Lists of one length as a table of this name, in their order, with a column for each that is called so, of texts, and `its place` in them; null where a
    * statement costs next to nothing, so that each row has its own.
    */
   readonly eachOf:

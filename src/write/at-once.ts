@@ -22,7 +22,9 @@ export const areApart = ({ model }: Writing, entityName: string, write: AtOnce):
   const gone = does === 'delete' ? goneWith(entities, entityName) : new Set([entityName])
   const names: string[] = []
   for (const [name, entity] of Object.entries(entities)) {
-    if (gone.has(name) || referencesTo(entity, gone, 'set null').length > 0)
+    // Nobody knows what triggers of the content's own do.
+    if (gone.has(name) && entity.own.length > 0) return false
+    if (gone.has(name) || entity.view || referencesTo(entity, gone, 'set null').length > 0)
       names.push(entity.table)
     for (const [key, { kept }] of Object.entries(entity.fields)) {
       if (!kept) continue
@@ -58,7 +60,7 @@ export const atOnce = (
     const lists = [...keys].map(key => parameter({ kind: 'given', key, as: 'list' }))
     const table = eachOf(lists, each, [...keys])
     const { fields } = entityOf(writing.model, entityName)
-    return filled(make(table, sql`order by ${column(each, 'at')}`), from =>
+    return filled(make(table, sql`order by ${column(each, 'its place')}`), from =>
       from.kind === 'given' && from.as === undefined
         ? writing.dialect.typed(column(each, from.key), fields[from.key]?.scalar ?? 'id')
         : parameter(from),

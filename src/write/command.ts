@@ -362,7 +362,7 @@ const composed = (
   let next = 0
   for (const one of steps) {
     if (made.length === next) {
-      while (steps[++next]?.sql === one.sql);
+      while (steps[++next]?.sql === one.sql && steps[next]?.above === one.above);
       const rows = next - made.length
       const piece = rows >= fewest ? one.many?.() : undefined
       if (piece) {

@@ -214,7 +214,9 @@ export const remove = (writing: Writing, target: TargetForm): CommandDraft => {
     { does: 'delete', asks: [where] },
     rows => sql`delete from ${name(entity.table)} using ${rows} where ${where} returning id`,
   )
-  const steps = deleteSteps(writing, target.entity, where, { name: 'target', ...guard, ...many })
+  const parts = deleteSteps(writing, target.entity, where, { name: 'target', ...guard })
+  // What comes before the delete of a row is for it alone.
+  const steps = parts.length === 1 ? parts.map(step => ({ ...step, ...many })) : parts
   const hook =
     entity.before.delete &&
     hookBefore(writing, target.entity, 'delete', Number(target.id), new Map())

@@ -28,13 +28,13 @@ import { checkInput, type InputContext, invalid, type Values } from '#write/inpu
 import { effectSteps } from '#write/outbox.ts'
 import {
   checkWithParts,
+  inTurn,
   mostParts,
   type PartDraft,
   type PartsContext,
   placedAt,
   type RowsToWrite,
   takingTurns,
-  together,
   type WithParts,
   withParts,
 } from '#write/parts.ts'
@@ -97,7 +97,7 @@ export const createMany = async (
   const { plural } = entityOf(writing.model, entityName)
   const whole = { name: `create ${plural}`, status: 201, text: { idsOf } } as const
   await turn()
-  return commandOf(writing, { ...together(drafts), ...whole })
+  return commandOf(writing, { ...inTurn(drafts), ...whole })
 }
 
 /** A change or a deletion of all rows that fit a condition. */
@@ -367,7 +367,7 @@ const commandFor = async (
     drafts.push({ asSelf: draft?.asSelf === true, isolated: draft?.isolated, steps })
   }
   if (does === 'delete') {
-    const all = together([
+    const all = inTurn([
       { steps: rowSteps(writing, write, undefined, ids, isExact) },
       ...drafts,
       {
@@ -385,7 +385,7 @@ const commandFor = async (
     return commandOf(writing, { ...all, ...whole, isolated: true, deletes: entityName })
   }
   if (isExact) {
-    const all = together([{ steps: rowSteps(writing, write, undefined, ids, true) }, ...drafts])
+    const all = inTurn([{ steps: rowSteps(writing, write, undefined, ids, true) }, ...drafts])
     return commandOf(writing, { ...all, ...whole })
   }
   const changes = given.size > 0 ? changesOf(writing, entityName, given, writing) : undefined

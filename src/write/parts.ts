@@ -387,13 +387,14 @@ const linking = (
   const check = {
     sql: ofEach(sql`select 1 where not exists (select 1 ${isRefused})`),
     ...(guard.explain && { explain: ofEach(sql`${guard.explain}, ${given('to')} ${isRefused}`) }),
-    refused: ([row = []]: Rows) => guard.refused([row], new Map([['to', Number(row.at(-1))]])),
+    // One that is there by now is nobody's fault.
+    refused: ([row]: Rows) => row && guard.refused([row], new Map([['to', Number(row.at(-1))]])),
   }
   const link =
     ofEach(sql`${insertInto(table, inserted)} from ${each} where (${isThere()}) is not true
     on conflict (${keys}) do nothing returning id`)
   const isApart = areApart(writing, entityName, { does: 'create', asks: [where, ...seen] })
-  const lists = isApart && ids.length > 0 ? [ids] : ids.map(id => [id])
+  const lists = isApart ? [ids] : ids.map(id => [id])
   const steps = lists.flatMap((list): readonly GuardedStep[] => {
     const own = new Map([['all', JSON.stringify(list)]])
     const linked = `linked ${list[0]}`
@@ -407,7 +408,7 @@ const linking = (
 }
 
 /** What several do, one after another. */
-export const together = (drafts: readonly PartDraft[]): PartDraft => ({
+export const inTurn = (drafts: readonly PartDraft[]): PartDraft => ({
   steps: drafts.flatMap(({ steps }) => steps),
   asSelf: drafts.some(({ asSelf }) => asSelf),
   isolated: drafts.some(({ isolated }) => isolated),
@@ -435,8 +436,9 @@ const draftOf = async (
     // A new row has no links yet.
     const ends = does !== 'add' && parent !== undefined
     const drafts = ends ? [unlinking(writing, link, rowAbove, fits)] : []
-    if (does !== 'remove') drafts.push(linking(writing, link, rowAbove, ids, values))
-    return together(drafts)
+    if (does !== 'remove' && ids.length > 0)
+      drafts.push(linking(writing, link, rowAbove, ids, values))
+    return inTurn(drafts)
   }
   const { entity, by, id } = part
   if (part.does === 'create') {
@@ -470,7 +472,7 @@ export const withParts = async (
     drafts.push({ ...done, steps: placedAt(part.path, done.steps, draft.makes) })
   }
   const end = draft.steps.findLastIndex(({ isEffect }) => !isEffect) + 1
-  const all = together([{ ...draft, steps: draft.steps.slice(0, end) }, ...drafts])
+  const all = inTurn([{ ...draft, steps: draft.steps.slice(0, end) }, ...drafts])
   return { ...draft, ...all, steps: [...all.steps, ...draft.steps.slice(end)] }
 }
 

@@ -85,7 +85,7 @@ const doneTogether = function* (
 ): QueryScript<readonly Rows[]> {
   try {
     const rows = yield boundQuery(statement, results, own)
-    if (rows.length === wanted) return eachOf(rows)
+    if (rows.length === wanted) return rowsOfEach(rows)
   } catch (error) {
     if (!(error instanceof ConstraintError)) throw error
   }
@@ -93,7 +93,7 @@ const doneTogether = function* (
 }
 
 /** The rows of a statement that did several steps, as those of each. */
-export const eachOf = (rows: Rows): readonly Rows[] => rows.map(row => [row])
+export const rowsOfEach = (rows: Rows): readonly Rows[] => rows.map(row => [row])
 
 const steps = function* (
   job: Job,

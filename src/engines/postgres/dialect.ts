@@ -115,7 +115,7 @@ export const dialect: Dialect = {
   eachOf: (lists, table, columns) => {
     const each = lists.map(list => sql`json_array_elements_text(${list}::json)`)
     return sql`rows from (${join(each, comma)}) with ordinality
-      as ${name(table)} (${join([...columns, 'at'].map(name), comma)})`
+      as ${name(table)} (${join([...columns, 'its place'].map(name), comma)})`
   },
   typed: (value, scalar) => sql`${value}::${trusted(columnType[scalar])}`,
   highestId: table => sql`pg_sequence_last_value(pg_get_serial_sequence(${table}, 'id')::regclass)`,

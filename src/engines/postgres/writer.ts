@@ -28,7 +28,7 @@ import {
   type Outcome,
   type Writer,
 } from '#write/job.ts'
-import { boundQuery, eachOf, perform, TogetherVoid } from '#write/perform.ts'
+import { boundQuery, perform, rowsOfEach, TogetherVoid } from '#write/perform.ts'
 
 /** Milliseconds between two looks whether the database takes writes. */
 const lookEvery = 1000
@@ -103,7 +103,7 @@ const pipelining = (
     }
     if (head.query.text !== query.text) throw new TogetherVoid()
     const rows = await head.rows
-    results.push(...(head.isMany ? eachOf(rows) : [rows]))
+    results.push(...(head.isMany ? rowsOfEach(rows) : [rows]))
     return rows
   }
 }
