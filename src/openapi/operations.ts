@@ -72,7 +72,7 @@ const everywhere: readonly string[] = [
 
 /** The codes of a read, of a write, of a body, and of a key. */
 const ofReads: readonly string[] = ['RESPONSE_TOO_LARGE', 'TIMEOUT']
-const ofWrites: readonly string[] = ['FORBIDDEN', 'CONFLICT', 'RESPONSE_TOO_LARGE']
+const ofWrites: readonly string[] = ['FORBIDDEN', 'CONFLICT', 'RESPONSE_TOO_LARGE', 'TIMEOUT']
 const ofBodies: readonly string[] = [
   'PAYLOAD_TOO_LARGE',
   'UNSUPPORTED_MEDIA_TYPE',

@@ -168,7 +168,7 @@ const requestTime = 30_000
 const endSlow = (server: Server, incoming: IncomingMessage, outgoing: ServerResponse): void => {
   const late = setTimeout(() => {
     if (incoming.complete || incoming.destroyed) return
-    if (isPaced(incoming)) return endSlow(server, incoming, outgoing)
+    if (isPaced(incoming)) return void late.refresh()
     if (outgoing.writableFinished) return void incoming.socket.destroy()
     const error = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
     server.emit('clientError', error, incoming.socket)

@@ -24,15 +24,19 @@ export const areApart = ({ model }: Writing, entityName: string, write: AtOnce):
   for (const [name, entity] of Object.entries(entities)) {
     // Nobody knows what triggers of the content's own do.
     if (gone.has(name) && entity.own.length > 0) return false
+    // One may be kept by another that goes too: each alone is refused, all at once are not.
+    if (does === 'delete' && gone.has(name) && referencesTo(entity, gone, 'restrict').length > 0)
+      return false
     if (gone.has(name) || entity.view || referencesTo(entity, gone, 'set null').length > 0)
       names.push(entity.table)
-    for (const [key, { kept }] of Object.entries(entity.fields)) {
+    for (const [key, { kept, computed }] of Object.entries(entity.fields)) {
+      if (kept || computed) names.push(columnName(key))
       if (!kept) continue
-      names.push(columnName(key))
       const { to, through } = entity.relations[kept.relation] ?? {}
       // A row above is raised by each statement that changes how many are below it.
       const isAbove = to === entityName || through === entityName
       if (isAbove && does !== 'update' && entity.fields.revision) return false
+      if (gone.has(to ?? '') || gone.has(through ?? '')) names.push('revision')
     }
   }
   // One may take the unique value that another gives up, or go with another.

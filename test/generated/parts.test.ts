@@ -4,7 +4,20 @@ import { after, before, describe, test } from 'node:test'
 import { type JobFacts, jobs } from '#channels.ts'
 import { viewer } from '#model/condition.ts'
 import { entity, many, one } from '#model/entity.ts'
-import { count, id, int, json, reference, revision, slug, text, time } from '#model/field.ts'
+import {
+  avg,
+  computed,
+  count,
+  decimal,
+  id,
+  int,
+  json,
+  reference,
+  revision,
+  slug,
+  text,
+  time,
+} from '#model/field.ts'
 import { defineModel, type Entities } from '#model/model.ts'
 import { anonymous, anyone, signedIn } from '#model/policy.ts'
 import { openApiOf } from '#openapi/openapi.ts'
@@ -734,23 +747,55 @@ test('the document says what an input takes below its row, and which rows are ma
   assert.deepEqual(Object.keys(BulkWrite.properties), ['count', 'ids'])
 })
 
-test('rows whose rule looks at a view, or whose table has triggers of its own, are not written at once', () => {
+test('rows are written at once only where none changes what is asked of another', () => {
   const fields = { id: id(), size: int({ min: 0, max: 9 }) }
-  const policy = { read: anyone }
-  const apart = (own: readonly string[]) => {
-    const known = {
-      row: entity({ fields, policy, own }),
-      hot: entity({ fields, policy, view: true }),
-      other: entity({ fields, policy }),
-    }
-    const model = { entities: defineModel(known as never) }
-    const ofTable = (table: string) =>
-      areApart({ model } as unknown as Writing, 'row', {
-        does: 'create',
-        asks: [sql`select 1 from ${name(table)}`],
-      })
-    return ['others', 'hots'].map(ofTable)
+  const all = { read: anyone, create: signedIn, update: signedIn, delete: signedIn }
+  const plain = entity({ fields, policy: { read: anyone } })
+  const up = (onDelete: 'restrict' | 'cascade') =>
+    reference('row', { onDelete, nullable: true, initial: { value: null } })
+  const shopId = reference('shop', { onDelete: 'cascade' })
+  const as = decimal({ scale: 0, min: -99, max: 99 })
+  const shop = entity({
+    fields: {
+      ...fields,
+      mean: avg('rows.size'),
+      free: computed({ as, from: { minus: ['size', 'size'] } }),
+      revision: revision(),
+    },
+    relations: { rows: many('row', 'shopId') },
+    policy: all,
+  })
+  const apart = (
+    does: 'create' | 'update' | 'delete',
+    asked: string,
+    row: object,
+    more: object,
+  ) => {
+    const known = { row: entity({ fields, policy: all, ...row } as never), plain, ...more }
+    const writing = { model: { entities: defineModel(known as never) } } as unknown as Writing
+    return areApart(writing, 'row', { does, asks: [sql`select 1 from ${name(asked)}`] })
   }
-  assert.deepEqual(apart([]), [true, false])
-  assert.deepEqual(apart(['rows_own_trigger']), [false, false])
+  const inShop = { fields: { ...fields, shopId, revision: revision() } }
+  const cases = [
+    [true, 'create', 'plains', {}, {}],
+    [false, 'create', 'rows', {}, {}],
+    [
+      false,
+      'create',
+      'hots',
+      {},
+      { hot: entity({ fields, policy: { read: anyone }, view: true }) },
+    ],
+    [false, 'create', 'plains', { own: ['rows_own_trigger'] }, {}],
+    [false, 'create', 'free', { fields: { ...fields, shopId } }, { shop }],
+    [true, 'update', 'plains', inShop, { shop }],
+    [false, 'update', 'revision', inShop, { shop }],
+    [true, 'delete', 'plains', {}, {}],
+    ...(['restrict', 'cascade'] as const).map(
+      onDelete =>
+        [false, 'delete', 'plains', { fields: { ...fields, upId: up(onDelete) } }, {}] as const,
+    ),
+  ] as const
+  for (const [expected, does, asked, row, more] of cases)
+    assert.equal(apart(does, asked, row, more), expected, `${does} ${asked} ${JSON.stringify(row)}`)
 })
