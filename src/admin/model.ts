@@ -129,7 +129,7 @@ const fieldOut = ({ model, version, settable, verdict }: SeenModel, name: string
   // Nobody finds, orders or groups rows by what some of them do not show him.
   const isRead = verdict(field.readableBy) === 'yes'
   const asked = isRead && [...askableMembers(model, resource).values()].includes(key)
-  // A form begins with what people would choose from, or count on from.
+  // A form begins with what people would choose or count on from, and with who makes its row.
   const isBegun = field.values || field.scalar === 'int'
   return {
     name: resource.nameOf(key),
@@ -138,7 +138,6 @@ const fieldOut = ({ model, version, settable, verdict }: SeenModel, name: string
     ...shapeOf(field),
     ...(field.initial === undefined && mayGive !== 'no' && { required: true }),
     ...(isBegun && usualOf(field)),
-    // A new row that names who makes it begins with them.
     ...(create?.kind === 'self' && create.fields.includes(key) && { self: true }),
     set: mayGive === 'no' ? 'never' : field.immutable ? 'create' : 'always',
     ...(isRead && field.rest && isSortable(entity, key) && longest(field) === 0 && { sort: true }),
@@ -183,9 +182,8 @@ const actionsOut = (
   { model, version, verdict }: SeenModel,
   actions: readonly Action[],
   name: string,
-) => {
-  const { fields } = entityOf(model, name)
-  return actions.flatMap(action => {
+) =>
+  actions.flatMap(action => {
     const { about, described, bytes, when, admin: shownAs = {} } = action
     const may = verdict(action.rule)
     const isHere = about === name && isIn(action, version) && bytes === undefined
@@ -206,11 +204,10 @@ const actionsOut = (
         may: when || shownAs.hiddenWhen ? 'row' : may,
         ...(shownAs.danger && { danger: true }),
         ...(shownAs.bulk === false && { bulk: false }),
-        ...(action.answers === name && fields.revision && { guarded: true }),
+        ...(action.answers === name && entityOf(model, name).fields.revision && { guarded: true }),
       },
     ]
   })
-}
 
 /** The whole model as one caller sees it, in the newest version of REST. */
 export const adminModelOf = ({ model, actions }: Core, viewer: Viewer) => {
