@@ -206,7 +206,8 @@ for (const chunk of [65_536, 5000, 100])
       }
     }
     await store.put(counting())
-    assert.ok(most > 0 && most <= 2 * (65_536 + chunk), `${most}`)
+    // A chunk that fills a batch may be in the folder before the next one is asked for.
+    assert.ok((most > 0 || chunk === 65_536) && most <= 2 * (65_536 + chunk), `${most}`)
   })
 
 test('a folder removes what killed transfers left, and leaves those that go on', async () => {
