@@ -443,7 +443,7 @@ test('a page that lacks a room is told so', () => {
 
 /** The most lines that each house may have, tests apart. A house that grows beyond it says why in the commit that raises it. */
 const mostLines: Readonly<Record<string, number>> = {
-  'src/': 54_456,
+  'src/': 54_469,
   'kit/': 6750,
   'content/': 3000,
   // TypeScript within 5,000 and style within 1,200.

@@ -368,11 +368,16 @@ export const removeCommand = (writing: Writing, target: Target): Command => {
 /** The commands of many rows below one: the statements of those of one form are made once, and each has its values. Those of hooks and effects are made one by one. */
 export const createForms = (writing: Writing) => {
   const drafts = new Map<string, CommandDraft>()
-  const formed = (key: string, own: OwnValues, make: () => CommandDraft): CommandDraft => {
-    const draft = drafts.getOrInsertComputed(key, make)
+  const formed = <Draft extends CommandDraft>(
+    key: string,
+    own: OwnValues,
+    make: () => Draft,
+  ): Draft => {
+    const draft = drafts.getOrInsertComputed(key, make) as Draft
     return { ...draft, steps: draft.steps.map(step => ({ ...step, given: own })) }
   }
   return {
+    formed,
     create: (entityName: string, values: ReadonlyMap<string, SqlPart>): CommandDraft => {
       if (!isPlainWrite(writing, entityName, 'create')) return create(writing, entityName, values)
       const { key, valuesBy, own } = formOf(writing, entityName, values, true)

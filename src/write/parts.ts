@@ -318,12 +318,18 @@ export const placedAt = (
   steps: readonly GuardedStep[],
   rowAbove: string | undefined,
 ): readonly GuardedStep[] =>
-  steps.map(({ above: own, path: within, scope, ...step }) => ({
+  named(path, steps).map(({ above: own, path: within, ...step }) => ({
     ...step,
-    ...(step.name !== undefined && { name: `${path} ${step.name}` }),
-    scope: scope === undefined ? path : `${path} ${scope}`,
     above: own === undefined ? rowAbove : `${path} ${own}`,
     path: within === undefined ? path : `${path}.${within}`,
+  }))
+
+/** The same steps, whose names begin so. */
+const named = (scope: string, steps: readonly GuardedStep[]): readonly GuardedStep[] =>
+  steps.map(step => ({
+    ...step,
+    ...(step.name !== undefined && { name: `${scope} ${step.name}` }),
+    scope: step.scope === undefined ? scope : `${scope} ${step.scope}`,
   }))
 
 export type PartDraft = Pick<CommandDraft, 'steps' | 'asSelf' | 'isolated' | 'deletes'>
@@ -351,14 +357,13 @@ const unlinking = (
   return { steps: [...guards, ...steps], isolated: steps.length > 1, deletes: entityName }
 }
 
-/** Links of a row with others; one that is there stays as it is, whoever made it. */
+/** Links of a row with others, whose ids are the list `all`; one that is there stays as it is, whoever made it. */
 const linking = (
   writing: Writing,
   { entity: entityName, by, of }: Link,
   parent: SqlPart,
-  ids: readonly number[],
   others: Values,
-): CommandDraft => {
+): CommandDraft & { readonly isApart: boolean } => {
   const { model, dialect } = writing
   const { table } = entityOf(model, entityName)
   const values = ruledAs(
@@ -394,17 +399,12 @@ const linking = (
     ofEach(sql`${insertInto(table, inserted)} from ${each} where (${isThere()}) is not true
     on conflict (${keys}) do nothing returning id`)
   const isApart = areApart(writing, entityName, { does: 'create', asks: [where, ...seen] })
-  const lists = isApart ? [ids] : ids.map(id => [id])
-  const steps = lists.flatMap((list): readonly GuardedStep[] => {
-    const own = new Map([['all', JSON.stringify(list)]])
-    const linked = `linked ${list[0]}`
-    return [
-      { ...check, given: own },
-      { name: linked, sql: link, given: own, expect: 'any' },
-      ...effectSteps(writing, entityName, 'create', idsOf(writing, linked), true),
-    ]
-  })
-  return { name: `create ${entityName}`, steps, asSelf }
+  const steps: readonly GuardedStep[] = [
+    check,
+    { name: 'linked', sql: link, expect: 'any' },
+    ...effectSteps(writing, entityName, 'create', idsOf(writing, 'linked'), true),
+  ]
+  return { name: `create ${entityName}`, steps, asSelf, isApart }
 }
 
 /** What several do, one after another. */
@@ -436,8 +436,19 @@ const draftOf = async (
     // A new row has no links yet.
     const ends = does !== 'add' && parent !== undefined
     const drafts = ends ? [unlinking(writing, link, rowAbove, fits)] : []
-    if (does !== 'remove' && ids.length > 0)
-      drafts.push(linking(writing, link, rowAbove, ids, values))
+    if (does === 'remove' || ids.length === 0) return inTurn(drafts)
+    const linkingOf = (list: readonly number[]) =>
+      forms.formed(
+        `link ${link.entity} ${link.by} ${parent}`,
+        new Map([['all', JSON.stringify(list)]]),
+        () => linking(writing, link, rowAbove, values),
+      )
+    const all = linkingOf(ids)
+    if (all.isApart) return inTurn([...drafts, all])
+    for (const id of ids) {
+      await turn()
+      drafts.push({ ...all, steps: named(String(id), linkingOf([id]).steps) })
+    }
     return inTurn(drafts)
   }
   const { entity, by, id } = part
