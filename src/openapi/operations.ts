@@ -417,7 +417,7 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
       ...(kind === 'one' && notModified(parts, 'NotModified', ['Link'])),
     },
     ofBody: [
-      ...(input || isLink ? ofBodies : []),
+      ...(input || kind === 'link' ? ofBodies : []),
       ...(isRead || isLink ? [] : codesOfRows(model, resource, route, operations)),
     ],
     errors: [
