@@ -25,8 +25,8 @@ const flush = async (folder: string): Promise<void> => {
   }
 }
 
-/** Read at once; larger than Node's usual one, as each read is a turn of the thread pool. */
-const readBytes = 262_144
+/** Read at once: more than Node's usual, as each read is a turn of the thread pool, and below 128 KiB, from which on glibc as `npm start` sets it maps and clears memory anew for each. */
+const readBytes = 122_880
 
 /** The store of a folder, which is made with the first file. */
 export const folderStore = (root: string): FileStore => {
