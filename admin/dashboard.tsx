@@ -75,10 +75,7 @@ const Chart = ({ entity, group }: { entity: Entity; group: Group }) => {
     queryFn: () => provider.sums(entity.name, group.params),
   })
   const isTime = group.by.endsWith('Month')
-  const ids =
-    group.to === undefined
-      ? []
-      : (data ?? []).map(row => Number(row[group.by])).filter(id => id > 0)
+  const ids = group.to ? (data ?? []).flatMap(row => Number(row[group.by]) || []) : []
   const { data: named } = useGetMany<Row>(group.to ?? '', { ids }, { enabled: ids.length > 0 })
   const target = useModel().entities.find(({ name }) => name === group.to)
   const wordsOf = (value: unknown) =>

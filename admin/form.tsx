@@ -489,12 +489,8 @@ const Deletion = ({
       onClose()
       const { status, message } = error as Error & { status?: number }
       const isOutdated = status === 412
-      notify(
-        isOutdated
-          ? t('Somebody changed it meanwhile: look at it again before you delete it.')
-          : message,
-        { type: 'error' },
-      )
+      const again = t('Somebody changed it meanwhile: look at it again before you delete it.')
+      notify(isOutdated ? again : message, { type: 'error' })
       if (isOutdated) await onKept()
     }
   }
@@ -595,22 +591,15 @@ const EditBody = ({ entity }: { entity: Entity }) => {
       notify(t('Save first: what you typed is not part of it yet.'), { type: 'warning' })
     else setActing(action)
   }
-  const mayCopy = entity.may.create !== 'no'
   const entries = [
     ...actions
       .slice(3)
       .map(action => ({ label: action.label, danger: action.danger, run: () => act(action) })),
-    ...(mayCopy
-      ? [
-          {
-            label: t('Copy as new'),
-            run: () => navigate(`/${name}/create`, { state: { record: copyOf(entity, current) } }),
-          },
-        ]
-      : []),
-    ...(mayDelete
-      ? [{ label: `${t('Delete')}…`, danger: true, run: () => setDeleting(true) }]
-      : []),
+    entity.may.create !== 'no' && {
+      label: t('Copy as new'),
+      run: () => navigate(`/${name}/create`, { state: { record: copyOf(entity, current) } }),
+    },
+    mayDelete && { label: `${t('Delete')}…`, danger: true, run: () => setDeleting(true) },
   ]
   return (
     <RecordContextProvider value={current}>
@@ -632,7 +621,7 @@ const EditBody = ({ entity }: { entity: Entity }) => {
               {action.label}
             </Button>
           ))}
-          {entries.length > 0 && <Menu label={t('More')} icon="more" entries={entries} />}
+          <Menu label={t('More')} icon="more" entries={entries} />
         </div>
       </header>
       <Form key={current.id} record={current} onSubmit={save} {...quiet}>

@@ -44,6 +44,14 @@ const operators: Record<string, string> = {
   has: t('has'),
   in: t('is one of'),
 }
+const timed: Record<string, string> = {
+  gt: t('after'),
+  gte: t('from'),
+  lt: t('before'),
+  lte: t('until'),
+}
+const wordOf = (op: string, { kind = '' }: Partial<Field> = {}) =>
+  (['date', 'time'].includes(kind) && timed[op]) || operators[op] || op
 const operatorsOf = ({ where = [], kind }: Field) =>
   where.filter(
     op =>
@@ -111,7 +119,7 @@ const FieldDialog = ({
             <select className="input" value={chosen} onChange={event => setOp(event.target.value)}>
               {operatorsOf(field).map(op => (
                 <option key={op} value={op}>
-                  {operators[op]}
+                  {wordOf(op, field)}
                 </option>
               ))}
             </select>
@@ -358,6 +366,7 @@ const Pages = ({ entity }: { entity: Entity }) => {
   const all = total ?? counted.data
   const last = all === undefined ? undefined : Math.max(1, Math.ceil(all / perPage))
   const first = (page - 1) * perPage + 1
+  if (page === 1 && data?.length === 0) return null
   return (
     <nav className="pages" aria-label={t('Pages')}>
       <span>
@@ -459,9 +468,11 @@ const Table = ({ entity, columns, may }: { entity: Entity; columns: Field[]; may
   const selectable =
     entity.may.update !== 'no' || entity.may.delete !== 'no' || entity.actions.length > 0
   const entriesOf = (row: Row) => [
-    ...(titled === undefined && entity.may.one
-      ? [{ label: t('Open'), run: () => navigate(path({ resource, type: 'edit', id: row.id })) }]
-      : []),
+    titled === undefined &&
+      entity.may.one && {
+        label: t('Open'),
+        run: () => navigate(path({ resource, type: 'edit', id: row.id })),
+      },
     ...entity.actions
       .filter(({ name }) => may(row, name))
       .map(action => ({
@@ -556,7 +567,6 @@ const Table = ({ entity, columns, may }: { entity: Entity; columns: Field[]; may
                 </tr>
               ))
             : data.map((row, at) => {
-                const entries = entriesOf(row)
                 const to = path({ resource, type: 'edit', id: row.id })
                 return (
                   <tr
@@ -597,13 +607,11 @@ const Table = ({ entity, columns, may }: { entity: Entity; columns: Field[]; may
                       </td>
                     ))}
                     <td className="more">
-                      {entries.length > 0 && (
-                        <Menu
-                          label={t('Actions of {label}', { label: titleOf(entity, row) })}
-                          icon="more"
-                          entries={entries}
-                        />
-                      )}
+                      <Menu
+                        label={t('Actions of {label}', { label: titleOf(entity, row) })}
+                        icon="more"
+                        entries={entriesOf(row)}
+                      />
                     </td>
                   </tr>
                 )
@@ -644,21 +652,27 @@ const Body = ({ entity }: { entity: Entity }) => {
   // What is not seen is not changed.
   const selected = data.filter(({ id }) => selectedIds.includes(id))
   const where: Condition[] = filterValues.where ?? []
+  const setWhere = (where: Condition[]) => setFilters({ ...filterValues, where }, undefined, false)
   const shown = entity.fields.filter(({ hidden }) => !hidden)
   const asked = entity.fields.filter(field => operatorsOf(field).length > 0)
   const search = searchOf(entity)
+  const refresh = useRefresh()
   const navigate = useNavigate()
   const labelOf = ({ field: name, op, value }: Condition) => {
     const field = entity.fields.find(one => one.name === name)
     if (op === 'isNull')
       return `${field?.label} ${value === 'false' ? t('is not empty') : t('is empty')}`
-    const isWhole = field && ['eq', 'ne'].includes(op)
+    // What is stored otherwise than it is read.
+    const isTold =
+      field &&
+      op !== 'in' &&
+      (isNumber(field) ||
+        ['reference', 'flag'].includes(field.kind) ||
+        (['date', 'time'].includes(field.kind) && !Number.isNaN(Date.parse(value))))
     return (
       <span>
-        {field?.label} {operators[op] ?? op}{' '}
-        <b>
-          {isWhole && field.kind === 'reference' ? <Value field={field} value={value} /> : value}
-        </b>
+        {field?.label} {wordOf(op, field)}{' '}
+        <b>{isTold ? <Value field={field} value={givenBy(field, value)} /> : value}</b>
       </span>
     )
   }
@@ -674,6 +688,7 @@ const Body = ({ entity }: { entity: Entity }) => {
             label={t('More')}
             icon="more"
             entries={[
+              { label: t('Reload the list'), run: refresh },
               {
                 label: t('Export as CSV'),
                 run: () =>
@@ -682,9 +697,8 @@ const Body = ({ entity }: { entity: Entity }) => {
                     (error: Error) => notify(error.message, { type: 'error' }),
                   ),
               },
-              ...(entity.may.create !== 'no' && !entity.createAt
-                ? [{ label: t('Import CSV…'), run: () => setDialog('import') }]
-                : []),
+              entity.may.create !== 'no' &&
+                !entity.createAt && { label: t('Import CSV…'), run: () => setDialog('import') },
             ]}
           />
           {entity.may.create !== 'no' && (
@@ -721,13 +735,7 @@ const Body = ({ entity }: { entity: Entity }) => {
             <button
               type="button"
               aria-label={t('Remove the filter {label}', { label: condition.field })}
-              onClick={() =>
-                setFilters(
-                  { ...filterValues, where: where.filter((_, other) => other !== at) },
-                  undefined,
-                  false,
-                )
-              }
+              onClick={() => setWhere(where.filter((_, other) => other !== at))}
             >
               <Icon name="close" />
             </button>
@@ -748,7 +756,7 @@ const Body = ({ entity }: { entity: Entity }) => {
           onClose={() => setDialog(undefined)}
           onAdd={condition => {
             setDialog(undefined)
-            setFilters({ ...filterValues, where: [...where, condition] }, undefined, false)
+            setWhere([...where, condition])
           }}
         />
       )}

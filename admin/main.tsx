@@ -12,7 +12,7 @@ import {
 } from 'ra-core'
 import polyglot from 'ra-i18n-polyglot'
 import english from 'ra-language-english'
-import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
+import { type FormEvent, type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
 import { createRoot } from 'react-dom/client'
 import { call, hasSignIn, setToken, signInPlace, signOut, tokenNow } from './api.ts'
 import { ModelContext, useModel } from './context.ts'
@@ -48,6 +48,7 @@ const tokenInput = (
         required
         autoComplete="off"
         spellCheck={false}
+        ref={hasSignIn() ? null : input => input?.focus()}
         aria-describedby="token-help"
       />
     </label>
@@ -60,16 +61,16 @@ const tokenInput = (
   </div>
 )
 
+/** Takes the token that was given in a form. */
+const takeToken = (onDone: () => void) => (event: FormEvent<HTMLFormElement>) => {
+  event.preventDefault()
+  setToken(String(new FormData(event.currentTarget).get('token')).trim())
+  onDone()
+}
+
 const SignIn = ({ onDone, fault }: { onDone: () => void; fault: string | undefined }) => (
   <main className="sign-in">
-    <form
-      className="card stack"
-      onSubmit={event => {
-        event.preventDefault()
-        setToken(String(new FormData(event.currentTarget).get('token')).trim())
-        onDone()
-      }}
-    >
+    <form className="card stack" onSubmit={takeToken(onDone)}>
       <h1>{document.title}</h1>
       {fault && (
         <p className="fault box" role="alert">
@@ -123,13 +124,7 @@ const SignedOut = () => {
         {t(', then save again.')}
       </p>
       {!hasSignIn() && (
-        <form
-          onSubmit={event => {
-            event.preventDefault()
-            setToken(String(new FormData(event.currentTarget).get('token')).trim())
-            setOut(false)
-          }}
-        >
+        <form onSubmit={takeToken(() => setOut(false))}>
           <input className="input code" name="token" aria-label="Token" required />
           <Button type="submit">{t('Use the token')}</Button>
         </form>

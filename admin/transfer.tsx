@@ -6,7 +6,7 @@ import { faultsOf, type Json, newKey } from './api.ts'
 import type { DuetProvider, Filter, Order } from './data-provider.ts'
 import { type Entity, type Field, isNumber, type Row } from './model.ts'
 import { Button, Dialog, forgetFile } from './ui.tsx'
-import { t } from './words.ts'
+import { numbers, t } from './words.ts'
 
 /** A text that a spreadsheet would run as a formula, also behind the marks that guard one: the same as for `duet export`. */
 const formula = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/
@@ -43,12 +43,25 @@ export const exportRows = async (
   return rows.length
 }
 
-const typed = (field: Field, given: string): unknown => {
+/** The text of a file; what is no UTF-8 is what spreadsheets write on Windows. */
+const textOf = async (file: File): Promise<string> => {
+  const bytes = await file.arrayBuffer()
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return new TextDecoder('windows-1252').decode(bytes)
+  }
+}
+
+/** A value of a cell; `isOwn` says that numbers are written as the browser's language does. */
+const typed = (field: Field, given: string, isOwn: boolean): unknown => {
   // The mark of a guarded text is taken off.
   const text = given.startsWith("'") && formula.test(given) ? given.slice(1) : given
   if (text === '') return field.nullable ? null : undefined
-  if (isNumber(field) || field.kind === 'reference')
-    return Number.isNaN(Number(text)) ? text : Number(text)
+  if (isNumber(field) || field.kind === 'reference') {
+    const value = (isOwn ? numbers.read(text) : undefined) ?? Number(text)
+    return Number.isNaN(value) ? text : value
+  }
   // What is neither stays as it is, for the service to refuse.
   if (field.kind === 'flag')
     return /^(true|yes|1)$/i.test(text) || (/^(false|no|0)$/i.test(text) ? false : text)
@@ -87,31 +100,31 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
   // The same rows sent again are made once.
   const kept = useRef({ key: '', forget: () => {} })
   const fields = entity.fields.filter(({ set }) => set !== 'never')
-  const choose = (given: File | undefined) =>
-    given &&
-    Papa.parse<Record<string, string>>(given, {
-      header: true,
-      skipEmptyLines: true,
-      complete: ({ data, meta }) => {
-        const known = (name: string) =>
-          fields.find(one => one.name === name || one.label.toLowerCase() === name.toLowerCase())
-        setFaults([])
-        setDone(undefined)
-        kept.current = keyFor(entity, given)
-        setFile({
-          unknown: (meta.fields ?? []).filter(name => !known(name)),
-          rows: data.map(row =>
-            Object.fromEntries(
-              Object.entries(row).flatMap(([name, text]) => {
-                const field = known(name)
-                const value = field && typed(field, String(text))
-                return field && value !== undefined ? [[field.name, value]] : []
-              }),
-            ),
-          ),
-        })
-      },
+  const choose = async (given: File | undefined) => {
+    if (!given) return
+    const { data, meta } = Papa.parse<Record<string, string>>(await textOf(given), {
+      ...{ header: true, skipEmptyLines: true },
     })
+    const known = (name: string) =>
+      fields.find(one => one.name === name || one.label.toLowerCase() === name.toLowerCase())
+    // Spreadsheets put semicolons where commas are in numbers.
+    const isOwn = meta.delimiter === ';'
+    setFaults([])
+    setDone(undefined)
+    kept.current = keyFor(entity, given)
+    setFile({
+      unknown: (meta.fields ?? []).filter(name => !known(name)),
+      rows: data.map(row =>
+        Object.fromEntries(
+          Object.entries(row).flatMap(([name, text]) => {
+            const field = known(name)
+            const value = field && typed(field, String(text), isOwn)
+            return field && value !== undefined ? [[field.name, value]] : []
+          }),
+        ),
+      ),
+    })
+  }
   const [isBusy, setBusy] = useState(false)
   /** Sends the rows in chunks, and gives their faults: a trial those of all chunks, else those of the first that has any. */
   const send = async (rows: Json[], dryRun: boolean): Promise<typeof faults> => {

@@ -23,6 +23,8 @@ const german: Record<string, string> = {
   'The list shows them as they are now, and they are still selected.':
     'Die Liste zeigt sie, wie sie jetzt sind; sie sind noch ausgewählt.',
   'This is not JSON yet.': 'Das ist noch kein JSON.',
+  'This is not a number: write it like {example}.':
+    'Das ist keine Zahl: Schreiben Sie sie wie {example}.',
   'Those with * are needed.': 'Die mit * sind nötig.',
   'Try again': 'Noch einmal versuchen',
   'is not empty': 'ist nicht leer',
@@ -52,6 +54,7 @@ const german: Record<string, string> = {
   Condition: 'Bedingung',
   'Copy as new': 'Als neu kopieren',
   Create: 'Anlegen',
+  'Create “{title}”': '„{title}“ anlegen',
   Delete: 'Löschen',
   'Delete the view {label}': 'Ansicht {label} löschen',
   'Delete {count}': '{count} löschen',
@@ -99,6 +102,7 @@ const german: Record<string, string> = {
   'Previous row': 'Vorige Zeile',
   Remove: 'Entfernen',
   'Remove the filter {label}': 'Filter {label} entfernen',
+  'Reload the list': 'Liste neu laden',
   'Remove {label}': '{label} entfernen',
   'Row {number}': 'Zeile {number}',
   Rows: 'Zeilen',
@@ -152,14 +156,17 @@ const german: Record<string, string> = {
   'You are signed out. What you typed is still here:':
     'Sie sind abgemeldet. Ihre Eingaben sind noch da:',
   Yours: 'Ihre',
+  after: 'nach',
   'and more': 'und mehr',
   'as the system': 'wie das System',
   'at least': 'mindestens',
   'at most': 'höchstens',
+  before: 'vor',
   'by month': 'nach Monat',
   'by {label}': 'nach {label}',
   contains: 'enthält',
   dark: 'dunkel',
+  from: 'ab',
   has: 'hat',
   is: 'ist',
   'is empty': 'ist leer',
@@ -175,6 +182,7 @@ const german: Record<string, string> = {
   'paste a new token below': 'unten ein neues Token einfügen',
   'sign in in another tab': 'in einem anderen Tab anmelden',
   'starts with': 'beginnt mit',
+  until: 'bis',
   '{count} changed': '{count} geändert',
   '{count} deleted': '{count} gelöscht',
   '{count} rows': '{count} Zeilen',
@@ -192,11 +200,41 @@ export const language = navigator.language.startsWith('de') ? 'de' : 'en'
 /** The words of the page's own texts, with values in place of `{names}`; numbers are written as they are in the language. */
 export const t = (english: string, values: Record<string, string | number> = {}): string => {
   const words = language === 'de' ? (german[english] ?? english) : english
-  return words.replace(/\{(\w+)\}/g, (_, name: string) => {
+  const said = words.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name] ?? ''
     return typeof value === 'number' ? value.toLocaleString(language) : value
   })
+  return said.replace(/^1 (row|Zeile)[sn]\b/, '1 $1')
 }
+
+/** Numbers as people write them in a language, that of the browser unless another is named: `read` gives undefined for what is none there, lest `100,5` be 1005. */
+export const numbersOf = (locale?: string) => {
+  const usual = { numberingSystem: 'latn', useGrouping: false, maximumFractionDigits: 20 } as const
+  const parts = new Intl.NumberFormat(locale, { numberingSystem: 'latn' }).formatToParts(12345.6)
+  const markOf = (kind: string) => parts.find(({ type }) => type === kind)?.value ?? ''
+  const gap = `[${markOf('group')}\\s’']`
+  const whole = `\\d+|\\d{1,3}(?:${gap}\\d{2,3})*${gap}\\d{3}|`
+  const form = new RegExp(`^([+-]?)(${whole})(?:[${markOf('decimal')}](\\d*))?$`)
+  return {
+    show: (value: number, digits = 0): string =>
+      new Intl.NumberFormat(locale, { ...usual, minimumFractionDigits: digits }).format(value),
+    read: (text: string): number | undefined => {
+      const typed = text
+        .replace(/[\u200e\u200f]/g, '')
+        .trim()
+        .replace('−', '-')
+      const [, sign = '', grouped = '', fraction = ''] = form.exec(typed) ?? []
+      const digits = grouped.replace(/\D/g, '')
+      const value = Number(`${sign}${digits}.${fraction}`)
+      // More digits than a number holds would be another number.
+      const isExact = (digits + fraction).replace(/^0+/, '').length <= 15
+      const isRead = isExact || (fraction === '' && Number.isSafeInteger(value))
+      return isRead && !Number.isNaN(value) ? value : undefined
+    },
+  }
+}
+
+export const numbers = numbersOf()
 
 /** A label within a sentence: German keeps its capitals. */
 export const lower = (label: string): string => (language === 'de' ? label : label.toLowerCase())

@@ -12,6 +12,7 @@ import {
   saveOver,
 } from '../../admin/changes.ts'
 import type { Entity, Model, Row } from '../../admin/model.ts'
+import { numbersOf } from '../../admin/words.ts'
 import type { Draw } from '../operations.ts'
 import { rounds, usualSeed } from '../support/rounds.ts'
 import { drawn, engines } from './compare.ts'
@@ -243,3 +244,57 @@ for (const on of engines)
       t.diagnostic(`${count} pairs of edits, ${clashes} of them put before the editor`)
     })
   })
+
+test('a number is read as people of each language write it, shown so that it reads the same, and never taken for another', () => {
+  const texts: Readonly<Record<string, readonly (readonly [string, number | undefined])[]>> = {
+    en: [
+      ['100.5', 100.5],
+      ['100,5', undefined],
+      ['1,000.5', 1000.5],
+      ['1.000,5', undefined],
+      ['12,34', undefined],
+      ['1,0000', undefined],
+      ['1 000', 1000],
+      [' -.5', -0.5],
+      ['−7', -7],
+      ['+7.', 7],
+      ...['.', '-', '1.2.3', '1e3', '0x10', 'Infinity', '5 g', '1 5'].map(
+        text => [text, undefined] as const,
+      ),
+      // More digits than a number holds are another number.
+      ['9007199254740991', 9_007_199_254_740_991],
+      ['9007199254740993', undefined],
+      ['9007199254740991.4', undefined],
+      ['0.1234567890123456', undefined],
+    ],
+    de: [
+      ['100,5', 100.5],
+      ['1.000,5', 1000.5],
+      ['100.5', undefined],
+      ['1,000.5', undefined],
+      ['1 000,5', 1000.5],
+    ],
+    'de-CH': [
+      ['1’000.5', 1000.5],
+      ["1'000.5", 1000.5],
+    ],
+    fr: [
+      ['1 000,5', 1000.5],
+      ['1\u202f000,5', 1000.5],
+    ],
+    'en-IN': [['12,34,567.5', 1_234_567.5]],
+  }
+  for (const [language, cases] of Object.entries(texts))
+    for (const [text, value] of cases)
+      assert.equal(numbersOf(language).read(text), value, `${language}: ${text}`)
+  for (const language of ['en', 'de', 'fr', 'sv', 'ar-EG', 'he', 'fa', 'hi', 'es']) {
+    const { show, read } = numbersOf(language)
+    for (const value of [0, -1234.5, 79.9, 0.000_000_1, 123_456_789.123_456, 2 ** 53 - 1])
+      assert.equal(read(show(value)), value, `${language}: ${show(value)}`)
+    assert.equal(read(show(79.9, 2)), 79.9)
+  }
+  assert.deepEqual(
+    ['en', 'de'].map(language => numbersOf(language).show(1079.9, 2)),
+    ['1079.90', '1079,90'],
+  )
+})

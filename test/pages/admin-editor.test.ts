@@ -488,6 +488,47 @@ describe('an editor in the admin', { skip: skipped }, () => {
     await close()
   })
 
+  test('a tag that is not there is made from the picker by those who may make it, once, and is linked', async () => {
+    const { page, go, settled, close } = await open('editor')
+    await go('recipe/create')
+    await page.getByLabel('Title').fill('Tagged anew')
+    await page.getByLabel('Steps').fill('Stir.')
+    await page.getByLabel('Servings').fill('2')
+    const picker = page.getByRole('combobox', { name: 'Tags' })
+    await picker.fill('Soups')
+    await page.getByRole('option', { name: 'Soups' }).waitFor()
+    const offer = page.getByRole('option', { name: /^Create/ })
+    assert.equal(await offer.count(), 0, 'what is there is not offered to be made')
+    await picker.fill('Broths')
+    await offer.getByText('Create “Broths”').waitFor()
+    await page.locator('[role=option][data-highlighted]').waitFor()
+    await page.keyboard.press('Enter')
+    const chips = page.locator('.chips .chip')
+    await chips.getByText('Broths').waitFor()
+    await settled()
+    // One that is refused leaves what was chosen.
+    await picker.fill('x'.repeat(51))
+    await offer.click()
+    await page.locator('.message.error').waitFor()
+    assert.deepEqual(await chips.allInnerTexts(), ['Broths'])
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Control+s')
+    await page.getByRole('heading', { level: 1, name: 'Tagged anew' }).waitFor()
+    await chips.getByText('Broths').waitFor()
+    const linked = await world.rows(
+      `select t.id from recipe_tags r join tags t on t.id = r.tag_id where t.name = 'Broths'`,
+    )
+    assert.equal(linked.length, 1)
+    await close()
+    // A cook may make none.
+    const cook = await open('cook')
+    await cook.go('recipe/create')
+    await cook.page.getByRole('combobox', { name: 'Tags' }).fill('Jams')
+    await cook.page.getByText('Nothing found.').waitFor()
+    assert.equal(await cook.page.getByRole('option').count(), 0)
+    await cook.close()
+  })
+
   test('a row without a revision is saved and made, and what nobody may do says so', async () => {
     const editor = await open('editor')
     await editor.go('tag/create')
