@@ -13,6 +13,7 @@ import type { ErrorLocation } from '#errors.ts'
 import type { ArgumentSlots, Variables } from '#graphql/arguments.ts'
 import type { GraphqlOperation } from '#graphql/document.ts'
 import type { DerivedSchema } from '#graphql/schema.ts'
+import { hasWords } from '#graphql/search.ts'
 import type { Predicate } from '#model/condition.ts'
 import type { Viewer } from '#model/policy.ts'
 import type { Location } from '#read/selection.ts'
@@ -67,6 +68,14 @@ export type Execution = {
   readonly variables: Variables
   readonly viewer: Viewer
 }
+
+/** What the variables of an execution decide of its reads, beside their values. */
+export const decidedBy = ({ operation, variables: { coerced } }: Execution): string =>
+  [
+    ...operation.conditions.map(name => JSON.stringify(coerced[name])),
+    ...operation.searches.map(name => hasWords(coerced[name])),
+    ...operation.places.map(name => coerced[name] != null),
+  ].join()
 
 /** An execution on its way to a Selection, with the slots that it fills and the conditions of its lists by their fields. */
 export type Selecting = Execution & {

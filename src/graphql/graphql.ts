@@ -69,6 +69,9 @@ type GraphqlResult = {
   readonly written?: WriteFacts
 }
 
+/** The parameters of requests that were read to see whether they write. */
+const paramsRead = new WeakMap<Http, Params>()
+
 /** Answers the requests of an endpoint: their parameters are read, their document is found, their operation is run. */
 const answering =
   (endpoint: GraphqlEndpoint): Handle =>
@@ -81,7 +84,7 @@ const answering =
         'NOT_ACCEPTABLE',
         'Answers are application/graphql-response+json or application/json',
       )
-    return after(paramsOf(c, edge.bodyLimit), params => {
+    return after(paramsRead.get(c) ?? paramsOf(c, edge.bodyLimit), params => {
       let keyed: KeyedRequest | undefined
       const key = header(c, 'idempotency-key')
       if (method === 'POST' && key !== undefined) {
@@ -215,6 +218,7 @@ const mutating =
     try {
       const params = paramsOf(c, endpoint.edge.bodyLimit)
       if (params instanceof Promise) return false
+      paramsRead.set(c, params)
       return isMutation(operationOf(endpoint, { c, viewer, params }))
     } catch {
       return false

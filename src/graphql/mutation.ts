@@ -10,7 +10,14 @@ import { writingFor } from '#core.ts'
 import { ApiError, type ErrorLocation } from '#errors.ts'
 import { argumentFaults, createSlots, idArgument } from '#graphql/arguments.ts'
 import { askedFor, askingIn } from '#graphql/asked.ts'
-import { collectFields, type Execution, locationOf, startOf } from '#graphql/execution.ts'
+import {
+  type Collected,
+  collectFields,
+  decidedBy,
+  type Execution,
+  locationOf,
+  startOf,
+} from '#graphql/execution.ts'
 import { withIds } from '#graphql/parts.ts'
 import type { RootField } from '#graphql/schema.ts'
 import { itemsOf } from '#graphql/selection.ts'
@@ -66,11 +73,11 @@ export const runMutation = async (
   { c, edge, keyed }: MutationRequest,
 ): Promise<Mutated> => {
   const { core, schema, operation, variables, viewer: caller } = execution
-  const roots = collectFields([operation.node.selectionSet], operation, variables).values()
-  const count = [...roots].filter(([node]) => schema.roots.has(node?.name.value ?? '')).length
+  const collected = collectFields([operation.node.selectionSet], operation, variables)
+  const names = [...collected.values()].map(([node]) => node?.name.value ?? '')
   // Each mutation of an operation counts as a request does; the first is counted already.
-  await countWork(edge, c, caller, count - 1)
-  const fields = planMutation(execution, keyed)
+  await countWork(edge, c, caller, names.filter(name => schema.roots.has(name)).length - 1)
+  const fields = planMutation(execution, collected, keyed)
   const writes = fields.filter(field => 'change' in field)
   const [first] = writes
   if (!first) return { data: dataOf(fields, []), replayed: false }
@@ -139,10 +146,10 @@ const kindOf = (root: RootField): ChangeKind => {
 /** The fields in order, `__typename` with its text; throws for a field that the viewer may not run, as far as that is known without the store. */
 const planMutation = (
   execution: Execution,
+  collected: Collected,
   keyed: KeyedRequest | undefined,
 ): readonly (WriteField | Plain)[] => {
   const { core, schema, operation, variables, viewer } = execution
-  const collected = collectFields([operation.node.selectionSet], operation, variables)
   const asks: Asks = { comparisons: 0 }
   return [...collected].map(([key, nodes]) => {
     const node = nodes[0] as FieldNode
@@ -169,25 +176,33 @@ const planMutation = (
       isAbout && idArgument(args.id) === 0 ? notFound(about ?? entity, args.id) : undefined
     const field = { key, kind, change, absent, location, reading: null }
     const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
-    const members = collectFields(sets, operation, variables)
+    const membersOf = () => collectFields(sets, operation, variables)
     if (kind.does === 'many') {
-      const shown = [...members].map(([key, [one]]) => [key, one?.name.value ?? ''] as const)
+      const shown = [...membersOf()].map(([key, [one]]) => [key, one?.name.value ?? ''] as const)
       return { ...field, answer: text => bulkText(idsIn(text), shown) }
     }
     if (entity === '') return { ...field, answer: () => 'true' }
     if (kind.does === 'delete') return { ...field, answer: text => text }
     // The row is read without its id, which the write adds.
     const writtenId = VIEWER + 1
-    const type = schema.schema.getType(typeName(entity)) as GraphQLObjectType
-    const { asked, values } = askedFor(execution, askingIn(execution, type, members), writtenId + 1)
-    const slots = createSlots(writtenId + 1 + values.length)
-    const row = oneRow(entity, itemsOf({ ...execution, slots, asked }, type, nodes))
-    const written = kind.does === 'create' ? 'created' : 'changed'
-    const selected = { ...row, written, key, ...startOf(node) } as const
-    const reading = {
-      plan: plan({ encoding: 'graphql', roots: [selected] }, core.model, viewer.role, asks),
-      values: [viewer.subject ?? viewer.id, ...values, ...slots.valuesOf(variables, viewer)],
+    const readOf = () => {
+      const type = schema.schema.getType(typeName(entity)) as GraphQLObjectType
+      const asking = askingIn(execution, type, membersOf())
+      const { asked, values } = askedFor(execution, asking, writtenId + 1)
+      const slots = createSlots(writtenId + 1 + values.length)
+      const row = oneRow(entity, itemsOf({ ...execution, slots, asked }, type, nodes))
+      const written = kind.does === 'create' ? 'created' : 'changed'
+      const selected = { ...row, written, key, ...startOf(node) } as const
+      const selection = { encoding: 'graphql', roots: [selected] } as const
+      return { plan: plan(selection, core.model, viewer.role, asks), values, slots }
     }
+    // Conditions are counted together in each request.
+    const made = operation.asks
+      ? readOf()
+      : operation.derived(`${viewer.role} ${decidedBy(execution)} ${key}`, readOf)
+    const own = viewer.subject ?? viewer.id
+    const values = [own, ...made.values, ...made.slots.valuesOf(variables, viewer)]
+    const reading = { plan: made.plan, values }
     return { ...field, reading, answer: text => text }
   })
 }

@@ -17,11 +17,11 @@ import { GraphqlErrors } from '#graphql/errors.ts'
 import {
   type Collected,
   collectFields,
+  decidedBy,
   type Execution,
   locationOf,
   queryField,
 } from '#graphql/execution.ts'
-import { hasWords } from '#graphql/search.ts'
 import { itemsOf, rootOf } from '#graphql/selection.ts'
 import { type EncodedBody, encodeBody } from '#http/encode-body.ts'
 import { entityOf, notFound } from '#model/model.ts'
@@ -52,12 +52,7 @@ export const runQuery = (
 ): Queried | Promise<Queried> => {
   const { core, operation, variables, viewer } = execution
   // The operation is prepared once for each role, for the conditions of its fields, and for the filters that are given.
-  const { searches, places } = operation
-  const conditions = [
-    ...operation.conditions.map(name => JSON.stringify(variables.coerced[name])),
-    ...searches.map(name => hasWords(variables.coerced[name])),
-    ...places.map(name => variables.coerced[name] != null),
-  ].join()
+  const conditions = decidedBy(execution)
   const { collected, filters, asking } = operation.derived(`fields ${conditions}`, () => {
     const collected = collectFields([operation.node.selectionSet], operation, variables)
     const type = execution.schema.schema.getQueryType() as GraphQLObjectType

@@ -18,6 +18,22 @@ describe('createPost', () => {
       assert.deepEqual(rest, { title: 'New', content: ' kept ', author, comments: [] })
     }
   })
+  test('a mutation that is sent again shows what its variables include this time, in each of its fields', async () => {
+    const create = 'createPost(input: $i) { author { id name @include(if: $b) } }'
+    const document = `mutation($i: CreatePostInput!, $b: Boolean!) { a: ${create} b: ${create} }`
+    for (const [as, b] of [
+      [1, true],
+      [2, false],
+      [2, true],
+      [1, false],
+      [1, true],
+    ] as const) {
+      const i = { title: 'x', content: 'x', authorId: as }
+      const own = { id: String(as), ...(b && { name: as === 1 ? 'Ada' : 'Ben' }) }
+      const data = dataOf(await ask(document, { as, variables: { i, b } }))
+      assert.deepEqual(data, { a: { author: own }, b: { author: own } })
+    }
+  })
   test('createPost for somebody else is refused', async () => {
     const i = { title: 'x', content: 'x', authorId: '3' }
     assert.equal(codeOf(await ask(create, { as: 2, variables: { i } })), 'FORBIDDEN')
