@@ -12,8 +12,9 @@ import {
 } from '#read/plan.ts'
 import type { Keyset } from '#read/selection.ts'
 import { type Fetch, inSingleStatement, perLevel } from '#read/statements.ts'
-import { type CursorOf, type Limits, type Paging, stitcher } from '#read/stitch.ts'
+import { type Limits, type Paging, stitcher } from '#read/stitch.ts'
 import type { Dialect } from '#sql/dialect.ts'
+import type { Row } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
 /** The answer of one root. */
@@ -120,13 +121,13 @@ export const laneOf = (
 /** A list with cursors. */
 type KeysetLevel = (RootLevel | PagedChildren) & { readonly keyset: Keyset }
 
-/** Gives the cursors of a list's rows, sealed with this key. */
-const cursorsIn = (level: KeysetLevel, seal: string): CursorOf => {
+/** A list, and what gives the cursors of its rows, sealed with a key. */
+const cursorsIn = (level: KeysetLevel) => {
   const columns = level.order.map(({ column: { name, scalar } }) => {
     const isText = scalar === 'text' || scalar === 'date'
     return { index: indexOf(level, name), isText }
   })
-  return row => {
+  const sealed = (seal: string, row: Row): string => {
     const values = columns.map(({ index, isText }) => {
       const value = row[index] ?? null
       // Numbers may come as decimal text.
@@ -134,6 +135,7 @@ const cursorsIn = (level: KeysetLevel, seal: string): CursorOf => {
     })
     return sealCursor(seal, values)
   }
+  return { level, sealed }
 }
 
 /**
@@ -163,15 +165,16 @@ export const prepare = (
   const texts = fetch.statements.map(({ text }) => text)
   const stitch = stitcher(plan, digits, limits)
   const keyed = levelsOf(plan).flatMap(({ level }) =>
-    'keyset' in level && level.keyset ? [level as KeysetLevel] : [],
+    'keyset' in level && level.keyset ? [cursorsIn(level as KeysetLevel)] : [],
   )
   const answers: Prepared['answers'] = (results, parameters) => {
     // Cuts off the row that was fetched only to know whether there is a next page.
     const more: boolean[] = []
     const pages: Map<RowLevel, Paging> | undefined = keyed.length === 0 ? undefined : new Map()
-    for (const level of keyed) {
-      const cursorOf = cursorsIn(level, String(parameters[level.keyset.seal]))
-      pages?.set(level, { limit: Number(parameters[level.page?.limit ?? 0]), cursorOf })
+    for (const { level, sealed } of keyed) {
+      const seal = String(parameters[level.keyset.seal])
+      const limit = Number(parameters[level.page?.limit ?? 0])
+      pages?.set(level, { limit, cursorOf: row => sealed(seal, row) })
     }
     for (const { rows: level } of plan.roots) {
       const { page, fetchOneMore } = level
@@ -192,8 +195,16 @@ export const prepare = (
       const absent = exists.find(level => results.get(level)?.length === 0)
       const cursorOf = pages?.get(level)?.cursorOf
       const [first] = rows
+      // Sealed where it is asked for: each takes as long as some rows.
       const ends = cursorOf &&
-        first && { first: cursorOf(first), last: cursorOf(rows.at(-1) ?? first) }
+        first && {
+          get first() {
+            return cursorOf(first)
+          },
+          get last() {
+            return cursorOf(rows.at(-1) ?? first)
+          },
+        }
       all.push({
         text,
         objects,

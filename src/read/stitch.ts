@@ -36,7 +36,7 @@ export type Text = {
 }
 
 /** Gives the cursor of a row. */
-export type CursorOf = (row: Row) => string
+type CursorOf = (row: Row) => string
 
 /** How the pages of a list with cursors are cut and sealed. */
 export type Paging = { readonly limit: number; readonly cursorOf: CursorOf }

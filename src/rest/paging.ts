@@ -72,10 +72,6 @@ export type OrderedPage = {
   readonly backwards: boolean
 }
 
-/** The cursor of the page before a row; it has one value more than the cursor of the page after it. */
-const turned = (seal: string, cursor: string): string =>
-  sealCursor(seal, [...(openCursor(seal, cursor) ?? []), 0])
-
 /** The page that `cursor` asks for in a list with this many keys, with the caller's seal or that of everybody; without a cursor it is the first. */
 export const orderedPage = (
   query: QueryParameters,
@@ -105,7 +101,8 @@ export const orderedEnvelope = (
   const hasNext = ends !== undefined && (backwards || more)
   const hasPrev = ends !== undefined && (backwards ? more : from !== undefined)
   const nextCursor = hasNext ? ends.last : null
-  const prevCursor = hasPrev ? turned(seal, ends.first) : null
+  // The cursor of the page before a row has one value more than that of the page after it.
+  const prevCursor = hasPrev ? sealCursor(seal, [...(openCursor(seal, ends.first) ?? []), 0]) : null
   const numbers =
     total === undefined ? {} : { page: 0, total, totalPages: Math.ceil(total / limit) }
   const cursors = { nextCursor, prevCursor }
