@@ -1,7 +1,5 @@
 /** Turns the `Authorization` header of a request into a viewer, or refuses it. */
-import { decodeProtectedHeader } from 'jose/decode/protected_header'
-import { JOSEError } from 'jose/errors'
-import { compactVerify } from 'jose/jws/compact/verify'
+import type { ProtectedHeaderParameters } from 'jose/decode/protected_header'
 import type { VerifyingKey } from '#auth/key-set.ts'
 import { type KeyConfig, tokenKeysOf } from '#auth/keys.ts'
 import {
@@ -13,6 +11,7 @@ import {
   sessionGrantOf,
   type TokenViewers,
 } from '#auth/token.ts'
+import { once } from '#base/cache.ts'
 import { program } from '#base/paths.ts'
 import { anonymous, type Viewer } from '#model/policy.ts'
 
@@ -36,6 +35,15 @@ export type Authenticate = (
 type BeforeCheck = (wasAccepted: boolean) => void | Promise<void>
 
 const longestToken = 8_192
+
+/** Loads what verifies signatures, once: a service does so when it listens already, unless a token comes before. */
+export const loadVerifying = once(() =>
+  Promise.all([
+    import('jose/decode/protected_header'),
+    import('jose/errors'),
+    import('jose/jws/compact/verify'),
+  ]),
+)
 
 /** How our own tokens are signed. */
 const ownAlgorithm = 'EdDSA'
@@ -67,7 +75,8 @@ export const createAuthenticator = (
     for (const part of token.split('.'))
       if (Buffer.from(part, 'base64url').toString('base64url') !== part)
         throw refused('The token is not in its usual spelling')
-    let header: ReturnType<typeof decodeProtectedHeader>
+    const [{ decodeProtectedHeader }, { JOSEError }, { compactVerify }] = await loadVerifying()
+    let header: ProtectedHeaderParameters
     try {
       header = decodeProtectedHeader(token)
     } catch {

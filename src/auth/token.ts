@@ -1,6 +1,5 @@
 /** Tokens: making one for a viewer, the rules for the claims of one, and the errors for one that is refused. */
 import { hash } from 'node:crypto'
-import { SignJWT } from 'jose/jwt/sign'
 import { secretBytes } from '#auth/secret.ts'
 import { isObject, type JsonObject, own } from '#base/object.ts'
 import { ApiError } from '#errors.ts'
@@ -90,6 +89,7 @@ export const mint = async (options: TokenOptions, secret: string, now: number): 
   if (!Number.isInteger(ttl) || ttl < 1 || ttl > longestLife)
     throw new Error(`a token lives 1 second to 24 hours, not ${ttl} seconds`)
   const issuedAt = Math.floor(now / 1000)
+  const { SignJWT } = await import('jose/jwt/sign')
   const token = new SignJWT({
     ...merged(claims ?? {}, role === undefined ? {} : roleClaims(role, viewers?.roleFrom)),
     ...(audience !== undefined && { [audienceClaim]: audience }),

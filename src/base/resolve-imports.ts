@@ -46,6 +46,7 @@ const formats: Readonly<Record<string, string>> = {
 const found = new Set<string>()
 
 const resolve: ResolveHookSync = (name, context, next) => {
+  if (name.startsWith('node:')) return { url: name, format: 'builtin', shortCircuit: true }
   const format = formats[extname(name)]
   const url = format && addressOf(name, context.parentURL ?? '')
   if (url === undefined) return next(name, context)

@@ -1,4 +1,5 @@
 /** Patterns that may take for ever: found by their form, in which one text may be read in ever more ways. */
+import { once } from '#base/cache.ts'
 import type { Entity } from '#model/entity.ts'
 
 /** What a pattern is made of; what has no width, such as `^` and a look ahead, is empty. */
@@ -13,9 +14,11 @@ type PatternPart =
     }
 
 /** Signs that stand for all others, beside those of the pattern itself, some of each script: two parts that fit one of them may read the same text. */
-const signs = Array.from({ length: 0x10000 }, (_, at) =>
-  at < 0x100 || at % 17 === 0 ? String.fromCharCode(at) : '',
-).filter(sign => sign !== '')
+const signs = once(() =>
+  Array.from({ length: 0x1000 }, (_, at) =>
+    String.fromCharCode(at < 0x100 ? at : (at - 0xf0) * 17),
+  ),
+)
 
 const empty: PatternPart = { kind: 'all', of: [] }
 
@@ -54,7 +57,7 @@ const partsOf = ({ source, flags }: RegExp): readonly PatternPart[] => {
   )
   // One sign stands for all that the same tokens fit.
   const kinds = new Map<string, string>()
-  for (const sign of [...signs, '😀', ...source, ...escaped(source)])
+  for (const sign of [...signs(), '😀', ...source, ...escaped(source)])
     kinds.set([...tests.values()].map(test => Number(test.test(sign))).join(''), sign)
   const tried = [...kinds.values()]
   let at = 0

@@ -44,7 +44,7 @@ type OfferedVersion = {
 type VersionsOptions = {
   /** Oldest first; the first is what a request gets that names none. */
   readonly versions: readonly OfferedVersion[]
-  readonly differences: readonly VersionDifference[]
+  readonly differences: () => readonly VersionDifference[]
   /** A path below the REST API's, which the `curl` lines call. */
   readonly example: string
 }
@@ -209,14 +209,14 @@ ${shown.map(
 ${isOnly ? '' : html`<p>Ways that name two different versions in one request are 400. A version that is not offered is 404 in the path, 406 in <code>Accept</code>, and 400 in the header or the parameter.</p>`}
 </section>
 ${
-  differences.length === 0
+  differences().length === 0
     ? ''
     : html`<section class="wide">
 <h2>What differs</h2>
 <p>Each row names only what not all versions have; the rest is the same in each.</p>
 ${table(
   ['', ...numbers.map(number => `version ${number}`)],
-  differences.map(({ what, ways }) => [marked(what), ...ways.map(marked)]),
+  differences().map(({ what, ways }) => [marked(what), ...ways.map(marked)]),
 )}
 </section>`
 }

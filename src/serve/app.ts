@@ -1,6 +1,7 @@
 /** Puts content, engine and APIs together as one app; no other file imports every room. */
 import { Hono } from 'hono'
 import { mountAdmin } from '#admin/mount.ts'
+import { once } from '#base/cache.ts'
 import { graphqlPath, versionPath } from '#base/paths.ts'
 import type { Content, Served } from '#content.ts'
 import type { Core } from '#core.ts'
@@ -122,7 +123,7 @@ const referenceOf = ({ content, served, core, notices }: AppOptions): ReferenceO
       get versions() {
         return versions.all.map(offered)
       },
-      differences: differencesOf(core.model, routes),
+      differences: once(() => differencesOf(core.model, routes)),
       example: content.examples.rest,
     },
     guided: guidedIn(core.model),

@@ -99,7 +99,10 @@ export const listen = async (
     requireHostHeader: false,
   }
   const answer = getRequestListener(app.fetch, {
-    hostname: inUrl(config.host),
+    // The host of the URL of a request without one, such as a check by a proxy in HTTP/1.0.
+    hostname: config.host.includes(':')
+      ? (URL.parse(`http://[${config.host}]`)?.hostname ?? 'localhost')
+      : config.host,
     // It would cut a sender off half a second after its refusal, which that had not read then perhaps.
     autoCleanupIncoming: false,
     errorHandler: cause => {
@@ -186,10 +189,6 @@ export const freePort = async (config: Config): Promise<number> => {
   await once(server, 'close')
   return port
 }
-
-/** The address of a service as the host of a URL, which is that of a request without one, such as a check by a proxy in HTTP/1.0. */
-const inUrl = (host: string): string =>
-  host.includes(':') ? (URL.parse(`http://[${host}]`)?.hostname ?? 'localhost') : host
 
 const urlOf = ({ address, port }: AddressInfo, config: Config, socket?: number): string => {
   const name = socket === undefined ? config.host : address

@@ -95,19 +95,20 @@ export const prepare = async (
   const isOurs = migrates || config.store.kind === 'sqlite'
   if (isOurs) report('applied', await migrateStore(store, content.entities))
   else await checkCurrent(store, 'run duet migrate first, or duet serve --migrate')
-  for (const note of await checkSchema(store, content.entities)) tell(note)
-  if (isOurs) report('filled', await fillFolded(store, content.entities))
-  for (const file of ownFiles(config)) {
-    const wider = widerNote(file)
-    if (wider !== undefined) tell(wider)
-  }
-  for (const note of await notesOnCopies(store, content.entities)) tell(note)
-  if (content.people && !people)
-    tell(
-      'nobody can sign in here: sign-in is off without DUET_PEOPLE_SECRET, 32 bytes or more (openssl rand -base64 48)',
-    )
+  // Opened first and closed last: the first connection to a file makes its log, and the last one takes it away.
   await withOpened(store.session('filling'), async session => {
     const open = { session, dialect: store.dialect, model }
+    for (const note of await checkSchema(store, content.entities)) tell(note)
+    if (isOurs) report('filled', await fillFolded(store, content.entities))
+    for (const file of ownFiles(config)) {
+      const wider = widerNote(file)
+      if (wider !== undefined) tell(wider)
+    }
+    for (const note of await notesOnCopies(store, content.entities)) tell(note)
+    if (content.people && !people)
+      tell(
+        'nobody can sign in here: sign-in is off without DUET_PEOPLE_SECRET, 32 bytes or more (openssl rand -base64 48)',
+      )
     await checkCurrency(open, true)
     if (config.store.kind === 'sqlite') await dropFormer(session, store.dialect, content.entities)
     await people?.check(open)

@@ -42,13 +42,6 @@ const lastAnswers = 300
 /** How long effects that are due are still run at the end, in milliseconds. */
 const lastEffects = 3000
 
-/** Mail goes over SMTP if that is set up; otherwise development shows it and production has none. */
-const deliveryOf = ({ values, development }: Config): Delivery => {
-  const { DUET_SMTP_URL: url, DUET_MAIL_FROM: from } = values
-  if (url !== undefined && from !== undefined) return { kind: 'smtp', url, from }
-  return { kind: development ? 'shown' : 'none' }
-}
-
 /** The deprecation of the oldest version that the settings say; undefined if they say none. */
 const deprecationOf = (
   { values, content }: Config,
@@ -205,8 +198,12 @@ export const openService = async (
   })
   const ofStore = { writer: engine, dialect: engine.dialect, now: Date.now }
   const files = filesOf(config, model)
+  const { DUET_SMTP_URL: url, DUET_MAIL_FROM: from } = values
+  // Without SMTP development shows mail, and production has none.
+  const unsent: Delivery = { kind: config.development ? 'shown' : 'none' }
+  const delivery: Delivery = url && from ? { kind: 'smtp', url, from } : unsent
   const services = {
-    mail: createMail({ now: Date.now, observe, delivery: deliveryOf(config) }),
+    mail: createMail({ now: Date.now, observe, delivery }),
     key: await store.secret('mail'),
     publicUrl: () => values.DUET_PUBLIC_URL ?? state.url,
     keepFile: keeping({ ...ofStore, model, files }),

@@ -1,6 +1,7 @@
 /** What serves: the prepared store opened once in a process; and in each thread that serves the core, the app and a server that listens. */
 
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { loadVerifying } from '#auth/authenticate.ts'
 import { talliesOf } from '#base/tallies.ts'
 import { collecting } from '#channels.ts'
 import { version } from '#config.ts'
@@ -127,6 +128,7 @@ export const serveOn = async ({ config, content, socket }: Program, service: Ope
       state.url = server.url
       // Who waited for the service gets an answer first.
       sleep(graphqlDelay, undefined, { ref: false })
+        .then(loadVerifying)
         .then(loadGraphql)
         // Loading holds others up for long enough: they get a turn before the schema is derived.
         .then(() => nextTurn())

@@ -20,9 +20,12 @@ import { checkCopies, twoRows } from '#serve/unique-copies.ts'
 import { ConstraintError, queryOf, type Rows } from '#sql/engine.ts'
 import { join, name, type Sql, type SqlValue, sql } from '#sql/sql.ts'
 
+/** A configuration is of one content, whose model a start asks for twice. */
+const models = new WeakMap<Config, Model>()
+
 /** The model of the content with the settings of the configuration; throws ConfigError for an unknown currency. */
 export const modelFor = (config: Config, content: Content): Model =>
-  modelOf(content, content.decide(config.content))
+  models.getOrInsertComputed(config, () => modelOf(content, content.decide(config.content)))
 
 /** A store of development, which is told to be made anew where a branch has other migrations. */
 const inDevelopment = (store: Store, anew: string): Store => {
@@ -227,11 +230,6 @@ const remembering = (key: string, text: string): Sql =>
   sql`insert into secrets (name, value) values (${key}, ${new TextEncoder().encode(text)})
     on conflict (name) do update set value = excluded.value`
 
-/** How amounts were counted before stores remembered it: as `Intl` does. */
-const formerDigits = (currency: string): number =>
-  new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions()
-    .maximumFractionDigits ?? 2
-
 /**
  * Throws with the remedy if a store has amounts with other decimals than the currency of the model: they are stored in its minor units,
  * so all would be other amounts. `remembers` says whether one that fits is remembered for the next time.
@@ -243,13 +241,14 @@ export const checkCurrency = async (store: ContentStore, remembers: boolean): Pr
   )
   if (tables.length === 0) return
   const { code, digits } = settings.currency
-  const [row] = await ask(store, sql`select value from secrets where name = ${currencyKey}`)
-  const remembered = row?.[0] instanceof Uint8Array ? new TextDecoder().decode(row[0]) : undefined
+  const remembered = await rememberedIn(store, currencyKey)
   const now = `${code} ${digits}`
   if (remembered === now) return
   // Amounts of a store that remembers nothing are in the currency of the settings.
   const [before = '', known] = (remembered ?? code).split(' ')
-  const digitsBefore = known === undefined ? formerDigits(before) : Number(known)
+  // Before stores remembered it, amounts were counted as `Intl` does.
+  const usual = () => new Intl.NumberFormat('en', { style: 'currency', currency: before })
+  const digitsBefore = Number(known ?? usual().resolvedOptions().maximumFractionDigits)
   if (digitsBefore !== digits && (await hasRows(store, tables))) {
     if (before === code)
       throw new Error(

@@ -50,7 +50,7 @@ export const reference: ReferenceOptions = {
       },
       { version: 2, document: '/api/v2/openapi.json' },
     ],
-    differences: [{ what: 'the timestamp', ways: ['`created_at`', '`createdAt`, <b>'] }],
+    differences: () => [{ what: 'the timestamp', ways: ['`created_at`', '`createdAt`, <b>'] }],
     example: '/products?sort=-price',
   },
   errors: {
