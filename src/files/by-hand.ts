@@ -62,9 +62,6 @@ export const fileOf = async (
 /** How many letters of Base64 of its digest the ETag of such a file has, and of how many of hexadecimal these are made. */
 const letters = { inTag: 22, inDigest: 33 } as const
 
-const tagOf = (digest: string): string =>
-  `"${Buffer.from(digest, 'hex').toString('base64url').slice(0, letters.inTag)}"`
-
 /** The reply to a GET with a file, as `represent` makes one of a text: whole, with its validators, or 304 with the same. */
 export const representFile = async (
   c: Http,
@@ -73,7 +70,8 @@ export const representFile = async (
   facts: ReplyFacts,
 ): Promise<Reply> => {
   const { type, bytes, digest } = file
-  const reply = represent(c, edge, null, { type, tag: tagOf(digest), ...facts })
+  const tag = `"${Buffer.from(digest, 'hex').toString('base64url').slice(0, letters.inTag)}"`
+  const reply = represent(c, edge, null, { type, tag, ...facts })
   if (reply.status !== 200) return reply
   if (c.req.method === 'HEAD') {
     reply.headers['Content-Length'] = String(bytes)

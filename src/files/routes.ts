@@ -1,6 +1,6 @@
 /** The addresses of files: of each field that is one, to read it, put it and remove it, and that of uploads. */
 import { lru } from '#base/cache.ts'
-import { type Core, prepareFor } from '#core.ts'
+import { prepareFor } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { storedFile, storeOf } from '#files/by-hand.ts'
 import { fileTag, isSigned, serveFile } from '#files/serve.ts'
@@ -14,7 +14,6 @@ import { columnName, type Entities, notFound } from '#model/model.ts'
 import { typeName, withArticle } from '#model/names.ts'
 import type { JsonSchema, MediaType } from '#model/operation-docs.ts'
 import {
-  anonymous,
   isByRow,
   judge,
   nobody,
@@ -35,7 +34,7 @@ import { lifetimeOf } from '#model/version.ts'
 import { type Prepared, readCached } from '#read/read.ts'
 import { oneRow } from '#read/selection.ts'
 import { refuseParameters } from '#rest/query.ts'
-import { type Mount, pathId, writtenReply } from '#rest/represent.ts'
+import { isOpen, type Mount, pathId, writtenReply } from '#rest/represent.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
 import { targetOf } from '#rest/writes.ts'
 import { and, name, sql } from '#sql/sql.ts'
@@ -68,9 +67,6 @@ const uploadSchema: JsonSchema = {
   required: ['id', ...Object.keys(facts)],
   properties: { id: { type: 'string' }, ...facts },
 }
-
-const isOpenTo = (core: Core, rule: Rule | undefined): boolean =>
-  rule !== undefined && judge(rule, anonymous, core.model) === 'yes'
 
 const hasSeal = (c: Http): boolean => new URLSearchParams(queryString(c)).has('seal')
 
@@ -117,7 +113,7 @@ const readRoute = ({ entityName, entity, key, field, file }: FileField): ExtraRo
     const { reader } = core
     const { enter, read } = entity.policy
     const isPublic =
-      [enter ?? read, read, field.readableBy].every(rule => isOpenTo(core, rule)) &&
+      [enter ?? read, read, field.readableBy].every(rule => isOpen(core.model, rule)) &&
       !isByRow(read) &&
       !isByRow(field.readableBy)
     const plans = lru<Prepared>(50)

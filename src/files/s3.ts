@@ -46,16 +46,12 @@ const mostParts = 10_000
 const bytesInPatience = 3_000_000
 const tries = 3
 
-const unescaped = (text: string): string =>
-  text.replace(
-    /&(amp|lt|gt|quot|apos);/g,
-    (_, name: string) => ({ amp: '&', lt: '<', gt: '>', quot: '"' })[name] ?? "'",
-  )
+const escapes: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"' }
 
 /** The texts of all elements of a name in XML that has no attributes there, as S3 answers it. */
 const elements = (xml: string, name: string): readonly string[] =>
   [...xml.matchAll(new RegExp(`<${name}>([\\s\\S]*?)</${name}>`, 'g'))].map(([, text = '']) =>
-    unescaped(text),
+    text.replace(/&(amp|lt|gt|quot|apos);/g, (_, name) => escapes[name] ?? "'"),
   )
 
 /** The store of a bucket. What it cannot do because S3 does not answer as it should is `UNAVAILABLE`; the log has what came instead. It is long as each request is a paragraph of it, over one client that signs. */

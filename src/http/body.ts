@@ -1,5 +1,4 @@
 /** Request bodies as JSON objects, read more strictly than JSON.parse does. */
-
 import { after } from '#base/after.ts'
 import { isReadBack, notReadBack } from '#base/number.ts'
 import { isObject, type JsonObject } from '#base/object.ts'
@@ -244,11 +243,8 @@ const bodyBytes = (c: Http, limit: number): Uint8Array | Promise<Uint8Array> => 
   incoming.once('close', () => {
     if (!incoming.complete) fail(hungUp())
   })
-  return promise.then(async bytes => {
-    // It may have taken longer than the token of its sender holds.
-    await checkAgain?.()
-    return bytes
-  })
+  // It may have taken longer than the token of its sender holds.
+  return promise.then(bytes => after(checkAgain?.(), () => bytes))
 }
 
 const tooManyBodies = () =>
@@ -426,9 +422,10 @@ const typedBytes = (
     const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(contentType)?.[1]?.toLowerCase()
     if (!types.includes(type) || !(charset === undefined || /^utf-?8$/.test(charset)))
       throw wrongType()
+    return bodyBytes(c, limit)
   }
   return after(bodyBytes(c, limit), bytes => {
-    if (contentType === undefined && (mustBeTyped || bytes.length > 0)) throw wrongType()
+    if (mustBeTyped || bytes.length > 0) throw wrongType()
     return bytes
   })
 }

@@ -55,13 +55,10 @@ export const groupParameters: readonly string[] = ['group', ...measures, 'tz', '
 /** What a group has beside its keys; a field of such a name is no key. */
 const reserved: readonly string[] = ['count', ...measures]
 
-const isNumber = ({ scalar }: Field): boolean =>
-  scalar === 'int' || scalar === 'money' || scalar === 'decimal'
-
 /** Whether something is made of a field in a group: sums and means of numbers, least and most of what has an order. */
 const isMeasured = (field: Field, by: GroupMeasure): boolean =>
   by === 'sum' || by === 'avg'
-    ? isNumber(field)
+    ? ['int', 'money', 'decimal'].includes(field.scalar)
     : isComparable(field.scalar) && field.scalar !== 'flag' && field.scalar !== 'id'
 
 /**

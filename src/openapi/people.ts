@@ -86,10 +86,6 @@ const responses = Object.fromEntries(
   ]),
 )
 
-/** `/sign-in/email-otp` as `signInEmailOtp`. */
-const operationIdOf = (path: string): string =>
-  path.slice(1).replace(/[/-](\w)/g, (_, letter: string) => letter.toUpperCase())
-
 /** Callbacks are for the browser, on its way back from a provider; no client calls them. */
 type DescribedPath = AuthPath & { readonly gives: NonNullable<AuthPath['gives']> }
 const isDescribed = (one: AuthPath): one is DescribedPath => one.gives !== null
@@ -110,7 +106,8 @@ const operationOf = (one: DescribedPath): JsonSchema => {
     objectOf(Object.fromEntries(members.map(({ name, schema }) => [name, schema])), needed)
   const statuses = { ...always, ...(method === 'POST' && ofBodies) }
   return {
-    operationId: operationIdOf(path),
+    // `/sign-in/email-otp` as `signInEmailOtp`.
+    operationId: path.slice(1).replace(/[/-](\w)/g, (_, letter) => letter.toUpperCase()),
     tags: [subjects[way ?? ''] ?? (gives === 'Token' || gives === 'KeySet' ? 'token' : 'session')],
     summary,
     security: isForSession ? [{ cookie: [] }, { session: [] }] : [{}],

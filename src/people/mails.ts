@@ -7,9 +7,6 @@ import type { Mail } from '#people/messages.ts'
 /** What mails say of the service: its name, and where people reach it. */
 export type MailSite = { readonly title: string; readonly url: string }
 
-const escaped = (text: string): string =>
-  text.replace(/[&<>"]/g, letter => `&#${letter.charCodeAt(0)};`)
-
 const words = {
   en: {
     code: (code: string) => `${code} is your code`,
@@ -49,7 +46,8 @@ export const messageOf = (mail: Mail, site: MailSite, own: People['mails']): Mes
     moved: [said.moved, said.movedText(title)],
   } as const
   const [subject, text] = ours[kind]
-  const paragraphs = text.split('\n\n').map(part => `<p>${escaped(part)}</p>`)
+  const escaped = text.replace(/[&<>"]/g, letter => `&#${letter.charCodeAt(0)};`)
+  const paragraphs = escaped.split('\n\n').map(part => `<p>${part}</p>`)
   return {
     subject,
     text: `${text}\n`,

@@ -20,16 +20,13 @@ import type { SqlValue } from '#sql/sql.ts'
 /** The most versions that an answer depends on; above it the whole tables count. */
 const mostVersions = 500
 
-/** Where the viewer's row is looked up for a predicate by itself. */
-const viewersIn = (predicate: Predicate): readonly string[] => {
+/** The tables that a predicate looks at beside its own: across relations, and where the viewer's row is looked up. */
+const tablesAcross = (predicate: Predicate): readonly string[] => {
+  const below = partsOf(predicate).flatMap(tablesAcross)
+  if (predicate.kind === 'across') return [predicate.table, ...below]
   const named = predicate.kind === 'has viewer' ? [predicate] : operandsIn(predicate)
-  return named.flatMap(one => ('from' in one && one.from ? [one.from.table] : []))
+  return [...named.flatMap(one => ('from' in one && one.from ? [one.from.table] : [])), ...below]
 }
-
-const tablesAcross = (predicate: Predicate): readonly string[] => [
-  ...(predicate.kind === 'across' ? [predicate.table] : viewersIn(predicate)),
-  ...partsOf(predicate).flatMap(tablesAcross),
-]
 
 /** The tables that a level reads. A cached count is one of rows of the table that is counted. */
 const tablesOfLevel = (level: Level): readonly string[] => {

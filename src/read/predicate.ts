@@ -84,10 +84,8 @@ const operandSql = (operand: Operand, isBound = false): Sql => {
 const isPath = (predicate: Predicate): boolean =>
   predicate.kind === 'across'
     ? predicate.rows === 'one' && isPath(predicate.where)
-    : predicate.kind === 'compare' && !isNullTest(predicate)
-
-const isNullTest = ({ to }: Predicate & { kind: 'compare' }): boolean =>
-  to.kind === 'value' && to.value === null
+    : predicate.kind === 'compare' &&
+      !(predicate.to.kind === 'value' && predicate.to.value === null)
 
 const compareSql = (
   left: Sql,

@@ -226,10 +226,6 @@ const numberField: ReadField = { name: 'n', scalar: 'int', nullable: false }
 const columnsOf = (level: Level): readonly ReadField[] =>
   hasRows(level) ? level.fields : [numberField]
 
-/** Whether a list may look at its first rows alone. */
-const isPassing = ({ level }: LinkedLevel): boolean =>
-  level.kind === 'root' && level.foundBy !== undefined && level.page !== null
-
 /**
  * One statement with a CTE for each level. It gives a row for each level: its number, and each column as one text. `isBounded`:
  * lists that pass rows look at their first rows; for each there is one row more, with how many it passed if they were too few.
@@ -289,7 +285,10 @@ export const inSingleStatement = (
 ): Fetch => {
   const levels = levelsOf(plan)
   const whole = statementOf(plan, levels, dialect, singleStatement, false)
-  const bounded = levels.some(isPassing)
+  // Lists that may look at their first rows alone.
+  const bounded = levels.some(
+    ({ level }) => level.kind === 'root' && level.foundBy !== undefined && level.page !== null,
+  )
     ? statementOf(plan, levels, dialect, singleStatement, true)
     : undefined
   const forMany = compileForMany(plan, dialect)

@@ -79,10 +79,6 @@ export const havingOf = (resource: Resource) =>
     return [{ name, value, scalar, parameter, operators }]
   })
 
-/** A number as conditions have it; the text itself if it is none. */
-const numberIn = (text: string): number | string =>
-  /^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text) ? Number(text) : text
-
 /** The names that a parameter lists with commas between, each once. */
 const listed = (query: QueryParameters, name: string): readonly string[] => {
   const text = query.get(name)
@@ -207,7 +203,8 @@ const requestReader = ({ core, style }: Mount, route: Route, resource: Resource)
       const text = query.get(called)
       if (text === undefined) return []
       const form = formIn(resource, value)
-      let given: unknown = numbers.includes(scalar) ? numberIn(text) : text
+      const isNumber = numbers.includes(scalar) && /^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text)
+      let given: unknown = isNumber ? Number(text) : text
       if (scalar === 'time') given = withPlus(text)
       const written = text.replace(/^\+/, '')
       if (typeof given === 'number' && !isReadBack(written))

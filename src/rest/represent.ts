@@ -100,7 +100,7 @@ export const represent = (
 }
 
 /** Whether a rule lets anonymous through, whatever the row. */
-const isOpen = (model: Model, rule: Rule | undefined): boolean =>
+export const isOpen = (model: Model, rule: Rule | undefined): boolean =>
   rule !== undefined && judge(rule, anonymous, model) === 'yes'
 
 /** Whether what an entity's objects show depends on a rule that looks at rows: of a field, of rows within, or of those that links lead to. */

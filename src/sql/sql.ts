@@ -64,9 +64,6 @@ export const filled = ({ texts, parameters }: Sql, by: (parameter: Parameter) =>
 export const namesIn = ({ texts }: Sql, names: readonly string[]): boolean =>
   new RegExp(`"(?:${names.join('|')})"(?!\\.)`).test(texts.join(''))
 
-/** A value that is known now. */
-const bind = (value: SqlValue): Sql => parameter({ kind: 'value', value })
-
 /** A value that comes with each run. */
 export const slot = (index: number): Sql => parameter({ kind: 'slot', slot: index })
 
@@ -101,7 +98,7 @@ const isValue = (part: SqlPart): part is SqlValue =>
   part === null || part instanceof Uint8Array || /^(string|number|bigint)$/.test(typeof part)
 
 const pieceOf = (part: SqlPart): Sql => {
-  if (isValue(part)) return bind(part)
+  if (isValue(part)) return parameter({ kind: 'value', value: part })
   // Types are gone by now: an object that only looks like a piece must not get its text in.
   if (part?.[brand] !== true) throw new TypeError('not a piece of SQL')
   return part

@@ -8,7 +8,6 @@
  * 5. what the input makes beside it counts too (429, after the row as before);
  * 6. it is committed: its steps guard the viewer first, then row, revision, references, unique values (403, 404, 409, 412).
  */
-
 import type { JsonObject } from '#base/object.ts'
 import { ApiError } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
@@ -130,18 +129,21 @@ export const admit = async (
   { signUp, creation }: CallerCounts,
 ): Promise<Writing> => {
   const { model, dialect } = store
-  const rights = changes.map(change => ({ ...rightTo(model, change), does: change.does }))
-  for (const { rule, what } of rights) permit({ model, viewer: caller }, rule, what)
-  const { entity } = model.viewers
-  // Who makes its row by one of them has none made for it.
-  const makesOwn = rights.some(({ makes }) => makes !== undefined && makes === entity)
+  const made: string[] = []
+  let makesOwn = false
+  for (const change of changes) {
+    const { rule, what, makes } = rightTo(model, change)
+    permit({ model, viewer: caller }, rule, what)
+    // Who makes its row by one of them has none made for it.
+    makesOwn ||= makes !== undefined && makes === model.viewers.entity
+    // The rows of many are counted by its input.
+    if (makes !== undefined && change.does !== 'many') made.push(makes)
+  }
   const viewer =
     caller.subject === undefined
       ? caller
       : await actingViewer(store, caller, makesOwn ? undefined : signUp)
-  // The rows of many are counted by its input.
-  for (const { makes, does } of rights)
-    if (makes !== undefined && does !== 'many') await creation(viewer, makes)
+  for (const entity of made) await creation(viewer, entity)
   return { model, dialect, viewer, now: store.now() }
 }
 

@@ -1,5 +1,4 @@
 /** Validates bodies and inputs by the rules of the fields, all faults at once, and turns them into stored values. */
-
 import type { Check } from '#base/check.ts'
 import { type JsonObject, mergePatch, own } from '#base/object.ts'
 import { clipped, hintFor, nearest } from '#base/text.ts'
@@ -227,7 +226,6 @@ const absent = (field: Field, key: string, context: InputContext): StoredValue |
   const { mode, given = {}, now, resource, viewer } = context
   const { initial, nullable } = field
   if (key in given) return { value: given[key] as SqlValue }
-  if (mode === 'update') return undefined
   // A replacement leaves fields as they are that are immutable, unknown in its version or not its caller's to set.
   const isUnknown = resource !== undefined && resource.fieldNamed(resource.nameOf(key)) !== key
   const isOwn =
@@ -367,7 +365,10 @@ export const checkInput = (
       unwanted.push(member)
     }
   }
-  for (const [key, field] of Object.entries(entity.fields)) {
+  // An update leaves as they are what it does not give, but for what its path gives.
+  const others = context.mode === 'update' ? (context.given ?? {}) : entity.fields
+  for (const key of Object.keys(others)) {
+    const field = fieldOf(entity, key)
     if (named.has(key) || isDerived(field)) continue
     const stored = absent(field, key, context)
     if (stored === undefined) continue

@@ -1,7 +1,6 @@
 /** JSON merge patches (RFC 7396): objects in a change are merged into the JSON values that the rows have. */
 import { isObject, type JsonObject } from '#base/object.ts'
 import { ApiError } from '#errors.ts'
-import type { Entity } from '#model/entity.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
 import { partRelations } from '#model/parts.ts'
 import { resourceOf } from '#model/resource.ts'
@@ -32,7 +31,9 @@ export const mergesIn = (
   const { entity, fieldNamed } = resourceOf(model, entityName, version)
   const keys = Object.entries(input).flatMap(([member, value]) => {
     const key = fieldNamed(member)
-    return key !== undefined && isObject(value) && isJson(entity, key) ? [key] : []
+    return key !== undefined && isObject(value) && entity.fields[key]?.scalar === 'json'
+      ? [key]
+      : []
   })
   const below = partRelations(model, entityName, 'update').flatMap(({ key, entity, of }) => {
     const given = of === undefined && Object.hasOwn(input, key) ? input[key] : undefined
@@ -46,8 +47,6 @@ export const mergesIn = (
   })
   return keys.length > 0 ? [{ entity: entityName, id, keys }, ...below] : below
 }
-
-const isJson = ({ fields }: Entity, key: string): boolean => fields[key]?.scalar === 'json'
 
 /** Reads what an update merges its objects into, as it is committed now. */
 export const storedJson = async (

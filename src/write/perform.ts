@@ -137,7 +137,7 @@ const steps = function* (
     const { last = null, revision = null } = answer ?? {}
     yield { text, values: [status, answer?.text ?? '', last, revision, ...values.slice(4)] }
   }
-  return { kind: 'done', rows: results, status, answer, replayed: false }
+  return { kind: 'done', rows: job.own ? [] : results, status, answer, replayed: false }
 }
 
 /**

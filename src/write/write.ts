@@ -1,15 +1,4 @@
-/**
- * The life of a write, in one transaction from its first step to its answer:
- *
- * 1. input: the body is validated by the rules of the fields (`inputValues` in `input.ts`);
- * 2. command: its guarded steps (`create`, `update`, `remove` in `entity-commands.ts`, or the command of an action), after a guard
- *    of the viewer (`commandOf` in `command.ts`);
- * 3. job: the command as plain data, with its idempotency key and the read that answers it (`commit`, here);
- * 4. performed: by the writer, step by step (`perform` in `perform.ts`), a refused job is rolled back;
- * 5. committed: by the writer, for many jobs at once if the database has one writer;
- * 6. answered: with the row that was read before the commit, or the error of the guard that failed (here);
- * 7. effects: such as mail, put into the outbox by a step and done after the commit (`outbox.ts`).
- */
+/** The end of a write, whose whole life ARCHITECTURE.md tells: its command as a job, with the read that answers it, and the error of the guard that failed. */
 import { type JobFacts, jobs, traced } from '#channels.ts'
 import { ApiError } from '#errors.ts'
 import { choiceOf, type Model, uniqueOf } from '#model/model.ts'

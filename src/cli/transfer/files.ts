@@ -31,14 +31,11 @@ const storeFor = (content: Content, { model }: ContentStore) => {
   return files.store
 }
 
-/** The folder beside a file of rows that has their files. */
-const folderOf = (file: string): string => `${file.replace(/\.\w+$/, '')}.files`
-
 /** Puts the files of a row beside a file of rows, and gives the row with their paths from there. */
 export const exporting = (content: Content, store: ContentStore, entity: Entity, file: string) => {
   const keys = filesIn(entity).map(([key]) => key)
   const files = keys.length > 0 ? storeFor(content, store) : undefined
-  const folder = folderOf(file)
+  const folder = `${file.replace(/\.\w+$/, '')}.files`
   return async (row: InputRow): Promise<InputRow> => {
     const shown: Record<string, unknown> = { ...row }
     for (const key of keys) {

@@ -85,8 +85,9 @@ const reportKeys = (
   report: (key: number, value: unknown) => void,
 ): void => {
   database.function('duet_wrote', { varargs: true }, (first, count, ...values) => {
-    for (let at = 0; at < values.length; at++)
-      report(Number(first) + (at % Number(count)), values[at])
+    // Of a changed row those before come first; most keys stay as they were.
+    for (const [at, value] of values.entries())
+      if (value !== values[at - Number(count)]) report(Number(first) + (at % Number(count)), value)
     return null
   })
   // One that held files of an earlier release may have been dropped since the keys were read; none goes during a transaction.
