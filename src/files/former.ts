@@ -8,11 +8,11 @@ import { withOpened } from '#base/with-opened.ts'
 import type { FormerFiles } from '#model/field.ts'
 import { columnName } from '#model/model.ts'
 import type { Services } from '#model/services.ts'
-import { type FileField, fileFields, formerTables } from '#model/stored-file.ts'
+import { type FileField, fileFields } from '#model/stored-file.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import { queryOf, type Reader, type ReadOptions, type Session } from '#sql/engine.ts'
 import { name, type Sql, sql } from '#sql/sql.ts'
-import { jobStatement, type Writer, writePieces } from '#write/job.ts'
+import { jobStatement, type Writer } from '#write/job.ts'
 
 type Former = {
   readonly reader: Pick<Reader, 'query'>
@@ -45,10 +45,14 @@ const find = async (
   return { bytes: found[0] as Uint8Array<ArrayBuffer>, type: String(found[1]) }
 }
 
-/** Moves the file of a row, unless somebody changes or deletes it at that moment. */
-const move = async (former: Former, { entity, key, from }: MovedField, id: number) => {
+/** Moves the file of a row, unless somebody changes, deletes or moves it at that moment; whether it did. */
+const move = async (
+  former: Former,
+  { entity, key, from }: MovedField,
+  id: number,
+): Promise<boolean> => {
   const found = await find(former, from, id, { isPresent: true })
-  if (!found) return
+  if (!found) return false
   const { bytes, type } = found
   const file = await former.keepFile({ bytes, type, name: `${key}.${type.replace(/^.*\//, '')}` })
   const { table, row } = from
@@ -65,85 +69,80 @@ const move = async (former: Former, { entity, key, from }: MovedField, id: numbe
   })
   if (outcome.kind !== 'done' && outcome.kind !== 'refused')
     throw new Error(`the file of row ${id} was not moved: ${JSON.stringify(outcome)}`)
+  return outcome.kind === 'done'
+}
+
+/** The result of work on a table of an earlier release; undefined where it is not there, as another process may have dropped it. */
+const whileThere = async <Result>(
+  former: Former,
+  table: string,
+  work: () => Promise<Result>,
+  onGone = () => {},
+): Promise<Result | undefined> => {
+  try {
+    return await work()
+  } catch (error) {
+    if (await isThere(former, table)) throw error
+    onGone()
+    return undefined
+  }
 }
 
 /** What requests find of the tables of an earlier release, as long as these are there; undefined for a model that names none. */
 export const formerFiles = (former: Former) => {
-  const fields = movedFields(former.entities)
+  let fields = movedFields(former.entities)
   if (fields.length === 0) return undefined
-  const [seen, gone] = [new Set<string>(), new Set<string>()]
-  const whileThere = async <Result>(
-    table: string,
-    work: () => Promise<Result>,
-  ): Promise<Result | undefined> => {
-    if (gone.has(table)) return undefined
-    try {
-      if (seen.has(table) || (await isThere(former, table))) {
-        seen.add(table)
-        return await work()
-      }
-    } catch (error) {
-      // Another process may have dropped it since.
-      if (await isThere(former, table)) throw error
-    }
-    gone.add(table)
-    return undefined
-  }
+  const inTable = <Result>(of: MovedField, work: (of: MovedField) => Promise<Result>) =>
+    whileThere(
+      former,
+      of.from.table,
+      () => work(of),
+      () => {
+        fields = fields.filter(one => one.from.table !== of.from.table)
+      },
+    )
   return {
     find: async (entity: string, key: string, id: number, asked: ReadOptions) => {
       const of = fields.find(of => of.entityName === entity && of.key === key)
-      return of && whileThere(of.from.table, () => find(former, of.from, id, asked))
+      return of && inTable(of, ({ from }) => find(former, from, id, asked))
     },
     /** Moves the files of a row before they are written. */
     move: async (entity: string, id: number): Promise<void> => {
       for (const of of fields)
-        if (of.entityName === entity) await whileThere(of.from.table, () => move(former, of, id))
+        if (of.entityName === entity) await inTable(of, () => move(former, of, id))
     },
   }
 }
 
-/** Throws where files of a store are in tables of an earlier release yet, which a command does not take along. */
-export const checkMoved = async (
+/** The fields whose files may be in a table of an earlier release that is there yet, with whether it has any. */
+const fieldsThere = async function* (
   session: Pick<Session, 'query'>,
   dialect: Dialect,
   entities: Former['entities'],
-): Promise<void> => {
-  for (const { from, entityName, key } of movedFields(entities)) {
-    if (!(await isThere({ reader: session, dialect }, from.table))) continue
-    const some = sql`select 1 from ${name(from.table)} limit 1`
-    if ((await session.query(queryOf(some, dialect))).length > 0)
-      throw new Error(
-        `files of ${entityName}.${key} are in the table ${from.table} yet, as an earlier release kept them: start the server, which moves them, and stop it once that table is gone`,
-      )
+) {
+  for (const of of movedFields(entities)) {
+    if (!(await isThere({ reader: session, dialect }, of.from.table))) continue
+    const some = sql`select 1 from ${name(of.from.table)} limit 1`
+    yield { ...of, hasSome: (await session.query(queryOf(some, dialect))).length > 0 }
   }
 }
 
-const minute = 60_000
-const [hour, batch] = [60 * minute, 100]
-const lease = { name: 'moving files', time: 5 * minute, renewed: minute } as const
+/** Throws where files of a store are in tables of an earlier release yet, which a command does not take along. */
+export const checkMoved = async (...store: Parameters<typeof fieldsThere>): Promise<void> => {
+  for await (const { from, entityName, key, hasSome } of fieldsThere(...store))
+    if (hasSome)
+      throw new Error(
+        `files of ${entityName}.${key} are in the table ${from.table} yet, as an earlier release kept them: start the server, which moves them, and stop it once that table is gone`,
+      )
+}
+
+const [hour, batch] = [3_600_000, 100]
 
 export type Moving = Former & {
   /** A session of its own, for the end. */
   readonly session: () => Promise<Session>
   /** Whether other processes may be about it too, and an earlier release serve. */
   readonly isShared: boolean
-  readonly now: () => number
-}
-
-/** Takes the work for this process, or keeps it; false where another has it. */
-const take = async (moving: Moving, mine: { held: string }, now: number): Promise<boolean> => {
-  const text = (value: string) => new TextEncoder().encode(value)
-  // As long as the digits of a time are as many, they have the order of their numbers.
-  const next = `${now + lease.time} ${crypto.randomUUID()}`
-  const [rows] = await writePieces(
-    moving,
-    sql`insert into secrets (name, value) values (${lease.name}, ${text(next)})
-      on conflict (name) do update set value = excluded.value
-      where secrets.value = ${text(mine.held)} or secrets.value < ${text(String(now))} returning name`,
-  )
-  if (!rows?.length) return false
-  mine.held = next
-  return true
 }
 
 /** Drops a table that is empty; throws if it is not, which a write of the earlier release may have come to. */
@@ -165,66 +164,51 @@ export const dropFormer = async (
   dialect: Dialect,
   entities: Former['entities'],
 ): Promise<void> => {
-  for (const table of formerTables(entities)) {
-    if (!(await isThere({ reader: session, dialect }, table))) continue
-    const some = sql`select 1 from ${name(table)} limit 1`
-    if ((await session.query(queryOf(some, dialect))).length === 0)
-      await drop(session, dialect, table)
+  for await (const { from, hasSome } of fieldsThere(session, dialect, entities))
+    if (!hasSome) await drop(session, dialect, from.table)
+}
+
+/** Moves all files that are in the table of a field, and drops it; gives how many rows it moved. Throws in the end if some could not be. */
+const moveField = async (moving: Moving, of: MovedField, signal?: AbortSignal): Promise<number> => {
+  const { reader, dialect } = moving
+  const { table, row } = of.from
+  let moved = 0
+  const faults: string[] = []
+  for (let last = 0; ; ) {
+    const some = sql`select ${name(row)} from ${name(table)} where ${name(row)} > ${last} order by 1 limit ${batch}`
+    const rows = await reader.query(queryOf(some, dialect), { isPresent: true })
+    if (rows.length === 0) {
+      // Some may have been replaced while they were moved.
+      if (last === 0 || faults.length > 0) break
+      last = 0
+    }
+    for (const [id] of rows) {
+      if (signal?.aborted) return moved
+      last = Number(id)
+      try {
+        if (await move(moving, of, last)) moved++
+      } catch (error) {
+        faults.push(`${of.key} of ${of.entityName} ${last} (${(error as Error).message})`)
+      }
+    }
   }
+  if (faults.length > 0)
+    throw new Error(
+      `${faults.length} files in the table ${table} were not moved, the first of them ${faults[0]}`,
+    )
+  // The writer of SQLite watches each table that was there when it began, so this one goes with the next start.
+  if (moving.isShared) await withOpened(moving.session(), session => drop(session, dialect, table))
+  return moved
 }
 
 /**
- * Moves all files that are in tables of an earlier release, and drops those; gives how many rows it moved, undefined where another process
- * is about it. What is interrupted goes on from there. Throws in the end if some could not be moved.
+ * Moves all files that are in tables of an earlier release, and drops those; gives how many rows it moved. What is interrupted goes on
+ * from there, and of several processes that are about it one moves each file.
  */
-export const moveFormer = async (
-  moving: Moving,
-  signal?: AbortSignal,
-): Promise<number | undefined> => {
-  const { reader, dialect } = moving
-  const mine = { held: '' }
-  let [moved, renewed] = [0, 0]
-  const faults: string[] = []
-  for (const of of movedFields(moving.entities)) {
-    const { table, row } = of.from
-    if (!(await isThere(moving, table))) continue
-    const holds = async () => {
-      const now = moving.now()
-      if (!moving.isShared || now < renewed + lease.renewed) return true
-      renewed = now
-      return take(moving, mine, now)
-    }
-    for (let last = 0; ; ) {
-      const some = sql`select ${name(row)} from ${name(table)} where ${name(row)} > ${last} order by 1 limit ${batch}`
-      const rows = await reader.query(queryOf(some, dialect), { isPresent: true })
-      if (rows.length === 0) {
-        // Some may have been replaced while they were moved.
-        if (last === 0 || faults.length > 0) break
-        last = 0
-      }
-      for (const [id] of rows) {
-        if (!(await holds())) return undefined
-        if (signal?.aborted) return moved
-        last = Number(id)
-        try {
-          await move(moving, of, last)
-          moved++
-        } catch (error) {
-          faults.push(`${of.key} of ${of.entityName} ${last} (${(error as Error).message})`)
-        }
-      }
-    }
-    if (faults.length > 0)
-      throw new Error(
-        `${faults.length} files in the table ${table} were not moved, the first of them ${faults[0]}`,
-      )
-    if (!(await holds())) return undefined
-    // The writer of SQLite watches each table that was there when it began, so this one goes with the next start.
-    if (moving.isShared)
-      await withOpened(moving.session(), session => drop(session, dialect, table))
-  }
-  if (mine.held !== '')
-    await writePieces(moving, sql`delete from secrets where name = ${lease.name} returning name`)
+export const moveFormer = async (moving: Moving, signal?: AbortSignal): Promise<number> => {
+  let moved = 0
+  for (const of of movedFields(moving.entities))
+    moved += (await whileThere(moving, of.from.table, () => moveField(moving, of, signal))) ?? 0
   return moved
 }
 
@@ -243,7 +227,7 @@ export const startMoving = (
   const rounds = async () => {
     for (await pause(moving.isShared ? hour : 0); !signal.aborted; await pause(hour))
       try {
-        if ((await moveFormer(moving, signal)) !== undefined) return
+        return void (await moveFormer(moving, signal))
       } catch (error) {
         onFailed(error)
       }

@@ -1,4 +1,4 @@
-/** A program that moves the pictures of a store into the place of files, and says each step, until it kills itself at step `MOVER_STEPS`. Its settings are those of a service; `MOVER_AHEAD` is by how much its clock is ahead. */
+/** A program that moves the pictures of a store into the place of files, and says each step, until it kills itself at step `MOVER_STEPS`. Its settings are those of a service. */
 
 import { loadConfig } from '#config.ts'
 import content from '#content/duet.config.ts'
@@ -17,7 +17,6 @@ const engine = store.open({
   },
 })
 await engine.ready()
-const now = () => Date.now() + Number(process.env.MOVER_AHEAD)
 let left = Number(process.env.MOVER_STEPS)
 const say = (what: string) => {
   console.log(what)
@@ -32,7 +31,7 @@ const said =
     return result
   }
 const writer = { write: said(engine.write) }
-const ofStore = { reader: engine, writer, dialect: engine.dialect, now }
+const ofStore = { reader: engine, writer, dialect: engine.dialect, now: Date.now }
 const moved = await moveFormer({
   ...{ ...ofStore, entities: model.entities, isShared: config.store.kind === 'postgres' },
   keepFile: keeping({ ...ofStore, model, files: filesOf(config, model) }),
