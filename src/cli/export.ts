@@ -3,6 +3,7 @@ import { createWriteStream, existsSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { readArgs, UsageError } from '#cli/arguments.ts'
+import { filesOfSettings } from '#cli/files.ts'
 import { progress } from '#cli/terminal.ts'
 import { exporting, hasFiles } from '#cli/transfer/files.ts'
 import { rawCsv, writers } from '#cli/transfer/format.ts'
@@ -55,9 +56,10 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   const writer = values.raw ? rawCsv : writers[format]
   const write = async (store: ContentStore): Promise<void> => {
     const entity = entityOf(store.model, kind.entity)
-    if (file === undefined && hasFiles(entity))
+    const files = hasFiles(store.model, entity) ? filesOfSettings(content) : undefined
+    if (file === undefined && files)
       throw new UsageError(`${plural} have files: name a FILE, beside which they are put`)
-    const withFiles = exporting(content, store, entity, file ?? '')
+    const withFiles = exporting(files, store.model, entity, file ?? '')
     const { header, count, pages } = await pagesOf(store, kind)
     const shown = progress(`exporting ${plural}`, count)
     const texts = async function* () {

@@ -30,6 +30,16 @@ export const filesOfSettings = (content: Content): FileStore => {
 /** A folder that is a copy of a store of files. */
 export const copyIn = (folder: string): FileStore => folderStore(resolve(folder))
 
+/** What bytes of a store are told to as they arrive elsewhere: it throws for others than those of that digest. */
+export const undamaged =
+  ({ label }: FileStore, digest: string) =>
+  async (found: string): Promise<void> => {
+    if (found !== digest)
+      throw new Error(
+        `the bytes of ${digest} in ${label} are damaged: find the rows that name them with duet files verify`,
+      )
+  }
+
 /** Copies the bytes that the other store does not have, and says in a line what was done; each is compared with its digest, and with `repairs` those that are there too. */
 export const copyFiles = async (
   from: FileStore,
@@ -46,14 +56,8 @@ export const copyFiles = async (
       there++
       continue
     }
-    const arriving = async (found: string) => {
-      if (found !== digest)
-        throw new Error(
-          `the bytes of ${digest} in ${from.label} are damaged: find the rows that name them with duet files verify`,
-        )
-    }
     const check = () => signal.throwIfAborted()
-    await to.put(await from.open(digest), { check, arriving })
+    await to.put(await from.open(digest), { check, arriving: undamaged(from, digest) })
     copied++
     copiedBytes += bytes
   }

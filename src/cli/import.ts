@@ -1,8 +1,9 @@
 /** `duet import`: rows of NDJSON or CSV, checked by the rules of the API, stored with their ids and times. */
 import { statSync } from 'node:fs'
 import { readArgs, UsageError } from '#cli/arguments.ts'
+import { filesOfSettings } from '#cli/files.ts'
 import { progress } from '#cli/terminal.ts'
-import { importing } from '#cli/transfer/files.ts'
+import { hasFiles, importing } from '#cli/transfer/files.ts'
 import { rowsIn } from '#cli/transfer/format.ts'
 import { formatOf, kindOf, kindsOf, renaming } from '#cli/transfer/kinds.ts'
 import { type Putting, plainRows } from '#cli/transfer/rows-in.ts'
@@ -78,7 +79,8 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
     const { put, settle }: Putting = kind.rows
       ? { put: kind.rows(store, use), settle: async () => [] }
       : plainRows(store, entity, use)
-    const withFiles = importing(content, store, entity, file)
+    const files = hasFiles(model, entity) ? filesOfSettings(content) : undefined
+    const withFiles = importing(files, store, entity, file)
     let bad = 0
     const tell = (line: number, message: string) => {
       bad++

@@ -9,7 +9,7 @@ import {
   isMissing,
   missing,
   placeOf,
-  receive,
+  puttingBy,
   sweepParts,
 } from '#files/store.ts'
 
@@ -42,12 +42,21 @@ export const folderStore = (root: string): FileStore => {
       for (let at = folder; at.length >= first.length; at = dirname(at)) await flush(dirname(at))
     made.add(folder)
   }
-  const place = async (path: string, target: string): Promise<void> => {
+  const place = async (path: string, name: string): Promise<void> => {
+    const target = pathOf(name)
     const folder = dirname(target)
-    await make(folder)
-    // A rename also gives bytes that were there already a new time, from which garbage is counted.
-    await rename(path, target)
-    await flush(folder)
+    const moved = async () => {
+      await make(folder)
+      // A rename also gives bytes that were there already a new time, from which garbage is counted.
+      await rename(path, target)
+      await flush(folder)
+    }
+    await moved().catch(error => {
+      // Somebody removed the empty folders since.
+      if (!isMissing(error)) throw error
+      made.clear()
+      return moved()
+    })
   }
   const sizeOf = (name: string): Promise<number | undefined> =>
     stat(pathOf(name)).then(
@@ -59,24 +68,7 @@ export const folderStore = (root: string): FileStore => {
     )
   return {
     label,
-    put: async (stream, limit = {}) => {
-      await make(parts)
-      const { path, digest, bytes } = await receive(stream, limit, parts)
-      try {
-        await limit.arriving?.(digest, bytes)
-        const target = pathOf(limit.as ?? digest)
-        await place(path, target).catch(async error => {
-          // Somebody removed the empty folders since.
-          if (!isMissing(error)) throw error
-          made.clear()
-          await place(path, target)
-        })
-      } catch (error) {
-        await rm(path, { force: true })
-        throw error
-      }
-      return { digest, bytes }
-    },
+    put: puttingBy(parts, () => make(parts), place),
     open: async (name, range) => {
       const path = pathOf(name)
       if ((await sizeOf(name)) === undefined) throw missing(label, name)
@@ -87,7 +79,6 @@ export const folderStore = (root: string): FileStore => {
         yield* createReadStream(path, options)
       })()
     },
-    has: async name => (await sizeOf(name)) !== undefined,
     size: sizeOf,
     remove: async name => {
       const target = pathOf(name)

@@ -168,11 +168,15 @@ export const dropFormer = async (
     if (!hasSome) await drop(session, dialect, from.table)
 }
 
-/** Moves all files that are in the table of a field, and drops it; gives how many rows it moved. Throws in the end if some could not be. */
-const moveField = async (moving: Moving, of: MovedField, signal?: AbortSignal): Promise<number> => {
+/** Moves all files that are in the table of a field, and drops it; `moved` is told of each. Throws in the end if some could not be. */
+const moveField = async (
+  moving: Moving,
+  of: MovedField,
+  moved: () => void,
+  signal?: AbortSignal,
+): Promise<void> => {
   const { reader, dialect } = moving
   const { table, row } = of.from
-  let moved = 0
   const faults: string[] = []
   for (let last = 0; ; ) {
     const some = sql`select ${name(row)} from ${name(table)} where ${name(row)} > ${last} order by 1 limit ${batch}`
@@ -183,10 +187,10 @@ const moveField = async (moving: Moving, of: MovedField, signal?: AbortSignal): 
       last = 0
     }
     for (const [id] of rows) {
-      if (signal?.aborted) return moved
+      if (signal?.aborted) return
       last = Number(id)
       try {
-        if (await move(moving, of, last)) moved++
+        if (await move(moving, of, last)) moved()
       } catch (error) {
         faults.push(`${of.key} of ${of.entityName} ${last} (${(error as Error).message})`)
       }
@@ -198,7 +202,6 @@ const moveField = async (moving: Moving, of: MovedField, signal?: AbortSignal): 
     )
   // The writer of SQLite watches each table that was there when it began, so this one goes with the next start.
   if (moving.isShared) await withOpened(moving.session(), session => drop(session, dialect, table))
-  return moved
 }
 
 /**
@@ -207,8 +210,9 @@ const moveField = async (moving: Moving, of: MovedField, signal?: AbortSignal): 
  */
 export const moveFormer = async (moving: Moving, signal?: AbortSignal): Promise<number> => {
   let moved = 0
+  const count = () => void moved++
   for (const of of movedFields(moving.entities))
-    moved += (await whileThere(moving, of.from.table, () => moveField(moving, of, signal))) ?? 0
+    await whileThere(moving, of.from.table, () => moveField(moving, of, count, signal))
   return moved
 }
 

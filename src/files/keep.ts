@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import { ApiError } from '#errors.ts'
 import { BeingRemoved, isBeingRemoved, noteArrival, onceRemoved } from '#files/garbage.ts'
-import { pictureHead, pictureSize } from '#files/picture.ts'
+import { pictureSize } from '#files/picture.ts'
 import type { FileStore } from '#files/store.ts'
 import { safeName } from '#files/type.ts'
 import type { Model } from '#model/model.ts'
@@ -56,9 +56,9 @@ export const keeping =
     if (!files) throw new Error('no field is a file(): give an entity one, and keep files for it')
     let kept = ''
     await files.store.put(Readable.from([bytes]), {
-      arriving: async digest => {
-        const size = pictureSize(type, bytes.subarray(0, pictureHead))
-        const file = { digest, name: safeName(name), type, bytes: bytes.length, ...size }
+      arriving: async (digest, length, path) => {
+        const size = await pictureSize(type, path)
+        const file = { digest, name: safeName(name), type, bytes: length, ...size }
         await onceRemoved(() => {
           const writing = { model, dialect, viewer: anonymous, now: now() }
           const steps = [arrivalStep(dialect, file, writing.now, files.most)]

@@ -1,7 +1,9 @@
 /** The width and height of a picture, as its first bytes say them. */
+import { open } from 'node:fs/promises'
+import { own } from '#base/object.ts'
 
 /** How many of the first bytes are looked at: a JPEG may have a small picture and what a camera wrote before its size. */
-export const pictureHead = 131_072
+const headBytes = 131_072
 
 export type Pixels = { readonly width: number; readonly height: number }
 
@@ -42,17 +44,23 @@ const readers: Readonly<Record<string, (head: DataView) => Pixels | undefined>> 
   'image/jpeg': ofJpeg,
 }
 
-/** The size of a picture in pixels; nulls for another file, and where its first bytes do not say it. */
-export const pictureSize = (
+/** The size in pixels of the picture at a path; nulls for another file, and where its first bytes do not say it. */
+export const pictureSize = async (
   type: string,
-  head: Uint8Array,
-): Pixels | { readonly width: null; readonly height: null } => {
+  path: string,
+): Promise<Pixels | { readonly width: null; readonly height: null }> => {
   const unknown = { width: null, height: null }
+  const sizeIn = own(readers, type)
+  if (!sizeIn) return unknown
+  const handle = await open(path)
   try {
-    const view = new DataView(head.buffer, head.byteOffset, head.byteLength)
-    return readers[type]?.(view) ?? unknown
-  } catch {
+    const { bytesRead, buffer } = await handle.read(new Uint8Array(headBytes))
+    return sizeIn(new DataView(buffer.buffer, 0, bytesRead)) ?? unknown
+  } catch (error) {
     // It ends before its size.
+    if (!(error instanceof RangeError)) throw error
     return unknown
+  } finally {
+    await handle.close()
   }
 }

@@ -5,7 +5,7 @@ import { ApiError } from '#errors.ts'
 import { storedFile, storeOf } from '#files/by-hand.ts'
 import { fileTag, isSigned, serveFile } from '#files/serve.ts'
 import { sized, takesPictures } from '#files/sizes.ts'
-import { receiveUpload, withdraw } from '#files/uploads.ts'
+import { givable, receiveUpload, withdraw } from '#files/uploads.ts'
 import { allowedTags, excludedTags } from '#http/conditional.ts'
 import { type Http, header, queryString, readOptionsOf } from '#http/request.ts'
 import { countsFor } from '#http/rows.ts'
@@ -13,17 +13,10 @@ import type { FileRules } from '#model/field.ts'
 import { columnName, type Entities, notFound } from '#model/model.ts'
 import { typeName, withArticle } from '#model/names.ts'
 import type { JsonSchema, MediaType } from '#model/operation-docs.ts'
-import {
-  isByRow,
-  judge,
-  nobody,
-  type Role,
-  type Rule,
-  refusal,
-  type Viewer,
-} from '#model/policy.ts'
+import { isByRow, nobody, type Role, refusal, type Viewer } from '#model/policy.ts'
 import {
   type FileField,
+  fileFacts,
   fileFields,
   fileFormOf,
   fileJson,
@@ -52,20 +45,11 @@ const json = 'application/json'
 const formsOf = ({ accept }: FileRules): Readonly<Record<string, MediaType>> =>
   Object.fromEntries(accept.map(type => [type, { schema: binary }]))
 
-const pixels = { type: ['integer', 'null'] } as const
-const facts = {
-  name: { type: 'string' },
-  type: { type: 'string' },
-  bytes: { type: 'integer', format: 'int64' },
-  width: pixels,
-  height: pixels,
-} as const
-
 /** What an upload is answered with. */
 const uploadSchema: JsonSchema = {
   type: 'object',
-  required: ['id', ...Object.keys(facts)],
-  properties: { id: { type: 'string' }, ...facts },
+  required: ['id', ...Object.keys(fileFacts)],
+  properties: { id: { type: 'string' }, ...fileFacts },
 }
 
 const hasSeal = (c: Http): boolean => new URLSearchParams(queryString(c)).has('seal')
@@ -112,24 +96,13 @@ const readRoute = ({ entityName, entity, key, field, file }: FileField): ExtraRo
     const { core, edge } = mount
     const { reader } = core
     const { enter, read } = entity.policy
-    const isPublic =
-      [enter ?? read, read, field.readableBy].every(rule => isOpen(core.model, rule)) &&
-      !isByRow(read) &&
-      !isByRow(field.readableBy)
+    const isPublic = [enter ?? read, read, field.readableBy].every(
+      rule => isOpen(core.model, rule) && !isByRow(rule),
+    )
     const plans = lru<Prepared>(50)
+    const roots = [oneRow(entityName, [{ kind: 'field', key, field: key }])]
     const planFor = (role: Role): Prepared =>
-      plans.get(role) ??
-      plans.set(
-        role,
-        prepareFor(
-          core,
-          {
-            encoding: 'rest',
-            roots: [oneRow(entityName, [{ kind: 'field', key, field: key }])],
-          },
-          role,
-        ),
-      )
+      plans.get(role) ?? plans.set(role, prepareFor(core, { encoding: 'rest', roots }, role))
     /** The file of whoever has a signed address, which was given to one who may read it. */
     const signedFile = async (c: Http, id: number, query: URLSearchParams) => {
       const stored = await storedFile(core, { entity: entityName, field: key, id })
@@ -347,12 +320,7 @@ const uploadRoute = (fields: readonly FileField[]): ExtraRoute => {
     serve: mount => async (c, viewer, named) => {
       const { model, dialect } = mount.core
       refuseParameters(queryString(c), mount.style)
-      const may = (rule: Rule | undefined) =>
-        rule !== undefined && judge(rule, viewer, model) !== 'no'
-      const open = fields.filter(
-        ({ entity: { policy }, field }) =>
-          (may(policy.create) || may(policy.update)) && may(field.settableBy),
-      )
+      const open = givable(model, viewer)
       if (open.length === 0) throw refusal(viewer, 'send files')
       const max = Math.max(...open.map(({ file }) => file.max))
       const pictures = open.filter(({ file }) => takesPictures(file))

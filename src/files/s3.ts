@@ -4,14 +4,14 @@
  * fails on the way to the store can be sent again.
  */
 import { openAsBlob } from 'node:fs'
-import { mkdir, rm } from 'node:fs/promises'
+import { lstat, mkdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AwsClient } from 'aws4fetch'
 import { ApiError } from '#errors.ts'
 import { folderStore } from '#files/folder.ts'
-import { type FileStore, isDigest, missing, placeOf, receive, sweepParts } from '#files/store.ts'
+import { type FileStore, isDigest, missing, placeOf, puttingBy, sweepParts } from '#files/store.ts'
 import { ConfigError } from '#settings.ts'
 
 export type S3Settings = {
@@ -99,9 +99,6 @@ export const s3Store = (settings: S3Settings): FileStore => {
     Buffer.concat(
       await Array.fromAsync(whole(answer, patience, why => unavailable(`${answer.url} ${why}`))),
     ).toString()
-  /** Whether another try may be answered otherwise. */
-  const isPassing = (status: number) =>
-    (status >= 500 && status !== 501) || status === 429 || status === 408
   /** Asks again what was not answered, or with a fault of the store; each request of ours may be repeated. */
   const ask = async (key: string, asked: S3Request): Promise<Response> => {
     const what = `${asked.method ?? 'GET'} /${key}`
@@ -113,7 +110,9 @@ export const s3Store = (settings: S3Settings): FileStore => {
         const text = await textIn(answer)
         const [code = '', message = ''] = ['Code', 'Message'].map(name => elements(text, name)[0])
         failed = unavailable(`${what} was answered ${answer.status} ${code} ${message}`.trim())
-        if (!isPassing(answer.status)) throw failed
+        const { status } = answer
+        // Another try of any other would be answered alike.
+        if (!(status >= 500 && status !== 501) && status !== 429 && status !== 408) throw failed
       } catch (error) {
         if (error instanceof ApiError) throw error
         failed = unavailable(`${what} was not answered`, error)
@@ -172,30 +171,23 @@ export const s3Store = (settings: S3Settings): FileStore => {
   }
   const within = (entry: string, name: string): string => elements(entry, name)[0] ?? ''
 
-  const sizeOf = async (name: string): Promise<number | undefined> => {
-    const { status, headers } = await ask(keyOf(name), { method: 'HEAD' })
-    return status === 404 ? undefined : Number(headers.get('content-length'))
+  const makeSpool = async (): Promise<void> => {
+    await mkdir(spool, { recursive: true, mode: 0o700 })
+    const found = await lstat(spool)
+    // In a folder of somebody else, who may have made it first, that one could put other bytes in place of these.
+    if (!found.isDirectory() || found.uid !== (process.getuid?.() ?? found.uid))
+      throw new Error(`${spool} is no folder of this user: remove it, or set TMPDIR to another one`)
   }
   return {
     label,
-    put: async (stream, limit = {}) => {
-      await mkdir(spool, { recursive: true, mode: 0o700 })
-      const { path, digest, bytes } = await receive(stream, limit, spool)
-      try {
-        await limit.arriving?.(digest, bytes)
-        const [key, file] = [keyOf(limit.as ?? digest), await openAsBlob(path)]
-        const headers = { 'X-Amz-Content-Sha256': digest }
-        if (bytes > partBytes) await sendParts(key, file)
-        else {
-          const { status } = await ask(key, { method: 'PUT', headers, body: file })
-          if (status === 404)
-            throw unavailable('there is no such bucket: make it, or name another one in DUET_FILES')
-        }
-        return { digest, bytes }
-      } finally {
-        await rm(path, { force: true })
-      }
-    },
+    put: puttingBy(spool, makeSpool, async (path, name, { digest, bytes }) => {
+      const [key, body] = [keyOf(name), await openAsBlob(path)]
+      if (bytes > partBytes) return sendParts(key, body)
+      const headers = { 'X-Amz-Content-Sha256': digest }
+      const { status } = await ask(key, { method: 'PUT', headers, body })
+      if (status === 404)
+        throw unavailable('there is no such bucket: make it, or name another one in DUET_FILES')
+    }),
     open: async (name, range) => {
       const asked = range && { Range: `bytes=${range.first}-${range.last}` }
       const answer = await ask(keyOf(name), asked ? { headers: asked } : {})
@@ -207,8 +199,10 @@ export const s3Store = (settings: S3Settings): FileStore => {
         throw failed(`was answered with ${sent} in place of ${asked?.Range}`)
       return whole(answer, patience, failed, range && range.last - range.first + 1)
     },
-    has: async name => (await sizeOf(name)) !== undefined,
-    size: sizeOf,
+    size: async name => {
+      const { status, headers } = await ask(keyOf(name), { method: 'HEAD' })
+      return status === 404 ? undefined : Number(headers.get('content-length'))
+    },
     remove: async name => {
       const key = keyOf(name)
       for await (const entry of listing({ 'list-type': '2', prefix: `${key}.` }, 'Contents'))

@@ -67,6 +67,19 @@ test('a picture without such things stays to the byte', async () => {
   }
 })
 
+test('a PNG that is cleaned keeps each of its colours', async () => {
+  const noise = { type: 'gaussian', mean: 128, sigma: 40 } as const
+  const create = { width: 90, height: 60, channels: 3 as const, background: red, noise }
+  const sent = await sharp({ create })
+    .withExif({ IFD0: { Make: 'Camera' } })
+    .png()
+    .toBuffer()
+  const { kept } = await put(sent, 'image/png')
+  assert.equal((await sharp(kept).metadata()).exif, undefined)
+  const [before, after] = await Promise.all([sent, kept].map(one => sharp(one).raw().toBuffer()))
+  assert.ok(before && after?.equals(before))
+})
+
 test('a picture that is torn, or of too many pixels, is refused, and nothing of it is left', async () => {
   const whole = await plain(400, 300).jpeg().toBuffer()
   const bomb = await sharp({ create: { width: 8000, height: 8000, channels: 3, background: red } })
@@ -120,7 +133,7 @@ test('who asks at once for a new size waits for the same, and it goes with its s
   const names = new Set((await Promise.all(asked)).map(({ name }) => name))
   assert.deepEqual([...names], [`${digest}.45.png`])
   await store.remove(digest)
-  assert.equal(await store.has(`${digest}.45.png`), false)
+  assert.equal(await store.size(`${digest}.45.png`), undefined)
 })
 
 test('more sizes than may wait are refused at once', async () => {

@@ -57,12 +57,11 @@ export const checkPictures = async (entities: Readonly<Record<string, Entity>>):
       throw new ConfigError(
         `${entityName}.${key} takes ${type}, out of which place and camera cannot be taken: leave it out of accept, or say exif: 'kept' in the field`,
       )
+    if (takesPictures(file) && !(await opener()))
+      throw new ConfigError(
+        `${entityName}.${key} takes pictures, out of which sharp takes their place and camera, and sharp is not installed: ${sharpRemedy}, or say exif: 'kept' in the field`,
+      )
   }
-  const found = cleaning.find(({ file }) => takesPictures(file))
-  if (found && !(await opener()))
-    throw new ConfigError(
-      `${found.entityName}.${found.key} takes pictures, out of which sharp takes their place and camera, and sharp is not installed: ${sharpRemedy}, or say exif: 'kept' in the field`,
-    )
 }
 
 /** Whether what a camera writes into pictures of this type is found and taken out. */
@@ -108,9 +107,9 @@ const inLane = async <Result>(work: () => Promise<Result>): Promise<Result> => {
 /** Writes each format so that a second reading of a photograph is not seen, at a price that a request may wait for. */
 const written = (picture: Sharp, type: string, quality: number): Sharp => {
   const format = formats[type] ?? 'png'
-  return picture
-    .timeout({ seconds })
-    .toFormat(format as keyof FormatEnum, { quality, ...(format === 'avif' && { effort: 2 }) })
+  // A PNG of some quality would have 256 colours.
+  const chosen = format === 'png' ? {} : { quality, ...(format === 'avif' && { effort: 2 }) }
+  return picture.timeout({ seconds }).toFormat(format as keyof FormatEnum, chosen)
 }
 
 /**
@@ -169,7 +168,7 @@ const typeFor = (type: string, accept: string): string => {
     .filter(({ weight }) => weight > 0)
     .map(({ value }) => value)
   const offered = (['image/avif', 'image/webp'] as const).filter(one => named.includes(one))
-  return offered.length === 0 ? type : (preferred(accept, [...offered, type]) ?? type)
+  return preferred(accept, [...offered, type]) ?? type
 }
 
 /** Sizes that are being made, so that many who ask for a new one wait for the same. */

@@ -11,9 +11,9 @@ export type Limit = {
   readonly spent?: (chunk: Uint8Array) => void
   /**
    * Awaited once all bytes are on a disk and their digest is known, before they get their place: a record that is made here keeps
-   * the collector of garbage from taking bytes that were there already.
+   * the collector of garbage from taking bytes that were there already. `path` is where they wait.
    */
-  readonly arriving?: (digest: string, bytes: number) => Promise<void>
+  readonly arriving?: (digest: string, bytes: number, path: string) => Promise<void>
   /** A step on the file in which they wait, before their digest is taken; whether it changed it. */
   readonly through?: (path: string) => Promise<boolean>
   /** The name to keep them under in place of their digest: that of their source, a dot, and what they are of it. */
@@ -34,7 +34,6 @@ export type FileStore = {
   readonly put: (stream: AsyncIterable<Uint8Array>, limit?: Limit) => Promise<StoredBytes>
   /** The bytes; rejects before the first one if they are not there. */
   readonly open: (digest: string, range?: ByteRange) => Promise<AsyncIterable<Uint8Array>>
-  readonly has: (digest: string) => Promise<boolean>
   /** Their length; undefined where they are not there. */
   readonly size: (digest: string) => Promise<number | undefined>
   /** Removes bytes and all that is kept beside them; what is not there is removed already. */
@@ -66,15 +65,12 @@ export const missing = (label: string, digest: string): Error =>
 /** So much is written at once; a transfer has at most this in flight, this in hand, and the chunk that comes. */
 const batchBytes = 65_536
 
-/** A file that is whole and flushed, and has no name in the store yet. */
-export type Received = StoredBytes & { readonly path: string }
-
 /** Writes a stream into a file of its own, flushed, and counts and hashes it meanwhile; what fails leaves no file. */
-export const receive = async (
+const receive = async (
   stream: AsyncIterable<Uint8Array>,
   { check, spent, through }: Limit,
   folder: string,
-): Promise<Received> => {
+): Promise<StoredBytes & { readonly path: string }> => {
   const path = join(folder, `${randomBytes(12).toString('hex')}.part`)
   const handle = await open(path, 'wx', 0o600)
   try {
@@ -117,6 +113,25 @@ export const receive = async (
     throw asFull(error)
   }
 }
+
+/** The `put` of a store: bytes wait in a folder until they are whole and told of, then `place` takes them from their path to their name. */
+export const puttingBy =
+  (
+    folder: string,
+    prepare: () => Promise<unknown>,
+    place: (path: string, name: string, stored: StoredBytes) => Promise<void>,
+  ): FileStore['put'] =>
+  async (stream, limit = {}) => {
+    await prepare()
+    const { path, digest, bytes } = await receive(stream, limit, folder)
+    try {
+      await limit.arriving?.(digest, bytes, path)
+      await place(path, limit.as ?? digest, { digest, bytes })
+      return { digest, bytes }
+    } finally {
+      await rm(path, { force: true })
+    }
+  }
 
 /** The entries of a folder; none where there is no such folder. */
 export const entriesOf = async (folder: string): Promise<readonly string[]> => {

@@ -1,5 +1,6 @@
 /** What a file is: its content, its name and what its sender says must agree, so that no file passes for another kind. */
 import { mimes } from 'hono/utils/mime'
+import { own } from '#base/object.ts'
 import { clipped } from '#base/text.ts'
 import { ApiError } from '#errors.ts'
 
@@ -86,7 +87,7 @@ const essence = (type = ''): string => (type.split(';', 1)[0] ?? '').trim().toLo
 
 const typeOfName = (name: string): string | undefined => {
   const ending = /\.([0-9a-z]+)$/i.exec(name)?.[1]?.toLowerCase() ?? ''
-  const type = byEnding[ending] ?? (mimes as Readonly<Record<string, string>>)[ending]
+  const type = own(byEnding, ending) ?? own(mimes as Readonly<Record<string, string>>, ending)
   return type && essence(type)
 }
 
@@ -163,14 +164,16 @@ const unsaid: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The media type of a file by its first bytes, `headBytes` of them or all, its name and the `Content-Type` it was sent with. Throws
+ * The media type of a file by its first bytes, of which `headBytes` count, its name and the `Content-Type` it was sent with. Throws
  * `UNSUPPORTED_MEDIA_TYPE` where these disagree, or where it is of two types at once.
  */
 export const typeOf = async (
-  head: Uint8Array,
+  first: Uint8Array,
   name: string,
   declared: string | undefined,
 ): Promise<string> => {
+  // However many came at once, a file is of one type.
+  const head = first.subarray(0, headBytes)
   // Loaded with the first file, as it brings forty modules.
   const types = await import('file-type')
   const content = await typeOfContent(types, head)

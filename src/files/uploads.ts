@@ -1,92 +1,33 @@
-/** Files as they are received: told by their first bytes, passed on to the store as they come, and known to the database before anybody is told of them. */
+/** Files as callers send them: within their share, passed on to the store as they come, and known to the database before anybody is told of them. */
 import { hash, randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
+import { storeOf } from '#files/by-hand.ts'
 import { onceRemoved } from '#files/garbage.ts'
 import { arrivalStep, noRoom } from '#files/keep.ts'
-import { pictureHead, pictureSize } from '#files/picture.ts'
-import { cleaned, isCleaned, isUncleanable } from '#files/sizes.ts'
-import { headBytes, safeName, typeOf } from '#files/type.ts'
+import { checkSize, type Incoming, type TakenFiles, takeFile } from '#files/take.ts'
 import { bodyStream, bodyType, giveUp } from '#http/body.ts'
 import { type Http, header } from '#http/request.ts'
-import { type StoredFile, storedText } from '#model/stored-file.ts'
+import type { Model } from '#model/model.ts'
+import { judge, type Rule, type Viewer } from '#model/policy.ts'
+import { type FileField, fileFields, type StoredFile, storedText } from '#model/stored-file.ts'
 import type { Mount } from '#rest/represent.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Rows } from '#sql/engine.ts'
 import { comma, join, type Sql, sql } from '#sql/sql.ts'
-import { accepts, inBytes, ownerOf } from '#write/claims.ts'
+import { inBytes, ownerOf } from '#write/claims.ts'
 import { commandOf, type GuardedStep, type Writing } from '#write/command.ts'
 import { writePieces } from '#write/job.ts'
 import { commit, type Done } from '#write/write.ts'
 
-/** A file on its way, with what its sender says of it. */
-type Incoming = {
-  readonly stream: AsyncIterable<Uint8Array>
-  readonly spent?: (chunk: Uint8Array) => void
-  readonly name: string | undefined
-  readonly type: string | undefined
-}
-
-/** What is taken: the types and the most bytes; and the field that says so, if it is one. */
-type TakenFiles = {
-  /** Whether a picture keeps what a camera wrote into it. */
-  readonly exif: 'kept' | undefined
-  readonly accept: readonly string[]
-  readonly max: number
-  readonly field?: string
-}
-
-/** The error for a file that does not fit what is taken, which names the field. */
-const misfit = (
-  { field }: TakenFiles,
-  code: 'PAYLOAD_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE',
-  message: string,
-  headers: Readonly<Record<string, string>> = {},
-) => {
-  const details = field === undefined ? {} : { details: [{ field, message }] }
-  return new ApiError(code, `The file ${message}`, { headers, ...details })
-}
-
-/** Throws for a file of so many bytes, which its head may announce. */
-const checkSize = (bytes: number, taken: TakenFiles): void => {
-  if (bytes > taken.max)
-    throw misfit(taken, 'PAYLOAD_TOO_LARGE', `must be at most ${inBytes(taken.max)}`)
-}
-
-/** The first bytes of a stream, and all of it. */
-const withHead = async (stream: AsyncIterable<Uint8Array>) => {
-  const chunks = stream[Symbol.asyncIterator]()
-  const first: Uint8Array[] = []
-  let size = 0
-  let most = headBytes
-  while (size < most) {
-    const next = await chunks.next()
-    if (next.done) break
-    first.push(next.value)
-    size += next.value.length
-    // Pictures alone are looked at further.
-    if (size >= headBytes && /^(?:\xff\xd8\xff|\x89PNG|RIFF|GIF8)/.test(start(first)))
-      most = pictureHead
-  }
-  const head = first.length === 1 && first[0] ? first[0] : Buffer.concat(first)
-  const next = async () => {
-    const value = first.shift()
-    return value ? { value } : chunks.next()
-  }
-  return { head, all: { [Symbol.asyncIterator]: () => ({ next }) }, end: () => chunks.return?.() }
-}
-
-const start = ([first]: readonly Uint8Array[]): string =>
-  Buffer.from((first ?? new Uint8Array()).subarray(0, 4)).toString('latin1')
-
-const endings: Readonly<Record<string, string>> = { jpeg: 'jpg', plain: 'txt', 'svg+xml': 'svg' }
-
-/** A name for a file that was sent without one. */
-const nameFor = (field: string, type: string): string => {
-  const kind = type.slice(type.indexOf('/') + 1)
-  const ending = endings[kind] ?? (/^[a-z0-9]{2,5}$/.test(kind) ? kind : undefined)
-  return ending === undefined ? field : `${field}.${ending}`
+/** The fields that are files and that a caller may give some row. */
+export const givable = (model: Model, viewer: Viewer): readonly FileField[] => {
+  const may = (rule: Rule | undefined) => rule !== undefined && judge(rule, viewer, model) !== 'no'
+  return fileFields(model.entities).filter(
+    ({ entity: { policy }, field }) =>
+      (may(policy.create) || may(policy.update)) && may(field.settableBy),
+  )
 }
 
 /** How many bytes of one caller may wait for their rows: so many of the largest file that it may send; and how many files. */
@@ -94,10 +35,11 @@ const mostWaiting = { largest: 20, files: 1000 } as const
 
 /** The room that is left for a file: of its sender's share for uploads that wait, and in the store; as SQL, with the refusal of what does not fit. */
 const roomFor = (
-  { core: { dialect, files }, sender }: Pick<Receiving, 'core' | 'sender'>,
-  { max }: TakenFiles,
+  { core: { dialect, files, model }, sender }: Pick<Receiving, 'core' | 'sender'>,
+  viewer: Viewer,
 ) => {
-  const share = mostWaiting.largest * max
+  const largest = Math.max(...givable(model, viewer).map(({ file }) => file.max))
+  const share = mostWaiting.largest * largest
   // A small one counts as so many, since its row takes room too.
   const least = Math.ceil(share / mostWaiting.files)
   const { most = 0 } = files ?? {}
@@ -174,55 +116,20 @@ export const withdraw = async (core: Core, id: string): Promise<void> => {
   await writePieces(core, sql`delete from uploads where id = ${id} returning id`)
 }
 
-/**
- * Receives a file into the store: by its first bytes it is refused with 415 if it is not what it is said to be or not accepted, by its
- * length with 413. Its bytes are in the store and it waits for its row when it resolves.
- */
-const receiveFile = async (
-  receiving: Receiving,
-  { stream, spent, name, type: declared }: Incoming,
-): Promise<Upload> => {
+/** Receives a file into the store, where its bytes are and where it waits for its row when it resolves; throws what `takeFile` throws. */
+const receiveFile = async (receiving: Receiving, incoming: Incoming): Promise<Upload> => {
   const { core, taken, check } = receiving
-  if (!core.files) throw new Error('there is no store of files')
-  const { head, all, end } = await withHead(stream)
   const id = `up_${randomBytes(16).toString('base64url')}`
   let kept: Omit<Upload, 'id'> | undefined
   try {
-    const { accept, field } = taken
-    check(head.length)
-    const type = await typeOf(head, name ?? '', declared)
-    if (!accepts(accept, type)) {
-      const message = `must be ${accept.join(' or ')}, and is ${type}`
-      throw misfit(taken, 'UNSUPPORTED_MEDIA_TYPE', message, { Accept: accept.join(', ') })
-    }
-    if (taken.exif !== 'kept' && isUncleanable(type)) {
-      const message = `must be a picture out of which place and camera can be taken, such as a JPEG, and is ${type}`
-      throw misfit(taken, 'UNSUPPORTED_MEDIA_TYPE', message)
-    }
-    const shown = name ? safeName(name) : nameFor(field ?? 'file', type)
-    let size = pictureSize(type, head)
-    const through =
-      taken.exif !== 'kept' &&
-      isCleaned(type) &&
-      cleaned(type, found => {
-        size = found
-      })
-    await core.files.store.put(all, {
-      check,
-      ...(spent && { spent }),
-      ...(through && { through }),
-      arriving: async (digest, bytes) => {
-        const file = { digest, name: shown, type, bytes, ...size }
-        kept = { file, done: await onceRemoved(() => keep(receiving, id, file)) }
-      },
+    await takeFile(storeOf(core), incoming, taken, check, async file => {
+      kept = { file, done: await onceRemoved(() => keep(receiving, id, file)) }
     })
     if (!kept) throw new Error('the store of files told of no bytes')
     return { id, ...kept }
   } catch (error) {
     if (kept) await withdraw(core, id).catch(() => {})
     throw error
-  } finally {
-    await end()
   }
 }
 
@@ -309,7 +216,7 @@ export const receiveUpload = async (
   taken: TakenFiles,
 ): Promise<Upload> => {
   const sender = hash('sha256', edge.callerOf(c, writing.viewer))
-  const room = roomFor({ core, sender }, taken)
+  const room = roomFor({ core, sender }, writing.viewer)
   const isForm = taken.field === undefined && bodyType(c) === 'multipart/form-data'
   const announced = Number(header(c, 'content-length') ?? 0) - (isForm ? mostOfForm : 0)
   checkSize(announced, taken)

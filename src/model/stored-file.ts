@@ -15,8 +15,19 @@ export type StoredFile = {
   readonly height: number | null
 }
 
+const pixels = { type: ['integer', 'null'], description: 'In pixels, of a picture.' } as const
+
+/** What callers see of a file but for its address, with the schema of each. */
+export const fileFacts = {
+  name: { type: 'string' },
+  type: { type: 'string' },
+  bytes: { type: 'integer', format: 'int64' },
+  width: pixels,
+  height: pixels,
+} as const
+
 /** What callers see of a file, in this order. */
-export const fileMembers = ['name', 'type', 'bytes', 'width', 'height', 'url'] as const
+export const fileMembers: readonly string[] = [...Object.keys(fileFacts), 'url']
 
 /** How a file is written in an answer: below which address, and which members of it under which keys; all unless it says. */
 export type FileForm = {

@@ -8,6 +8,7 @@ import type { JsonSchema } from '#model/operation-docs.ts'
 import { bulkKinds, partRelations } from '#model/parts.ts'
 import { givenOnlyBy, inWords, isByRow } from '#model/policy.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
+import { fileFacts } from '#model/stored-file.ts'
 import type { Scalar } from '#model/values.ts'
 import { type Form, type Lifetime, reasonOf, wordsIn } from '#model/version.ts'
 import { formIn, groupsOf } from '#rest/aggregate.ts'
@@ -28,17 +29,8 @@ export const objectOf = (
   properties,
 })
 
-const pixels = { type: ['integer', 'null'], description: 'In pixels, of a picture.' }
-
 /** A file of a row, as answers have it. */
-export const fileSchema: JsonSchema = objectOf({
-  name: { type: 'string' },
-  type: { type: 'string' },
-  bytes: { type: 'integer', format: 'int64' },
-  width: pixels,
-  height: pixels,
-  url: { type: 'string' },
-})
+export const fileSchema: JsonSchema = objectOf({ ...fileFacts, url: { type: 'string' } })
 
 const largest = Number.MAX_SAFE_INTEGER
 

@@ -13,6 +13,8 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
+import sharp from 'sharp'
+import { placeOf } from '#files/store.ts'
 import { commandsOf } from '#test/commands.ts'
 import { folderOf, serve } from '#test/duet.ts'
 import { freshDatabase, noDatabase } from '#test/postgres/tools/database.ts'
@@ -126,6 +128,35 @@ test('a file that is not there, above the folder, too large or of another type i
       'names up_aaaaaaaaaaaaaaaaaaaaaa, where no file is',
     ],
   )
+})
+
+test('a picture is cleaned as that of an upload is, and a damaged one is not exported', async () => {
+  const { rows, run } = await storeWithMember('cleaned')
+  const camera = await sharp({ create: { width: 60, height: 40, channels: 3, background: '#a22' } })
+    .withExif({ IFD0: { Make: 'Camera' } })
+    .withMetadata({ orientation: 6 })
+    .jpeg()
+    .toBuffer()
+  // A path alone that could be a number is none.
+  writeFileSync(join(folder, '7'), camera)
+  writeFileSync(join(folder, 'torn.jpg'), camera.subarray(0, 200))
+  const cells = (banner: string) => fileOf(`title,memberId,banner\nx,1,${banner}\n`, 'csv')
+  const imported = await run('import', 'albums', cells('7'))
+  assert.equal(imported.code, 0, imported.stderr)
+  const [[text] = []] = await rows('select banner from albums')
+  const { digest, name, width, height } = JSON.parse(String(text))
+  assert.deepEqual([name, width, height], ['7', 40, 60])
+  const kept = join(folder, 'cleaned', placeOf(digest))
+  assert.equal((await sharp(kept).metadata()).exif, undefined)
+  const torn = await run('import', 'albums', cells('torn.jpg'))
+  assert.match(torn.stderr, /:2: banner cannot be read: .*; send one that is whole/s)
+
+  writeFileSync(kept, readFileSync(kept).fill(0, 100))
+  const file = nameFor('ndjson')
+  const { code, stderr } = await run('export', 'albums', file)
+  assert.equal(code, 1)
+  assert.match(stderr, /the bytes of \w{64} in the folder \S+ are damaged: find the rows that name/)
+  assert.deepEqual(readdirSync(file.replace('.ndjson', '.files')), [])
 })
 
 test('a move takes the bytes of files along where it is told to', {

@@ -131,38 +131,52 @@ suite('many files at once', () => {
   })
   after(() => world.close())
 
+  /** Begins to send a file whose second part comes when it is time. */
+  const begin = async (as: number, text: string, rest: number, whole: Promise<void>) => {
+    const parts = [pdf(text), new Uint8Array(Buffer.alloc(rest, 'x'))]
+    const body = new ReadableStream<Uint8Array<ArrayBuffer>>(
+      {
+        pull: async controller => {
+          if (parts.length === 1) await whole
+          const part = parts.shift()
+          if (part) controller.enqueue(part)
+          else controller.close()
+        },
+      },
+      { highWaterMark: 0 },
+    )
+    const headers = {
+      // Without a socket a body that is not announced as a large one is received before it is looked at.
+      ...{ 'Content-Type': 'application/pdf', 'Content-Length': '100000' },
+      Authorization: `Bearer ${await world.token(as)}`,
+    }
+    const asked = { method: 'POST', body, headers, duplex: 'half' } as const
+    return (await world.app.request('/api/files', asked)).status
+  }
+
   test('two hundred transfers fit into the memory for bodies, each with a fixed part of it', async () => {
     const { bodies } = world.edge.memory
     const whole = Promise.withResolvers<void>()
-    const send = async (as: number, n: number) => {
-      const rest = [pdf(`${as} ${n}`), new Uint8Array(Buffer.alloc(80_000, 'x'))]
-      const length = rest.reduce((sum, part) => sum + part.length, 0)
-      const body = new ReadableStream<Uint8Array<ArrayBuffer>>(
-        {
-          pull: async controller => {
-            // All have begun when the second part of any comes.
-            if (rest.length === 1) await whole.promise
-            const part = rest.shift()
-            if (part) controller.enqueue(part)
-            else controller.close()
-          },
-        },
-        { highWaterMark: 0 },
-      )
-      const headers = {
-        ...{ 'Content-Type': 'application/pdf', 'Content-Length': `${length}` },
-        Authorization: `Bearer ${await world.token(as)}`,
-      }
-      const asked = { method: 'POST', body, headers, duplex: 'half' } as const
-      return (await world.app.request('/api/files', asked)).status
-    }
     const sent: Promise<number>[] = []
-    for (let as = 1; as <= callers; as++) for (let n = 0; n < each; n++) sent.push(send(as, n))
+    for (let as = 1; as <= callers; as++)
+      for (let n = 0; n < each; n++) sent.push(begin(as, `${as} ${n}`, 80_000, whole.promise))
     await until('all are being received', () => bodies.taken() >= callers * each * 131_072)
     assert.equal(bodies.taken(), callers * each * 131_072)
     whole.resolve()
     assert.deepEqual([...new Set(await Promise.all(sent))], [201])
     assert.equal(bodies.taken(), 0)
+  })
+
+  test('one caller alone may have 128 transfers at once, and the next caller finds room', async () => {
+    const { bodies } = world.edge.memory
+    const whole = Promise.withResolvers<void>()
+    const sent = Array.from({ length: 128 }, (_, n) => begin(1, `alone ${n}`, 1, whole.promise))
+    await until('all are being received', () => bodies.taken() === 128 * 131_072)
+    assert.equal(await begin(1, 'one more', 1, whole.promise), 503)
+    sent.push(begin(2, 'of another', 1, whole.promise))
+    await until('it is being received', () => bodies.taken() === 129 * 131_072)
+    whole.resolve()
+    assert.deepEqual([...new Set(await Promise.all(sent))], [201])
   })
 })
 

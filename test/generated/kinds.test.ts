@@ -1,11 +1,15 @@
 /** Every kind of field with every option: what docs/model.md says is served works on both engines, the rest is refused. */
 
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { exporting, importing } from '#cli/transfer/files.ts'
+import { rowsIn, writers } from '#cli/transfer/format.ts'
 import { plainRows } from '#cli/transfer/rows-in.ts'
 import { pagesOf } from '#cli/transfer/rows-out.ts'
-import type { InputRow } from '#content.ts'
+import { folderStore } from '#files/folder.ts'
+import type { FileStore } from '#files/store.ts'
 import { type Entity, entity } from '#model/entity.ts'
 import {
   bytes,
@@ -16,6 +20,7 @@ import {
   decimal,
   email,
   type Field,
+  file,
   flag,
   folded,
   id,
@@ -34,7 +39,9 @@ import {
 } from '#model/field.ts'
 import { entityOf, modelFaults } from '#model/model.ts'
 import { anonymous, nobody, signedIn } from '#model/policy.ts'
+import { fileFields } from '#model/stored-file.ts'
 import { filling } from '../stores.ts'
+import { ownFolder } from '../support/folders.ts'
 import { versions } from '../support/library/versions.ts'
 import { admin } from '../support/roles.ts'
 import { isShort } from '../support/short.ts'
@@ -77,6 +84,7 @@ const kinds: Readonly<Record<string, readonly [() => Field, Field['initial']]>> 
     { value: 'x' },
   ],
   bytes: [() => bytes(), { value: 1 }],
+  file: [() => file({ accept: ['application/pdf'], max: '1 kB' }), { value: 'x' }],
 }
 
 type Change = (field: Field, initial: Field['initial']) => Field
@@ -195,31 +203,55 @@ const model = modelFor(entities)
 
 const use = { mode: 'import', viewer: anonymous, now: 0 } as const
 
-/** Puts rows of entities into a store as an import does; gives the faults of each entity's rows. */
+/** The file that an export of an entity's rows is in, of each format in turns. */
+const fileFor = (folder: string, name: string) => {
+  const format = Object.keys(entities).indexOf(name) % 2 === 0 ? 'ndjson' : 'csv'
+  return { path: join(folder, `${name}.${format}`), format } as const
+}
+
+const kindFor = (name: string) => ({ entity: name, also: [], foreign: {} })
+
+/** Puts the rows of such files into a store as an import does, with the bytes that they name; gives the faults of each entity's rows. */
 const imported = (
   { store }: Pick<Service, 'store'>,
-  rows: Readonly<Record<string, readonly InputRow[]>>,
+  files: FileStore,
+  names: readonly string[],
+  folder: string,
 ) =>
   filling(store, async line => {
-    const faults: Record<string, unknown> = {}
-    for (const [what, list] of Object.entries(rows)) {
+    const faults: Record<string, object[]> = {}
+    for (const what of names) {
       const of = { ...use, model, what }
-      const { put } = plainRows({ ...line, model }, entityOf(model, what), of)
-      faults[what] = (await Promise.all(list.map(put))).flat()
+      const own = entityOf(model, what)
+      const { path, format } = fileFor(folder, what)
+      const { put } = plainRows({ ...line, model }, own, of)
+      const withFiles = importing(files, { ...line, model }, own, path)
+      const found: object[] = []
+      for await (const { row, line, ...fault } of rowsIn(path, format, kindFor(what), own, false)) {
+        if (!row) assert.fail(JSON.stringify(fault))
+        const { row: whole, faults } = await withFiles(row)
+        found.push(...faults, ...(await put(whole, line)))
+      }
+      faults[what] = found
     }
     return faults
   })
 
-/** The rows of entities as an export writes them. */
-const exported = ({ store }: Pick<Service, 'store'>, names: readonly string[]) =>
+/** Writes the rows of entities into files as an export does, with their bytes beside them; gives how many rows each has. */
+const exported = ({ store, core }: Service, names: readonly string[], folder: string) =>
   filling(store, async line => {
-    const rows: Record<string, InputRow[]> = {}
+    const counts: Record<string, number> = {}
     for (const name of names) {
-      const { pages } = await pagesOf({ ...line, model }, { entity: name, also: [], foreign: {} })
-      rows[name] = []
-      for await (const page of pages()) rows[name].push(...page)
+      const { header, count, pages } = await pagesOf({ ...line, model }, kindFor(name))
+      const { path, format } = fileFor(folder, name)
+      const { head, row: textOf } = writers[format]
+      const withFiles = exporting(core.files?.store, model, entityOf(model, name), path)
+      let text = head(header)
+      for await (const page of pages()) for (const row of page) text += textOf(await withFiles(row))
+      writeFileSync(path, text)
+      counts[name] = count
     }
-    return rows
+    return counts
   })
 
 /** What REST does not show is in no export, so that an import lacks it where it is needed. */
@@ -229,9 +261,15 @@ const lacks = ({ fields }: Entity): readonly string[] =>
   )
 
 /** The rows of an entity's table, with what no export shows. */
-const rowsIn = ({ store }: Pick<Service, 'store'>, { table }: Entity) =>
+const rowsOf = ({ store }: Pick<Service, 'store'>, { table }: Entity) =>
   filling(store, ({ session }) =>
     session.query({ text: `select * from ${table} order by id`, values: [] }),
+  )
+
+/** What the rows of an entity have of a file. */
+const filesOf = ({ store }: Pick<Service, 'store'>, { table }: Entity, key: string) =>
+  filling(store, ({ session }) =>
+    session.query({ text: `select ${key} from ${table} where ${key} is not null`, values: [] }),
   )
 
 // All kinds go through the same services once: to make them takes longer than to ask them.
@@ -253,21 +291,28 @@ describe('on every engine', () => {
       const from = same.services[at] ?? assert.fail(`there is no service on ${on}`)
       const names = ['member', ...served.map(({ name }) => name)]
       const into = await emptyStore(entities, on, 'all kinds')
+      const folder = ownFolder('all-kinds')
+      const files = folderStore(join(folder, 'files'))
       try {
-        const rows = await exported(from, names)
-        const faults = await imported(into, rows)
+        const counts = await exported(from, names, folder)
+        const faults = await imported(into, files, names, folder)
         for (const { name, kind, option, entity } of served) {
           const missing = lacks(entity).map(field => ({ field, message: 'is required' }))
           const about = `${kind} ${option}`
-          assert.ok((rows[name] ?? []).length > 0, about)
-          assert.deepEqual(
-            faults[name],
-            (rows[name] ?? []).flatMap(() => missing),
-            about,
-          )
+          const count = counts[name] ?? 0
+          assert.ok(count > 0, about)
+          assert.deepEqual(faults[name], Array(count).fill(missing).flat(), about)
           if (missing.length === 0 && !Object.values(entity.fields).some(({ rest }) => !rest))
-            assert.deepEqual(await rowsIn(into, entity), await rowsIn(from, entity), about)
+            assert.deepEqual(await rowsOf(into, entity), await rowsOf(from, entity), about)
         }
+        // The bytes of each are there, once.
+        const digests = new Set<string>()
+        for (const { entity, key } of fileFields(entities))
+          for (const [text] of await filesOf(into, entity, key))
+            digests.add(JSON.parse(String(text)).digest)
+        const stored = await Array.fromAsync(files.list(), ({ digest }) => digest)
+        assert.deepEqual(stored, [...digests].sort())
+        assert.ok(stored.length > 0)
       } finally {
         await into.drop()
       }

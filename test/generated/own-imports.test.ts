@@ -1,13 +1,18 @@
-/** Imported rows that refer to later rows of their kind by a unique field, or in a kind that is never changed, on each engine. */
+/** Imported rows that refer to later rows of their kind by a unique field, or in a kind that is never changed, and files of embedded rows, on each engine. */
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { after, before, describe, test } from 'node:test'
+import { exporting, hasFiles, importing } from '#cli/transfer/files.ts'
 import { plainRows } from '#cli/transfer/rows-in.ts'
 import type { InputRow } from '#content.ts'
-import { type Entity, entity } from '#model/entity.ts'
-import { id, reference } from '#model/field.ts'
+import { folderStore } from '#files/folder.ts'
+import { type Entity, entity, many } from '#model/entity.ts'
+import { file, id, reference } from '#model/field.ts'
 import { entityOf } from '#model/model.ts'
 import { anonymous, signedIn } from '#model/policy.ts'
 import { filling } from '../stores.ts'
+import { ownFolder } from '../support/folders.ts'
 import { engines } from './compare.ts'
 import { member } from './models.ts'
 import { modelFor, type Service, serveModel } from './serve.ts'
@@ -31,6 +36,20 @@ const entities = {
   ),
   event: kind('events', reference('event', { nullable: true, onDelete: 'restrict' }), {
     appendOnly: true,
+  }),
+  crate: kind('crates', reference('crate', { nullable: true, onDelete: 'restrict' }), {
+    relations: { labels: many('label', 'nextId') },
+    rest: {
+      ...{ list: true, one: true, listing: { paging: 'page', limit: 5 } },
+      embedded: { labels: { after: 'nextId' } },
+    },
+  }),
+  label: kind('labels', reference('crate', { onDelete: 'cascade' }), {
+    fields: {
+      id: id(),
+      nextId: reference('crate', { onDelete: 'cascade' }),
+      paper: file({ accept: ['application/pdf'], max: '1 kB' }),
+    },
   }),
 }
 const model = modelFor(entities)
@@ -75,6 +94,37 @@ for (const on of engines)
         [1, 4],
         [4, null],
       ])
+    })
+
+    test('files of embedded rows go along with the row that they are embedded in', async () => {
+      const crate = entityOf(model, 'crate')
+      assert.ok(hasFiles(model, crate))
+      const folder = ownFolder('embedded-files')
+      const [path, other] = [join(folder, 'crates.ndjson'), folderStore(join(folder, 'other'))]
+      const { store: from } = service.core.files ?? assert.fail()
+      const raw = Buffer.from('%PDF-1.7\nof a crate\n')
+      const { digest, bytes } = await from.put(Readable.from([raw]))
+      const kept = {
+        digest,
+        name: 'a.pdf',
+        type: 'application/pdf',
+        bytes,
+        width: null,
+        height: null,
+      }
+      const row = (paper: unknown) => ({ id: 1, labels: [{ id: 3, paper }] })
+      const shown = await exporting(from, model, crate, path)(row(kept))
+      const beside = { path: `crates.files/${digest}`, name: 'a.pdf', type: 'application/pdf' }
+      assert.deepEqual(shown, row(beside))
+      await filling(service.store, async line => {
+        const take = importing(other, { ...line, model }, crate, path)
+        assert.deepEqual(await take(shown), { row: row(JSON.stringify(kept)), faults: [] })
+        const { faults } = await take(row('none.pdf'))
+        assert.deepEqual(faults, [
+          { field: 'labels.0.paper', message: 'names none.pdf, where no file is' },
+        ])
+      })
+      assert.equal(await other.size(digest), bytes)
     })
 
     test('rows that are never changed may refer to themselves and to earlier ones', async () => {

@@ -46,7 +46,7 @@ const partsOf = (folder: string) => readdirSync(join(folder, 'parts'))
 /** Fails unless the store has these files, and each that it has is whole. */
 const checkWhole = async (folder: string, digests: readonly string[]) => {
   const store = copyIn(folder)
-  for (const digest of digests) assert.equal(await store.has(digest), true, digest)
+  for (const digest of digests) assert.notEqual(await store.size(digest), undefined, digest)
   // A copy compares each with its digest.
   await copyFiles(store, copyIn(`${folder}-copy`))
 }

@@ -13,7 +13,7 @@ import { type Listening, listen } from '#serve/listen.ts'
 import { gallery, galleryRows, pdf } from '../support/gallery.ts'
 import { type Fault, type S3, startS3 } from '../support/s3.ts'
 import { until } from '../support/wait.ts'
-import { createWorld, type World } from '../world.ts'
+import { type Asking, createWorld, type World } from '../world.ts'
 
 const day = 86_400_000
 const paper = { 'Content-Type': 'application/pdf' }
@@ -95,6 +95,61 @@ for (const place of ['a folder', 'S3'] as const)
       assert.deepEqual((await get(row.json.cv.url)).bytes, Buffer.from(raw))
     })
 
+    const asked = async (line: string, more: Asking = {}) => {
+      const { status, text } = await world.ask(line, { as: 2, ...more })
+      assert.ok(status < 300, text)
+    }
+    const changes: readonly (readonly [
+      string,
+      (at: string, id: number) => Promise<unknown>,
+      number,
+    ])[] = [
+      ['replaced', at => asked(`PUT ${at}/cv`, { raw: pdf('after'), headers: paper }), 200],
+      ['taken away', at => asked(`DELETE ${at}/cv`), 404],
+      [
+        'hidden',
+        (_, id) => world.change(`update applications set member_id = 3 where id = ${id}`),
+        404,
+      ],
+      ['gone with its row', at => asked(`DELETE ${at}`), 404],
+    ]
+    for (const [how, change, then] of changes)
+      test(`a file that is ${how} while it is read is read to its end, and not again`, async () => {
+        const raw = long(`before it is ${how}`)
+        const made = await world.ask('POST /api/applications', { as: 2, body: { letter: 'Read' } })
+        const at = `/api/applications/${made.json.id}`
+        await world.ask(`PUT ${at}/cv`, { as: 2, raw, headers: paper })
+        const headers = await mine()
+        const reading = await fetch(`${server.url}${at}/cv`, { headers })
+        const begun = await world.app.request(`${at}/cv`, { headers })
+        const reader = reading.body?.getReader()
+        const first = (await reader?.read())?.value ?? assert.fail()
+        await change(at, made.json.id)
+        const { engine, core } = world
+        await collectGarbage({
+          ...{ reader: engine, writer: engine, dialect: engine.dialect, store: store() },
+          ...{ entities: core.model.entities, isShared: true, now: Date.now },
+        })
+        const parts = [first]
+        for (let next = await reader?.read(); next?.value; next = await reader?.read())
+          parts.push(next.value)
+        assert.equal(Buffer.compare(Buffer.concat(parts), raw), 0)
+        // One whose first byte nobody has asked for yet.
+        assert.equal(Buffer.compare(Buffer.from(await begun.arrayBuffer()), raw), 0)
+        const again = await get(`${at}/cv`, headers)
+        assert.equal(again.answer.status, then)
+        if (then === 200) assert.deepEqual(again.bytes, Buffer.from(pdf('after')))
+      })
+
+    test('of two who replace a file at once one is last, whole', async () => {
+      const both = [long('one'), long('other')]
+      const sent = await Promise.all(both.map(put))
+      for (const { status, text } of sent) assert.ok(status <= 201, text)
+      const { bytes } = await get(cv, await mine())
+      assert.ok(both.some(raw => Buffer.compare(raw, bytes) === 0))
+      assert.deepEqual(await world.rows('select count(*) from uploads'), [[0]])
+    })
+
     test('a picture is given in its sizes', async () => {
       const whole = sharp({ create: { width: 80, height: 40, channels: 3, background: '#a22' } })
       const raw = new Uint8Array(await whole.png().toBuffer())
@@ -116,7 +171,8 @@ for (const place of ['a folder', 'S3'] as const)
         ...{ reader: engine, writer: engine, dialect: engine.dialect, store: store() },
         ...{ entities: core.model.entities, isShared: true, now: () => Date.now() + 2 * day },
       })
-      assert.deepEqual(await Promise.all(digests.map(store().has)), [true, false])
+      const sizes = await Promise.all(digests.map(store().size))
+      assert.deepEqual(sizes, [pdf('kept').length, undefined])
       assert.equal((await world.ask(`DELETE ${cv}`, { as: 2 })).status, 204)
       assert.equal((await world.ask(`GET ${cv}`, { as: 2 })).status, 404)
     })

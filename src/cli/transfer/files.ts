@@ -1,59 +1,76 @@
 /** Files that go with rows: an export puts their bytes into a folder beside its file, and an import takes them from there. */
-import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdir, open, realpath, stat } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { mkdir, realpath, rename, stat } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
-import { isObject } from '#base/object.ts'
-import { loadConfig } from '#config.ts'
-import type { Content, ContentStore, InputRow } from '#content.ts'
-import { ownFile, ownFolder } from '#engines/shared/files.ts'
+import { isObject, own } from '#base/object.ts'
+import { undamaged } from '#cli/files.ts'
+import type { ContentStore, InputRow } from '#content.ts'
+import { ownFolder } from '#engines/shared/files.ts'
 import type { FieldFault } from '#errors.ts'
 import { BeingRemoved, noteArrival } from '#files/garbage.ts'
-import { pictureHead, pictureSize } from '#files/picture.ts'
-import { safeName, typeOf } from '#files/type.ts'
+import { type FileStore, puttingBy } from '#files/store.ts'
+import { checkSize, takeFile } from '#files/take.ts'
 import type { Entity } from '#model/entity.ts'
 import type { FileRules } from '#model/field.ts'
+import { entityOf, type Model } from '#model/model.ts'
 import { type StoredFile, storedText } from '#model/stored-file.ts'
-import { ask, filesOf } from '#serve/store.ts'
-import { accepts, inBytes } from '#write/claims.ts'
+import { ask } from '#serve/store.ts'
 
-/** The fields of an entity whose files go with its rows. */
-const filesIn = ({ fields }: Entity): readonly (readonly [string, FileRules])[] =>
-  Object.entries(fields).flatMap(([key, { file, rest }]) => (file && rest ? [[key, file]] : []))
+/** Whether rows of an entity have files that go with them, or rows that are embedded in them do. */
+export const hasFiles = (model: Model, { fields, rest, relations }: Entity): boolean =>
+  Object.values(fields).some(({ file, rest }) => file && rest) ||
+  Object.keys(rest.embedded).some(member =>
+    hasFiles(model, entityOf(model, relations[member]?.to ?? member)),
+  )
 
-/** Whether rows of an entity have files that go with them. */
-export const hasFiles = (entity: Entity): boolean => filesIn(entity).length > 0
-
-const storeFor = (content: Content, { model }: ContentStore) => {
-  const files = filesOf(loadConfig(process.env, content.settings), model)
-  if (!files) throw new Error('there is no store of files')
-  return files.store
+/** A row with what `work` makes of each of its files, and of those of the rows that are embedded in it. */
+const withEach = async (
+  model: Model,
+  { fields, rest, relations }: Entity,
+  row: InputRow,
+  work: (value: unknown, rules: FileRules, field: string) => Promise<unknown>,
+  place = '',
+): Promise<InputRow> => {
+  const made: Record<string, unknown> = { ...row }
+  for (const [member, value] of Object.entries(row)) {
+    const field = own(fields, member)
+    const at = `${place}${member}`
+    if (field?.file && field.rest && value !== null)
+      made[member] = await work(value, field.file, at)
+    if (!Object.hasOwn(rest.embedded, member) || !Array.isArray(value)) continue
+    const embedded = entityOf(model, relations[member]?.to ?? member)
+    made[member] = await Array.fromAsync(value.entries(), ([index, one]) =>
+      isObject(one) ? withEach(model, embedded, one, work, `${at}.${index}.`) : one,
+    )
+  }
+  return made
 }
 
 /** Puts the files of a row beside a file of rows, and gives the row with their paths from there. */
-export const exporting = (content: Content, store: ContentStore, entity: Entity, file: string) => {
-  const keys = filesIn(entity).map(([key]) => key)
-  const files = keys.length > 0 ? storeFor(content, store) : undefined
+export const exporting = (
+  files: FileStore | undefined,
+  model: Model,
+  entity: Entity,
+  file: string,
+) => {
   const folder = `${file.replace(/\.\w+$/, '')}.files`
-  return async (row: InputRow): Promise<InputRow> => {
-    const shown: Record<string, unknown> = { ...row }
-    for (const key of keys) {
-      if (!files || !row[key]) continue
-      const { digest, name, type } = row[key] as StoredFile
-      await mkdir(folder, { recursive: true, mode: ownFolder })
-      const path = join(folder, digest)
-      // Rows may have the same bytes, and an earlier export may have put them there.
-      const there = await stat(path).catch(() => undefined)
-      if (there?.size !== (row[key] as StoredFile).bytes)
-        await pipeline(
-          Readable.from(await files.open(digest)),
-          createWriteStream(path, { mode: ownFile }),
-        )
-      shown[key] = { path: relative(dirname(file), path).replaceAll(sep, '/'), name, type }
-    }
-    return shown
-  }
+  const put = puttingBy(
+    folder,
+    () => mkdir(folder, { recursive: true, mode: ownFolder }),
+    (path, name) => rename(path, join(folder, name)),
+  )
+  return async (row: InputRow): Promise<InputRow> =>
+    files
+      ? withEach(model, entity, row, async value => {
+          const { digest, name, type, bytes } = value as StoredFile
+          const path = join(folder, digest)
+          // Rows may have the same bytes, and an earlier export may have put them there.
+          const there = await stat(path).catch(() => undefined)
+          if (there?.size !== bytes)
+            await put(await files.open(digest), { arriving: undamaged(files, digest) })
+          return { path: relative(dirname(file), path).replaceAll(sep, '/'), name, type }
+        })
+      : row
 }
 
 const isBelow = (folder: string, path: string): boolean => {
@@ -61,24 +78,17 @@ const isBelow = (folder: string, path: string): boolean => {
   return !isAbsolute(from) && from.split(sep)[0] !== '..'
 }
 
-const headOf = async (path: string): Promise<Uint8Array> => {
-  const handle = await open(path)
-  try {
-    const { bytesRead, buffer } = await handle.read(Buffer.alloc(pictureHead), 0, pictureHead, 0)
-    return buffer.subarray(0, bytesRead)
-  } finally {
-    await handle.close()
-  }
-}
-
 /** Takes the files that a row names by their paths, from the file of rows on and not above its folder, into the store; gives the row with them, and what is wrong with them. */
-export const importing = (content: Content, store: ContentStore, entity: Entity, file: string) => {
-  const fields = filesIn(entity)
-  const files = fields.length > 0 ? storeFor(content, store) : undefined
+export const importing = (
+  files: FileStore | undefined,
+  store: ContentStore,
+  entity: Entity,
+  file: string,
+) => {
   const root = resolve(dirname(file))
   /** The text that the row keeps of the file at a path, or what is wrong with it. */
-  const taken = async (given: unknown, { accept, max }: FileRules): Promise<string> => {
-    const { path, name, type: declared } = isObject(given) ? given : { path: given }
+  const taken = async (into: FileStore, given: unknown, rules: FileRules): Promise<string> => {
+    const { path, name, type } = isObject(given) ? given : { path: given }
     if (typeof path !== 'string')
       throw new Error('must be the path of a file, from the file of rows on')
     const found = resolve(root, path)
@@ -88,32 +98,32 @@ export const importing = (content: Content, store: ContentStore, entity: Entity,
       throw new Error(`names ${path}, which is not in the folder of the file of rows`)
     const facts = await stat(found).catch(() => undefined)
     if (!facts?.isFile()) throw new Error(`names ${path}, where no file is`)
-    if (facts.size > max) throw new Error(`must be at most ${inBytes(max)}`)
-    const head = await headOf(found)
-    const called = safeName(typeof name === 'string' ? name : basename(path))
-    const type = await typeOf(head, called, typeof declared === 'string' ? declared : undefined)
-    if (!accepts(accept, type)) throw new Error(`must be ${accept.join(' or ')}, and is ${type}`)
-    const stored = await files?.put(createReadStream(found), {
-      arriving: async (digest, bytes) => {
-        const noted = await ask(store, noteArrival(store.dialect, { digest, bytes }, Date.now()))
-        if (noted.length === 0) throw new BeingRemoved()
-      },
+    const incoming = {
+      stream: createReadStream(found),
+      name: typeof name === 'string' ? name : basename(path),
+      type: typeof type === 'string' ? type : undefined,
+    }
+    let text = ''
+    const check = (bytes: number) => checkSize(bytes, rules)
+    await takeFile(into, incoming, rules, check, async kept => {
+      const noted = await ask(store, noteArrival(store.dialect, kept, Date.now()))
+      if (noted.length === 0) throw new BeingRemoved()
+      text = storedText(kept)
     })
-    if (!stored) throw new Error('there is no store of files')
-    const { digest, bytes } = stored
-    return storedText({ digest, name: called, type, bytes, ...pictureSize(type, head) })
+    return text
   }
   return async (row: InputRow) => {
-    const made: Record<string, unknown> = { ...row }
     const faults: FieldFault[] = []
-    for (const [key, rules] of fields) {
-      if (row[key] === undefined || row[key] === null) continue
+    if (!files) return { row, faults }
+    const made = await withEach(store.model, entity, row, async (value, rules, field) => {
       try {
-        made[key] = await taken(row[key], rules)
+        return await taken(files, value, rules)
       } catch (error) {
-        faults.push({ field: key, message: (error as Error).message })
+        const message = (error as Error).message.replace(/^The (?:file|picture) /, '')
+        faults.push({ field, message })
+        return value
       }
-    }
+    })
     return { row: made, faults }
   }
 }

@@ -153,7 +153,8 @@ const typedBy = {
   flag: (text: string) => (/^(true|false)$/i.test(text) ? text.toLowerCase() === 'true' : text),
   json: jsonIn,
   list: jsonIn,
-  file: jsonIn,
+  // A path alone may look like a number.
+  file: (text: string) => (text.startsWith('{') ? jsonIn(text) : text),
   bytes: (text: string) => text,
 } satisfies Record<Scalar, (text: string) => unknown>
 

@@ -1,0 +1,116 @@
+/** A file that is taken into the store: told by its first bytes, its name and its sender, within what is taken, and without what a camera wrote. */
+import { own } from '#base/object.ts'
+import { ApiError } from '#errors.ts'
+import { type Pixels, pictureSize } from '#files/picture.ts'
+import { cleaned, isCleaned, isUncleanable } from '#files/sizes.ts'
+import type { FileStore } from '#files/store.ts'
+import { headBytes, safeName, typeOf } from '#files/type.ts'
+import type { StoredFile } from '#model/stored-file.ts'
+import { accepts, inBytes } from '#write/claims.ts'
+
+/** A file on its way, with what its sender says of it. */
+export type Incoming = {
+  readonly stream: AsyncIterable<Uint8Array>
+  readonly spent?: (chunk: Uint8Array) => void
+  readonly name: string | undefined
+  readonly type: string | undefined
+}
+
+/** What is taken: the types and the most bytes; and the field that says so, if it is one. */
+export type TakenFiles = {
+  /** Whether a picture keeps what a camera wrote into it. */
+  readonly exif: 'kept' | undefined
+  readonly accept: readonly string[]
+  readonly max: number
+  readonly field?: string
+}
+
+/** The error for a file that does not fit what is taken, which names the field. */
+const misfit = (
+  { field }: TakenFiles,
+  code: 'PAYLOAD_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE',
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+) => {
+  const details = field === undefined ? {} : { details: [{ field, message }] }
+  return new ApiError(code, `The file ${message}`, { headers, ...details })
+}
+
+/** Throws for a file of so many bytes, which its head may announce. */
+export const checkSize = (bytes: number, taken: TakenFiles): void => {
+  if (bytes > taken.max)
+    throw misfit(taken, 'PAYLOAD_TOO_LARGE', `must be at most ${inBytes(taken.max)}`)
+}
+
+/** The first bytes of a stream, and all of it. */
+const withHead = async (stream: AsyncIterable<Uint8Array>) => {
+  const chunks = stream[Symbol.asyncIterator]()
+  const first: Uint8Array[] = []
+  for (let size = 0; size < headBytes; size += first.at(-1)?.length ?? 0) {
+    const next = await chunks.next()
+    if (next.done) break
+    first.push(next.value)
+  }
+  const head = first.length === 1 && first[0] ? first[0] : Buffer.concat(first)
+  const next = async () => {
+    const value = first.shift()
+    return value ? { value } : chunks.next()
+  }
+  return { head, all: { [Symbol.asyncIterator]: () => ({ next }) }, end: () => chunks.return?.() }
+}
+
+const endings: Readonly<Record<string, string>> = { jpeg: 'jpg', plain: 'txt', 'svg+xml': 'svg' }
+
+/** A name for a file that was sent without one. */
+const nameFor = (field: string, type: string): string => {
+  const kind = type.slice(type.indexOf('/') + 1)
+  const ending = own(endings, kind) ?? (/^[a-z0-9]{2,5}$/.test(kind) ? kind : undefined)
+  return ending === undefined ? field : `${field}.${ending}`
+}
+
+/**
+ * Takes a file into the store: by its first bytes it is refused with 415 if it is not what it is said to be or not accepted, by what
+ * `check` throws for so many bytes. `arriving` is told of it before its bytes have their place.
+ */
+export const takeFile = async (
+  store: FileStore,
+  { stream, spent, name, type: declared }: Incoming,
+  taken: TakenFiles,
+  check: (bytes: number) => void,
+  arriving: (file: StoredFile) => Promise<void>,
+): Promise<void> => {
+  const { head, all, end } = await withHead(stream)
+  try {
+    const { accept, exif, field } = taken
+    check(head.length)
+    const type = await typeOf(head, name ?? '', declared)
+    if (!accepts(accept, type)) {
+      const message = `must be ${accept.join(' or ')}, and is ${type}`
+      throw misfit(taken, 'UNSUPPORTED_MEDIA_TYPE', message, { Accept: accept.join(', ') })
+    }
+    if (exif !== 'kept' && isUncleanable(type)) {
+      const message = `must be a picture out of which place and camera can be taken, such as a JPEG, and is ${type}`
+      throw misfit(taken, 'UNSUPPORTED_MEDIA_TYPE', message)
+    }
+    const shown = name ? safeName(name) : nameFor(field ?? 'file', type)
+    let size: Pixels | undefined
+    const through =
+      exif !== 'kept' &&
+      isCleaned(type) &&
+      cleaned(type, found => {
+        size = found
+      })
+    await store.put(all, {
+      check,
+      ...(spent && { spent }),
+      ...(through && { through }),
+      arriving: async (digest, bytes, path) =>
+        arriving({
+          ...{ digest, name: shown, type, bytes },
+          ...(size ?? (await pictureSize(type, path))),
+        }),
+    })
+  } finally {
+    await end()
+  }
+}
