@@ -22,6 +22,8 @@ export const onSqliteOnly = {
   'test/cli/init.test.ts':
     'what is in a project does not depend on the store; test/generic has the examples on both',
   'test/cli/documents.test.ts': 'documents of a folder do not depend on the store',
+  'test/cli/import-values.test.ts':
+    'the forms of files and of values in them do not depend on the store; import-ids.test.ts imports into both',
   'content/test/cli/mail.test.ts': 'mail does not depend on the store',
   'content/test/cli/move.test.ts': 'goes from one engine to the other by itself',
   'test/cli/move-own-kind.test.ts': 'goes from one engine to the other by itself',

@@ -50,11 +50,23 @@ const migrate = async (url: string, content?: Content): Promise<void> => {
   await close()
 }
 
+/** The sessions of databases that are kept, and when the last change of each is over. */
+const kept = new WeakMap<Store, { readonly session: Session; last: Promise<unknown> }>()
+
 /** Changes a store directly in one transaction, past any service on it. */
 export const filling = async <Result>(
   store: Store,
   work: (line: OpenStore) => Promise<Result>,
 ): Promise<Result> => {
+  const own = kept.get(store)
+  if (own) {
+    const { session } = own
+    const done = own.last.then(() =>
+      session.transaction(() => work({ session, dialect: store.dialect })),
+    )
+    own.last = done.catch(() => {})
+    return done
+  }
   const session = await store.session('filling')
   try {
     return await session.transaction(() => work({ session, dialect: store.dialect }))
@@ -131,11 +143,15 @@ export const filledDatabase = async (
 ): Promise<Filled> => {
   const known = of.shared === undefined ? undefined : shared.get(of.shared)
   if (known !== undefined) return { store: postgresOf(known, of.content), drop: async () => {} }
-  const { url, drop, secret } = await reusedDatabase(of.name, async url => {
-    await migrate(url, of.content)
-    if (of.isKept) await fill(postgresOf(url, of.content))
+  const { url, drop, secret, session } = await reusedDatabase(of.name, {
+    make: async url => {
+      await migrate(url, of.content)
+      if (of.isKept) await fill(postgresOf(url, of.content))
+    },
+    connect: url => postgresOf(url, of.content).session('filling'),
   })
   const store: Store = { ...postgresOf(url, of.content, of.pool), secret }
+  kept.set(store, { session, last: Promise.resolve() })
   if (!of.isKept) await fill(store)
   if (of.shared === undefined) return { store, drop }
   shared.set(of.shared, url)

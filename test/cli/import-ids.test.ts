@@ -1,7 +1,10 @@
-/** The ids that imported rows bring, and those that are left for later rows. */
+/** The ids that imported rows bring, those that are left for later rows, and the slugs that rows get. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { commandsOf } from '#test/commands.ts'
+import * as any from '#test/duet.ts'
 import { command, folderOf } from '#test/market.ts'
+import { notebook } from '#test/support/notebook.ts'
 import { filesIn } from '#test/support/transfer-files.ts'
 
 const { folder, freshStore } = folderOf('import-ids')
@@ -35,4 +38,14 @@ test('the rows after the highest id that a file may bring have ids above it', as
     ['bob', 2 ** 52 + 1],
     ['Last', 2 ** 52 + 2],
   ])
+})
+
+test('rows without a slug get one each, whichever the rows before them have', async () => {
+  const { rows, settings } = await any.folderOf('import-slugs', notebook).freshStore()
+  const slugs = fileOf('name,slug\nSoup,\nSoup!,\nTea,soup-4\nsoup,\n', 'csv')
+  const importing = commandsOf('notebook', 'test/support/notebook.ts')
+  const { code, stderr } = await importing(['import', 'notes', slugs], settings)
+  assert.equal(code, 0, stderr)
+  const made = await rows('select slug from notes order by id')
+  assert.deepEqual(made.flat(), ['soup', 'soup-2', 'soup-4', 'soup-5'])
 })

@@ -10,13 +10,19 @@ const { folder, freshStore } = folderOf('import-values', notebook)
 const { fileOf } = filesIn(folder)
 const command = commandsOf('notebook', 'test/support/notebook.ts')
 
+let store: ReturnType<typeof freshStore> | undefined
+
 /** What an import of a file says, without the name of the file, and the rows that it made. */
 const importing = async (text: string | Uint8Array, columns: string, format: Format = 'csv') => {
-  const { rows, settings } = await freshStore()
+  store ??= freshStore()
+  const { rows, change, settings } = await store
   const path = fileOf(text, format)
   const { code, stderr } = await command(['import', 'notes', path], settings)
   const said = stderr.replaceAll(path, 'FILE').split('\n')
-  return { code, said, rows: await rows(`select ${columns} from notes order by id`) }
+  const made = await rows(`select ${columns} from notes order by id`)
+  // The next file is for an empty store, too.
+  await change('delete from notes')
+  return { code, said, rows: made }
 }
 
 test('a number that would be read as another one is a fault of its row, in NDJSON and in CSV', async () => {
@@ -42,15 +48,6 @@ test('a number that would be read as another one is a fault of its row, in NDJSO
     `FILE:4: meta has a value: c.0 ${changed('1e400')}`,
   ])
   assert.deepEqual([csv.code, csv.rows], [1, []])
-})
-
-test('rows without a slug get one each, whichever the rows before them have', async () => {
-  const { code, said, rows } = await importing(
-    'name,slug\nSoup,\nSoup!,\nTea,soup-4\nsoup,\n',
-    'slug',
-  )
-  assert.equal(code, 0, said.join())
-  assert.deepEqual(rows.flat(), ['soup', 'soup-2', 'soup-4', 'soup-5'])
 })
 
 test('times in a file have any offset', async () => {

@@ -28,8 +28,8 @@ import { anyone, signedIn } from '#model/policy.ts'
 import { checkSchema, migrateStore } from '#serve/store.ts'
 import { allRoutes, bySignedIn, member } from '#test/generated/models.ts'
 import { historyFor, serveModel, serveWithMembers } from '#test/generated/serve.ts'
-import { freshDatabase } from '#test/postgres/tools/database.ts'
-import { changeIn, onPostgres } from '#test/stores.ts'
+import { emptied, freshDatabase } from '#test/postgres/tools/database.ts'
+import { changeIn, filling, onPostgres } from '#test/stores.ts'
 import { faultsOf } from './migration-safety.ts'
 
 const usual = {
@@ -87,14 +87,17 @@ const engine = onPostgres ? 'postgres' : 'sqlite'
 const folder = mkdtempSync(join(tmpdir(), 'duet-differences-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 let files = 0
+let database: ReturnType<typeof freshDatabase> | undefined
 
-/** A place for a store; gives the store there with a history. */
+/** A place for a store, which on PostgreSQL is that of the case before; gives the store there with a history. */
 const place = async (): Promise<(migrations: readonly Migration[]) => Store> => {
   if (engine === 'sqlite') {
     const file = join(folder, `${++files}.db`)
     return migrations => sqliteStore({ file, migrations })
   }
-  const { url } = await freshDatabase()
+  database ??= freshDatabase()
+  const { url } = await database
+  await emptied(url)
   return migrations =>
     postgresStore({ url, replicas: [], prepare: true, readers: 1, pool: 2, migrations })
 }
@@ -636,9 +639,11 @@ const made = async (from: Entities, by?: ForEach, filled = rows) => {
     ...historyFor(engine, from),
     { name: '0002-by-hand', text: by ? `${textFor(by)};` : 'select 1;' },
   ]
-  await at(known.slice(0, -1)).migrate()
-  const change = changeIn(at(known.slice(0, -1)))
-  for (const statement of filled.split(';')) await change(statement)
+  const first = at(known.slice(0, -1))
+  await first.migrate()
+  await filling(first, async ({ session }) => {
+    for (const text of filled.split(';')) await session.query({ text, values: [] })
+  })
   const store = at(known)
   await store.migrate()
   return { at, known, store }

@@ -1,7 +1,7 @@
 /** New databases for tests on the PostgreSQL that the whole test run shares. */
 import { createHash } from 'node:crypto'
 import { after } from 'node:test'
-import { Pool } from 'pg'
+import { Client, Pool } from 'pg'
 
 export type Database = {
   readonly url: string
@@ -61,6 +61,22 @@ export const databaseWith = async (...settings: readonly string[]): Promise<stri
   const name = new URL(url).pathname.slice(1)
   for (const setting of settings) await pool.query(`alter database ${name} set ${setting}`)
   return url
+}
+
+/** Takes all that cases have left out of a database: quicker than to make another one. */
+export const emptied = async (url: string): Promise<void> => {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  await client.query(`do $$
+    declare own name;
+    begin
+      execute format('alter database %I reset all', current_database());
+      for own in select nspname from pg_namespace where nspname !~ '^pg_|^information_schema$'
+      loop execute format('drop schema %I cascade', own); end loop;
+      create schema public;
+      grant usage on schema public to public;
+    end $$`)
+  await client.end()
 }
 
 const templates = new Map<string, Promise<string>>()

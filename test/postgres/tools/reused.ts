@@ -1,5 +1,6 @@
 /** Databases for worlds: made of a template once, then used by one after another, each time as it was at first. */
-import { Pool } from 'pg'
+import { after } from 'node:test'
+import type { Session } from '#sql/engine.ts'
 import { type Database, freshDatabase, templateFor } from './database.ts'
 
 // To copy a template takes 300 ms, to put a few rows back 10.
@@ -37,35 +38,36 @@ begin
   update public.secrets set value = sha256(gen_random_uuid()::text::bytea);
 end $$`
 
-type Kept = Database & { readonly pool: Pool }
+/** One that is used anew, with a session that it keeps: to connect for each change would take longer than most of them. */
+type Kept = Database & { readonly session: Session }
 
-/** One that is used anew; its keys, which a world would have to connect for. */
-type Reused = Database & { readonly secret: (name: string) => Promise<Uint8Array> }
+/** The keys of the store in it, which a world would have to connect for. */
+type Reused = Kept & { readonly secret: (name: string) => Promise<Uint8Array> }
 
-const poolOf = (url: string): Pool => {
-  const pool = new Pool({ connectionString: url, max: 1, allowExitOnIdle: true })
-  pool.on('error', () => {})
-  return pool
+type Making = {
+  readonly make: (url: string) => Promise<void>
+  readonly connect: (url: string) => Promise<Session>
 }
 
 const idle = new Map<string, Kept[]>()
+const open = new Set<Session>()
+after(() => Promise.all([...open].map(session => session.close())))
 
-const made = async (key: string, make: (url: string) => Promise<void>): Promise<Kept> => {
+const made = async (key: string, { make, connect }: Making): Promise<Kept> => {
   const template = await templateFor(key, async url => {
     await make(url)
-    const pool = poolOf(url)
-    await pool.query(save)
-    await pool.end()
+    const session = await connect(url)
+    await session.query({ text: save, values: [] })
+    await session.close()
   })
   const database = await freshDatabase({ template })
-  return { ...database, pool: poolOf(database.url) }
+  const session = await connect(database.url)
+  open.add(session)
+  return { ...database, session }
 }
 
 /** A database as `make` made it, but with keys of its own; to drop it is to give it back. */
-export const reusedDatabase = async (
-  key: string,
-  make: (url: string) => Promise<void>,
-): Promise<Reused> => {
+export const reusedDatabase = async (key: string, making: Making): Promise<Reused> => {
   const free = idle.get(key) ?? []
   idle.set(key, free)
   for (let kept = free.pop(); kept; kept = free.pop()) {
@@ -76,15 +78,16 @@ export const reusedDatabase = async (
       await kept.drop()
     }
   }
-  return given(await made(key, make), free)
+  return given(await made(key, making), free)
 }
 
 const given = async (kept: Kept, free: Kept[]): Promise<Reused> => {
-  await kept.pool.query(restore)
+  const { url, session } = kept
+  await session.query({ text: restore, values: [] })
   const secret = async (name: string) => {
     const found = 'select value from public.secrets where name = $1'
-    const { rows } = await kept.pool.query(found, [name])
-    return rows[0].value
+    const [[value] = []] = await session.query({ text: found, values: [name] })
+    return value as Uint8Array
   }
-  return { url: kept.url, drop: async () => void free.push(kept), secret }
+  return { url, session, drop: async () => void free.push(kept), secret }
 }
