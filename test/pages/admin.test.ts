@@ -261,32 +261,6 @@ describe('the admin in a browser', { skip: skipped }, () => {
     return visited
   }
 
-  const screens = [
-    { width: 1280, colorScheme: 'light' },
-    { width: 400, colorScheme: 'dark' },
-  ] as const
-  for (const { width, colorScheme } of screens)
-    test(`shows each screen without a fault, ${colorScheme}, ${width} wide`, async () => {
-      const { page, faults, foreign } = await open(1, {
-        viewport: { width, height: 860 },
-        colorScheme,
-      })
-      for (const [place, ready] of [
-        ['', 'Market'],
-        ['post', 'Posts'],
-        ['post/1', 'First'],
-        ['user/2', 'Ben'],
-        ['product/create', 'New product'],
-      ] as const) {
-        await page.goto(`${origin}/admin#/${place}`)
-        await page.getByRole('heading', { level: 1, name: ready }).waitFor()
-        await page.waitForLoadState('networkidle')
-        assert.deepEqual(await faultsOf(page), [], place)
-      }
-      assert.deepEqual({ faults, foreign }, { faults: [], foreign: [] })
-      await page.context().close()
-    })
-
   test('a change is saved by keys, and a fault is told beside its field', async () => {
     const { page } = await open(1)
     await page.goto(`${origin}/admin#/product/create`)

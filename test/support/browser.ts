@@ -59,11 +59,14 @@ export const visit = async (
   return { page, faults, foreign }
 }
 
+const axe = () =>
+  readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
 /** What axe finds against a page, each fault with the first element that has it; how far the page is wider than its window is one too. */
 export const faultsOf = async (page: Page): Promise<readonly string[]> => {
-  const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+  // Half a megabyte, which a page has until it is left.
+  if (await page.evaluate('typeof axe === "undefined"')) await page.evaluate(axe())
   return page.evaluate(`(async () => {
-    ${axe}
     const { violations } = await axe.run(document, { resultTypes: ['violations'] })
     const over = document.documentElement.scrollWidth - innerWidth
     return [
