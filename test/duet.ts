@@ -14,6 +14,11 @@ import { isCached, secret } from './world.ts'
 
 const program = fileURLToPath(new URL('../bin/duet', import.meta.url))
 
+/** The same for services, whose threads load what was made of theirs where something was; tests of the program itself name the other. */
+const served = process.env.DUET_TEST_THREADS_MADE
+  ? fileURLToPath(new URL('support/program.mjs', import.meta.url))
+  : program
+
 export type Settings = Readonly<Record<string, string>>
 
 const alive = new Set<ChildProcess>()
@@ -123,7 +128,7 @@ const frugal: Settings = {
 
 /** Starts to serve on a free port; resolves when it listens. */
 export const serve = (settings: Settings, ...args: readonly string[]): Promise<Service> =>
-  serveBy(program, settings, ...args)
+  serveBy(served, settings, ...args)
 
 /** The same by another program. */
 export const serveBy = (file: string, settings: Settings, ...args: readonly string[]) =>
@@ -132,7 +137,7 @@ export const serveBy = (file: string, settings: Settings, ...args: readonly stri
 /** The same on a socket that is handed over, or several, one for each thread. */
 export const serveOn = (socket: BoundSocket, settings: Settings, ...args: readonly string[]) => {
   const own = { ...settings, ...(socket.handles.length > 1 && { DUET_THREADS: 'auto' }) }
-  return listening(start(['serve', ...args], usual(own), program, socket))
+  return listening(start(['serve', ...args], usual(own), served, socket))
 }
 
 const usual = (settings: Settings): Settings => ({
