@@ -192,7 +192,7 @@ for (const on of engines)
     })
 
     test('nothing that either of them changed is lost', async t => {
-      const count = rounds(60, 1000)
+      const count = rounds(30, 1000)
       const begun = usualSeed(46)
       let clashes = 0
       for (let round = 0; round < count; round++) {

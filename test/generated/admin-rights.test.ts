@@ -47,7 +47,7 @@ const compareRow = async (
   }
 }
 
-const count = rounds(9, 20)
+const count = rounds(5, 20)
 const begun = usualSeed(46)
 for (const on of engines)
   for (let n = 0; n < count; n++)

@@ -176,7 +176,7 @@ suite('garbage of files', () => {
   })
 })
 
-const times = rounds(25, 10_000)
+const times = rounds(12, 10_000)
 for (const place of ['a folder', 'S3'] as const)
   test(`the same bytes sent and collected at once ${times} times, in ${place}, are there whenever a row names them`, async t => {
     const root = ownFolder('same-bytes')

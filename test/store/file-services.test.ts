@@ -145,7 +145,7 @@ const smallDisk = (place: string, megabytes: number) => {
   }
 }
 
-const points = rounds(4, 100)
+const points = rounds(3, 100)
 for (const place of ['a folder', 'S3'] as const)
   test(`a disk that is full at ${points} points while files are sent to ${place} is told as such, and leaves nothing`, {
     skip: process.getuid?.() !== 0 && 'NOT TESTED: mounting a small disk needs root',
@@ -185,7 +185,7 @@ for (const place of ['a folder', 'S3'] as const)
     t.diagnostic(`refused: ${JSON.stringify(Object.fromEntries(told))}`)
   })
 
-const failures = rounds(40, 1000)
+const failures = rounds(20, 1000)
 test(`S3 that stalls, tears or answers 503 to ${failures} requests is told as such, and leaves nothing`, async t => {
   const random = randomFrom(usualSeed(failures))
   const root = ownFolder('failing-s3')

@@ -230,7 +230,7 @@ test('hundreds of random searches equal the plain definition [G12]', async () =>
     fc.asyncProperty(needles, async search => {
       assert.deepEqual(await kept({ search }), contains(search))
     }),
-    { numRuns: rounds(200, 500) },
+    { numRuns: rounds(100, 500) },
   )
 })
 
@@ -260,7 +260,7 @@ test('filters are all true at once, in any mixture and under any sort', async ()
         where(fits(asked as Record<string, string>)),
       )
     }),
-    { numRuns: rounds(100, 1000) },
+    { numRuns: rounds(50, 1000) },
   )
 })
 

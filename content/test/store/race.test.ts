@@ -17,8 +17,8 @@ const refusesNone = { DUET_QUEUE_WAIT: '60000', DUET_PG_POOL: '20' }
 const atOnce = 1
 
 // A pay is a transaction of its own on PostgreSQL.
-const paid = rounds(onPostgres ? 30 : 60, 200)
-const ended = rounds(onPostgres ? 15 : 30, 2000)
+const paid = rounds(onPostgres ? 15 : 30, 200)
+const ended = rounds(onPostgres ? 8 : 15, 2000)
 const enders = isPlanned ? 50 : 20
 
 test('of 20 pays of an order at the same moment exactly one takes effect, each time [C1]', async t => {

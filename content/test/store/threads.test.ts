@@ -32,7 +32,7 @@ for (const [name, cache] of [
     const { faults, hits, writes, asked, spread } = await raceThreads({
       settings,
       threads: 2,
-      reads: 1500,
+      reads: 500,
       seed,
     })
     assert.deepEqual(faults, [])
