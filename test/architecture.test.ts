@@ -549,11 +549,7 @@ const smallFaults = (
 
 holds(
   'a file is a subject: few are small, and none of them is for one other file',
-  smallFaults(
-    written.filter(({ path }) => path.startsWith('src/')),
-    mostSmall,
-    [[/^src\/cli\/migrate/, 'a file for each command']],
-  ),
+  smallFaults(written.filter(({ path }) => path.startsWith('src/'))),
 )
 
 test('a small file for one other file is seen, and a reason for no such file', () => {

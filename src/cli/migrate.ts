@@ -3,6 +3,7 @@ import { readArgs } from '#cli/arguments.ts'
 import { kitCommands } from '#cli/kit.ts'
 import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
+import { checkPictures } from '#files/sizes.ts'
 import { checkSchema, fillFolded, hold, migrateStore, storeOf } from '#serve/store.ts'
 
 export const help = `Usage: duet migrate [--draft NAME]
@@ -28,6 +29,10 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   for (const note of await checkSchema(store, content.entities))
     process.stderr.write(`duet: ${note}\n`)
   const filled = await fillFolded(store, content.entities, true)
+  // The start refuses this; the store can be migrated all the same.
+  await checkPictures(content.entities).catch(({ message }: Error) =>
+    process.stderr.write(`duet: ${message}\n`),
+  )
   const done = [
     ...(applied.length > 0 ? [`applied ${applied.join(', ')}`] : []),
     ...(filled.length > 0 ? [`filled ${filled.join(', ')}`] : []),

@@ -89,10 +89,16 @@ const add = async (args: readonly string[], content: Content, people: People): P
   const id = known ?? (await addRow(content, people.entity, row))
   const { token, insert } = linkFor(id, Date.now())
   await withStore(content, 'filling', store => ask(store, insert))
-  const { values: settings, port, host } = loadConfig(process.env, content.settings)
-  const local = `http://${/^(0\.0\.0\.0|::)$/.test(host) ? 'localhost' : host}:${port}`
-  const url = settings.DUET_PUBLIC_URL ?? local
+  const config = loadConfig(process.env, content.settings)
+  const { DUET_PUBLIC_URL: named, DUET_PEOPLE_SECRET: secret } = config.values
+  const host = /^(0\.0\.0\.0|::)$/.test(config.host) ? 'localhost' : config.host
+  const url = named ?? `http://${host}:${config.port}`
   process.stdout.write(`${people.entity} ${id}\n${linkAt(url, token)}\n`)
+  const note = (text: string) => process.stderr.write(`duet: ${text}\n`)
+  if (named === undefined)
+    note(`the link takes the service to be at ${url}: if it is not, set DUET_PUBLIC_URL`)
+  if (secret === undefined && !config.development)
+    note('sign-in is off without DUET_PEOPLE_SECRET: the link works once the service has one')
 }
 
 const list = (content: Content, people: People) =>
