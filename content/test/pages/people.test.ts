@@ -225,6 +225,10 @@ describe('the pages of sign-in', { skip: skipped }, () => {
         (await fetch('/auth/get-session')).json(),
       )
       assert.partialDeepStrictEqual(session, { user: { id: '1' } })
+      await page.goto(`${origin}/signin?error=Call+us+now`)
+      await settled(page, '#in')
+      assert.equal(await page.locator('#ways').isVisible(), false)
+      assert.equal(await page.locator('#said').textContent(), 'That did not work')
     } finally {
       await context.close()
     }

@@ -31,7 +31,14 @@ const ask = async (method, path, body, headers = {}) => {
 const auth = (method, path, body) => ask(method, `/auth${path}`, body)
 
 /** What is said of an error: in the words of the page where it has some. */
-const sayOf = ({ code, message }) => words[code] ?? `${words.failed}: ${message ?? code}`
+const sayOf = ({ code, message }) =>
+  Object.hasOwn(words, code) ? words[code] : `${words.failed}: ${message ?? code}`
+
+/** What is said of an error that came in the address, which anybody may write: its code at most, and no text. */
+const sayOfAddress = () => {
+  const code = new URLSearchParams(location.search).get('error')
+  if (code) return sayOf({ code: /^\w{1,60}$/.test(code) ? code : 'failed' })
+}
 
 const say = (text, isError) => {
   const said = $('said')
@@ -102,7 +109,6 @@ const startSignIn = async () => {
   // A token is in no address that stays.
   if (location.hash !== '') history.replaceState(null, '', location.pathname + location.search)
   const query = new URLSearchParams(location.search)
-  const error = query.get('error')
 
   on('ask', 'submit', async () => {
     const email = $('ask').elements.email.value.trim()
@@ -166,7 +172,7 @@ const startSignIn = async () => {
     $('who').textContent = `${found.user.name} (${found.user.email})`
     $('on').href = returnTo()
   }
-  if (error) return words[error] ?? `${words.failed}: ${error.slice(0, 100)}`
+  return sayOfAddress()
 }
 
 const button = (text, work) => {
@@ -239,7 +245,7 @@ const startAccount = async () => {
       identities.map(one => [
         providers.find(({ name }) => name === one.providerId)?.label ?? one.providerId,
         button(words.unlink, async () => {
-          await auth('POST', '/unlink-account', { providerId: one.providerId, accountId: one.id })
+          await auth('POST', '/unlink-account', { accountId: one.id })
           await show()
         }),
       ]),
@@ -291,8 +297,7 @@ const startAccount = async () => {
   })
   $('account').hidden = false
   await show()
-  const error = new URLSearchParams(location.search).get('error')
-  if (error) return words[error] ?? `${words.failed}: ${error.slice(0, 100)}`
+  return sayOfAddress()
 }
 
 const failed = error => {
