@@ -163,7 +163,7 @@ export const authDocument = (
           type: 'apiKey',
           in: 'cookie',
           name: 'duet.session_token',
-          description: 'On https its name begins with `__Secure-`.',
+          description: 'On https its name begins with `__Host-`.',
         },
         session: {
           type: 'http',

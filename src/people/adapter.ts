@@ -20,23 +20,12 @@ export type AdapterStore = {
 /** The revisions of the rows of people as this request saw them first. */
 export const seen = new AsyncLocalStorage<Map<string, number>>()
 
-const compared: Readonly<Record<string, string>> = {
-  eq: '=',
-  ne: '<>',
-  lt: '<',
-  lte: '<=',
-  gt: '>',
-  gte: '>=',
-}
+const signs: Record<string, string> = { eq: '=', ne: '<>', lt: '<', lte: '<=', gt: '>', gte: '>=' }
 
 /** A value as the store keeps it: times in milliseconds, flags as 0 and 1. */
 const stored = (value: unknown): SqlValue => {
-  if (value === undefined || value === null) return null
   if (value instanceof Date) return value.getTime()
-  if (typeof value === 'boolean') return value ? 1 : 0
-  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint')
-    return value
-  throw new TypeError(`the store keeps no ${typeof value}`)
+  return typeof value === 'boolean' ? Number(value) : ((value ?? null) as SqlValue)
 }
 
 /** A row of a person as better-auth has a user. */
@@ -63,12 +52,6 @@ const whoOf = (where: readonly CleanedWhere[]): { id?: string; email?: string } 
   return { [one.field]: String(one.value) }
 }
 
-const givenOf = ({ name, email, emailVerified }: PersonInput): PersonInput => ({
-  name,
-  email,
-  emailVerified,
-})
-
 const usersOf = (person: AdapterStore['person']) => {
   const run = async (asked: PersonAsked) => {
     try {
@@ -83,12 +66,12 @@ const usersOf = (person: AdapterStore['person']) => {
   const find = (where: readonly CleanedWhere[]) => run({ does: 'find', ...whoOf(where) })
   return {
     find,
-    create: (given: PersonInput) => run({ does: 'create', given: givenOf(given) }),
+    create: (given: PersonInput) => run({ does: 'create', given }),
     update: async (where: readonly CleanedWhere[], update: PersonInput) => {
       const id: string | undefined = whoOf(where).id ?? (await find(where))?.id
       if (id === undefined) return null
       const revision = update.emailVerified ? seen.getStore()?.get(id) : undefined
-      return run({ does: 'update', id, given: givenOf(update), revision })
+      return run({ does: 'update', id, given: update, revision })
     },
   }
 }
@@ -104,6 +87,11 @@ const tablesOf = ({ schema, getDefaultModelName }: Parameters<Factory>[0]) => {
   ]
   const columnOf = (key: string) => name(columnName(key.replace('ID', 'Id')))
   const columnsOf = (model: string) => join(keysOf(model).map(columnOf), comma)
+  /** What is done to people goes by commands alone. */
+  const tableOf = (model: string) => {
+    if (model !== 'user') return name(model)
+    throw new Error('a person is changed by id, one at a time, and deleted by the content alone')
+  }
   const isUsers = (model: string, key: string) => fieldsOf(model)[key]?.references?.model === 'user'
   /** Ids of people are texts there, and numbers here. */
   const storedAs = (model: string, key: string, value: unknown): SqlValue =>
@@ -131,15 +119,11 @@ const tablesOf = ({ schema, getDefaultModelName }: Parameters<Factory>[0]) => {
     ({ field, operator, value, mode }: CleanedWhere): Sql => {
       if (mode === 'insensitive') throw new Error('the store compares letters as they are')
       const cell = columnOf(field)
-      if (operator === 'in' || operator === 'not_in') {
-        const all = Array.isArray(value) ? value : [value]
-        const list = join(
-          all.map(one => storedAs(model, field, one)),
-          comma,
-        )
-        return operator === 'in' ? sql`${cell} in (${list})` : sql`${cell} not in (${list})`
+      if (operator === 'in') {
+        const all = [value].flat().map(one => storedAs(model, field, one))
+        return sql`${cell} in (${join(all, comma)})`
       }
-      const sign = compared[operator ?? 'eq']
+      const sign = signs[operator ?? 'eq']
       if (sign === undefined) throw new Error(`the store has no ${operator}`)
       if (value === null) return operator === 'eq' ? sql`${cell} is null` : sql`${cell} is not null`
       return sql`${cell} ${trusted(sign)} ${storedAs(model, field, value)}`
@@ -158,8 +142,8 @@ const tablesOf = ({ schema, getDefaultModelName }: Parameters<Factory>[0]) => {
       ([key, value]) => sql`${columnOf(key)} = ${storedAs(model, key, value)}`,
     )
   const one = (model: string, where: readonly CleanedWhere[]) =>
-    sql`id in (select id from ${name(model)} where ${condition(model, where)} limit 1) and ${condition(model, where)}`
-  return { columnOf, columnsOf, storedAs, rowOf, condition, assignments, one }
+    sql`id in (select id from ${tableOf(model)} where ${condition(model, where)} limit 1) and ${condition(model, where)}`
+  return { tableOf, columnOf, columnsOf, storedAs, rowOf, condition, assignments, one }
 }
 
 /** The adapter over a store, for better-auth's option `database`. */
@@ -175,24 +159,14 @@ export const storeAdapter = (store: AdapterStore) => {
       transaction: false,
     },
     adapter: given => {
-      const { columnOf, columnsOf, storedAs, rowOf, condition, assignments, one } = tablesOf(given)
-      /** What is done to people goes by commands alone. */
-      const noUser = (model: string) => {
-        if (model === 'user')
-          throw new Error(
-            'a person is changed by id, one at a time, and deleted by the content alone',
-          )
-      }
-      const remove = (model: string, where: Sql, columns = sql`id`) => {
-        noUser(model)
-        return store.write(sql`delete from ${name(model)} where ${where} returning ${columns}`)
-      }
-      const change = (model: string, set: readonly Sql[], where: Sql) => {
-        noUser(model)
-        return store.write(
-          sql`update ${name(model)} set ${join(set, comma)} where ${where} returning ${columnsOf(model)}`,
+      const { tableOf, columnOf, columnsOf, storedAs, rowOf, condition, assignments, one } =
+        tablesOf(given)
+      const remove = (model: string, where: Sql, columns = sql`id`) =>
+        store.write(sql`delete from ${tableOf(model)} where ${where} returning ${columns}`)
+      const change = (model: string, set: readonly Sql[], where: Sql) =>
+        store.write(
+          sql`update ${tableOf(model)} set ${join(set, comma)} where ${where} returning ${columnsOf(model)}`,
         )
-      }
 
       return {
         create: async ({ model, data }) => {
@@ -200,7 +174,7 @@ export const storeAdapter = (store: AdapterStore) => {
           const keys = Object.keys(data)
           const values = keys.map(key => storedAs(model, key, data[key]))
           const [row] =
-            await store.write(sql`insert into ${name(model)} (${join(keys.map(columnOf), comma)})
+            await store.write(sql`insert into ${tableOf(model)} (${join(keys.map(columnOf), comma)})
             values (${join(values, comma)}) returning ${columnsOf(model)}`)
           return rowOf(model, row) as never
         },
@@ -214,7 +188,7 @@ export const storeAdapter = (store: AdapterStore) => {
         findOne: async ({ model, where }) => {
           if (model === 'user') return (await users.find(where)) as never
           const [row] = await store.ask(
-            sql`select ${columnsOf(model)} from ${name(model)} where ${condition(model, where)} limit 1`,
+            sql`select ${columnsOf(model)} from ${tableOf(model)} where ${condition(model, where)} limit 1`,
           )
           return rowOf(model, row)
         },
@@ -224,14 +198,13 @@ export const storeAdapter = (store: AdapterStore) => {
             ? sql` order by ${columnOf(sortBy.field)} ${trusted(sortBy.direction === 'desc' ? 'desc' : 'asc')}`
             : sql``
           const rows = await store.ask(
-            sql`select ${columnsOf(model)} from ${name(model)} where ${condition(model, where)}${order} limit ${number(limit)} offset ${number(offset)}`,
+            sql`select ${columnsOf(model)} from ${tableOf(model)} where ${condition(model, where)}${order} limit ${number(limit)} offset ${number(offset)}`,
           )
           return rows.map(row => rowOf(model, row)) as never
         },
         count: async ({ model, where }) => {
-          noUser(model)
           const [row] = await store.ask(
-            sql`select count(*) from ${name(model)} where ${condition(model, where)}`,
+            sql`select count(*) from ${tableOf(model)} where ${condition(model, where)}`,
           )
           return Number(row?.[0] ?? 0)
         },

@@ -3,10 +3,10 @@ import type { JsonObject } from '#base/object.ts'
 import { errorsPath } from '#base/paths.ts'
 import { ApiError, peopleErrors } from '#errors.ts'
 import { preferred } from '#http/accept.ts'
-import { announcesBody, bodyType, jsonBody, plainBytes } from '#http/body.ts'
+import { jsonBody } from '#http/body.ts'
 import { exchange, type Fail, type Handle, type HttpContext } from '#http/exchange.ts'
 import { errorHeaders, type Reply, retryAfterHeader } from '#http/reply.ts'
-import { type App, formType, type Http, header, queryString } from '#http/request.ts'
+import { type App, type Http, header, queryString } from '#http/request.ts'
 import { anonymous } from '#model/policy.ts'
 import type { AskPeople } from '#people/host.ts'
 import { type AuthAnswer, callerHeader, type Language, languageHeader } from '#people/messages.ts'
@@ -14,6 +14,7 @@ import {
   type AuthPath,
   authPath,
   authPaths,
+  type BodyMembers,
   documentPath,
   keySetPath,
   membersOf,
@@ -123,22 +124,11 @@ const replyOf = (
   }
 }
 
-/** The body that the library gets: the members that pass, or the form of a callback. */
-const bodyFor = async (
-  c: Http,
-  { method, takes }: AuthPath,
-  limit: number,
-): Promise<string | undefined> => {
-  if (method === 'GET') return undefined
-  if (takes === undefined) {
-    const bytes = await plainBytes(c, limit)
-    return new TextDecoder().decode(bytes)
-  }
-  const members = membersOf(takes)
-  const given: JsonObject = await jsonBody(c, limit, ['application/json'], members.length === 0)
-  return JSON.stringify(
-    Object.fromEntries(members.flatMap(({ name }) => (name in given ? [[name, given[name]]] : []))),
-  )
+/** The members of a body that pass. */
+const bodyFor = async (c: Http, takes: BodyMembers): Promise<JsonObject> => {
+  const names = membersOf(takes).map(({ name }) => name)
+  const given = await jsonBody(c, largestBody, ['application/json'], names.length === 0)
+  return Object.fromEntries(names.flatMap(name => (name in given ? [[name, given[name]]] : [])))
 }
 
 /** Throws 403 for a page of an origin that may not sign people in; programs have no origin. */
@@ -175,23 +165,19 @@ export const mountDoor = (app: App, outer: HttpContext, door: Door): void => {
     if (!isServed(one, door.ways)) continue
     add(one, async (c, _viewer, requestId) => {
       const settings = door.settings()
-      const isCallback = one.takes === undefined && one.method === 'POST'
-      if (one.method === 'POST' && !isCallback) checkOrigin(c, settings)
-      if (isCallback && announcesBody(c) && bodyType(c) !== formType)
-        throw new ApiError('UNSUPPORTED_MEDIA_TYPE', `The body must be ${formType}`)
-      const body = await bodyFor(c, one, largestBody)
+      if (one.takes) checkOrigin(c, settings)
+      const body = one.takes && (await bodyFor(c, one.takes))
       const headers: [string, string][] = [...passedOn, ...fetchMetadata].flatMap(name => {
         const value = header(c, name)
         return value === undefined ? [] : [[name, value] as [string, string]]
       })
       headers.push([callerHeader, networkOf(edge, c)], [languageHeader, languageFor(c)])
-      if (body !== undefined)
-        headers.push(['content-type', isCallback ? formType : 'application/json'])
+      if (body) headers.push(['content-type', 'application/json'])
       const query = queryString(c)
       const url = `${settings.url}${c.req.path}${query === '' ? '' : `?${query}`}`
-      const answer = await door.ask({ method: one.method, url, headers, body })
-      const { provider } = body === undefined || isCallback ? {} : JSON.parse(body)
-      const isConfigured = settings.providers.some(({ name }) => name === provider)
+      const sent = body && JSON.stringify(body)
+      const answer = await door.ask({ method: one.method, url, headers, body: sent })
+      const isConfigured = settings.providers.some(({ name }) => name === body?.provider)
       return replyOf(answer, requestId, isConfigured)
     })
   }

@@ -24,13 +24,21 @@ export type PeopleServices = {
   readonly show: (line: string) => void
   /** Calls the endpoint of a path in the library itself. */
   readonly call: (path: string, given: object) => Promise<unknown>
+  /** Counts in the store, so for all processes: how often something happened within the seconds that its first time began. */
+  readonly count: (key: string, seconds: number) => Promise<number>
 }
 
 /** So long a session may do what hands the account over, in milliseconds. */
 export const freshFor = 600_000
 
-/** What is done with a session of the last ten minutes only; unlinking is so by itself. */
-const stepUp = new Set(['/link-social', '/email-otp/request-email-change', '/change-password'])
+/** The paths that change a way in or an address, which nobody who is blocked does, with whether they need a session of the last ten minutes. */
+const guarded: Readonly<Record<string, boolean>> = {
+  '/link-social': true,
+  '/unlink-account': true,
+  '/change-password': true,
+  '/email-otp/request-email-change': true,
+  '/email-otp/change-email': false,
+}
 
 /** What is answered before it is done: else the time would tell whether an address is known. Each with the member that has the address. */
 const answeredFirst: Readonly<Record<string, string>> = {
@@ -85,33 +93,6 @@ const textIn = ({ body }: { readonly body?: unknown }, member: string): string =
 }
 const addressIn = (context: Context, member = 'email') => textIn(context, member).toLowerCase()
 
-/** Counts in the store, so for all processes: whether something may happen once more within the window that its first time began. */
-const countIn = async (
-  { adapter }: Context['context'],
-  key: string,
-  most: number,
-  seconds: number,
-): Promise<boolean> => {
-  const mine = { field: 'key', value: key }
-  // The end of the window stands where the library has the time of the last request: it deletes what is long past.
-  const ends = (operator: 'gt' | 'lte') =>
-    ({ field: 'lastRequest', operator, value: Date.now() }) as const
-  for (let attempt = 0; attempt < 5; attempt++) {
-    const counted = await adapter.incrementOne<{ count: number }>({
-      model: 'rateLimit',
-      where: [mine, ends('gt')],
-      increment: { count: 1 },
-    })
-    if (counted) return counted.count <= most
-    await adapter.deleteMany({ model: 'rateLimit', where: [mine, ends('lte')] })
-    const first = { key, count: 1, lastRequest: Date.now() + seconds * 1000 }
-    // One of two at once is the first, and the other counts on.
-    const isFirst = await adapter.create({ model: 'rateLimit', data: first }).catch(() => undefined)
-    if (isFirst) return true
-  }
-  return false
-}
-
 /** A way in by a link that a command printed: it works once, and needs no mail. */
 export const linkPlugin = () =>
   ({
@@ -144,10 +125,13 @@ const whyNone = (path: string, isKnown: boolean): string => {
 }
 
 /** A request whose work is done after its answer. */
-type Working = { readonly language: Language; isMailed: boolean }
+type Working = { readonly language: Language; isForNobody: boolean; isMailed: boolean }
 
 /** Set while the work of a request is done that was answered already. */
 const working = new AsyncLocalStorage<Working>()
+
+/** Whether the code that is made now is for an address that may not sign up, and goes nowhere. */
+export const isForNobody = (): boolean => working.getStore()?.isForNobody === true
 
 /** The language of the letter that is sent now; notes that there is one. */
 export const languageOfLetter = (): Language => {
@@ -164,31 +148,31 @@ export const sealedUnder =
 
 /** What is done before the endpoints. */
 export const guardsOf = (settings: PeopleSettings, services: PeopleServices) => {
-  const { url, secret, limited, development } = settings
-  const { later } = services
+  const { url, secret, limited, development, signUp } = settings
+  const { later, count } = services
   const sealed = sealedUnder(secret)
 
   /** A letter to an address beyond its limit is not sent, and nothing is made for it: a new code would come with new tries. */
-  const mayMail = async (context: Context, address: string) => {
+  const mayMail = async (address: string) => {
     if (!limited) return true
     for (const [seconds, most] of letters)
-      if (!(await countIn(context.context, `mail ${seconds} ${sealed(address)}`, most, seconds)))
-        return false
+      if ((await count(`mail ${seconds} ${sealed(address)}`, seconds)) > most) return false
     return true
   }
   const answerFirst = (context: Context, member: string) => {
     const { path, headers, body } = context
     const address = addressIn(context, member)
     if (!isEmail(address)) throw refusal('BAD_REQUEST', 'INVALID_EMAIL', 'Invalid email')
-    const request = { language: languageOf(context), isMailed: false }
+    const request = { language: languageOf(context), isForNobody: false, isMailed: false }
     const work = async () => {
-      const may = await mayMail(context, address)
+      const may = await mayMail(address)
+      const isKnown = (await context.context.internalAdapter.findUserByEmail(address)) !== null
+      request.isForNobody = !isKnown && !signUp && member === 'email'
       if (may) await services.call(path, { headers, body })
-      if (!development || request.isMailed) return
-      const user = await context.context.internalAdapter.findUserByEmail(address)
-      services.show(
-        `no mail to ${address}: ${may ? whyNone(path, user !== null) : 'it got as many as one address may'}`,
-      )
+      if (development && !request.isMailed)
+        services.show(
+          `no mail to ${address}: ${may ? whyNone(path, isKnown) : 'it got as many as one address may'}`,
+        )
     }
     later(working.run(request, work))
     return context.json(path === '/request-password-reset' ? { status: true } : { success: true })
@@ -197,8 +181,7 @@ export const guardsOf = (settings: PeopleSettings, services: PeopleServices) => 
   /** At most so many passwords for one address, of all networks; its code still signs in. */
   const countTry = async (context: Context) => {
     const { window, most } = passwords
-    if (await countIn(context.context, `password ${sealed(addressIn(context))}`, most, window))
-      return
+    if ((await count(`password ${sealed(addressIn(context))}`, window)) <= most) return
     throw refusal(
       'TOO_MANY_REQUESTS',
       'TOO_MANY_ATTEMPTS',
@@ -231,9 +214,10 @@ export const guardsOf = (settings: PeopleSettings, services: PeopleServices) => 
       ? { context: { body: { ...body, additionalData: { provider: body.provider } } } }
       : undefined
 
-  const onlyFresh = async (context: Context) => {
+  const onlyGuarded = async (context: Context, isFresh: boolean) => {
     const found = await getSessionFromCtx(context)
-    if (found && Date.now() - new Date(found.session.createdAt).getTime() > freshFor)
+    if (found?.user.blocked) throw blockedError()
+    if (found && isFresh && Date.now() - new Date(found.session.createdAt).getTime() > freshFor)
       throw refusal(
         'FORBIDDEN',
         'STEP_UP_NEEDED',
@@ -247,8 +231,9 @@ export const guardsOf = (settings: PeopleSettings, services: PeopleServices) => 
     const { path } = context
     if (path === '/sign-in/email') return countTry(context)
     if (path === '/reset-password') return onlyProved(context)
-    if (path === '/callback/:id' && context.method === 'GET') return onlyItsOwn(context)
-    const isAllowed = !stepUp.has(path) || (await onlyFresh(context))
+    if (path === '/callback/:id') return onlyItsOwn(context)
+    const isFresh = guarded[path]
+    const isAllowed = isFresh === undefined || (await onlyGuarded(context, isFresh))
     const member = answeredFirst[path]
     // Without a session the library says so.
     if (member !== undefined && isAllowed) return answerFirst(context, member)
@@ -262,9 +247,15 @@ const withoutTokens = async (account: object) => ({
 })
 
 /** What is done with rows of the library when they are written. */
-export const rowHooksOf = ({ mail, later }: PeopleServices) =>
+export const rowHooksOf = ({ signUp }: PeopleSettings, { mail, later }: PeopleServices) =>
   ({
     user: {
+      create: {
+        // A code of nobody that was guessed is one more wrong one.
+        before: async () => {
+          if (!signUp) throw refusal('BAD_REQUEST', 'INVALID_OTP', 'Invalid OTP')
+        },
+      },
       update: {
         // The address was proved, or is another: a link that was mailed before sets no password any more.
         after: async (user, context) => {

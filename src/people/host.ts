@@ -98,14 +98,15 @@ export const hostPeople = (options: HostOptions) => {
     timer = setTimeout(() => (waiting.size === 0 ? void end() : rest()), idle).unref()
   }
   const begin = (): Worker => {
+    const { NODE_COMPILE_CACHE: compiled } = process.env
     const data: ThreadData = { settings: settings(), mark: dialect.placeholder(1).slice(0, -1) }
     const started = new Worker(new URL('./thread.ts', import.meta.url), {
       // The library writes there by itself, with addresses in its lines.
       stdout: true,
       stderr: true,
       execArgv: process.execArgv.filter(given => given.startsWith('--import')),
-      // No variable of the machine is an option: the library would read secrets, trusted origins and telemetry from them.
-      env: { NODE_ENV: 'production' },
+      // No variable of the machine is an option: the library would read secrets, trusted origins and telemetry from them. Only where compiled code is kept is Node's own matter.
+      env: { NODE_ENV: 'production', ...(compiled && { NODE_COMPILE_CACHE: compiled }) },
       resourceLimits: { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 128 },
       workerData: data,
     })

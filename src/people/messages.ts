@@ -21,11 +21,7 @@ export type Person = {
 }
 
 /** What is written into a row. */
-export type PersonInput = {
-  readonly email?: string | undefined
-  readonly name?: string | undefined
-  readonly emailVerified?: boolean | undefined
-}
+export type PersonInput = Partial<Pick<Person, 'email' | 'name' | 'emailVerified'>>
 
 /** What is asked of a row of a person. */
 export type PersonAsked =

@@ -1,12 +1,16 @@
 /** What Duet has better-auth do: every option that is not left to its default, and why. */
 import { hash } from 'node:crypto'
 import type { BetterAuthOptions } from 'better-auth'
-import { bearer, emailOTP, genericOAuth, jwt } from 'better-auth/plugins'
+import { bearer } from 'better-auth/plugins/bearer'
+import { emailOTP } from 'better-auth/plugins/email-otp'
+import { genericOAuth } from 'better-auth/plugins/generic-oauth'
+import { jwt } from 'better-auth/plugins/jwt'
 import { decodeJwt } from 'jose'
 import {
   blockedError,
   freshFor,
   guardsOf,
+  isForNobody,
   languageOfLetter,
   linkPlugin,
   type PeopleServices,
@@ -26,11 +30,13 @@ const pluginsOf = (settings: PeopleSettings, { mail }: PeopleServices) => {
       expiresIn: 600,
       allowedAttempts: 5,
       storeOTP: { hash: async otp => sealedUnder(secret)(otp) },
-      disableSignUp: !signUp,
-      changeEmail: { enabled: true, verifyCurrentEmail: false },
+      changeEmail: { enabled: true },
       rateLimit: { window: 60, max: Math.min(10, signUpRate) },
-      sendVerificationOTP: ({ email, otp }) =>
-        mail({ kind: 'code', to: email, code: otp, language: languageOfLetter() }),
+      // Where sign-up is closed a code for nobody is kept and not mailed: what is said of tries of it, and how soon, is as of any other.
+      sendVerificationOTP: async ({ email, otp }) => {
+        if (!isForNobody())
+          await mail({ kind: 'code', to: email, code: otp, language: languageOfLetter() })
+      },
     }),
     genericOAuth({
       config: providers.map(({ name, issuer, clientId, clientSecret, scopes }) => ({
@@ -40,15 +46,22 @@ const pluginsOf = (settings: PeopleSettings, { mail }: PeopleServices) => {
         discoveryUrl: `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`,
         requireIdTokenVerification: true,
         // Where there is no ID token the library asks for the person with the access token alone, which no nonce binds to this sign-in.
-        accountSubject: ({ tokens, profile }) => {
+        accountSubject: ({ tokens }) => {
           if (!tokens.idToken) throw new Error(`the identity provider ${name} gave no ID token`)
+          const claims = decodeJwt(tokens.idToken)
           // OpenID Connect Core, section 3.1.3.7: of several audiences, or where the token says so, we are the one that asked.
-          const { aud, azp = [aud].flat().length > 1 ? '' : clientId } = decodeJwt(tokens.idToken)
+          const { aud, azp = [aud].flat().length > 1 ? '' : clientId } = claims
           if (azp !== clientId)
             throw new Error(`the identity provider ${name} gave an ID token to another client`)
-          return String(profile.sub)
+          return claims.sub ?? ''
         },
-        pkce: true,
+        // An address that the provider does not vouch for is taken for nobody's: else the answer would tell whether it is known here.
+        mapProfileToUser: ({ email, email_verified: said }) => {
+          const emailVerified = typeof email === 'string' && /^true$/i.test(String(said))
+          return emailVerified
+            ? { emailVerified }
+            : { emailVerified, email: `${crypto.randomUUID()}@unproved.invalid` }
+        },
         scopes: [...scopes],
         disableImplicitSignUp: true,
         disableSignUp: !signUp,
@@ -123,8 +136,6 @@ export const optionsOf = (settings: PeopleSettings, services: PeopleServices) =>
         source.method === 'oauth' && source.action === 'create-user' && !user.emailVerified
           ? { error: 'email_not_proved' }
           : undefined,
-      changeEmail: { enabled: true },
-      deleteUser: { enabled: false },
       // Read with the row; nobody gives them here.
       additionalFields: {
         role: { type: 'string', required: false, input: false },
@@ -145,20 +156,16 @@ export const optionsOf = (settings: PeopleSettings, services: PeopleServices) =>
     hooks: {
       before: guardsOf(settings, services),
     },
-    databaseHooks: rowHooksOf(services),
+    databaseHooks: rowHooksOf(settings, services),
     account: {
       modelName: 'auth_accounts',
       updateAccountOnSignIn: false,
-      encryptOAuthTokens: true,
       accountLinking: {
-        enabled: true,
         disableImplicitLinking: true,
         requireLocalEmailVerified: true,
-        trustedProviders: [],
         allowDifferentEmails: true,
         // Where codes are mailed there is always a way in.
         allowUnlinkingAll: ways.includes('code'),
-        updateUserInfoOnLink: false,
       },
     },
     verification: { modelName: 'auth_verifications', storeIdentifier: 'hashed' },
@@ -172,11 +179,11 @@ export const optionsOf = (settings: PeopleSettings, services: PeopleServices) =>
       customRules: { '/callback/*': { window: 60, max: Math.min(30, signUpRate) } },
     },
     advanced: {
-      cookiePrefix: 'duet',
-      useSecureCookies: isSecure,
+      // With this name no neighbour of our domain can give a browser a session of theirs.
+      cookiePrefix: isSecure ? '__Host-duet' : 'duet',
+      useSecureCookies: false,
       defaultCookieAttributes: { sameSite: 'lax', httpOnly: true, secure: isSecure },
       ipAddress: { ipAddressHeaders: [callerHeader] },
-      trustedProxyHeaders: false,
       // The store numbers people. Not 'serial': that is for all tables, and drops the lock of a first proof, which has an id of its own.
       database: {
         generateId: ({ model }) => (model === 'user' ? false : crypto.randomUUID()),

@@ -38,11 +38,6 @@ export const boundedFetch = (
       if (!isObject(document) || plain(String(document.issuer)) !== plain(issuer))
         throw new Error(`the discovery document of ${issuer} names another issuer`)
     }
-    const { status, statusText, headers } = response
-    return new Response([101, 204, 205, 304].includes(status) ? null : body, {
-      status,
-      statusText,
-      headers,
-    })
+    return new Response(body.length > 0 ? body : null, response)
   }
 }

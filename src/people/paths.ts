@@ -16,7 +16,8 @@ const code = { ...text, pattern: '^\\d{8}$', description: 'The code from the mai
 const password = { ...text, minLength: 12, maxLength: 128 } as const
 const path = { ...text, description: 'A path of the service, or an address of a trusted origin.' }
 
-type BodyMembers = Readonly<Record<string, JsonSchema>>
+/** The members of a body, by their names. */
+export type BodyMembers = Readonly<Record<string, JsonSchema>>
 
 const object = (properties: BodyMembers, needed = Object.keys(properties)): JsonSchema => ({
   type: 'object',
@@ -98,7 +99,7 @@ export type AuthPath = {
   readonly way?: WayIn
   /** Whether it is for those alone who are signed in. */
   readonly isForSession?: boolean
-  /** Absent where there is no body, or the form of a callback; a name that ends in ? may be left out. */
+  /** Absent where there is no body; a name that ends in ? may be left out. */
   readonly takes?: BodyMembers
 }
 
@@ -107,14 +108,13 @@ const signUp = { ...flag, description: 'Whether a new person gets a row.' }
 const toStart = { ...provider, 'requestSignUp?': signUp, 'disableRedirect?': flag }
 const toLink = { ...provider, 'disableRedirect?': flag }
 const account = { ...text, description: 'The `id` of the list, not its `accountId`.' }
-const identity = { providerId: text, accountId: account }
+const identity = { 'providerId?': text, accountId: account }
 const toSignIn = { email, type: { ...text, enum: ['sign-in'] } }
 const withCode = { email, otp: code, 'name?': { ...text, description: 'For a new row.' } }
 const newEmail = { newEmail: email }
 const codeOfNew = { newEmail: email, otp: code }
 const newPassword = password
 const change = { currentPassword: text, newPassword, 'revokeOtherSessions?': flag }
-const comesHome = 'Where a provider sends the browser back to'
 const aNewAddress = 'Have a code mailed to a new address'
 const passwordLink = 'Have a link mailed that sets a password'
 const start = 'Start a sign-in with an identity provider'
@@ -142,8 +142,7 @@ const byWay: Readonly<Record<WayIn | 'any', Record<string, Said | ReturnType<typ
     'POST /sign-in/social': [start, 'Started', toStart],
     'POST /link-social': own(addIdentity, 'Started', toLink),
     'POST /unlink-account': own('Remove an identity', 'Status', identity),
-    'GET /callback/:id': [comesHome, null],
-    'POST /callback/:id': [comesHome, null],
+    'GET /callback/:id': ['Where a provider sends the browser back to', null],
   },
   any: {
     'GET /list-accounts': own('List the identities', 'Accounts'),

@@ -1,4 +1,7 @@
 /** The thread of people: better-auth is loaded and runs here, so that no content request waits for it; statements, and what is done to rows of people, go back to the thread that has the store. */
+import { randomUUID } from 'node:crypto'
+import { flushCompileCache } from 'node:module'
+import { getPriority, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { betterAuth } from 'better-auth/minimal'
 import { seen, storeAdapter } from '#people/adapter.ts'
@@ -15,11 +18,15 @@ import { optionsOf } from '#people/options.ts'
 import { boundedFetch } from '#people/outgoing.ts'
 import type { ThreadData } from '#people/settings.ts'
 import type { Rows } from '#sql/engine.ts'
-import { type Sql, statement } from '#sql/sql.ts'
+import { type Sql, sql, statement } from '#sql/sql.ts'
 
 const port = parentPort
 if (port === null) throw new Error('this file is a thread of a service')
 const { settings, mark } = workerData as ThreadData
+// Content goes first. On Linux this is of the calling thread alone, elsewhere of the whole process.
+if (process.platform === 'linux') setPriority(Math.min(19, getPriority() + 5))
+// What loading compiled is there at the next start; at its end this thread has no time for that.
+setTimeout(flushCompileCache, 5000).unref()
 globalThis.fetch = boundedFetch(settings.providers.map(({ issuer }) => issuer))
 
 const waiting = new Map<number, PromiseWithResolvers<unknown>>()
@@ -42,11 +49,27 @@ const statementOf = (piece: Sql): StoreStatement => {
   return { text, values }
 }
 
+const write = (piece: Sql) => want<Rows>({ does: 'write', statement: statementOf(piece) })
+
+/** The end of the window stands where the library has the time of the last request: it deletes what is long past. */
+const count = async (key: string, seconds: number): Promise<number> => {
+  const now = Date.now()
+  const ends = now + seconds * 1000
+  const isOver = sql`auth_rates.last_request <= ${now}`
+  const [row] = await write(sql`insert into auth_rates (id, key, count, last_request)
+    values (${randomUUID()}, ${key}, 1, ${ends}) on conflict (key) do update set
+    count = case when ${isOver} then 1 else auth_rates.count + 1 end,
+    last_request = case when ${isOver} then excluded.last_request else auth_rates.last_request end
+    returning count`)
+  return Number(row?.[0])
+}
+
 const auth = betterAuth(
   optionsOf(settings, {
+    count,
     database: storeAdapter({
       ask: piece => want<Rows>({ does: 'ask', statement: statementOf(piece) }),
-      write: piece => want<Rows>({ does: 'write', statement: statementOf(piece) }),
+      write,
       person: asked => want<Person | null>({ does: 'person', asked }),
     }),
     mail: mail => want({ does: 'mail', mail }),

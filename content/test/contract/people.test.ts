@@ -1,5 +1,6 @@
 /** Sign-in by a code: the content's own rows, sessions, tokens, and what both APIs make of them. */
 import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { createAuthClient } from 'better-auth/client'
 import { emailOTPClient, jwtClient } from 'better-auth/client/plugins'
@@ -43,7 +44,7 @@ test('a row that is there belongs to whoever proves its address by a code, and k
   ])
   assert.match(answer.headers.get('cache-control') ?? '', /no-store/)
   const cookie = answer.headers.get('set-cookie') ?? ''
-  assert.match(cookie, /^__Secure-duet\.session_token=.*; HttpOnly; Secure; SameSite=Lax/i)
+  assert.match(cookie, /^__Host-duet\.session_token=.*; HttpOnly; Secure; SameSite=Lax/i)
 
   const auth = await by.bearer()
   const { sub, role, exp, iat, iss, aud } = claimsOf(auth)
@@ -155,6 +156,9 @@ test('a blocked person gets neither session nor token and writes no more, until 
     403,
   )
   assert.equal((await by.get(`/api/users/${id}`, { headers: auth })).status, 200)
+  const change = { newEmail: 'unblocked@example.org', otp: '12345678' }
+  for (const path of ['request-email-change', 'change-email'])
+    assert.equal((await by.post(`/auth/email-otp/${path}`, change)).code, 'BLOCKED')
   await set('active')
   assert.equal((await by.get('/auth/token')).status, 200)
 })
@@ -176,6 +180,14 @@ test('a deletion takes sessions along, and the same address makes another row', 
   )
   const again = await signIn(world, 'gone@example.org')
   assert.notEqual(again.id, id)
+  const headers = await again.by.bearer()
+  const query = `mutation { deleteUser(id: ${again.id}) }`
+  assert.equal(
+    (await again.by.post('/graphql', { query }, { headers })).json.data?.deleteUser,
+    true,
+  )
+  assert.equal((await again.by.get('/auth/token')).status, 401)
+  assert.equal((await again.by.post('/graphql', { query }, { headers })).json.data, null)
 })
 
 test('a session that was signed out makes no token, and its tokens of before write no more', async () => {
@@ -206,6 +218,41 @@ test('an address that is known is answered as one that is not, and so is one in 
     newEmail: 'out@example.org',
   })
   assert.deepEqual(told(free), told(taken))
+})
+
+test('tries of a code for nobody are answered as those for somebody, where sign-up is closed', async t => {
+  const world = await createWorld({ people: { signUp: false } })
+  t.after(() => world.close())
+  const nameOf = (email: string) => hash('sha256', `sign-in-otp-${email}`, 'base64url')
+  const kept = 'select value from auth_verifications where identifier = ?1'
+  const asked = async (email: string) => {
+    await askCode(visitorOf(world), email)
+    await until('a code is kept', async () => (await world.rows(kept, nameOf(email))).length === 1)
+  }
+  const told = async (email: string, otp: string) => {
+    const { status, json } = await visitorOf(world).post('/auth/sign-in/email-otp', { email, otp })
+    return [status, json.code, json.message]
+  }
+  const tries = async (email: string) => {
+    const answers: unknown[] = []
+    await asked(email)
+    for (let n = 0; n < 7; n++) answers.push(await told(email, '00000000'))
+    await asked(email)
+    await world.change('update auth_verifications set expires_at = 1 returning id')
+    return [...answers, await told(email, '00000000')]
+  }
+  assert.deepEqual(await tries('nobody@example.org'), await tries('ada@example.org'))
+  // Who guesses the code of nobody is told that it was wrong.
+  for (const email of ['nobody@example.org', 'ben@example.org']) await asked(email)
+  const otp = await codeFor(world, 'ben@example.org')
+  const [[value] = []] = await world.rows(kept, nameOf('ben@example.org'))
+  await world.change(
+    'update auth_verifications set value = ?1 where identifier = ?2',
+    String(value),
+    nameOf('nobody@example.org'),
+  )
+  assert.deepEqual(await told('nobody@example.org', otp), [400, 'INVALID_OTP', 'Invalid OTP'])
+  assert.ok(world.letters.every(({ to }) => to !== 'nobody@example.org'))
 })
 
 test('in development the terminal says why no letter goes to an address, and the caller is told nothing of it', async t => {
@@ -246,6 +293,45 @@ test('an address is changed by a code to the new one, which keeps the session an
   ])
   await mailTo(world, 'before@example.org', /^Your address was changed/)
   assert.equal((await by.get('/auth/token')).status, 200)
+})
+
+test('a code for the address of before makes another row', async () => {
+  const { by, id } = await signIn(world, 'kim@example.org')
+  const headers = await by.bearer()
+  const query = `mutation { updateUser(id: ${id}, input: { email: "kim2@example.org" }) { id } }`
+  await askCode(visitorOf(world), 'kim@example.org')
+  const otp = await codeFor(world, 'kim@example.org')
+  assert.equal((await by.post('/graphql', { query }, { headers })).json.data?.updateUser.id, id)
+  const late = { email: 'kim@example.org', otp }
+  const { json } = await visitorOf(world).post('/auth/sign-in/email-otp', late)
+  assert.notEqual(json.user.id, id)
+  assert.equal((await rowOf('kim2@example.org'))?.[3], 0)
+})
+
+test('of two rows that would have one address there is one, whoever is first', async () => {
+  const { by } = await signIn(world, 'two@example.org')
+  await by.post('/auth/email-otp/request-email-change', { newEmail: 'one@example.org' })
+  const change = { newEmail: 'one@example.org', otp: await codeFor(world, 'one@example.org') }
+  const make = (email: string) =>
+    world.ask('POST /api/users', { body: { name: 'First', email } }).then(({ status }) => status)
+  assert.equal(await make('One@Example.org'), 201)
+  assert.equal((await by.post('/auth/email-otp/change-email', change)).status, 400)
+  assert.equal((await rowOf('one@example.org'))?.[1], 'First')
+  assert.equal((await rowOf('two@example.org'))?.[3], 1)
+
+  await askCode(visitorOf(world), 'at-once@example.org')
+  const proof = {
+    email: 'at-once@example.org',
+    otp: await codeFor(world, 'at-once@example.org'),
+  }
+  const [signedIn, made] = await Promise.all([
+    visitorOf(world).post('/auth/sign-in/email-otp', proof),
+    make('At-once@example.org'),
+  ])
+  const rows = await world.rows("select id from users where email_key = 'at-once@example.org'")
+  assert.equal(rows.length, 1)
+  assert.ok([200, 409, 412].includes(signedIn.status), signedIn.text)
+  assert.ok([201, 409].includes(made), `${made}`)
 })
 
 test('by a token of an older session the address stays as it is, in both APIs; all else may change', async () => {
@@ -302,6 +388,78 @@ test('pages of other origins sign nobody in, and a session as it is stored is no
     200,
   )
   assert.equal((await signedIn.post('/auth/sign-out', {}, { origin: null })).status, 403)
+})
+
+test('a sign-in makes a session of its own, whatever session the browser had and wherever a proxy says that it is', async () => {
+  const name = '__Host-duet.session_token'
+  const mallory = await signIn(world, 'fixer@example.org')
+  for (const planted of [mallory.by.jar.get(name) ?? '', 'planted', 'planted.AAAA']) {
+    const by = visitorOf(world)
+    by.jar.set(name, planted)
+    await askCode(by, 'fixed@example.org')
+    const body = { email: 'fixed@example.org', otp: await codeFor(world, 'fixed@example.org') }
+    const headers = {
+      'x-forwarded-proto': 'http',
+      'x-forwarded-host': 'evil.example',
+      forwarded: 'host=evil.example;proto=http',
+    }
+    const answer = await by.post('/auth/sign-in/email-otp', body, { headers })
+    assert.match(answer.headers.get('set-cookie') ?? '', /^__Host-duet\.session_token=.*; Secure/)
+    assert.notEqual(by.jar.get(name), planted)
+    assert.equal((await by.get('/auth/get-session')).json.user.email, 'fixed@example.org')
+  }
+  const session = await mallory.by.get('/auth/get-session')
+  assert.equal(session.json.user.email, 'fixer@example.org')
+  const victim = await signIn(world, 'fixed@example.org')
+  await mallory.by.post('/auth/revoke-session', { token: victim.answer.json.token })
+  assert.equal((await victim.by.get('/auth/token')).status, 200)
+})
+
+test('bodies that are cut off, of another kind or with another header in an address are refused, and nothing is mailed', async () => {
+  const before = world.letters.length
+  const path = '/auth/email-otp/send-verification-otp'
+  const whole = JSON.stringify({ email: 'half@example.org', type: 'sign-in' })
+  const headers = { 'content-type': 'application/json', origin: home }
+  const bodies = ['', ' ', 'null', '[]', '"x"', '{}', '{"__proto__":{"email":"a@example.org"}}']
+  for (const body of [...bodies, ...Array.from(whole, (_, at) => whole.slice(0, at))]) {
+    const { status } = await world.app.request(path, { method: 'POST', headers, body })
+    assert.equal(status, 400, body)
+  }
+  for (const email of [
+    'a@example.org\r\nBcc: b@example.org',
+    'a@example.org\n',
+    'a@example.org,b@example.org',
+    'A <a@example.org>',
+    '"a b"@example.org',
+    'a@example.org\0',
+    ['a@example.org'],
+    { toLowerCase: 'a@example.org' },
+    5,
+    null,
+  ]) {
+    const { status, text } = await visitorOf(world).post(path, { email, type: 'sign-in' })
+    assert.equal(status, 400, `${JSON.stringify(email)}: ${text}`)
+  }
+  for (const otp of [['12345678'], { length: 8 }, 12_345_678, null, '١٢٣٤٥٦٧٨'])
+    for (const email of ['ada@example.org', 'half@example.org'])
+      assert.equal(
+        (await visitorOf(world).post('/auth/sign-in/email-otp', { email, otp })).status,
+        400,
+      )
+  assert.equal(world.letters.length, before)
+})
+
+test('no event of the log holds a code, a session, a token or an address', async () => {
+  const by = visitorOf(world)
+  await by.post('/auth/sign-in/email-otp', { email: 'logged@example.org', otp: '00000000' })
+  const { otp, answer } = await signIn(world, 'logged@example.org', { by })
+  const { authorization } = await by.bearer()
+  await by.get(`/auth/callback/x?code=${otp}&state=${otp}`)
+  await by.get(`/signin?error=x&token=${otp}`)
+  const log = JSON.stringify(world.events)
+  const session = answer.headers.get('set-auth-token') ?? ''
+  for (const secret of [otp, answer.json.token, session, authorization, 'logged@example.org'])
+    assert.ok(secret !== '' && !log.includes(secret), secret)
 })
 
 test('what is not listed is not there, however it is spelt', async () => {

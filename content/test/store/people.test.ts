@@ -90,6 +90,7 @@ test('the tables have exactly the columns that the library asks for, on this eng
       log: () => {},
       show: () => {},
       call: async () => {},
+      count: async () => 1,
     },
   )
   const tables = Object.values(getAuthTables(options)).filter(({ modelName }) =>
@@ -142,19 +143,18 @@ test('a provider makes no row of an address that it does not vouch for, nor with
 })
 
 test('a provider never claims a known address, proved or not; its owner takes a code, and links then', async () => {
+  // Of an address that it does not vouch for a provider learns nothing, not even that it is known.
+  const refusals = [
+    [true, /error=account_not_linked/],
+    [false, /error=email_not_proved/],
+  ] as const
   await signIn(world, 'victim@example.org', { name: 'Victim' })
-  for (const verified of [true, false])
-    assert.match(
-      (await withProvider(['mallory', 'victim@example.org', verified])).to,
-      /error=account_not_linked/,
-    )
+  for (const [verified, error] of refusals)
+    assert.match((await withProvider(['mallory', 'victim@example.org', verified])).to, error)
   await world.ask('POST /api/users', { body: { name: 'Row', email: 'Row@example.org' } })
   await mailTo(world, 'Row@example.org', /./)
-  for (const verified of [true, false])
-    assert.match(
-      (await withProvider(['row', 'row@example.org', verified])).to,
-      /error=account_not_linked/,
-    )
+  for (const [verified, error] of refusals)
+    assert.match((await withProvider(['row', 'row@example.org', verified])).to, error)
   const owner = await signIn(world, 'row@example.org', { mailed: 'Row@example.org' })
   assert.equal(
     (await withProvider(['row', 'row@example.org', true], owner.by, '/auth/link-social', {})).to,
@@ -186,7 +186,7 @@ test('an identity is removed by a fresh session alone, and signs in no more', as
   const { by, id } = await signIn(world, 'linker@example.org')
   await withProvider(['linker', 'linker-there@example.org', true], by, '/auth/link-social', {})
   const [account] = (await by.get('/auth/list-accounts')).json
-  const unlink = { providerId: 'test', accountId: account.id }
+  const unlink = { accountId: account.id }
   const age = (by: number) =>
     world.change(
       'update auth_sessions set created_at = created_at + ?1 where user_id = ?2',
@@ -194,10 +194,21 @@ test('an identity is removed by a fresh session alone, and signs in no more', as
       Number(id),
     )
   await age(-700_000)
-  assert.equal((await by.post('/auth/unlink-account', unlink)).status, 403)
+  assert.equal((await by.post('/auth/unlink-account', unlink)).code, 'STEP_UP_NEEDED')
   const link = { provider: 'test', callbackURL: '/account' }
   assert.equal((await by.post('/auth/link-social', link)).code, 'STEP_UP_NEEDED')
   await age(700_000)
+  const set = (status: string) =>
+    world.ask(`PATCH /api/users/${id}`, { as: 1, body: { status } }).then(({ status }) => status)
+  assert.equal(await set('suspended'), 200)
+  const change = { currentPassword: 'x', newPassword: 'a long one of mine' }
+  for (const [path, body] of [
+    ['link-social', link],
+    ['unlink-account', unlink],
+    ['change-password', change],
+  ] as const)
+    assert.equal((await by.post(`/auth/${path}`, body)).code, 'BLOCKED')
+  assert.equal(await set('active'), 200)
   assert.equal((await by.post('/auth/unlink-account', unlink)).status, 200)
   assert.match(
     (await withProvider(['linker', 'linker-there@example.org', true], undefined, undefined, {})).to,
@@ -217,14 +228,33 @@ test('a callback in another browser, or a second time, signs nobody in, and none
   const other = visitorOf(world)
   await other.get(back.pathname + back.search)
   assert.equal(await userOf(other), undefined)
-  for (const callbackURL of [
+  const { by: owner } = await signIn(world, 'led@example.org')
+  for (const url of [
     'https://evil.example/',
+    'https://duet.example.org.evil.example/',
+    'https://duet.example.org@evil.example/',
     '//evil.example',
     '/\\evil.example',
+    '/\t/evil.example',
+    '/%2F/evil.example',
     'javascript:alert(1)',
+    'evil.example',
+  ])
+    for (const member of ['callbackURL', 'errorCallbackURL'])
+      for (const path of ['/auth/sign-in/social', '/auth/link-social']) {
+        const { status } = await owner.post(path, { provider: 'test', [member]: url })
+        assert.equal(status, 403, `${path} ${member} ${url}`)
+      }
+  for (const path of [
+    'test?state=x',
+    'test',
+    '%0d%0aX-Evil:x',
+    '..%2f..%2fevil',
+    '//evil.example',
   ]) {
-    const { status } = await by.post('/auth/sign-in/social', { provider: 'test', callbackURL })
-    assert.ok(status >= 400, callbackURL)
+    const { status, headers } = await by.get(`/auth/callback/${path}`)
+    const to = headers.get('location') ?? `${home}/signin?`
+    assert.ok([302, 404].includes(status) && to.startsWith(`${home}/signin?`), `${path}: ${to}`)
   }
   const idToken = { provider: 'test', idToken: { token: 'x.y.z' } }
   const withToken = await visitorOf(world).post('/auth/sign-in/social', idToken)
@@ -282,6 +312,9 @@ test('an ID token that is forged signs nobody in, whatever of it is forged', asy
     'of yesterday': own({ exp: Math.floor(Date.now() / 1000) - 86_400 }),
     'of tomorrow': own({ nbf: Math.floor(Date.now() / 1000) + 86_400 }),
     'of somebody else than the provider tells': own({ sub: 'another', email: undefined }),
+    'without a subject': own({ sub: undefined, email: undefined }),
+    'with an empty subject': own({ sub: '' }),
+    'of a subject that is no text': own({ sub: ['honest'] }),
     'no token at all': () => undefined,
     'a text': () => 'a.b.c',
   }
@@ -318,6 +351,20 @@ test('what one provider sends home is nothing at the callback of another, and it
   await back('liar', { iss: other.settings.issuer })
   assert.equal(await userOf(by), undefined)
   assert.deepEqual([other.asked(), liar.asked()], [0, before])
+})
+
+test('the same subject at two providers is two people, and an address that is no text makes no row', async () => {
+  await withProvider(['twin', 'twin@example.org', true])
+  const by = visitorOf(world)
+  await (await withLiar(by, 'twin', claims => signedWith(liar.key, claims)))()
+  assert.equal((await userOf(by)).email, 'twin@forged.example')
+  for (const email of [5, ['typed@example.org'], { toLowerCase: 1 }]) {
+    const typed = visitorOf(world)
+    const forge: Forge = claims => signedWith(liar.key, { ...claims, email })
+    const { headers } = await (await withLiar(typed, 'typed', forge))()
+    assert.match(headers.get('location') ?? '', /error=email_not_proved/)
+    assert.equal(await userOf(typed), undefined)
+  }
 })
 
 test('a blocked person comes in by no provider', async () => {
