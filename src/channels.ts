@@ -142,7 +142,7 @@ const listenOnce = once(() => {
 /** A collector; the first one subscribes to the channels of reads and writes. */
 export const collecting = (): CollectStats => {
   listenOnce()
-  return (stats, run) => current.run(stats, run)
+  return current.run.bind(current)
 }
 
 /**

@@ -55,8 +55,9 @@ export const encodeBody = (
   isTagged: boolean,
   unread?: Account,
 ): EncodedBody | Promise<EncodedBody> => {
-  if (texts.reduce((sum, { length }) => sum + length, 0) > 2 * part)
-    return inParts(texts, isTagged, unread)
+  let length = 0
+  for (const text of texts) length += text.length
+  if (length > 2 * part) return inParts(texts, isTagged, unread)
   const text = texts.join('')
   return { body: bodyOf(text), tag: isTagged ? bodyTag(text) : undefined }
 }

@@ -35,7 +35,7 @@ export const noQueue: Queue = { enter: ({ run }) => void run(), giveWay: () => {
 /** The time and the turns of the event loop. */
 type LoopClock = { readonly now: () => number; readonly later: (work: () => void) => void }
 
-const usualClock: LoopClock = { now: () => performance.now(), later: setImmediate }
+const usualClock: LoopClock = { now: performance.now.bind(performance), later: setImmediate }
 
 /** How long requests are run before the event loop looks at its sockets again, in milliseconds. */
 const slice = 5

@@ -176,9 +176,7 @@ const endSlow = (server: Server, incoming: IncomingMessage, outgoing: ServerResp
     const error = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
     server.emit('clientError', error, incoming.socket)
   }, requestTime).unref()
-  const forget = () => clearTimeout(late)
-  incoming.once('end', forget)
-  incoming.once('close', forget)
+  incoming.once('close', () => clearTimeout(late))
 }
 
 /** Finds out whether the port of the settings is free, as threads that share one would take it beside another program; gives its number. */

@@ -299,9 +299,11 @@ export const preparedCommand = (
   const key = `${dialect.name} ${viewer.role} ${named} ${form}`
   const { facts, late } = known.get(key) ?? known.set(key, formFrom(writing, draftOf(ownValue)))
   const given = viewer.session === undefined ? own : new Map([...own, ...sessionOf(viewer)])
+  const values: SqlValue[] = []
+  for (const one of late) values.push(lateValue(writing, one, given))
   return {
     ...facts,
-    own: late.map(parameter => lateValue(writing, parameter, given)),
+    own: values,
     viewer,
     before: writing.before,
     refused: (index, rows) => whole().refused(index, rows),

@@ -67,10 +67,7 @@ export type SentJob = readonly [
 ]
 
 /** Milliseconds by a clock that all threads share, and that nobody sets. */
-export const sharedNow = (): number => {
-  const [seconds, nanoseconds] = process.hrtime()
-  return seconds * 1000 + nanoseconds / 1_000_000
-}
+export const sharedNow = (): number => Number(process.hrtime.bigint()) / 1_000_000
 
 /** A job, by its number, and what became of it. */
 export type JobOutcome = readonly [number, Outcome]
