@@ -217,7 +217,10 @@ async function keptSizes(options, { service, keep }) {
   }
 }
 
-/** What one transfer takes, and each of 200 that go on at once. */
+/**
+ * What one transfer takes, and each of 200 that go on at once. A lone round may meet a step of V8's space for young objects, of some
+ * MiB, which a service has once: beside it the bytes that a transfer holds stay within half a MiB for all of its gigabyte.
+ */
 async function memoryOfTransfers(options, { service, keep, addShelves }) {
   const bytes = sizes[options.data]
   const ids = await addShelves(transfers)
