@@ -43,6 +43,11 @@ test('the first admin of a production store signs in by the link that people add
 
   const again = await people('add', '--email', 'ada@example.org')
   assert.match(again.stdout, /^user 1\n/)
+  const elsewhere = { ...settings, DUET_ENV: 'production', DUET_PORT: '41234' }
+  const assumed = await command(['people', 'add', '--email', 'ada@example.org'], elsewhere)
+  assert.match(assumed.stdout, /^user 1\nhttp:\/\/[\w.]+:41234\/signin#link=/)
+  assert.match(assumed.stderr, /at http:\/\/[\w.]+:41234: if it is not, set DUET_PUBLIC_URL\n/)
+  assert.match(assumed.stderr, /sign-in is off without DUET_PEOPLE_SECRET/)
   const list = await people('list')
   assert.equal(list.stdout, '1  Ada@example.org  New member  (admin, unproved, 1 session)\n')
   assert.equal((await people('role', 'ada@example.org', 'user')).code, 0)
