@@ -23,8 +23,10 @@ import { type Sql, sql, statement } from '#sql/sql.ts'
 const port = parentPort
 if (port === null) throw new Error('this file is a thread of a service')
 const { settings, mark } = workerData as ThreadData
-// Content goes first. On Linux this is of the calling thread alone, elsewhere of the whole process.
-if (process.platform === 'linux') setPriority(Math.min(19, getPriority() + 5))
+try {
+  // Content goes first. On Linux this is of the calling thread alone, elsewhere of the whole process.
+  if (process.platform === 'linux') setPriority(Math.min(19, getPriority() + 5))
+} catch {} // A sandbox may forbid it.
 // What loading compiled is there at the next start; at its end this thread has no time for that.
 setTimeout(flushCompileCache, 5000).unref()
 globalThis.fetch = boundedFetch(settings.providers.map(({ issuer }) => issuer))
