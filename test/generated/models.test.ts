@@ -2,4 +2,4 @@
 import { isShort } from '../support/short.ts'
 import { modelsServedAlike } from './compare.ts'
 
-modelsServedAlike(isShort ? 4 : 10, 100)
+modelsServedAlike(isShort ? 4 : 6, 100)
