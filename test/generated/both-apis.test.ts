@@ -267,7 +267,7 @@ for (const hasRules of [true, false])
         counts.cursors++
       }
       assert.ok(
-        Math.min(counts.numbers, counts.cursors, counts.groups) > drawn.length / 12,
+        Math.min(counts.numbers, counts.cursors, counts.groups) > drawn.length / 20,
         JSON.stringify(counts),
       )
     })
