@@ -26,7 +26,7 @@ export const commands: Readonly<Record<string, KitCommand>> = {
   contract: { about: 'compare two contracts', load: () => import('#kit/contract/command.ts') },
   draft: {
     about: 'write the next migration, for duet migrate --draft',
-    load: () => import('#kit/draft.ts'),
+    load: () => import('#kit/draft/draft.ts'),
     isHidden: true,
   },
 }

@@ -1,8 +1,8 @@
 /** What a draft would write for a model. */
 
 import type { Migration } from '#engines/shared/migrations.ts'
-import { sqliteDrafting } from '#engines/sqlite/schema.ts'
-import { lackOf, migrationsFor } from '#kit/draft.ts'
+import { lackOf, migrationsFor } from '#kit/draft/draft.ts'
+import { sqliteDrafting } from '#kit/draft/sqlite.ts'
 import { text } from '#model/field.ts'
 import { defineModel, type Entities } from '#model/model.ts'
 import { historyFor } from '#test/market.ts'

@@ -1,9 +1,9 @@
 /** Values as callers write them, in both APIs: what is taken, what is refused, and what of them is found again. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { postgresDrafting } from '#engines/postgres/schema.ts'
-import { sqliteDrafting } from '#engines/sqlite/schema.ts'
-import { lackOf } from '#kit/draft.ts'
+import { lackOf } from '#kit/draft/draft.ts'
+import { postgresDrafting } from '#kit/draft/postgres.ts'
+import { sqliteDrafting } from '#kit/draft/sqlite.ts'
 import { checkSchema } from '#serve/store.ts'
 import { notebook } from '#test/support/notebook.ts'
 import { until } from '#test/support/wait.ts'

@@ -111,7 +111,7 @@ const inBrackets = Array.from({ length: 4 }).reduce<string>(
   inner => `(?:${piece}|\\(${inner}\\))*`,
   `(?:${piece})*`,
 )
-const checkForm = new RegExp(
+export const checkForm = new RegExp(
   `(?:\\bconstraint\\s+(\\w+)\\s+)?\\bcheck\\s*\\((${inBrackets})\\)`,
   'gi',
 )
@@ -128,10 +128,6 @@ export const checksIn = (text: string): readonly StoredCheck[] =>
 /** The name of a check without one, as PostgreSQL gives it. */
 export const checkName = (table: string, column: string): string =>
   column === '' ? `${table}_check` : `${table}_${column}_check`
-
-/** A text without its check of that name; empty: without those that have none. */
-export const withoutCheck = (text: string, name: string): string =>
-  text.replace(checkForm, (check, own = '') => (own === name ? '' : check))
 
 /** The name and the type with which the text of a column begins. */
 export const typeForm =

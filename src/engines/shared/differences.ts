@@ -3,14 +3,12 @@ import {
   type Catalogue,
   checksIn,
   gistOf,
-  type MadeObjects,
   plainFormula,
   type StoredColumn,
   type StoredTable,
   shapeOf,
   textsOf,
 } from '#engines/shared/catalogue.ts'
-import type { EngineName, Migration } from '#engines/shared/migrations.ts'
 import {
   columnDdl,
   type Ddl,
@@ -47,24 +45,6 @@ export type TableChange = { readonly table: string; readonly name: string } & (
       readonly isNarrower: boolean
     }
 )
-
-/** The statements that a store lacks: those that run inside one transaction, then those that run outside any. */
-export type Lack = {
-  readonly inside: readonly string[]
-  readonly outside: readonly string[]
-  /** Statements that fail where rows are in the way of what runs outside. */
-  readonly guards?: readonly string[]
-}
-
-/** What an engine knows of its own DDL. */
-export type Drafting = {
-  readonly engine: EngineName
-  /** What migrations make, upon what is there. */
-  readonly madeBy: (migrations: readonly Migration[], base?: MadeObjects) => MadeObjects
-  readonly ddl: Ddl
-  /** The statements of a change to a table that is there, given what is made. */
-  readonly change: (change: TableChange, made: MadeObjects) => Partial<Lack>
-}
 
 export type Difference = {
   readonly text: string

@@ -4,7 +4,6 @@ import { dirname, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Config, loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
-import { postgresDrafting } from '#engines/postgres/schema.ts'
 import {
   catalogueOf,
   type MadeObject,
@@ -12,11 +11,9 @@ import {
   shapeOf,
 } from '#engines/shared/catalogue.ts'
 import {
-  type Drafting,
   differencesIn,
   formerName,
   isMadePart,
-  type Lack,
   leftOver,
   type TableChange,
 } from '#engines/shared/differences.ts'
@@ -27,7 +24,9 @@ import {
   outsideMark,
 } from '#engines/shared/migrations.ts'
 import { columnDdl, defaultValue, definitionsOf, valuesCheck } from '#engines/shared/schema.ts'
-import { sqliteDrafting } from '#engines/sqlite/schema.ts'
+import type { Drafting, Lack } from '#kit/draft/drafting.ts'
+import { postgresDrafting } from '#kit/draft/postgres.ts'
+import { sqliteDrafting } from '#kit/draft/sqlite.ts'
 import { columnName, type Entities, valuesName } from '#model/model.ts'
 import { storeOf } from '#serve/store.ts'
 
