@@ -366,7 +366,7 @@ const Pages = ({ entity }: { entity: Entity }) => {
   const all = total ?? counted.data
   const last = all === undefined ? undefined : Math.max(1, Math.ceil(all / perPage))
   const first = (page - 1) * perPage + 1
-  if (page === 1 && data?.length === 0) return null
+  if (page === 1 && !isPending && !data?.length) return null
   return (
     <nav className="pages" aria-label={t('Pages')}>
       <span>
@@ -596,7 +596,7 @@ const Table = ({ entity, columns, may }: { entity: Entity; columns: Field[]; may
                         className={field === titled ? 'named' : isNumber(field) ? 'numeric' : ''}
                       >
                         {field === titled && entity.may.one ? (
-                          <a href={`#${to}`} className="title">
+                          <a href={`#${to}`} className="title" dir="auto">
                             {field.name === entity.title || !row[field.name]
                               ? titleOf(entity, row)
                               : String(row[field.name])}

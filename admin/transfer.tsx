@@ -202,7 +202,7 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
             <caption role="alert">
               {t('Faults: {count}.', { count: faults.length })}{' '}
               {done === undefined
-                ? t('Nothing is imported until they are mended.')
+                ? t('Nothing is imported. Once they are mended, choose the file again.')
                 : t(
                     'The rows before are there. Once these are mended, choose the file again under the same name: rows that are unchanged are not made again, even if you delete them here. To begin anew, give the file another name.',
                   )}

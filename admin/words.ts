@@ -9,7 +9,8 @@ const german: Record<string, string> = {
   'Make the first one': 'Die erste Zeile anlegen',
   'Nothing is changed yet': 'Noch ist nichts geändert',
   'Faults: {count}.': 'Fehler: {count}.',
-  'Nothing is imported until they are mended.': 'Bis sie behoben sind, wird nichts importiert.',
+  'Nothing is imported. Once they are mended, choose the file again.':
+    'Es ist nichts importiert. Wählen Sie die Datei, wenn sie behoben sind, noch einmal.',
   'The rows before are there. Once these are mended, choose the file again under the same name: rows that are unchanged are not made again, even if you delete them here. To begin anew, give the file another name.':
     'Die Zeilen davor sind da. Wählen Sie die Datei, wenn diese behoben sind, noch einmal unter demselben Namen: unveränderte Zeilen werden nicht noch einmal angelegt, auch wenn Sie sie hier löschen. Um neu zu beginnen, geben Sie der Datei einen anderen Namen.',
   'Nothing here is open to you. You are signed in with the role {role}.':
@@ -131,8 +132,8 @@ const german: Record<string, string> = {
   'Somebody else changed this meanwhile': 'Jemand anders hat das inzwischen geändert',
   Stay: 'Bleiben',
   'Take these': 'Diese übernehmen',
-  'The service cannot be reached. What you typed is still here.':
-    'Der Dienst ist nicht erreichbar. Ihre Eingaben sind noch da.',
+  'The service cannot be reached.': 'Der Dienst ist nicht erreichbar.',
+  'What you typed is still here.': 'Ihre Eingaben sind noch da.',
   Theirs: 'Die andere',
   'Theme: {theme}': 'Farben: {theme}',
   'There is no such page.': 'Diese Seite gibt es nicht.',
