@@ -443,7 +443,7 @@ test('a page that lacks a room is told so', () => {
 
 /** The most lines that each house may have, tests apart. A house that grows beyond it says why in the commit that raises it. */
 const mostLines: Readonly<Record<string, number>> = {
-  'src/': 54_060,
+  'src/': 54_010,
   // With all of drafts: no server reads what a migration makes, nor changes a table.
   'kit/': 7150,
   'content/': 3000,
@@ -478,7 +478,7 @@ test('a house above its budget is seen', () => {
 })
 
 /** How many functions may be longer than so many lines, and how long the longest. Each of them says at its head why. */
-const mostLong = { lines: 120, functions: 5, longest: 197 }
+const mostLong = { lines: 120, functions: 4, longest: 180 }
 
 const longFaults = (files: readonly File[], most = mostLong): readonly string[] => {
   const long = files

@@ -87,6 +87,10 @@ export const groupValues = (
   return values
 }
 
+/** The operators by which a value of a group of that kind is compared. */
+export const groupOperators = (scalar: Scalar): readonly string[] =>
+  scalar === 'text' ? ['eq', 'ne'] : ['eq', 'ne', 'lt', 'lte', 'gt', 'gte']
+
 /** The name of a value by the names of the model. */
 export const nameOf = (value: GroupValue): string => {
   if (value.kind === 'count') return 'count'

@@ -354,6 +354,7 @@ type StoredOperand = { readonly value: string | number } | { readonly fault: str
 
 /** The stored form of a value that an author compares a field with; an amount may lie between two minor units, and a time between two milliseconds. */
 const storedOperand = (field: ComparedField, given: unknown, digits: number): StoredOperand => {
+  if (given instanceof ValueFault) return { fault: given.message }
   const { scalar, values } = field
   const text = typeof given === 'string' ? given : undefined
   switch (scalar) {
@@ -411,11 +412,16 @@ type ConditionContext = {
   readonly viewers?: string
   /** Where the viewer is found by a subject; its id is in the slot if it is left out. */
   readonly from?: ViewersTable | undefined
-  /** The words of the caller who asks, if the content's author does not; faults and parts then have paths below `where`. */
+  /** Where the rows are groups: by what operators each value is compared, and what a value stands for that a caller wrote. */
+  readonly groups?: {
+    readonly operatorsOf: (name: string) => readonly string[]
+    readonly valueOf: (name: string, given: unknown) => unknown
+  }
+  /** The vocabulary of a caller, if the condition is not of the content's author; faults and parts then have paths below `where`. */
   readonly asking?: AskingWords
 }
 
-/** What callers may ask for in conditions, and how they write it. */
+/** The members that callers may compare in conditions, and how they write values. */
 export type AskingWords = {
   /** The fields and relations of an entity that are open to them, by the names that they have for them. */
   readonly membersOf: (entity: string) => ReadonlyMap<string, string>
@@ -451,13 +457,14 @@ type Vocabulary = Pick<AskingWords, 'isSearched' | 'isShort' | 'path'> & {
 
 const nowhere: Placed = {}
 
-const authorsWords = ({ entities, digits }: ConditionContext): Vocabulary => ({
+const authorsWords = ({ entities, digits, groups }: ConditionContext): Vocabulary => ({
   keyOf: (_, member) => member,
   namesOf: name => {
     const { fields, relations } = entities[name] as ComparedEntity
     return [...Object.keys(fields), ...Object.keys(relations)]
   },
-  stored: (_, __, field, given) => storedOperand(field, given, digits),
+  stored: (_, key, field, given) =>
+    storedOperand(field, groups ? groups.valueOf(key, given) : given, digits),
   isSearched: () => false,
   isShort: true,
   path: '',
@@ -473,9 +480,7 @@ const callersWords = ({ digits }: ConditionContext, words: AskingWords): Vocabul
   keyOf: (name, member) => words.membersOf(name).get(member),
   namesOf: name => [...words.membersOf(name).keys()],
   stored: (name, key, field, given) => {
-    const value = words.valueOf(name, key, given)
-    if (value instanceof ValueFault) return { fault: value.message }
-    const found = storedOperand(field, value, digits)
+    const found = storedOperand(field, words.valueOf(name, key, given), digits)
     if ('fault' in found || typeof found.value !== 'number') return found
     // No row has a number beyond those that are exact.
     const most = Number.MAX_SAFE_INTEGER
@@ -674,7 +679,7 @@ const fieldPart = (
   if (given === undefined) return fault(at, path, 'is undefined: give it a value')
   const entity = entities[name] as ComparedEntity
   const { references, scalar } = entity.fields[key] as ComparedField
-  const operators = operatorsOf(entity, key)
+  const operators = at.groups?.operatorsOf(key) ?? operatorsOf(entity, key)
   if (operators.length === 0) return fault(at, path, 'cannot be compared: leave it out')
   if (!isPlain(given)) {
     if (!words.isShort) return fault(at, path, 'must be comparisons, such as { isNull: true }')

@@ -6,9 +6,10 @@ import { anonymous, isForAll } from '#model/policy.ts'
 import { type Member, type Resource, resourceOf } from '#model/resource.ts'
 import type { DocumentParts } from '#openapi/parts.ts'
 import { inputFields } from '#openapi/schemas.ts'
+import { sealCursor, sealOf } from '#read/cursor.ts'
 import type { Answer } from '#read/read.ts'
 import { encoders, inForm, orNull } from '#read/stitch.ts'
-import { cursorEnvelope, encodeCursor, numberedEnvelope } from '#rest/paging.ts'
+import { cursorEnvelope, numberedEnvelope } from '#rest/paging.ts'
 import type { Route } from '#rest/routes.ts'
 import { type InputContext, inputValues, type Values } from '#write/input.ts'
 
@@ -117,8 +118,6 @@ export const pathExamples = (
   )
 }
 
-const noKey = new Uint8Array(32)
-
 /** The first page of an entity's list with one row to a page, at its path below the version's prefix. */
 export const listExample = (parts: DocumentParts, name: string): unknown => {
   const { model, style, rows } = parts
@@ -127,6 +126,7 @@ export const listExample = (parts: DocumentParts, name: string): unknown => {
   const first = exampleOf(parts, name)
   const total = rows[name]?.length ?? 0
   if (!first) return undefined
+  const seal = sealOf(new Uint8Array(32), path)
   const answer: Answer = {
     text: JSON.stringify([first]),
     objects: 1,
@@ -135,12 +135,12 @@ export const listExample = (parts: DocumentParts, name: string): unknown => {
     more: total > 1,
     revision: undefined,
     missing: undefined,
-    ends: { first: '', last: encodeCursor(noKey, path, 1) },
+    ends: { first: '', last: sealCursor(seal, [1]) },
   }
   const address = { path, others: '' }
   const { body } =
     rest.listing.paging === 'cursor'
-      ? cursorEnvelope(answer, { key: noKey, list: path, limit: 1 }, address, style)
+      ? cursorEnvelope({ ...answer, total: undefined }, { seal }, 1, address, style)
       : numberedEnvelope(answer, { limit: 1, offset: 0, page: 1, byOffset: false }, address, style)
   return JSON.parse(body)
 }

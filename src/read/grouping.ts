@@ -1,10 +1,11 @@
-/** What a caller asks of groups of rows, by the names that it writes, resolved for a plan. */
+/** A caller's groups of rows, by the names that the caller has, resolved for a plan. */
 
 import { isObject } from '#base/object.ts'
 import { hintFor } from '#base/text.ts'
 import { isTimeZone } from '#base/time-zones.ts'
 import {
   type GroupValue,
+  groupOperators,
   groupValues,
   measures,
   mostGroups,
@@ -24,7 +25,7 @@ import { entityOf, fieldOf, type Model } from '#model/model.ts'
 import { digitsOf } from '#model/money.ts'
 import type { Aggregate } from '#read/selection.ts'
 
-/** What is asked of the groups of an entity's rows. */
+/** The groups that a request wants: what their rows share, which of them, in which order. */
 export type AskedGroups = {
   readonly groupBy: readonly string[]
   readonly having?: unknown
@@ -68,8 +69,8 @@ const namesIn = (predicate: Predicate): readonly string[] => [
 ]
 
 /**
- * Resolves what is asked of the groups of an entity, whose `fields` may be asked about, each under the name that the caller has for
- * it, and each part what it is `called` there; or gives its faults.
+ * Resolves the groups of an entity's rows, of which `fields` may be grouped and summed, each under the name that the caller has for
+ * it, and each part what it is `called` there; or gives its faults. `stored` gives what a value in `having` stands for.
  */
 export const resolveGroups = (
   model: Model,
@@ -77,6 +78,7 @@ export const resolveGroups = (
   fields: readonly (readonly [name: string, field: string])[],
   { groupBy, having, orderBy, timeZone = 'UTC' }: AskedGroups,
   called: Readonly<Record<keyof AskedGroups, string>>,
+  stored: (value: GroupValue, given: unknown) => unknown = (_, given) => given,
 ): Omit<Aggregate, 'items'> | { readonly faults: readonly ConditionFault[] } => {
   const entity = entityOf(model, entityName)
   const { digits } = model.settings.currency
@@ -137,10 +139,15 @@ export const resolveGroups = (
     relations: {},
   }
   const of = `a group of ${entity.plural}`
-  const resolved =
-    having === undefined
-      ? undefined
-      : resolveCondition({ entities: { [of]: groups }, digits }, of, flat(having))
+  const context = {
+    entities: { [of]: groups },
+    digits,
+    groups: {
+      operatorsOf: (name: string) => groupOperators(fieldFor(name).scalar),
+      valueOf: (name: string, given: unknown) => stored(values.get(name) as GroupValue, given),
+    },
+  }
+  const resolved = having === undefined ? undefined : resolveCondition(context, of, flat(having))
   for (const { path, message } of resolved?.faults ?? [])
     fault(path === '' ? called.having : `${called.having}.${path}`, message)
   const isLarge = (number: number) => Math.abs(number) > Number.MAX_SAFE_INTEGER

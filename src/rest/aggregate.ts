@@ -2,53 +2,49 @@
 import { after } from '#base/after.ts'
 import { lru } from '#base/cache.ts'
 import { isReadBack, notReadBack } from '#base/number.ts'
-import { isObject, mapped } from '#base/object.ts'
 import { hintFor } from '#base/text.ts'
-import { prepareFor } from '#core.ts'
 import { parseJson } from '#http/body.ts'
 import { type EncodedBody, encodeBody } from '#http/encode-body.ts'
 import { header, parametersOf, readOptionsOf } from '#http/request.ts'
 import {
   type GroupMeasure,
   type GroupValue,
+  groupOperators,
   groupParameters,
   groupValues,
   measures,
   mostGroups,
   typeOf,
 } from '#model/aggregate.ts'
-import { fieldOf } from '#model/model.ts'
-import type { Role, Viewer } from '#model/policy.ts'
+import { ValueFault } from '#model/condition.ts'
+import type { Viewer } from '#model/policy.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
-import { type Scalar, withPlus } from '#model/values.ts'
-import { decoded } from '#model/version.ts'
+import type { Scalar } from '#model/values.ts'
 import { resolveGroups, tooManyGroups } from '#read/grouping.ts'
-import { type Prepared, type Renderer, readCached } from '#read/read.ts'
+import { type Renderer, readCached } from '#read/read.ts'
 import type { Aggregate, GroupItem, ParameterValue, Root } from '#read/selection.ts'
 import {
-  type AppliedFilter,
-  filtersReader,
   isSearched,
   parseQuery,
   type QueryParameters,
   queryParameters,
   searchOf,
-  whereOf,
 } from '#rest/query.ts'
-import { inVersion, isPublic, type Mount, represent } from '#rest/represent.ts'
+import { inVersion, isPublic, type Mount, preparedReads, represent } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
 import { isSortable } from '#rest/sort.ts'
 import {
-  conditionReader,
+  everyRow,
   jsonFault,
-  type ListCondition,
+  type ListFilter,
+  listFilterReader,
   queryTypes,
   valueOfUrl,
 } from '#rest/where.ts'
 import type { RestHandler } from '#versions/negotiation.ts'
 import { invalid } from '#write/input.ts'
 
-/** The members that groups may be asked about, each with its field. */
+/** The members by which rows may be grouped or of which groups have sums and the like, each with its field. */
 const askedMembers = ({ entity, members }: Resource) =>
   members.flatMap(member =>
     member.kind === 'field' && isSortable(entity, member.field)
@@ -68,16 +64,15 @@ export const formIn = ({ formOf }: Resource, value: GroupValue) =>
 
 const numbers: readonly Scalar[] = ['int', 'money', 'decimal']
 
-/** The values that `having` may compare, each with its parameter, such as `having[sum][servings]`, and the operators that follow. */
+/** The values that `having` may compare, each with its parameter, such as `having[sum][servings]`. */
 export const havingOf = (resource: Resource) =>
   [...groupsOf(resource)].flatMap(([name, value]) => {
     if (value.kind === 'key') return []
     const { scalar } = typeOf(resource.entity, value)
-    const isRanged = numbers.includes(scalar) || scalar === 'date' || scalar === 'time'
-    const operators = ['eq', 'ne', ...(isRanged ? ['lt', 'lte', 'gt', 'gte'] : [])]
-    const parameter = `having[${name.replace('.', '][')}]`
-    return [{ name, value, scalar, parameter, operators }]
+    return [{ name, scalar, parameter: `having[${name.replace('.', '][')}]` }]
   })
+
+const numberForm = /^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i
 
 /** The names that a parameter lists with commas between, each once. */
 const listed = (query: QueryParameters, name: string): readonly string[] => {
@@ -85,12 +80,11 @@ const listed = (query: QueryParameters, name: string): readonly string[] => {
   return text === undefined ? [] : [...new Set(text.split(',').map(one => one.trim()))]
 }
 
-/** What a request asks of groups, as a part of the root, and the fields that it names. */
+/** The part of a request for groups that decides the plan. */
 type GroupsShape = {
   readonly aggregate: Aggregate
-  readonly filters: readonly AppliedFilter[]
+  readonly filter: ListFilter
   readonly isSearched: boolean
-  readonly asked?: ListCondition | undefined
 }
 
 /** The slot of the first filter's value. */
@@ -105,11 +99,57 @@ const bare: GroupsShape = {
     compared: [],
     order: [],
   },
-  filters: [],
+  filter: everyRow,
   isSearched: false,
 }
 
-/** Reads the query strings of groups: what they ask for, their filters, and how many groups are wanted. Results are cached. It is long as its parts read one query string and collect its faults together. */
+/** Reads the conditions on groups that requests have, each with how its values are written: a parameter for each comparison, or JSON. */
+const havingReader = (resource: Resource) => {
+  const { entity } = resource
+  const comparisons = havingOf(resource).flatMap(({ name, scalar, parameter }) =>
+    groupOperators(scalar).map(operator => {
+      const called = `${parameter}[${operator}]`
+      return { name, operator, called }
+    }),
+  )
+  const ofText = (value: GroupValue, given: unknown): unknown => {
+    const text = String(given)
+    if (numbers.includes(typeOf(entity, value).scalar)) {
+      const number = text.replace(/^\+/, '')
+      if (!numberForm.test(text)) return text
+      return isReadBack(number) ? Number(number) : new ValueFault(notReadBack(number))
+    }
+    if (!('field' in value)) return text
+    const form = formIn(resource, value)
+    return valueOfUrl(entity, value.field, typeof form === 'object' ? form : undefined, text)
+  }
+  const ofJson = (value: GroupValue, given: unknown): unknown =>
+    'field' in value ? valueOfUrl(entity, value.field, formIn(resource, value), given) : given
+  const read = (query: QueryParameters) => {
+    const json = query.get('having')
+    if (json === undefined) {
+      const having: Record<string, Record<string, string>> = {}
+      for (const { name, operator, called } of comparisons) {
+        const text = query.get(called)
+        if (text !== undefined) having[name] = { ...having[name], [operator]: text }
+      }
+      const isEmpty = Object.keys(having).length === 0
+      return { having: isEmpty ? undefined : having, stored: ofText }
+    }
+    if (comparisons.some(({ called }) => query.has(called)))
+      query.fault('having', 'is JSON and parameters too: write it in one of these ways')
+    try {
+      return { having: parseJson(json, 'having'), stored: ofJson }
+    } catch (error) {
+      const example = 'must be a condition as JSON, such as {"count":{"gte":2}}'
+      jsonFault(query, 'having', error, example)
+      return { having: undefined, stored: ofJson }
+    }
+  }
+  return { parameters: comparisons.map(({ called }) => called), read }
+}
+
+/** Reads the query strings of groups: their keys, measures, order and filters, and how many groups are wanted. Results are cached. */
 const requestReader = ({ core, style }: Mount, route: Route, resource: Resource) => {
   const { entity, name: entityName } = resource
   const { model } = core
@@ -119,16 +159,8 @@ const requestReader = ({ core, style }: Mount, route: Route, resource: Resource)
   const own = Object.entries(resource.filters).filter(([name]) => !groupParameters.includes(name))
   const filtered = { ...resource, filters: Object.fromEntries(own) }
   const values = groupsOf(resource)
-  const comparisons = havingOf(resource).flatMap(({ parameter, operators, ...one }) =>
-    operators.map(operator => ({ ...one, operator, called: `${parameter}[${operator}]` })),
-  )
-
-  const conditionOf = conditionReader(
-    model,
-    resource,
-    parameters,
-    comparisons.map(({ called }) => called),
-  )
+  const { parameters: others, read: havingIn } = havingReader(resource)
+  const filterOf = listFilterReader(model, filtered, style, firstFilter, parameters, others)
 
   /** What is made of fields by a measure: its member of the groups. */
   const measured = (query: QueryParameters, measure: GroupMeasure): readonly GroupItem[] => {
@@ -145,102 +177,19 @@ const requestReader = ({ core, style }: Mount, route: Route, resource: Resource)
     return items.length > 0 ? [{ kind: 'object', key: measure, items }] : []
   }
 
-  /** The values of a condition on groups as conditions have them; what is no condition is left as it is, and is a fault. */
-  const inValues = (
-    given: unknown,
-    path: string,
-    above: string,
-    query: QueryParameters,
-  ): unknown => {
-    if (!isObject(given)) return given
-    return Object.fromEntries(
-      Object.entries(given).map(([key, of]) => {
-        const at = `${path}.${key}`
-        if (key === 'not') return [key, inValues(of, at, '', query)]
-        if (key === 'and' || key === 'or')
-          return [
-            key,
-            Array.isArray(of)
-              ? of.map((one, place) => inValues(one, `${at}.${place}`, '', query))
-              : of,
-          ]
-        if (above === '' && measures.some(measure => measure === key))
-          return [key, inValues(of, at, `${key}.`, query)]
-        const value = values.get(above + key)
-        const known = comparisons.filter(({ name }) => name === above + key)
-        const valueFor = (one: unknown) =>
-          value && 'field' in value
-            ? valueOfUrl(entity, value.field, formIn(resource, value), one)
-            : one
-        if (!value || known.length === 0 || !isObject(of)) return [key, valueFor(of)]
-        const operators = known.map(({ operator }) => operator)
-        for (const operator of Object.keys(of))
-          if (!operators.includes(operator))
-            query.fault(
-              `${at}.${operator}`,
-              `is not an operator here: take one of ${operators.join(', ')}`,
-            )
-        return [key, mapped(of, valueFor)]
-      }),
-    )
-  }
-
-  /** The condition on groups: all its comparisons together, or its JSON. */
-  const havingIn = (query: QueryParameters): unknown => {
-    const json = query.get('having')
-    if (json !== undefined) {
-      if (comparisons.some(({ called }) => query.has(called)))
-        query.fault('having', 'is JSON and parameters too: write it in one of these ways')
-      try {
-        return inValues(parseJson(json, 'having'), 'having', '', query)
-      } catch (error) {
-        const example = 'must be a condition as JSON, such as {"count":{"gte":2}}'
-        jsonFault(query, 'having', error, example)
-        return undefined
-      }
-    }
-    const all = comparisons.flatMap(({ name, value, scalar, operator, called }) => {
-      const text = query.get(called)
-      if (text === undefined) return []
-      const form = formIn(resource, value)
-      const isNumber = numbers.includes(scalar) && /^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text)
-      let given: unknown = isNumber ? Number(text) : text
-      if (scalar === 'time') given = withPlus(text)
-      const written = text.replace(/^\+/, '')
-      if (typeof given === 'number' && !isReadBack(written))
-        query.fault(called, notReadBack(written))
-      if (typeof form === 'object' && 'field' in value) {
-        const own = decoded(form, text, fieldOf(entity, value.field).values)
-        if ('fault' in own) query.fault(called, own.fault)
-        else given = own.value
-      }
-      return [[name, operator, given] as const]
-    })
-    if (all.length === 0) return undefined
-    const byName = Map.groupBy(all, ([name]) => name)
-    return Object.fromEntries(
-      [...byName].map(([name, same]) => [
-        name,
-        Object.fromEntries(same.map(([, operator, given]) => [operator, given])),
-      ]),
-    )
-  }
-
-  const filtersIn = filtersReader(filtered, model.settings.currency.digits, true)
   const read = (path: string, text: string) => {
     const query = parseQuery(text)
-    const filters = filtersIn(query)
-    const rows = conditionOf(query, firstFilter + filters.length)
+    const filter = filterOf(query)
     const groupBy = listed(query, 'group')
     const orderBy = listed(query, 'sort').map(term => ({
       name: term.replace(/^-/, ''),
       descending: term.startsWith('-'),
     }))
-    const having = havingIn(query)
+    const { having, stored } = havingIn(query)
     const timeZone = query.get('tz')
     const called = { groupBy: 'group', having: 'having', orderBy: 'sort', timeZone: 'tz' }
     const asked = { groupBy, orderBy, having, timeZone }
-    const resolved = resolveGroups(model, entityName, members, asked, called)
+    const resolved = resolveGroups(model, entityName, members, asked, called, stored)
     if ('faults' in resolved)
       for (const { path, message } of resolved.faults) {
         if (query.has('having') && path.startsWith('having')) {
@@ -264,9 +213,8 @@ const requestReader = ({ core, style }: Mount, route: Route, resource: Resource)
     const limit = query.whole('limit')
     const shape: GroupsShape = {
       aggregate: 'faults' in resolved ? bare.aggregate : { ...resolved, items },
-      filters,
+      filter,
       isSearched: search !== '',
-      asked: rows,
     }
     const { keys: grouped, order, compared } = shape.aggregate
     const used = [...grouped, ...order.map(({ value }) => value), ...compared]
@@ -276,20 +224,14 @@ const requestReader = ({ core, style }: Mount, route: Route, resource: Resource)
     const named = [...used, ...made].flatMap(value =>
       value && 'field' in value ? value.field : [],
     )
-    const by = [...named, ...filters.map(({ field }) => field), ...(rows?.fields ?? [])]
     return {
       url: `${path}?${text}`,
       query,
       shape,
       /** Requests of one shape have the same key, and so the same plans. */
-      key: JSON.stringify([
-        shape.aggregate,
-        filters.map(({ field, is }) => `${field} ${is}`),
-        shape.isSearched,
-        rows?.shape,
-      ]),
+      key: JSON.stringify([shape.aggregate, filter.shape, shape.isSearched]),
       // A row that a condition reads on its way may be closed to some callers, so the answer is not everybody's.
-      open: rows?.fields !== null && isPublic(model, entity, route, by),
+      open: filter.fields !== null && isPublic(model, entity, route, [...named, ...filter.fields]),
       limit: Math.min(Math.max(limit ?? mostGroups, 1), mostGroups),
       isLimited: limit !== undefined,
       search,
@@ -317,42 +259,38 @@ export const serveAggregate = (mount: Mount, route: Route): RestHandler => {
   const queriedBy = queryTypes(style).join(', ')
   const requestOf = requestReader(mount, route, resource)
 
-  /** The plans by the role and the shape that is asked for; made when first needed. Their slots: viewer, limit, the filters' values, those of a condition, the words of a search. */
-  const plans = lru<Prepared>(200)
-  const planFor = (role: Role, shape: GroupsShape, key: string) => {
-    const { aggregate, filters, isSearched, asked } = shape
-    const known = plans.get(`${role}|${key}`)
-    if (known) return known
-    const root: Root = {
+  // The slots of a read: viewer, limit, the values of the filter, the words of a search.
+  const readFor = preparedReads(
+    core,
+    200,
+    ({ aggregate, filter, isSearched }: GroupsShape): Root => ({
       entity: route.entity,
       aggregate,
       items: [],
-      where: whereOf(filters, firstFilter),
-      asked: asked?.predicate,
+      where: filter.where,
+      asked: filter.condition,
       exists: [],
-      search: isSearched ? firstFilter + filters.length + (asked?.values.length ?? 0) : undefined,
+      search: isSearched ? firstFilter + filter.values.length : undefined,
       sort: [],
       many: true,
       page: { limit: 1, offset: null },
       fetchOneMore: true,
       total: false,
-    }
-    return plans.set(`${role}|${key}`, prepareFor(core, { encoding: 'rest', roots: [root] }, role))
-  }
+    }),
+  )
 
   return (c, viewer: Viewer, named) => {
-    // The right comes before the parameters, whatever they ask for.
-    planFor(viewer.role, bare, '')
+    // Whether the caller may read at all is judged before the parameters.
+    readFor(viewer.role, '', bare)
     const { url, query, shape, key, open, limit, isLimited, search } = requestOf(
       c.req.path,
       parametersOf(c),
     )
     query.done()
     const values: ParameterValue[] = [viewer.subject ?? viewer.id, limit]
-    for (const { value } of shape.filters) values.push(value)
-    if (shape.asked) values.push(...shape.asked.values)
+    values.push(...shape.filter.values)
     if (search !== '') values.push(search)
-    const prepared = planFor(viewer.role, shape, key)
+    const prepared = readFor(viewer.role, key, shape)
     const isSent = c.req.method !== 'HEAD' && header(c, 'if-none-match') === undefined
     const made: Renderer<GroupsPage> = {
       by: url,

@@ -2,19 +2,18 @@
 import { after } from '#base/after.ts'
 import { lru } from '#base/cache.ts'
 import { parametersIn } from '#base/text.ts'
-import { prepareFor } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { bodyType, queryBody } from '#http/body.ts'
 import { type EncodedBody, encodeBody } from '#http/encode-body.ts'
 import type { HttpContext } from '#http/exchange.ts'
 import { formType, header, parametersOf, queryString, readOptionsOf } from '#http/request.ts'
 import { notFound } from '#model/model.ts'
-import type { Role, Viewer } from '#model/policy.ts'
+import type { Viewer } from '#model/policy.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
 import type { VersionStyle } from '#model/version.ts'
 import { understood } from '#read/asking.ts'
 import { orderBound, sealOf } from '#read/cursor.ts'
-import { type Answer, type Prepared, type Renderer, readCached } from '#read/read.ts'
+import { type Answer, type Renderer, readCached } from '#read/read.ts'
 import { comparing, keysOf, type ParameterValue, type Root, type Sort } from '#read/selection.ts'
 import { itemsOf } from '#rest/one.ts'
 import {
@@ -23,19 +22,15 @@ import {
   limitOf,
   numberedEnvelope,
   numberedPage,
-  orderedEnvelope,
   orderedPage,
 } from '#rest/paging.ts'
 import {
-  type AppliedFilter,
   fieldsOf,
-  filtersReader,
   isSearched,
   memberNames,
   parseQuery,
   queryParameters,
   searchOf,
-  whereOf,
 } from '#rest/query.ts'
 import {
   inVersion,
@@ -43,11 +38,18 @@ import {
   isPublicAbove,
   type Mount,
   pathId,
+  preparedReads,
   represent,
 } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
 import { byId, sortOf } from '#rest/sort.ts'
-import { conditionReader, type ListCondition, parametersOfBody, queryTypes } from '#rest/where.ts'
+import {
+  everyRow,
+  type ListFilter,
+  listFilterReader,
+  parametersOfBody,
+  queryTypes,
+} from '#rest/where.ts'
 import type { RestHandler } from '#versions/negotiation.ts'
 import { invalid } from '#write/input.ts'
 
@@ -60,9 +62,8 @@ const newestFirst: readonly Sort[] = [{ field: 'id', descending: true }]
 type ListShape = {
   readonly fields: readonly string[] | null
   readonly sort: readonly Sort[]
-  readonly filters: readonly AppliedFilter[]
+  readonly filter: ListFilter
   readonly isSearched?: boolean
-  readonly asked?: ListCondition | undefined
   /** Whether its pages go by cursors of its order, on from a row, and backwards. */
   readonly ordered?: { readonly goesOn: boolean; readonly backwards: boolean } | undefined
   /** Whether its pages have numbers, and a cursor that goes on after them. */
@@ -75,11 +76,10 @@ const requestReader = ({ core, prefix, style }: Mount, route: Route, resource: R
   const { isStrict } = style
   const parameters = [...queryParameters(resource, route.kind, style), 'version']
   const { paging } = entity.rest.listing
-  const filtersIn = filtersReader(resource, core.model.settings.currency.digits, isStrict)
   const byCursor = paging === 'cursor'
   const names = memberNames(resource)
   const isAbovePublic = isPublicAbove(core.model, route)
-  const conditionOf = conditionReader(core.model, resource, parameters)
+  const filterOf = listFilterReader(core.model, resource, style, firstFilter, parameters)
   const read = (path: string, text: string, viewer: Viewer) => {
     const query = parseQuery(text)
     const fields = entity.rest.selectable ? fieldsOf(query, names) : null
@@ -87,8 +87,8 @@ const requestReader = ({ core, prefix, style }: Mount, route: Route, resource: R
     const order = byCursor && !isStrict ? newestFirst : sortOf(core.model, resource, query, style)
     // Without words all rows fit alike, and the id decides.
     const sort = search === '' ? order.map(key => (key.isRelevance ? byId : key)) : order
-    const filters = filtersIn(query)
-    const asked = isStrict ? conditionOf(query, firstFilter + filters.length) : undefined
+    const filter = filterOf(query)
+    const { where, condition, values } = filter
     const limit = limitOf(query, entity.pageSize)
     const isOrdered = isStrict && query.has(byCursor ? 'sort' : 'cursor')
     if (isOrdered && !byCursor)
@@ -97,21 +97,19 @@ const requestReader = ({ core, prefix, style }: Mount, route: Route, resource: R
     const page =
       byCursor || isOrdered ? null : numberedPage(query, limit, paging === 'page or offset')
     // What its cursors are bound to: its path without the version, its words, and its filters and conditions however they are written.
-    const values = [...filters.map(({ value }) => value), ...(asked?.values ?? [])]
-    const all = [...whereOf(filters, firstFilter), ...(asked ? [asked.predicate] : [])]
+    const all = [...where, ...(condition ? [condition] : [])]
     const list = JSON.stringify([
       path.slice(prefix.length),
       search,
       understood({ kind: 'and', of: all }, slot => values[slot - firstFilter]),
     ])
-    const by = [...filters, ...sort.filter(key => !key.isRelevance)].map(({ field }) => field)
-    if (asked?.fields) by.push(...asked.fields)
+    const sorted = sort.filter(key => !key.isRelevance).map(({ field }) => field)
     // A row that an order or a condition reads on its way may be closed to some callers, so the answer is not everybody's.
     const isForAll =
       isAbovePublic &&
-      asked?.fields !== null &&
+      filter.fields !== null &&
       sort.every(({ path = [] }) => path.length === 0) &&
-      isPublic(core.model, entity, route, by)
+      isPublic(core.model, entity, route, [...filter.fields, ...sorted])
     const sealBy = (...caller: readonly unknown[]) =>
       sealOf(core.cursorKey, 'rest', list, orderBound(sort), ...caller)
     // A cursor of an order is for the caller alone; a numbered page that caches give to everybody has one for everybody.
@@ -120,7 +118,8 @@ const requestReader = ({ core, prefix, style }: Mount, route: Route, resource: R
     const ordered = isOrdered
       ? orderedPage(query, keysOf(sort).length, sealFor(viewer), sealForAll)
       : undefined
-    const from = page ? page.offset : ordered ? 0 : afterOf(query, core.cursorKey, list)
+    const seal = page || ordered ? '' : sealOf(core.cursorKey, 'rest', list)
+    const from = page ? page.offset : ordered ? 0 : afterOf(query, seal)
     const goesOn = ordered?.from !== undefined
     const key = [
       // No member is not every member: if the parameters are at fault, none is chosen.
@@ -129,9 +128,8 @@ const requestReader = ({ core, prefix, style }: Mount, route: Route, resource: R
         ({ path = [], field, descending, nullsLast }) =>
           `${nullsLast ? '+' : ''}${descending ? '-' : ''}${[...path, field].join('.')}`,
       ),
-      filters.map(({ field, is }) => `${field} ${is}`),
+      filter.shape,
       search === '' ? '' : 'search',
-      ...(asked ? [asked.shape] : []),
       ...(ordered ? [goesOn, ordered.backwards] : []),
     ].join('|')
     return {
@@ -140,9 +138,8 @@ const requestReader = ({ core, prefix, style }: Mount, route: Route, resource: R
       shape: {
         fields,
         sort,
-        filters,
+        filter,
         isSearched: search !== '',
-        asked,
         ordered: ordered && { goesOn, backwards: ordered.backwards },
         isNumbered: page !== null && isStrict,
       },
@@ -151,7 +148,7 @@ const requestReader = ({ core, prefix, style }: Mount, route: Route, resource: R
       open: isForAll && !ordered,
       limit,
       page,
-      list,
+      seal,
       from,
       ordered,
       sealOfNext: (viewer: Viewer) => sealForAll ?? sealFor(viewer),
@@ -181,35 +178,31 @@ export const serveList = (mount: Mount, route: Route): RestHandler => {
   const { core, edge, prefix, version, style } = mount
   const resource = resourceOf(core.model, route.entity, version)
   const requestOf = requestReader(mount, route, resource)
-  const bare: ListShape = { fields: [], sort: [], filters: [] }
+  const bare: ListShape = { fields: [], sort: [], filter: everyRow }
   const byCursor = resource.entity.rest.listing.paging === 'cursor'
   const { below } = route
   const queriedBy = queryTypes(style).join(', ')
 
-  /** The plans by the role and the shape that is asked for; made when first needed. */
-  const plans = lru<Prepared>(500)
-  const planFor = (role: Role, shape: ListShape, key: string): Prepared => {
-    const known = plans.get(`${role}|${key}`)
-    if (known) return known
-    // Its slots: viewer, limit, offset or the id to go on after, the parent's id, then the filters' values, those of a condition, the
-    // words of a search, and the values of a cursor.
-    const { ordered, asked, isNumbered } = shape
-    const afterConditions = firstFilter + shape.filters.length + (asked?.values.length ?? 0)
-    const search = shape.isSearched ? afterConditions : undefined
-    const seal = search === undefined ? afterConditions : search + 1
+  const readFor = preparedReads(core, 500, (shape: ListShape): Root => {
+    // Its slots: viewer, limit, offset or the id to go on after, the parent's id, then the filter's values, the words of a search, and
+    // the values of a cursor.
+    const { filter, ordered, isNumbered } = shape
+    const afterFilter = firstFilter + filter.values.length
+    const search = shape.isSearched ? afterFilter : undefined
+    const seal = search === undefined ? afterFilter : search + 1
     const place = ordered?.goesOn ? keysOf(shape.sort).map((_, at) => seal + 1 + at) : undefined
-    const root: Root = {
+    return {
       entity: route.entity,
       items: itemsOf(core.model, resource, prefix, shape.fields),
       where: [
         ...(byCursor && !ordered ? [comparing('id', 'lt', 2)] : []),
         ...(below && !below.through ? [comparing(below.field, 'eq', 3)] : []),
-        ...whereOf(shape.filters, firstFilter),
+        ...filter.where,
       ],
       ...(below?.through && { linked: { ...below.through, by: below.field, slot: 3 } }),
       exists: below ? [{ entity: below.entity, slot: 3 }] : [],
       search,
-      asked: asked?.predicate,
+      asked: filter.condition,
       sort: shape.sort,
       many: true,
       ...(ordered && {
@@ -224,24 +217,22 @@ export const serveList = (mount: Mount, route: Route): RestHandler => {
       fetchOneMore: byCursor || ordered !== undefined,
       total: !byCursor,
     }
-    return plans.set(`${role}|${key}`, prepareFor(core, { encoding: 'rest', roots: [root] }, role))
-  }
+  })
 
   return (c, viewer, named) => {
-    // The right comes before the parameters, whatever they ask for; chosen members have rules of their own.
-    planFor(viewer.role, bare, '')
+    // Whether the caller may read at all is judged before the parameters; chosen members have rules of their own.
+    readFor(viewer.role, '', bare)
     const parent = route.below ? pathId(c, 'parentId', route.below.entity) : null
     const request = requestOf(c.req.path, parametersOf(c), viewer)
     const { query, shape, open, limit, page, ordered, search, address } = request
     // A missing parent is reported before faults of the parameters.
     if (!route.below) query.done()
     const values: ParameterValue[] = [viewer.subject ?? viewer.id, limit, request.from, parent, 0]
-    for (const { value } of shape.filters) values.push(value)
-    if (shape.asked) values.push(...shape.asked.values)
+    values.push(...shape.filter.values)
     if (search !== '') values.push(search)
     if (ordered) values.push(ordered.seal, ...(ordered.from ?? []))
     else if (shape.isNumbered) values.push(request.sealOfNext(viewer))
-    const prepared = planFor(viewer.role, shape, request.key)
+    const prepared = readFor(viewer.role, request.key, shape)
     // A HEAD has no body, nor has a 304; one that surely goes out must fit beside the answers that wait.
     const isSent = c.req.method !== 'HEAD' && header(c, 'if-none-match') === undefined
     const made: Renderer<ListPage> = {
@@ -249,12 +240,9 @@ export const serveList = (mount: Mount, route: Route): RestHandler => {
       make: ([answer]) => {
         if (!answer) throw new Error('a list has an answer')
         if (answer.missing) return { missing: answer.missing }
-        const { cursorKey: key } = core
         const { body, link } = page
           ? numberedEnvelope(answer, page, address, style)
-          : ordered
-            ? orderedEnvelope(answer, ordered, limit, address, style)
-            : cursorEnvelope(answer, { key, list: request.list, limit }, address, style)
+          : cursorEnvelope(answer, ordered ?? request, limit, address, style)
         const whole = encodeBody([body], true, isSent ? edge.memory.answers : undefined)
         return after(whole, ({ body, tag = '' }) => ({ body, link, tag: inVersion(tag, mount) }))
       },
@@ -264,8 +252,7 @@ export const serveList = (mount: Mount, route: Route): RestHandler => {
       if (page.missing) throw notFound(page.missing.entity, page.missing.id)
       if (route.below) query.done()
       const { body, link, tag } = page
-      // What a QUERY asks for may be too long for a URL, and so for the links to its other pages.
-      // Addresses that are too long to be asked for are left out.
+      // The parameters of a QUERY may be too long for a URL: links that no request could follow are left out.
       const fits =
         link !== '' &&
         (link.length <= edge.urlLimit ||

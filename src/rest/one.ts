@@ -1,7 +1,5 @@
 /** GET of one thing, as a Selection and its values. */
 import { after } from '#base/after.ts'
-import { lru } from '#base/cache.ts'
-import { prepareFor } from '#core.ts'
 import { signedAddress } from '#files/serve.ts'
 import { bodyOf } from '#http/encode-body.ts'
 import type { Reply } from '#http/reply.ts'
@@ -12,10 +10,17 @@ import { type Member, type Resource, resourceOf } from '#model/resource.ts'
 import { fileFormOf, withSigned } from '#model/stored-file.ts'
 import type { ReadPlan } from '#read/plan.ts'
 import { plan } from '#read/planner.ts'
-import { type Answer, type Prepared, type Renderer, readCached } from '#read/read.ts'
+import { type Answer, type Renderer, readCached } from '#read/read.ts'
 import { comparing, type Item, oneRow, type ParameterValue, type Root } from '#read/selection.ts'
 import { fieldsOf, memberNames, parseQuery, queryParameters, signsIn } from '#rest/query.ts'
-import { isPublic, type Mount, objectTag, pathId, represent } from '#rest/represent.ts'
+import {
+  isPublic,
+  type Mount,
+  objectTag,
+  pathId,
+  preparedReads,
+  represent,
+} from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
 import type { RestHandler } from '#versions/negotiation.ts'
 
@@ -78,14 +83,13 @@ export const serveOne = (mount: Mount, route: Route): RestHandler => {
   const open = isPublic(core.model, entity, route)
   const hasFiles = parameters.includes('signed')
 
-  /** The plans by the role and the chosen members, null for all of them; made when first needed. */
-  const plans = lru<Prepared>(200)
-  const planFor = (role: Role, fields: readonly string[] | null, isSigned = false): Prepared => {
-    const key = `${role}${isSigned ? ' signed' : ''}${fields === null ? '' : ` ${fields.join()}`}`
-    const known = plans.get(key)
-    if (known) return known
-    const roots = [rootOf(mount, route, fields, isSigned)]
-    return plans.set(key, prepareFor(core, { encoding: 'rest', roots }, role))
+  type Shown = { readonly fields: readonly string[] | null; readonly isSigned: boolean }
+  const reads = preparedReads(core, 200, ({ fields, isSigned }: Shown) =>
+    rootOf(mount, route, fields, isSigned),
+  )
+  const readFor = (role: Role, fields: readonly string[] | null, isSigned = false) => {
+    const key = `${isSigned ? 'signed' : ''}${fields === null ? '' : ` ${fields.join()}`}`
+    return reads(role, key, { fields, isSigned })
   }
 
   /** The body with its ETag; null if there is no such thing. */
@@ -105,7 +109,7 @@ export const serveOne = (mount: Mount, route: Route): RestHandler => {
   return (c, viewer, named) => {
     const text = queryString(c)
     // The right comes before the thing's existence, and both before the parameters; chosen members have rules of their own.
-    let prepared = planFor(viewer.role, text === '' ? null : [])
+    let prepared = readFor(viewer.role, text === '' ? null : [])
     const id = pathId(c, 'id', route.entity)
     const values: ParameterValue[] = [viewer.subject ?? viewer.id, id]
     if (route.below) values.push(pathId(c, 'parentId', route.below.entity))
@@ -115,7 +119,7 @@ export const serveOne = (mount: Mount, route: Route): RestHandler => {
       const fields = selectable ? fieldsOf(query, names) : null
       const isSigned = hasFiles && signsIn(query)
       if (isSigned && query.isSound()) {
-        const known = planFor(viewer.role, fields, true)
+        const known = readFor(viewer.role, fields, true)
         const read = readCached(core.reader, known, values, signed, readOptionsOf(edge, c, viewer))
         return after(read, answer => {
           if (!answer || answer.text === 'null') throw notFound(route.entity, id)
@@ -125,7 +129,7 @@ export const serveOne = (mount: Mount, route: Route): RestHandler => {
           return represent(c, edge, body, { named, isPublic: false, tag })
         })
       }
-      if (query.isSound()) prepared = planFor(viewer.role, fields)
+      if (query.isSound()) prepared = readFor(viewer.role, fields)
     }
     const found = readCached(core.reader, prepared, values, shown, readOptionsOf(edge, c, viewer))
     return after(found, made => {

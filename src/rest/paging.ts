@@ -1,13 +1,11 @@
-/** Pages of a list: the parameters that ask for one, the cursors, and the envelope with the links to the other pages. */
-import { createHmac, timingSafeEqual } from 'node:crypto'
-import { parseId } from '#model/values.ts'
+/** Pages of a list: the parameters that select one, the cursors, and the envelope with the links to the other pages. */
 import type { VersionStyle } from '#model/version.ts'
 import { openCursor, sealCursor } from '#read/cursor.ts'
 import type { Answer } from '#read/read.ts'
 import { mostPerPage, type ParameterValue, pageSize } from '#read/selection.ts'
 import type { QueryParameters } from '#rest/query.ts'
 
-/** How many items a request asks for: `limit`, brought into 1 to 100. */
+/** How many items a page has: `limit`, brought into 1 to 100. */
 export const limitOf = (query: QueryParameters, usual: number): number =>
   pageSize(query.whole('limit') ?? usual)
 
@@ -18,7 +16,7 @@ export type NumberedPage = {
   readonly byOffset: boolean
 }
 
-/** The numbered page asked for; `offset` wins over `page` if the list has it. */
+/** The numbered page of a request; `offset` wins over `page` if the list has it. */
 export const numberedPage = (
   query: QueryParameters,
   limit: number,
@@ -33,46 +31,27 @@ export const numberedPage = (
   return { limit, offset: start, page: Math.floor(start / limit) + 1, byOffset: true }
 }
 
-const sealSize = 12
-
-/** Binds a cursor to one list, so that none is forged or used for another list. */
-const plainSeal = (key: Uint8Array, list: string, id: number): Buffer =>
-  createHmac('sha256', key).update(`${list}\n${id}`).digest().subarray(0, sealSize)
-
-/** The cursor after the item of that id in that list. */
-export const encodeCursor = (key: Uint8Array, list: string, id: number): string =>
-  Buffer.concat([plainSeal(key, list, id), Buffer.from(String(id))]).toString('base64url')
-
-/** The id in a cursor that was made for this list; undefined for any other text. */
-export const decodeCursor = (key: Uint8Array, list: string, cursor: string): number | undefined => {
-  const bytes = Buffer.from(cursor, 'base64url')
-  if (bytes.toString('base64url') !== cursor || bytes.length <= sealSize) return undefined
-  const id = parseId(bytes.subarray(sealSize).toString('latin1'))
-  if (id === undefined) return undefined
-  return timingSafeEqual(bytes.subarray(0, sealSize), plainSeal(key, list, id)) ? id : undefined
-}
-
 /** The id after which a cursor list goes on; above every id for the first page. */
-export const afterOf = (query: QueryParameters, key: Uint8Array, list: string): number => {
+export const afterOf = (query: QueryParameters, seal: string): number => {
   const cursor = query.get('cursor')
   if (cursor === undefined) return Number.MAX_SAFE_INTEGER
-  const id = decodeCursor(key, list, cursor)
+  const [id] = openCursor(seal, cursor) ?? []
   if (id === undefined)
     query.fault(
       'cursor',
       'must be a nextCursor of this list with the same filters, unchanged; leave it out for the first page',
     )
-  return id ?? 0
+  return Number(id ?? 0)
 }
 
-/** The pages of a list by its order, as a cursor asks for one: the values that it goes on from, and whether backwards. */
+/** A page of a list in an order of the caller: the values of the row from which it goes on, and whether backwards. */
 export type OrderedPage = {
   readonly seal: string
   readonly from: readonly ParameterValue[] | undefined
   readonly backwards: boolean
 }
 
-/** The page that `cursor` asks for in a list with this many keys, with the caller's seal or that of everybody; without a cursor it is the first. */
+/** The page that `cursor` names in a list with this many keys, sealed for the caller or for everybody; without a cursor it is the first. */
 export const orderedPage = (
   query: QueryParameters,
   keys: number,
@@ -88,34 +67,6 @@ export const orderedPage = (
       'must be a cursor of this list with the same filters and order, given to this caller, unchanged; leave it empty for the first page',
     )
   return { seal, from: values?.slice(0, keys), backwards: (values?.length ?? 0) > keys }
-}
-
-/** The envelope of such a page, and its links. A list whose pages have numbers says its total here too. */
-export const orderedEnvelope = (
-  { text, total, more, ends }: Answer,
-  { seal, from, backwards }: OrderedPage,
-  limit: number,
-  address: ListAddress,
-  { lists }: VersionStyle,
-) => {
-  const hasNext = ends !== undefined && (backwards || more)
-  const hasPrev = ends !== undefined && (backwards ? more : from !== undefined)
-  const nextCursor = hasNext ? ends.last : null
-  // The cursor of the page before a row has one value more than that of the page after it.
-  const prevCursor = hasPrev ? sealCursor(seal, [...(openCursor(seal, ends.first) ?? []), 0]) : null
-  const numbers =
-    total === undefined ? {} : { page: 0, total, totalPages: Math.ceil(total / limit) }
-  const cursors = { nextCursor, prevCursor }
-  const pagination =
-    lists === 'uniform'
-      ? { pagination: { limit, hasNext, ...numbers, hasPrev, ...cursors } }
-      : total === undefined
-        ? cursors
-        : { pagination: { ...numbers, limit, hasNext, hasPrev, ...cursors } }
-  const links = [link(address, total === undefined ? '' : 'cursor=', 'first')]
-  if (prevCursor !== null) links.push(link(address, `cursor=${prevCursor}`, 'prev'))
-  if (nextCursor !== null) links.push(link(address, `cursor=${nextCursor}`, 'next'))
-  return { body: `{"data":${text},${JSON.stringify(pagination).slice(1)}`, link: joined(links) }
 }
 
 /** The address of a list's pages: its path and the parameters that stay from page to page. */
@@ -171,21 +122,40 @@ export const numberedEnvelope = (
   return { body, link: joined(links) }
 }
 
-/** The envelope of a cursor page, and its links. */
+/**
+ * The envelope of a page by cursors, and its links. One in an order of the caller has a page before it too; a list whose pages have numbers says
+ * its total here too.
+ */
 export const cursorEnvelope = (
-  answer: Answer,
-  { key, list, limit }: { readonly key: Uint8Array; readonly list: string; readonly limit: number },
+  { text, total, more, ends, last }: Answer,
+  page: OrderedPage | { readonly seal: string },
+  limit: number,
   address: ListAddress,
   { lists }: VersionStyle,
 ) => {
-  const next =
-    answer.more && answer.last !== undefined ? encodeCursor(key, list, answer.last) : null
-  const nextCursor = JSON.stringify(next)
-  const tail =
+  let nextCursor: string | null
+  let prevCursor: string | null | undefined
+  if ('backwards' in page) {
+    const { seal, from, backwards } = page
+    nextCursor = ends && (backwards || more) ? ends.last : null
+    const hasPrev = ends && (backwards ? more : from)
+    // The cursor of the page before a row has one value more than that of the page after it.
+    prevCursor = hasPrev ? sealCursor(seal, [...(openCursor(seal, ends.first) ?? []), 0]) : null
+  } else nextCursor = more && last !== undefined ? sealCursor(page.seal, [last]) : null
+  const hasNext = nextCursor !== null
+  // Neither is a member where there is no page before.
+  const hasPrev = prevCursor === undefined ? undefined : prevCursor !== null
+  const numbers =
+    total === undefined ? {} : { page: 0, total, totalPages: Math.ceil(total / limit) }
+  const cursors = { nextCursor, prevCursor }
+  const pagination =
     lists === 'uniform'
-      ? `"pagination":{"limit":${limit},"hasNext":${next !== null},"nextCursor":${nextCursor}}`
-      : `"nextCursor":${nextCursor}`
-  const links = [link(address, '', 'first')]
-  if (next !== null) links.push(link(address, `cursor=${next}`, 'next'))
-  return { body: `{"data":${answer.text},${tail}}`, link: joined(links) }
+      ? { pagination: { limit, hasNext, ...numbers, hasPrev, ...cursors } }
+      : total === undefined
+        ? cursors
+        : { pagination: { ...numbers, limit, hasNext, hasPrev, ...cursors } }
+  const links = [link(address, total === undefined ? '' : 'cursor=', 'first')]
+  if (prevCursor) links.push(link(address, `cursor=${prevCursor}`, 'prev'))
+  if (nextCursor) links.push(link(address, `cursor=${nextCursor}`, 'next'))
+  return { body: `{"data":${text},${JSON.stringify(pagination).slice(1)}`, link: joined(links) }
 }

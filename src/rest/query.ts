@@ -1,4 +1,4 @@
-/** The query parameters of reads: their names, how they are parsed, and the members, order and filters that they ask for. All faults are named at once. */
+/** The query parameters of reads: their names, how they are parsed, and the members and filters that they select. All faults are named at once. */
 import { after } from '#base/after.ts'
 import { nearest, parametersIn } from '#base/text.ts'
 import { type FaultMessage, type FieldFault, messageOf } from '#errors.ts'
@@ -20,7 +20,7 @@ import {
 } from '#model/values.ts'
 import { decoded, type VersionStyle } from '#model/version.ts'
 import { foldedAs, searchedWords } from '#model/words.ts'
-import { comparing, type ParameterValue, type Slot, type Where } from '#read/selection.ts'
+import type { ParameterValue, Slot, Where } from '#read/selection.ts'
 import type { Mount } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
 import type { RestHandler } from '#versions/negotiation.ts'
@@ -36,7 +36,7 @@ export const isSearched = (
   { isStrict }: Pick<VersionStyle, 'isStrict'>,
 ): boolean => isStrict && Object.keys(entity.search).length > 0
 
-/** The words that `search` asks for; empty for none. */
+/** The words that `search` looks for; empty for none. */
 export const searchOf = (query: QueryParameters): string => {
   const words = searchedWords(query.get('search') ?? '')
   if ('value' in words) return words.value
@@ -201,27 +201,12 @@ export const fieldsOf = (
   return []
 }
 
-/** Whether `signed` asks for addresses of files that hold without a token. */
+/** Whether `signed` wants addresses of files that hold without a token. */
 export const signsIn = (query: QueryParameters): boolean => {
   const text = query.get('signed')
   if (text !== undefined && text !== '1') query.fault('signed', 'must be 1, or be left out')
   return text === '1'
 }
-
-/** A filter that has an effect, with its value; `member` is the parameter that asks for it. */
-export type AppliedFilter = Pick<Where, 'field' | 'is'> & {
-  readonly member: string
-  readonly value: ParameterValue
-  /** Whether it compares with zero, whatever its value. */
-  readonly isFixed?: boolean
-}
-
-/** The conditions of filters, whose values are in the slots from this one on. */
-export const whereOf = (filters: readonly AppliedFilter[], first: Slot): readonly Where[] =>
-  filters.map(({ field, is, member, isFixed }, index) => {
-    const where = { ...comparing(field, is, first + index), member }
-    return isFixed ? { ...where, to: { kind: 'value', value: 0 } } : where
-  })
 
 /** The operators of conditions that the kinds of filters stand for. */
 const operators = {
@@ -232,13 +217,9 @@ const operators = {
   contains: 'contains',
 } as const satisfies Record<Filter['kind'], FieldComparison['is']>
 
-/** Reads the text of a filter's parameter: the condition that it then stands for; undefined if it has no effect. */
-type FilterReader = (
-  text: string,
-  fault: (message: string) => void,
-) => Omit<AppliedFilter, 'member'> | undefined
+/** Reads the text of a filter's parameter as the condition that it stands for; undefined if it has no effect. */
+type FilterReader = (text: string, fault: (message: string) => void) => FieldComparison | undefined
 
-/** A declared filter as the condition that it is, but for the value that a request gives. */
 const filterReader = (
   { entity, formOf }: Resource,
   { field, kind }: Filter,
@@ -247,18 +228,19 @@ const filterReader = (
 ): FilterReader => {
   const compared = fieldOf(entity, field)
   const { scalar, values } = compared
-  const is = operators[kind]
+  const comparison = (value: string | number | null, is: FieldComparison['is'] = operators[kind]) =>
+    ({ kind: 'compare', field, is, to: { kind: 'value', value } }) as const
   switch (kind) {
     case 'above zero':
       return (text, fault) => {
         if (isStrict && !['', 'true', 'false'].includes(text)) fault('must be true or false')
-        return text === 'true' ? { field, is, value: null, isFixed: true } : undefined
+        return text === 'true' ? comparison(0) : undefined
       }
     case 'contains':
       return text => {
         const value = foldedAs(compared, text)
         const isShort = codePoints(value) < indexedFrom
-        return value === '' ? undefined : { field, is: isShort ? 'contains short' : is, value }
+        return value === '' ? undefined : comparison(value, isShort ? 'contains short' : 'contains')
       }
     case 'equals':
     case 'at least':
@@ -271,7 +253,7 @@ const filterReader = (
           // No row has a word that stands for none of the field's, which a lenient version allows.
           const own = decoded(form ?? { values: {} }, text, values)
           if ('fault' in own && isStrict) fault(own.fault)
-          return { field, is, value: 'value' in own ? String(own.value) : null }
+          return comparison('value' in own ? String(own.value) : null)
         }
       const isAmount = !isEqual && scalar !== 'time' && scalar !== 'date'
       const isStrictId = isStrict && scalar === 'id'
@@ -282,11 +264,9 @@ const filterReader = (
           : comparedWith(compared, text, digits)
         if (isStrictId && parseId(text) === undefined) found = { fault: notAnId }
         if ('fault' in found) fault(found.fault)
-        const to = { kind: 'value', value: 'value' in found ? found.value : null } as const
+        const { is, to } = comparison('value' in found ? found.value : null)
         const predicate = comparedTo(field, is, to)
-        return predicate.kind === 'compare' && predicate.to.kind === 'value'
-          ? { field, is: predicate.is, value: predicate.to.value }
-          : { field, is, value: null }
+        return predicate.kind === 'compare' ? predicate : comparison(null)
       }
     }
     default:
@@ -295,18 +275,27 @@ const filterReader = (
 }
 
 /**
- * Reads the filters that requests ask for and that have an effect, in the entity's order; `digits` are the decimals of the currency. A
- * strict version refuses values that no row can have.
+ * Reads the filters of requests that have an effect as conditions, in the entity's order, and their values for the
+ * slots from `first` on; `digits` are the decimals of the currency. A strict version refuses values that no row can have.
  */
 export const filtersReader = (resource: Resource, digits: number, isStrict: boolean) => {
-  const readers = Object.entries(resource.filters).map(
-    ([member, filter]) => [member, filterReader(resource, filter, digits, isStrict)] as const,
-  )
-  return (query: QueryParameters): readonly AppliedFilter[] =>
-    readers.flatMap(([member, read]): readonly AppliedFilter[] => {
+  const readers = Object.entries(resource.filters).map(([member, filter]) => {
+    const read = filterReader(resource, filter, digits, isStrict)
+    return { member, read, isFixed: filter.kind === 'above zero' }
+  })
+  return (query: QueryParameters, first: Slot) => {
+    const where: Where[] = []
+    const values: ParameterValue[] = []
+    for (const { member, read, isFixed } of readers) {
       const text = query.get(member)
-      if (text === undefined) return []
-      const applied = read(text, message => query.fault(member, message))
-      return applied ? [{ ...applied, member }] : []
-    })
+      const found =
+        text === undefined ? undefined : read(text, message => query.fault(member, message))
+      if (found?.to.kind !== 'value') continue
+      // Zero is no value of the request, so it stands in the statement.
+      const slot = first + values.length
+      where.push({ ...found, to: isFixed ? found.to : { kind: 'slot', slot }, member })
+      if (!isFixed) values.push(found.to.value)
+    }
+    return { where, values }
+  }
 }

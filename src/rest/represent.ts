@@ -1,15 +1,17 @@
 /** What the handlers of the REST API share: their context, the id in a path, and the reply to a GET with its validators, or 304 with the same. */
-import type { Core } from '#core.ts'
+import { lru } from '#base/cache.ts'
+import { type Core, prepareFor } from '#core.ts'
 import { bodyTag, cacheControl, revisionTag, unlessKnown } from '#http/conditional.ts'
 import type { HttpContext } from '#http/exchange.ts'
 import type { Reply, WriteFacts } from '#http/reply.ts'
 import type { Http } from '#http/request.ts'
 import { type Entity, pathFields } from '#model/entity.ts'
 import { entityOf, fieldOf, type Model, mayLeadToHidden, notFound } from '#model/model.ts'
-import { anonymous, isByRow, judge, type Rule } from '#model/policy.ts'
+import { anonymous, isByRow, judge, type Role, type Rule } from '#model/policy.ts'
 import { parseId } from '#model/values.ts'
 import type { RequestedVersion, Version, VersionStyle } from '#model/version.ts'
-import type { Answer } from '#read/read.ts'
+import type { Answer, Prepared } from '#read/read.ts'
+import type { Root } from '#read/selection.ts'
 import type { Route } from '#rest/routes.ts'
 
 /** The core, the edge, the prefix below which links stand, and the version that is served. */
@@ -19,6 +21,14 @@ export type Mount = {
   readonly prefix: string
   readonly version: Version
   readonly style: VersionStyle
+}
+
+/** Gives the prepared reads of a route by role and key, and keeps so many of them: each is made when it is first needed. */
+export const preparedReads = <Of>(core: Core, most: number, rootOf: (of: Of) => Root) => {
+  const known = lru<Prepared>(most)
+  return (role: Role, key: string, of: Of): Prepared =>
+    known.get(`${role}|${key}`) ??
+    known.set(`${role}|${key}`, prepareFor(core, { encoding: 'rest', roots: [rootOf(of)] }, role))
 }
 
 /** The id in a path; throws `NOT_FOUND` for a text that is no id. */
@@ -72,7 +82,7 @@ export type ReplyFacts = {
   readonly named: RequestedVersion
   readonly isPublic: boolean
   readonly link?: string
-  /** The type of the bodies with which a QUERY may ask for it. */
+  /** The type of the bodies that a QUERY of it may have. */
   readonly queriedBy?: string
   /** The Content-Type, if it is not JSON. */
   readonly type?: string

@@ -1,4 +1,4 @@
-/** What callers of strict versions ask of the rows of a list: parameters such as `rating[gte]` and `tags.slug`, and the JSON of `where`. */
+/** Conditions of callers of strict versions on the rows of a list: parameters such as `rating[gte]` and `tags.slug`, and the JSON of `where`. */
 import { isReadBack } from '#base/number.ts'
 import { nearest } from '#base/text.ts'
 import { ApiError } from '#errors.ts'
@@ -26,8 +26,8 @@ import {
   type VersionStyle,
 } from '#model/version.ts'
 import { type Asked, resolveAsked } from '#read/asking.ts'
-import type { Slot } from '#read/selection.ts'
-import type { QueryParameters } from '#rest/query.ts'
+import type { ParameterValue, Slot, Where } from '#read/selection.ts'
+import { filtersReader, type QueryParameters } from '#rest/query.ts'
 import { invalid } from '#write/input.ts'
 
 /** Whether a version shows that a relation is there: its nested list, its rows within an object, the reference, or GraphQL does. */
@@ -43,20 +43,20 @@ const known = new WeakMap<Resource, ReadonlyMap<string, string>>()
 export const askableMembers = (
   model: Pick<Model, 'entities'>,
   resource: Resource,
-): ReadonlyMap<string, string> => {
-  const { entity, members } = resource
-  const before = known.get(resource)
-  if (before) return before
-  const found = new Map<string, string>()
-  for (const [name, relation] of Object.entries(entity.relations))
-    if (isShown(resource, name, relation) && mayNameRelation(model.entities, entity, name))
-      found.set(name, name)
-  for (const member of members)
-    if (member.kind === 'field' && mayNameField(entity, member.field))
-      found.set(member.name, member.field)
-  known.set(resource, found)
-  return found
-}
+): ReadonlyMap<string, string> =>
+  known.getOrInsertComputed(resource, ({ entity, members }) => {
+    const relations = Object.entries(entity.relations).flatMap(([name, relation]) =>
+      isShown(resource, name, relation) && mayNameRelation(model.entities, entity, name)
+        ? [[name, name] as const]
+        : [],
+    )
+    const fields = members.flatMap(member =>
+      member.kind === 'field' && mayNameField(entity, member.field)
+        ? [[member.name, member.field] as const]
+        : [],
+    )
+    return new Map([...relations, ...fields])
+  })
 
 /** The value of a condition that a text of a parameter stands for. */
 const valueOfText = (
@@ -202,9 +202,24 @@ export const jsonFault = (
     query.fault(fault.field === '' ? name : `${name}.${fault.field}`, fault.message)
 }
 
-/** A caller's condition with the fields of the list's own rows in it, null for one that crosses relations. */
-export type ListCondition = Omit<Asked, 'comparisons' | 'operands'> & {
+/** Which rows of a list a request wants, by its declared filters and its condition: the values are for the slots that follow one another. */
+export type ListFilter = {
+  readonly where: readonly Where[]
+  readonly condition: Predicate | undefined
+  readonly values: readonly ParameterValue[]
+  /** What tells it from filters of other plans. */
+  readonly shape: string
+  /** The fields that it looks at, null if it crosses relations. */
   readonly fields: readonly string[] | null
+}
+
+/** The filter of a request that wants all rows. */
+export const everyRow: ListFilter = {
+  where: [],
+  condition: undefined,
+  values: [],
+  shape: '',
+  fields: [],
 }
 
 /** The fields that a condition looks at, their folded copies' sources too; null if it looks at other rows. */
@@ -218,7 +233,7 @@ const fieldsIn = (entity: Entity, predicate: Predicate): readonly string[] | nul
   return parts.some(part => part === null) ? null : parts.flatMap(part => part ?? [])
 }
 
-/** What callers of a version may ask for in conditions as JSON, and how they write it. */
+/** The vocabulary of a version for conditions as JSON: the members that they may compare, and how values are written. */
 export const jsonWords = (model: Model, version: Version) => ({
   membersOf: (name: string) => askableMembers(model, resourceOf(model, name, version)),
   valueOf: (name: string, key: string, given: unknown) => {
@@ -233,11 +248,11 @@ export const jsonWords = (model: Model, version: Version) => ({
  * Reads the conditions of requests for rows of an entity: `parameters` are the names of the other ones, and `others` more that are too
  * many to be told. What is neither is a fault.
  */
-export const conditionReader = (
+const conditionReader = (
   model: Model,
   resource: Resource,
   parameters: readonly string[],
-  others: readonly string[] = [],
+  others: readonly string[],
 ) => {
   const read = conditionsOf(model, resource, parameters)
   const { entity, version } = resource
@@ -259,7 +274,7 @@ export const conditionReader = (
     valueOf: (name: string, key: string, given: unknown) =>
       valueOfUrl(entityIn(name), key, formOf(name, key), given),
   }
-  return (query: QueryParameters, first: Slot): ListCondition | undefined => {
+  return (query: QueryParameters, first: Slot) => {
     const given: { readonly name: string; readonly condition: unknown }[] = []
     for (const name of query.beside([...parameters, ...others])) {
       const text = query.get(name) ?? ''
@@ -313,7 +328,32 @@ export const conditionReader = (
   }
 }
 
-/** The media types of the bodies with which a QUERY asks a list of a version. */
+/** Reads which rows of a list requests want, by parameters that are told and `others` that are too many to be; a lenient version takes declared filters alone. */
+export const listFilterReader = (
+  model: Model,
+  resource: Resource,
+  { isStrict }: Pick<VersionStyle, 'isStrict'>,
+  first: Slot,
+  parameters: readonly string[],
+  others: readonly string[] = [],
+) => {
+  const filtersIn = filtersReader(resource, model.settings.currency.digits, isStrict)
+  const conditionIn = conditionReader(model, resource, parameters, others)
+  return (query: QueryParameters): ListFilter => {
+    const { where, values } = filtersIn(query, first)
+    const found = isStrict ? conditionIn(query, first + values.length) : undefined
+    const own = where.map(({ field }) => field)
+    return {
+      where,
+      condition: found?.predicate,
+      values: [...values, ...(found?.values ?? [])],
+      shape: [...where.map(({ field, is }) => `${field} ${is}`), found?.shape].join(),
+      fields: found?.fields === null ? null : [...own, ...(found?.fields ?? [])],
+    }
+  }
+}
+
+/** The media types of the bodies that a QUERY of a list of a version may have. */
 export const queryTypes = ({ isStrict }: Pick<VersionStyle, 'isStrict'>): readonly string[] =>
   isStrict ? [formType, 'application/json'] : [formType]
 

@@ -102,7 +102,11 @@ for (const on of engines)
         wanted(1, { size: { gte: 0 }, notes: { some: { stars: { gte: 1 } } } }).length,
       )
       for (const [parameters, field, message] of [
-        ['having={"count":{"gtee":1}}', 'having.count.gtee', /take one of eq, ne/],
+        [
+          'having={"count":{"gtee":1}}',
+          'having.count.gtee',
+          /is not an operator of count: did you mean gte/,
+        ],
         ['having={"count":{"in":[1]}}', 'having.count.in', /take one of eq, ne/],
         ['having={"or":[{"sum":{"siz":1}}]}', 'having.or.0.sum.siz', /did you mean/],
         ['having={"count":1}&having[count][gte]=1', 'having', /one of these ways/],

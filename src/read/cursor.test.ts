@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { decodeCursor, encodeCursor } from '#rest/paging.ts'
+import { openCursor, sealCursor, sealOf } from '#read/cursor.ts'
 
 const key = new Uint8Array(32).fill(7)
+const encodeCursor = (of: Uint8Array, list: string, id: number) =>
+  sealCursor(sealOf(of, list), [id])
+const decodeCursor = (of: Uint8Array, list: string, cursor: string) =>
+  openCursor(sealOf(of, list), cursor)?.[0]
 const ids = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER })
 
 test('a cursor leads back to its id, in its own list', () => {
