@@ -1,6 +1,6 @@
 /** What a setting is, the rules for the values of settings, and the machine's own settings. A content takes the rules for settings of its own. */
 import { isIP } from 'node:net'
-import { type Check, turned, where } from '#base/check.ts'
+import { type Check, transformed, where } from '#base/check.ts'
 import { isPostgres, parameterFault } from '#base/database-url.ts'
 import { duration, isDay } from '#base/dates.ts'
 
@@ -23,7 +23,7 @@ export const oneOf = <const Word extends string>(
 
 const number = (min: number, max: number, fault: string): SettingRule<number> => {
   const digits = textWhere(given => /^\d{1,12}$/.test(given), fault)
-  return where(turned(digits, Number), value => value >= min && value <= max, fault)
+  return where(transformed(digits, Number), value => value >= min && value <= max, fault)
 }
 
 /** A port of TCP. */
@@ -36,13 +36,13 @@ export const whole = (min: number, max: number) =>
 /** A time such as 30s, in milliseconds; `most` is written in the same way. @public */
 export const time = (most: string, least = '0s'): SettingRule<number> =>
   where(
-    turned(text, given => duration(given) ?? -1),
+    transformed(text, given => duration(given) ?? -1),
     value => value >= (duration(least) ?? 0) && value <= (duration(most) ?? 0),
     `must be a time such as 250ms, 30s or 5m, ${least === '0s' ? '' : `at least ${least} and `}at most ${most}`,
   )
 
 /** A switch: on or off. @public */
-export const onOff = turned(oneOf(['on', 'off'], 'must be on or off'), value => value === 'on')
+export const onOff = transformed(oneOf(['on', 'off'], 'must be on or off'), value => value === 'on')
 
 /** Texts with commas between them. @public */
 export const listOf = (
@@ -50,7 +50,7 @@ export const listOf = (
   fault: string,
 ): SettingRule<readonly string[]> =>
   where(
-    turned(text, given => given.split(',').map(one => one.trim())),
+    transformed(text, given => given.split(',').map(one => one.trim())),
     all => all.every(isOne),
     fault,
   )
@@ -254,7 +254,7 @@ export const settings = {
   DUET_AUTH_SECRET: setting(text, '', 'Secret of HS256 tokens, 32 bytes or more'),
   DUET_JWKS_URL: setting(
     where(
-      turned(text, given => given.trim()),
+      transformed(text, given => given.trim()),
       isWebAddress,
       'must be an http or https URL',
     ),
@@ -431,7 +431,7 @@ export const settings = {
     'Whom mail is from',
   ),
   DUET_PUBLIC_URL: setting(
-    turned(
+    transformed(
       textWhere(isBase, 'must be an http or https URL without query, such as https://example.org'),
       url => url.replace(/\/+$/, ''),
     ),

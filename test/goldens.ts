@@ -83,7 +83,7 @@ export const goldens: readonly Golden[] = [
     title: 'a list by conditions across relations',
     roots: [
       root('post', [field('id')], {
-        asked: {
+        condition: {
           kind: 'and',
           of: [
             {

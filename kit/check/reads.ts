@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { restPath, versionPath } from '#base/paths.ts'
-import { turned } from '#base/random.ts'
+import { rotated } from '#base/random.ts'
 import { named, pathOf } from '#kit/check/callers.ts'
 import {
   entityAt,
@@ -100,7 +100,7 @@ const graphqlObject = (
 
 /** Some of the rows from a random one on, and one that is not there. */
 const someOf = (rows: readonly ReferenceRow[], random: () => number, most: number) => [
-  ...turned(rows, random).slice(0, most),
+  ...rotated(rows, random).slice(0, most),
   nobodysRow,
 ]
 

@@ -1,5 +1,5 @@
 /** Every rule by row, while the row changes that it looks at: who passed is refused from then on. */
-import { turned } from '#base/random.ts'
+import { rotated } from '#base/random.ts'
 import { named } from '#kit/check/callers.ts'
 import { offersOf, refusalOf, sendOffer } from '#kit/check/offers.ts'
 import {
@@ -107,7 +107,7 @@ export const checkRules = async (
     }
     const pairs = callers.flatMap(viewer => reference.rowsIn(entity).map(row => ({ viewer, row })))
     // A superuser passes whatever the row is.
-    const mine = turned(pairs, random).filter(
+    const mine = rotated(pairs, random).filter(
       ({ viewer, row }) =>
         viewer.role !== model.viewers.roles.superuser &&
         !reference.isHidden(entity, row, viewer) &&

@@ -1,6 +1,6 @@
 /** Actions and routes by hand that are called at once must do what they do one after another. */
 import { isDeepStrictEqual } from 'node:util'
-import { oneOf, turned } from '#base/random.ts'
+import { oneOf, rotated } from '#base/random.ts'
 import { type Draft, type Offer, offersOf, sendOffer } from '#kit/check/offers.ts'
 import {
   type ReferenceRow,
@@ -69,7 +69,7 @@ const callsDone = async (
     const draft = offer.draft({ viewer, row, reference, n })
     return draft ? [{ ...draft, viewer }] : []
   }
-  for (const [n, { viewer, row }] of turned(tries, random).slice(0, 16).entries()) {
+  for (const [n, { viewer, row }] of rotated(tries, random).slice(0, 16).entries()) {
     const [call] = callOf(viewer, row, n)
     if (!call) continue
     await restore(service, before)

@@ -1,6 +1,6 @@
 /** Generated writes through both APIs, each judged by the reference: what is answered, what is stored, and that a refusal changes nothing. */
 import { isDeepStrictEqual } from 'node:util'
-import { oneOf, turned } from '#base/random.ts'
+import { oneOf, rotated } from '#base/random.ts'
 import { valuesIfAny } from '#kit/check/bodies.ts'
 import { isHeld, named } from '#kit/check/callers.ts'
 import {
@@ -275,7 +275,7 @@ export const checkWrites = async (
     // Whether a route by hand lets write who is blocked is its own matter.
     const asking = blocked && operation !== 'call' ? [...callers, blocked] : callers
     const tries = asking.flatMap(viewer => wishes.map(wanted => ({ viewer, wanted })))
-    for (const [at, { viewer, wanted }] of turned(tries, random).entries()) {
+    for (const [at, { viewer, wanted }] of rotated(tries, random).entries()) {
       if (at > 2 && isOver()) break
       const rows = isMaking
         ? []

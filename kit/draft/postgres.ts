@@ -207,16 +207,16 @@ const guardsOf = (table: string, name: string, text: string): readonly string[] 
   ]
 }
 
-const change: Drafting['change'] = asked => {
-  const { table, name } = asked
+const change: Drafting['change'] = difference => {
+  const { table, name } = difference
   const alter = `alter table ${table}`
-  switch (asked.kind) {
+  switch (difference.kind) {
     case 'required': {
-      const value = fillValue(asked.field, '(extract(epoch from now()) * 1000)::bigint')
-      const given = defaultValue(asked.field)
+      const value = fillValue(difference.field, '(extract(epoch from now()) * 1000)::bigint')
+      const given = defaultValue(difference.field)
       const fill = `update ${table} set ${name} = ${value} where ${name} is null`
       const lock = `trigger ${appendOnlyTrigger(table)}`
-      const filled = asked.isLocked
+      const filled = difference.isLocked
         ? [`${alter} disable ${lock}`, fill, `${alter} enable ${lock}`]
         : [fill]
       const set = `alter column ${name} set not null`
@@ -230,20 +230,20 @@ const change: Drafting['change'] = asked => {
     case 'compared':
       return {
         inside: [
-          `-- breaks: the release before waits while its indexes are made anew\n${alter} alter column ${name} type ${ddl.typeOf(asked.field)}`,
+          `-- breaks: the release before waits while its indexes are made anew\n${alter} alter column ${name} type ${ddl.typeOf(difference.field)}`,
         ],
       }
     case 'values':
     case 'reference': {
-      const [target] = /references .*$/.exec(asked.ddl) ?? []
-      const isValues = asked.kind === 'values'
+      const [target] = /references .*$/.exec(difference.ddl) ?? []
+      const isValues = difference.kind === 'values'
       const constraint = isValues ? valuesName(name) : `${table}_${name}_fkey`
       const key = target && `constraint ${constraint} foreign key (${name}) ${target}`
-      const added = isValues ? valuesCheck(name, asked.field) : key
+      const added = isValues ? valuesCheck(name, difference.field) : key
       const drop = `drop constraint if exists ${constraint}`
       if (!added) return { inside: [`${alter} ${drop}`] }
       // At once, so that nothing stays where rows are in the way.
-      if (asked.isNarrower)
+      if (difference.isNarrower)
         return {
           inside: [
             `-- breaks: the release before may write what ${constraint} refuses, and waits while all rows are read\n${alter} ${drop}, add ${added}`,
@@ -255,7 +255,7 @@ const change: Drafting['change'] = asked => {
       }
     }
     case 'mended': {
-      const { statements } = asked
+      const { statements } = difference
       // It reads all rows beside all work.
       const validates = statements.some(one => / validate constraint /.test(one))
       return validates ? { outside: statements } : { inside: statements }
@@ -268,7 +268,7 @@ const change: Drafting['change'] = asked => {
     case 'trigger':
       return { inside: [`drop trigger ${name} on ${table}`, `drop function ${name}()`] }
     default: {
-      const { definition, kind } = asked
+      const { definition, kind } = difference
       const { text, fill = [] } = definition
       const isOther = kind === 'other'
       if (!/^create (unique )?index /.test(text))

@@ -8,8 +8,8 @@ import type { Rows } from '#sql/engine.ts'
 
 const alone = '-- breaks: no release before serves a SQLite store that is migrated\n'
 
-const change: Drafting['change'] = (asked, made) => {
-  const { table, name } = asked
+const change: Drafting['change'] = (difference, made) => {
+  const { table, name } = difference
   const alter = `alter table ${table}`
   const required = `${alone}${alter} alter column ${name} set not null`
   /** The statements between the end and the return of indexes and triggers of the table whose text has this form. */
@@ -23,9 +23,9 @@ const change: Drafting['change'] = (asked, made) => {
     )
     return [...drops, ...statements, ...parts.map(([, { text }]) => text)]
   }
-  switch (asked.kind) {
+  switch (difference.kind) {
     case 'required': {
-      const value = fillValue(asked.field, "cast(unixepoch('subsec') * 1000 as integer)")
+      const value = fillValue(difference.field, "cast(unixepoch('subsec') * 1000 as integer)")
       const fill = `update ${table} set ${name} = ${value} where ${name} is null`
       return { inside: [...(value ? without(/\bbefore update\b/i, [fill]) : []), required] }
     }
@@ -33,13 +33,15 @@ const change: Drafting['change'] = (asked, made) => {
       return { inside: [`${alter} alter column ${name} drop not null`] }
     case 'values': {
       const drop = `${alter} drop constraint ${valuesName(name)}`
-      const add = asked.field.values ? [`${alter} add ${valuesCheck(name, asked.field)}`] : []
-      return { inside: asked.isKept ? [drop, ...add] : add }
+      const add = difference.field.values
+        ? [`${alter} add ${valuesCheck(name, difference.field)}`]
+        : []
+      return { inside: difference.isKept ? [drop, ...add] : add }
     }
     case 'reference':
     case 'compared': {
       // SQLite changes no foreign key and no collation: another column takes the place of the one that is there.
-      const next = asked.ddl
+      const next = difference.ddl
         .replace(/^\w+/, `next_${name}`)
         .replace(/ not null| default ('.*?'|\S+)/g, '')
       return {
@@ -48,23 +50,23 @@ const change: Drafting['change'] = (asked, made) => {
           `update ${table} set next_${name} = ${name}`,
           `${alter} drop column ${name}`,
           `${alter} rename column next_${name} to ${name}`,
-          ...(asked.field.nullable ? [] : [required]),
+          ...(difference.field.nullable ? [] : [required]),
         ]),
       }
     }
     case 'mended':
-      return { inside: asked.statements }
+      return { inside: difference.statements }
     case 'new':
-      return { inside: [asked.definition.text, ...(asked.definition.fill ?? [])] }
+      return { inside: [difference.definition.text, ...(difference.definition.fill ?? [])] }
     case 'other': {
-      const { text, fill = [] } = asked.definition
+      const { text, fill = [] } = difference.definition
       const [, kind = 'table'] = /^create (?:unique )?(trigger|index) /.exec(text) ?? []
       return {
         inside: [`drop ${kind} ${name}`, text, ...(kind === 'table' ? fill : [])],
       }
     }
     default:
-      return { inside: [`drop ${asked.kind} ${name}`] }
+      return { inside: [`drop ${difference.kind} ${name}`] }
   }
 }
 

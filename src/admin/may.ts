@@ -1,4 +1,4 @@
-/** What the admin asks of rows beside the APIs: which writes and actions a caller may do to them, and those whose title begins with a text. */
+/** What the admin finds out of rows beside the APIs: which writes and actions a caller may do to them, and those whose title begins with a text. */
 import { isShownTo, readableTitleOf } from '#admin/model.ts'
 import { after } from '#base/after.ts'
 import { type Core, prepareFor } from '#core.ts'
@@ -13,8 +13,8 @@ import type { ReadOptions } from '#sql/engine.ts'
 
 type Row = { readonly id: number; readonly [member: string]: unknown }
 
-/** Who asks of an entity, where, and on which terms. */
-export type AskedOf = {
+/** An entity as a caller sees it, on the terms of a request. */
+export type EntityOfCaller = {
   readonly core: Core
   readonly name: string
   readonly viewer: Viewer
@@ -26,8 +26,8 @@ const mostFound = 20
 
 /** The rows that a caller sees and that fit, with these fields by name; all, or the first few in an order. */
 const rowsWhere = async (
-  { core, name: entity, viewer, options }: AskedOf,
-  rows: { readonly asked?: Predicate; readonly granted?: Predicate },
+  { core, name: entity, viewer, options }: EntityOfCaller,
+  rows: { readonly condition?: Predicate; readonly granted?: Predicate },
   fields: Readonly<Record<string, string>> = {},
   sort?: readonly Sort[],
 ): Promise<readonly Row[]> => {
@@ -45,11 +45,11 @@ const rowsWhere = async (
 }
 
 /** A condition of the entity's rows. */
-const predicateOf = ({ core, name }: AskedOf, condition: unknown): Predicate =>
+const predicateOf = ({ core, name }: EntityOfCaller, condition: unknown): Predicate =>
   resolveCondition(resolvingIn(core.model), name, condition).predicate
 
 /** Rows that the viewer sees whose title begins with a text, in small letters, capitals or as it is written; any rows for an empty text. */
-export const beginningWith = async (of: AskedOf, text: string): Promise<readonly Row[]> => {
+export const beginningWith = async (of: EntityOfCaller, text: string): Promise<readonly Row[]> => {
   const { core, name, viewer } = of
   const { model } = core
   const title = readableTitleOf(model, name, viewer)
@@ -58,48 +58,48 @@ export const beginningWith = async (of: AskedOf, text: string): Promise<readonly
   const capital = text.charAt(0).toUpperCase() + text.slice(1)
   const spellings = [...new Set([text, text.toLowerCase(), text.toUpperCase(), capital])]
   const begins = { kind: 'compare', field: title, is: 'startsWith' } as const
-  const asked = anyOf(spellings.map(value => ({ ...begins, to: { kind: 'value', value } })))
+  const condition = anyOf(spellings.map(value => ({ ...begins, to: { kind: 'value', value } })))
   const sort = isSortable(entity, title) ? [{ field: title, descending: false }] : []
-  return rowsWhere(of, text ? { asked } : {}, { [nameOf(title)]: title }, keysOf(sort))
+  return rowsWhere(of, text ? { condition } : {}, { [nameOf(title)]: title }, keysOf(sort))
 }
 
 /** The revisions of these rows as far as the viewer sees them, by their ids; none where they have no revisions. */
 export const revisionsOf = async (
-  of: AskedOf,
+  of: EntityOfCaller,
   ids: readonly number[],
 ): Promise<Readonly<Record<string, unknown>>> => {
   const { core, name, viewer } = of
   const { revision } = entityOf(core.model, name).fields
   if (!revision || ids.length === 0 || !isShownTo(core.model, name, viewer)) return {}
-  const asked = predicateOf(of, { id: { in: ids } })
-  const rows = await rowsWhere(of, { asked }, { revision: 'revision' })
+  const condition = predicateOf(of, { id: { in: ids } })
+  const rows = await rowsWhere(of, { condition }, { revision: 'revision' })
   return Object.fromEntries(rows.map(({ id, revision }) => [id, revision]))
 }
 
 /** By ids of the rows that the viewer sees: `update`, `delete`, and the names of actions, as far as its rules hold for the row. */
 export const mayOf = async (
-  of: AskedOf,
+  of: EntityOfCaller,
   ids: readonly number[],
 ): Promise<Readonly<Record<string, readonly string[]>>> => {
   const { core, name, viewer } = of
   const { model, actions } = core
   const { policy } = entityOf(model, name)
-  type Asked = readonly [word: string, rule: Rule | undefined, when: readonly Predicate[]]
-  const rules: readonly Asked[] = [
+  type WordRule = readonly [word: string, rule: Rule | undefined, when: readonly Predicate[]]
+  const rules: readonly WordRule[] = [
     ['update', policy.update, []],
     ['delete', policy.delete, []],
     ...actions
       .filter(({ about }) => about === name)
-      .map(({ described, rule, when, admin: { hiddenWhen } = {} }): Asked => {
+      .map(({ described, rule, when, admin: { hiddenWhen } = {} }): WordRule => {
         const hidden = hiddenWhen && ({ kind: 'not', of: predicateOf(of, hiddenWhen) } as const)
         const conditions = [...(when ? [predicateOf(of, when)] : []), ...(hidden ? [hidden] : [])]
         return [described.operationId, rule, conditions]
       }),
   ]
   if (ids.length === 0 || !isShownTo(model, name, viewer)) return {}
-  const asked = predicateOf(of, { id: { in: ids } })
+  const condition = predicateOf(of, { id: { in: ids } })
   const idsWhere = async (granted?: Predicate) =>
-    (await rowsWhere(of, { asked, ...(granted && { granted }) })).map(({ id }) => String(id))
+    (await rowsWhere(of, { condition, ...(granted && { granted }) })).map(({ id }) => String(id))
   const seen = await idsWhere()
   const may = new Map(seen.map(id => [id, [] as string[]]))
   for (const [word, rule = nobody, when] of rules) {

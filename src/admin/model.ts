@@ -13,7 +13,7 @@ import { resourceOf } from '#model/resource.ts'
 import { isIn } from '#model/version.ts'
 import { type Route, routesOf } from '#rest/routes.ts'
 import { isSortable } from '#rest/sort.ts'
-import { askableMembers } from '#rest/where.ts'
+import { filterableMembers } from '#rest/where.ts'
 import type { Action } from '#write/action.ts'
 
 type Allowance = 'yes' | 'no' | 'row'
@@ -128,7 +128,7 @@ const fieldOut = ({ model, version, settable, verdict }: SeenModel, name: string
   const { create } = entity.policy
   // Nobody finds, orders or groups rows by what some of them do not show him.
   const isRead = verdict(field.readableBy) === 'yes'
-  const asked = isRead && [...askableMembers(model, resource).values()].includes(key)
+  const isFilterable = isRead && [...filterableMembers(model, resource).values()].includes(key)
   // A form begins with what people would choose or count on from, and with who makes its row.
   const isBegun = field.values || field.scalar === 'int'
   return {
@@ -141,7 +141,7 @@ const fieldOut = ({ model, version, settable, verdict }: SeenModel, name: string
     ...(create?.kind === 'self' && create.fields.includes(key) && { self: true }),
     set: mayGive === 'no' ? 'never' : field.immutable ? 'create' : 'always',
     ...(isRead && field.rest && isSortable(entity, key) && longest(field) === 0 && { sort: true }),
-    ...(asked && { where: operatorsOf(entity, key) }),
+    ...(isFilterable && { where: operatorsOf(entity, key) }),
     ...(!field.rest && { hidden: true }),
     ...(entity.admin.fields?.[key]?.place && { place: entity.admin.fields[key].place }),
   }

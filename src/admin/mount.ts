@@ -1,7 +1,7 @@
 /** The admin at `/admin`: its page, the model that it is made from, and what its viewer may do to rows. */
 import { existsSync } from 'node:fs'
 import { html } from 'hono/html'
-import { type AskedOf, beginningWith, mayOf, revisionsOf } from '#admin/may.ts'
+import { beginningWith, type EntityOfCaller, mayOf, revisionsOf } from '#admin/may.ts'
 import { adminModelOf } from '#admin/model.ts'
 import { deleteView, saveView, viewsOf } from '#admin/views.ts'
 import { adminPath } from '#base/paths.ts'
@@ -18,7 +18,7 @@ import { htmlPage, send, type WebPage } from '#pages/page.ts'
 import { represent } from '#rest/represent.ts'
 import { invalid } from '#write/input.ts'
 
-/** The most rows that one request asks about, and the longest text that titles are compared with. */
+/** The most rows that one request is about, and the longest text that titles are compared with. */
 const mostIds = 100
 const mostLetters = 200
 
@@ -109,7 +109,7 @@ export const mountAdmin = (
     if (Object.hasOwn(model.entities, name)) return name
     throw new ApiError('NOT_FOUND', `There is no entity ${name.slice(0, 40)}`)
   }
-  const of = (c: Http, viewer: Viewer): AskedOf => ({
+  const of = (c: Http, viewer: Viewer): EntityOfCaller => ({
     ...{ core, name: entityIn(c), viewer, options: readOptionsOf(edge, c, viewer) },
   })
   serve(`${adminPath}/model.json`, (_, viewer) => ({ title, ...adminModelOf(core, viewer) }))

@@ -6,14 +6,14 @@ type CheckResult<Value> = { readonly value: Value } | { readonly fault: string }
 export type Check<Value = unknown, Given = unknown> = (given: Given) => CheckResult<Value>
 
 /** Takes the values that are of a type, as `is` knows it. */
-export const a =
+export const ofType =
   <Value>(is: (given: unknown) => given is Value, fault: string): Check<Value> =>
   given =>
     is(given) ? { value: given } : { fault }
 
 /** Takes any text. */
-export const aText = (fault: string): Check<string> =>
-  a((given): given is string => typeof given === 'string', fault)
+export const anyText = (fault: string): Check<string> =>
+  ofType((given): given is string => typeof given === 'string', fault)
 
 /** The same check, which also refuses values that `isSo` does not hold for. */
 export const where =
@@ -28,7 +28,7 @@ export const where =
   }
 
 /** The same check, with the result of `make` in place of the value. */
-export const turned =
+export const transformed =
   <Value, Made, Given>(
     check: Check<Value, Given>,
     make: (value: Value) => Made,

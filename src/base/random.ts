@@ -16,7 +16,7 @@ export const oneOf = <Item>(items: readonly Item[], random: () => number): Item 
   items[Math.floor(random() * items.length)]
 
 /** All items, from a drawn one on. */
-export const turned = <Item>(items: readonly Item[], random: () => number): readonly Item[] => {
+export const rotated = <Item>(items: readonly Item[], random: () => number): readonly Item[] => {
   const first = Math.floor(random() * items.length)
   return [...items.slice(first), ...items.slice(0, first)]
 }

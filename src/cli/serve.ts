@@ -76,13 +76,13 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
     throw new UsageError(
       '--processes is for PostgreSQL: one process alone may write to SQLite; duet move takes the content over',
     )
-  const asked = values.threads === undefined ? undefined : threadCount(values.threads)
-  if (asked && 'fault' in asked)
-    throw new UsageError(`--threads ${asked.fault}, or auto, not ${values.threads}`)
+  const threadsOption = values.threads === undefined ? undefined : threadCount(values.threads)
+  if (threadsOption && 'fault' in threadsOption)
+    throw new UsageError(`--threads ${threadsOption.fault}, or auto, not ${values.threads}`)
   // Each of several processes gets the socket from the first one, for which it was meant.
   const own = isOneOfMany ? process.ppid : process.pid
   const sockets = socketsFor(process.env, own)
-  const threads = threadsFor(config, asked?.value ?? config.values.DUET_THREADS, sockets)
+  const threads = threadsFor(config, threadsOption?.value ?? config.values.DUET_THREADS, sockets)
   const socket = sockets > 0 ? firstDescriptor : undefined
   const program = { config, content, socket }
   // What serves is loaded by those that do, and not by a thread or a process that only watches others.

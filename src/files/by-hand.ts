@@ -29,10 +29,10 @@ type FileAt = { readonly entity: string; readonly field: string; readonly id: nu
 export const storedFile = async (
   { reader, dialect, model }: Core,
   { entity, field, id }: FileAt,
-  asked?: ReadOptions,
+  options?: ReadOptions,
 ): Promise<StoredFile | null | undefined> => {
   const found = sql`select ${name(columnName(field))} from ${name(entityOf(model, entity).table)} where id = ${id}`
-  const [row] = await reader.query({ ...queryOf(found, dialect), isQuick: true }, asked)
+  const [row] = await reader.query({ ...queryOf(found, dialect), isQuick: true }, options)
   return row && (row[0] === null ? null : (JSON.parse(String(row[0])) as StoredFile))
 }
 

@@ -102,9 +102,9 @@ export const formerFiles = (former: Former) => {
       },
     )
   return {
-    find: async (entity: string, key: string, id: number, asked: ReadOptions) => {
+    find: async (entity: string, key: string, id: number, options: ReadOptions) => {
       const of = fields.find(of => of.entityName === entity && of.key === key)
-      return of && inTable(of, ({ from }) => find(former, from, id, asked))
+      return of && inTable(of, ({ from }) => find(former, from, id, options))
     },
     /** Moves the files of a row before they are written. */
     move: async (entity: string, id: number): Promise<void> => {

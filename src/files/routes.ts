@@ -56,9 +56,9 @@ const hasSeal = (c: Http): boolean => new URLSearchParams(queryString(c)).has('s
 
 /** The declared width that a request asks for; throws `VALIDATION_ERROR` for another one. */
 const widthIn = (query: URLSearchParams, { sizes }: FileRules): number | undefined => {
-  const asked = query.get('w')
-  if (asked === null) return undefined
-  const width = sizes.find(size => String(size) === asked)
+  const text = query.get('w')
+  if (text === null) return undefined
+  const width = sizes.find(size => String(size) === text)
   if (width !== undefined) return width
   const message =
     sizes.length > 0

@@ -1,6 +1,6 @@
-/** What a field of groups asks for in the GraphQL API, as a root of a read. */
+/** A field of groups in the GraphQL API as the root of a read. */
 import type { FieldNode } from 'graphql'
-import { askedFields } from '#graphql/aggregate.ts'
+import { groupableFields } from '#graphql/aggregate.ts'
 import {
   argumentFault,
   argumentFaults,
@@ -10,12 +10,18 @@ import {
 } from '#graphql/arguments.ts'
 import type { WriteConnection } from '#graphql/connection.ts'
 import { GraphqlErrors } from '#graphql/errors.ts'
-import { askedOf, collectFields, queryField, type Selecting, startOf } from '#graphql/execution.ts'
+import {
+  collectFields,
+  conditionIn,
+  queryField,
+  type Selecting,
+  startOf,
+} from '#graphql/execution.ts'
 import type { RootField } from '#graphql/schema.ts'
 import { filteredBy } from '#graphql/selection.ts'
 import { type GroupValue, groupValues, measures, mostGroups, nameOf } from '#model/aggregate.ts'
 import { entityOf, typeName } from '#model/model.ts'
-import { type AskedGroups, resolveGroups, tooManyGroups } from '#read/grouping.ts'
+import { type GroupQuery, resolveGroups, tooManyGroups } from '#read/grouping.ts'
 import type { GroupItem, Root } from '#read/selection.ts'
 
 type OrderInput = Readonly<Record<string, string | Readonly<Record<string, string>>>>
@@ -46,15 +52,15 @@ export const aggregateRoot = (
   })
   const having = given('having') ?? undefined
   const timeZone = given('timeZone') as string | null | undefined
-  const asked: AskedGroups = {
+  const query: GroupQuery = {
     groupBy: (given('groupBy') ?? []) as readonly string[],
     orderBy,
     ...(having !== undefined && { having }),
     ...(timeZone != null && { timeZone }),
   }
   const called = { groupBy: 'groupBy', having: 'having', orderBy: 'orderBy', timeZone: 'timeZone' }
-  const fields = askedFields(entity)
-  const resolved = resolveGroups(core.model, entityName, fields, asked, called)
+  const fields = groupableFields(entity)
+  const resolved = resolveGroups(core.model, entityName, fields, query, called)
   if ('faults' in resolved) throw argumentFaults(node, resolved.faults)
 
   const refusal = (field: string, message: string) =>
@@ -99,7 +105,7 @@ export const aggregateRoot = (
       aggregate: { ...resolved, items: itemsOf(nodes, '') },
       items: [],
       ...filteredBy(selecting, entityName, node),
-      ...askedOf(selecting, node),
+      ...conditionIn(selecting, node),
       sort: [],
       many: true,
       page: { limit: slot, offset: null },

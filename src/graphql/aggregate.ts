@@ -19,8 +19,8 @@ import { type Entity, mayNameField } from '#model/entity.ts'
 import { type Field, isOrdering } from '#model/field.ts'
 import { fieldOf, typeName } from '#model/model.ts'
 
-/** The fields that may be asked about, under their own names. */
-export const askedFields = (entity: Entity) =>
+/** The fields by which rows may be grouped or of which groups have sums and the like, under their own names. */
+export const groupableFields = (entity: Entity) =>
   Object.entries(entity.fields).flatMap(([key, field]) =>
     field.graphql === 'shown' && mayNameField(entity, key) && isOrdering(field)
       ? [[key, key] as const]
@@ -34,9 +34,9 @@ const exactNumber = new GraphQLScalarType({
 
 type Leaf = GraphQLScalarType | GraphQLEnumType | GraphQLList<GraphQLNonNull<Leaf>>
 
-/** The type of the groups of an entity, and the arguments of the field that gives them; null if nothing can be asked of them. */
+/** The type of the groups of an entity, and the arguments of the field that gives them; null if they have no value. */
 export const aggregateOf = (name: string, entity: Entity, leafOf: (field: Field) => Leaf) => {
-  const values = groupValues(entity, askedFields(entity))
+  const values = groupValues(entity, groupableFields(entity))
   const called = `${typeName(name)}Aggregate`
   const all = [...values]
   const keys = all.filter(([, { kind }]) => kind === 'key')

@@ -50,12 +50,12 @@ const connectionPage = {
   before: { type: GraphQLString, description: 'Only those before the row with this cursor.' },
 }
 
-/** Gives the field of a connection to objects of a type, of which there is one type for each, with what else their lists are asked for. */
+/** Gives the field of a connection to objects of a type, of which there is one type for each, with the other arguments of their lists. */
 export const connectionField = () => {
   const types = new Map<string, GraphQLObjectType>()
-  return (node: GraphQLObjectType, asking: GraphQLFieldConfigArgumentMap) => ({
+  return (node: GraphQLObjectType, listArguments: GraphQLFieldConfigArgumentMap) => ({
     type: new GraphQLNonNull(types.getOrInsertComputed(node.name, () => connectionType(node))),
-    args: { ...connectionPage, ...asking },
+    args: { ...connectionPage, ...listArguments },
   })
 }
 

@@ -2,9 +2,9 @@
 import type { FieldNode, GraphQLField, GraphQLObjectType } from 'graphql'
 import { argumentFault, argumentOf, type Variables } from '#graphql/arguments.ts'
 import {
-  askedOf,
   type Collected,
   collectFields,
+  conditionIn,
   queryField,
   type Selecting,
   startOf,
@@ -15,7 +15,7 @@ import { conditionOf } from '#graphql/where.ts'
 import type { Entity } from '#model/entity.ts'
 import { entityOf, typeName } from '#model/model.ts'
 import type { Viewer } from '#model/policy.ts'
-import { resolveAsked, understood } from '#read/asking.ts'
+import { canonicalForm, resolveCallerCondition } from '#read/caller-condition.ts'
 import { openCursor, orderBound, sealOf } from '#read/cursor.ts'
 import type { Answer } from '#read/read.ts'
 import {
@@ -41,13 +41,13 @@ type ItemsOf = (
   nodes: readonly FieldNode[],
 ) => readonly Item[]
 
-/** The order of a list that is asked for none. */
+/** The order of a list without `orderBy`. */
 export const defaultOrder = ({ graphql }: Entity): readonly Sort[] => [
   { field: 'id', descending: !graphql.paged },
 ]
 
 /**
- * The page that a connection is asked for, with its search and the order that it is asked for. Its cursors are bound to `list`;
+ * The page of a connection, with its search and its order. Its cursors are bound to `list`;
  * `usual` is its order otherwise, and `more` how many keys follow those of another one.
  */
 const pagingOf = (
@@ -75,16 +75,16 @@ const pagingOf = (
   const { sort = usual } = searched
   const words = wordsIn(field, node)
   const conditionFor = conditionOf(field, node)
-  /** The condition that cursors are bound to, however it is written; its faults are told where it is asked. */
+  /** The condition that cursors are bound to, however it is written; its faults are told where it is resolved for the read. */
   const boundFor = (variables: Variables): string => {
     const where = conditionFor(variables)
     if (where == null) return ''
-    const asked = resolveAsked(core.model, entity, where, schema.words, 0)
-    return 'faults' in asked ? '' : understood(asked.predicate, slot => asked.values[slot])
+    const found = resolveCallerCondition(core.model, entity, where, schema.vocabulary, 0)
+    return 'faults' in found ? '' : canonicalForm(found.predicate, slot => found.values[slot])
   }
   const sealFor = (variables: Variables, { role, subject, id }: Viewer) => {
-    const asks = [words(variables), boundFor(variables)]
-    return sealOf(core.cursorKey, list, orderBound(sort), ...asks, role, subject ?? id)
+    const bound = [words(variables), boundFor(variables)]
+    return sealOf(core.cursorKey, list, orderBound(sort), ...bound, role, subject ?? id)
   }
   const keys = keysOf(sort).length + (searched.sort ? more : 0)
   /** The slots of the place that a cursor names, which each request opens once. */
@@ -189,7 +189,7 @@ export const connectionItem = (
     relation,
     ...paging,
     ...(order && { sort: order }),
-    ...askedOf(selecting, node),
+    ...conditionIn(selecting, node),
     members: membersOf(selecting, type, nodes, itemsOf),
     ...startOf(node),
   }
@@ -231,7 +231,7 @@ export const connectionRoots = (
       exists: [],
       sort: usual,
       ...paging,
-      ...askedOf(selecting, node),
+      ...conditionIn(selecting, node),
       keyset,
       many: true,
       fetchOneMore: true,

@@ -42,7 +42,7 @@ export type GraphqlOperation = {
   /** The variables of the places and directions of connections, which decide it by having a value or none. */
   readonly places: readonly string[]
   /** Whether its document has conditions on the rows of lists. */
-  readonly asks: boolean
+  readonly hasConditions: boolean
   /** The value derived from the operation under this key; made unless it is cached. */
   readonly derived: <Value>(key: string, make: () => Value) => Value
 }
@@ -170,7 +170,7 @@ export const documentCache = (
     const conditions = new Set<string>()
     const searches = new Set<string>()
     const places = new Set<string>()
-    let asks = false
+    let hasConditions = false
     visit(node, {
       Directive: directive => {
         const value = directive.arguments?.find(({ name }) => name.value === 'if')?.value
@@ -179,7 +179,7 @@ export const documentCache = (
       Argument: ({ name: { value: own }, value }) => {
         if (deciding.includes(own))
           visit(value, { Variable: ({ name }) => void conditions.add(name.value) })
-        if (own === 'where') asks = true
+        if (own === 'where') hasConditions = true
         if (value.kind !== 'Variable') return
         if (own === 'search') searches.add(value.name.value)
         if (placing.includes(own)) places.add(value.name.value)
@@ -200,7 +200,7 @@ export const documentCache = (
         searches: sorted(searches),
         places: sorted(places),
       }
-      return { node, fragments, ...by, asks, derived }
+      return { node, fragments, ...by, hasConditions, derived }
     })
     return good.set(source, { operations }, weightOf.document(source, tokens))
   }

@@ -80,16 +80,16 @@ export const decidedBy = ({ operation, variables: { coerced } }: Execution): str
 /** An execution on its way to a Selection, with the slots that it fills and the conditions of its lists by their fields. */
 export type Selecting = Execution & {
   readonly slots: ArgumentSlots
-  readonly asked: ReadonlyMap<FieldNode, Predicate>
+  readonly predicates: ReadonlyMap<FieldNode, Predicate>
 }
 
 /** The condition of a list, in the member that selections have for it; none without one. */
-export const askedOf = (
-  { asked }: Pick<Selecting, 'asked'>,
+export const conditionIn = (
+  { predicates }: Pick<Selecting, 'predicates'>,
   node: FieldNode,
-): { readonly asked?: Predicate } => {
-  const predicate = asked.get(node)
-  return predicate ? { asked: predicate } : {}
+): { readonly condition?: Predicate } => {
+  const predicate = predicates.get(node)
+  return predicate ? { condition: predicate } : {}
 }
 
 /** A field of a type that a valid document names. */

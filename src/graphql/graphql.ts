@@ -132,7 +132,7 @@ const answering =
     })
   }
 
-/** ExecuteRequest (GraphQL specification, section 6.1): the operation that a request asks for, run on the core. */
+/** ExecuteRequest (GraphQL specification, section 6.1): the operation that a request selects, run on the core. */
 const executeRequest = (
   endpoint: GraphqlEndpoint,
   request: GraphqlRequest,
@@ -157,7 +157,7 @@ const executeRequest = (
   )
 }
 
-/** The operation that a request asks for; a new document is read within its caller's share of the processor. */
+/** The operation that a request selects; a new document is read within its caller's share of the processor. */
 const operationOf = (
   { documents, edge: { limiter } }: GraphqlEndpoint,
   { c, viewer, params }: Pick<GraphqlRequest, 'c' | 'viewer' | 'params'>,

@@ -9,7 +9,7 @@ import type { JsonObject } from '#base/object.ts'
 import { writingFor } from '#core.ts'
 import { ApiError, type ErrorLocation } from '#errors.ts'
 import { argumentFaults, createSlots, idArgument } from '#graphql/arguments.ts'
-import { askedFor, askingIn } from '#graphql/asked.ts'
+import { conditionsFor, filteredFieldsIn } from '#graphql/conditions.ts'
 import {
   type Collected,
   collectFields,
@@ -28,8 +28,8 @@ import { type Http, readOptionsOf } from '#http/request.ts'
 import { countsFor, countWork } from '#http/rows.ts'
 import { entityOf, notFound, typeName } from '#model/model.ts'
 import { partRelations } from '#model/parts.ts'
-import type { Asks } from '#read/access.ts'
-import { resolveAsked } from '#read/asking.ts'
+import type { ComparisonCount } from '#read/access.ts'
+import { resolveCallerCondition } from '#read/caller-condition.ts'
 import { plan } from '#read/planner.ts'
 import { oneRow, VIEWER } from '#read/selection.ts'
 import type { Change, ChangeKind, ManyKind } from '#write/change.ts'
@@ -37,7 +37,7 @@ import { permit } from '#write/command.ts'
 import { admit, carryOut, checkOf, rightTo } from '#write/door.ts'
 import { idempotencyOf, type KeyedRequest } from '#write/idempotency.ts'
 import { invalid } from '#write/input.ts'
-import { firstWritten, idsIn, type ManyWrite, revisionsIn, rowsAsked } from '#write/many.ts'
+import { firstWritten, fittingRows, idsIn, type ManyWrite, revisionsIn } from '#write/many.ts'
 import { commit, type Reading } from '#write/write.ts'
 
 /** A field of the operation that writes. */
@@ -135,7 +135,7 @@ const dataOf = (fields: readonly (WriteField | Plain)[], texts: readonly string[
   return `{${members.join()}}`
 }
 
-/** As much of what a field asks to be done as decides who may. */
+/** As much of the change of a field as decides who may do it. */
 const kindOf = (root: RootField): ChangeKind => {
   const { kind, entity } = root
   if (kind === 'action') return { does: 'action', action: root.action }
@@ -150,7 +150,7 @@ const planMutation = (
   keyed: KeyedRequest | undefined,
 ): readonly (WriteField | Plain)[] => {
   const { core, schema, operation, variables, viewer } = execution
-  const asks: Asks = { comparisons: 0 }
+  const counted: ComparisonCount = { comparisons: 0 }
   return [...collected].map(([key, nodes]) => {
     const node = nodes[0] as FieldNode
     const root = schema.roots.get(node.name.value)
@@ -164,7 +164,7 @@ const planMutation = (
       const { rule, what } = rightTo(core.model, kind)
       permit({ model: core.model, viewer }, rule, what)
       if (root.kind === 'updateMany' || root.kind === 'deleteMany')
-        rows = rowsOf(execution, root, definition, node, asks)
+        rows = rowsOf(execution, root, definition, node, counted)
     } catch (error) {
       throw error instanceof ApiError ? error.locatedAt(location) : error
     }
@@ -187,17 +187,17 @@ const planMutation = (
     const writtenId = VIEWER + 1
     const readOf = () => {
       const type = schema.schema.getType(typeName(entity)) as GraphQLObjectType
-      const asking = askingIn(execution, type, membersOf())
-      const { asked, values } = askedFor(execution, asking, writtenId + 1)
+      const asking = filteredFieldsIn(execution, type, membersOf())
+      const { predicates, values } = conditionsFor(execution, asking, writtenId + 1)
       const slots = createSlots(writtenId + 1 + values.length)
-      const row = oneRow(entity, itemsOf({ ...execution, slots, asked }, type, nodes))
+      const row = oneRow(entity, itemsOf({ ...execution, slots, predicates }, type, nodes))
       const written = kind.does === 'create' ? 'created' : 'changed'
       const selected = { ...row, written, key, ...startOf(node) } as const
       const selection = { encoding: 'graphql', roots: [selected] } as const
-      return { plan: plan(selection, core.model, viewer.role, asks), values, slots }
+      return { plan: plan(selection, core.model, viewer.role, counted), values, slots }
     }
     // Conditions are counted together in each request.
-    const made = operation.asks
+    const made = operation.hasConditions
       ? readOf()
       : operation.derived(`${viewer.role} ${decidedBy(execution)} ${key}`, readOf)
     const own = viewer.subject ?? viewer.id
@@ -213,19 +213,19 @@ const rowsOf = (
   { entity }: RootField,
   definition: GraphQLField<unknown, unknown> | undefined,
   node: FieldNode,
-  asks: Asks,
+  counted: ComparisonCount,
 ): ManyWrite['rows'] => {
   const condition = definition && conditionOf(definition, node)(variables)
-  const asked =
+  const found =
     condition == null
       ? undefined
-      : resolveAsked(core.model, entity, condition, schema.words, firstWritten)
-  if (asked && 'faults' in asked) throw argumentFaults(node, asked.faults)
+      : resolveCallerCondition(core.model, entity, condition, schema.vocabulary, firstWritten)
+  if (found && 'faults' in found) throw argumentFaults(node, found.faults)
   const { all } = definition ? getArgumentValues(definition, node, variables) : {}
-  return rowsAsked(writingFor(core, viewer), entity, asked, all === true, asks)
+  return fittingRows(writingFor(core, viewer), entity, found, all === true, counted)
 }
 
-/** The change that a field with these arguments asks for; each field is a write of its own, so its response is stored by itself. */
+/** The change that a field with these arguments does; each field is a write of its own, so its response is stored by itself. */
 const changeOf = (
   { core }: Execution,
   kind: ChangeKind,

@@ -1,4 +1,4 @@
-/** Orders of the GraphQL API: the inputs of `orderBy`, and what they ask for. */
+/** Orders of the GraphQL API: the inputs of `orderBy`, and the keys that they stand for. */
 import {
   type FieldNode,
   GraphQLEnumType,
@@ -85,7 +85,7 @@ export const orderArguments = (model: Model, marked: (field: Lifetime) => object
 /** One key: its only member is a field with a direction, or a relation with a key of the other row. */
 type OrderInput = { readonly [member: string]: string | OrderInput }
 
-/** The order that a list is asked for; undefined if it is asked for none. The variables in it decide the plan. */
+/** The order in the arguments of a list; undefined if they name none. The variables in it decide the plan. */
 export const orderIn = (
   {
     core: { model },

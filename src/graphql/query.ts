@@ -11,7 +11,7 @@ import { after } from '#base/after.ts'
 import { prepareFor } from '#core.ts'
 import { aggregateRoot } from '#graphql/aggregate-root.ts'
 import { argumentOf, createSlots, idArgument } from '#graphql/arguments.ts'
-import { askedFor, askingIn } from '#graphql/asked.ts'
+import { conditionsFor, filteredFieldsIn } from '#graphql/conditions.ts'
 import { connectionRoots, type WriteConnection } from '#graphql/connection.ts'
 import { GraphqlErrors } from '#graphql/errors.ts'
 import {
@@ -53,19 +53,23 @@ export const runQuery = (
   const { core, operation, variables, viewer } = execution
   // The operation is prepared once for each role, for the conditions of its fields, and for the filters that are given.
   const conditions = decidedBy(execution)
-  const { collected, filters, asking } = operation.derived(`fields ${conditions}`, () => {
+  const { collected, filters, filteredFields } = operation.derived(`fields ${conditions}`, () => {
     const collected = collectFields([operation.node.selectionSet], operation, variables)
     const type = execution.schema.schema.getQueryType() as GraphQLObjectType
-    const asking = askingIn(execution, type, collected)
-    return { collected, filters: filtersIn(execution, collected), asking }
+    const filteredFields = filteredFieldsIn(execution, type, collected)
+    return { collected, filters: filtersIn(execution, collected), filteredFields }
   })
   // Their values come first, so that those of one shape share a plan.
-  const { asked, values: askedValues, shape } = askedFor(execution, asking, VIEWER + 1)
+  const {
+    predicates,
+    values: conditionValues,
+    shape,
+  } = conditionsFor(execution, filteredFields, VIEWER + 1)
   const given = filters.map(valueFor => (valueFor(variables) == null ? '-' : '+')).join('')
   const key = `${viewer.role} ${conditions} ${given}${shape}`
   const { members, prepared, slots, introspects } = operation.derived(key, () => {
-    const slots = createSlots(VIEWER + 1 + askedValues.length)
-    const selecting = { ...execution, slots, asked }
+    const slots = createSlots(VIEWER + 1 + conditionValues.length)
+    const selecting = { ...execution, slots, predicates }
     const roots: Root[] = []
     const members = [...collected].map(([key, nodes]): DataMember => {
       const node = nodes[0] as FieldNode
@@ -116,7 +120,7 @@ export const runQuery = (
     'missing' in outcome ? { error: missingRow(members, outcome.missing, execution) } : outcome
   if (!prepared) return after(make([]), orError)
   const own = viewer.subject ?? viewer.id
-  const values = [own, ...askedValues, ...slots.valuesOf(variables, viewer)]
+  const values = [own, ...conditionValues, ...slots.valuesOf(variables, viewer)]
   // Introspection may depend on variables that are in no slot.
   const found = introspects
     ? after(read(core.reader, prepared, values, options), make)

@@ -25,7 +25,7 @@ import { aggregateOf } from '#graphql/aggregate.ts'
 import { connectionField } from '#graphql/connection-type.ts'
 import { orderArguments } from '#graphql/order.ts'
 import { partInputs } from '#graphql/parts.ts'
-import { askingWords, whereArguments } from '#graphql/where.ts'
+import { callerVocabulary, whereArguments } from '#graphql/where.ts'
 import type { Entity, Relation } from '#model/entity.ts'
 import { enumName, type Field } from '#model/field.ts'
 import { entityOf, fieldOf, type Model, typeName } from '#model/model.ts'
@@ -58,8 +58,8 @@ export type RootField =
 export type DerivedSchema = {
   readonly schema: GraphQLSchema
   readonly roots: ReadonlyMap<string, RootField>
-  /** What conditions may ask for. */
-  readonly words: ReturnType<typeof askingWords>
+  /** The members that conditions may compare, and how values are written. */
+  readonly vocabulary: ReturnType<typeof callerVocabulary>
 }
 
 /** The schema of a model and of its actions that are mutations, with the operations that its root fields are. It is long as the types of a schema name one another. */
@@ -73,12 +73,12 @@ export const deriveSchema = (model: Model, actions: readonly Action[] = []): Der
     ...Object.keys(model.entities).filter(name => isGuarded(entityOf(model, name))),
   ])
   const leafOf = leafTypes(model, mutating)
-  const words = askingWords(model)
+  const vocabulary = callerVocabulary(model)
   const orderBy = orderArguments(model, deprecation)
-  const where = whereArguments(model, words, leafOf, deprecation)
-  const asking = (name: string) => ({ ...where(name), ...orderBy(name) })
+  const where = whereArguments(model, vocabulary, leafOf, deprecation)
+  const listArguments = (name: string) => ({ ...where(name), ...orderBy(name) })
   const connection = connectionField()
-  const types = objectTypes(model, leafOf, guarded, asking, connection)
+  const types = objectTypes(model, leafOf, guarded, listArguments, connection)
   const partsOf = partInputs(model, (name, kind, besides) => ({
     ...inputFields(model, leafOf, name, kind, besides),
     ...partsOf(name, kind),
@@ -117,11 +117,11 @@ export const deriveSchema = (model: Model, actions: readonly Action[] = []): Der
       })
       add(queries, 'list', plural, {
         type: list(type),
-        args: { ...filtersOf(entity, leafOf), ...page, ...asking(name) },
+        args: { ...filtersOf(entity, leafOf), ...page, ...listArguments(name) },
         description: described(many, rights),
       })
       add(queries, 'connection', `${plural}Connection`, {
-        ...connection(type, asking(name)),
+        ...connection(type, listArguments(name)),
         description: described(`The ${plural} by cursors.`, rights),
       })
       const aggregate = aggregateOf(name, entity, leafOf)
@@ -216,7 +216,7 @@ export const deriveSchema = (model: Model, actions: readonly Action[] = []): Der
   const hasMutations = Object.keys(mutations).length > 0
   try {
     const parts = { description: model.about, query, ...(hasMutations && { mutation }) }
-    return { schema: new GraphQLSchema(parts), roots, words }
+    return { schema: new GraphQLSchema(parts), roots, vocabulary }
   } catch (error) {
     // Names of types that depend on others, such as IntCondition, are known only here.
     const [, taken] = /types named "(\w+)"/.exec(String(error)) ?? []
@@ -407,7 +407,7 @@ const objectTypes = (
   model: Model,
   leafOf: LeafOf,
   guarded: ReadonlySet<string | null>,
-  asking: (entity: string) => GraphQLFieldConfigArgumentMap,
+  listArguments: (entity: string) => GraphQLFieldConfigArgumentMap,
   connection: ReturnType<typeof connectionField>,
 ): ReadonlyMap<string, GraphQLObjectType> => {
   const { entities } = model
@@ -431,7 +431,8 @@ const objectTypes = (
     const { to, by, kind, description } = relation
     const one = types.get(to) as GraphQLObjectType
     const about = { description, ...deprecation(relation) }
-    if (kind === 'many') return { type: list(one), args: { ...page, ...asking(to) }, ...about }
+    if (kind === 'many')
+      return { type: list(one), args: { ...page, ...listArguments(to) }, ...about }
     // The row may be absent, or be one that not everybody may read.
     const mayBeNull =
       fields[by]?.nullable === true ||
@@ -451,7 +452,10 @@ const objectTypes = (
           configs[key] = relationField(entity, relation)
           if (relation.kind === 'many')
             configs[`${key}Connection`] = {
-              ...connection(types.get(relation.to) as GraphQLObjectType, asking(relation.to)),
+              ...connection(
+                types.get(relation.to) as GraphQLObjectType,
+                listArguments(relation.to),
+              ),
               extensions: { connects: { entity: name, relation: key } },
               description: `The ${key} by cursors.`,
               ...deprecation(relation),

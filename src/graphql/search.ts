@@ -19,7 +19,7 @@ export const searchArgument = ({ search }: Entity) => {
   return { search: { type: GraphQLString, description, extensions: { isSearch: true } } }
 }
 
-/** Whether a value of that argument asks for any words. */
+/** Whether a value of that argument has any words. */
 export const hasWords = (given: unknown): boolean => {
   const words = searchedWords(String(given ?? ''))
   return 'fault' in words || words.value !== ''

@@ -3,8 +3,8 @@ import { type FieldNode, type GraphQLObjectType, getNamedType, isObjectType } fr
 import { argumentOf, filterValue, idArgument, pageOf } from '#graphql/arguments.ts'
 import { type Connects, connectionItem, defaultOrder } from '#graphql/connection.ts'
 import {
-  askedOf,
   collectFields,
+  conditionIn,
   fieldOfType,
   queryField,
   type Selecting,
@@ -46,7 +46,7 @@ export const itemsOf = (
       relation: name,
       page: field.args.length > 0 ? pageOf(slots, field, node, null) : null,
       ...searchIn(slots, field, node, variables, orderIn(selecting, field, node)),
-      ...askedOf(selecting, node),
+      ...conditionIn(selecting, node),
       items: itemsOf(selecting, target, nodes),
       ...startOf(node),
     }
@@ -87,7 +87,7 @@ export const rootOf = (
     ...filteredBy(selecting, entityName, node),
     sort: defaultOrder(entity),
     ...searchIn(slots, field, node, variables, orderIn(selecting, field, node)),
-    ...askedOf(selecting, node),
+    ...conditionIn(selecting, node),
     many: true,
     page: pageOf(slots, field, node, paged ? entity.pageSize : null),
   }

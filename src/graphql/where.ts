@@ -21,15 +21,15 @@ import {
   small,
   type Variables,
 } from '#graphql/arguments.ts'
-import { type AskingWords, operandOf, operatorsOf } from '#model/condition.ts'
+import { type CallerVocabulary, operandOf, operatorsOf } from '#model/condition.ts'
 import { type Entity, mayNameField, mayNameRelation } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { entityOf, fieldOf, type Model, typeName } from '#model/model.ts'
 import { parseId } from '#model/values.ts'
 import type { Lifetime } from '#model/version.ts'
 
-/** What callers may ask for in conditions, in the words of this API. */
-export const askingWords = ({ entities }: Model): Omit<AskingWords, 'isSearched'> => {
+/** The vocabulary of this API for conditions. */
+export const callerVocabulary = ({ entities }: Model): Omit<CallerVocabulary, 'isSearched'> => {
   const members = mapped(entities, entity => {
     const fields = Object.keys(entity.fields).filter(
       key => entity.fields[key]?.graphql === 'shown' && mayNameField(entity, key),
@@ -56,7 +56,7 @@ type Single = GraphQLScalarType | GraphQLEnumType
 /** Gives the argument `where` of the lists of an entity; `marked` says whether a member is deprecated. */
 export const whereArguments = (
   { entities }: Model,
-  { membersOf }: Pick<AskingWords, 'membersOf'>,
+  { membersOf }: Pick<CallerVocabulary, 'membersOf'>,
   leafOf: (field: Field) => unknown,
   marked: (member: Lifetime) => object,
 ) => {
@@ -114,7 +114,9 @@ export const whereArguments = (
   return (entity: string) => {
     const type = types.get(entity)
     if (!type || membersOf(entity).size === 0) return undefined
-    return { where: { type, description: 'Only those that fit.', extensions: { asks: entity } } }
+    return {
+      where: { type, description: 'Only those that fit.', extensions: { conditionOn: entity } },
+    }
   }
 }
 
@@ -135,7 +137,7 @@ export const variablesIn = (
   }
 }
 
-/** The condition that a list is asked for, for some variables; null or undefined if it is asked for none. */
+/** The condition in the arguments of a list, for some variables; null or undefined if there is none. */
 export const conditionOf = (
   { args }: GraphQLField<unknown, unknown>,
   node: FieldNode,
@@ -146,7 +148,7 @@ export const conditionOf = (
   if (given.kind === 'Variable') return ({ coerced }) => coerced[given.name.value]
   const names = variablesIn(given)
   return variables => {
-    // Without them it would ask for other rows.
+    // Without them it would be a condition on other rows.
     const unset = names.filter(({ name }) => variables.coerced[name] === undefined)
     if (unset.length > 0) {
       const message = 'has a variable without a value'

@@ -49,7 +49,7 @@ const partWord = { day: 'Day', month: 'Month', year: 'Year' } satisfies Record<D
 
 export const measures: readonly GroupMeasure[] = ['sum', 'avg', 'min', 'max']
 
-/** The parameters of REST that say what is asked of groups. */
+/** The parameters of REST that select groups. */
 export const groupParameters: readonly string[] = ['group', ...measures, 'tz', 'having']
 
 /** What a group has beside its keys; a field of such a name is no key. */
@@ -63,17 +63,17 @@ const isMeasured = (field: Field, by: GroupMeasure): boolean =>
 
 /**
  * The values that groups of an entity's rows may have, by their names: keys, `count`, and `sum.amount`. `fields` are those that may
- * be asked about, under the caller's names.
+ * be grouped and summed, under the caller's names.
  */
 export const groupValues = (
   entity: Entity,
   fields: readonly (readonly [name: string, field: string])[],
 ): ReadonlyMap<string, GroupValue> => {
   const values = new Map<string, GroupValue>()
-  const asked = fields.map(([name, field]) => [name, field, fieldOf(entity, field)] as const)
-  for (const [name, field] of asked)
+  const groupable = fields.map(([name, field]) => [name, field, fieldOf(entity, field)] as const)
+  for (const [name, field] of groupable)
     if (field !== 'id' && !reserved.includes(name)) values.set(name, { kind: 'key', field })
-  for (const [name, field, { scalar }] of asked)
+  for (const [name, field, { scalar }] of groupable)
     for (const part of parts[scalar] ?? [])
       values.getOrInsert(`${name}${partWord[part]}`, {
         kind: 'key',
@@ -82,7 +82,7 @@ export const groupValues = (
       })
   values.set('count', { kind: 'count' })
   for (const kind of measures)
-    for (const [name, field, of] of asked)
+    for (const [name, field, of] of groupable)
       if (isMeasured(of, kind)) values.set(`${kind}.${name}`, { kind, field })
   return values
 }

@@ -1,7 +1,7 @@
 /** What conditions say of all rows by their form alone. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Operand, type Predicate, sameForAll } from './condition.ts'
+import { constantTruth, type Operand, type Predicate } from './condition.ts'
 
 const entities = {
   book: {
@@ -34,7 +34,9 @@ const all: Predicate = { kind: 'and', of: [] }
 const none: Predicate = { kind: 'or', of: [] }
 
 const said = (predicate: Predicate) =>
-  sameForAll(entities, entities.book, predicate, to => (to.kind === 'value' ? to.value : undefined))
+  constantTruth(entities, entities.book, predicate, to =>
+    to.kind === 'value' ? to.value : undefined,
+  )
 
 test('a text that came out empty is in every text, and in none that is null', () => {
   assert.equal(said(compare('titleKey', 'contains', '')), true)

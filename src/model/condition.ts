@@ -228,13 +228,13 @@ type FormedEntity = {
  * What a predicate says of all rows of an entity by its form alone, whatever they have: that it holds for each, or for none, as what is
  * compared with an empty list does; undefined if that depends on the row. `given` gives what an operand is.
  */
-export const sameForAll = (
+export const constantTruth = (
   entities: Readonly<Record<string, FormedEntity>>,
   entity: FormedEntity | undefined,
   predicate: Predicate,
   given: (operand: Operand) => unknown,
 ): boolean | undefined => {
-  const within = (part: Predicate) => sameForAll(entities, entity, part, given)
+  const within = (part: Predicate) => constantTruth(entities, entity, part, given)
   const isFull = (key: string) => {
     const field = entity?.fields[key]
     const source = field?.foldedFrom === undefined ? field : entity?.fields[field.foldedFrom]
@@ -264,7 +264,7 @@ export const sameForAll = (
     case 'across': {
       const { rows, table, by, where } = predicate
       const other = Object.values(entities).find(one => one.table === table)
-      const isSo = sameForAll(entities, other, where, given)
+      const isSo = constantTruth(entities, other, where, given)
       if (isSo === false) return rows === 'none'
       return isSo && rows === 'one' && isFull(by) ? true : undefined
     }
@@ -418,11 +418,11 @@ type ConditionContext = {
     readonly valueOf: (name: string, given: unknown) => unknown
   }
   /** The vocabulary of a caller, if the condition is not of the content's author; faults and parts then have paths below `where`. */
-  readonly asking?: AskingWords
+  readonly caller?: CallerVocabulary
 }
 
 /** The members that callers may compare in conditions, and how they write values. */
-export type AskingWords = {
+export type CallerVocabulary = {
   /** The fields and relations of an entity that are open to them, by the names that they have for them. */
   readonly membersOf: (entity: string) => ReadonlyMap<string, string>
   /** A value as conditions have it, of what a caller wrote, or what is wrong with it; anything else is left as it is, and is a fault. */
@@ -436,7 +436,7 @@ export type AskingWords = {
 }
 
 /** One of the two vocabularies of conditions: that of authors, whose conditions are sound once they were resolved, or that of callers. */
-type Vocabulary = Pick<AskingWords, 'isSearched' | 'isShort' | 'path'> & {
+type Vocabulary = Pick<CallerVocabulary, 'isSearched' | 'isShort' | 'path'> & {
   readonly keyOf: (entity: string, member: string) => string | undefined
   readonly namesOf: (entity: string) => readonly string[]
   readonly stored: (
@@ -457,7 +457,7 @@ type Vocabulary = Pick<AskingWords, 'isSearched' | 'isShort' | 'path'> & {
 
 const nowhere: Placed = {}
 
-const authorsWords = ({ entities, digits, groups }: ConditionContext): Vocabulary => ({
+const authorVocabulary = ({ entities, digits, groups }: ConditionContext): Vocabulary => ({
   keyOf: (_, member) => member,
   namesOf: name => {
     const { fields, relations } = entities[name] as ComparedEntity
@@ -475,12 +475,12 @@ const authorsWords = ({ entities, digits, groups }: ConditionContext): Vocabular
   longestText: Number.POSITIVE_INFINITY,
 })
 
-const callersWords = ({ digits }: ConditionContext, words: AskingWords): Vocabulary => ({
-  ...words,
-  keyOf: (name, member) => words.membersOf(name).get(member),
-  namesOf: name => [...words.membersOf(name).keys()],
+const callerVocabulary = ({ digits }: ConditionContext, caller: CallerVocabulary): Vocabulary => ({
+  ...caller,
+  keyOf: (name, member) => caller.membersOf(name).get(member),
+  namesOf: name => [...caller.membersOf(name).keys()],
   stored: (name, key, field, given) => {
-    const found = storedOperand(field, words.valueOf(name, key, given), digits)
+    const found = storedOperand(field, caller.valueOf(name, key, given), digits)
     if ('fault' in found || typeof found.value !== 'number') return found
     // No row has a number beyond those that are exact.
     const most = Number.MAX_SAFE_INTEGER
@@ -502,7 +502,7 @@ export type OperandPlace = {
 
 /** A condition while it is resolved. */
 type Resolving = ConditionContext & {
-  readonly words: Vocabulary
+  readonly vocabulary: Vocabulary
   readonly faults: ConditionFault[]
   readonly operands: OperandPlace[]
   comparisons: number
@@ -518,7 +518,7 @@ const fault = ({ faults }: Resolving, path: string, message: FaultMessage): Pred
 const within = (path: string, member: string | number) =>
   path === '' ? String(member) : `${path}.${member}`
 
-const isEnough = ({ comparisons, faults, words }: Resolving): boolean =>
+const isEnough = ({ comparisons, faults, vocabulary: words }: Resolving): boolean =>
   comparisons > words.enough || faults.length > words.enoughFaults
 
 const isPlain = (given: unknown): given is Readonly<Record<string, unknown>> =>
@@ -531,7 +531,7 @@ type FieldAt = { readonly name: string; readonly key: string; readonly path: str
 
 /** What a field is compared with. */
 const operandAt = (at: Resolving, { name, key, path }: FieldAt, given: unknown): Operand => {
-  const { entities, viewers, from, words, operands } = at
+  const { entities, viewers, from, vocabulary: words, operands } = at
   const field = entities[name]?.fields[key] as ComparedField
   if (given === viewer) {
     const leadsTo = key === 'id' ? name : field.references?.entity
@@ -574,7 +574,7 @@ export const comparedTo = (field: string, is: Comparison, to: Operand): Predicat
 }
 
 const compared = (at: Resolving, field: FieldAt, operator: string, given: unknown): Predicate => {
-  const { words, entities } = at
+  const { vocabulary: words, entities } = at
   const { name, key, path } = field
   const not = (than: string, to = given): Predicate => ({
     kind: 'not',
@@ -638,7 +638,7 @@ const across = (
 ): Predicate => {
   const table = own(at.entities, to)?.table ?? ''
   const where = resolvedPart(at, to, given, path, depth + 1)
-  return { kind: 'across', rows, table, by, where, ...at.words.placed(path) }
+  return { kind: 'across', rows, table, by, where, ...at.vocabulary.placed(path) }
 }
 
 /** What holds of the rows that a relation leads to. */
@@ -663,7 +663,7 @@ const relationPart = (
   if (!link) return across(at, rows, relation, of, place, depth)
   const { table = '' } = own(entities, relation.through ?? '') ?? {}
   const where = across(at, 'one', { to: relation.to, by: link.of }, of, place, depth)
-  return { kind: 'across', rows, table, by: link.by, where, ...at.words.placed(place) }
+  return { kind: 'across', rows, table, by: link.by, where, ...at.vocabulary.placed(place) }
 }
 
 /** What holds of a field, which is called `written` there. */
@@ -674,7 +674,7 @@ const fieldPart = (
   given: unknown,
   depth: number,
 ): Predicate => {
-  const { words, entities } = at
+  const { vocabulary: words, entities } = at
   const { name, key, path } = field
   if (given === undefined) return fault(at, path, 'is undefined: give it a value')
   const entity = entities[name] as ComparedEntity
@@ -717,12 +717,12 @@ const memberPart = (
   depth: number,
 ): Predicate => {
   const { fields, relations } = at.entities[name] as ComparedEntity
-  const key = at.words.keyOf(name, written) ?? ''
+  const key = at.vocabulary.keyOf(name, written) ?? ''
   const relation = own(relations, key)
   if (relation) return relationPart(at, name, relation, given, path, depth)
   if (own(fields, key)) return fieldPart(at, { name, key, path }, written, given, depth)
   return fault(at, path, () => {
-    const known = at.words.namesOf(name)
+    const known = at.vocabulary.namesOf(name)
     const hint = hintFor(written, [...known, 'and', 'or', 'not'], `name one of ${known.join(', ')}`)
     return `is not a field or relation of ${name}: ${hint}`
   })
@@ -739,7 +739,8 @@ const resolvedPart = (
   if (depth > mostDepth) return fault(at, path, `is deeper than ${mostDepth}: make it flatter`)
   const entries = Object.entries(given)
   // What compares nothing counts too, so that a condition of many empty parts is refused.
-  if (entries.length === 0 && (at.words.leadsOn || path !== at.words.path)) at.comparisons++
+  if (entries.length === 0 && (at.vocabulary.leadsOn || path !== at.vocabulary.path))
+    at.comparisons++
   const parts = entries.map(([key, value]): Predicate => {
     const place = within(path, key)
     if (isEnough(at)) return neither
@@ -766,14 +767,14 @@ export const resolveCondition = (
   readonly operands: readonly OperandPlace[]
   readonly comparisons: number
 } => {
-  const { asking } = context
-  const words = asking ? callersWords(context, asking) : authorsWords(context)
-  const at: Resolving = { ...context, words, faults: [], operands: [], comparisons: 0 }
-  const predicate = resolvedPart(at, entityName, condition, words.path, 1)
+  const { caller } = context
+  const vocabulary = caller ? callerVocabulary(context, caller) : authorVocabulary(context)
+  const at: Resolving = { ...context, vocabulary, faults: [], operands: [], comparisons: 0 }
+  const predicate = resolvedPart(at, entityName, condition, vocabulary.path, 1)
   const { comparisons, faults, operands } = at
   if (comparisons > mostComparisons) {
-    const count = comparisons > words.enough ? 'too many' : comparisons
-    fault(at, words.path, `has ${count} comparisons, and at most ${mostComparisons} are taken`)
+    const count = comparisons > vocabulary.enough ? 'too many' : comparisons
+    fault(at, vocabulary.path, `has ${count} comparisons, and at most ${mostComparisons} are taken`)
   }
   return { predicate, faults, operands, comparisons }
 }

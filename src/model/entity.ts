@@ -194,9 +194,9 @@ export type Entity = {
 export const mayNameField = ({ fields, filterable }: Entity, key: string): boolean => {
   const field = fields[key]
   if (!field || field.foldedFrom !== undefined) return false
-  // Of a file it is asked whether there is one.
-  const isAsked = field.scalar === 'list' || (field.scalar === 'file' && field.nullable)
-  if (!isComparable(field.scalar) && !isAsked) return false
+  // Of a file a condition says whether there is one.
+  const hasOperators = field.scalar === 'list' || (field.scalar === 'file' && field.nullable)
+  if (!isComparable(field.scalar) && !hasOperators) return false
   return filterable?.includes(key) ?? longest(field) === 0
 }
 

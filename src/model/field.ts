@@ -1,5 +1,5 @@
 /** Fields, defined once. Each API and engine derives its own view of a field from this. */
-import { a, aText, type Check, where } from '#base/check.ts'
+import { anyText, type Check, ofType, where } from '#base/check.ts'
 import { isDay } from '#base/dates.ts'
 import { isObject } from '#base/object.ts'
 import { keys, madeWith, must, type Shape, words } from '#base/shape.ts'
@@ -388,7 +388,7 @@ const field = (
 
 type TextOptions = FieldOptions<{ readonly value: string }, string>
 
-const string = aText('must be a string')
+const string = anyText('must be a string')
 
 /** The rule for a text of so many code points, which loses its outer white space first if it is trimmed. */
 const sized = (min: number, max: number, isTrimmed = false): Check<string> => {
@@ -443,7 +443,7 @@ export const slug = (
 ): Field => {
   const { from, max = 100, ...rest } = options ?? {}
   const message = `must be at most ${max} small letters, without accents, and digits, with - between words`
-  const rule = where(aText(message), text => text !== '' && slugOf(text, max) === text, message)
+  const rule = where(anyText(message), text => text !== '' && slugOf(text, max) === text, message)
   const details = {
     unique: 'CONFLICT',
     ...rest,
@@ -517,7 +517,7 @@ const numeric = (
   const { min = 0, max, ...rest } = options ?? {}
   const [isNumber, what] =
     scalar === 'int' ? [Number.isSafeInteger, 'whole number'] : [Number.isFinite, 'number']
-  const rule = a(within(isNumber, min, max), `must be a ${what} from ${min} to ${max}`)
+  const rule = ofType(within(isNumber, min, max), `must be a ${what} from ${min} to ${max}`)
   return field(scalar, rule, { ...rest, range: { min, max } }, shapes[scalar], options ?? {})
 }
 
@@ -534,7 +534,7 @@ export const decimal = (options: NumberOptions & { scale: number; min: number })
 const noDay = 'must be a day, such as 2026-01-31'
 
 /** A day of the calendar, without a time. */
-export const date = plain<TextOptions>('date', where(aText(noDay), isDay, noDay))
+export const date = plain<TextOptions>('date', where(anyText(noDay), isDay, noDay))
 
 /** A moment, given with any offset, and kept and shown in UTC with milliseconds (ISO 8601). */
 export const time = plain<FieldOptions<'now' | { readonly value: number }, string>>(
@@ -548,7 +548,7 @@ export const time = plain<FieldOptions<'now' | { readonly value: number }, strin
 /** True or false. */
 export const flag = plain<FieldOptions<{ readonly value: 0 | 1 }>>(
   'flag',
-  a(given => typeof given === 'boolean', 'must be true or false'),
+  ofType(given => typeof given === 'boolean', 'must be true or false'),
 )
 
 /** The path of an issue and what it is, as one phrase. */
@@ -659,7 +659,7 @@ export const file = (
 /** Bytes, such as a picture: only for the content's own code, as no API shows them. */
 export const bytes = plain<FieldOptions<never>>(
   'bytes',
-  a(given => given instanceof Uint8Array, 'must be bytes'),
+  ofType(given => given instanceof Uint8Array, 'must be bytes'),
   internal,
 )
 
@@ -668,7 +668,7 @@ const isId = within(Number.isSafeInteger, 1, Number.MAX_SAFE_INTEGER)
 /** The id of the row itself: given by the store in ascending order, never reused. */
 export const id = plain<FilledOptions>(
   'id',
-  a(isId, `must be a whole number from 1 to ${Number.MAX_SAFE_INTEGER}`),
+  ofType(isId, `must be a whole number from 1 to ${Number.MAX_SAFE_INTEGER}`),
   { ...fixed, description: 'Unique identifier.' },
 )
 
@@ -679,7 +679,7 @@ export const reference = (
 ): Field => {
   const { onDelete, ...rest } = options ?? {}
   named('reference', entity, "the name of an entity first, such as reference('post')")
-  const rule = a(isId, 'must be the id of a thing that exists')
+  const rule = ofType(isId, 'must be the id of a thing that exists')
   const references =
     onDelete === undefined
       ? ({ entity, onDelete: 'restrict', isUsual: true } as const)

@@ -1,4 +1,4 @@
-/** Who asks, and who may do what, as data: the same rule guards a root, a nested level, a write and the printed table. */
+/** Who calls, and who may do what, as data: the same rule guards a root, a nested level, a write and the printed table. */
 import { isDeepStrictEqual } from 'node:util'
 import { faultIn, keys, must, type Shape, words } from '#base/shape.ts'
 import { ApiError, type ErrorLocation } from '#errors.ts'
@@ -101,7 +101,7 @@ export type SimpleRule = CallerRule & RowTerms
 /** A condition on the caller, or on the caller and a row. */
 export type Rule =
   | SimpleRule
-  /** The viewer is named by one of these fields (`parent.ownerId`: a field of a relation), or a superuser asks. */
+  /** The viewer is named by one of these fields (`parent.ownerId`: a field of a relation), or a superuser calls. */
   | { readonly kind: 'self'; readonly fields: readonly string[] }
   /** One of these lets the caller through. */
   | { readonly kind: 'any of'; readonly rules: readonly Rule[] }

@@ -1,4 +1,4 @@
-/** Texts as they are searched: folded, and cut into words. What is kept of a row and what a caller asks for go the same way. */
+/** Texts as they are searched: folded, and cut into words. What is kept of a row and what a caller looks for go the same way. */
 import { columnName } from '#model/names.ts'
 import { codePoints, decomposed, fold, marks } from '#model/values.ts'
 
@@ -87,7 +87,7 @@ export const keptWords = (text: string): string => {
 
 /**
  * What a caller searches for, as both engines take it: its words with spaces between them, of which the last is the beginning of one;
- * empty if it has none, and then it asks for nothing.
+ * empty if it has none, and then nothing is looked for.
  */
 export const searchedWords = (
   text: string,

@@ -46,7 +46,7 @@ import {
   rightsOf,
   ruleOfRoute,
 } from '#rest/routes.ts'
-import { askableMembers } from '#rest/where.ts'
+import { filterableMembers } from '#rest/where.ts'
 import { type Action, guardedBy } from '#write/action.ts'
 
 /** An operation at its path, `/things/{id}`. */
@@ -126,7 +126,7 @@ const letsIn = (model: Model, rule: Rule | undefined, role: Role): boolean =>
 const mayNameClosed = (model: Model, resource: Resource, seen = new Set<string>()): boolean => {
   if (seen.has(resource.name)) return false
   seen.add(resource.name)
-  return [...askableMembers(model, resource).values()].some(key => {
+  return [...filterableMembers(model, resource).values()].some(key => {
     const relation = resource.entity.relations[key]
     if (!relation) return !isForAll(fieldOf(resource.entity, key).readableBy)
     const { policy } = entityOf(model, relation.to)
@@ -375,7 +375,7 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
   const isBulk = kind === 'bulk'
   const isLink = kind === 'link' || kind === 'unlink'
   const { operations } = rightsOf(model, route)
-  const isAsked = kind === 'list' || kind === 'aggregate'
+  const takesConditions = kind === 'list' || kind === 'aggregate'
   const rule = ruleOfRoute(model, route)
   const { policy } = entity
   const answers = kind === 'create' || kind === 'replace' || kind === 'update'
@@ -424,7 +424,7 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
       // Where no ETag is compared, a header that asks for it is refused.
       ...(isRead || kind === 'create' ? [] : ['PRECONDITION_FAILED']),
       ...(queried.length > 0 ? ['VALIDATION_ERROR'] : []),
-      ...(isAsked && mayNameClosed(model, resource) ? ['FORBIDDEN'] : []),
+      ...(takesConditions && mayNameClosed(model, resource) ? ['FORBIDDEN'] : []),
     ],
   })
 }

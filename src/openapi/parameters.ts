@@ -188,7 +188,7 @@ const fieldsParameter = ({ entity, members }: Resource, { isStrict }: VersionSty
   return query('fields', about, schema)
 }
 
-/** The parameters that say what is asked of the groups of rows. */
+/** The parameters that select groups of rows. */
 const groupsParameters = (resource: Resource): readonly JsonSchema[] => {
   const { entity } = resource
   const values = [...groupsOf(resource)]

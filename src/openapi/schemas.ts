@@ -235,7 +235,7 @@ export const comparedSchemas = {
   ComparedTime: compared({ type: 'string' }),
 }
 
-/** The schema of the groups of an entity's rows; only what is asked for is there beside the count. */
+/** The schema of the groups of an entity's rows; only what the request names is there beside the count. */
 export const groupsSchema = (resource: Resource): JsonSchema => {
   const values = [...groupsOf(resource)]
   const membersOf = (kind: GroupValue['kind']): Schemas =>

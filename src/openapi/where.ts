@@ -4,7 +4,7 @@ import { fieldOf, type Model, typeName } from '#model/model.ts'
 import type { JsonSchema } from '#model/operation-docs.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
 import { bareSchema, objectOf, refTo, type Schemas } from '#openapi/schemas.ts'
-import { askableMembers } from '#rest/where.ts'
+import { filterableMembers } from '#rest/where.ts'
 
 /** The name of the schema of the conditions on an entity's rows. */
 export const whereNameOf = (entity: string): string => `${typeName(entity)}Where`
@@ -39,7 +39,7 @@ const operatorsSchema = ({ value, operators }: Comparison, isParameter: boolean)
 
 /** The members of a resource that are compared, with how they are. */
 const comparedIn = (model: Model, resource: Resource) =>
-  [...askableMembers(model, resource)].flatMap(([member, key]) =>
+  [...filterableMembers(model, resource)].flatMap(([member, key]) =>
     resource.entity.relations[key] ? [] : [[member, comparisonOf(resource, key)] as const],
   )
 
@@ -96,7 +96,7 @@ export const whereSchemas = (model: Model, lists: readonly string[], version: nu
       shared[kind] = operators.includes('eq') ? { anyOf: [alone, compared] } : compared
       shared[`${kind}Parameter`] = operatorsSchema(comparison, true)
     }
-    for (const [member, key] of askableMembers(model, resource)) {
+    for (const [member, key] of filterableMembers(model, resource)) {
       const relation = resource.entity.relations[key]
       if (!relation) continue
       const to = add(relation.to)

@@ -48,7 +48,9 @@ export const htmlPage = async (assets: Assets, content: PageContent): Promise<We
   const isWatched = assets.site.hasPeople && content.language === undefined
   const own = isWatched ? ['session.js', ...(content.scripts ?? [])] : (content.scripts ?? [])
   const scripts = await Promise.all(own.map(assets.url))
-  const asking = isWatched ? { ...policy, 'script-src': "'self'", 'connect-src': "'self'" } : policy
+  const policies = isWatched
+    ? { ...policy, 'script-src': "'self'", 'connect-src': "'self'" }
+    : policy
   const document = await html`<!doctype html>
 <html lang="${content.language ?? 'en'}">
 <head>
@@ -71,7 +73,7 @@ ${content.body}
       'base-uri': "'none'",
       'form-action': "'none'",
       'frame-ancestors': "'none'",
-      ...asking,
+      ...policies,
     })
       .map(([directive, sources]) => `${directive} ${sources}`)
       .join('; '),

@@ -4,7 +4,7 @@ import { type CleanedWhere, type CustomAdapter, createAdapterFactory } from 'bet
 import { APIError } from 'better-auth/api'
 import { columnName } from '#model/names.ts'
 import { parseId } from '#model/values.ts'
-import type { Person, PersonAsked, PersonInput, Told } from '#people/messages.ts'
+import type { Person, PersonInput, PersonRequest, Told } from '#people/messages.ts'
 import type { Rows } from '#sql/engine.ts'
 import { comma, join, name, number, type Sql, type SqlValue, sql, trusted } from '#sql/sql.ts'
 
@@ -14,7 +14,7 @@ export type AdapterStore = {
   /** Runs one statement as a write of its own, and gives its rows. */
   readonly write: (piece: Sql) => Promise<Rows>
   /** Finds, makes and changes rows of people. */
-  readonly person: (asked: PersonAsked) => Promise<Person | null>
+  readonly person: (request: PersonRequest) => Promise<Person | null>
 }
 
 /** The revisions of the rows of people as this request saw them first. */
@@ -53,9 +53,9 @@ const whoOf = (where: readonly CleanedWhere[]): { id?: string; email?: string } 
 }
 
 const usersOf = (person: AdapterStore['person']) => {
-  const run = async (asked: PersonAsked) => {
+  const run = async (request: PersonRequest) => {
     try {
-      return userOf(await person(asked))
+      return userOf(await person(request))
     } catch (error) {
       const { status = 500, code = 'FAILED', message } = error as Partial<Told>
       if (typeof status !== 'number' || status >= 500) throw error

@@ -16,7 +16,7 @@ import {
 } from '#people/messages.ts'
 import { peopleRows } from '#people/rows.ts'
 import type { PeopleSettings, ThreadData } from '#people/settings.ts'
-import { askStore, type PeopleStore } from '#people/store.ts'
+import { type PeopleStore, queryPrimary } from '#people/store.ts'
 
 /** After so long without a request the thread is ended, in milliseconds. */
 const idle = 600_000
@@ -45,7 +45,7 @@ const told = (error: unknown): Told => {
 /** Answers requests for sign-in in a thread of its own; `close` ends it. */
 export const hostPeople = (options: HostOptions) => {
   const { model, people, mail, observe, dialect, writer, wakeOutbox, settings } = options
-  const ask = askStore(options)
+  const ask = queryPrimary(options)
   const rows = peopleRows({ model, dialect, writer, wakeOutbox, ask }, people)
   const waiting = new Map<number, PromiseWithResolvers<AuthAnswer>>()
   let last = 0
@@ -56,7 +56,7 @@ export const hostPeople = (options: HostOptions) => {
   const done = async (wanted: Wanted): Promise<unknown> => {
     switch (wanted.does) {
       case 'person':
-        return rows(wanted.asked)
+        return rows(wanted.request)
       case 'mail': {
         const { to } = wanted.mail
         const { title, url } = settings()

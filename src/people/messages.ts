@@ -23,8 +23,8 @@ export type Person = {
 /** What is written into a row. */
 export type PersonInput = Partial<Pick<Person, 'email' | 'name' | 'emailVerified'>>
 
-/** What is asked of a row of a person. */
-export type PersonAsked =
+/** A read or write of the row of a person. */
+export type PersonRequest =
   | { readonly does: 'find'; readonly id?: string; readonly email?: string }
   | { readonly does: 'create'; readonly given: PersonInput }
   /** `revision`: that of the row when its address was proved; if it was changed since, nothing is. */
@@ -71,7 +71,7 @@ export type Told = { readonly message: string; readonly code?: string; readonly 
 /** What the thread asks of the one that has the store: rows of statements, a row of a person, a mail, a line of the log or of a developer's terminal. */
 export type Wanted =
   | { readonly does: 'ask' | 'write'; readonly statement: StoreStatement }
-  | { readonly does: 'person'; readonly asked: PersonAsked }
+  | { readonly does: 'person'; readonly request: PersonRequest }
   | { readonly does: 'mail'; readonly mail: Mail }
   | { readonly does: 'log' | 'show'; readonly message: string }
 

@@ -5,7 +5,7 @@ import type { People } from '#model/people.ts'
 import { anonymous, judge, nobody } from '#model/policy.ts'
 import { isStorable, parseId } from '#model/values.ts'
 import { foldedAs } from '#model/words.ts'
-import type { Person, PersonAsked, PersonInput } from '#people/messages.ts'
+import type { Person, PersonInput, PersonRequest } from '#people/messages.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Rows } from '#sql/engine.ts'
 import { comma, join, name, type Sql, sql } from '#sql/sql.ts'
@@ -106,16 +106,19 @@ export const peopleRows = (store: RowStore, people: People) => {
   }
   const writing = () => ({ model, dialect, viewer, now: Date.now() })
 
-  /** Does what is asked of a row; rejects with the error of the command, such as the content's own for an address that is taken. */
-  return async (asked: PersonAsked): Promise<Person | null> => {
-    if (asked.does === 'find')
-      return asked.id === undefined ? byEmail(asked.email ?? '') : byId(asked.id)
-    if (asked.does === 'create') {
-      const command = commandOf(writing(), create(writing(), what, checked('create', asked.given)))
+  /** Does the request of a row; rejects with the error of the command, such as the content's own for an address that is taken. */
+  return async (request: PersonRequest): Promise<Person | null> => {
+    if (request.does === 'find')
+      return request.id === undefined ? byEmail(request.email ?? '') : byId(request.id)
+    if (request.does === 'create') {
+      const command = commandOf(
+        writing(),
+        create(writing(), what, checked('create', request.given)),
+      )
       const { rows } = await commit(store, command, null)
       return byId(String(rows[command.makes ?? 0]?.[0]?.[0]))
     }
-    const { id, given, revision } = asked
+    const { id, given, revision } = request
     const target = {
       entity: what,
       id: Number(id),

@@ -13,7 +13,7 @@ export type PeopleStore = {
 }
 
 /** Reads what was committed before: behind replicas a session just made may not be there yet, so the primary is asked. */
-export const askStore =
+export const queryPrimary =
   ({ reader, writer, dialect }: PeopleStore) =>
   async (piece: Sql): Promise<Rows> =>
     dialect.singleStatement === null
@@ -25,7 +25,7 @@ const grace = 3_600_000
 
 /** The public halves of the keys that sign tokens of people, as the text of a JSON Web Key Set. */
 export const keySetOf = async (store: PeopleStore, now: number): Promise<string> => {
-  const rows = await askStore(store)(
+  const rows = await queryPrimary(store)(
     sql`select id, public_key, alg, crv from auth_keys where expires_at is null or expires_at > ${now - grace} order by created_at`,
   )
   const keys = rows.map(([kid, publicKey, alg, crv]) => ({

@@ -72,7 +72,7 @@ const auth = betterAuth(
     database: storeAdapter({
       ask: piece => want<Rows>({ does: 'ask', statement: statementOf(piece) }),
       write,
-      person: asked => want<Person | null>({ does: 'person', asked }),
+      person: request => want<Person | null>({ does: 'person', request }),
     }),
     mail: mail => want({ does: 'mail', mail }),
     later: work => void work.catch(error => log(`what was answered already failed: ${error}`)),

@@ -19,11 +19,11 @@ import {
   type Slot,
 } from '#read/selection.ts'
 
-/** How many comparisons a request asks for: one with several plans or writes counts them together. */
-export type Asks = { comparisons: number }
+/** The number of comparisons in a request: one with several plans or writes counts them together. */
+export type ComparisonCount = { comparisons: number }
 
 /** The most comparisons in the conditions of one request. */
-export const mostAsked = 100
+export const mostComparisonsOfRequest = 100
 
 /** Who reads the rows of a level. */
 export type Access = {
@@ -36,7 +36,7 @@ export type Access = {
   readonly encoding: Encoding
   /** Whether a rule was found to look at rows. */
   readonly facts: { isByRow: boolean }
-  readonly asks: Asks
+  readonly counted: ComparisonCount
 }
 
 /** The access of a caller of a role. */
@@ -44,8 +44,8 @@ export const accessOf = (
   model: Model,
   role: Role,
   encoding: Encoding,
-  asks: Asks = { comparisons: 0 },
-): Access => ({ model, role, ownRole: role, encoding, facts: { isByRow: false }, asks })
+  counted: ComparisonCount = { comparisons: 0 },
+): Access => ({ model, role, ownRole: role, encoding, facts: { isByRow: false }, counted })
 
 /** The access to rows that were there before and may be anybody's, whatever a new row is that refers to them. */
 export const ofOthers = (access: Access): Access => ({
@@ -124,17 +124,17 @@ const withHidden = (
   predicate: Predicate,
   location: ErrorLocation,
 ): Predicate => {
-  const { model, asks } = access
+  const { model, counted } = access
   const entity = entityOf(model, name)
   switch (predicate.kind) {
     case 'compare':
     case 'among': {
       const { field, path = field } = predicate
       readInEveryRow(access, entity, field, `filter or sort ${entity.plural} by ${path}`, location)
-      if (++asks.comparisons > mostAsked)
+      if (++counted.comparisons > mostComparisonsOfRequest)
         throw new ApiError(
           'QUERY_TOO_COMPLEX',
-          `The conditions have more than ${mostAsked} comparisons together: ask for less at once`,
+          `The conditions have more than ${mostComparisonsOfRequest} comparisons together: ask for less at once`,
           { location },
         )
       return predicate
@@ -146,9 +146,9 @@ const withHidden = (
       const below = ofOthers(access)
       const [of, held] = rows === 'one' ? [access, entity] : [below, target]
       readInEveryRow(of, held, by, `filter or sort ${held.plural} by ${path}`, location)
-      const asked = withHidden(below, to, predicate.where, location)
+      const fitting = withHidden(below, to, predicate.where, location)
       const seen = visible(below, to, location)
-      return { ...predicate, where: allOf([asked, ...seen]), found: foundIn(target, asked) }
+      return { ...predicate, where: allOf([fitting, ...seen]), found: foundIn(target, fitting) }
     }
     case 'and':
     case 'or':
@@ -167,24 +167,28 @@ const partsOfAll = (predicate: Predicate): readonly Predicate[] =>
   predicate.kind === 'and' ? predicate.of.flatMap(partsOfAll) : [predicate]
 
 /** The conditions that a caller's condition makes; none without one. Throws where it names what the caller may not read. */
-export const askedRows = (
+export const callerConditions = (
   access: Access,
   name: string,
-  asked: Predicate | undefined,
+  condition: Predicate | undefined,
   location: ErrorLocation,
-): readonly Predicate[] => (asked ? partsOfAll(withHidden(access, name, asked, location)) : [])
+): readonly Predicate[] =>
+  condition ? partsOfAll(withHidden(access, name, condition, location)) : []
 
 /** The rows of an entity that a role may read as those of a list and that fit a caller's condition, for a write of them; throws for what it may not read. */
 export const writtenRows = (
   model: Model,
   role: Role,
   name: string,
-  asked: Predicate,
-  asks?: Asks,
+  condition: Predicate,
+  counted?: ComparisonCount,
 ): Predicate => {
-  const access = accessOf(model, role, 'graphql', asks)
+  const access = accessOf(model, role, 'graphql', counted)
   const location = { path: [] }
-  return allOf([...listedRows(access, name, location), ...askedRows(access, name, asked, location)])
+  return allOf([
+    ...listedRows(access, name, location),
+    ...callerConditions(access, name, condition, location),
+  ])
 }
 
 /** The condition that a row is linked with the one that a root names, by links that the role may read. */

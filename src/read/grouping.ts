@@ -26,7 +26,7 @@ import { digitsOf } from '#model/money.ts'
 import type { Aggregate } from '#read/selection.ts'
 
 /** The groups that a request wants: what their rows share, which of them, in which order. */
-export type AskedGroups = {
+export type GroupQuery = {
   readonly groupBy: readonly string[]
   readonly having?: unknown
   readonly orderBy: readonly { readonly name: string; readonly descending: boolean }[]
@@ -76,8 +76,8 @@ export const resolveGroups = (
   model: Model,
   entityName: string,
   fields: readonly (readonly [name: string, field: string])[],
-  { groupBy, having, orderBy, timeZone = 'UTC' }: AskedGroups,
-  called: Readonly<Record<keyof AskedGroups, string>>,
+  { groupBy, having, orderBy, timeZone = 'UTC' }: GroupQuery,
+  called: Readonly<Record<keyof GroupQuery, string>>,
   stored: (value: GroupValue, given: unknown) => unknown = (_, given) => given,
 ): Omit<Aggregate, 'items'> | { readonly faults: readonly ConditionFault[] } => {
   const entity = entityOf(model, entityName)
@@ -95,17 +95,17 @@ export const resolveGroups = (
   const keyNames = all.filter(name => values.get(name)?.kind === 'key')
   if (groupBy.length > mostKeys)
     fault(called.groupBy, `has ${groupBy.length} keys, and at most ${mostKeys} are taken`)
-  const asked = [...new Set(groupBy)].slice(0, mostKeys)
-  const keys = asked.flatMap(name => known(called.groupBy, name, keyNames) ?? [])
+  const grouped = [...new Set(groupBy)].slice(0, mostKeys)
+  const keys = grouped.flatMap(name => known(called.groupBy, name, keyNames) ?? [])
   if (!isTimeZone(timeZone))
     fault(called.timeZone, 'must be a time zone of the IANA database, such as Europe/Berlin')
 
-  const ordering = all.filter(name => asked.includes(name) || values.get(name)?.kind !== 'key')
+  const ordering = all.filter(name => grouped.includes(name) || values.get(name)?.kind !== 'key')
   const terms = new Map(orderBy.map(({ name, descending }) => [name, descending] as const))
   // One more than all that exist is enough to find an unknown one.
   const ordered = [...terms].slice(0, all.length + 1)
   const order = ordered.flatMap(([name, descending]) => {
-    if (keyNames.includes(name) && !asked.includes(name)) {
+    if (keyNames.includes(name) && !grouped.includes(name)) {
       fault(
         called.orderBy,
         `names ${name}, by which nothing is grouped: add it to ${called.groupBy}`,

@@ -145,7 +145,7 @@ export type Level = RowLevel | CountLevel | ExistsLevel
 
 export type PlannedRoot = {
   readonly rows: RootLevel
-  /** Whether field 1 is the revision of the one row asked for. */
+  /** Whether field 1 is the revision of the one row that is read. */
   readonly hasRevision: boolean
   readonly total: CountLevel | null
   readonly exists: readonly ExistsLevel[]

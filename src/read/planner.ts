@@ -8,9 +8,9 @@ import { entityOf } from '#model/names.ts'
 import { creatorRole, type Role } from '#model/policy.ts'
 import {
   type Access,
-  type Asks,
   accessOf,
-  askedRows,
+  type ComparisonCount,
+  callerConditions,
   findsIn,
   linkedTo,
   listedRows,
@@ -86,15 +86,15 @@ const planRoot = (viewers: Access, root: Root): PlannedRoot => {
   const order = many ? orderOf(access, root.entity, root, location) : []
   const linked = root.linked ? [linkedTo(access, root.linked, location)] : []
   const searched = findsIn(entity, root.search)
-  const asked = askedRows(access, root.entity, root.asked, location)
+  const conditions = callerConditions(access, root.entity, root.condition, location)
   const granted = root.granted ? [root.granted] : []
-  const filters: readonly Predicate[] = [...root.where, ...asked, ...granted]
+  const filters: readonly Predicate[] = [...root.where, ...conditions, ...granted]
   const where = [...filters, ...searched, ...linked, ...ownRows]
 
   // Its rows are found in their order by an index, or as those of the viewer, who owns few.
   const ranges = [
     ...root.where.filter(({ is, field }) => !(is === 'lt' && field === 'id')),
-    ...asked,
+    ...conditions,
     ...granted,
   ]
   const fixed = ownRows.map(bare).flatMap(one => (one.kind === 'and' ? one.of : [one]))
@@ -103,15 +103,16 @@ const planRoot = (viewers: Access, root: Root): PlannedRoot => {
       if (one.kind === 'across') return one.rows === 'one' && one.found === 'one' ? [one.by] : []
       return one.kind === 'compare' && one.is === 'eq' ? [one.field] : []
     })
-  const asksEqual = equalIn(ranges)
-  const equal = [...asksEqual, ...equalIn(fixed)]
-  const areEqual = asksEqual.length === ranges.length
+  const equalByCaller = equalIn(ranges)
+  const equal = [...equalByCaller, ...equalIn(fixed)]
+  const areEqual = equalByCaller.length === ranges.length
   const isFound =
     linked.length + searched.length === 0 &&
     ((isOwn && areEqual) ||
       (equal.length === ranges.length + fixed.length && isIndexed(entity, equal, sort)))
 
-  const isFoundButHidden = searched.length === 0 && areEqual && isIndexed(entity, asksEqual, sort)
+  const isFoundButHidden =
+    searched.length === 0 && areEqual && isIndexed(entity, equalByCaller, sort)
 
   const passes = passesEqual(keyset, order)
 
@@ -171,10 +172,10 @@ export const plan = (
   { encoding, roots }: Selection,
   model: Model,
   role: Role,
-  asks?: Asks,
+  counted?: ComparisonCount,
 ): ReadPlan => {
   if (roots.length === 0) throw new ApiError('INTERNAL', 'The operation asks for nothing')
-  const access = accessOf(model, role, encoding, asks)
+  const access = accessOf(model, role, encoding, counted)
   const planned = roots.map(root => planRoot(access, root))
   return { encoding, roots: planned, ...(access.facts.isByRow && { isByRow: true }) }
 }

@@ -22,14 +22,14 @@ export type Answer = {
   /** JSON text: an object, `null` or a list. */
   readonly text: string
   readonly objects: number
-  /** The number of all rows that fit, if it was asked for. */
+  /** The number of all rows that fit, if it was wanted. */
   readonly total: number | undefined
   /** For a cursor: the id of the last row of the page, and whether there are more. */
   readonly last: number | undefined
   readonly more: boolean
   /** The cursors of the first row and of the last, of a list that has them and is not empty. */
   readonly ends?: { readonly first: string; readonly last: string } | undefined
-  /** The revision of the one row asked for. */
+  /** The revision of the one row that was read. */
   readonly revision: number | undefined
   /** A row that must exist and does not; the answer is then void. */
   readonly missing: { readonly entity: string; readonly id: SqlValue } | undefined

@@ -33,7 +33,7 @@ export type PlanReader = Reader & {
     parameters: readonly SqlValue[],
     options: ReadOptions,
   ) => Promise<readonly Answer[]>
-  /** The same reader, which publishes nothing, if this one publishes all that is asked of it. */
+  /** The same reader, which publishes nothing, if this one publishes all its reads. */
   readonly plain?: PlanReader
   /** A cache of the responses made of its answers; without one each read is run. */
   readonly cache?: AnswerCache | undefined

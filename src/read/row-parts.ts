@@ -11,7 +11,7 @@ import { isByRow, judge } from '#model/policy.ts'
 import {
   type Access,
   allow,
-  askedRows,
+  callerConditions,
   findsIn,
   locationOf,
   ofOthers,
@@ -357,7 +357,7 @@ const belowRows = (
   // They are as new as the row, if that is new.
   const below: Access = { ...access, above: by }
   const target = entityOf(access.model, to)
-  const { page, asked, search, keyset } = item
+  const { page, condition, search, keyset } = item
   // Pages are newest first unless they have an order.
   const sort = item.sort ?? (oldestFirst && page ? oldest : undefined)
   const where = [
@@ -365,14 +365,14 @@ const belowRows = (
     // Whom a reference names is known by the list that a row is in, too.
     ...visible(below, to, location, fieldOf(target, by).readableBy),
     ...findsIn(target, search),
-    ...askedRows(below, to, asked, location),
+    ...callerConditions(below, to, condition, location),
   ]
   const order = sort && orderOf(below, to, { ...item, sort }, location)
   const isFound =
     (!sort || page === null || isIndexed(target, [by], sort)) &&
     !passesEqual(keyset, order) &&
     search === undefined &&
-    !(asked && looksFurther(asked))
+    !(condition && looksFurther(condition))
   return {
     level: {
       table: target.table,
@@ -395,9 +395,9 @@ export const passesEqual = (keyset: Keyset | undefined, order: readonly OrderKey
   (keyset?.after ?? keyset?.before) !== undefined && order?.[0]?.column.name !== 'id'
 
 /** Whether a condition looks at more than the values of its row, or looks through a text or a list. */
-const looksFurther = (asked: Predicate): boolean =>
+const looksFurther = (condition: Predicate): boolean =>
   someOf(
-    asked,
+    condition,
     one =>
       one.kind === 'across' ||
       (one.kind === 'compare' && !['eq', 'lt', 'lte', 'gt', 'gte'].includes(one.is)),
@@ -432,8 +432,12 @@ const linkedRows = (
       location,
     )
   const seen = visible(below, to, location)
-  const { asked, search, sort, keyset, page } = item
-  const fits = [...askedRows(below, to, asked, location), ...findsIn(target, search), ...seen]
+  const { condition, search, sort, keyset, page } = item
+  const fits = [
+    ...callerConditions(below, to, condition, location),
+    ...findsIn(target, search),
+    ...seen,
+  ]
   const isSeen: readonly Predicate[] =
     fits.length === 0
       ? []
@@ -448,7 +452,7 @@ const linkedRows = (
     const rows = rowSet(below, to, items, at, { where: seen, own: ['id'] })
     return [{ kind: 'child', level: { ...rows, kind: 'by ids', by: of } }]
   }
-  const isSorted = (sort && page !== null) || search !== undefined || asked !== undefined
+  const isSorted = (sort && page !== null) || search !== undefined || condition !== undefined
   return {
     level: {
       table: link.table,

@@ -61,7 +61,7 @@ export type Related = {
   /** Instead of the relation's own order. */
   readonly sort?: readonly Sort[]
   /** Only rows that fit a caller's condition. */
-  readonly asked?: Predicate | undefined
+  readonly condition?: Predicate | undefined
   readonly at?: Location
 }
 
@@ -93,7 +93,7 @@ export type GroupItem =
     }
   | { readonly kind: 'object'; readonly key: string; readonly items: readonly GroupItem[] }
 
-/** What is asked of groups of the rows in place of the rows themselves. */
+/** The groups that are read of the rows, in place of the rows themselves. */
 export type Aggregate = {
   /** The values that the rows of a group share; without any all rows are one group. */
   readonly keys: readonly GroupValue[]
@@ -162,7 +162,7 @@ export type Root = {
   /** Only rows that have the words in the slot, as `searchedWords` makes them; not empty. */
   readonly search?: Slot | undefined
   /** Only rows that fit a caller's condition, with its values in slots; the plan adds what its relations hide from the caller. */
-  readonly asked?: Predicate | undefined
+  readonly condition?: Predicate | undefined
   /** Only rows that fit a condition of the service's own, such as a rule, whether or not the caller may read what it looks at. */
   readonly granted?: Predicate | undefined
   /** Only rows that rows of another entity link with the id in the slot, by its fields for that (`by`) and for the row (`of`). */

@@ -338,8 +338,8 @@ export const inSingleStatement = (
     return found
   }
   const script: Fetch['script'] = function* (parameters) {
-    const asked = query(parameters, true)
-    return results(yield asked, asked) ?? new Map()
+    const statement = query(parameters, true)
+    return results(yield statement, statement) ?? new Map()
   }
   const statements = bounded ? [bounded, whole] : [whole]
   return { statements, single: { query, results }, script }

@@ -45,7 +45,7 @@ import type { RestHandler } from '#versions/negotiation.ts'
 import { invalid } from '#write/input.ts'
 
 /** The members by which rows may be grouped or of which groups have sums and the like, each with its field. */
-const askedMembers = ({ entity, members }: Resource) =>
+const groupableMembers = ({ entity, members }: Resource) =>
   members.flatMap(member =>
     member.kind === 'field' && isSortable(entity, member.field)
       ? [[member.name, member.field] as const]
@@ -54,7 +54,7 @@ const askedMembers = ({ entity, members }: Resource) =>
 
 /** The values of groups of a resource, by their names. */
 export const groupsOf = (resource: Resource): ReadonlyMap<string, GroupValue> =>
-  groupValues(resource.entity, askedMembers(resource))
+  groupValues(resource.entity, groupableMembers(resource))
 
 /** How a version writes a value of a group; what is calculated of a field, or a part of it, has no form. */
 export const formIn = ({ formOf }: Resource, value: GroupValue) =>
@@ -154,7 +154,7 @@ const requestReader = ({ core, style }: Mount, route: Route, resource: Resource)
   const { entity, name: entityName } = resource
   const { model } = core
   const parameters = [...queryParameters(resource, route.kind, style), 'version']
-  const members = askedMembers(resource)
+  const members = groupableMembers(resource)
   // A filter that has the name of one of these parameters is the list's alone.
   const own = Object.entries(resource.filters).filter(([name]) => !groupParameters.includes(name))
   const filtered = { ...resource, filters: Object.fromEntries(own) }
@@ -188,8 +188,8 @@ const requestReader = ({ core, style }: Mount, route: Route, resource: Resource)
     const { having, stored } = havingIn(query)
     const timeZone = query.get('tz')
     const called = { groupBy: 'group', having: 'having', orderBy: 'sort', timeZone: 'tz' }
-    const asked = { groupBy, orderBy, having, timeZone }
-    const resolved = resolveGroups(model, entityName, members, asked, called, stored)
+    const groupQuery = { groupBy, orderBy, having, timeZone }
+    const resolved = resolveGroups(model, entityName, members, groupQuery, called, stored)
     if ('faults' in resolved)
       for (const { path, message } of resolved.faults) {
         if (query.has('having') && path.startsWith('having')) {
@@ -268,7 +268,7 @@ export const serveAggregate = (mount: Mount, route: Route): RestHandler => {
       aggregate,
       items: [],
       where: filter.where,
-      asked: filter.condition,
+      condition: filter.condition,
       exists: [],
       search: isSearched ? firstFilter + filter.values.length : undefined,
       sort: [],

@@ -18,10 +18,10 @@ const longest = 200
 const nearestPath = (patterns: readonly string[]) => {
   const known = [...new Set(patterns)].map(path => path.split('/'))
   const meant = (path: string): string | undefined => {
-    const asked = path.split('/')
-    let left = known.filter(({ length }) => length === asked.length)
+    const segments = path.split('/')
+    let left = known.filter(({ length }) => length === segments.length)
     const found: string[] = []
-    for (const [at, segment] of asked.entries()) {
+    for (const [at, segment] of segments.entries()) {
       const words = [...new Set(left.map(pattern => pattern[at] ?? ''))]
       // A parameter may be anything but empty.
       const isThere =
@@ -43,7 +43,7 @@ const nearestPath = (patterns: readonly string[]) => {
 
 const collection = new RegExp(`^(${restPath}(?:/v\\d+)?)/([^/]+)$`)
 
-/** The write that each method asks for, at the path of a collection and at that of a row. */
+/** The write that each method does, at the path of a collection and at that of a row. */
 const wished = {
   collection: { POST: 'create' },
   row: { PUT: 'update', PATCH: 'update', DELETE: 'delete' },

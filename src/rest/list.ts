@@ -11,7 +11,7 @@ import { notFound } from '#model/model.ts'
 import type { Viewer } from '#model/policy.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
 import type { VersionStyle } from '#model/version.ts'
-import { understood } from '#read/asking.ts'
+import { canonicalForm } from '#read/caller-condition.ts'
 import { orderBound, sealOf } from '#read/cursor.ts'
 import { type Answer, type Renderer, readCached } from '#read/read.ts'
 import { comparing, keysOf, type ParameterValue, type Root, type Sort } from '#read/selection.ts'
@@ -101,7 +101,7 @@ const requestReader = ({ core, prefix, style }: Mount, route: Route, resource: R
     const list = JSON.stringify([
       path.slice(prefix.length),
       search,
-      understood({ kind: 'and', of: all }, slot => values[slot - firstFilter]),
+      canonicalForm({ kind: 'and', of: all }, slot => values[slot - firstFilter]),
     ])
     const sorted = sort.filter(key => !key.isRelevance).map(({ field }) => field)
     // A row that an order or a condition reads on its way may be closed to some callers, so the answer is not everybody's.
@@ -202,7 +202,7 @@ export const serveList = (mount: Mount, route: Route): RestHandler => {
       ...(below?.through && { linked: { ...below.through, by: below.field, slot: 3 } }),
       exists: below ? [{ entity: below.entity, slot: 3 }] : [],
       search,
-      asked: filter.condition,
+      condition: filter.condition,
       sort: shape.sort,
       many: true,
       ...(ordered && {

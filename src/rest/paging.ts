@@ -23,8 +23,8 @@ export const numberedPage = (
   hasOffset: boolean,
 ): NumberedPage => {
   const last = Math.floor(Number.MAX_SAFE_INTEGER / limit)
-  const asked = query.whole('page') ?? 1
-  const page = Math.min(Math.max(asked, 1), last)
+  const number = query.whole('page') ?? 1
+  const page = Math.min(Math.max(number, 1), last)
   const offset = hasOffset ? query.whole('offset') : undefined
   if (offset === undefined) return { limit, offset: (page - 1) * limit, page, byOffset: false }
   const start = Math.min(Math.max(offset, 0), Number.MAX_SAFE_INTEGER - mostPerPage)
@@ -84,10 +84,10 @@ const longestLinks = 8192
 const leastNeeded = ['last', 'first', 'prev', 'next']
 
 /** The value of `Link`; if it would be too long, the links that are needed the least are left out. */
-const joined = (links: readonly string[], [rel, ...others] = leastNeeded): string => {
+const linkHeader = (links: readonly string[], [rel, ...others] = leastNeeded): string => {
   const text = links.join(', ')
   if (text.length <= longestLinks || rel === undefined) return text
-  return joined(
+  return linkHeader(
     links.filter(link => !link.endsWith(`; rel="${rel}"`)),
     others,
   )
@@ -96,11 +96,11 @@ const joined = (links: readonly string[], [rel, ...others] = leastNeeded): strin
 /** The envelope of a numbered page, with its links (RFC 8288). */
 export const numberedEnvelope = (
   answer: Answer,
-  asked: NumberedPage,
+  requestedPage: NumberedPage,
   address: ListAddress,
   { lists, isStrict }: VersionStyle,
 ) => {
-  const { limit, page, offset, byOffset } = asked
+  const { limit, page, offset, byOffset } = requestedPage
   const total = answer.total ?? 0
   const totalPages = Math.ceil(total / limit)
   const hasNext = page * limit < total
@@ -119,7 +119,7 @@ export const numberedEnvelope = (
     links.push(to(Math.max(Math.min(offset, Math.max(totalPages, 1) * limit) - limit, 0), 'prev'))
   if (offset + limit < total) links.push(to(offset + limit, 'next'))
   if (total > 0) links.push(to((totalPages - 1) * limit, 'last'))
-  return { body, link: joined(links) }
+  return { body, link: linkHeader(links) }
 }
 
 /**
@@ -157,5 +157,5 @@ export const cursorEnvelope = (
   const links = [link(address, total === undefined ? '' : 'cursor=', 'first')]
   if (prevCursor) links.push(link(address, `cursor=${prevCursor}`, 'prev'))
   if (nextCursor) links.push(link(address, `cursor=${nextCursor}`, 'next'))
-  return { body: `{"data":${text},${JSON.stringify(pagination).slice(1)}`, link: joined(links) }
+  return { body: `{"data":${text},${JSON.stringify(pagination).slice(1)}`, link: linkHeader(links) }
 }

@@ -1,4 +1,4 @@
-/** The order of a list of the REST API: what `sort` may name, and what a request asks for. */
+/** The order of a list of the REST API: what `sort` may name, and the keys that it stands for. */
 import { nearest } from '#base/text.ts'
 import { foldedCopy } from '#model/condition.ts'
 import { type Entity, mayNameField, type Relation } from '#model/entity.ts'
@@ -9,7 +9,7 @@ import type { VersionStyle } from '#model/version.ts'
 import { mostHops, mostKeys, type Sort } from '#read/selection.ts'
 import type { QueryParameters } from '#rest/query.ts'
 
-/** The order of a list that is asked for none. */
+/** The order of a list without `sort`. */
 export const byId: Sort = { field: 'id', descending: false }
 
 /** Whether rows can be ordered by members of the row that a relation leads to: its id is shown, or GraphQL shows the row. */
@@ -70,7 +70,7 @@ const keyOf = (model: Model, resource: Resource, value: string): Sort | undefine
 }
 
 /**
- * The order that a request asks for; by id ascending if it asks for none, or newest first where pages have cursors. A strict version
+ * The order that a request names; by id ascending if it names none, or newest first where pages have cursors. A strict version
  * refuses unknown values of a signed list such as `-price,name`; in others such a value stands for id ascending, after which nothing
  * matters. A strict one takes a signed list of any members, beside what is declared; what a lenient one ignores means nothing to it.
  */

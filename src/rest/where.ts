@@ -25,7 +25,7 @@ import {
   type Version,
   type VersionStyle,
 } from '#model/version.ts'
-import { type Asked, resolveAsked } from '#read/asking.ts'
+import { type CallerCondition, resolveCallerCondition } from '#read/caller-condition.ts'
 import type { ParameterValue, Slot, Where } from '#read/selection.ts'
 import { filtersReader, type QueryParameters } from '#rest/query.ts'
 import { invalid } from '#write/input.ts'
@@ -40,7 +40,7 @@ const isShown = ({ entity, version }: Resource, name: string, relation: Relation
 const known = new WeakMap<Resource, ReadonlyMap<string, string>>()
 
 /** The members of an entity's rows that callers of a version may compare, and the relations that they may cross, with their own names. */
-export const askableMembers = (
+export const filterableMembers = (
   model: Pick<Model, 'entities'>,
   resource: Resource,
 ): ReadonlyMap<string, string> =>
@@ -137,7 +137,7 @@ const conditionsOf = (model: Model, resource: Resource, parameters: readonly str
     const steps: string[] = []
     let at = resource
     for (const [index, segment] of segments.entries()) {
-      const members = askableMembers(model, at)
+      const members = filterableMembers(model, at)
       const key = members.get(segment)
       const relation = key === undefined ? undefined : at.entity.relations[key]
       const isLast = index === segments.length - 1
@@ -234,8 +234,8 @@ const fieldsIn = (entity: Entity, predicate: Predicate): readonly string[] | nul
 }
 
 /** The vocabulary of a version for conditions as JSON: the members that they may compare, and how values are written. */
-export const jsonWords = (model: Model, version: Version) => ({
-  membersOf: (name: string) => askableMembers(model, resourceOf(model, name, version)),
+export const jsonVocabulary = (model: Model, version: Version) => ({
+  membersOf: (name: string) => filterableMembers(model, resourceOf(model, name, version)),
   valueOf: (name: string, key: string, given: unknown) => {
     const { entity, formOf } = resourceOf(model, name, version)
     return valueOfJson(entity, key, formOf(key), given)
@@ -257,7 +257,7 @@ const conditionReader = (
   const read = conditionsOf(model, resource, parameters)
   const { entity, version } = resource
   const { digits } = model.settings.currency
-  const membersOf = (name: string) => askableMembers(model, resourceOf(model, name, version))
+  const membersOf = (name: string) => filterableMembers(model, resourceOf(model, name, version))
   const formOf = (name: string, key: string) => resourceOf(model, name, version).formOf(key)
   const entityIn = (name: string) => resourceOf(model, name, version).entity
   const ofText = {
@@ -270,7 +270,7 @@ const conditionReader = (
     path: '',
   }
   const ofJson = {
-    ...jsonWords(model, version),
+    ...jsonVocabulary(model, version),
     valueOf: (name: string, key: string, given: unknown) =>
       valueOfUrl(entityIn(name), key, formOf(name, key), given),
   }
@@ -287,11 +287,11 @@ const conditionReader = (
     }
     const json = Object.hasOwn(resource.filters, 'where') ? undefined : query.get('where')
     if (given.length === 0 && json === undefined) return undefined
-    const parts: Asked[] = []
+    const parts: CallerCondition[] = []
     let next = first
     let comparisons = 0
     const add = (words: typeof ofText, condition: unknown, nameOf: (path: string) => string) => {
-      const found = resolveAsked(model, resource.name, condition, words, next)
+      const found = resolveCallerCondition(model, resource.name, condition, words, next)
       if ('faults' in found)
         for (const { path, message } of found.faults) query.fault(nameOf(path), message)
       else {

@@ -10,13 +10,13 @@ import { bulkKinds, partRelations } from '#model/parts.ts'
 import type { Role, Viewer } from '#model/policy.ts'
 import { resourceOf } from '#model/resource.ts'
 import type { RequestedVersion } from '#model/version.ts'
-import { resolveAsked } from '#read/asking.ts'
+import { resolveCallerCondition } from '#read/caller-condition.ts'
 import type { ReadPlan } from '#read/plan.ts'
 import { wholeOne } from '#rest/one.ts'
 import { refuseParameters } from '#rest/query.ts'
 import { type Mount, objectTag, pathId, writtenReply } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
-import { jsonWords } from '#rest/where.ts'
+import { jsonVocabulary } from '#rest/where.ts'
 import { countingBody } from '#versions/deprecated-use.ts'
 import type { RestHandler } from '#versions/negotiation.ts'
 import { type Action, guardedBy } from '#write/action.ts'
@@ -27,7 +27,7 @@ import type { Target } from '#write/guard.ts'
 import { idempotencyOf, keyedRequest } from '#write/idempotency.ts'
 import { invalid, noMembers, unknownMembers } from '#write/input.ts'
 import type { Idempotency } from '#write/job.ts'
-import { firstWritten, idsIn, revisionsIn, rowsAsked } from '#write/many.ts'
+import { firstWritten, fittingRows, idsIn, revisionsIn } from '#write/many.ts'
 import type { Done, Reading } from '#write/write.ts'
 
 const bodyTypes = ['application/json']
@@ -210,7 +210,7 @@ export const serveBulk = (mount: Mount, { entity }: Route): RestHandler => {
   const { model } = core
   const resource = resourceOf(model, entity, version)
   const kinds = bulkKinds(resource.entity)
-  const words = jsonWords(model, version)
+  const vocabulary = jsonVocabulary(model, version)
   /** What the body of a write of this kind says beside it. */
   const restOf = (kind: (typeof kinds)[number], body: JsonObject, writing: Writing) => {
     const { [kind]: given, where, all = false, dryRun = false, revisions = {} } = body
@@ -234,12 +234,14 @@ export const serveBulk = (mount: Mount, { entity }: Route): RestHandler => {
     if (kind === 'delete' && given !== true) faults.push({ field: kind, message: 'must be true' })
     if (kind === 'update' && !isObject(given))
       faults.push({ field: kind, message: 'must be an object' })
-    const asked =
-      where === undefined ? undefined : resolveAsked(model, entity, where, words, firstWritten)
-    if (asked && 'faults' in asked)
-      faults.push(...asked.faults.map(({ path, message }) => ({ field: path, message })))
-    if (faults.length > 0 || (asked && 'faults' in asked)) throw invalid(faults)
-    const rows = rowsAsked(writing, entity, asked, all === true)
+    const condition =
+      where === undefined
+        ? undefined
+        : resolveCallerCondition(model, entity, where, vocabulary, firstWritten)
+    if (condition && 'faults' in condition)
+      faults.push(...condition.faults.map(({ path, message }) => ({ field: path, message })))
+    if (faults.length > 0 || (condition && 'faults' in condition)) throw invalid(faults)
+    const rows = fittingRows(writing, entity, condition, all === true)
     return {
       rows,
       revisions: revised.revisions,

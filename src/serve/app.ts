@@ -137,7 +137,7 @@ const referenceOf = ({ content, served, core, notices }: AppOptions): ReferenceO
 }
 
 /** Whether GraphiQL can ask for the schema: where only stored documents are served, what it asks at first is none of them. */
-const asksSchema = ({ graphql: { introspection, stored } }: AppOptions): boolean =>
+const mayIntrospect = ({ graphql: { introspection, stored } }: AppOptions): boolean =>
   introspection && stored?.only !== true
 
 /** What the pages load, and what they say of the service. */
@@ -145,7 +145,7 @@ const assetsOf = (options: AppOptions): Assets => {
   const { content, served, development } = options
   const { title, description, colours } = content
   const hasPeople = options.people !== undefined
-  const site = { title, description, colours, hasGraphiql: asksSchema(options), hasPeople }
+  const site = { title, description, colours, hasGraphiql: mayIntrospect(options), hasPeople }
   const ownAssets = served.pages.map(({ assets }) => assets)
   return openAssets(Object.assign({}, machineAssets, ...ownAssets), site, development)
 }
@@ -169,7 +169,7 @@ const mountPages = (app: App, options: AppOptions, assets: Assets) => {
   mountStart(app, start, assets)
   mountReference(app, referenceOf(options), assets)
   options.people?.mountPages(app, assets)
-  const graphiql = { endpoint: graphqlPath, introspection: asksSchema(options), examples }
+  const graphiql = { endpoint: graphqlPath, introspection: mayIntrospect(options), examples }
   return async (c: Http) => send(await graphiqlPage(graphiql, assets), c)
 }
 

@@ -16,7 +16,14 @@ import { mountPeoplePages } from '#pages/people.ts'
 import { isServed, languageFor, mountDoor } from '#people/door.ts'
 import type { AskPeople, HostOptions, PeopleHost } from '#people/host.ts'
 import { checkSecret, type PeopleSettings, peopleSettings } from '#people/settings.ts'
-import { askStore, expired, keySetOf, linkAt, linkFor, type PeopleStore } from '#people/store.ts'
+import {
+  expired,
+  keySetOf,
+  linkAt,
+  linkFor,
+  type PeopleStore,
+  queryPrimary,
+} from '#people/store.ts'
 import { fileSecret } from '#serve/auth.ts'
 import { name, sql } from '#sql/sql.ts'
 import { writePieces } from '#write/job.ts'
@@ -78,16 +85,18 @@ const lazyHost = (options: HostOptions) => {
   return { ask, close: async () => host?.close() }
 }
 
-/** Sign-in on an engine; `asked` is what has the main thread answer, in one of several threads that serve. */
+/** Sign-in on an engine; in one of several threads that serve, `askMainThread` has the main thread answer. */
 export const servePeople = (
   engine: Engine,
   options: Omit<HostOptions, keyof PeopleStore>,
   now: () => number,
-  asked?: AskPeople,
+  askMainThread?: AskPeople,
 ): ServedPeople => {
   const { settings } = options
   const store = { reader: engine, writer: engine, dialect: engine.dialect }
-  const host = asked ? { ask: asked, close: async () => {} } : lazyHost({ ...options, ...store })
+  const host = askMainThread
+    ? { ask: askMainThread, close: async () => {} }
+    : lazyHost({ ...options, ...store })
   const keySet = () => keySetOf(store, now())
   const parties = () => {
     const { url } = settings()
@@ -107,7 +116,7 @@ export const servePeople = (
     invitation: async () => {
       const { model, people } = options
       const { superuser } = model.viewers.roles
-      const [row] = await askStore(store)(
+      const [row] = await queryPrimary(store)(
         sql`select id from ${name(people.table)} where ${name(columnName(people.role))} = ${superuser} order by id limit 1`,
       )
       const { url } = settings()

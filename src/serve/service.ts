@@ -54,10 +54,10 @@ const deprecationOf = (
 }
 
 /** Since when the deprecation of a version is announced, as the store remembers it. */
-export const announcedIn = async (store: Store, asked: Version): Promise<string | undefined> => {
+export const announcedIn = async (store: Store, wanted: Version): Promise<string | undefined> => {
   const query = queryWith('select version, first_day from version_notices')
   const rows = await withOpened(store.session('reading'), session => session.query(query))
-  const day = rows.find(([version]) => Number(version) === asked)?.[1]
+  const day = rows.find(([version]) => Number(version) === wanted)?.[1]
   return day == null ? undefined : String(day)
 }
 
@@ -84,7 +84,7 @@ export const greetingOf = (
   const { graphql, rest } = content.examples.withToken
   const address = `${url}${versionPath(content.versions.newest)}${rest}`
   // Shells look for files by some of its letters.
-  const asked = /[?&*;]/.test(address) ? `'${address}'` : address
+  const quoted = /[?&*;]/.test(address) ? `'${address}'` : address
   // In another terminal `token` would sign with the key of other settings.
   const decide = ['DUET_DATABASE_URL', 'DUET_AUTH_SECRET', 'DUET_AUTH_ISSUER', 'DUET_AUTH_AUDIENCE']
   const needed = decide.filter(name => process.env[name])
@@ -97,7 +97,7 @@ ${signIn}
 
   GraphQL  ${config.values.DUET_DOCUMENTS_ONLY ? 'takes the documents of DUET_DOCUMENTS alone' : operation}
 
-  REST     curl -s ${asked} -H 'Authorization: Bearer ${token}' -w '\\n'
+  REST     curl -s ${quoted} -H 'Authorization: Bearer ${token}' -w '\\n'
 `
 }
 
@@ -131,12 +131,12 @@ const peopleOf = async (
   {
     engine,
     publicUrl,
-    asked,
+    askPeople,
     ...more
   }: Pick<HostOptions, 'mail' | 'observe' | 'wakeOutbox'> & {
     readonly engine: Engine
     readonly publicUrl: () => string
-    readonly asked: AskPeople | undefined
+    readonly askPeople: AskPeople | undefined
   },
 ): Promise<ServedPeople | undefined> => {
   const { people } = content
@@ -145,7 +145,7 @@ const peopleOf = async (
   const settingsFor = peopleFor(config, content, model, people)
   if (settingsFor === undefined) return undefined
   const settings = () => settingsFor(publicUrl())
-  return servePeople(engine, { ...more, model, people, settings }, Date.now, asked)
+  return servePeople(engine, { ...more, model, people, settings }, Date.now, askPeople)
 }
 
 /** What is there once in a thread, whether or not it serves: the store, its log and its metrics. */
@@ -221,7 +221,7 @@ export const openService = async (
   }
   const people = await peopleOf(config, content, model, {
     ...{ engine, mail: services.mail, observe, publicUrl: services.publicUrl },
-    ...{ wakeOutbox: outbox.wake, asked: own?.askPeople },
+    ...{ wakeOutbox: outbox.wake, askPeople: own?.askPeople },
   })
   const endPurging = own
     ? () => {}

@@ -66,8 +66,8 @@ export const serveAsThread = async (program: Program): Promise<void> => {
   const tell = (message: FromThread) => main.postMessage(message)
   const learning = new Map<string, OnTotals>()
   const uncounted: ((totals: ReadonlyMap<string, number>) => void)[] = []
-  const asked = new Map<number, (answer: AuthAnswer | undefined) => void>()
-  let lastAsked = 0
+  const waiting = new Map<number, (answer: AuthAnswer | undefined) => void>()
+  let lastRequest = 0
   // The main thread does what is in it.
   const outbox = { wake: () => tell({ kind: 'effect' }), close: async () => {} }
   const thread = {
@@ -86,12 +86,12 @@ export const serveAsThread = async (program: Program): Promise<void> => {
     } satisfies ThreadCounts,
     onDamage: (message: string) => tell({ kind: 'damaged', message }),
     askPeople: async (request: AuthRequest): Promise<AuthAnswer> => {
-      const id = ++lastAsked
+      const id = ++lastRequest
       const answer = await new Promise<AuthAnswer | undefined>(resolve => {
-        asked.set(id, resolve)
+        waiting.set(id, resolve)
         tell({ kind: 'people', id, request })
       })
-      asked.delete(id)
+      waiting.delete(id)
       if (answer) return answer
       throw unavailable()
     },
@@ -115,7 +115,7 @@ export const serveAsThread = async (program: Program): Promise<void> => {
       case 'metrics':
         return tell({ kind: 'metrics', metrics: (await metrics?.json()) ?? [] })
       case 'people':
-        return asked.get(message.id)?.(message.answer)
+        return waiting.get(message.id)?.(message.answer)
       case 'damaged':
         return engine.tellDamage?.(message.message)
       case 'stopped':

@@ -42,13 +42,13 @@ const thisMachine = (): Machine => ({
  */
 export const threadsFor = (
   { store }: Pick<Config, 'store'>,
-  asked: number | 'auto',
+  wanted: number | 'auto',
   sockets: number,
   { platform, cores, memory }: Machine = thisMachine(),
 ): number => {
   const most = Math.min(cores - 1, usual.most, Math.floor(memory / usual.memory))
   const spreads = platform === 'linux' && store.kind === 'sqlite'
-  const count = asked === 'auto' ? sockets || (spreads ? Math.max(1, most) : 1) : asked
+  const count = wanted === 'auto' ? sockets || (spreads ? Math.max(1, most) : 1) : wanted
   if (sockets > 1 && store.kind === 'postgres')
     throw new ConfigError(
       `LISTEN_FDS is ${sockets}: one process serves one socket, so hand over one; a unit of systemd has one ListenStream=`,
@@ -131,7 +131,7 @@ const metricsOf = (threads: ReadonlyMap<number, KnownThread>) => {
   let counted: ThreadMetrics = []
   /** The metrics of all threads; of one that does not answer soon those that it told before. */
   const gather = async (): Promise<readonly ThreadMetrics[]> => {
-    const asked = [...threads.values()].map(known =>
+    const answers = [...threads.values()].map(known =>
       Promise.race([
         new Promise<ThreadMetrics>(resolve => {
           known.scrapes.push(resolve)
@@ -140,7 +140,7 @@ const metricsOf = (threads: ReadonlyMap<number, KnownThread>) => {
         sleep(scrapeWait, undefined, { ref: false }).then(() => known.metrics),
       ]),
     )
-    return [counted, ...(await Promise.all(asked))]
+    return [counted, ...(await Promise.all(answers))]
   }
   /** Keeps what a thread that ended had counted. */
   const retire = async (metrics: ThreadMetrics): Promise<void> => {

@@ -19,14 +19,14 @@ export const usedIndexes = (
 } => {
   const known = new Map<string, readonly string[]>()
   /** The queries that were run and are not explained yet: on PostgreSQL values and lane decide the plan. */
-  const asked = new Map<string, Query>()
+  const unexplained = new Map<string, Query>()
   const note = (query: Query): void => {
-    if (!known.has(query.text) && asked.size < mostKnown) asked.set(query.text, query)
+    if (!known.has(query.text) && unexplained.size < mostKnown) unexplained.set(query.text, query)
   }
   let last: Promise<void> = Promise.resolve()
   const explained = async (statement: string): Promise<void> => {
-    const { values = [], isQuick = true } = asked.get(statement) ?? {}
-    asked.delete(statement)
+    const { values = [], isQuick = true } = unexplained.get(statement) ?? {}
+    unexplained.delete(statement)
     // Only those that run long have a limit of time to look at.
     const text = `${explain} ${statement.replaceAll('duet_interrupt_check()', '1')}`
     const rows = await engine.query({ text, values, isQuick })

@@ -138,14 +138,14 @@ export const countingUses = (
       ? { members: none, sorts: none, filters: none }
       : endingOf(resourceOf(model, route.entity, mount.version))
   // Strict versions take conditions, which name members of other rows too.
-  const asked =
+  const filtered =
     route.entity !== undefined &&
     route.method === 'GET' &&
     model.versions.styleOf(mount.version).isStrict &&
     isAnyEnding(model, mount.version)
       ? resourceOf(model, route.entity, mount.version)
       : undefined
-  const isNothing = !asked && members.size + sorts.size + filters.size === 0
+  const isNothing = !filtered && members.size + sorts.size + filters.size === 0
   const own = isEnding(route) ? [`${route.method}:${route.path}`] : []
   if (isNothing && own.length === 0) return handle
   return (c, viewer, requested) => {
@@ -160,10 +160,10 @@ export const countingUses = (
         ...listed('fields').map(name => members.get(name)),
         ...listed('sort').map(name => sorts.get(name) ?? members.get(name.replace(/^-/, ''))),
         ...[...parameters.keys()].map(name => filters.get(name)),
-        ...(asked
+        ...(filtered
           ? [
               ...groupParameters.flatMap(name => listed(name).map(member => members.get(member))),
-              ...conditionsIn(parameters).flatMap(one => endingIn(model, asked, one)),
+              ...conditionsIn(parameters).flatMap(one => endingIn(model, filtered, one)),
             ]
           : []),
       ])

@@ -151,8 +151,8 @@ export const createNotices = (
     return last
   }
   /** Counts a request of this version, and throws `VERSION_WITHDRAWN` when it has ended. */
-  const admit = (asked: Version) => {
-    if (asked !== version) return
+  const admit = (requested: Version) => {
+    if (requested !== version) return
     countUse?.({ api: apiOf(version) })
     const { state, end } = present().lifecycle
     if (state !== 'withdrawn') return

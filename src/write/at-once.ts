@@ -6,17 +6,17 @@ import type { GuardedStep, Writing } from '#write/command.ts'
 
 const each = 'each row'
 
-/** What is done, and what it asks of rows and makes of them. */
+/** What is done, the conditions on rows, and what it makes of them. */
 type AtOnce = {
   readonly does: 'create' | 'update' | 'delete'
-  readonly asks: readonly Sql[]
+  readonly conditions: readonly Sql[]
   /** The fields that it changes. */
   readonly changes?: Iterable<string>
 }
 
-/** Whether rows of an entity can be written in any order, each as if there were no others: none changes what is asked of another, nor is it told by a revision how many they were. */
+/** Whether rows of an entity can be written in any order, each as if there were no others: none changes what a condition of another looks at, nor is it told by a revision how many they were. */
 export const areApart = ({ model }: Writing, entityName: string, write: AtOnce): boolean => {
-  const { does, asks, changes = [] } = write
+  const { does, conditions, changes = [] } = write
   const { entities } = model
   const self = entityOf(model, entityName)
   const gone = does === 'delete' ? goneWith(entities, entityName) : new Set([entityName])
@@ -44,7 +44,7 @@ export const areApart = ({ model }: Writing, entityName: string, write: AtOnce):
     self.fields[key]?.unique !== undefined || self.sets.some(({ fields }) => fields.includes(key))
   if (does === 'update' && [...changes].some(isUnique)) return false
   if (does === 'delete' && referencesTo(self, gone, 'cascade').length > 0) return false
-  return !asks.some(piece => namesIn(piece, names))
+  return !conditions.some(piece => namesIn(piece, names))
 }
 
 /** How a step writes all rows of its form by one statement, which `make` makes of the table that they come in, in their order; it returns a row for each. */

@@ -86,7 +86,7 @@ export type Act = Reads<
 
 export type Change = Create | Update | Delete | Many | LinkChange | Act
 
-/** As much of a change as decides who may ask for it. */
+/** As much of a change as decides who may do it. */
 export type ChangeKind =
   | Pick<Exclude<Change, Many | Act>, 'does' | 'entity'>
   | Pick<Many, 'does' | 'entity' | 'kinds'>

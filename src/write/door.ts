@@ -90,7 +90,7 @@ type Terms = {
   readonly finding?: Finding | undefined
 }
 
-/** The rule for who may ask for a change, its verb phrase, and the entity that it makes a row of. */
+/** The rule for who may do a change, its verb phrase, and the entity that it makes a row of. */
 export const rightTo = (
   model: Pick<Model, 'entities'>,
   change: ChangeKind,

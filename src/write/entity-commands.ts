@@ -62,7 +62,7 @@ export const create = (
   const slugs = madeSlugs(entity, values)
   const many =
     slugs.length === 0 &&
-    atOnce(writing, entityName, { does: 'create', asks: [where] }, (rows, end) =>
+    atOnce(writing, entityName, { does: 'create', conditions: [where] }, (rows, end) =>
       insert(sql`from ${rows}`, end),
     )
   // The row of a subject is made once and for all.
@@ -183,10 +183,10 @@ export const update = (
     sql`update ${table} set ${assignments(changes)} ${rows} where ${where} returning id`
   const change =
     changes.size === 0 ? sql`select id from ${table} where ${where}${dialect.lockClause}` : set()
-  const asks = [where, ...changes.values()]
+  const conditions = [where, ...changes.values()]
   const many =
     changes.size > 0 &&
-    atOnce(writing, target.entity, { does: 'update', asks, changes: changes.keys() }, rows =>
+    atOnce(writing, target.entity, { does: 'update', conditions, changes: changes.keys() }, rows =>
       set(sql`from ${rows}`),
     )
   return {
@@ -211,7 +211,7 @@ export const remove = (writing: Writing, target: TargetForm): CommandDraft => {
   const many = atOnce(
     writing,
     target.entity,
-    { does: 'delete', asks: [where] },
+    { does: 'delete', conditions: [where] },
     rows => sql`delete from ${name(entity.table)} using ${rows} where ${where} returning id`,
   )
   const parts = deleteSteps(writing, target.entity, where, { name: 'target', ...guard })

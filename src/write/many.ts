@@ -1,13 +1,13 @@
 /** Writes of many rows, all or none: new ones, and the changes and deletions of all that fit a condition. */
 import { isObject, type JsonObject } from '#base/object.ts'
 import { ApiError, type FieldFault } from '#errors.ts'
-import { type Operand, type Predicate, sameForAll, someOf } from '#model/condition.ts'
+import { constantTruth, type Operand, type Predicate, someOf } from '#model/condition.ts'
 import type { Entity } from '#model/entity.ts'
 import { entityOf } from '#model/model.ts'
 import { refusal } from '#model/policy.ts'
 import { parseId } from '#model/values.ts'
-import { type Asks, writtenRows } from '#read/access.ts'
-import type { Asked } from '#read/asking.ts'
+import { type ComparisonCount, writtenRows } from '#read/access.ts'
+import type { CallerCondition } from '#read/caller-condition.ts'
 import { columnsOf, predicateSql } from '#read/predicate.ts'
 import type { PlanReader } from '#read/read.ts'
 import { VIEWER } from '#read/selection.ts'
@@ -105,7 +105,7 @@ export type ManyWrite = {
   readonly does: 'update' | 'delete'
   readonly entity: string
   /** The rows, among those that the caller may read. */
-  readonly rows: Pick<Asked, 'predicate' | 'values'>
+  readonly rows: Pick<CallerCondition, 'predicate' | 'values'>
   /** The revisions that rows must have, by their ids; any other row that fits may have any. */
   readonly revisions?: ReadonlyMap<number, number> | undefined
   /** What a change gives them, and where the input has it. */
@@ -152,24 +152,24 @@ export const revisionsIn = (
 }
 
 /** The rows that a caller may read and that fit its condition; throws `VALIDATION_ERROR` for one that by its form holds for each, or compares nothing, unless all are meant. */
-export const rowsAsked = (
+export const fittingRows = (
   { model, viewer }: Writing,
   entity: string,
-  asked: Pick<Asked, 'predicate' | 'values'> | undefined,
+  condition: Pick<CallerCondition, 'predicate' | 'values'> | undefined,
   isAll: boolean,
-  asks?: Asks,
+  counted?: ComparisonCount,
 ): ManyWrite['rows'] => {
-  const { predicate = { kind: 'and', of: [] } as const, values = [] } = asked ?? {}
+  const { predicate = { kind: 'and', of: [] } as const, values = [] } = condition ?? {}
   const operandValue = (to: Operand) =>
     to.kind === 'slot' ? values[to.slot - firstWritten] : to.kind === 'value' ? to.value : undefined
   const compares = ({ kind }: Predicate) => !['and', 'or', 'not'].includes(kind)
   const isForAll =
-    sameForAll(model.entities, entityOf(model, entity), predicate, operandValue) === true
+    constantTruth(model.entities, entityOf(model, entity), predicate, operandValue) === true
   if (!isAll && (isForAll || !someOf(predicate, compares))) {
     const does = isForAll ? 'holds for every row, whatever it has' : 'compares nothing'
     throw invalid([{ field: 'where', message: `${does}: say all: true to mean all rows` }])
   }
-  return { predicate: writtenRows(model, viewer.role, entity, predicate, asks), values }
+  return { predicate: writtenRows(model, viewer.role, entity, predicate, counted), values }
 }
 
 /** The condition of the rows, with its values: of rows with the alias `t` that are looked for, which indexes find, or of rows that are known, one by one. */

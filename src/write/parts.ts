@@ -398,7 +398,7 @@ const linking = (
   const link =
     ofEach(sql`${insertInto(table, inserted)} from ${each} where (${isThere()}) is not true
     on conflict (${keys}) do nothing returning id`)
-  const isApart = areApart(writing, entityName, { does: 'create', asks: [where, ...seen] })
+  const isApart = areApart(writing, entityName, { does: 'create', conditions: [where, ...seen] })
   const steps: readonly GuardedStep[] = [
     check,
     { name: 'linked', sql: link, expect: 'any' },

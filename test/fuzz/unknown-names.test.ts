@@ -54,7 +54,7 @@ test('of a condition with 2,500 unknown members or operators those that are told
     digits: 2,
   }
   const faultsOf = (condition: unknown) =>
-    resolveCondition({ ...context, asking }, 'thing', condition).faults
+    resolveCondition({ ...context, caller: asking }, 'thing', condition).faults
   const unknown = Object.fromEntries(names.map(name => [name, 1]))
   const [first] = faultsOf(unknown)
   assert.equal(first?.message, 'is not a field or relation of thing: name one of size')

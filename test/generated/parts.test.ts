@@ -773,7 +773,7 @@ test('rows are written at once only where none changes what is asked of another'
   ) => {
     const known = { row: entity({ fields, policy: all, ...row } as never), plain, ...more }
     const writing = { model: { entities: defineModel(known as never) } } as unknown as Writing
-    return areApart(writing, 'row', { does, asks: [sql`select 1 from ${name(asked)}`] })
+    return areApart(writing, 'row', { does, conditions: [sql`select 1 from ${name(asked)}`] })
   }
   const inShop = { fields: { ...fields, shopId, revision: revision() } }
   const cases = [

@@ -2,7 +2,11 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Predicate } from '#model/condition.ts'
 import type { Role } from '#model/policy.ts'
-import { type Asked, resolveAsked, understood } from '#read/asking.ts'
+import {
+  type CallerCondition,
+  canonicalForm,
+  resolveCallerCondition,
+} from '#read/caller-condition.ts'
 import { levelsOf } from '#read/plan.ts'
 import { plan } from '#read/planner.ts'
 import { laneOf } from '#read/prepare.ts'
@@ -20,9 +24,9 @@ const words = {
 }
 
 const resolved = (entity: string, condition: unknown) =>
-  resolveAsked(usualModel, entity, condition, words, 3)
+  resolveCallerCondition(usualModel, entity, condition, words, 3)
 
-const asked = (entity: string, condition: unknown): Asked => {
+const asked = (entity: string, condition: unknown): CallerCondition => {
   const found = resolved(entity, condition)
   assert.ok('values' in found, JSON.stringify(found))
   return found
@@ -34,7 +38,7 @@ const faultsOf = (entity: string, condition: unknown): readonly string[] => {
 }
 
 const planned = (entity: string, predicate: Predicate | undefined, role: Role = 'user') =>
-  plan({ encoding: 'rest', roots: [root(entity, [], { asked: predicate })] }, usualModel, role)
+  plan({ encoding: 'rest', roots: [root(entity, [], { condition: predicate })] }, usualModel, role)
 
 describe('a condition of a caller', () => {
   test('has its values in slots, so that those of one shape are alike', () => {
@@ -50,7 +54,7 @@ describe('a condition of a caller', () => {
   test('is understood alike in all forms that mean the same', () => {
     const spelled = (condition: unknown) => {
       const { predicate, values } = asked('product', condition)
-      return understood(predicate, slot => values[slot - 3])
+      return canonicalForm(predicate, slot => values[slot - 3])
     }
     const [one, other] = [{ stock: 1 }, { category: 'a' }]
     for (const [of, same] of [
@@ -99,7 +103,7 @@ describe('a condition of a caller', () => {
 
   test('adds to the price of its request, which is bounded', () => {
     const { predicate } = asked('post', { or: Array(30).fill({ id: 1 }) })
-    const roots = Array(4).fill(root('post', [], { asked: predicate }))
+    const roots = Array(4).fill(root('post', [], { condition: predicate }))
     assert.throws(() => plan({ encoding: 'rest', roots }, usualModel, 'user'), {
       code: 'QUERY_TOO_COMPLEX',
     })

@@ -52,7 +52,10 @@ export const openPostgres = (options: PostgresServing): Engine => {
     longestWait: options.readTimeout,
   })
   /** In the slow lane, where work is cancelled when its client is gone. */
-  const inLane = <Result>(work: (asked: ReadOptions) => Promise<Result>, asked: ReadOptions = {}) =>
+  const inLane = <Result>(
+    work: (options: ReadOptions) => Promise<Result>,
+    readOptions: ReadOptions = {},
+  ) =>
     lane.run(gone => {
       const onGone = (stop: () => void) => {
         // It may have gone while the work waited for a connection.
@@ -60,8 +63,8 @@ export const openPostgres = (options: PostgresServing): Engine => {
         gone.addEventListener('abort', stop)
         return () => gone.removeEventListener('abort', stop)
       }
-      return work({ ...asked, onGone })
-    }, asked)
+      return work({ ...readOptions, onGone })
+    }, readOptions)
   /** With the errors for callers if a server is unavailable, or if a read lost to conflicts on every try. */
   const withCallerErrors = async <Result>(result: Result | Promise<Result>): Promise<Result> => {
     try {
@@ -81,15 +84,15 @@ export const openPostgres = (options: PostgresServing): Engine => {
   }
   return {
     dialect,
-    query: (query, asked) =>
+    query: (query, readOptions) =>
       withCallerErrors(
         query.isQuick
-          ? reader.query(query, asked)
-          : inLane(async within => reader.query(query, within), asked),
+          ? reader.query(query, readOptions)
+          : inLane(async within => reader.query(query, within), readOptions),
       ),
-    snapshot: (begin, asked) => withCallerErrors(reader.snapshot(begin, asked)),
-    slowly: (begin, asked) =>
-      withCallerErrors(inLane(async within => reader.snapshot(begin, within), asked)),
+    snapshot: (begin, readOptions) => withCallerErrors(reader.snapshot(begin, readOptions)),
+    slowly: (begin, readOptions) =>
+      withCallerErrors(inLane(async within => reader.snapshot(begin, within), readOptions)),
     positionStatus: cluster.positionStatus,
     write: job => withCallerErrors(writer.write(job)),
     ready: async () => {

@@ -27,7 +27,7 @@ const timelineNow = queryWith(
 )
 
 /** Without settings of the session, which a pooler would refuse. */
-const asking: SessionOptions = {
+const probing: SessionOptions = {
   prepare: false,
   statementTimeout: 0,
   lockTimeout: 0,
@@ -40,9 +40,9 @@ type Primary = { readonly url: string; readonly timeline: number }
 const newestOf = async (url: string, errors: unknown[] = []): Promise<Primary | undefined> => {
   let newest: Primary | undefined
   const { promise: some, resolve } = Promise.withResolvers<void>()
-  const asked = serversIn(url).map(async one => {
+  const probes = serversIn(url).map(async one => {
     try {
-      const [row] = await withOpened(connectTo(one, asking), ({ query }) => query(timelineNow))
+      const [row] = await withOpened(connectTo(one, probing), ({ query }) => query(timelineNow))
       const timeline = Number(row?.[0] ?? 0)
       if (timeline > (newest?.timeline ?? 0)) newest = { url: one, timeline }
     } catch (error) {
@@ -51,7 +51,7 @@ const newestOf = async (url: string, errors: unknown[] = []): Promise<Primary | 
     if (newest) resolve()
   })
   const others = some.then(() => sleep(waits.others, undefined, { ref: false }))
-  await endsWithin(waits.round, Promise.race([Promise.all(asked), others]))
+  await endsWithin(waits.round, Promise.race([Promise.all(probes), others]))
   return newest
 }
 

@@ -120,7 +120,7 @@ export const createReader = (primary: Server, { choose }: Pick<Cluster, 'choose'
       }
   }
   return {
-    query: (query, asked) => read(server => server.query(query, asked), asked),
-    snapshot: (begin, asked) => read(server => server.snapshot(begin, asked), asked),
+    query: (query, options) => read(server => server.query(query, options), options),
+    snapshot: (begin, options) => read(server => server.snapshot(begin, options), options),
   }
 }

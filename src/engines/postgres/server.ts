@@ -128,12 +128,12 @@ export const createServer = (options: ServerOptions) => {
   }
   const inTransaction = <Result>(
     work: (query: PostgresConnection['query']) => Promise<Result>,
-    asked: ReadOptions = {},
+    readOptions: ReadOptions = {},
   ): Promise<Result> =>
     pool.use(async used => {
       begin(used, session, 'isolation level repeatable read, read only')
       try {
-        const result = await cancellable(used, asked, () => work(used.query))
+        const result = await cancellable(used, readOptions, () => work(used.query))
         await used.run('commit')
         return result
       } catch (error) {
@@ -143,18 +143,20 @@ export const createServer = (options: ServerOptions) => {
     })
   return {
     /** The rows of one statement, which is a snapshot by itself. */
-    query: (query: Query, asked: ReadOptions = {}): Promise<Rows> => {
+    query: (query: Query, readOptions: ReadOptions = {}): Promise<Rows> => {
       if (query.isQuick) return lookUp(query)
       // A slow query does not go over the pipelined connections: those behind it would wait. Behind a pooler only a
       // transaction has a time limit.
       return prepare
-        ? pool.use(used => cancellable(used, asked, () => used.query(query)))
-        : inTransaction(ask => ask(query), asked)
+        ? pool.use(used => cancellable(used, readOptions, () => used.query(query)))
+        : inTransaction(ask => ask(query), readOptions)
     },
     pipelined,
     /** Runs work so that all its queries see the same moment. */
-    snapshot: <Result>(begin: () => QueryScript<Result>, asked?: ReadOptions): Promise<Result> =>
-      inTransaction(ask => driveBy(begin(), ask), asked),
+    snapshot: <Result>(
+      begin: () => QueryScript<Result>,
+      readOptions?: ReadOptions,
+    ): Promise<Result> => inTransaction(ask => driveBy(begin(), ask), readOptions),
     close: async () => {
       await Promise.all([pipelined.close(), pool.close()])
     },

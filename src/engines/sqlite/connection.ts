@@ -180,10 +180,10 @@ export const connect = (file: string, options: ConnectOptions = {}): SqliteConne
   if (readOnly) database.exec('pragma query_only = on')
 
   // The tables that SQLite asks leave to write when it plans a statement; it plans one anew while it runs if the schema has changed.
-  let asked = new Set<string>()
+  let writtenTables = new Set<string>()
   if (onWrite)
     database.setAuthorizer((action, table) => {
-      if (table !== null && writing.includes(action)) asked.add(table)
+      if (table !== null && writing.includes(action)) writtenTables.add(table)
       return constants.SQLITE_OK
     })
 
@@ -193,7 +193,7 @@ export const connect = (file: string, options: ConnectOptions = {}): SqliteConne
     const known = statements.get(text)
     if (known) return known
     const writes = new Set<string>()
-    asked = writes
+    writtenTables = writes
     const made = { statement: database.prepare(text), writes, replaces: replacing.test(text) }
     made.statement.setReturnArrays(true)
     return statements.set(text, made)
@@ -203,7 +203,7 @@ export const connect = (file: string, options: ConnectOptions = {}): SqliteConne
     let made: PreparedStatement | undefined
     try {
       made = prepare(text)
-      asked = made.writes
+      writtenTables = made.writes
       const bound = values.map(bindable)
       const most = characters ?? bytes
       if (columnar !== undefined) {
@@ -238,7 +238,7 @@ export const connect = (file: string, options: ConnectOptions = {}): SqliteConne
   }
   const run = (text: string): void => {
     // What these write is of no statement that is kept.
-    asked = new Set()
+    writtenTables = new Set()
     database.exec(text)
   }
   return { database, query, run, close: () => database.close() }

@@ -162,7 +162,10 @@ export const openReaderPool = (
     all.add(started)
     return started
   }
-  const inThread = <Result>(asked: ReadOptions, work: (reader: SlowReader) => Promise<Result>) =>
+  const inThread = <Result>(
+    readOptions: ReadOptions,
+    work: (reader: SlowReader) => Promise<Result>,
+  ) =>
     lane.run(async gone => {
       const reader = take()
       gone.addEventListener('abort', reader.stop)
@@ -171,12 +174,12 @@ export const openReaderPool = (
       } finally {
         idle.push(reader)
       }
-    }, asked)
+    }, readOptions)
   return {
-    runInThread: (plan, parameters, asked) =>
-      inThread(asked, reader => reader.read(plan, parameters)),
-    slowly: (begin, asked = {}) =>
-      inThread(asked, async reader => {
+    runInThread: (plan, parameters, readOptions) =>
+      inThread(readOptions, reader => reader.read(plan, parameters)),
+    slowly: (begin, readOptions = {}) =>
+      inThread(readOptions, async reader => {
         try {
           return await driveBy(begin(), reader.query)
         } finally {

@@ -138,7 +138,7 @@ const rulesByRow = ({
   ]),
 ]
 
-/** What a predicate asks of its own row that is not known before it is written; a new row has no id either. */
+/** What a predicate looks at of its own row that is not known before it is written; a new row has no id either. */
 const unknownOf = (predicate: Predicate, self: Entity, isNew: boolean): string | undefined => {
   if (predicate.kind === 'across')
     return isNew && predicate.rows !== 'one' ? 'rows that refer to it' : undefined

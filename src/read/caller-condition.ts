@@ -1,6 +1,6 @@
 /** Conditions of callers, resolved for a plan: their values are in slots, so that those of one shape share it. */
 import {
-  type AskingWords,
+  type CallerVocabulary,
   type ConditionFault,
   mappedParts,
   type Operand,
@@ -12,7 +12,7 @@ import { entityOf, fieldOf, type Model } from '#model/model.ts'
 import type { ParameterValue, Slot } from '#read/selection.ts'
 
 /** A caller's condition, resolved: its predicate, whose values are in slots, what tells it from those of other shapes, and how much it compares. */
-export type Asked = {
+export type CallerCondition = {
   readonly predicate: Predicate
   readonly values: readonly ParameterValue[]
   readonly shape: string
@@ -21,21 +21,21 @@ export type Asked = {
 }
 
 /** Resolves a caller's condition on the rows of an entity, with its values in slots from `first` on; or gives its faults. */
-export const resolveAsked = (
+export const resolveCallerCondition = (
   model: Model,
   entityName: string,
   condition: unknown,
-  words: Omit<AskingWords, 'isSearched'>,
+  vocabulary: Omit<CallerVocabulary, 'isSearched'>,
   first: Slot,
-): Asked | { readonly faults: readonly ConditionFault[] } => {
+): CallerCondition | { readonly faults: readonly ConditionFault[] } => {
   const { entities, settings } = model
   const isSearched = (name: string, key: string) =>
     fieldOf(entityOf(model, name), key).indexed === true
-  const asking = { ...words, isSearched }
-  const context = { entities, digits: settings.currency.digits, asking }
+  const caller = { ...vocabulary, isSearched }
+  const context = { entities, digits: settings.currency.digits, caller }
   const resolved = resolveCondition(context, entityName, condition)
   if (resolved.faults.length > 0) return { faults: resolved.faults }
-  const { predicate, values } = inSlots(resolved.predicate, first)
+  const { predicate, values } = parameterized(resolved.predicate, first)
   const { comparisons, operands } = resolved
   return { predicate, values, shape: JSON.stringify(predicate), comparisons, operands }
 }
@@ -47,7 +47,7 @@ export const mostSlots = 8
  * A condition with its values in slots, so that conditions of one shape share their plans. A list of values is as long as the next
  * power of two, its last value said again; a long one is in one slot.
  */
-const inSlots = (
+const parameterized = (
   predicate: Predicate,
   first: Slot,
 ): { readonly predicate: Predicate; readonly values: readonly ParameterValue[] } => {
@@ -84,7 +84,7 @@ const inSlots = (
  * A condition in the one spelling that all have which mean the same by their form: with their parts in another order or twice, with a
  * value written in another way, as a list of one, or with another operator of the same sense.
  */
-export const understood = (
+export const canonicalForm = (
   predicate: Predicate,
   valueIn: (slot: Slot) => ParameterValue | undefined,
 ): string => {

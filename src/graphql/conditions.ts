@@ -5,12 +5,12 @@ import { argumentFaults, givenFor, type Variables } from '#graphql/arguments.ts'
 import { type Collected, collectFields, type Execution } from '#graphql/execution.ts'
 import { conditionOf, variablesIn } from '#graphql/where.ts'
 import { type OperandPlace, OperandValue, type Predicate, someOf } from '#model/condition.ts'
-import { mostAsked } from '#read/access.ts'
-import { type Asked, mostSlots, resolveAsked } from '#read/asking.ts'
+import { mostComparisonsOfRequest } from '#read/access.ts'
+import { type CallerCondition, mostSlots, resolveCallerCondition } from '#read/caller-condition.ts'
 import type { ParameterValue, Slot } from '#read/selection.ts'
 
 /** A field of a document with a condition on the rows of an entity. */
-type Asking = {
+type FilteredField = {
   readonly node: FieldNode
   readonly entity: string
   readonly conditionFor: (variables: Variables) => unknown
@@ -19,7 +19,7 @@ type Asking = {
 
 /** A condition of a document, resolved once for all requests: those of its variables that bring their values alone. */
 type ResolvedOnce = {
-  readonly asked: Asked
+  readonly condition: CallerCondition
   readonly variables: readonly (readonly [name: string, stored: OperandPlace['stored']])[]
 }
 
@@ -29,7 +29,7 @@ type ResolvedOnce = {
  */
 const resolveOnce = (
   { core: { model }, schema }: Execution,
-  { node, entity, conditionFor }: Omit<Asking, 'resolvedFrom'>,
+  { node, entity, conditionFor }: Omit<FilteredField, 'resolvedFrom'>,
   first: Slot,
 ): ResolvedOnce | undefined => {
   const where = givenFor(node, 'where')
@@ -39,25 +39,32 @@ const resolveOnce = (
   )
   const condition = conditionFor({ sources: {}, coerced: Object.fromEntries(variables) })
   if (condition == null) return undefined
-  const asked = resolveAsked(model, entity, condition, schema.words, first + names.size)
-  if ('faults' in asked) return undefined
+  const resolved = resolveCallerCondition(
+    model,
+    entity,
+    condition,
+    schema.vocabulary,
+    first + names.size,
+  )
+  if ('faults' in resolved) return undefined
   // One that is compared twice may have a form for each field, and a long list has one slot.
   const places = variables.map(
-    ([name, value]) => [name, asked.operands.filter(({ operand }) => operand === value)] as const,
+    ([name, value]) =>
+      [name, resolved.operands.filter(({ operand }) => operand === value)] as const,
   )
   const isOnce = places.every(([, of]) => of.length === 1)
   const isLong = someOf(
-    asked.predicate,
+    resolved.predicate,
     one => one.kind === 'among' && one.values.length > mostSlots,
   )
   if (!isOnce || isLong) return undefined
   const stored = places.flatMap(([name, of]) => of.map(({ stored }) => [name, stored] as const))
-  return { asked, variables: stored }
+  return { condition: resolved, variables: stored }
 }
 
 /** The values that a request has for such a condition; undefined if they need it to be resolved. */
 const valuesFor = (
-  { variables, asked }: ResolvedOnce,
+  { variables, condition }: ResolvedOnce,
   { coerced }: Variables,
 ): readonly ParameterValue[] | undefined => {
   const values: ParameterValue[] = []
@@ -69,78 +76,84 @@ const valuesFor = (
     if (typeof found.value === 'number' && !Number.isInteger(found.value)) return undefined
     values.push(found.value)
   }
-  return [...values, ...asked.values]
+  return [...values, ...condition.values]
 }
 
 /** The fields with conditions among those that were collected of a type, and below them; a field of a fragment is one, wherever it is spread. */
-export const askingIn = (
+export const filteredFieldsIn = (
   execution: Execution,
   type: GraphQLObjectType,
   collected: Collected,
-): readonly Asking[] => {
+): readonly FilteredField[] => {
   const { operation, variables } = execution
-  const found = new Map<FieldNode, Asking>()
+  const found = new Map<FieldNode, FilteredField>()
   const collect = (type: GraphQLObjectType, collected: Collected): void => {
     for (const nodes of collected.values()) {
       const node = nodes[0] as FieldNode
       const field = type.getFields()[node.name.value]
       const target = field && getNamedType(field.type)
       if (!isObjectType(target)) continue
-      const entity = field?.args.find(({ name }) => name === 'where')?.extensions.asks
+      const entity = field?.args.find(({ name }) => name === 'where')?.extensions.conditionOn
       if (field && entity && givenFor(node, 'where')) {
-        const asking = { node, entity: String(entity), conditionFor: conditionOf(field, node) }
+        const filtered = { node, entity: String(entity), conditionFor: conditionOf(field, node) }
         const made = new Map<Slot, ResolvedOnce | undefined>()
         const resolvedFrom = (first: Slot) =>
-          made.getOrInsertComputed(first, () => resolveOnce(execution, asking, first))
-        found.set(node, { ...asking, resolvedFrom })
+          made.getOrInsertComputed(first, () => resolveOnce(execution, filtered, first))
+        found.set(node, { ...filtered, resolvedFrom })
       }
       const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
       collect(target, collectFields(sets, operation, variables))
     }
   }
-  if (operation.asks) collect(type, collected)
+  if (operation.hasConditions) collect(type, collected)
   // Each has a comparison at the least, and more than so many are refused for a plan.
-  if (found.size > mostAsked)
+  if (found.size > mostComparisonsOfRequest)
     throw new ApiError(
       'QUERY_TOO_COMPLEX',
-      `The operation has ${found.size} conditions, at most ${mostAsked} are allowed`,
+      `The operation has ${found.size} conditions, at most ${mostComparisonsOfRequest} are allowed`,
     )
   return [...found.values()]
 }
 
 /** The conditions of a request by their fields, their values for the slots from `first` on, and what tells them from those of other shapes. */
-export type AskedRows = {
-  readonly asked: ReadonlyMap<FieldNode, Predicate>
+export type RequestConditions = {
+  readonly predicates: ReadonlyMap<FieldNode, Predicate>
   readonly values: readonly ParameterValue[]
   readonly shape: string
 }
 
-const nothing: AskedRows = { asked: new Map(), values: [], shape: '' }
+const nothing: RequestConditions = { predicates: new Map(), values: [], shape: '' }
 
 /** Resolves the conditions of an operation for its variables; throws `BAD_USER_INPUT` with all faults of the first one that has some. */
-export const askedFor = (
+export const conditionsFor = (
   { core: { model }, schema, variables }: Execution,
-  asking: readonly Asking[],
+  fields: readonly FilteredField[],
   first: Slot,
-): AskedRows => {
-  if (asking.length === 0) return nothing
-  const asked = new Map<FieldNode, Predicate>()
+): RequestConditions => {
+  if (fields.length === 0) return nothing
+  const predicates = new Map<FieldNode, Predicate>()
   const values: ParameterValue[] = []
-  const shapes = asking.map(({ node, entity, conditionFor, resolvedFrom }) => {
+  const shapes = fields.map(({ node, entity, conditionFor, resolvedFrom }) => {
     const once = resolvedFrom(first + values.length)
     const brought = once && valuesFor(once, variables)
     if (once && brought) {
-      asked.set(node, once.asked.predicate)
+      predicates.set(node, once.condition.predicate)
       values.push(...brought)
-      return once.asked.shape
+      return once.condition.shape
     }
     const condition = conditionFor(variables)
     if (condition == null) return '-'
-    const found = resolveAsked(model, entity, condition, schema.words, first + values.length)
+    const found = resolveCallerCondition(
+      model,
+      entity,
+      condition,
+      schema.vocabulary,
+      first + values.length,
+    )
     if ('faults' in found) throw argumentFaults(node, found.faults)
-    asked.set(node, found.predicate)
+    predicates.set(node, found.predicate)
     values.push(...found.values)
     return found.shape
   })
-  return { asked, values, shape: ` ${shapes.join('\n')}` }
+  return { predicates, values, shape: ` ${shapes.join('\n')}` }
 }
