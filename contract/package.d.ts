@@ -631,7 +631,6 @@ type FileStore = {
     readonly label: string;
     readonly put: (stream: AsyncIterable<Uint8Array>, limit?: Limit) => Promise<StoredBytes>;
     readonly open: (digest: string, range?: ByteRange) => Promise<AsyncIterable<Uint8Array>>;
-    readonly has: (digest: string) => Promise<boolean>;
     readonly size: (digest: string) => Promise<number | undefined>;
     readonly remove: (digest: string) => Promise<void>;
     readonly list: () => AsyncIterable<StoredBytes & {
@@ -831,7 +830,7 @@ type Lifetime = {
 type Limit = {
     readonly check?: (bytes: number) => void;
     readonly spent?: (chunk: Uint8Array) => void;
-    readonly arriving?: (digest: string, bytes: number) => Promise<void>;
+    readonly arriving?: (digest: string, bytes: number, path: string) => Promise<void>;
     readonly through?: (path: string) => Promise<boolean>;
     readonly as?: string;
 };
@@ -1172,7 +1171,7 @@ type Related = {
     readonly page: Page;
     readonly search?: Slot | undefined;
     readonly sort?: readonly Sort[];
-    readonly asked?: Predicate | undefined;
+    readonly condition?: Predicate | undefined;
     readonly at?: Location;
 };
 type Relation = Lifetime & {
@@ -1256,7 +1255,7 @@ type Root = {
     readonly items: readonly Item[];
     readonly where: readonly Where[];
     readonly search?: Slot | undefined;
-    readonly asked?: Predicate | undefined;
+    readonly condition?: Predicate | undefined;
     readonly granted?: Predicate | undefined;
     readonly linked?: {
         readonly entity: string;
@@ -1793,7 +1792,7 @@ const folded: (from: string, options?: Pick<FieldOptions, 'nullable' | 'unique' 
 }) => Field;
 const formatMinor: (minor: number | bigint, digits: number) => string;
 const formerFiles: (former: Former) => {
-    find: (entity: string, key: string, id: number, asked: ReadOptions) => Promise<{
+    find: (entity: string, key: string, id: number, options: ReadOptions) => Promise<{
         bytes: Uint8Array<ArrayBuffer>;
         type: string;
     } | undefined>;
