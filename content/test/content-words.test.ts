@@ -70,7 +70,7 @@ const otherMeanings: Readonly<Record<string, Meaning>> = {
     files: [
       'kit/init.ts',
       'kit/contract/schema.ts',
-      'src/engines/postgres/schema.ts',
+      'kit/draft/postgres.ts',
       'src/model/entity.ts',
     ],
   },
