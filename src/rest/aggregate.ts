@@ -44,7 +44,7 @@ import {
 import type { RestHandler } from '#versions/negotiation.ts'
 import { invalid } from '#write/input.ts'
 
-/** The members by which rows may be grouped or of which groups have sums and the like, each with its field. */
+/** The members by which rows may be grouped or of which groups have sums and others, each with its field. */
 const groupableMembers = ({ entity, members }: Resource) =>
   members.flatMap(member =>
     member.kind === 'field' && isSortable(entity, member.field)
