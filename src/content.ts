@@ -34,7 +34,7 @@ import {
 import { checkViewers, serviceRoles, type Viewers, viewersShape } from '#model/viewers.ts'
 import type { ContentPage } from '#pages/page.ts'
 import type { Examples } from '#pages/start.ts'
-import { checkActions, checkDocument, checkRoutes } from '#rest/check.ts'
+import { checkActions, checkDocument, checkRoutes } from '#rest/faults.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
 import {
   ConfigError,
@@ -47,8 +47,8 @@ import type { Dialect } from '#sql/dialect.ts'
 import type { Session } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import { type Action, actionShape } from '#write/action.ts'
-import { checkSteps } from '#write/check-steps.ts'
 import type { InputContext } from '#write/input.ts'
+import { checkSteps } from '#write/step-faults.ts'
 
 /** An open store, as commands work on it: a session, and how statements for it are written. */
 export type OpenStore = { readonly session: Session; readonly dialect: Dialect }

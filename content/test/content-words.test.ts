@@ -110,7 +110,7 @@ const otherMeanings: Readonly<Record<string, Meaning>> = {
       'src/engines/postgres/primary.ts',
       'src/engines/postgres/errors.ts',
       'src/mail/smtp.ts',
-      'src/model/check/names.ts',
+      'src/model/faults/names.ts',
       'src/write/idempotency.ts',
       'src/base/database-url.ts',
       'src/engines/sqlite/writer-thread.ts',

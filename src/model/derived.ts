@@ -4,8 +4,8 @@
  */
 import { mapped } from '#base/object.ts'
 import { optionsOf } from '#base/shape.ts'
-import { listParameters } from '#model/check/lists.ts'
 import { type AnyDeclaration, type Entity, entity, type Filter } from '#model/entity.ts'
+import { listParameters } from '#model/faults/lists.ts'
 import { type Field, id, longest, revision } from '#model/field.ts'
 import { columnName, withArticle } from '#model/names.ts'
 import { type DeclaredRule, isForAll, ruleOf } from '#model/policy.ts'

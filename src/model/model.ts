@@ -2,21 +2,21 @@
 import { isObject } from '#base/object.ts'
 import { clipped } from '#base/text.ts'
 import { ApiError } from '#errors.ts'
-import { adminFaults } from '#model/check/admin.ts'
-import { fieldFaults } from '#model/check/fields.ts'
-import { listFaults } from '#model/check/lists.ts'
-import { cycleFaults, nameFaults } from '#model/check/names.ts'
+import { withKept } from '#model/computed.ts'
+import { withDerived } from '#model/derived.ts'
+import type { Entity } from '#model/entity.ts'
+import { adminFaults } from '#model/faults/admin.ts'
+import { fieldFaults } from '#model/faults/fields.ts'
+import { listFaults } from '#model/faults/lists.ts'
+import { cycleFaults, nameFaults } from '#model/faults/names.ts'
 import {
   type CheckedEntity,
   type Faults,
   policyFaults,
   relationFaults,
-} from '#model/check/relations.ts'
-import { type PlacedRule, routeFaults, rulesOf, switchFaults } from '#model/check/routes.ts'
-import { versionFaults } from '#model/check/versions.ts'
-import { withKept } from '#model/computed.ts'
-import { withDerived } from '#model/derived.ts'
-import type { Entity } from '#model/entity.ts'
+} from '#model/faults/relations.ts'
+import { type PlacedRule, routeFaults, rulesOf, switchFaults } from '#model/faults/routes.ts'
+import { versionFaults } from '#model/faults/versions.ts'
 import type { Currency } from '#model/money.ts'
 import { columnName, entityOf, fieldOf, typeName, wrong } from '#model/names.ts'
 import { partFaults } from '#model/parts.ts'

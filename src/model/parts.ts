@@ -1,8 +1,8 @@
 /** The relations whose rows are written in one input with the row that they belong to. */
 import { own } from '#base/object.ts'
-import type { CheckedEntity, Faults } from '#model/check/relations.ts'
-import { isClosed } from '#model/check/routes.ts'
 import type { Entity, Relation } from '#model/entity.ts'
+import type { CheckedEntity, Faults } from '#model/faults/relations.ts'
+import { isClosed } from '#model/faults/routes.ts'
 import { isDerived } from '#model/field.ts'
 import { entityOf, linkOf } from '#model/names.ts'
 import type { Rule } from '#model/policy.ts'

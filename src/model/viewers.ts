@@ -1,9 +1,9 @@
 /** Who calls, as a content says it: whose rows tokens speak for, how these are found and made, and which roles tokens give. */
 import { own } from '#base/object.ts'
 import { keys, must, type Shape } from '#base/shape.ts'
-import { type Faults, viewerFaults } from '#model/check/relations.ts'
-import { type PlacedRule, roleFaults, rulesOf } from '#model/check/routes.ts'
 import type { Entity } from '#model/entity.ts'
+import { type Faults, viewerFaults } from '#model/faults/relations.ts'
+import { type PlacedRule, roleFaults, rulesOf } from '#model/faults/routes.ts'
 import { withArticle, wrong } from '#model/names.ts'
 import {
   alternativesOf,

@@ -1,8 +1,8 @@
 /** Names that are words of a database, and filters of wrong values, on both engines. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { isReserved } from '#model/check/names.ts'
 import { type Entity, entity, many, one } from '#model/entity.ts'
+import { isReserved } from '#model/faults/names.ts'
 import { id, int, reference, revision, text } from '#model/field.ts'
 import { self, signedIn } from '#model/policy.ts'
 import { compareModel, drawn, each, engines } from './compare.ts'

@@ -17,8 +17,8 @@ import {
   formulaSql,
   valuesCheck,
 } from '#engines/shared/schema.ts'
-import { machineTables } from '#model/check/names.ts'
 import type { Entity } from '#model/entity.ts'
+import { machineTables } from '#model/faults/names.ts'
 import type { Field } from '#model/field.ts'
 import { indexesOf } from '#model/indexes.ts'
 import { columnName, type Entities, valuesName } from '#model/model.ts'

@@ -1,7 +1,7 @@
 /** Faults of routes and of rules: reads that nobody may do, writes that can never succeed, links that lead nowhere, unknown roles. */
 import { own } from '#base/object.ts'
-import { type CheckedEntity, type Faults, nestedLists } from '#model/check/relations.ts'
 import { type Entity, type Links, pathFields } from '#model/entity.ts'
+import { type CheckedEntity, type Faults, nestedLists } from '#model/faults/relations.ts'
 import { type Field, isDerived } from '#model/field.ts'
 import { typeName, withArticle } from '#model/names.ts'
 import {

@@ -1,10 +1,10 @@
 /** Faults of single fields: their names, options that do not fit their kinds, and initial values. */
 import { own } from '#base/object.ts'
-import { isGraphqlType, isReserved } from '#model/check/names.ts'
-import type { CheckedEntity, Faults } from '#model/check/relations.ts'
-import { isStricter } from '#model/check/routes.ts'
 import { computedFault, fieldsIn } from '#model/computed.ts'
 import type { Entity } from '#model/entity.ts'
+import { isGraphqlType, isReserved } from '#model/faults/names.ts'
+import type { CheckedEntity, Faults } from '#model/faults/relations.ts'
+import { isStricter } from '#model/faults/routes.ts'
 import { type Field, isDerived, mostCharacters } from '#model/field.ts'
 import { columnName } from '#model/names.ts'
 import { isByRow, isForAll, isSameRule } from '#model/policy.ts'

@@ -1,9 +1,9 @@
 /** Faults of lists: filters, sorts, and the indexes and counts that serve them. */
 import { own } from '#base/object.ts'
 import { remedy } from '#base/shape.ts'
-import type { CheckedEntity, Faults } from '#model/check/relations.ts'
 import { composedIn } from '#model/computed.ts'
 import { type Entity, type Filter, mayNameField } from '#model/entity.ts'
+import type { CheckedEntity, Faults } from '#model/faults/relations.ts'
 import { type Field, isDerived } from '#model/field.ts'
 import { type Index, purposeIndexes, searchesOf } from '#model/indexes.ts'
 import { isForAll, isSameRule } from '#model/policy.ts'

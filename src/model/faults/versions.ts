@@ -1,7 +1,7 @@
 /** Faults of the differences between versions: names, forms, first and last versions, and the days on which they end. */
 import { isDay, noticeMonths, soonestEnd } from '#base/dates.ts'
-import { type CheckedEntity, type Faults, nestedLists } from '#model/check/relations.ts'
 import type { Link } from '#model/entity.ts'
+import { type CheckedEntity, type Faults, nestedLists } from '#model/faults/relations.ts'
 import { type Field, isDerived } from '#model/field.ts'
 import { type Resource, resourceIn } from '#model/resource.ts'
 import {

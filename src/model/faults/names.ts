@@ -1,6 +1,6 @@
 /** Faults of names: duplicates, words that databases or GraphQL reserve, and references in a circle. */
-import { takenNames } from '#model/check/lists.ts'
-import { type CheckedEntity, type Faults, nestedLists } from '#model/check/relations.ts'
+import { takenNames } from '#model/faults/lists.ts'
+import { type CheckedEntity, type Faults, nestedLists } from '#model/faults/relations.ts'
 import { enumName } from '#model/field.ts'
 import { columnName, tableForm, typeName } from '#model/names.ts'
 

@@ -1,8 +1,8 @@
 /** Faults of what an entity says of the admin's screens. */
 import { own } from '#base/object.ts'
 import { remedy } from '#base/shape.ts'
-import type { CheckedEntity, Faults } from '#model/check/relations.ts'
 import { mayNameField } from '#model/entity.ts'
+import type { CheckedEntity, Faults } from '#model/faults/relations.ts'
 import { isOrdering } from '#model/field.ts'
 
 const added = ['int', 'money', 'decimal']

@@ -1,4 +1,4 @@
-/** Checks the steps of actions and hooks before a service starts: they are made once for sample inputs, and looked at as data. */
+/** Refuses faulty steps of actions and hooks before a service starts: they are made once for sample inputs, and looked at as data. */
 import { mapped } from '#base/object.ts'
 import { remedy } from '#base/shape.ts'
 import { nearest } from '#base/text.ts'

@@ -1,5 +1,5 @@
-/** Checks the routes of a content, its actions among them: each alone, and all of them together. */
-import { lifetimeFault } from '#model/check/versions.ts'
+/** Refuses faulty routes of a content, its actions among them: each alone, and all of them together. */
+import { lifetimeFault } from '#model/faults/versions.ts'
 import { type Entities, typeName } from '#model/model.ts'
 import type { OperationDocs } from '#model/operation-docs.ts'
 import { isIn, type Lifetime, type Versions } from '#model/version.ts'
