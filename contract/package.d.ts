@@ -1778,7 +1778,7 @@ const file: (options: FieldOptions<never, string> & {
     movedFrom?: FormerFiles;
 }) => Field;
 const fileFields: (entities: Readonly<Record<string, Entity>>) => readonly FileField[];
-const fileOf: (core: Core, at: FileAt, asked?: ReadOptions) => Promise<FileOfRow | null>;
+const fileOf: (core: Core, at: FileAt, options?: ReadOptions) => Promise<FileOfRow | null>;
 const fixed: {
     readonly settableBy: Rule;
 };

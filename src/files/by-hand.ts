@@ -45,12 +45,12 @@ export type FileOfRow = Pick<StoredFile, 'digest' | 'type' | 'bytes'> & {
 export const fileOf = async (
   core: Core,
   at: FileAt,
-  asked?: ReadOptions,
+  options?: ReadOptions,
 ): Promise<FileOfRow | null> => {
-  const stored = await storedFile(core, at, asked)
+  const stored = await storedFile(core, at, options)
   const { entity, field, id } = at
   if (stored === undefined) throw notFound(entity, id)
-  const former = await core.files?.former?.find(entity, field, id, asked ?? {})
+  const former = await core.files?.former?.find(entity, field, id, options ?? {})
   if (former) {
     const { bytes, type } = former
     const digest = hash('sha256', bytes)

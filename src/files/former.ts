@@ -37,10 +37,10 @@ const find = async (
   { reader, dialect }: Former,
   { table, row, bytes, type }: FormerFiles,
   id: number,
-  asked: ReadOptions,
+  options: ReadOptions,
 ) => {
   const piece = sql`select ${name(bytes)}, ${name(type)} from ${name(table)} where ${name(row)} = ${id}`
-  const [found] = await reader.query(queryOf(piece, dialect), asked)
+  const [found] = await reader.query(queryOf(piece, dialect), options)
   if (!found) return undefined
   return { bytes: found[0] as Uint8Array<ArrayBuffer>, type: String(found[1]) }
 }

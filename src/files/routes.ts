@@ -1,6 +1,4 @@
 /** The addresses of files: of each field that is one, to read it, put it and remove it, and that of uploads. */
-import { lru } from '#base/cache.ts'
-import { prepareFor } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { storedFile, storeOf } from '#files/by-hand.ts'
 import { fileTag, isSigned, serveFile } from '#files/serve.ts'
@@ -13,7 +11,7 @@ import type { FileRules } from '#model/field.ts'
 import { columnName, type Entities, notFound } from '#model/model.ts'
 import { typeName, withArticle } from '#model/names.ts'
 import type { JsonSchema, MediaType } from '#model/operation-docs.ts'
-import { isByRow, nobody, type Role, refusal, type Viewer } from '#model/policy.ts'
+import { isByRow, nobody, refusal, type Viewer } from '#model/policy.ts'
 import {
   type FileField,
   fileFacts,
@@ -24,10 +22,10 @@ import {
   storedText,
 } from '#model/stored-file.ts'
 import { lifetimeOf } from '#model/version.ts'
-import { type Prepared, readCached } from '#read/read.ts'
+import { readCached } from '#read/read.ts'
 import { oneRow } from '#read/selection.ts'
 import { refuseParameters } from '#rest/query.ts'
-import { isOpen, type Mount, pathId, writtenReply } from '#rest/represent.ts'
+import { isOpen, type Mount, pathId, preparedReads, writtenReply } from '#rest/represent.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
 import { targetOf } from '#rest/writes.ts'
 import { and, name, sql } from '#sql/sql.ts'
@@ -99,10 +97,8 @@ const readRoute = ({ entityName, entity, key, field, file }: FileField): ExtraRo
     const isPublic = [enter ?? read, read, field.readableBy].every(
       rule => isOpen(core.model, rule) && !isByRow(rule),
     )
-    const plans = lru<Prepared>(50)
-    const roots = [oneRow(entityName, [{ kind: 'field', key, field: key }])]
-    const planFor = (role: Role): Prepared =>
-      plans.get(role) ?? plans.set(role, prepareFor(core, { encoding: 'rest', roots }, role))
+    const root = oneRow(entityName, [{ kind: 'field', key, field: key }])
+    const readFor = preparedReads(core, 50, () => root)
     /** The file of whoever has a signed address, which was given to one who may read it. */
     const signedFile = async (c: Http, id: number, query: URLSearchParams) => {
       const stored = await storedFile(core, { entity: entityName, field: key, id })
@@ -121,7 +117,7 @@ const readRoute = ({ entityName, entity, key, field, file }: FileField): ExtraRo
       else {
         const text = await readCached(
           reader,
-          planFor(viewer.role),
+          readFor(viewer.role, '', undefined),
           [viewer.subject ?? viewer.id, id],
           { by: '', make: ([answer]) => answer?.text ?? 'null' },
           readOptionsOf(edge, c, viewer),

@@ -54,11 +54,9 @@ const elements = (xml: string, name: string): readonly string[] =>
     text.replace(/&(amp|lt|gt|quot|apos);/g, (_, name) => escapes[name] ?? "'"),
   )
 
-/** The store of a bucket. What it cannot do because S3 does not answer as it should is `UNAVAILABLE`; the log has what came instead. It is long as each request is a paragraph of it, over one client that signs. */
-export const s3Store = (settings: S3Settings): FileStore => {
-  const { bucket, prefix, endpoint, patience = 30_000, partBytes = 16 * mebibyte } = settings
-  const { spool = join(tmpdir(), `duet-files-${process.getuid?.() ?? 0}`) } = settings
-  const { region, accessKeyId, secretAccessKey, sessionToken } = settings
+/** Sends signed requests to a bucket. What S3 does not answer as it should is `UNAVAILABLE`; the log has what came instead. */
+const bucketClient = (settings: S3Settings, patience: number, partBytes: number) => {
+  const { bucket, endpoint, region, accessKeyId, secretAccessKey, sessionToken } = settings
   const client = new AwsClient({
     accessKeyId,
     secretAccessKey,
@@ -68,14 +66,13 @@ export const s3Store = (settings: S3Settings): FileStore => {
     retries: 0,
   })
   const label = `the bucket ${bucket} at ${endpoint}`
-  const keyOf = (name: string) => `${prefix}${placeOf(name)}`
   const unavailable = (why: string, cause?: unknown) =>
     new ApiError('UNAVAILABLE', 'The store of files does not answer as it should; try again', {
       retryAfter: 5,
       cause: new Error(`${label}: ${why}`, { cause }),
     })
 
-  const askOnce = async (
+  const sendOnce = async (
     key: string,
     { method = 'GET', query = {}, headers = {}, body }: S3Request,
   ) => {
@@ -100,12 +97,12 @@ export const s3Store = (settings: S3Settings): FileStore => {
       await Array.fromAsync(whole(answer, patience, why => unavailable(`${answer.url} ${why}`))),
     ).toString()
   /** Asks again what was not answered, or with a fault of the store; each request of ours may be repeated. */
-  const ask = async (key: string, asked: S3Request): Promise<Response> => {
-    const what = `${asked.method ?? 'GET'} /${key}`
+  const send = async (key: string, request: S3Request): Promise<Response> => {
+    const what = `${request.method ?? 'GET'} /${key}`
     for (let left = tries - 1; ; left--) {
       let failed: ApiError
       try {
-        const answer = await askOnce(key, asked)
+        const answer = await sendOnce(key, request)
         if (answer.ok || answer.status === 404) return answer
         const text = await textIn(answer)
         const [code = '', message = ''] = ['Code', 'Message'].map(name => elements(text, name)[0])
@@ -121,11 +118,11 @@ export const s3Store = (settings: S3Settings): FileStore => {
       await sleep(Math.random() * 200 * (tries - left))
     }
   }
-  const textOf = async (key: string, asked: S3Request): Promise<string> => {
-    const answer = await ask(key, asked)
+  const textOf = async (key: string, request: S3Request): Promise<string> => {
+    const answer = await send(key, request)
     if (answer.status === 404)
       throw unavailable(
-        `${asked.method ?? 'GET'} /${key} found no such bucket: make it, or name another one in DUET_FILES`,
+        `${request.method ?? 'GET'} /${key} found no such bucket: make it, or name another one in DUET_FILES`,
       )
     return textIn(answer)
   }
@@ -142,7 +139,7 @@ export const s3Store = (settings: S3Settings): FileStore => {
       for (let start = 0; start < file.size; start += length) {
         const query = { partNumber: String(tags.length + 1), uploadId }
         const body = file.slice(start, start + length)
-        const { headers } = await ask(key, { method: 'PUT', query, body })
+        const { headers } = await send(key, { method: 'PUT', query, body })
         tags.push(headers.get('etag') ?? '')
       }
       const parts = tags.map(
@@ -155,7 +152,7 @@ export const s3Store = (settings: S3Settings): FileStore => {
       if (!made.includes('<CompleteMultipartUploadResult'))
         throw unavailable(`the parts of /${key} were not joined: ${made.slice(0, 500)}`)
     } catch (error) {
-      await ask(key, { method: 'DELETE', query: { uploadId } }).catch(() => {})
+      await send(key, { method: 'DELETE', query: { uploadId } }).catch(() => {})
       throw error
     }
   }
@@ -169,7 +166,19 @@ export const s3Store = (settings: S3Settings): FileStore => {
       token = elements(xml, 'NextContinuationToken')[0]
     }
   }
-  const within = (entry: string, name: string): string => elements(entry, name)[0] ?? ''
+  return { label, unavailable, send, sendParts, listing }
+}
+
+/** The text of an element of a name in an entry of a listing; empty if there is none. */
+const within = (entry: string, name: string): string => elements(entry, name)[0] ?? ''
+
+/** The store of a bucket. */
+export const s3Store = (settings: S3Settings): FileStore => {
+  const { prefix, patience = 30_000, partBytes = 16 * mebibyte } = settings
+  const { spool = join(tmpdir(), `duet-files-${process.getuid?.() ?? 0}`) } = settings
+  const client = bucketClient(settings, patience, partBytes)
+  const { label, unavailable, send, sendParts, listing } = client
+  const keyOf = (name: string) => `${prefix}${placeOf(name)}`
 
   const makeSpool = async (): Promise<void> => {
     await mkdir(spool, { recursive: true, mode: 0o700 })
@@ -184,30 +193,30 @@ export const s3Store = (settings: S3Settings): FileStore => {
       const [key, body] = [keyOf(name), await openAsBlob(path)]
       if (bytes > partBytes) return sendParts(key, body)
       const headers = { 'X-Amz-Content-Sha256': digest }
-      const { status } = await ask(key, { method: 'PUT', headers, body })
+      const { status } = await send(key, { method: 'PUT', headers, body })
       if (status === 404)
         throw unavailable('there is no such bucket: make it, or name another one in DUET_FILES')
     }),
     open: async (name, range) => {
-      const asked = range && { Range: `bytes=${range.first}-${range.last}` }
-      const answer = await ask(keyOf(name), asked ? { headers: asked } : {})
+      const headers = range && { Range: `bytes=${range.first}-${range.last}` }
+      const answer = await send(keyOf(name), headers ? { headers } : {})
       if (answer.status === 404) throw missing(label, name)
       const failed = (why: string) => unavailable(`GET /${keyOf(name)} ${why}`)
       const sent = answer.headers.get('content-range') ?? 'bytes 0-'
       // Some answer more than was asked for, which is cut off; another beginning would be other bytes.
       if (range && !sent.startsWith(`bytes ${range.first}-`))
-        throw failed(`was answered with ${sent} in place of ${asked?.Range}`)
+        throw failed(`was answered with ${sent} in place of ${headers?.Range}`)
       return whole(answer, patience, failed, range && range.last - range.first + 1)
     },
     size: async name => {
-      const { status, headers } = await ask(keyOf(name), { method: 'HEAD' })
+      const { status, headers } = await send(keyOf(name), { method: 'HEAD' })
       return status === 404 ? undefined : Number(headers.get('content-length'))
     },
     remove: async name => {
       const key = keyOf(name)
       for await (const entry of listing({ 'list-type': '2', prefix: `${key}.` }, 'Contents'))
-        await ask(within(entry, 'Key'), { method: 'DELETE' })
-      await ask(key, { method: 'DELETE' })
+        await send(within(entry, 'Key'), { method: 'DELETE' })
+      await send(key, { method: 'DELETE' })
     },
     list: async function* () {
       for await (const entry of listing({ 'list-type': '2', prefix }, 'Contents')) {
@@ -225,7 +234,7 @@ export const s3Store = (settings: S3Settings): FileStore => {
         for await (const entry of listing({ uploads: '', prefix }, 'Upload')) {
           const uploadId = within(entry, 'UploadId')
           if (new Date(within(entry, 'Initiated')) < before)
-            await ask(within(entry, 'Key'), { method: 'DELETE', query: { uploadId } })
+            await send(within(entry, 'Key'), { method: 'DELETE', query: { uploadId } })
         }
       } catch (error) {
         // A store that lists no unfinished uploads ends them by a rule of its own.
