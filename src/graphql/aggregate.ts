@@ -19,7 +19,7 @@ import { type Entity, mayNameField } from '#model/entity.ts'
 import { type Field, isOrdering } from '#model/field.ts'
 import { fieldOf, typeName } from '#model/model.ts'
 
-/** The fields by which rows may be grouped or of which groups have sums and the like, under their own names. */
+/** The fields by which rows may be grouped or of which groups have sums and means, under their own names. */
 export const groupableFields = (entity: Entity) =>
   Object.entries(entity.fields).flatMap(([key, field]) =>
     field.graphql === 'shown' && mayNameField(entity, key) && isOrdering(field)
