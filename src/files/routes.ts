@@ -229,6 +229,7 @@ const change = async <Received extends { readonly id: string }>(
     const before = receive ? [{ sql: look, expect: 'any' as const }] : []
     const terms = { counts, reading: null, version }
     const done = await carryOut(core, { ...now, before }, update, terms)
+    // The step before it makes a command of its own, whose rows come back.
     const isFirst = done.rows.every(([row]) => row?.[0] !== hadFile)
     return { done, sent, id: target.id, isFirst }
   } catch (error) {

@@ -44,7 +44,7 @@ export const countingOperations = (
   if (!isNeeded) return undefined
   return ({ node, fragments, derived }, variables) => {
     // Found once for each operation; its variables differ from request to request.
-    const inText = derived('deprecated parts', () => {
+    const inText = derived('deprecated parts', null, () => {
       const definitions = [node, ...fragments.values()]
       return deprecatedIn(schema, { kind: Kind.DOCUMENT, definitions })
     })

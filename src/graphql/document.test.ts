@@ -95,11 +95,17 @@ test('what is derived from operations is kept while it fits into the memory for 
   const makes = (count: number) => {
     let made = 0
     for (let round = 0; round < 2; round++)
-      for (let n = 0; n < count; n++) operation.derived(`${count} ${n}`, () => ++made)
+      for (let n = 0; n < count; n++) operation.derived(`${count} ${n}`, null, () => ++made)
     return made
   }
   assert.equal(makes(10), 10)
   assert.equal(makes(200), 400)
+  // Long variables that it was made with may be kept with it.
+  const coerced = { text: 'x'.repeat(1_000_000) }
+  const variables = { coerced } as unknown as Parameters<typeof operation.derived>[1]
+  let made = 0
+  for (let n = 0; n < 2; n++) operation.derived('long', variables, () => ++made)
+  assert.equal(made, 2)
 })
 
 test('documents, their faults and what is derived from them are in the account of memory, and never above it [D18]', () => {
@@ -112,14 +118,14 @@ test('documents, their faults and what is derived from them are in the account o
   }
   assert.ok(taking(() => documents('{ a }')) > 0)
   assert.ok(taking(() => assert.throws(() => documents('{ c }'))) > 0)
-  assert.ok(taking(() => documents('{ a }').operations[0]?.derived('plan', () => 1)) > 0)
+  assert.ok(taking(() => documents('{ a }').operations[0]?.derived('plan', null, () => 1)) > 0)
   assert.equal(
-    taking(() => documents('{ a }').operations[0]?.derived('plan', () => 2)),
+    taking(() => documents('{ a }').operations[0]?.derived('plan', null, () => 2)),
     0,
   )
   let most = 0
   for (const source of many(100, 30)) {
-    documents(source).operations[0]?.derived('plan', () => 1)
+    documents(source).operations[0]?.derived('plan', null, () => 1)
     assert.throws(() => documents(`${source} wrong`))
     most = Math.max(most, account.taken())
   }

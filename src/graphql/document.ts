@@ -20,7 +20,7 @@ import {
 import { lru } from '#base/cache.ts'
 import { isReadBack, notReadBack } from '#base/number.ts'
 import { ApiError } from '#errors.ts'
-import { inputFault } from '#graphql/arguments.ts'
+import { inputFault, type Variables } from '#graphql/arguments.ts'
 import { placing } from '#graphql/connection-type.ts'
 import { GraphqlErrors } from '#graphql/errors.ts'
 import {
@@ -43,8 +43,8 @@ export type GraphqlOperation = {
   readonly places: readonly string[]
   /** Whether its document has conditions on the rows of lists. */
   readonly hasConditions: boolean
-  /** The value derived from the operation under this key; made unless it is cached. */
-  readonly derived: <Value>(key: string, make: () => Value) => Value
+  /** The value derived from the operation under this key; made unless it is cached, where it may keep the variables that it was made with. */
+  readonly derived: <Value>(key: string, variables: Variables | null, make: () => Value) => Value
 }
 
 export type Document = { readonly operations: readonly GraphqlOperation[] }
@@ -133,7 +133,8 @@ const bytesOfToken = 300
  */
 const weightOf = {
   document: (source: string, tokens: number) => 1024 + 2 * source.length + bytesOfToken * tokens,
-  derived: (tokens: number, key: string) => 4096 + 200 * tokens + 8 * key.length,
+  derived: (tokens: number, key: string, variables: string) =>
+    4096 + 200 * tokens + 8 * (key.length + variables.length),
   faults: (source: string, tokens: number, faults: number) =>
     2 * source.length + bytesOfToken * Math.min(source.length, tokens) + 3072 * faults,
 } as const
@@ -189,10 +190,14 @@ export const documentCache = (
     const operations = operationsOf(node).map((node): GraphqlOperation => {
       // All operations share one cache of derived values.
       const number = ++operationCount
-      const derived = <Value>(key: string, make: () => Value): Value => {
+      const derived: GraphqlOperation['derived'] = (key, variables, make) => {
         const full = `${number} ${key}`
         const known = derivations.get(full)
-        return (known ?? derivations.set(full, make(), weightOf.derived(tokens, full))) as Value
+        if (known !== undefined) return known as ReturnType<typeof make>
+        const kept = JSON.stringify(variables?.coerced ?? null)
+        const made = make()
+        derivations.set(full, made, weightOf.derived(tokens, full, kept))
+        return made
       }
       const sorted = (names: Set<string>) => [...names].sort()
       const by = {

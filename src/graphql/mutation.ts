@@ -187,8 +187,8 @@ const planMutation = (
     const writtenId = VIEWER + 1
     const readOf = () => {
       const type = schema.schema.getType(typeName(entity)) as GraphQLObjectType
-      const asking = filteredFieldsIn(execution, type, membersOf())
-      const { predicates, values } = conditionsFor(execution, asking, writtenId + 1)
+      const filtered = filteredFieldsIn(execution, type, membersOf())
+      const { predicates, values } = conditionsFor(execution, filtered, writtenId + 1)
       const slots = createSlots(writtenId + 1 + values.length)
       const row = oneRow(entity, itemsOf({ ...execution, slots, predicates }, type, nodes))
       const written = kind.does === 'create' ? 'created' : 'changed'
@@ -199,7 +199,7 @@ const planMutation = (
     // Conditions are counted together in each request.
     const made = operation.hasConditions
       ? readOf()
-      : operation.derived(`${viewer.role} ${decidedBy(execution)} ${key}`, readOf)
+      : operation.derived(`${viewer.role} ${decidedBy(execution)} ${key}`, variables, readOf)
     const own = viewer.subject ?? viewer.id
     const values = [own, ...made.values, ...made.slots.valuesOf(variables, viewer)]
     const reading = { plan: made.plan, values }

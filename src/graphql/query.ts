@@ -53,12 +53,16 @@ export const runQuery = (
   const { core, operation, variables, viewer } = execution
   // The operation is prepared once for each role, for the conditions of its fields, and for the filters that are given.
   const conditions = decidedBy(execution)
-  const { collected, filters, filteredFields } = operation.derived(`fields ${conditions}`, () => {
-    const collected = collectFields([operation.node.selectionSet], operation, variables)
-    const type = execution.schema.schema.getQueryType() as GraphQLObjectType
-    const filteredFields = filteredFieldsIn(execution, type, collected)
-    return { collected, filters: filtersIn(execution, collected), filteredFields }
-  })
+  const { collected, filters, filteredFields } = operation.derived(
+    `fields ${conditions}`,
+    variables,
+    () => {
+      const collected = collectFields([operation.node.selectionSet], operation, variables)
+      const type = execution.schema.schema.getQueryType() as GraphQLObjectType
+      const filteredFields = filteredFieldsIn(execution, type, collected)
+      return { collected, filters: filtersIn(execution, collected), filteredFields }
+    },
+  )
   // Their values come first, so that those of one shape share a plan.
   const {
     predicates,
@@ -67,7 +71,7 @@ export const runQuery = (
   } = conditionsFor(execution, filteredFields, VIEWER + 1)
   const given = filters.map(valueFor => (valueFor(variables) == null ? '-' : '+')).join('')
   const key = `${viewer.role} ${conditions} ${given}${shape}`
-  const { members, prepared, slots, introspects } = operation.derived(key, () => {
+  const { members, prepared, slots, introspects } = operation.derived(key, variables, () => {
     const slots = createSlots(VIEWER + 1 + conditionValues.length)
     const selecting = { ...execution, slots, predicates }
     const roots: Root[] = []

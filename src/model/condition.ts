@@ -694,7 +694,7 @@ const fieldPart = (
   const parts = keys.map((operator): Predicate => {
     const place = { ...field, path: within(path, operator) }
     if (operators.includes(operator)) return compared(at, place, operator, given[operator])
-    if (words.leadsOn && scalar === 'text' && searches.includes(operator))
+    if (words.leadsOn && !at.groups && scalar === 'text' && searches.includes(operator))
       return fault(
         at,
         place.path,

@@ -123,8 +123,8 @@ export const numberedEnvelope = (
 }
 
 /**
- * The envelope of a page by cursors, and its links. One in an order of the caller has a page before it too; a list whose pages have numbers says
- * its total here too.
+ * The envelope of a page by cursors, and its links: with the page before it where the caller chose the order, with the total where
+ * pages have numbers.
  */
 export const cursorEnvelope = (
   { text, total, more, ends, last }: Answer,

@@ -290,8 +290,12 @@ const conditionReader = (
     const parts: CallerCondition[] = []
     let next = first
     let comparisons = 0
-    const add = (words: typeof ofText, condition: unknown, nameOf: (path: string) => string) => {
-      const found = resolveCallerCondition(model, resource.name, condition, words, next)
+    const add = (
+      vocabulary: typeof ofText,
+      condition: unknown,
+      nameOf: (path: string) => string,
+    ) => {
+      const found = resolveCallerCondition(model, resource.name, condition, vocabulary, next)
       if ('faults' in found)
         for (const { path, message } of found.faults) query.fault(nameOf(path), message)
       else {
@@ -347,7 +351,10 @@ export const listFilterReader = (
       where,
       condition: found?.predicate,
       values: [...values, ...(found?.values ?? [])],
-      shape: [...where.map(({ field, is }) => `${field} ${is}`), found?.shape].join(),
+      shape: [
+        ...where.map(({ field, is, to }) => `${field} ${is} ${to.kind}`),
+        found?.shape,
+      ].join(),
       fields: found?.fields === null ? null : [...own, ...(found?.fields ?? [])],
     }
   }

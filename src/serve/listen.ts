@@ -69,7 +69,7 @@ export const listen = async (
   const limits = { held: DUET_QUEUE_SIZE, rest: DUET_QUEUE_WAIT }
   const { connections = createConnections(queue, limits) } = given
   const { look, isOver } = createStalled(patience)
-  class Answer<Asked extends IncomingMessage> extends ServerResponse<Asked> {
+  class Answer<Incoming extends IncomingMessage> extends ServerResponse<Incoming> {
     override writeHead(...head: readonly unknown[]): this {
       // Nothing behind the last answer is done (RFC 9112, section 9.6).
       if (state.isDraining) this.shouldKeepAlive = false

@@ -134,7 +134,9 @@ export const serveOn = async ({ config, content, socket }: Program, service: Ope
         .then(() => nextTurn())
         .then(openGraphql)
         .then(onLoaded)
-        .catch((cause: Error) => service.reportFatal(`GraphQL cannot be opened: ${cause.message}`))
+        .catch((cause: Error) =>
+          service.reportFatal(`what is loaded after the start cannot be: ${cause.message}`),
+        )
       return server.url
     },
     stop: async () => {

@@ -321,8 +321,8 @@ const readMany = async (doing: Doing<Many>): Promise<Ready> => {
   const given = input
     ? inputAt(path, entityOf(model, what), input, { ...checked, mode: 'update' })
     : new Map()
-  const asked = { rows: rows as ManyWrite['rows'], revisions }
-  const write = { does: kind, entity: what, ...asked, given, path }
+  const those = { rows: rows as ManyWrite['rows'], revisions }
+  const write = { does: kind, entity: what, ...those, given, path }
   const { version, finding } = terms
   const context = { idempotency, isDry, version, finding }
   return { finish: () => writeMany(store, writing, write, context, terms.counts.rows) }

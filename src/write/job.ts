@@ -126,7 +126,7 @@ export type Written = Pick<Answer, 'text' | 'revision' | 'last'>
 
 /** What a job did. */
 type Performed = {
-  /** Those of each step; none of a job that has values of its own, which is answered by a read. */
+  /** Those of each step, which stay with the writer where the job is a form with values. */
   readonly rows: readonly Rows[]
   readonly status: number
   readonly answer: Written | null

@@ -108,6 +108,11 @@ for (const on of engines)
           /is not an operator of count: did you mean gte/,
         ],
         ['having={"count":{"in":[1]}}', 'having.count.in', /take one of eq, ne/],
+        [
+          'having={"min":{"name":{"contains":"a"}}}',
+          'having.min.name.contains',
+          /take one of eq, ne/,
+        ],
         ['having={"or":[{"sum":{"siz":1}}]}', 'having.or.0.sum.siz', /did you mean/],
         ['having={"count":1}&having[count][gte]=1', 'having', /one of these ways/],
         ['having={', 'having', /as JSON/],

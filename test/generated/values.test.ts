@@ -136,6 +136,7 @@ const entities = {
           sort: { style: 'signed list', fields: ['-average', 'total'] },
           filters: {
             min_total: { kind: 'at least', field: 'total' },
+            some_total: { kind: 'above zero', field: 'total' },
             rated: { kind: 'above zero', field: 'gradeCount' },
           },
         },
@@ -195,6 +196,31 @@ const entities = {
     { sets: [{ fields: ['code', 'size'], error: errors.SIZE_TAKEN }] },
   ),
 }
+
+test('a bound between two amounts and an amount above zero, which need other values, share no plan of a list', async t => {
+  for (const on of engines) {
+    for (const filters of [
+      ['some_total=true', 'min_total=2.0005'],
+      ['min_total=2.0005', 'some_total=true'],
+    ]) {
+      const { ask, close } = await serveWithMembers({ member, order, grade }, on, 'Ada', 'Ben')
+      t.after(close)
+      for (const price of [1, 2, 3]) {
+        const body = { name: 'a', price, pieces: 1 }
+        await ask({ line: 'POST /api/orders', as: 'user', body })
+      }
+      for (const filter of filters) {
+        const { status, text } = await ask({
+          line: `GET /api/orders?${filter}&limit=1`,
+          as: 'user',
+        })
+        assert.equal(status, 200, text)
+        const { total } = JSON.parse(text).pagination
+        assert.equal(total, filter === 'some_total=true' ? 3 : 1, `${on} ${filter}`)
+      }
+    }
+  }
+})
 
 /** Orders before they computed and kept anything, and what a store of them lacks. */
 const { order, grade } = entities
