@@ -4,6 +4,7 @@ import { type CleanedWhere, type CustomAdapter, createAdapterFactory } from 'bet
 import { APIError } from 'better-auth/api'
 import { columnName } from '#model/names.ts'
 import { parseId } from '#model/values.ts'
+import { blockedError, isForNobody } from '#people/hooks.ts'
 import type { Person, PersonInput, PersonRequest, Told } from '#people/messages.ts'
 import type { Rows } from '#sql/engine.ts'
 import { comma, join, name, number, type Sql, type SqlValue, sql, trusted } from '#sql/sql.ts'
@@ -17,8 +18,8 @@ export type AdapterStore = {
   readonly person: (request: PersonRequest) => Promise<Person | null>
 }
 
-/** The revisions of the rows of people as this request saw them first. */
-export const seen = new AsyncLocalStorage<Map<string, number>>()
+/** The rows of people as this request saw them first. */
+export const seen = new AsyncLocalStorage<Map<string, Pick<Person, 'revision' | 'blocked'>>>()
 
 const signs: Record<string, string> = { eq: '=', ne: '<>', lt: '<', lte: '<=', gt: '>', gte: '>=' }
 
@@ -32,7 +33,7 @@ const stored = (value: unknown): SqlValue => {
 const userOf = (person: Person | null) => {
   if (person === null) return null
   const rows = seen.getStore()
-  if (rows && !rows.has(person.id)) rows.set(person.id, person.revision)
+  if (rows && !rows.has(person.id)) rows.set(person.id, person)
   const createdAt = new Date(person.createdAt)
   return { ...person, createdAt, updatedAt: createdAt, image: null }
 }
@@ -63,14 +64,17 @@ const usersOf = (person: AdapterStore['person']) => {
       throw new APIError(status as 409, { code, message: String(message) })
     }
   }
-  const find = (where: readonly CleanedWhere[]) => run({ does: 'find', ...whoOf(where) })
+  const find = async (where: readonly CleanedWhere[]) =>
+    isForNobody() && 'email' in whoOf(where) ? null : run({ does: 'find', ...whoOf(where) })
   return {
     find,
     create: (given: PersonInput) => run({ does: 'create', given }),
     update: async (where: readonly CleanedWhere[], update: PersonInput) => {
       const id: string | undefined = whoOf(where).id ?? (await find(where))?.id
       if (id === undefined) return null
-      const revision = update.emailVerified ? seen.getStore()?.get(id) : undefined
+      const first = seen.getStore()?.get(id)
+      if (first?.blocked) throw blockedError()
+      const revision = update.emailVerified ? first?.revision : undefined
       return run({ does: 'update', id, given: update, revision })
     },
   }

@@ -31,7 +31,7 @@ export type PeopleServices = {
 /** So long a session may do what hands the account over, in milliseconds. */
 export const freshFor = 600_000
 
-/** The paths that change a way in or an address, which nobody who is blocked does, with whether they need a session of the last ten minutes. */
+/** The paths by which who is signed in changes a way in or an address, with whether they need a session of the last ten minutes; nobody does who is blocked, by these or by a mail, a provider or a proof. */
 const guarded: Readonly<Record<string, boolean>> = {
   '/link-social': true,
   '/unlink-account': true,
@@ -80,6 +80,9 @@ const methodOf = (path = ''): string => {
 export const blockedError = () =>
   refusal('FORBIDDEN', 'BLOCKED', 'This person is blocked and may not sign in')
 
+/** Whether a person is blocked, whose type in the library has no member for it. */
+export const isBlocked = (user: object): boolean => (user as { blocked?: boolean }).blocked === true
+
 /** What the library gives hooks, as far as these use it; its own type is that of the endpoint in question. */
 type Context = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0]
 
@@ -121,7 +124,7 @@ export const linkPlugin = () =>
 const whyNone = (path: string, isKnown: boolean): string => {
   if (path === '/email-otp/request-email-change') return 'a row has this address already'
   if (!isKnown) return 'nobody has this address, and a sign-in makes no row for it'
-  return 'nobody has proved this address: sign in by a code first'
+  return 'nobody who may sign in has proved this address: sign in by a code first'
 }
 
 /** A request whose work is done after its answer. */
@@ -130,7 +133,7 @@ type Working = { readonly language: Language; isForNobody: boolean; isMailed: bo
 /** Set while the work of a request is done that was answered already. */
 const working = new AsyncLocalStorage<Working>()
 
-/** Whether the code that is made now is for an address that may not sign up, and goes nowhere. */
+/** Whether the code that is made now goes nowhere: for an address that may not sign up, or one of another row. It is made as for nobody's address. */
 export const isForNobody = (): boolean => working.getStore()?.isForNobody === true
 
 /** The language of the letter that is sent now; notes that there is one. */
@@ -167,7 +170,7 @@ export const guardsOf = (settings: PeopleSettings, services: PeopleServices) => 
     const work = async () => {
       const may = await mayMail(address)
       const isKnown = (await context.context.internalAdapter.findUserByEmail(address)) !== null
-      request.isForNobody = !isKnown && !signUp && member === 'email'
+      request.isForNobody = member === 'newEmail' ? isKnown : !isKnown && !signUp
       if (may) await services.call(path, { headers, body })
       if (development && !request.isMailed)
         services.show(
@@ -189,13 +192,14 @@ export const guardsOf = (settings: PeopleSettings, services: PeopleServices) => 
     )
   }
 
-  /** A link that was mailed before the row got its present address, which is not proved yet, sets no password. */
+  /** A link that was mailed before the row got its present address, which is not proved yet, or to somebody who is blocked now, sets no password. */
   const onlyProved = async (context: Context) => {
     const { internalAdapter } = context.context
     const token = `reset-password:${textIn(context, 'token')}`
     const found = await internalAdapter.findVerificationValue(token)
     const user = found && (await internalAdapter.findUserById(found.value))
-    if (user && !user.emailVerified) throw refusal('BAD_REQUEST', 'INVALID_TOKEN', 'Invalid token')
+    if (user && (!user.emailVerified || isBlocked(user)))
+      throw refusal('BAD_REQUEST', 'INVALID_TOKEN', 'Invalid token')
   }
 
   /** What comes home from a provider counts for a sign-in that was started with that one (RFC 9700, section 4.4): the code of another goes nowhere. */
@@ -246,6 +250,12 @@ const withoutTokens = async (account: object) => ({
   data: { ...account, accessToken: null, refreshToken: null, idToken: null },
 })
 
+/** Throws for what belongs to a person who is blocked. */
+const onlyFree = async (of: { userId: string }, context: Pick<Context, 'context'> | null) => {
+  const user = await context?.context.internalAdapter.findUserById(of.userId)
+  if (!user || isBlocked(user)) throw blockedError()
+}
+
 /** What is done with rows of the library when they are written. */
 export const rowHooksOf = ({ signUp }: PeopleSettings, { mail, later }: PeopleServices) =>
   ({
@@ -272,14 +282,16 @@ export const rowHooksOf = ({ signUp }: PeopleSettings, { mail, later }: PeopleSe
       },
     },
     account: {
-      create: { before: withoutTokens },
+      create: {
+        before: (account, context) => onlyFree(account, context).then(() => withoutTokens(account)),
+      },
       update: { before: withoutTokens },
+      delete: { before: onlyFree },
     },
     session: {
       create: {
         before: async (session, context) => {
-          const user = await context?.context.internalAdapter.findUserById(session.userId)
-          if (!user || (user as { blocked?: boolean }).blocked) throw blockedError()
+          await onlyFree(session, context)
           const { path } = context as { path?: string }
           return { data: { ...session, method: methodOf(path) } }
         },

@@ -10,6 +10,7 @@ import {
   blockedError,
   freshFor,
   guardsOf,
+  isBlocked,
   isForNobody,
   languageOfLetter,
   linkPlugin,
@@ -125,17 +126,20 @@ export const optionsOf = (settings: PeopleSettings, services: PeopleServices) =>
       revokeSessionsOnPasswordReset: true,
       // To an address that nobody proved none goes: a reset would keep the identities that another linked before.
       sendResetPassword: async ({ user, token }) => {
-        if (!user.emailVerified) return
+        if (!user.emailVerified || isBlocked(user)) return
         await mail({ kind: 'reset', to: user.email, token, language: languageOfLetter() })
       },
     },
     trustedOrigins: [...origins],
     user: {
-      // An address that a provider does not vouch for makes no row: its owner asks for a code, and links the provider then.
-      validateUserInfo: ({ user, source }) =>
-        source.method === 'oauth' && source.action === 'create-user' && !user.emailVerified
-          ? { error: 'email_not_proved' }
-          : undefined,
+      // An address that a provider does not vouch for makes no row: its owner asks for a code, and links the provider then, unless blocked meanwhile.
+      validateUserInfo: async ({ user, source }, { context }) => {
+        if (source.method !== 'oauth') return
+        if (source.action === 'create-user')
+          return user.emailVerified ? undefined : { error: 'email_not_proved' }
+        const owner = await context.internalAdapter.findUserById(String(user.id))
+        return owner && isBlocked(owner) ? { error: 'BLOCKED' } : undefined
+      },
       // Read with the row; nobody gives them here.
       additionalFields: {
         role: { type: 'string', required: false, input: false },

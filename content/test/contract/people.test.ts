@@ -255,6 +255,31 @@ test('tries of a code for nobody are answered as those for somebody, where sign-
   assert.ok(world.letters.every(({ to }) => to !== 'nobody@example.org'))
 })
 
+test('tries of a code for an address of another row are answered as those for a free one', async () => {
+  const { by, id } = await signIn(world, 'prober@example.org')
+  const kept = 'select value from auth_verifications where identifier = ?1'
+  const tries = async (newEmail: string) => {
+    const name = hash('sha256', `change-email-otp-${id}:${newEmail}`, 'base64url')
+    const asked = async () => {
+      await by.post('/auth/email-otp/request-email-change', { newEmail })
+      await until('a code is kept', async () => (await world.rows(kept, name)).length === 1)
+    }
+    const told = async () => {
+      const change = { newEmail, otp: '00000000' }
+      const { status, json } = await by.post('/auth/email-otp/change-email', change)
+      return [status, json.code, json.message]
+    }
+    const answers: unknown[] = []
+    await asked()
+    for (let n = 0; n < 7; n++) answers.push(await told())
+    await asked()
+    await world.change('update auth_verifications set expires_at = 1 returning id')
+    return [...answers, await told()]
+  }
+  assert.deepEqual(await tries('ben@example.org'), await tries('nobodys@example.org'))
+  assert.ok(world.letters.every(({ to }) => to !== 'ben@example.org'))
+})
+
 test('in development the terminal says why no letter goes to an address, and the caller is told nothing of it', async t => {
   const ways = ['code', 'password'] as const
   const world = await createWorld({ people: { development: true, signUp: false, ways } })

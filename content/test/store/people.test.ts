@@ -412,6 +412,57 @@ test('a password comes by a mail to a proved address, ends all sessions, and eac
   assert.equal(world.letters.length, before + 1)
 })
 
+test('a blocked person gets no password, no identity, and no proof of an address', async () => {
+  const ways = (id: string) =>
+    count('select count(*) from auth_accounts where user_id = ?1', Number(id))
+  const block = async (id: string) => {
+    const body = { status: 'suspended' }
+    assert.equal((await world.ask(`PATCH /api/users/${id}`, { as: 1, body })).status, 200)
+  }
+  const { by, id } = await signIn(world, 'barred@example.org')
+  const token = await linkTo('barred@example.org')
+  provider.as({ sub: 'barred', email: 'barred@example.org', verified: true })
+  const started = await by.post('/auth/link-social', {
+    ...{ provider: 'test', callbackURL: '/account', errorCallbackURL: '/account' },
+  })
+  const back = await throughProvider(started.json.url)
+  await block(id)
+  const refused = await reset(token)
+  assert.deepEqual([refused.status, refused.code], [400, 'INVALID_TOKEN'])
+  const { headers } = await by.get(back.pathname + back.search)
+  assert.match(headers.get('location') ?? '', /\/account\?error=BLOCKED/)
+  assert.equal(await ways(id), 0)
+  await signIn(world, 'free@example.org')
+  const before = world.letters.length
+  const asked = await visitorOf(world).post('/auth/request-password-reset', {
+    email: 'barred@example.org',
+  })
+  assert.equal(asked.text, '{"status":true}')
+  await linkTo('free@example.org')
+  assert.equal(world.letters.length, before + 1)
+
+  const linked = await withProvider(['una', 'una@example.org', true])
+  const { id: una } = await userOf(linked.by)
+  const patched = await linked.by.send(
+    ...(['PATCH', `/api/users/${una}`, { email: 'una2@example.org' }] as const),
+    { headers: await linked.by.bearer() },
+  )
+  assert.equal(patched.status, 200)
+  const made = await world.ask('POST /api/users', {
+    body: { name: 'Unproved', email: 'una3@example.org' },
+  })
+  for (const [id, email] of [
+    [una, 'una2@example.org'],
+    [String(made.json.id), 'una3@example.org'],
+  ] as const) {
+    await block(id)
+    const { answer } = await signIn(world, email)
+    assert.deepEqual([answer.status, answer.code], [403, 'BLOCKED'])
+    assert.equal(await count('select email_verified from users where id = ?1', Number(id)), 0)
+  }
+  assert.equal(await ways(una), 1)
+})
+
 test('a link that was mailed before the address changed sets no password', async () => {
   const { by, id } = await signIn(world, 'moved@example.org')
   const token = await linkTo('moved@example.org')
