@@ -10,7 +10,7 @@ import type { Http } from '#http/request.ts'
 import { columnName, entityOf, notFound } from '#model/model.ts'
 import { digestAt, type StoredFile } from '#model/stored-file.ts'
 import { type ReplyFacts, represent } from '#rest/represent.ts'
-import { queryOf, type ReadOptions } from '#sql/engine.ts'
+import { queryOf, type ReadOptions, type Rows } from '#sql/engine.ts'
 import { comma, join, name, type Sql, sql } from '#sql/sql.ts'
 import type { Given } from '#write/action.ts'
 import type { GuardedStep, Writing } from '#write/command.ts'
@@ -25,6 +25,10 @@ export const storeOf = ({ files }: Core): FileStore => {
 /** A field of a row that is a file. */
 type FileAt = { readonly entity: string; readonly field: string; readonly id: number }
 
+/** What the first column of a row says of a file. */
+const fileIn = (row: Rows[number] | undefined): StoredFile | null | undefined =>
+  row && (row[0] === null ? null : JSON.parse(String(row[0])))
+
 /** What a row keeps of a file, whoever asks; null if it has none, undefined if there is no such row. */
 export const storedFile = async (
   { reader, dialect, model }: Core,
@@ -33,7 +37,7 @@ export const storedFile = async (
 ): Promise<StoredFile | null | undefined> => {
   const found = sql`select ${name(columnName(field))} from ${name(entityOf(model, entity).table)} where id = ${id}`
   const [row] = await reader.query({ ...queryOf(found, dialect), isQuick: true }, options)
-  return row && (row[0] === null ? null : (JSON.parse(String(row[0])) as StoredFile))
+  return fileIn(row)
 }
 
 /** A file of a row: what is known of it, and its bytes. */
@@ -47,14 +51,15 @@ export const fileOf = async (
   at: FileAt,
   options?: ReadOptions,
 ): Promise<FileOfRow | null> => {
-  const stored = await storedFile(core, at, options)
   const { entity, field, id } = at
+  const both = await core.files?.former?.find(entity, field, id, options ?? {})
+  const stored = both ? fileIn(both[0]) : await storedFile(core, at, options)
   if (stored === undefined) throw notFound(entity, id)
-  const former = await core.files?.former?.find(entity, field, id, options ?? {})
-  if (former) {
-    const { bytes, type } = former
+  const [, bytes, type] = both?.[0] ?? []
+  if (bytes instanceof Uint8Array) {
     const digest = hash('sha256', bytes)
-    return { digest, type, bytes: bytes.length, open: async () => Readable.from([bytes]) }
+    const open = async () => Readable.from([bytes])
+    return { digest, type: String(type), bytes: bytes.length, open }
   }
   return stored && { ...stored, open: () => storeOf(core).open(stored.digest) }
 }

@@ -32,28 +32,22 @@ const movedFields = (entities: Former['entities']): readonly MovedField[] =>
 const isThere = async ({ reader, dialect }: Pick<Former, 'reader' | 'dialect'>, table: string) =>
   (await reader.query(queryOf(dialect.columnsOf(table), dialect), { isPresent: true })).length > 0
 
-/** The bytes of a row that are in the table yet. */
-const find = async (
-  { reader, dialect }: Former,
-  { table, row, bytes, type }: FormerFiles,
-  id: number,
-  options: ReadOptions,
-) => {
-  const piece = sql`select ${name(bytes)}, ${name(type)} from ${name(table)} where ${name(row)} = ${id}`
-  const [found] = await reader.query(queryOf(piece, dialect), options)
-  if (!found) return undefined
-  return { bytes: found[0] as Uint8Array<ArrayBuffer>, type: String(found[1]) }
+/** What a row has of a file, with the bytes and the type that are in the table yet: of one moment, as between two a file may be moved. */
+const find = async (former: Former, of: MovedField, id: number, options: ReadOptions) => {
+  const { reader, dialect } = former
+  const { entity, key, from } = of
+  const { table, row, bytes, type } = from
+  const piece = sql`select one.${name(columnName(key))}, former.${name(bytes)}, former.${name(type)} from ${name(entity.table)} as one
+    left join ${name(table)} as former on former.${name(row)} = one.id where one.id = ${id}`
+  return reader.query(queryOf(piece, dialect), options)
 }
 
 /** Moves the file of a row, unless somebody changes, deletes or moves it at that moment; whether it did. */
-const move = async (
-  former: Former,
-  { entity, key, from }: MovedField,
-  id: number,
-): Promise<boolean> => {
-  const found = await find(former, from, id, { isPresent: true })
-  if (!found) return false
-  const { bytes, type } = found
+const move = async (former: Former, of: MovedField, id: number): Promise<boolean> => {
+  const { entity, key, from } = of
+  const [[, found = null, kind] = []] = await find(former, of, id, { isPresent: true })
+  if (found === null) return false
+  const [bytes, type] = [found as Uint8Array<ArrayBuffer>, String(kind)]
   const file = await former.keepFile({ bytes, type, name: `${key}.${type.replace(/^.*\//, '')}` })
   const { table, row } = from
   const taken = sql`delete from ${name(table)} where ${name(row)} = ${id} and ${name(from.bytes)} = ${bytes} returning ${name(row)}`
@@ -104,7 +98,7 @@ export const formerFiles = (former: Former) => {
   return {
     find: async (entity: string, key: string, id: number, options: ReadOptions) => {
       const of = fields.find(of => of.entityName === entity && of.key === key)
-      return of && inTable(of, ({ from }) => find(former, from, id, options))
+      return of && inTable(of, of => find(former, of, id, options))
     },
     /** Moves the files of a row before they are written. */
     move: async (entity: string, id: number): Promise<void> => {
@@ -178,24 +172,31 @@ const moveField = async (
   const { reader, dialect } = moving
   const { table, row } = of.from
   const faults: string[] = []
-  for (let last = 0; ; ) {
+  const fault = (id: number, why: string) =>
+    faults.push(`${of.key} of ${of.entityName} ${id} (${why})`)
+  let left: number[] = []
+  for (let last = 0, before = -1; ; ) {
     const some = sql`select ${name(row)} from ${name(table)} where ${name(row)} > ${last} order by 1 limit ${batch}`
     const rows = await reader.query(queryOf(some, dialect), { isPresent: true })
     if (rows.length === 0) {
-      // Some may have been replaced while they were moved.
-      if (last === 0 || faults.length > 0) break
+      // Some may have been replaced while they were moved; those whose row is gone stay.
+      if (last === 0 || faults.length > 0 || left.length === before) break
+      before = left.length
       last = 0
+      left = []
     }
     for (const [id] of rows) {
       if (signal?.aborted) return
       last = Number(id)
       try {
         if (await move(moving, of, last)) moved()
+        else left.push(last)
       } catch (error) {
-        faults.push(`${of.key} of ${of.entityName} ${last} (${(error as Error).message})`)
+        fault(last, (error as Error).message)
       }
     }
   }
+  for (const id of left) fault(id, 'there is no such row: delete it')
   if (faults.length > 0)
     throw new Error(
       `${faults.length} files in the table ${table} were not moved, the first of them ${faults[0]}`,

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { afterEach, beforeEach, describe, test } from 'node:test'
-import { checkMoved, type Moving, moveFormer } from '#files/former.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { fileOf } from '#files/by-hand.ts'
+import { checkMoved, formerFiles, type Moving, moveFormer } from '#files/former.ts'
 import { collectGarbage } from '#files/garbage.ts'
 import { type Bytes, gif, joined, latin, png } from '../contract/pictures.ts'
 import { refuses } from '../rest.ts'
@@ -28,6 +30,7 @@ const putFormer = async (id: number, bytes: Bytes): Promise<void> => {
   )
 }
 
+/** Begins a world with the pictures, and the next turn: the reads of one see what its first saw. */
 const begin = async () => {
   world = await createWorld()
   const { engine, core, store } = world
@@ -38,6 +41,7 @@ const begin = async () => {
     isShared: onPostgres,
   }
   for (const [id, bytes] of pictures) await putFormer(id, bytes)
+  await nextTurn()
 }
 beforeEach(begin)
 afterEach(() => world.close())
@@ -183,6 +187,46 @@ describe('pictures of a store of 0.2.0', () => {
     for (const [id, bytes] of pictures) await shows(id, bytes)
     assert.equal(await moveFormer(moving), 2)
     for (const [id, bytes] of pictures) await shows(id, bytes)
+  })
+
+  test('are shown where they are moved between the reads of a request', async () => {
+    const moves = async (...given: Parameters<typeof world.core.reader.query>) => {
+      const rows = await world.engine.query(...given)
+      await moveFormer(moving)
+      return rows
+    }
+    const reader = { ...world.core.reader, query: moves }
+    const { files } = world.core
+    const former = formerFiles({ ...moving, reader })
+    const core = { ...world.core, reader, files: files && { ...files, ...(former && { former }) } }
+    const found = await fileOf(core, { entity: 'user', field: 'avatar', id: 2 })
+    assert.equal(found?.digest, hash('sha256', pictures.get(2) ?? png))
+    refuses(await world.ask('GET /api/users/999999/avatar'), 404, 'NOT_FOUND')
+  })
+
+  test('of no row end the move, which names one and goes on with the others', async () => {
+    await world.change(
+      `create table loose (user_id integer primary key, type text not null, bytes ${onPostgres ? 'bytea' : 'blob'} not null)`,
+    )
+    await world.change('insert into loose select user_id, type, bytes from avatars')
+    await world.change('update loose set user_id = 999999 where user_id = 2')
+    const { user, ...others } = moving.entities
+    const { avatar } = user?.fields ?? {}
+    assert.ok(user && avatar?.file?.movedFrom)
+    const movedFrom = { ...avatar.file.movedFrom, table: 'loose' }
+    const fields = { ...user.fields, avatar: { ...avatar, file: { ...avatar.file, movedFrom } } }
+    const loose = { ...moving, entities: { ...others, user: { ...user, fields } } }
+    await assert.rejects(moveFormer(loose), {
+      message:
+        '1 files in the table loose were not moved, the first of them avatar of user 999999 (there is no such row: delete it)',
+    })
+    assert.deepEqual(
+      (await world.rows('select user_id from loose')).map(([id]) => Number(id)),
+      [999999],
+    )
+    await world.change('delete from loose')
+    await nextTurn()
+    assert.equal(await moveFormer(loose), 0)
   })
 
   test('are left by no collection of garbage, and those that were replaced are collected', async () => {
