@@ -70,8 +70,17 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   const { rename, notice } = renaming(kind)
   let imported = 0
   let leftOut = 0
+  const rowsOf = (entity: Entity) => rowsIn(file, format, kind, entity, values.raw === true)
+  /** Takes the files of the rows in, for whose pictures no writer is to wait; gives rows with them. */
+  const filesIn = async (store: ContentStore) => {
+    const entity = entityOf(store.model, kind.entity)
+    const files = hasFiles(store.model, entity) ? filesOfSettings(content) : undefined
+    const withFiles = importing(files, store, entity, file)
+    if (files) for await (const { row } of rowsOf(entity)) if (row) await withFiles(rename(row).row)
+    return withFiles
+  }
   /** Puts the rows of the file in; throws if it has faults and nothing may be left out. */
-  const fill = async (store: ContentStore): Promise<void> => {
+  const fill = async (store: ContentStore, withFiles: ReturnType<typeof importing>) => {
     const { model, session } = store
     const entity = entityOf(model, kind.entity)
     const { entity: what, also } = kind
@@ -79,8 +88,6 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
     const { put, settle }: Putting = kind.rows
       ? { put: kind.rows(store, use), settle: async () => [] }
       : plainRows(store, entity, use)
-    const files = hasFiles(model, entity) ? filesOfSettings(content) : undefined
-    const withFiles = importing(files, store, entity, file)
     let bad = 0
     const tell = (line: number, message: string) => {
       bad++
@@ -90,13 +97,7 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
       for (const { field, message } of faults) tell(line, `${field} ${message}`)
     }
     const shown = progress(`importing ${plural}`)
-    for await (const { line, row: given, fault, header } of rowsIn(
-      file,
-      format,
-      kind,
-      entity,
-      values.raw === true,
-    )) {
+    for await (const { line, row: given, fault, header } of rowsOf(entity)) {
       if (header) {
         tellAll(line, headerFaults(kind, entity, rename, use, header))
         continue
@@ -123,7 +124,10 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
       )
     await session.settleIds([entity.table])
   }
-  await withStore(content, 'filling', store => store.session.transaction(() => fill(store)))
+  await withStore(content, 'filling', async store => {
+    const withFiles = await filesIn(store)
+    await store.session.transaction(() => fill(store, withFiles))
+  })
   const said = notice()
   if (said !== undefined) process.stderr.write(`${file}: ${said}\n`)
   process.stdout.write(

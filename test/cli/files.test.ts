@@ -159,6 +159,19 @@ test('a picture is cleaned as that of an upload is, and a damaged one is not exp
   assert.deepEqual(readdirSync(file.replace('.ndjson', '.files')), [])
 })
 
+test('the pictures of an import are taken in before its rows, so that no writer waits for them', async () => {
+  const { rows, run } = await storeWithMember('before')
+  writeFileSync(join(folder, 'whole.png'), png(3, 3))
+  const bad = [
+    { title: 'x', memberId: 1, cover: 'whole.png' },
+    { title: 'x', memberId: 1, cover: 'none.png' },
+  ]
+  assert.equal((await run('import', 'albums', fileOf(bad))).code, 1)
+  assert.deepEqual(await rows('select id from albums'), [])
+  // Nothing of its transaction is left, and the bytes are noted.
+  assert.equal((await rows('select digest from files')).length, 1)
+})
+
 test('a move takes the bytes of files along where it is told to', {
   skip: onPostgres ? 'a move begins at a SQLite store' : noDatabase,
 }, async () => {

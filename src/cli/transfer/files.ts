@@ -78,7 +78,7 @@ const isBelow = (folder: string, path: string): boolean => {
   return !isAbsolute(from) && from.split(sep)[0] !== '..'
 }
 
-/** Takes the files that a row names by their paths, from the file of rows on and not above its folder, into the store; gives the row with them, and what is wrong with them. */
+/** Takes the files that a row names by their paths, from the file of rows on and not above its folder, into the store, each once; gives the row with them, and what is wrong with them. */
 export const importing = (
   files: FileStore | undefined,
   store: ContentStore,
@@ -112,12 +112,14 @@ export const importing = (
     })
     return text
   }
+  const known = new Map<string, Promise<string>>()
   return async (row: InputRow) => {
     const faults: FieldFault[] = []
     if (!files) return { row, faults }
     const made = await withEach(store.model, entity, row, async (value, rules, field) => {
       try {
-        return await taken(files, value, rules)
+        const named = JSON.stringify([field, value])
+        return await known.getOrInsertComputed(named, () => taken(files, value, rules))
       } catch (error) {
         const message = (error as Error).message.replace(/^The (?:file|picture) /, '')
         faults.push({ field, message })
