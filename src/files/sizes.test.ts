@@ -80,6 +80,24 @@ test('a PNG that is cleaned keeps each of its colours', async () => {
   assert.ok(before && after?.equals(before))
 })
 
+test('a PNG of sixteen bits that is cleaned keeps each of its values', async () => {
+  const values = Uint16Array.from({ length: 90 * 60 * 3 }, (_, at) => (at * 7919) % 65_536)
+  for (const space of ['rgb16', 'grey16'] as const) {
+    const sent = await sharp(values, { raw: { width: 90, height: 60, channels: 3 } })
+      .toColourspace(space)
+      .withExif({ IFD0: { Make: 'Camera' } })
+      .png()
+      .toBuffer()
+    const { kept } = await put(sent, 'image/png')
+    const [was, is] = await Promise.all([sent, kept].map(one => sharp(one).metadata()))
+    assert.deepEqual([is?.exif, is?.space, is?.depth], [undefined, was?.space, 'ushort'])
+    const [before, after] = await Promise.all(
+      [sent, kept].map(one => sharp(one).toColourspace(space).raw({ depth: 'ushort' }).toBuffer()),
+    )
+    assert.ok(before && after?.equals(before), space)
+  }
+})
+
 test('a picture that is torn, or of too many pixels, is refused, and nothing of it is left', async () => {
   const whole = await plain(400, 300).jpeg().toBuffer()
   const bomb = await sharp({ create: { width: 8000, height: 8000, channels: 3, background: red } })

@@ -126,6 +126,7 @@ export const cleaned =
       try {
         const source = open(path, { ...options, animated: true })
         const {
+          space,
           exif,
           xmp,
           iptc,
@@ -144,7 +145,9 @@ export const cleaned =
           // It is read whole all the same, so that a torn one is found now.
           await source.timeout({ seconds }).stats()
         } else {
-          await written(source.autoOrient().keepIccProfile(), type, 92).toFile(made)
+          // A PNG of 16 bits would have eight.
+          const deep = space.endsWith('16') ? source.toColourspace(space) : source
+          await written(deep.autoOrient().keepIccProfile(), type, 92).toFile(made)
           await rename(made, path)
         }
         onSize(turned)
