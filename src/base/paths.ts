@@ -6,14 +6,20 @@ export const graphqlPath = '/graphql'
 /** Where the schema of GraphQL is served as text. */
 export const schemaPath = `${graphqlPath}/schema.graphql`
 
-/** The pages that describe the REST API, what holds for all callers, the versions, and the errors of both APIs. */
 /** Where the admin is. */
 export const adminPath = '/admin'
 
+/** The pages that describe the REST API, what holds for all callers, the versions, and the errors of both APIs. */
 export const docsPath = '/docs'
 export const guidePath = `${docsPath}/guide`
 export const versionsPath = `${docsPath}/versions`
 export const errorsPath = `${docsPath}/errors`
+
+/** Where this machine reaches what listens on a port, at that address or at all. */
+export const urlOn = (host: string, port: number): string => {
+  const name = host.includes(':') ? `[${host}]` : host
+  return `http://${name === '0.0.0.0' || name === '[::]' ? '127.0.0.1' : name}:${port}`
+}
 
 /** The program as people start it: in a checkout, or as a package that a project has installed. */
 export const program = import.meta.url.endsWith('.ts') ? 'bin/duet' : 'npx duet'

@@ -1,4 +1,5 @@
 /** `duet people`: adds people and prints links that sign them in, lists them, gives roles, blocks, ends sessions, and gives up keys. */
+import { urlOn } from '#base/paths.ts'
 import { readArgs, UsageError, unknownWord } from '#cli/arguments.ts'
 import { addRow } from '#cli/transfer/rows-in.ts'
 import { loadConfig } from '#config.ts'
@@ -91,8 +92,7 @@ const add = async (args: readonly string[], content: Content, people: People): P
   await withStore(content, 'filling', store => ask(store, insert))
   const config = loadConfig(process.env, content.settings)
   const { DUET_PUBLIC_URL: named, DUET_PEOPLE_SECRET: secret } = config.values
-  const host = /^(0\.0\.0\.0|::)$/.test(config.host) ? 'localhost' : config.host
-  const url = named ?? `http://${host}:${config.port}`
+  const url = named ?? urlOn(config.host, config.port)
   process.stdout.write(`${people.entity} ${id}\n${linkAt(url, token)}\n`)
   const note = (text: string) => process.stderr.write(`duet: ${text}\n`)
   if (named === undefined)

@@ -69,8 +69,8 @@ const nameFor = (field: string, type: string): string => {
 }
 
 /**
- * Takes a file into the store: by its first bytes it is refused with 415 if it is not what it is said to be or not accepted, by what
- * `check` throws for so many bytes. `arriving` is told of it before its bytes have their place.
+ * Takes a file into the store. By its first bytes it is refused with 415 if it is not what it is said to be, or nothing that is taken;
+ * `check` throws for too many bytes. `arriving` is told of it before its bytes have their place.
  */
 export const takeFile = async (
   store: FileStore,

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Registry } from 'prom-client'
+import { urlOn } from '#base/paths.ts'
 import { jobs, onEnd, reads } from '#channels.ts'
 import { createHistogram, type HistogramSeries, register } from '#metrics/histogram.ts'
 import type { Observe, RequestEvent } from '#observe.ts'
@@ -211,10 +212,9 @@ export const listenForMetrics = async (
   // `exclusive`: each of several processes has a port of its own.
   server.listen({ host, port, exclusive: true })
   await once(server, 'listening')
-  const name = host.includes(':') ? `[${host}]` : host
   const close = () => {
     server.close()
     server.closeAllConnections()
   }
-  return { url: `http://${name}:${(server.address() as AddressInfo).port}${path}`, close }
+  return { url: urlOn(host, (server.address() as AddressInfo).port) + path, close }
 }

@@ -24,7 +24,7 @@ const port = parentPort
 if (port === null) throw new Error('this file is a thread of a service')
 const { settings, mark } = workerData as ThreadData
 try {
-  // Content goes first. On Linux this is of the calling thread alone, elsewhere of the whole process.
+  // Content goes first; on Linux this is of the calling thread alone, elsewhere of the whole process.
   if (process.platform === 'linux') setPriority(Math.min(19, getPriority() + 5))
 } catch {} // A sandbox may forbid it.
 // What loading compiled is there at the next start; at its end this thread has no time for that.

@@ -17,6 +17,7 @@ import {
 } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { getRequestListener, RequestError } from '@hono/node-server'
+import { urlOn } from '#base/paths.ts'
 import type { Tally } from '#base/tallies.ts'
 import type { Config } from '#config.ts'
 import { ApiError } from '#errors.ts'
@@ -157,9 +158,9 @@ export const listen = async (
       get: () => DUET_MAX_CONNECTIONS - tally.others(),
     })
   }
-  const address = await listenOn(server, config, socket, tally !== undefined)
+  const { address, port } = await listenOn(server, config, socket, tally !== undefined)
   return {
-    url: urlOf(address, config, socket),
+    url: urlOn(socket === undefined ? config.host : address, port),
     close: limit => closeGently(server, unheard, limit),
   }
 }
@@ -186,12 +187,6 @@ export const freePort = async (config: Config): Promise<number> => {
   server.close()
   await once(server, 'close')
   return port
-}
-
-const urlOf = ({ address, port }: AddressInfo, config: Config, socket?: number): string => {
-  const name = socket === undefined ? config.host : address
-  const host = name.includes(':') ? `[${name}]` : name
-  return `http://${host === '0.0.0.0' || host === '[::]' ? '127.0.0.1' : host}:${port}`
 }
 
 /** How many connections may wait to be accepted; the system has a limit of its own. */

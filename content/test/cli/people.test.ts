@@ -43,10 +43,10 @@ test('the first admin of a production store signs in by the link that people add
 
   const again = await people('add', '--email', 'ada@example.org')
   assert.match(again.stdout, /^user 1\n/)
-  const elsewhere = { ...settings, DUET_ENV: 'production', DUET_PORT: '41234' }
+  const elsewhere = { ...settings, DUET_ENV: 'production', DUET_PORT: '41234', DUET_HOST: '::1' }
   const assumed = await command(['people', 'add', '--email', 'ada@example.org'], elsewhere)
-  assert.match(assumed.stdout, /^user 1\nhttp:\/\/[\w.]+:41234\/signin#link=/)
-  assert.match(assumed.stderr, /at http:\/\/[\w.]+:41234: if it is not, set DUET_PUBLIC_URL\n/)
+  assert.match(assumed.stdout, /^user 1\nhttp:\/\/\[::1\]:41234\/signin#link=/)
+  assert.match(assumed.stderr, /at http:\/\/\[::1\]:41234: if it is not, set DUET_PUBLIC_URL\n/)
   assert.match(assumed.stderr, /sign-in is off without DUET_PEOPLE_SECRET/)
   const list = await people('list')
   assert.equal(list.stdout, '1  Ada@example.org  New member  (admin, unproved, 1 session)\n')

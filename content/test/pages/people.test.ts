@@ -225,10 +225,17 @@ describe('the pages of sign-in', { skip: skipped }, () => {
         (await fetch('/auth/get-session')).json(),
       )
       assert.partialDeepStrictEqual(session, { user: { id: '1' } })
-      await page.goto(`${origin}/signin?error=Call+us+now`)
-      await settled(page, '#in')
-      assert.equal(await page.locator('#ways').isVisible(), false)
-      assert.equal(await page.locator('#said').textContent(), 'That did not work')
+      for (const [code, said] of [
+        ['Call+us+now', 'That did not work.'],
+        ['Call_0900_12345_now', 'That did not work.'],
+        ['passwordSet', 'That did not work.'],
+        ['BLOCKED', 'This person is blocked and may not sign in.'],
+      ]) {
+        await page.goto(`${origin}/signin?error=${code}`)
+        await settled(page, '#in')
+        assert.equal(await page.locator('#ways').isVisible(), false)
+        assert.equal(await page.locator('#said').textContent(), said)
+      }
     } finally {
       await context.close()
     }

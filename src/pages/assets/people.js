@@ -34,10 +34,11 @@ const auth = (method, path, body) => ask(method, `/auth${path}`, body)
 const sayOf = ({ code, message }) =>
   Object.hasOwn(words, code) ? words[code] : `${words.failed}: ${message ?? code}`
 
-/** What is said of an error that came in the address, which anybody may write: its code at most, and no text. */
+/** What is said of an error that came in the address, which anybody may write: a sentence of the page, and none of its letters. */
 const sayOfAddress = () => {
   const code = new URLSearchParams(location.search).get('error')
-  if (code) return sayOf({ code: /^\w{1,60}$/.test(code) ? code : 'failed' })
+  const isKnown = /_|^[A-Z]+$/.test(code) && Object.hasOwn(words, code)
+  if (code) return isKnown ? words[code] : `${words.failed}.`
 }
 
 const say = (text, isError) => {
