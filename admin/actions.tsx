@@ -1,7 +1,7 @@
 /** Runs an action on a row: asks for its input if it has one, and says what came of it. */
 import { useDataProvider, useNotify, useRefresh } from 'ra-core'
 import { useState } from 'react'
-import { faultsOf } from './api.ts'
+import { faultsOf, saidOf } from './api.ts'
 import type { DuetProvider } from './data-provider.ts'
 import { givenBy, ValueInput } from './inputs.tsx'
 import { type Action, type Entity, type Field, type Row, titleOf } from './model.ts'
@@ -50,7 +50,8 @@ export const ActionRunner = ({
       refresh()
     } catch (error) {
       const isOutdated = (error as { status?: number }).status === 412
-      const said = isOutdated ? t('Somebody changed it meanwhile.') : (error as Error).message
+      const plain = action.input.length > 0 ? saidOf(error) : (error as Error).message
+      const said = isOutdated ? t('Somebody changed it meanwhile.') : plain
       if (isOutdated) {
         // It is shown as it is now, so that whoever goes on knows on what.
         onDone?.()

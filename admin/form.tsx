@@ -16,7 +16,7 @@ import { type MutableRefObject, type ReactNode, useEffect, useRef, useState } fr
 import { useFieldArray, useFormContext, useFormState } from 'react-hook-form'
 import { useBlocker, useLocation, useParams } from 'react-router'
 import { ActionRunner } from './actions.tsx'
-import { faultsOf } from './api.ts'
+import { faultsOf, saidOf } from './api.ts'
 import { type Mode, membersOf, merged, placeOf, type Side, same, saveOver } from './changes.ts'
 import { useEntity, useModel } from './context.ts'
 import type { DuetProvider, Filter } from './data-provider.ts'
@@ -52,11 +52,8 @@ const Nested = ({
 }) => {
   const to = entityNamed(useModel(), relation.to)
   const { control } = useFormContext()
-  const {
-    fields: rows,
-    append,
-    remove,
-  } = useFieldArray({ control, name: relation.name, keyName: '_key' })
+  const array = useFieldArray({ control, name: relation.name, keyName: '_key' })
+  const { fields: rows, append, remove } = array
   const fault = faultIn(useFormState().errors[relation.name], false)
   if (!to) return null
   const words = relation.may?.[mode] ?? []
@@ -178,8 +175,7 @@ const Fields = ({
           .map(relation => (
             <Nested
               key={relation.name}
-              relation={relation}
-              mode={mode}
+              {...{ relation, mode }}
               isCut={row?._more?.includes(relation.name) === true}
               disabled={!written.includes(relation)}
             />
@@ -297,7 +293,7 @@ const errorsOf = (
   base: Partial<Row>,
 ): Errors => {
   const faults = faultsOf(error)
-  if (faults.length === 0) return { root: { refusal: (error as Error).message } }
+  if (faults.length === 0) return { root: { refusal: saidOf(error) } }
   const known = (name: string) =>
     givenIn(entity, mode).some(field => field.name === name) ||
     entity.relations.some(relation => relation.name === name && isWritten(relation, mode))
@@ -648,19 +644,14 @@ const EditBody = ({ entity }: { entity: Entity }) => {
         ))}
       {acting && (
         <ActionRunner
-          entity={entity}
-          action={acting}
-          row={current}
+          {...{ entity, action: acting, row: current, onDone: reload }}
           onClose={() => setActing(undefined)}
-          onDone={reload}
         />
       )}
       {deleting && (
         <Deletion
-          entity={entity}
-          row={current}
+          {...{ entity, row: current, onKept: reload }}
           onClose={() => setDeleting(false)}
-          onKept={reload}
           onGone={() => {
             isFree.current = true
             client.invalidateQueries({ queryKey: [name] })
@@ -671,12 +662,8 @@ const EditBody = ({ entity }: { entity: Entity }) => {
       )}
       {clash && (
         <MergeDialog
-          entity={entity}
-          base={current}
-          mine={clash.mine}
-          theirs={clash.theirs}
+          {...{ entity, base: current, ...clash, onMerge: take }}
           onClose={() => setClash(undefined)}
-          onMerge={take}
         />
       )}
     </RecordContextProvider>
@@ -708,11 +695,8 @@ export const Edit = ({ name }: { name: string }) => (
     redirect={false}
     queryOptions={{
       onError: () => {},
-      refetchOnWindowFocus: false,
-      refetchOnReconnect: false,
-      staleTime: 0,
-      gcTime: 0,
-      retry: false,
+      ...{ refetchOnWindowFocus: false, refetchOnReconnect: false, retry: false },
+      ...{ staleTime: 0, gcTime: 0 },
     }}
     mutationMode="pessimistic"
   >
