@@ -373,7 +373,7 @@ describe('an editor in the admin', { skip: skipped }, () => {
       await page.keyboard.press('Control+s')
       await page
         .getByRole('alert')
-        .filter({ hasText: /Not now|cannot be reached/ })
+        .filter({ hasText: /Not now|cannot be reached\. What you typed is still here\./ })
         .waitFor()
       assert.deepEqual(
         await Promise.all(
@@ -519,6 +519,32 @@ describe('an editor in the admin', { skip: skipped }, () => {
       `select t.id from recipe_tags r join tags t on t.id = r.tag_id where t.name = 'Broths'`,
     )
     assert.equal(linked.length, 1)
+    // Nothing is offered where nobody knows whether it is there: where the search fails, and where more begin so than are found.
+    for (let n = 1; n <= 20; n++) await ask('POST /api/v1/tags', { name: `Jam ${n}` }, 'editor')
+    await picker.fill('Jam')
+    await page.getByRole('option', { name: 'Jam 1', exact: false }).first().waitFor()
+    await settled()
+    assert.equal(await offer.count(), 0)
+    await picker.fill('Jam 2')
+    await until('two are found', async () => (await page.getByRole('option').count()) === 2)
+    await settled()
+    assert.equal(await offer.count(), 0)
+    await picker.fill('Jam 21')
+    await offer.waitFor()
+    const busy = { status: 429, body: '{"error":{"message":"Not so fast"}}' }
+    await page.route('**/admin/find.json?*', route => route.fulfill(busy))
+    await picker.fill('Jam 22')
+    await page.getByText('Not so fast').waitFor()
+    assert.equal(await page.getByRole('option').count(), 0)
+    await page.unroute('**/admin/find.json?*')
+    await page.keyboard.press('Escape')
+    // What was not typed is not said to be kept.
+    await go(`recipe?filter={"q":"Tagged anew"}`)
+    await page.getByLabel('Select Tagged anew').check()
+    await page.route('**/api/v1/recipes/bulk', route => route.abort(), { times: 1 })
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('button', { name: 'Delete 1' }).click()
+    await page.getByText('The service cannot be reached.', { exact: true }).waitFor()
     await close()
     // A cook may make none.
     const cook = await open('cook')
