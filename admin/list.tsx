@@ -14,7 +14,7 @@ import { useEffect, useRef, useState } from 'react'
 import { ActionRunner } from './actions.tsx'
 import { useEntity } from './context.ts'
 import type { Condition, DuetProvider, Filter, Order, Outcome } from './data-provider.ts'
-import { givenBy, ValueInput } from './inputs.tsx'
+import { givenBy, unread, ValueInput } from './inputs.tsx'
 import {
   columnsOf,
   type Entity,
@@ -116,7 +116,17 @@ const FieldDialog = ({
         {onAdd && (
           <label>
             {t('Condition')}
-            <select className="input" value={chosen} onChange={event => setOp(event.target.value)}>
+            <select
+              className="input"
+              value={chosen}
+              onChange={event => {
+                const next = event.target.value
+                setOp(next)
+                // What was typed stays where the next input can show it.
+                if (chosen === 'in' || chosen === 'isNull') setValue(undefined)
+                else if (next === 'in') setValue(given?.replace(unread, ''))
+              }}
+            >
               {operatorsOf(field).map(op => (
                 <option key={op} value={op}>
                   {wordOf(op, field)}
@@ -342,20 +352,9 @@ const Bulk = ({ entity, rows, may }: { entity: Entity; rows: Row[]; may: May }) 
 }
 
 const Pages = ({ entity }: { entity: Entity }) => {
-  const {
-    page,
-    perPage,
-    setPage,
-    setPerPage,
-    total,
-    hasNextPage,
-    hasPreviousPage,
-    data,
-    isPending,
-    filterValues,
-    sort,
-    setSort,
-  } = useListContext()
+  const context = useListContext()
+  const { page, perPage, setPage, setPerPage, total, hasNextPage, hasPreviousPage } = context
+  const { data, isPending, filterValues, sort, setSort } = context
   const provider = useDataProvider<DuetProvider>()
   // Pages by cursor come without a total: it is counted beside them.
   const counted = useQuery({
@@ -434,21 +433,9 @@ const Pages = ({ entity }: { entity: Entity }) => {
 }
 
 const Table = ({ entity, columns, may }: { entity: Entity; columns: Field[]; may: May }) => {
-  const {
-    data = [],
-    sort,
-    setSort,
-    selectedIds,
-    onToggleItem,
-    onSelect,
-    isPending,
-    isPlaceholderData = false,
-    error,
-    resource,
-    filterValues,
-    setFilters,
-    refetch,
-  } = useListContext<Row>()
+  const context = useListContext<Row>()
+  const { data = [], sort, setSort, selectedIds, onToggleItem, onSelect, isPending } = context
+  const { isPlaceholderData = false, error, resource, filterValues, setFilters, refetch } = context
   const lastAt = useRef<number>(undefined)
   /** With Shift all between the last one and this. */
   const choose = (at: number, isRange: boolean) => {
@@ -618,14 +605,7 @@ const Table = ({ entity, columns, may }: { entity: Entity; columns: Field[]; may
               })}
         </tbody>
       </table>
-      {acting && (
-        <ActionRunner
-          entity={entity}
-          action={acting.action}
-          row={acting.row}
-          onClose={() => setActing(undefined)}
-        />
-      )}
+      {acting && <ActionRunner {...{ entity, ...acting }} onClose={() => setActing(undefined)} />}
     </div>
   )
 }

@@ -77,16 +77,16 @@ const SignIn = ({ onDone, fault }: { onDone: () => void; fault: string | undefin
           {fault}
         </p>
       )}
-      {hasSignIn() && (
-        <a className="button main" href={signInPlace()}>
-          {t('Sign in')}
-        </a>
-      )}
       {hasSignIn() ? (
-        <details>
-          <summary>{t('With a token')}</summary>
-          {tokenInput}
-        </details>
+        <>
+          <a className="button main" href={signInPlace()}>
+            {t('Sign in')}
+          </a>
+          <details>
+            <summary>{t('With a token')}</summary>
+            {tokenInput}
+          </details>
+        </>
       ) : (
         tokenInput
       )}
