@@ -1,15 +1,12 @@
 /** Rows as CSV files, out and in. */
-import Papa from 'papaparse'
-import { useDataProvider, useNotify, useRefresh } from 'ra-core'
+import { type HttpError, useDataProvider, useNotify, useRefresh } from 'ra-core'
 import { useRef, useState } from 'react'
 import { faultsOf, type Json, newKey } from './api.ts'
+import { csvOf, importedOf, rowsOf, textOf } from './csv.ts'
 import type { DuetProvider, Filter, Order } from './data-provider.ts'
-import { type Entity, type Field, isNumber, type Row } from './model.ts'
+import type { Entity, Row } from './model.ts'
 import { Button, Dialog, forgetFile } from './ui.tsx'
-import { numbers, t } from './words.ts'
-
-/** A text that a spreadsheet would run as a formula, also behind the marks that guard one: the same as for `duet export`. */
-const formula = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/
+import { t } from './words.ts'
 
 /** Saves all rows that fit, at most 100,000, as CSV; gives their number. */
 export const exportRows = async (
@@ -28,11 +25,8 @@ export const exportRows = async (
     rows.push(...answer.data)
     if (answer.data.length < 100) break
   }
-  const names = entity.fields.filter(({ hidden }) => !hidden).map(({ name }) => name)
-  const cell = (value: unknown) =>
-    typeof value === 'object' && value !== null ? JSON.stringify(value) : value
-  const data = rows.map(row => names.map(name => cell(row[name])))
-  const csv = Papa.unparse({ fields: names, data }, { escapeFormulae: formula })
+  const shown = entity.fields.filter(({ hidden }) => !hidden)
+  const csv = csvOf(shown, rows)
   const address = URL.createObjectURL(new Blob(['\ufeff', csv], { type: 'text/csv' }))
   const link = Object.assign(document.createElement('a'), {
     href: address,
@@ -41,38 +35,6 @@ export const exportRows = async (
   link.click()
   setTimeout(() => URL.revokeObjectURL(address), 10_000)
   return rows.length
-}
-
-/** The text of a file; what is no UTF-8 is what spreadsheets write on Windows. */
-const textOf = async (file: File): Promise<string> => {
-  const bytes = await file.arrayBuffer()
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    return new TextDecoder('windows-1252').decode(bytes)
-  }
-}
-
-/** A value of a cell; `isOwn` says that numbers are written as the browser's language does. */
-const typed = (field: Field, given: string, isOwn: boolean): unknown => {
-  // The mark of a guarded text is taken off.
-  const text = given.startsWith("'") && formula.test(given) ? given.slice(1) : given
-  if (text === '') return field.nullable ? null : undefined
-  if (isNumber(field) || field.kind === 'reference') {
-    const value = (isOwn ? numbers.read(text) : undefined) ?? Number(text)
-    return Number.isNaN(value) ? text : value
-  }
-  // What is neither stays as it is, for the service to refuse.
-  if (field.kind === 'flag')
-    return /^(true|yes|1)$/i.test(text) || (/^(false|no|0)$/i.test(text) ? false : text)
-  if (field.kind === 'list' || field.kind === 'json') {
-    try {
-      return JSON.parse(text)
-    } catch {
-      return field.kind === 'list' ? text.split(',') : text
-    }
-  }
-  return text
 }
 
 /** How long a service remembers what was sent under a key, less an hour, in milliseconds. */
@@ -94,36 +56,27 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
   const provider = useDataProvider<DuetProvider>()
   const notify = useNotify()
   const refresh = useRefresh()
-  const [file, setFile] = useState<{ rows: Json[]; unknown: string[] }>()
-  const [faults, setFaults] = useState<{ line: string; message: string }[]>([])
+  const [file, setFile] = useState<ReturnType<typeof rowsOf> & { isGuessed: boolean }>()
+  const [faults, setFaults] = useState<{ line: string; message: string; isLost?: boolean }[]>([])
   const [done, setDone] = useState<number>()
   // The same rows sent again are made once.
   const kept = useRef({ key: '', forget: () => {} })
-  const fields = entity.fields.filter(({ set }) => set !== 'never')
+  const fields = importedOf(entity)
   const choose = async (given: File | undefined) => {
     if (!given) return
-    const { data, meta } = Papa.parse<Record<string, string>>(await textOf(given), {
-      ...{ header: true, skipEmptyLines: true },
-    })
-    const known = (name: string) =>
-      fields.find(one => one.name === name || one.label.toLowerCase() === name.toLowerCase())
-    // Spreadsheets put semicolons where commas are in numbers.
-    const isOwn = meta.delimiter === ';'
+    // The file before is forgotten, whatever comes of this one.
+    setFile(undefined)
     setFaults([])
     setDone(undefined)
-    kept.current = keyFor(entity, given)
-    setFile({
-      unknown: (meta.fields ?? []).filter(name => !known(name)),
-      rows: data.map(row =>
-        Object.fromEntries(
-          Object.entries(row).flatMap(([name, text]) => {
-            const field = known(name)
-            const value = field && typed(field, String(text), isOwn)
-            return field && value !== undefined ? [[field.name, value]] : []
-          }),
-        ),
-      ),
-    })
+    try {
+      const { text, isGuessed } = textOf(await given.arrayBuffer())
+      const read = rowsOf(fields, text)
+      kept.current = keyFor(entity, given)
+      setFaults(read.faults)
+      setFile({ ...read, isGuessed })
+    } catch {
+      notify(t('The file cannot be read.'), { type: 'error' })
+    }
   }
   const [isBusy, setBusy] = useState(false)
   /** Sends the rows in chunks, and gives their faults: a trial those of all chunks, else those of the first that has any. */
@@ -136,7 +89,7 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
         await provider.createRows(entity.name, chunk, `${kept.current.key}-${at}${trial}`, dryRun)
         if (!dryRun) setDone(Math.min(rows.length, at + 1000))
       } catch (error) {
-        const { made } = error as { made?: number }
+        const { made, status = 0, message } = error as HttpError & { made?: number }
         if (made) setDone(at + made)
         const told = faultsOf(error).map(({ field, message }) => {
           const [, row, ...rest] = made === undefined ? field.split('.') : ['', made, field]
@@ -146,7 +99,10 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
           }
         })
         const whole = { line: t('Rows from {number}', { number: at + (made ?? 0) + 2 }) }
-        found.push(...(told.length ? told : [{ ...whole, message: (error as Error).message }]))
+        const isLost = !dryRun && told.length === 0 && (status === 0 || status >= 500)
+        // From here on it is not said that nothing is there.
+        if (isLost) setDone(at + (made ?? 0))
+        found.push(...(told.length ? told : [{ ...whole, message, isLost }]))
         // What is no fault of the rows will meet the next ones, too.
         if (told.length === 0) break
       }
@@ -180,8 +136,9 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
           {t('File')}
           <input
             type="file"
-            accept=".csv,text/csv"
+            accept=".csv,.txt,.tsv,text/csv"
             className="input"
+            disabled={isBusy}
             onClick={forgetFile}
             onChange={event => choose(event.target.files?.[0])}
           />
@@ -193,7 +150,10 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
               ...(file.unknown.length > 0
                 ? [t('left out: {names}', { names: file.unknown.join(', ') })]
                 : []),
-              ...(done === undefined ? [] : [t('{count} rows imported', { count: done })]),
+              ...(file.isGuessed
+                ? [t('no UTF-8, so read as Windows-1252: look at the accents')]
+                : []),
+              ...(done ? [t('{count} rows imported', { count: done })] : []),
             ].join('; ')}
           </p>
         )}
@@ -201,11 +161,15 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
           <table className="table faults">
             <caption role="alert">
               {t('Faults: {count}.', { count: faults.length })}{' '}
-              {done === undefined
-                ? t('Nothing is imported. Once they are mended, choose the file again.')
-                : t(
-                    'The rows before are there. Once these are mended, choose the file again under the same name: rows that are unchanged are not made again, even if you delete them here. To begin anew, give the file another name.',
-                  )}
+              {faults.some(({ isLost }) => isLost)
+                ? t(
+                    'No answer came, so nobody knows whether these rows are there. Import again, or choose the file again under the same name: no row is made twice.',
+                  )
+                : done === undefined
+                  ? t('Nothing is imported. Once they are mended, choose the file again.')
+                  : t(
+                      'The rows before are there. Once these are mended, choose the file again under the same name: rows that are unchanged are not made again, even if you delete them here. To begin anew, give the file another name.',
+                    )}
             </caption>
             <thead>
               <tr>
@@ -224,7 +188,11 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
           </table>
         )}
         <div className="dialog-actions">
-          <Button tone="main" disabled={!file?.rows.length || isBusy} onClick={run}>
+          <Button
+            tone="main"
+            disabled={!file?.rows.length || file.faults.length > 0 || isBusy}
+            onClick={run}
+          >
             {isBusy ? t('Importing…') : t('Import')}
           </Button>
         </div>

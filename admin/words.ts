@@ -9,6 +9,15 @@ const german: Record<string, string> = {
   'Make the first one': 'Die erste Zeile anlegen',
   'Nothing is changed yet': 'Noch ist nichts geändert',
   'Faults: {count}.': 'Fehler: {count}.',
+  'No answer came, so nobody knows whether these rows are there. Import again, or choose the file again under the same name: no row is made twice.':
+    'Es kam keine Antwort, also weiß niemand, ob diese Zeilen da sind. Importieren Sie noch einmal, oder wählen Sie die Datei noch einmal unter demselben Namen: Keine Zeile wird zweimal angelegt.',
+  'The file cannot be read.': 'Die Datei kann nicht gelesen werden.',
+  'The header names {name} twice.': 'Die Kopfzeile nennt {name} zweimal.',
+  'This is not CSV: a quote is missing or too many.':
+    'Das ist kein CSV: Ein Anführungszeichen fehlt oder ist zu viel.',
+  'has {count} values, the header names {named}': 'hat {count} Werte, die Kopfzeile nennt {named}',
+  'no UTF-8, so read as Windows-1252: look at the accents':
+    'kein UTF-8, also als Windows-1252 gelesen: Sehen Sie die Umlaute an',
   'Nothing is imported. Once they are mended, choose the file again.':
     'Es ist nichts importiert. Wählen Sie die Datei, wenn sie behoben sind, noch einmal.',
   'The rows before are there. Once these are mended, choose the file again under the same name: rows that are unchanged are not made again, even if you delete them here. To begin anew, give the file another name.':
@@ -211,20 +220,28 @@ export const t = (english: string, values: Record<string, string | number> = {})
 /** Numbers as people write them in a language, that of the browser unless another is named: `read` gives undefined for what is none there, lest `100,5` be 1005. */
 export const numbersOf = (locale?: string) => {
   const usual = { numberingSystem: 'latn', useGrouping: false, maximumFractionDigits: 20 } as const
-  const parts = new Intl.NumberFormat(locale, { numberingSystem: 'latn' }).formatToParts(12345.6)
-  const markOf = (kind: string) => parts.find(({ type }) => type === kind)?.value ?? ''
-  const gap = `[${markOf('group')}\\s’']`
-  const whole = `\\d+|\\d{1,3}(?:${gap}\\d{2,3})*${gap}\\d{3}|`
-  const form = new RegExp(`^([+-]?)(${whole})(?:[${markOf('decimal')}](\\d*))?$`)
+  const parts = [{ numberingSystem: 'latn' }, {}].flatMap(options =>
+    new Intl.NumberFormat(locale, options).formatToParts(1_234_567.8),
+  )
+  const valuesOf = (kind: string) =>
+    parts.flatMap(({ type, value }) => (type === kind ? value : []))
+  const marksOf = (kind: string) => valuesOf(kind).join('')
+  // Some languages have groups of two; nobody groups a 0, or by two marks.
+  const size = valuesOf('integer')[1]?.length ?? 3
+  const begin = `[1-9]\\d{0,${size - 1}}(?<gap>[${marksOf('group')}\\s’'])`
+  const whole = `\\d+|${begin}(?:\\d{${size}}\\k<gap>)*\\d{3}|`
+  const form = new RegExp(`^([+-]?)(${whole})(?:[${marksOf('decimal')}](\\d*))?$`, 'u')
+  const own = [...new Intl.NumberFormat(locale, { useGrouping: false }).format(9_876_543_210)]
   return {
     show: (value: number, digits = 0): string =>
       new Intl.NumberFormat(locale, { ...usual, minimumFractionDigits: digits }).format(value),
     read: (text: string): number | undefined => {
       const typed = text
-        .replace(/[\u200e\u200f]/g, '')
+        .replace(/[\u061c\u200e\u200f]/g, '')
         .trim()
         .replace('−', '-')
-      const [, sign = '', grouped = '', fraction = ''] = form.exec(typed) ?? []
+        .replace(/\p{Nd}/gu, digit => (own.includes(digit) ? `${9 - own.indexOf(digit)}` : digit))
+      const [, sign = '', grouped = '', , fraction = ''] = form.exec(typed) ?? []
       const digits = grouped.replace(/\D/g, '')
       const value = Number(`${sign}${digits}.${fraction}`)
       // More digits than a number holds would be another number.

@@ -447,8 +447,8 @@ const mostLines: Readonly<Record<string, number>> = {
   // With all of drafts: no server reads what a migration makes, nor changes a table.
   'kit/': 7150,
   'content/': 3000,
-  // TypeScript within 5,000 and style within 1,200.
-  'admin/': 6000,
+  // TypeScript within 5,000 and style within 1,200. With what a file of a spreadsheet may say otherwise than it means.
+  'admin/': 6087,
 }
 
 const budgetFaults = (

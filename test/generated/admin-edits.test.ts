@@ -1,4 +1,4 @@
-/** Two editors of the admin change one row at once: fields, nested rows and links. What each of them changed is there in the end, or was put before them. */
+/** Two editors of the admin change one row at once: fields, nested rows and links. What each of them changed is there in the end, or was put before them. And what the admin reads and writes: numbers, and rows as CSV. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { entity, many } from '#model/entity.ts'
@@ -11,7 +11,8 @@ import {
   type Side,
   saveOver,
 } from '../../admin/changes.ts'
-import type { Entity, Model, Row } from '../../admin/model.ts'
+import { csvOf, importedOf, rowsOf, textOf } from '../../admin/csv.ts'
+import type { Entity, Field, Model, Row } from '../../admin/model.ts'
 import { numbersOf } from '../../admin/words.ts'
 import type { Draw } from '../operations.ts'
 import { rounds, usualSeed } from '../support/rounds.ts'
@@ -255,6 +256,12 @@ test('a number is read as people of each language write it, shown so that it rea
       ['12,34', undefined],
       ['1,0000', undefined],
       ['1 000', 1000],
+      ['0,125', undefined],
+      ['0.125', 0.125],
+      ['1,000 500', undefined],
+      ['1 000,500', undefined],
+      ['12,34,567', undefined],
+      ['1,234,567', 1_234_567],
       [' -.5', -0.5],
       ['−7', -7],
       ['+7.', 7],
@@ -273,6 +280,12 @@ test('a number is read as people of each language write it, shown so that it rea
       ['100.5', undefined],
       ['1,000.5', undefined],
       ['1 000,5', 1000.5],
+      ['0.125', undefined],
+      ['0,125', 0.125],
+      ['1.125', 1125],
+      ['1.25.500', undefined],
+      ['1.000 500', undefined],
+      ['1.000.500,25', 1_000_500.25],
     ],
     'de-CH': [
       ['1’000.5', 1000.5],
@@ -282,7 +295,19 @@ test('a number is read as people of each language write it, shown so that it rea
       ['1 000,5', 1000.5],
       ['1\u202f000,5', 1000.5],
     ],
-    'en-IN': [['12,34,567.5', 1_234_567.5]],
+    'en-IN': [
+      ['12,34,567.5', 1_234_567.5],
+      ['123,45,678', undefined],
+      ['12,345', 12_345],
+    ],
+    'ar-EG': [
+      ['١٢', 12],
+      ['١٬٢٣٤٫٥', 1234.5],
+      ['\u061c-١٢', -12],
+      ['12', 12],
+      ['۱۲', undefined],
+    ],
+    fa: [['\u200e−۱٬۲۳۴٫۵', -1234.5]],
   }
   for (const [language, cases] of Object.entries(texts))
     for (const [text, value] of cases)
@@ -297,4 +322,109 @@ test('a number is read as people of each language write it, shown so that it rea
     ['en', 'de'].map(language => numbersOf(language).show(1079.9, 2)),
     ['1079.90', '1079,90'],
   )
+})
+
+const field = (name: string, kind: string, more: Partial<Field> = {}): Field => ({
+  ...{ name, kind, label: `The ${name}`, set: 'always', nullable: true },
+  ...more,
+})
+const columns = [field('name', 'text'), field('price', 'decimal'), field('cookId', 'reference')]
+const german = numbersOf('de').read
+
+test('a column of numbers is read in one way, by the language of a spreadsheet or else as programs write them', () => {
+  const cases: readonly (readonly [cells: readonly string[], prices: readonly unknown[]])[] = [
+    [
+      ['9,50', '9.500'],
+      [9.5, 9500],
+    ],
+    [
+      ['9.50', '9.500'],
+      [9.5, 9.5],
+    ],
+    [
+      ['9.50', '9,500', '9.500'],
+      ['9.50', 9.5, 9500],
+    ],
+    [
+      [' ', '\u00a0', ' 7 '],
+      [null, null, 7],
+    ],
+    [
+      ['Infinity', '0x1F', '1e400', '9007199254740993', '-.5'],
+      ['Infinity', '0x1F', '1e400', '9007199254740993', '-.5'],
+    ],
+  ]
+  for (const separator of [';', '\t'])
+    for (const [cells, prices] of cases) {
+      const lines = ['name', ...cells.map(() => 'Soup')].map(
+        (name, at) => `${name}${separator}${['price', ...cells][at]}`,
+      )
+      const { rows, faults } = rowsOf(columns, lines.join('\r\n'), german)
+      assert.deepEqual(faults, [])
+      assert.deepEqual(
+        rows.map(({ price }) => price),
+        prices,
+        `${separator} ${cells}`,
+      )
+    }
+  const { rows } = rowsOf(
+    columns,
+    'name,price,cookId\nSoup,9.500,1\n,-1e3,0x1F\nTea,"9,5", ',
+    german,
+  )
+  assert.deepEqual(rows, [
+    { name: 'Soup', price: 9.5, cookId: 1 },
+    { name: null, price: -1000, cookId: '0x1F' },
+    { name: 'Tea', price: '9,5', cookId: null },
+  ])
+})
+
+test('values that the header does not name are a fault of their row, and none of the file is taken', () => {
+  const told = (text: string) =>
+    rowsOf(columns, text).faults.map(({ line, message }) => `${line} ${message}`)
+  assert.deepEqual(told('name,price\nTea,2\nSoup,1,50\nBread'), [
+    'Row 3 has 3 values, the header names 2',
+    'Row 4 has 1 values, the header names 2',
+  ])
+  assert.deepEqual(told('name,price,\nSoup,1,50'), ['Row 2 has 3 values, the header names 2'])
+  assert.deepEqual(told('name,,price\nSoup,1,50'), ['Row 2 has 3 values, the header names 2'])
+  // Spreadsheets save empty cells beside and below the others.
+  assert.deepEqual(told('name,price,,\nSoup,1,,\nTea,2\n,,,\n\n'), [])
+  assert.deepEqual(told('name,The Name\nSoup,Tea'), ['Row 1 The header names The Name twice.'])
+  assert.deepEqual(told('name,price\n"Soup,1'), [
+    'Row 2 This is not CSV: a quote is missing or too many.',
+    'Row 2 has 1 values, the header names 2',
+  ])
+  assert.deepEqual(rowsOf(columns, 'name, hue ,\nSoup,red,').unknown, ['hue'])
+})
+
+test('what the admin writes as CSV it reads again, but for files, which are told by their address', () => {
+  const fields = [...columns, field('photo', 'file'), field('tags', 'list'), field('on', 'flag')]
+  const row = { id: 1, name: '=1+1', price: -0.5, cookId: 7, tags: ['a', 'b,c'], on: false }
+  const photo = { name: 'a.png', url: '/api/v1/recipes/1/photo' }
+  const text = csvOf(fields, [
+    { ...row, photo },
+    { ...row, photo: null },
+  ])
+  assert.match(text, /,\/api\/v1\/recipes\/1\/photo,/)
+  const read = rowsOf(importedOf({ fields }), text)
+  const { id: _, ...given } = row
+  assert.deepEqual(read, { rows: [given, given], unknown: ['photo'], faults: [] })
+})
+
+test('a file is read in the encoding that it begins with, and it is said where that was guessed', () => {
+  const bytes = (...parts: (readonly number[] | Buffer)[]) => {
+    const all = Buffer.concat(parts.map(part => Buffer.from(part)))
+    return all.buffer.slice(all.byteOffset, all.byteOffset + all.length) as ArrayBuffer
+  }
+  const wide = Buffer.from('Töpfe', 'utf16le')
+  const whole = { text: 'Töpfe', isGuessed: false }
+  assert.deepEqual(textOf(bytes(Buffer.from('Töpfe'))), whole)
+  assert.deepEqual(textOf(bytes([0xef, 0xbb, 0xbf], Buffer.from('Töpfe'))), whole)
+  assert.deepEqual(textOf(bytes([0xff, 0xfe], wide)), whole)
+  assert.deepEqual(textOf(bytes([0xfe, 0xff], Buffer.from(wide).swap16())), whole)
+  const latin = Buffer.from('Töpfe', 'latin1')
+  assert.deepEqual(textOf(bytes(latin)), { text: 'Töpfe', isGuessed: true })
+  assert.throws(() => textOf(bytes([0xef, 0xbb, 0xbf], latin)))
+  assert.throws(() => textOf(bytes([0xff, 0xfe], wide, [0])))
 })

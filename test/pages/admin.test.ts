@@ -14,6 +14,7 @@ import { visitAdmin } from '../support/admin.ts'
 import { faultsOf, onPort, openBrowser, skipped, visit } from '../support/browser.ts'
 import { gallery, galleryRows, png } from '../support/gallery.ts'
 import { rows } from '../support/market/rows.ts'
+import { until } from '../support/wait.ts'
 import { createWorld as createAnyWorld, onPostgres } from '../world.ts'
 
 type Verdict = 'yes' | 'no' | 'row'
@@ -499,6 +500,7 @@ describe('the admin in a browser', { skip: skipped }, () => {
       ...{ name: 'preise.csv', mimeType: 'text/csv' },
       buffer: Buffer.from('Name;Category;Price\r\nTöpfe;kitchen;1.234,50\r\n', 'latin1'),
     })
+    await page.getByText('1 Zeile; kein UTF-8, also als Windows-1252 gelesen').waitFor()
     await page.getByRole('button', { name: 'Importieren' }).click()
     await page.locator('.messages').getByText('1 Zeile importiert').waitFor()
     const [pots] = await world.rows(`select price from products where name = 'Töpfe'`)
@@ -623,6 +625,27 @@ describe('many rows, and strange ones, in the admin', { skip: skipped }, () => {
     await close()
   })
 
+  test('a filter keeps what was typed where another condition reads it, and asks for what is shown', async () => {
+    const ids = (await make('Serves two', 'Serves 2', 'Serves three')).slice(0, 2)
+    const { page, go, close } = await open()
+    await go('recipe?filter={"q":"Serves"}')
+    await page.getByText('of 3').waitFor()
+    await page.getByRole('button', { name: 'Filter', exact: true }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Field').selectOption('id')
+    const value = dialog.getByLabel(/^Value of/)
+    await value.fill(ids.join(','))
+    await dialog.getByLabel('Condition').selectOption('is one of')
+    assert.equal(await value.inputValue(), ids.join(','))
+    await dialog.getByLabel('Condition').selectOption('is')
+    assert.equal(await value.inputValue(), '')
+    await dialog.getByLabel('Condition').selectOption('is one of')
+    await value.fill(ids.join(','))
+    await dialog.getByRole('button', { name: 'Add' }).click()
+    await page.getByText('of 2').waitFor()
+    await close()
+  })
+
   test('a row without a revision is deleted from its page, too', async () => {
     const editor = { as: 1, role: 'editor' } as const
     const { json } = await world.ask('POST /api/v1/tags', { ...editor, body: { name: 'Soups' } })
@@ -703,7 +726,8 @@ describe('many rows, and strange ones, in the admin', { skip: skipped }, () => {
       } else await route.continue()
     })
     await choose()
-    await page.getByText('cannot be reached').waitFor()
+    await page.getByText('The service cannot be reached.', { exact: true }).waitFor()
+    await page.getByText('nobody knows whether these rows are there').waitFor()
     assert.equal(await count(), 2000)
     await page.unroute('**/recipes/bulk')
     await page.reload()
@@ -718,6 +742,22 @@ describe('many rows, and strange ones, in the admin', { skip: skipped }, () => {
     await dialog.getByLabel('File').setInputFiles(wrongPath)
     await dialog.getByRole('button', { name: 'Import' }).click()
     await dialog.getByRole('row', { name: /Row 3 servings/ }).waitFor()
+    await dialog.getByText('Nothing is imported.').waitFor()
+    // What cannot be read whole is not sent, and what was chosen before it neither.
+    const begin = dialog.getByRole('button', { name: 'Import' })
+    const isOff = async () => (await begin.getAttribute('aria-disabled')) === 'true'
+    const widePath = join(folder, 'wide.csv')
+    writeFileSync(widePath, 'title,steps,servings\nSoup,Stir.,1,50\n')
+    await dialog.getByLabel('File').setInputFiles(widePath)
+    await dialog.getByRole('row', { name: 'Row 2 has 4 values, the header names 3' }).waitFor()
+    assert.equal(await isOff(), true)
+    await dialog.getByLabel('File').setInputFiles(path)
+    await until('a whole file may be sent', async () => !(await isOff()))
+    const brokenPath = join(folder, 'broken.csv')
+    writeFileSync(brokenPath, Buffer.from([0xff, 0xfe, 0x00, 0xd8]))
+    await dialog.getByLabel('File').setInputFiles(brokenPath)
+    await page.getByText('The file cannot be read.').waitFor()
+    assert.equal(await isOff(), true)
     const [fine] = await world.rows(`select count(*) as n from recipes where title = 'Fine'`)
     assert.deepEqual(Object.values(fine ?? {}).map(Number), [0])
     await page.context().close()
