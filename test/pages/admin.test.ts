@@ -859,4 +859,27 @@ describe('files in the admin', { skip: skipped }, () => {
     )
     await page.context().close()
   })
+
+  test('what is picked while a row is slowly made stays picked', async () => {
+    const { page, go, close } = await visitAdmin(browser, origin, await world.token(2))
+    const there = await world.ask('POST /api/v1/albums', { as: 2, body: { title: 'Alps' } })
+    assert.equal(there.status, 201, there.text)
+    await go('photo/create')
+    const picker = page.getByRole('combobox', { name: 'Album' })
+    const slow = Promise.withResolvers<void>()
+    await page.route('**/api/v1/albums', async route => {
+      await slow.promise
+      await route.continue()
+    })
+    await picker.fill('Coast')
+    await page.getByRole('option', { name: /^Create/ }).click()
+    await picker.fill('Alps')
+    await page.getByRole('option', { name: 'Alps' }).click()
+    await page.getByRole('link', { name: 'Open Album' }).waitFor()
+    slow.resolve()
+    await page.getByText('Album made').waitFor()
+    const link = page.getByRole('link', { name: 'Open Album' })
+    assert.equal(await link.getAttribute('href'), `#/album/${there.json.id}`)
+    await close()
+  })
 })
