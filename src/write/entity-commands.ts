@@ -1,7 +1,7 @@
 /** The plain create, update and delete that every entity has unless its policy closes them, with the preconditions of a request. */
 import { ApiError, peopleErrors } from '#errors.ts'
 import { columnName, entityOf, fieldOf } from '#model/model.ts'
-import { anonymous, isByRow, judge } from '#model/policy.ts'
+import { anonymous, judge } from '#model/policy.ts'
 import { VIEWER } from '#read/selection.ts'
 import {
   and,
@@ -160,7 +160,9 @@ export const update = (
       ? changesOf({ model, dialect, now: moment }, target.entity, values, writing)
       : new Map<string, Sql>()
   if (isReplacement)
-    for (const key of values.keys()) {
+    for (const [key, value] of values) {
+      // What a hook gives is no wish of the caller.
+      if (value !== given.get(key)) continue
       const { foldedFrom } = fieldOf(entity, key)
       const { readableBy, settableBy } = fieldOf(entity, foldedFrom ?? key)
       // The caller may not be able to read the value and so send null for it: that is no wish to set it.
@@ -168,7 +170,7 @@ export const update = (
         readableBy,
         ...(ruledIn(values).includes(foldedFrom ?? key) ? [] : [settableBy]),
       ]
-      const byRow = rules.filter(rule => isByRow(rule) && judge(rule, viewer, model) !== 'yes')
+      const byRow = rules.filter(rule => judge(rule, viewer, model) !== 'yes')
       if (byRow.length === 0) continue
       const isRead = and(byRow.map(rule => conditionOf(writing, target.entity, rule)))
       // What such a change resets stays too: else it would tell whether the value given is the stored one.

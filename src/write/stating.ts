@@ -156,9 +156,13 @@ const guardOfStep = (
 
 const anyRows = { expect: 'any' } as const
 
+/** Whether one of these values is the row of the caller, which must have one then. */
+const namesCaller = ({ viewer: caller }: Writing, values: object = {}): boolean =>
+  Object.values(values).some(value => value === viewer || value === caller)
+
 /** The values of a step, those relative to the row as expressions, and that these stay in the ranges of their fields. */
 const piecesOf = (writing: Writing, step: DataStep) => {
-  const { model, dialect, viewer: caller } = writing
+  const { model, dialect } = writing
   const entity = entityOf(model, step.entity)
   const ranges: Demand[] = []
   const values = new Map<string, SqlPart>()
@@ -181,10 +185,7 @@ const piecesOf = (writing: Writing, step: DataStep) => {
       error: () => new ApiError('CONFLICT', message),
     })
   }
-  const asSelf = Object.values(step.values ?? {}).some(
-    value => value === viewer || value === caller,
-  )
-  return { values, ranges, asSelf }
+  return { values, ranges, asSelf: namesCaller(writing, step.values) }
 }
 
 /** The columns that a step returns. */
@@ -219,8 +220,7 @@ const stateInsert = (writing: Writing, step: DataStep, placed: Placed): Stated =
     fieldOf(entity, key).initial === 'viewer' && !fieldOf(entity, key).nullable
   const isSelf =
     asSelf || [...values.keys()].some(key => isOwn(key) && !(key in (step.values ?? {})))
-  const inserted = insertedValues(writing, entityName, values)
-  const into = sql`${insertInto(entity.table, inserted)} where true`
+  const into = sql`${insertInto(entity.table, insertedValues(writing, entityName, values))} where true`
   const returned = returnedBy(placed)
   const effects = (made: string) => [
     ...claims(writing, entityName, values),
@@ -383,11 +383,12 @@ const rowChecks = (
 /** The name of the step that finds the row which others are about. */
 const theRow = 'the row'
 
-/** The steps as statements; the row that they are about comes first. */
+/** The steps as statements; the row that they are about comes first. `values` are written with them. */
 export const statedSteps = (
   writing: Writing,
   declared: readonly DeclaredStep[],
   target?: StepTarget,
+  values?: object,
 ) => {
   const wanted = wantedOf(declared)
   const { before = [], after = [] } = target ? rowChecks(writing, declared, target) : {}
@@ -402,7 +403,7 @@ export const statedSteps = (
         : undefined
     return { entity, ...stating[does](writing, step, { own, returns, ruled }) }
   })
-  const asSelf = stated.some(step => step.asSelf)
+  const asSelf = stated.some(step => step.asSelf) || namesCaller(writing, values)
   const { viewer: caller } = writing
   // Others without a row of theirs are refused by the guard of the viewer.
   if (asSelf && caller.role === 'anonymous') throw refusal(caller, target?.what ?? 'do this')
@@ -439,7 +440,7 @@ export const hookBefore = (
   const { values: own, error, message, steps = [] } = hook(given) ?? {}
   if (error) throw new ApiError(error, message)
   // Content types the steps; the model, which may not import them, says objects.
-  const stated = statedSteps(writing, steps as readonly DeclaredStep[])
+  const stated = statedSteps(writing, steps as readonly DeclaredStep[], undefined, own)
   if (!own) return { values, ...stated }
   const step = { does: 'change', entity: entityName, values: own as StepValues } as const
   const all = new Map([...values, ...valuesOf(writing, step)])

@@ -25,7 +25,7 @@ import {
   updatedAt,
 } from '#model/field.ts'
 import { defineModel } from '#model/model.ts'
-import { anyone, defineRoles, type Rule, self, signedIn, withRole } from '#model/policy.ts'
+import { anyone, defineRoles, nobody, type Rule, self, signedIn, withRole } from '#model/policy.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
 import { type Sql, sql } from '#sql/sql.ts'
 import type { Action } from '#write/action.ts'
@@ -79,6 +79,12 @@ const recipe = entity({
     servings: int({ min: 0, max: 99, initial: { value: 4 } }),
     price: money({ max: 1000, initial: { value: 0 } }),
     publishedAt: time({ ...fixed, nullable: true }),
+    draftedAs: text({
+      max: 100,
+      nullable: true,
+      settableBy: nobody,
+      readableBy: { status: 'published' },
+    }),
     changedAt: updatedAt(),
     revision: revision(),
   },
@@ -109,6 +115,7 @@ const recipe = entity({
     update: ({ id, input, now }) => {
       told.push(['update', id, Object.keys(input), now])
       return {
+        ...(input.title !== undefined && { values: { draftedAs: String(input.title) } }),
         steps: [require('recipe', { where: { id, status: { ne: 'published' } } }, errors.LOCKED)],
       }
     },
@@ -130,10 +137,21 @@ const ingredient = entity({
     id: id(),
     recipeId: reference('recipe', { onDelete: 'cascade' }),
     name: text({ max: 40, check: { 'must not be poison': name => name !== 'poison' } }),
+    pickedById: reference('writer', { onDelete: 'cascade', ...fixed, nullable: true }),
   },
   relations: { recipe: one('recipe', 'recipeId') },
   policy: { read: anyone, create: anyone, delete: anyone },
   rest: { ...common.rest, writes: ['create', 'delete'], nested: ['create'] },
+  graphql: { mutations: ['create'] },
+  before: {
+    // Two of them name their caller, in a step and in a value.
+    create: ({ input: { name, recipeId }, viewer, now }) => {
+      if (name === 'Herbs') return { values: { pickedById: viewer } }
+      if (name !== 'Truffle') return {}
+      const bought = { recipeId: Number(recipeId), what: 'bought', at: now, byId: viewer }
+      return { steps: [insert('record', bought)] }
+    },
+  },
 })
 
 const favourite = entity({

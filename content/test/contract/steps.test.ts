@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
+import { mint } from '#auth/token.ts'
 import { defineContent } from '#content.ts'
 import { anonymous, anyone, signedIn } from '#model/policy.ts'
 import { sql } from '#sql/sql.ts'
@@ -11,7 +12,7 @@ import { until } from '#test/support/wait.ts'
 import { type Action, actionCommand } from '#write/action.ts'
 import { commandOf, result } from '#write/command.ts'
 import { change, insert, remove, require } from '#write/steps.ts'
-import { createWorld, modelAsUsual, type World } from '../world.ts'
+import { createWorld, modelAsUsual, secret, type World } from '../world.ts'
 
 let world: World
 const start = Date.UTC(2026, 0, 2, 3, 4, 5)
@@ -424,7 +425,14 @@ test('a hook before a write gives values, an error, or steps; of both APIs and o
 
   const id = await recipeWith(1)
   const body = { title: 'Stew', servings: 2, price: 1 }
-  assert.equal((await world.ask(`PUT /api/recipes/${id}`, { as: ann, body })).status, 200)
+  // What it gives is written, whatever the caller may set, or read in such a row.
+  for (const line of [`PATCH /api/recipes/${id}`, `PUT /api/recipes/${id}`]) {
+    const title = line.slice(0, 5)
+    const { status, json } = await world.ask(line, { as: ann, body: { ...body, title } })
+    assert.deepEqual([status, json.draftedAs], [200, null])
+    const drafted = await world.rows(`select drafted_as from recipes where id = ${id}`)
+    assert.deepEqual(drafted, [[title]])
+  }
   await act('publishRecipe', id, ann)
   for (const line of [`PUT /api/recipes/${id}`, `PATCH /api/recipes/${id}`]) {
     assert.deepEqual(codeOf(await world.ask(line, { as: ann, body })), [409, 'LOCKED'])
@@ -437,6 +445,37 @@ test('a hook before a write gives values, an error, or steps; of both APIs and o
   ])
   const draft = await recipeWith(0)
   assert.equal((await world.ask(`DELETE /api/recipes/${draft}`, { as: ann })).status, 204)
+})
+
+test('a token that names no row does the steps and hooks that need none, and no others, in both APIs', async () => {
+  const id = await recipeWith(0)
+  const token = await mint({ sub: 'billing', role: 'editor', ttl: 600 }, secret, start)
+  const headers = { Authorization: `Bearer ${token}` }
+  const add = (name: string, asking: object) =>
+    world.ask('POST /api/ingredients', { ...asking, body: { recipeId: id, name } })
+  const mutate = async (mutation: string) => {
+    const { json } = await world.gql(`mutation { it: ${mutation} { id } }`, { headers })
+    return json.errors?.[0].extensions.code ?? 'done'
+  }
+  const nameless = ({ status, json }: { status: number; json: { detail: string } }) => {
+    assert.equal(status, 403)
+    assert.match(json.detail, /names no writer/)
+  }
+  for (const name of ['Truffle', 'Herbs']) {
+    nameless(await add(name, { headers }))
+    const input = `{ recipeId: ${id}, name: "${name}" }`
+    assert.equal(await mutate(`createIngredient(input: ${input})`), 'FORBIDDEN')
+    assert.deepEqual(codeOf(await add(name, {})), [401, 'UNAUTHENTICATED'])
+    const { status, json } = await add(name, { as: ann })
+    assert.deepEqual([status, json.pickedById], [201, name === 'Herbs' ? ann : null])
+  }
+  assert.equal((await add('Salt', { headers })).status, 201)
+  nameless(await act('copyRecipe', id, undefined, undefined, headers))
+  const answers = { mood: 'good', score: 1 }
+  assert.equal((await act('surveyRecipe', id, undefined, answers, headers)).status, 200)
+  assert.equal(await mutate(`surveyRecipe(id: ${id}, input: { mood: good, score: 1 })`), 'done')
+  const writers = (await recordsOf(id)).map(([, by]) => by && Number(by))
+  assert.deepEqual(writers, [ann, null, null])
 })
 
 test('the examples of docs/actions.md are those of this content', () => {
@@ -489,7 +528,7 @@ const misdeclared: readonly (readonly [string, Action['steps'], string])[] = [
   [
     'an operator that the field of a condition does not take',
     ({ id }) => [require('recipe', { where: { ingredients: { some: { recipeId: { gt: id } } } } })],
-    'its step 1, require recipe, has where.ingredients.some.recipeId.gt, which is not a field or relation of recipe: name one of id, title, titleKey, status, ownerId, servings, price, publishedAt, changedAt, revision, owner, ingredients, favourites',
+    'its step 1, require recipe, has where.ingredients.some.recipeId.gt, which is not a field or relation of recipe: name one of id, title, titleKey, status, ownerId, servings, price, publishedAt, draftedAs, changedAt, revision, owner, ingredients, favourites',
   ],
   [
     'a piece of SQL for a text that another field folds',
