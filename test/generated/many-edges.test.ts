@@ -12,11 +12,15 @@ import { change } from '#write/steps.ts'
 import { connected } from '../postgres/tools/ask.ts'
 import { changeIn } from '../stores.ts'
 import { type Cook, cooking, type Kitchen, kitchenOn } from '../support/cooking.ts'
+import { editor } from '../support/roles.ts'
 import { standStill, until } from '../support/wait.ts'
 import { engines } from './compare.ts'
 
 const listing = { paging: 'page', limit: 50 } as const
-const { recipe, ingredient } = cooking as Record<'recipe' | 'ingredient', Entities[string]>
+const { recipe, ingredient, team } = cooking as Record<
+  'recipe' | 'ingredient' | 'team',
+  Entities[string]
+>
 const all = ['create', 'update', 'delete'] as const
 
 /** What was seen of its hooks: the ids of the rows that they were called for. */
@@ -29,6 +33,7 @@ const entities = {
   ...cooking,
   recipe: { ...recipe, bulk: true },
   ingredient: { ...ingredient, bulk: true },
+  team: { ...team, bulk: true, policy: { read: anyone, create: signedIn, delete: editor } },
   /** Each change of a jar counts itself at its shelf, and each has effects. */
   shelf: entity({
     description: '',
@@ -467,6 +472,45 @@ for (const on of engines)
         409,
         'update.title',
       )
+    })
+
+    test('a change of many rows is judged by what it makes of them, in both APIs', async () => {
+      const owned = await recipes(2, { servings: 63 })
+      const { id: teamId } = (await kitchen.say(1, 'POST /api/v2/teams', { name: 'us' })).json
+      await kitchen.say(2, 'POST /api/v2/seats', { memberId: 1, teamId, rank: 'cook' })
+      const shared = await recipes(2, { servings: 64, teamId }, 3)
+      // An owner gives no draft away, and a member takes none out of its team.
+      for (const [ids, servings, update, input] of [
+        [owned, 63, { ownerId: 3 }, '{ ownerId: 3 }'],
+        [shared, 64, { teamId: null }, '{ teamId: null }'],
+      ] as const) {
+        const { json } = await refused(
+          change(1, { update, where: { servings } }),
+          403,
+          ...ids.map(id => `recipes.${id}`),
+        )
+        assert.match(json.detail, /change all these recipes so/)
+        const where = `{ servings: { eq: ${servings} } }`
+        const { code } = await kitchen.run(
+          1,
+          `mutation { updateRecipes(where: ${where}, input: ${input}) { count } }`,
+        )
+        assert.equal(code, 'FORBIDDEN')
+        const [id = 0] = ids
+        const kept = await one(id)
+        assert.deepEqual([kept.ownerId, kept.teamId], ids === owned ? [1, null] : [3, teamId])
+        const done = await change(1, { update: { servings: 65 }, where: { servings } })
+        assert.deepEqual([done.status, done.json.ids], [200, ids])
+      }
+    })
+
+    test('who may create many rows and delete none is told so before the faults of a deletion', async () => {
+      const deletion = { delete: true, where: { nam: 'x' } }
+      const { json } = await refused(bulk(1, 'teams', deletion), 403)
+      assert.match(json.detail, /delete teams/)
+      await refused(bulk(5, 'teams', deletion), 422, 'where.nam')
+      await refused(bulk(1, 'teams', { create: [{ name: '' }] }), 422, 'create.0.name')
+      assert.equal((await bulk(1, 'teams', { create: [{ name: 'us' }] })).status, 201)
     })
 
     test('a trial says the same and changes nothing, under a key too', async () => {

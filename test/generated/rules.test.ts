@@ -2,15 +2,17 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { mint } from '#auth/token.ts'
 import { now, viewer } from '#model/condition.ts'
 import { type Entity, entity, many, one } from '#model/entity.ts'
 import { choice, fixed, folded, id, int, reference, revision, text, time } from '#model/field.ts'
 import { anyone, role, signedIn } from '#model/policy.ts'
 import { changeIn } from '../stores.ts'
 import { until } from '../support/wait.ts'
+import { secret } from '../world.ts'
 import { engines } from './compare.ts'
 import { allRoutes, member } from './models.ts'
-import { type Request, type Service, serveWithMembers } from './serve.ts'
+import { now as moment, type Request, type Service, serveWithMembers } from './serve.ts'
 
 const listing = { paging: 'page', limit: 10 } as const
 const writes = ['create', 'replace', 'update', 'delete'] as const
@@ -146,6 +148,13 @@ const letter = entity({
     toId: reference('member', { onDelete: 'cascade', readableBy: ofOwner }),
     pin: text({ max: 20, readableBy: ofOwner, settableBy: anyone }),
     state: choice(['new', 'proven'], { ...fixed, initial: { value: 'new' }, resetBy: 'pin' }),
+    code: text({
+      max: 20,
+      nullable: true,
+      readableBy: role('editor'),
+      settableBy: anyone,
+      rest: false,
+    }),
     ownerId: reference('member', { onDelete: 'cascade', initial: 'viewer' }),
     revision: revision(),
   },
@@ -499,6 +508,36 @@ for (const on of engines)
       assert.deepEqual([body.pin, body.state], ['p3', 'proven'])
     })
 
+    test('a mutation that others send again shows each of them what it may read', async () => {
+      const shown = async (sub: number, role: string, id: number, fields: string) => {
+        const query = `mutation ($id: ID!, $code: String!) {
+          updateLetter(id: $id, input: { code: $code }) { ${fields} } }`
+        const token = await mint({ sub, role, ttl: 3600 }, secret, moment)
+        const headers = { Authorization: `Bearer ${token}` }
+        const variables = { id, code: `of ${sub}` }
+        const { body } = await ask('POST /graphql', 'anonymous', { query, variables }, headers)
+        return body.errors?.[0].extensions.code ?? Object.values(body.data.updateLetter)
+      }
+      await sql("update letters set pin = 'p'")
+      for (const _ of [1, 2]) {
+        // By the row: an admin sees each, the others their own.
+        for (const [sub, role, id, pin] of [
+          [2, 'admin', 1, 'p'],
+          [1, 'user', 1, 'p'],
+          [3, 'user', 1, null],
+          [3, 'user', 2, 'p'],
+          [1, 'user', 2, null],
+          [1, 'editor', 2, null],
+          [3, 'editor', 2, 'p'],
+        ] as const)
+          assert.deepEqual(await shown(sub, role, id, 'pin'), [pin], `${id} for ${role} ${sub}`)
+        // By the role: who may not read it is told so before anything is written.
+        assert.deepEqual(await shown(2, 'editor', 1, 'code'), ['of 2'])
+        assert.equal(await shown(1, 'user', 1, 'code'), 'FORBIDDEN')
+        assert.deepEqual(await sql('select code from letters where id = 1'), [['of 2']])
+      }
+    })
+
     test('whether a guess at what its caller does not see was right is not told by what it resets', async () => {
       const right = async (pin: string) => {
         await sql("update letters set pin = 'p3', state = 'proven' where id = 2")
@@ -671,12 +710,43 @@ for (const on of engines)
       await sql(`delete from favourites where id = ${id}`)
     })
 
-    test('a step cannot be moved below what is not the caller’s', async () => {
+    test('a step cannot be moved below what is not the caller’s, and is seen where it is at once', async () => {
       const move = (dishId: number) => ask('PATCH /api/steps/1', 'user', { dishId })
+      const isBelow = async (dish: number) =>
+        ids(await seen(`GET /api/dishes/${dish}/steps`, 'user')).includes(1)
       assert.equal((await move(4)).status, 403)
       assert.equal((await move(3)).status, 404)
-      assert.equal((await move(2)).status, 200)
-      assert.equal((await move(1)).status, 200)
+      for (const [to, from] of [
+        [2, 1],
+        [1, 2],
+      ] as const) {
+        assert.deepEqual([await isBelow(from), await isBelow(to)], [true, false])
+        assert.equal((await move(to)).status, 200)
+        assert.deepEqual([await isBelow(from), await isBelow(to)], [false, true])
+      }
+    })
+
+    test('what was read of one reference, of another and of none is read anew when a row goes from one to another', async () => {
+      const insert = 'insert into favourites (dish_id, revision) values (1, 1) returning id'
+      const id = Number((await sql(insert))[0]?.[0])
+      const places = { 1: 'dishId: 1', 2: 'dishId: 2', null: 'where: { dishId: { isNull: true } }' }
+      /** Asked twice, so that the next time it may come from the cache. */
+      const found = async () => {
+        const at: string[] = []
+        for (const [place, args] of Object.entries(places)) {
+          const query = `{ favourites(${args}) { id } }`
+          await gql(query, 'user')
+          const { data } = await gql(query, 'user')
+          if (data.favourites.some((one: { id: string }) => Number(one.id) === id)) at.push(place)
+        }
+        return at
+      }
+      assert.deepEqual(await found(), ['1'])
+      for (const dishId of [2, null, 1, null, 2]) {
+        assert.equal((await ask(`PUT /api/favourites/${id}`, 'user', { dishId })).status, 200)
+        assert.deepEqual(await found(), [String(dishId)])
+      }
+      await sql(`delete from favourites where id = ${id}`)
     })
 
     test('an update is judged by the row before and after, one alternative for both', async () => {

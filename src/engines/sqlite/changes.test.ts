@@ -123,6 +123,11 @@ test('a write changes the rows of the keys that its rows have or had, and no oth
   const moved = look(rows)
   write(['update children set parent = 3 where id = 2'])
   assert.deepEqual(moved(), ['children id 2', 'children parent 2', 'children parent 3'])
+  for (const parent of ['null', '3']) {
+    const changed = look(rows)
+    write([`update children set parent = ${parent} where id = 2`])
+    assert.deepEqual(changed(), ['children id 2', 'children parent 3'])
+  }
   const gone = look(rows)
   write(['delete from parents where id = 1'])
   assert.deepEqual(gone(), [
