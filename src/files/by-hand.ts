@@ -52,7 +52,7 @@ export const fileOf = async (
   options?: ReadOptions,
 ): Promise<FileOfRow | null> => {
   const { entity, field, id } = at
-  const both = await core.files?.former?.find(entity, field, id, options ?? {})
+  const both = await core.files?.former?.find(core.reader, [entity, field, id], options ?? {})
   const stored = both ? fileIn(both[0]) : await storedFile(core, at, options)
   if (stored === undefined) throw notFound(entity, id)
   const [, bytes, type] = both?.[0] ?? []

@@ -39,7 +39,7 @@ const find = async (former: Former, of: MovedField, id: number, options: ReadOpt
   const { table, row, bytes, type } = from
   const piece = sql`select one.${name(columnName(key))}, former.${name(bytes)}, former.${name(type)} from ${name(entity.table)} as one
     left join ${name(table)} as former on former.${name(row)} = one.id where one.id = ${id}`
-  return reader.query(queryOf(piece, dialect), options)
+  return reader.query({ ...queryOf(piece, dialect), isQuick: true }, options)
 }
 
 /** Moves the file of a row, unless somebody changes, deletes or moves it at that moment; whether it did. */
@@ -82,6 +82,8 @@ const whileThere = async <Result>(
   }
 }
 
+type RowFile = readonly [entity: string, key: string, id: number]
+
 /** What requests find of the tables of an earlier release, as long as these are there; undefined for a model that names none. */
 export const formerFiles = (former: Former) => {
   let fields = movedFields(former.entities)
@@ -96,9 +98,9 @@ export const formerFiles = (former: Former) => {
       },
     )
   return {
-    find: async (entity: string, key: string, id: number, options: ReadOptions) => {
+    find: async (reader: Former['reader'], [entity, key, id]: RowFile, options: ReadOptions) => {
       const of = fields.find(of => of.entityName === entity && of.key === key)
-      return of && inTable(of, of => find(former, of, id, options))
+      return of && inTable(of, of => find({ ...former, reader }, of, id, options))
     },
     /** Moves the files of a row before they are written. */
     move: async (entity: string, id: number): Promise<void> => {
