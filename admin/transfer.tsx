@@ -57,7 +57,7 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
   const notify = useNotify()
   const refresh = useRefresh()
   const [file, setFile] = useState<ReturnType<typeof rowsOf> & { isGuessed: boolean }>()
-  const [faults, setFaults] = useState<{ line: string; message: string; isLost?: boolean }[]>([])
+  const [faults, setFaults] = useState<{ line: string; message: string; isLost?: boolean; isOpen?: boolean }[]>([])
   const [done, setDone] = useState<number>()
   // The same rows sent again are made once.
   const kept = useRef({ key: '', forget: () => {} })
@@ -98,7 +98,8 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
             message: `${rest.join('.')} ${message}`,
           }
         })
-        const whole = { line: t('Rows from {number}', { number: at + (made ?? 0) + 2 }) }
+        // What is no fault of the file may be over when it is sent again.
+        const whole = { line: t('Rows from {number}', { number: at + (made ?? 0) + 2 }), isOpen: true }
         const isLost = !dryRun && told.length === 0 && (status === 0 || status >= 500)
         // From here on it is not said that nothing is there.
         if (isLost) setDone(at + (made ?? 0))
@@ -190,7 +191,7 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
         <div className="dialog-actions">
           <Button
             tone="main"
-            disabled={!file?.rows.length || file.faults.length > 0 || isBusy}
+            disabled={!file?.rows.length || faults.some(({ isOpen }) => !isOpen) || isBusy}
             onClick={run}
           >
             {isBusy ? t('Importing…') : t('Import')}

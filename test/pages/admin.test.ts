@@ -728,6 +728,8 @@ describe('many rows, and strange ones, in the admin', { skip: skipped }, () => {
     await choose()
     await page.getByText('The service cannot be reached.', { exact: true }).waitFor()
     await page.getByText('nobody knows whether these rows are there').waitFor()
+    const isAgain = page.getByRole('dialog').getByRole('button', { name: 'Import', disabled: false })
+    await isAgain.waitFor()
     assert.equal(await count(), 2000)
     await page.unroute('**/recipes/bulk')
     await page.reload()
@@ -743,9 +745,11 @@ describe('many rows, and strange ones, in the admin', { skip: skipped }, () => {
     await dialog.getByRole('button', { name: 'Import' }).click()
     await dialog.getByRole('row', { name: /Row 3 servings/ }).waitFor()
     await dialog.getByText('Nothing is imported.').waitFor()
-    // What cannot be read whole is not sent, and what was chosen before it neither.
     const begin = dialog.getByRole('button', { name: 'Import' })
     const isOff = async () => (await begin.getAttribute('aria-disabled')) === 'true'
+    // What has faults is not sent again, until it is chosen again; what had no answer may be.
+    assert.equal(await isOff(), true)
+    // What cannot be read whole is not sent, and what was chosen before it neither.
     const widePath = join(folder, 'wide.csv')
     writeFileSync(widePath, 'title,steps,servings\nSoup,Stir.,1,50\n')
     await dialog.getByLabel('File').setInputFiles(widePath)
