@@ -88,7 +88,7 @@ export const rowsOf = (fields: readonly Field[], text: string, own: ReadNumber =
   const named = columns.filter(({ name }) => name !== '').length
   const last = columns.findLastIndex(({ name }) => name !== '')
   const fault = (at: number, message: string) => {
-    return { line: t('Row {number}', { number: at + 1 }), message }
+    return { line: t('Line {number}', { number: at + 1 }), message }
   }
   const isTwice = ({ field }: (typeof columns)[number], at: number) =>
     field && columns.findIndex(one => one.field === field) < at

@@ -49,6 +49,9 @@ const keyFor = ({ name }: Entity, file: File) => {
   return { key, forget: () => localStorage.removeItem(place) }
 }
 
+/** A fault; one that is none of the file `isOpen`, as it may be over when that is sent again. */
+type Told = { line: string; message: string; isLost?: boolean; isOpen?: boolean }
+
 /** The most faults that are listed. */
 const mostShown = 50
 
@@ -57,7 +60,7 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
   const notify = useNotify()
   const refresh = useRefresh()
   const [file, setFile] = useState<ReturnType<typeof rowsOf> & { isGuessed: boolean }>()
-  const [faults, setFaults] = useState<{ line: string; message: string; isLost?: boolean; isOpen?: boolean }[]>([])
+  const [faults, setFaults] = useState<Told[]>([])
   const [done, setDone] = useState<number>()
   // The same rows sent again are made once.
   const kept = useRef({ key: '', forget: () => {} })
@@ -93,17 +96,18 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
         if (made) setDone(at + made)
         const told = faultsOf(error).map(({ field, message }) => {
           const [, row, ...rest] = made === undefined ? field.split('.') : ['', made, field]
+          const value = rows[at + Number(row)]?.[rest.join('.')]
+          const given = value === undefined ? '' : ` “${String(value).slice(0, 40)}”`
           return {
-            line: t('Row {number}', { number: at + Number(row) + 2 }),
-            message: `${rest.join('.')} ${message}`,
+            line: t('Line {number}', { number: at + Number(row) + 2 }),
+            message: `${rest.join('.')}${given} ${message}`,
           }
         })
-        // What is no fault of the file may be over when it is sent again.
-        const whole = { line: t('Rows from {number}', { number: at + (made ?? 0) + 2 }), isOpen: true }
+        const whole = { line: t('Lines from {number}', { number: at + (made ?? 0) + 2 }) }
         const isLost = !dryRun && told.length === 0 && (status === 0 || status >= 500)
         // From here on it is not said that nothing is there.
         if (isLost) setDone(at + (made ?? 0))
-        found.push(...(told.length ? told : [{ ...whole, message, isLost }]))
+        found.push(...(told.length ? told : [{ ...whole, message, isLost, isOpen: true }]))
         // What is no fault of the rows will meet the next ones, too.
         if (told.length === 0) break
       }
@@ -148,14 +152,12 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
           <p>
             {[
               t('{count} rows', { count: file.rows.length }),
-              ...(file.unknown.length > 0
-                ? [t('left out: {names}', { names: file.unknown.join(', ') })]
-                : []),
-              ...(file.isGuessed
-                ? [t('no UTF-8, so read as Windows-1252: look at the accents')]
-                : []),
-              ...(done ? [t('{count} rows imported', { count: done })] : []),
-            ].join('; ')}
+              file.unknown.length > 0 && t('left out: {names}', { names: file.unknown.join(', ') }),
+              file.isGuessed && t('no UTF-8, so read as Windows-1252: look at the accents'),
+              done && t('{count} rows imported', { count: done }),
+            ]
+              .filter(Boolean)
+              .join('; ')}
           </p>
         )}
         {faults.length > 0 && (

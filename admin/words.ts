@@ -114,9 +114,7 @@ const german: Record<string, string> = {
   'Remove the filter {label}': 'Filter {label} entfernen',
   'Reload the list': 'Liste neu laden',
   'Remove {label}': '{label} entfernen',
-  'Row {number}': 'Zeile {number}',
   Rows: 'Zeilen',
-  'Rows from {number}': 'Zeilen ab {number}',
   Save: 'Speichern',
   'Save first: what you typed is not part of it yet.':
     'Speichern Sie zuerst: Ihre Eingaben gehören noch nicht dazu.',
@@ -186,6 +184,8 @@ const german: Record<string, string> = {
   'left out: {names}': 'ausgelassen: {names}',
   'less than': 'weniger als',
   light: 'hell',
+  'Line {number}': 'Zeile {number}',
+  'Lines from {number}': 'Zeilen ab {number}',
   'more than': 'mehr als',
   none: 'keine',
   'of {count}': 'von {count}',

@@ -383,17 +383,17 @@ test('values that the header does not name are a fault of their row, and none of
   const told = (text: string) =>
     rowsOf(columns, text).faults.map(({ line, message }) => `${line} ${message}`)
   assert.deepEqual(told('name,price\nTea,2\nSoup,1,50\nBread'), [
-    'Row 3 has 3 values, the header names 2',
-    'Row 4 has 1 values, the header names 2',
+    'Line 3 has 3 values, the header names 2',
+    'Line 4 has 1 values, the header names 2',
   ])
-  assert.deepEqual(told('name,price,\nSoup,1,50'), ['Row 2 has 3 values, the header names 2'])
-  assert.deepEqual(told('name,,price\nSoup,1,50'), ['Row 2 has 3 values, the header names 2'])
+  assert.deepEqual(told('name,price,\nSoup,1,50'), ['Line 2 has 3 values, the header names 2'])
+  assert.deepEqual(told('name,,price\nSoup,1,50'), ['Line 2 has 3 values, the header names 2'])
   // Spreadsheets save empty cells beside and below the others.
   assert.deepEqual(told('name,price,,\nSoup,1,,\nTea,2\n,,,\n\n'), [])
-  assert.deepEqual(told('name,The Name\nSoup,Tea'), ['Row 1 The header names The Name twice.'])
+  assert.deepEqual(told('name,The Name\nSoup,Tea'), ['Line 1 The header names The Name twice.'])
   assert.deepEqual(told('name,price\n"Soup,1'), [
-    'Row 2 This is not CSV: a quote is missing or too many.',
-    'Row 2 has 1 values, the header names 2',
+    'Line 2 This is not CSV: a quote is missing or too many.',
+    'Line 2 has 1 values, the header names 2',
   ])
   assert.deepEqual(rowsOf(columns, 'name, hue ,\nSoup,red,').unknown, ['hue'])
 })

@@ -654,7 +654,7 @@ describe('an editor in the admin', { skip: skipped }, () => {
     await choose()
     await dialog.getByRole('button', { name: 'Import' }).focus()
     await page.keyboard.press('Enter')
-    await dialog.getByRole('row', { name: /^Row 4 name must be/ }).waitFor()
+    await dialog.getByRole('row', { name: /^Line 4 name “x{40}” must be/ }).waitFor()
     await dialog.getByText('2 rows imported').waitFor()
     await isOn(page, 'Import')
     await settled()

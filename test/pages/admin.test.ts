@@ -743,7 +743,7 @@ describe('many rows, and strange ones, in the admin', { skip: skipped }, () => {
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('File').setInputFiles(wrongPath)
     await dialog.getByRole('button', { name: 'Import' }).click()
-    await dialog.getByRole('row', { name: /Row 3 servings/ }).waitFor()
+    await dialog.getByRole('row', { name: /Line 3 servings “many”/ }).waitFor()
     await dialog.getByText('Nothing is imported.').waitFor()
     const begin = dialog.getByRole('button', { name: 'Import' })
     const isOff = async () => (await begin.getAttribute('aria-disabled')) === 'true'
@@ -753,7 +753,7 @@ describe('many rows, and strange ones, in the admin', { skip: skipped }, () => {
     const widePath = join(folder, 'wide.csv')
     writeFileSync(widePath, 'title,steps,servings\nSoup,Stir.,1,50\n')
     await dialog.getByLabel('File').setInputFiles(widePath)
-    await dialog.getByRole('row', { name: 'Row 2 has 4 values, the header names 3' }).waitFor()
+    await dialog.getByRole('row', { name: 'Line 2 has 4 values, the header names 3' }).waitFor()
     assert.equal(await isOff(), true)
     await dialog.getByLabel('File').setInputFiles(path)
     await until('a whole file may be sent', async () => !(await isOff()))
