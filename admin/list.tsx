@@ -237,7 +237,7 @@ const LeftDialog = ({
 
 const Bulk = ({ entity, rows, may }: { entity: Entity; rows: Row[]; may: May }) => {
   const { onUnselectItems, onSelect, resource } = useListContext<Row>()
-  const [dialog, setDialog] = useState<'set' | 'delete'>()
+  const [dialog, setDialog] = useState<string>()
   const [outcome, setOutcome] = useState<Outcome>()
   const [isBusy, setBusy] = useState(false)
   const provider = useDataProvider<DuetProvider>()
@@ -261,61 +261,52 @@ const Bulk = ({ entity, rows, may }: { entity: Entity; rows: Row[]; may: May }) 
     setBusy(false)
     refresh()
   }
-  /** The rows that something may be done to, and its name, which says where they are not all. */
-  const able = (label: string, word: string, verdict: string = 'row') => {
-    const chosen = verdict === 'no' ? [] : rows.filter(row => may(row, word))
+  /** What may be done to some of the rows, and its name with their number. */
+  const able = (label: string, name: string, verdict: string = 'row') => {
+    const chosen = verdict === 'no' ? [] : rows.filter(row => may(row, name))
     const [some, count] = [chosen.length, rows.length]
-    const text = some < count ? `${label} (${t('{some} of {count}', { some, count })})` : label
-    return { chosen, text, count: some }
+    const number = some < count ? t('{some} of {count}', { some, count }) : some
+    return { name, chosen, text: `${label} (${number})`, words: { label, count: some } }
   }
   const fields = changeable(entity)
   const changed = able(t('Change a field…'), 'update', entity.may.update)
-  const deleted = able(t('Delete'), 'delete', entity.may.delete)
-  const actions = entity.actions.filter(
-    ({ input, body, bulk }) => bulk !== false && input.length === 0 && !body,
-  )
+  const jobs = [
+    ...entity.actions
+      .filter(({ input, body, bulk }) => bulk !== false && input.length === 0 && !body)
+      .map(action => ({
+        ...able(action.label, action.name),
+        tone: action.danger ? ('danger' as const) : undefined,
+        run: (rows: Row[]) => provider.actOnRows(resource, action, rows),
+      })),
+    {
+      ...able(t('Delete'), 'delete', entity.may.delete),
+      tone: 'danger' as const,
+      run: (rows: Row[]) => provider.removeRows(resource, rows),
+    },
+  ].filter(({ chosen }) => chosen.length > 0)
+  const job = jobs.find(({ name }) => name === dialog)
+  const named = (count: number) => lower(count === 1 ? entity.label : entity.labels)
   return (
     <div className="bulk" role="region" aria-label={t('Selected rows')} aria-busy={isBusy}>
       <strong>{isBusy ? t('Saving…') : t('{count} selected', { count: rows.length })}</strong>
-      {changed.count > 0 && fields.length > 0 && (
-        <Button disabled={isBusy} onClick={() => setDialog('set')}>
+      {changed.chosen.length > 0 && fields.length > 0 && (
+        <Button disabled={isBusy} onClick={() => setDialog('update')}>
           {changed.text}
         </Button>
       )}
-      {actions.map(action => {
-        const { name, label, danger } = action
-        const { chosen, text, count } = able(label, name)
-        if (count === 0) return null
-        return (
-          <Button
-            key={name}
-            disabled={isBusy}
-            tone={danger ? 'danger' : undefined}
-            onClick={() =>
-              run(
-                chosen,
-                rows => provider.actOnRows(resource, action, rows),
-                t('{label}: {count} done', { label, count }),
-              )
-            }
-          >
-            {text}
-          </Button>
-        )
-      })}
-      {deleted.count > 0 && (
-        <Button disabled={isBusy} tone="danger" onClick={() => setDialog('delete')}>
-          <Icon name="trash" />
-          {deleted.text}
+      {jobs.map(({ name, text, tone }) => (
+        <Button key={name} disabled={isBusy} tone={tone} onClick={() => setDialog(name)}>
+          {name === 'delete' && <Icon name="trash" />}
+          {text}
         </Button>
-      )}
+      ))}
       <Button tone="quiet" onClick={() => onUnselectItems()}>
         {t('Clear')}
       </Button>
-      {dialog === 'set' && (
+      {dialog === 'update' && (
         <FieldDialog
-          title={t('Change {count}: {label}', { count: changed.count, label: entity.labels })}
-          word={t('Change {count}', { count: changed.count })}
+          title={t('Change {count}: {label}', { ...changed.words, label: entity.labels })}
+          word={t('Change {count}', changed.words)}
           fields={fields}
           // What many rows share is seldom a text.
           first={fields.find(({ kind }) => ['choice', 'flag', 'reference'].includes(kind))}
@@ -324,24 +315,23 @@ const Bulk = ({ entity, rows, may }: { entity: Entity; rows: Row[]; may: May }) 
             run(
               changed.chosen,
               rows => provider.changeRows(resource, rows, data),
-              t('{count} changed', { count: changed.count }),
+              t('{count} changed', changed.words),
             )
           }
         />
       )}
-      {dialog === 'delete' && (
+      {job && (
         <Asking
-          title={t('Delete {count}: {label}?', { count: deleted.count, label: entity.labels })}
-          text={t('This cannot be undone. What belongs to them goes too.')}
-          word={t('Delete {count}', { count: deleted.count })}
-          onClose={() => setDialog(undefined)}
-          onYes={() =>
-            run(
-              deleted.chosen,
-              rows => provider.removeRows(resource, rows),
-              t('{count} deleted', { count: deleted.count }),
-            )
+          title={t('{label} {count} {rows}?', { ...job.words, rows: named(job.words.count) })}
+          text={
+            job.name === 'delete'
+              ? t('This cannot be undone. What belongs to them goes too.')
+              : job.chosen.map(row => titleOf(entity, row)).join(', ')
           }
+          word={t('{label} {count}', job.words)}
+          tone={job.tone ?? 'main'}
+          onClose={() => setDialog(undefined)}
+          onYes={() => run(job.chosen, job.run, t('{label}: {count} done', job.words))}
         />
       )}
       {outcome && (
