@@ -41,9 +41,8 @@ const tokenInput = (
   <div className="stack">
     <label>
       {t('Token')}
-      <textarea
+      <input
         name="token"
-        rows={4}
         className="input code"
         required
         autoComplete="off"
@@ -64,7 +63,7 @@ const tokenInput = (
 /** Takes the token that was given in a form. */
 const takeToken = (onDone: () => void) => (event: FormEvent<HTMLFormElement>) => {
   event.preventDefault()
-  setToken(String(new FormData(event.currentTarget).get('token')).trim())
+  setToken(String(new FormData(event.currentTarget).get('token')).replace(/\s/g, ''))
   onDone()
 }
 
