@@ -426,12 +426,11 @@ const Table = ({ entity, columns, may }: { entity: Entity; columns: Field[]; may
   const context = useListContext<Row>()
   const { data = [], sort, setSort, selectedIds, onToggleItem, onSelect, isPending } = context
   const { isPlaceholderData = false, error, resource, filterValues, setFilters, refetch } = context
-  const lastAt = useRef<number>(undefined)
-  /** With Shift all between the last one and this. */
+  /** With Shift all between the one that was selected last and this. */
   const choose = (at: number, isRange: boolean) => {
-    const from = isRange ? (lastAt.current ?? at) : at
+    const places = isRange ? selectedIds.map(id => data.findIndex(row => row.id === id)) : []
+    const from = places.findLast(place => place >= 0) ?? at
     const ids = data.slice(Math.min(from, at), Math.max(from, at) + 1).map(({ id }) => id)
-    lastAt.current = at
     if (ids.length > 1) onSelect([...new Set([...selectedIds, ...ids])])
     else for (const id of ids) onToggleItem(id)
   }
@@ -550,8 +549,9 @@ const Table = ({ entity, columns, may }: { entity: Entity; columns: Field[]; may
                     key={row.id}
                     className={selectedIds.includes(row.id) ? 'chosen' : ''}
                     onClick={event => {
-                      if ((event.target as HTMLElement).closest('a,button,input')) return
-                      entity.may.one && navigate(to)
+                      const on = (event.target as HTMLElement).closest('a,button,input,.select')
+                      if (on?.matches('.select')) choose(at, event.shiftKey)
+                      else if (!on && entity.may.one) navigate(to)
                     }}
                   >
                     {selectable && (
