@@ -245,7 +245,6 @@ const Layout = ({ children }: { children?: ReactNode }) => {
           <IconButton
             icon="sun"
             label={themeLabel}
-            title={themeLabel}
             onClick={() => {
               const next = themes[(themes.indexOf(theme) + 1) % 3] ?? 'system'
               localStorage.setItem('duet.theme', next)
