@@ -193,9 +193,9 @@ export const merged = (
 /** How often a save is tried whose row others keep changing. */
 const mostTries = 5
 
-/** What came of a save: the row, with what others changed meanwhile if they did; their row, if both changed the same; or an error, and what it is about. */
+/** What came of a save: the row, with the labels of what others changed meanwhile; their row, if both changed the same; or an error, and what it is about. */
 export type Saved =
-  | { kind: 'saved'; row: Row; isMerged: boolean }
+  | { kind: 'saved'; row: Row; theirs: string[] }
   | { kind: 'clash'; theirs: Row }
   | { kind: 'failed'; error: unknown; mine: Partial<Row>; base: Row }
 
@@ -211,7 +211,9 @@ export const saveOver = async (
   let values = mine
   for (let tries = 1; ; tries++)
     try {
-      return { kind: 'saved', row: await write(under, values), isMerged: under !== base }
+      const row = await write(under, values)
+      const others = membersOf(entity).filter(({ name }) => !same(base[name], under[name]))
+      return { kind: 'saved', row, theirs: others.map(({ label }) => label) }
     } catch (error) {
       const isOutdated = (error as { status?: number }).status === 412
       if (!isOutdated || tries === mostTries)

@@ -562,9 +562,9 @@ const EditBody = ({ entity }: { entity: Entity }) => {
     setChosen(Object.fromEntries(since.map(({ name }) => [name, now[name]])))
     setBase(saved.row)
     client.invalidateQueries({ queryKey: [name, 'getList'] })
-    notify(saved.isMerged ? t('Saved, with what others changed meanwhile') : t('Saved'), {
-      type: 'success',
-    })
+    const labels = saved.theirs.join(', ')
+    const others = labels && t('Saved, with what others changed meanwhile: {labels}', { labels })
+    notify(others || t('Saved'), { type: 'success' })
     return undefined
   }
   const take = (sides: Record<string, Side>) => {

@@ -120,8 +120,8 @@ const german: Record<string, string> = {
   'Save this view…': 'Diese Ansicht speichern…',
   'Save or delete views…': 'Ansichten speichern oder löschen…',
   Saved: 'Gespeichert',
-  'Saved, with what others changed meanwhile':
-    'Gespeichert, mit dem, was andere inzwischen geändert haben',
+  'Saved, with what others changed meanwhile: {labels}':
+    'Gespeichert, mit dem, was andere inzwischen geändert haben: {labels}',
   'Saving…': 'Wird gespeichert…',
   'Search {label}': 'Suchen: {label}',
   'Searching…': 'Wird gesucht…',

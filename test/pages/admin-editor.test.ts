@@ -232,6 +232,20 @@ describe('an editor in the admin', { skip: skipped }, () => {
     await make('Sooner', { ingredients: { create: [{ name: 'salt', amount: 1 }] } })
     await make('Sooner or later')
     const search = page.getByRole('searchbox')
+    // The bar takes no place of the list, a tick beside its box is one, and Shift goes on from the last.
+    const last = page.getByLabel('Select Ten 0')
+    const at = async () => (await page.locator('.table').boundingBox())?.y
+    const before = await at()
+    await page.locator('td.select', { has: last }).click({ position: { x: 2, y: 2 } })
+    await page.getByText('1 selected').waitFor()
+    assert.equal(await last.isChecked(), true)
+    assert.equal(await at(), before)
+    await go('')
+    await go('recipe?filter={"q":"Ten"}&sort=id&order=ASC')
+    await page.getByText('1 selected').waitFor()
+    await page.getByLabel('Select Ten 3').click({ modifiers: ['Shift'] })
+    await page.getByText('4 selected').waitFor()
+    await page.getByRole('button', { name: 'Clear' }).click()
     // Nothing is offered before it is known whether it may be done.
     const asked = Promise.withResolvers<void>()
     await page.route('**/admin/may.json?*', async route => {
@@ -424,7 +438,8 @@ describe('an editor in the admin', { skip: skipped }, () => {
     await one.getByRole('button', { name: 'Sign out' }).click()
     await one.getByRole('heading', { level: 1, name: /^Admin/ }).waitFor()
     await two.keyboard.press('Control+s')
-    await two.getByText('Saved, with what others changed').waitFor()
+    const labels = 'Title, Ingredients, Tags'
+    await two.getByText(`Saved, with what others changed meanwhile: ${labels}`).waitFor()
     const { title, servings, notes } = await ask(`GET /api/v1/recipes/${id}`)
     assert.deepEqual([title, servings, notes], ['Two tabs, the first', 7, 'From the second.'])
     assert.equal(await two.getByLabel('Title').inputValue(), 'Two tabs, the first')

@@ -257,7 +257,7 @@ describe('the admin in a browser', { skip: skipped }, () => {
     const visited = await visit(browser, `${origin}/admin`, options)
     const { page } = visited
     await page.getByLabel('Token').fill(await world.token(as))
-    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.keyboard.press('Enter')
     await page.locator('.layout').waitFor()
     return visited
   }
@@ -729,7 +729,9 @@ describe('many rows, and strange ones, in the admin', { skip: skipped }, () => {
     await choose()
     await page.getByText('The service cannot be reached.', { exact: true }).waitFor()
     await page.getByText('nobody knows whether these rows are there').waitFor()
-    const isAgain = page.getByRole('dialog').getByRole('button', { name: 'Import', disabled: false })
+    const isAgain = page
+      .getByRole('dialog')
+      .getByRole('button', { name: 'Import', disabled: false })
     await isAgain.waitFor()
     assert.equal(await count(), 2000)
     await page.unroute('**/recipes/bulk')
