@@ -1289,6 +1289,11 @@ type RootLevel = RowSet & Pick<Root, 'page' | 'many' | 'fetchOneMore'> & {
 };
 type Row = readonly SqlValue[];
 type RowAt = (index: number) => Readonly<Record<string, SqlValue>>;
+type RowFile = readonly [
+    entity: string,
+    key: string,
+    id: number
+];
 type RowLevel = RootLevel | ChildLevel;
 type RowPart = {
     readonly kind: 'text';
@@ -1792,10 +1797,7 @@ const folded: (from: string, options?: Pick<FieldOptions, 'nullable' | 'unique' 
 }) => Field;
 const formatMinor: (minor: number | bigint, digits: number) => string;
 const formerFiles: (former: Former) => {
-    find: (entity: string, key: string, id: number, options: ReadOptions) => Promise<{
-        bytes: Uint8Array<ArrayBuffer>;
-        type: string;
-    } | undefined>;
+    find: (reader: Former['reader'], [entity, key, id]: RowFile, options: ReadOptions) => Promise<import("#sql/engine.ts").Rows | undefined>;
     move: (entity: string, id: number) => Promise<void>;
 } | undefined;
 const giveFile: ({ model }: Writing, given: Pick<Given, 'id' | 'ifMatch' | 'ifNoneMatch'>, { entity, field, file, instead }: Giving) => GuardedStep;
