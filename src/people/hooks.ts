@@ -257,44 +257,46 @@ const onlyFree = async (of: { userId: string }, context: Pick<Context, 'context'
 }
 
 /** What is done with rows of the library when they are written. */
-export const rowHooksOf = ({ signUp }: PeopleSettings, { mail, later }: PeopleServices) =>
-  ({
-    user: {
-      create: {
-        // A code of nobody that was guessed is one more wrong one.
-        before: async () => {
-          if (!signUp) throw refusal('BAD_REQUEST', 'INVALID_OTP', 'Invalid OTP')
-        },
-      },
-      update: {
-        // The address was proved, or is another: a link that was mailed before sets no password any more.
-        after: async (user, context) => {
-          if (!user || !context) return
-          await context.context.adapter.deleteMany({
-            model: 'verification',
-            where: [{ field: 'value', value: user.id }],
-          })
-          const { path } = context as { path?: string }
-          const before = context.context.session?.user
-          if (path === '/email-otp/change-email' && before)
-            later(mail({ kind: 'moved', to: before.email, language: languageOf(context) }))
-        },
+export const rowHooksOf = (
+  { signUp }: PeopleSettings,
+  { mail, later }: PeopleServices,
+): NonNullable<BetterAuthOptions['databaseHooks']> => ({
+  user: {
+    create: {
+      // A code of nobody that was guessed is one more wrong one.
+      before: async () => {
+        if (!signUp) throw refusal('BAD_REQUEST', 'INVALID_OTP', 'Invalid OTP')
       },
     },
-    account: {
-      create: {
-        before: (account, context) => onlyFree(account, context).then(() => withoutTokens(account)),
-      },
-      update: { before: withoutTokens },
-      delete: { before: onlyFree },
-    },
-    session: {
-      create: {
-        before: async (session, context) => {
-          await onlyFree(session, context)
-          const { path } = context as { path?: string }
-          return { data: { ...session, method: methodOf(path) } }
-        },
+    update: {
+      // The address was proved, or is another: a link that was mailed before sets no password any more.
+      after: async (user, context) => {
+        if (!user || !context) return
+        await context.context.adapter.deleteMany({
+          model: 'verification',
+          where: [{ field: 'value', value: user.id }],
+        })
+        const { path } = context as { path?: string }
+        const before = context.context.session?.user
+        if (path === '/email-otp/change-email' && before)
+          later(mail({ kind: 'moved', to: before.email, language: languageOf(context) }))
       },
     },
-  }) satisfies BetterAuthOptions['databaseHooks']
+  },
+  account: {
+    create: {
+      before: (account, context) => onlyFree(account, context).then(() => withoutTokens(account)),
+    },
+    update: { before: withoutTokens },
+    delete: { before: onlyFree },
+  },
+  session: {
+    create: {
+      before: async (session, context) => {
+        await onlyFree(session, context)
+        const { path } = context as { path?: string }
+        return { data: { ...session, method: methodOf(path) } }
+      },
+    },
+  },
+})

@@ -44,16 +44,17 @@ export const startS3 = async (root: string): Promise<S3> => {
     const asked = request({ port, host: '127.0.0.1', method, path, headers }, answer => {
       outgoing.writeHead(answer.statusCode ?? 500, answer.headers)
       answer.pipe(outgoing)
+      if (outgoing.destroyed) answer.resume()
+      outgoing.on('close', () => answer.resume())
       answer.on('close', resolve)
     })
     asked.on('error', () => {
       outgoing.destroy()
       resolve()
     })
-    // Whoever asks may be killed meanwhile, and takes no more of the answer.
+    // Whoever asks may be killed meanwhile, and takes no more of the answer; what was asked for is done as a whole yet.
     outgoing.on('close', () => {
-      if (!outgoing.writableFinished) asked.destroy()
-      resolve()
+      if (method === 'GET' && !outgoing.writableFinished) asked.destroy()
     })
     asked.end(body)
     await promise
