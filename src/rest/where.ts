@@ -233,16 +233,20 @@ const fieldsIn = (entity: Entity, predicate: Predicate): readonly string[] | nul
   return parts.some(part => part === null) ? null : parts.flatMap(part => part ?? [])
 }
 
-/** The vocabulary of a version for conditions as JSON: the members that they may compare, and how values are written. */
-export const jsonVocabulary = (model: Model, version: Version) => ({
+/** The vocabulary of a version for conditions: the members that they may compare, and how `read` takes values. */
+const vocabularyFor = (model: Model, version: Version, path: string, read: typeof valueOfJson) => ({
   membersOf: (name: string) => filterableMembers(model, resourceOf(model, name, version)),
   valueOf: (name: string, key: string, given: unknown) => {
     const { entity, formOf } = resourceOf(model, name, version)
-    return valueOfJson(entity, key, formOf(key), given)
+    return read(entity, key, formOf(key), given)
   },
   isShort: true,
-  path: 'where',
+  path,
 })
+
+/** The vocabulary of a version for conditions as JSON. */
+export const jsonVocabulary = (model: Model, version: Version) =>
+  vocabularyFor(model, version, 'where', valueOfJson)
 
 /**
  * Reads the conditions of requests for rows of an entity: `parameters` are the names of the other ones, and `others` more that are too
@@ -257,23 +261,10 @@ const conditionReader = (
   const read = conditionsOf(model, resource, parameters)
   const { entity, version } = resource
   const { digits } = model.settings.currency
-  const membersOf = (name: string) => filterableMembers(model, resourceOf(model, name, version))
-  const formOf = (name: string, key: string) => resourceOf(model, name, version).formOf(key)
-  const entityIn = (name: string) => resourceOf(model, name, version).entity
-  const ofText = {
-    membersOf,
-    valueOf: (name: string, key: string, given: unknown) =>
-      typeof given === 'string'
-        ? valueOfText(entityIn(name), key, formOf(name, key), given, digits)
-        : given,
-    isShort: true,
-    path: '',
-  }
-  const ofJson = {
-    ...jsonVocabulary(model, version),
-    valueOf: (name: string, key: string, given: unknown) =>
-      valueOfUrl(entityIn(name), key, formOf(name, key), given),
-  }
+  const ofText = vocabularyFor(model, version, '', (entity, key, form, given) =>
+    typeof given === 'string' ? valueOfText(entity, key, form, given, digits) : given,
+  )
+  const ofJson = vocabularyFor(model, version, 'where', valueOfUrl)
   return (query: QueryParameters, first: Slot) => {
     const given: { readonly name: string; readonly condition: unknown }[] = []
     for (const name of query.beside([...parameters, ...others])) {
