@@ -1289,11 +1289,6 @@ type RootLevel = RowSet & Pick<Root, 'page' | 'many' | 'fetchOneMore'> & {
 };
 type Row = readonly SqlValue[];
 type RowAt = (index: number) => Readonly<Record<string, SqlValue>>;
-type RowFile = readonly [
-    entity: string,
-    key: string,
-    id: number
-];
 type RowLevel = RootLevel | ChildLevel;
 type RowPart = {
     readonly kind: 'text';
@@ -1509,6 +1504,7 @@ type StepRows = number | Sql | {
 };
 type StepValue = InputValue | Viewer | typeof viewer | typeof now | Sql | Added;
 type StepValues = Readonly<Record<string, StepValue | undefined>>;
+type Stored = Pick<Former, 'reader' | 'dialect'>;
 type StoredBytes = {
     readonly digest: string;
     readonly bytes: number;
@@ -1797,7 +1793,7 @@ const folded: (from: string, options?: Pick<FieldOptions, 'nullable' | 'unique' 
 }) => Field;
 const formatMinor: (minor: number | bigint, digits: number) => string;
 const formerFiles: (former: Former) => {
-    find: (reader: Former['reader'], [entity, key, id]: RowFile, options: ReadOptions) => Promise<import("#sql/engine.ts").Rows | undefined>;
+    find: (store: Stored, { entity, field, id }: FileAt, options: ReadOptions) => Promise<import("#sql/engine.ts").Rows | undefined>;
     move: (entity: string, id: number) => Promise<void>;
 } | undefined;
 const giveFile: ({ model }: Writing, given: Pick<Given, 'id' | 'ifMatch' | 'ifNoneMatch'>, { entity, field, file, instead }: Giving) => GuardedStep;

@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { Core } from '#core.ts'
+import type { FileAt } from '#files/former.ts'
 import type { FileStore } from '#files/store.ts'
 import { allowedTags, excludedTags, isOfRow, mismatchOf } from '#http/conditional.ts'
 import type { HttpContext } from '#http/exchange.ts'
@@ -21,9 +22,6 @@ export const storeOf = ({ files }: Core): FileStore => {
   if (!files) throw new Error('there is no store of files')
   return files.store
 }
-
-/** A field of a row that is a file. */
-type FileAt = { readonly entity: string; readonly field: string; readonly id: number }
 
 /** What the first column of a row says of a file. */
 const fileIn = (row: Rows[number] | undefined): StoredFile | null | undefined =>
@@ -51,10 +49,9 @@ export const fileOf = async (
   at: FileAt,
   options?: ReadOptions,
 ): Promise<FileOfRow | null> => {
-  const { entity, field, id } = at
-  const both = await core.files?.former?.find(core.reader, [entity, field, id], options ?? {})
+  const both = await core.files?.former?.find(core, at, options ?? {})
   const stored = both ? fileIn(both[0]) : await storedFile(core, at, options)
-  if (stored === undefined) throw notFound(entity, id)
+  if (stored === undefined) throw notFound(at.entity, at.id)
   const [, bytes, type] = both?.[0] ?? []
   if (bytes instanceof Uint8Array) {
     const digest = hash('sha256', bytes)

@@ -22,6 +22,9 @@ type Former = {
   readonly keepFile: Services['keepFile']
 }
 
+/** What is needed to read of a store. */
+type Stored = Pick<Former, 'reader' | 'dialect'>
+
 type MovedField = FileField & { readonly from: FormerFiles }
 
 const movedFields = (entities: Former['entities']): readonly MovedField[] =>
@@ -29,13 +32,16 @@ const movedFields = (entities: Former['entities']): readonly MovedField[] =>
     of.file.movedFrom ? [{ ...of, from: of.file.movedFrom }] : [],
   )
 
-const isThere = async ({ reader, dialect }: Pick<Former, 'reader' | 'dialect'>, table: string) =>
+const isThere = async ({ reader, dialect }: Stored, table: string) =>
   (await reader.query(queryOf(dialect.columnsOf(table), dialect), { isPresent: true })).length > 0
 
 /** What a row has of a file, with the bytes and the type that are in the table yet: of one moment, as between two a file may be moved. */
-const find = async (former: Former, of: MovedField, id: number, options: ReadOptions) => {
-  const { reader, dialect } = former
-  const { entity, key, from } = of
+const find = async (
+  { reader, dialect }: Stored,
+  { entity, key, from }: MovedField,
+  id: number,
+  options: ReadOptions,
+) => {
   const { table, row, bytes, type } = from
   const piece = sql`select one.${name(columnName(key))}, former.${name(bytes)}, former.${name(type)} from ${name(entity.table)} as one
     left join ${name(table)} as former on former.${name(row)} = one.id where one.id = ${id}`
@@ -82,25 +88,21 @@ const whileThere = async <Result>(
   }
 }
 
-type RowFile = readonly [entity: string, key: string, id: number]
+/** A field of a row that is a file. */
+export type FileAt = { readonly entity: string; readonly field: string; readonly id: number }
 
 /** What requests find of the tables of an earlier release, as long as these are there; undefined for a model that names none. */
 export const formerFiles = (former: Former) => {
   let fields = movedFields(former.entities)
   if (fields.length === 0) return undefined
-  const inTable = <Result>(of: MovedField, work: (of: MovedField) => Promise<Result>) =>
-    whileThere(
-      former,
-      of.from.table,
-      () => work(of),
-      () => {
-        fields = fields.filter(one => one.from.table !== of.from.table)
-      },
-    )
+  const inTable = <Result>({ from: { table } }: MovedField, work: () => Promise<Result>) =>
+    whileThere(former, table, work, () => {
+      fields = fields.filter(({ from }) => from.table !== table)
+    })
   return {
-    find: async (reader: Former['reader'], [entity, key, id]: RowFile, options: ReadOptions) => {
-      const of = fields.find(of => of.entityName === entity && of.key === key)
-      return of && inTable(of, of => find({ ...former, reader }, of, id, options))
+    find: async (store: Stored, { entity, field, id }: FileAt, options: ReadOptions) => {
+      const of = fields.find(of => of.entityName === entity && of.key === field)
+      return of && inTable(of, () => find(store, of, id, options))
     },
     /** Moves the files of a row before they are written. */
     move: async (entity: string, id: number): Promise<void> => {

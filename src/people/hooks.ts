@@ -220,7 +220,7 @@ export const guardsOf = (settings: PeopleSettings, services: PeopleServices) => 
 
   const onlyGuarded = async (context: Context, isFresh: boolean) => {
     const found = await getSessionFromCtx(context)
-    if (found?.user.blocked) throw blockedError()
+    if (found && isBlocked(found.user)) throw blockedError()
     if (found && isFresh && Date.now() - new Date(found.session.createdAt).getTime() > freshFor)
       throw refusal(
         'FORBIDDEN',
