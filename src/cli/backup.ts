@@ -97,10 +97,12 @@ const namesFor = (store: string) => {
 /** Makes one backup; then removes the oldest, never the one just made, whatever the clock said when the others were. */
 const backUpOnce = async (series: Series, signal: AbortSignal): Promise<void> => {
   const { store, folder, keep, now, onMade } = series
+  // Told before any work on the disk: by seconds, the next one would else have the same name.
+  const begun = now()
   const names = namesFor(store)
   // What a killed one left would otherwise stay for ever: its name does not come again.
   removeStaleParts(folder, name => names.isOwn(name.replace(/\.sha256$/, '')))
-  const made = names.at(now())
+  const made = names.at(begun)
   const options = { force: false, onPages: () => {}, signal }
   const size = await backUp(store, join(folder, made), options)
   onMade(`backed up to ${join(folder, made)}, ${size.toLocaleString('en')} bytes`)
@@ -131,7 +133,7 @@ export const backUpEvery = async (series: Series, signal: AbortSignal): Promise<
     if (signal.aborted) return
     const begun = performance.now()
     const reason = await backUpOnce(series, signal).then(() => undefined, explain)
-    wait = Math.max(0, every - (performance.now() - begun))
+    wait = Math.max(0, Math.ceil(every - (performance.now() - begun)))
     if (reason === undefined || signal.aborted) continue
     const next = new Date(now() + wait).toISOString()
     onFailed(`a backup of ${store} failed: ${reason}; the next is at ${next}`)
