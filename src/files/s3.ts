@@ -86,7 +86,10 @@ const bucketClient = (settings: S3Settings, patience: number, partBytes: number)
     )
     const request = await client.sign(url, { method, headers, body: body ?? null })
     try {
-      return await fetch(request, { signal: late.signal })
+      const answer = await fetch(request, { signal: late.signal })
+      // A torn answer may be that of a proxy, which passed nothing on.
+      if (answer.ok && (method === 'PUT' || method === 'DELETE')) await answer.arrayBuffer()
+      return answer
     } finally {
       clearTimeout(silence)
     }

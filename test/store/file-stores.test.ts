@@ -205,9 +205,14 @@ for (const place of ['a folder', 'S3'] as const)
 
     const unavailable = (_: unknown, outgoing: ServerResponse) =>
       void outgoing.writeHead(503).end('<Error><Code>SlowDown</Code></Error>')
+    const tornAnswer = (_: unknown, outgoing: ServerResponse) => {
+      outgoing.writeHead(200, { 'Content-Length': '500' })
+      outgoing.write('%PDF', () => outgoing.destroy())
+    }
     const faults: readonly (readonly [string, Fault])[] = [
       ['is silent', () => {}],
       ['tears', (_, outgoing) => void outgoing.destroy()],
+      ['tears its answer', tornAnswer],
       ['answers 503', unavailable],
     ]
     for (const [how, fault] of faults)
@@ -242,10 +247,7 @@ for (const place of ['a folder', 'S3'] as const)
       s3.fault = unavailable
       const refused = await world.ask(`GET ${cv}`, { as: 2 })
       assert.deepEqual([refused.status, refused.json.code], [503, 'UNAVAILABLE'])
-      s3.fault = (_, outgoing) => {
-        outgoing.writeHead(200, { 'Content-Length': '500' })
-        outgoing.write('%PDF', () => outgoing.destroy())
-      }
+      s3.fault = tornAnswer
       const torn = fetch(`${server.url}${cv}`, { headers: await mine() })
       await assert.rejects(torn.then(answer => answer.arrayBuffer()))
       const told = world.events.flatMap(event => (event.kind === 'bug' ? [event.error] : []))
