@@ -222,7 +222,6 @@ const byEntity = (entities: Entities, shapeOf: (entity: Entity) => Shape): Shape
   keys: mapped(entities, shapeOf),
 })
 
-/** The shape of a content with these entities. */
 const partsShape = (entities: Entities): Shape =>
   keys<Parts<SettingTable>>({
     title: 'text',

@@ -122,7 +122,6 @@ const databaseForm = textWhere(
   'must be sqlite:PATH, such as sqlite:./data/duet.db, or postgres://USER:PASSWORD@HOST/DATABASE, with each / ? # @ % of a password as %2F %3F %23 %40 %25',
 )
 
-/** The URL of a store. */
 const database: SettingRule<string> = given => faultIn([given]) ?? databaseForm(given)
 
 /** A list of PostgreSQL URLs, or the word by which they are found. */
@@ -132,7 +131,6 @@ const replicas: SettingRule<'auto' | readonly string[]> = given =>
     : (faultIn(given.split(',')) ??
       listOf(isPostgres, 'must be auto, or postgres:// URLs with commas between them')(given))
 
-/** A folder, or a bucket. */
 const filesPlace = textWhere(
   given => !/^\w+:\/\//.test(given) || /^s3:\/\/[^/?#]+(?:\/[^?#]*)?(?:\?[^#]*)?$/.test(given),
   'must be a folder, or s3://BUCKET/PREFIX?endpoint=URL',
@@ -168,7 +166,6 @@ export const setting = <Value, const Usual extends string>(
 /** How many requests a caller may make in a minute if DUET_RATE_LIMIT is unset; 0: any number. */
 export const usualRateLimit = { production: 6000, development: 0 } as const
 
-/** The ways in that an operator may switch on. */
 const waysIn = ['code', 'oidc', 'password'] as const
 export type WayIn = (typeof waysIn)[number]
 

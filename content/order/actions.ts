@@ -92,7 +92,7 @@ const place: Action = {
 
     return preparedCommand(writing, `place an order of ${items.length}`, values, own => {
       const user = own('user')
-      // The viewer as a customer, made at the first order.
+      // A user becomes a customer by the first order.
       const customer: GuardedStep = {
         sql: sql`insert into customers (name, email, created_at, user_id)
           select name, email, ${typed(own('now'), 'time')}, id from users

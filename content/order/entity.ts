@@ -97,7 +97,7 @@ export const orderItem = entity({
   fields: {
     id: id(internal),
     orderId: reference('order', { ...internal, onDelete: 'cascade' }),
-    // No reference: the product may be deleted, the order stays as it was.
+    // It is no reference: the product may be deleted, and the order stays as it was.
     productId: int({ ...fixed, min: 1, max: Number.MAX_SAFE_INTEGER, description: 'The product.' }),
     name: text({ ...fixed, max: 200, description: "The product's name at the time." }),
     quantity: int({ ...fixed, min: 1, max: 1000, description: 'How many.' }),
@@ -118,7 +118,7 @@ export const orderEvent = entity({
     id: id(internal),
     orderId: reference('order', { ...internal, onDelete: 'restrict' }),
     at: time(internal),
-    // No reference: the record outlives the user.
+    // It is no reference, since the record outlives the user.
     byUser: int({ ...internal, min: 1, max: Number.MAX_SAFE_INTEGER, nullable: true }),
     fromStatus: text({ ...internal, max: 20, nullable: true }),
     toStatus: text({ ...internal, max: 20 }),

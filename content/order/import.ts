@@ -83,7 +83,6 @@ const orderRows = (store: ContentStore, use: InputContext): PutRow => {
   const putEvent = inserter(store, entityOf(model, 'orderEvent'))
 
   return async ({ items, amount, currency, ...row }) => {
-    // The items, and their sum.
     const list = listMember(items)
     const isList = !('fault' in list)
     const checks = (isList ? list.value : []).map((item, index) =>
@@ -104,7 +103,6 @@ const orderRows = (store: ContentStore, use: InputContext): PutRow => {
       0n,
     )
 
-    // The order itself, with its state and times.
     // A row that does not give its state has that of its times, or is paid if it has none of them.
     const status = steps.toReversed().find(({ at }) => row[at] != null)?.to ?? 'paid'
     const given = { amount: Number(sum), currency: code, status }
@@ -117,7 +115,6 @@ const orderRows = (store: ContentStore, use: InputContext): PutRow => {
       ...wrongItems,
     ]
 
-    // The amount and the currency of the row must be those of the store.
     const computed = formatMinor(Number(sum), digits)
     if (areRight && sum > BigInt(Number.MAX_SAFE_INTEGER))
       faults.push({ field: 'items', message: 'come to more than an order can be' })
@@ -134,7 +131,7 @@ const orderRows = (store: ContentStore, use: InputContext): PutRow => {
       const orderId = await putOrder(values)
       const below = (row: Values) => new Map(row).set('orderId', orderId)
       for (const item of lines) await putItem(below(item))
-      // The events as far as the times tell; the users who did them are unknown.
+      // Only the events that the times tell are known, and not who did them.
       const made = { from: null, to: 'pending', at: 'createdAt' }
       for (const { from, to, at } of [made, ...stepsTo(values.get('status'))]) {
         const event = { at: values.get(at) ?? null, fromStatus: from, toStatus: to }

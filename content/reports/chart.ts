@@ -26,8 +26,6 @@ const drawn: Readonly<Record<ReportType, readonly string[] | null>> = {
 }
 const titles = { sales: 'Sales', content: 'Posts, comments and likes', users: 'Sign-ups' } as const
 
-// ---- Pieces of SVG
-
 /** A coordinate with two decimals at the most. */
 const number = (value: number): string => String(Math.round(value * 100) / 100)
 
@@ -43,8 +41,6 @@ const text = (
 
 const line = (x1: number, y1: number, x2: number, y2: number, stroke: string): string =>
   `<path d="M${number(x1)} ${number(y1)}L${number(x2)} ${number(y2)}" stroke="${stroke}"/>`
-
-// ---- The axes
 
 /** A scale from zero to the value or a little above, in about five steps of 1, 2 or 5; no step is below `least`. */
 const scaleOf = (highest: number, least: number) => {
@@ -106,11 +102,9 @@ const ticksOf = (periods: readonly number[], by: By) => {
   return []
 }
 
-// ---- The chart
-
 /** The whole SVG document. */
 export const chart = ({ type, by, periods, totals }: Figures, currency: Currency): string => {
-  // The columns that are drawn; refunds only if there are some, so that the legend has no empty entry.
+  // Refunds are drawn only if there are some, so that the legend has no empty entry.
   const series = measures[type]
     .filter(({ key }) => drawn[type]?.includes(key) ?? true)
     .filter(({ key }) => key !== 'refundedAmount' || !!totals[key])
@@ -127,7 +121,7 @@ export const chart = ({ type, by, periods, totals }: Figures, currency: Currency
   const written = (value = 0n) =>
     full.format(formatMinor(value, digits) as Intl.StringNumericLiteral)
 
-  // The stacked heights of each period, from zero up: one more than there are series.
+  // Each period has one height more than there are series, since the first is zero.
   const heights = periods.map(({ sums }) => {
     let sum = 0n
     const tops = series.map(({ key }) => {

@@ -70,7 +70,6 @@ export const inVersion = (
   )
 }
 
-/** What comes of these values for a new thing. */
 const outcomeOf = (
   { model, entity, reference, viewer }: Purpose,
   values: Record<string, unknown>,

@@ -308,7 +308,6 @@ export const entityAt = ({ entities }: Model, path: string): string | null => {
   return id?.startsWith(':') ? (found ?? null) : null
 }
 
-/** Whether many rows of an entity are made at once. */
 const makesMany = (entity: Entity): boolean => bulkKinds(entity).includes('create')
 
 /** All that the newest version of REST and GraphQL offer, but lists and writes of many rows by a condition, which have checks of their own. */

@@ -26,7 +26,6 @@ const plainValue = (scalar: string, value: SqlValue): SqlValue =>
     ? value
     : Number(value)
 
-/** A store with rows of a model, and a look into it. */
 type Stored = {
   readonly core: { readonly model: Model }
   readonly rows: (text: string) => Promise<readonly (readonly SqlValue[])[]>

@@ -11,7 +11,6 @@ import {
 import { brief, type CheckService, faultOf, restore, stateOf } from '#kit/check/service.ts'
 import type { Viewer } from '#model/policy.ts'
 
-/** One call, and by whom. */
 type Call = Draft & { readonly viewer: Viewer }
 
 /** What calls did: their answers' statuses, whichever gave which, and the rows. */
@@ -29,7 +28,6 @@ const effectOf = async (
   return { statuses: statuses.toSorted(), state: stateOf(service, before, await service.rows()) }
 }
 
-/** Every order of some calls. */
 const ordersOf = <Item>(items: readonly Item[]): readonly (readonly Item[])[] =>
   items.length < 2
     ? [items]
@@ -37,7 +35,6 @@ const ordersOf = <Item>(items: readonly Item[]): readonly (readonly Item[])[] =>
         ordersOf(items.toSpliced(index, 1)).map(rest => [item, ...rest]),
       )
 
-/** The first rows that differ between two states. */
 const firstDifference = (one: ReturnType<typeof stateOf>, other: ReturnType<typeof stateOf>) => {
   for (const [index, [entity, rows]] of one.entries()) {
     const others = other[index]?.[1] ?? []

@@ -57,7 +57,6 @@ const digest = hash('sha256', fileBytes)
 /** Uploads that bodies name, by their ids, with the files that rows then have. */
 const uploads = new Map<string, StoredFile>()
 
-/** The n-th upload that a field takes. */
 const uploadOf = ({ accept }: FileRules, n: number) => {
   const type = (accept[n % accept.length] ?? '').replace('*', 'png')
   const id = `up_${hash('sha256', `${type} ${n}`, 'base64url').slice(0, 22)}`

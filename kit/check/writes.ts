@@ -46,7 +46,6 @@ const maySet = (
   return rule === undefined || !isByRow(rule) || reference.may(entity, row, rule, viewer)
 }
 
-/** What may become of a write by the reference. */
 const rightOutcomes = (
   service: CheckService,
   reference: RowsReference,

@@ -24,7 +24,6 @@ import {
 
 const compareMediaType = compareKeys({ schema: compareSchemas })
 
-/** Compares bodies by their media types. */
 const compareContents = maps((type, was, is, at) => {
   const there = type === 'application/json' ? at : inside(at, ` (${type})`)
   if (was === undefined) tell(there, 'media-type-added', `${type} is new`, [type])
@@ -172,7 +171,6 @@ const compareHeaders = objects((before, after, at) => {
   }
 })
 
-/** The codes of errors that a response may have. */
 const compareCodes = lists((before, after, at) => {
   for (const code of before)
     if (!after.includes(code))

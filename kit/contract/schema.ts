@@ -60,7 +60,6 @@ const plainForms = (schema: unknown): readonly unknown[] => {
 const unionOf = (schema: unknown): string | undefined =>
   unions.find(key => isObject(schema) && Object.hasOwn(schema, key))
 
-/** Whether a form is null. */
 const isNull = (form: unknown): boolean => isObject(form) && form.type === 'null'
 
 /** The values that a form consists of, such as those of `const`. */
@@ -169,7 +168,6 @@ const compareForms: Compare = (before, after, at) => {
   }
 }
 
-/** The named members of a schema, and which of them are always there. */
 type Members = {
   readonly schemas: JsonObject
   readonly required: readonly unknown[]
@@ -214,7 +212,6 @@ const compareNamed = (before: Members, after: Members, at: Place): void => {
   }
 }
 
-/** Compares `properties` and `required` together. */
 const compareMembers: Compare = (before, after, at) => {
   if (!isObject(before) || !isObject(after)) return unknown(before, after, at)
   return objects((was, is) =>

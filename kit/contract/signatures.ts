@@ -1,7 +1,6 @@
 /** Compares the signatures of two packages: what their entry points export, and the types that this leads to. */
 import type { ContractDifference, Differences } from '#kit/contract/difference.ts'
 
-/** The class of each change of signatures. */
 const signatureRules = {
   'export-removed': 'breaking',
   'signature-changed': 'risky',

@@ -10,7 +10,6 @@ import {
 } from '#kit/contract/difference.ts'
 import type { ContractRule } from '#kit/contract/rules.ts'
 
-/** Two documents, and the references of both that were followed. */
 type DocumentPair = {
   readonly before: JsonObject
   readonly after: JsonObject

@@ -62,7 +62,6 @@ const settingsFor = (folder: string) => {
   return { host, port, publicUrl: DUET_PUBLIC_URL }
 }
 
-/** A service in a process of its own. */
 type Service = {
   readonly child: ChildProcess
   readonly gone: Promise<unknown>

@@ -45,7 +45,6 @@ export const loadVerifying = once(() =>
   ]),
 )
 
-/** How our own tokens are signed. */
 const ownAlgorithm = 'EdDSA'
 
 /** RFC 6750, section 2.1: the scheme in any case, one space or more, the token; here a signed one (RFC 7515, section 3.1). */

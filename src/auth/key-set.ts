@@ -37,7 +37,6 @@ export type VerifyingKey = {
   readonly until: number
 }
 
-/** The name by which a token refers to its key. */
 type KeyName = { readonly alg: string; readonly kid: string | undefined }
 
 export type FindKey = (name: KeyName) => Promise<VerifyingKey>

@@ -47,7 +47,6 @@ type TokenOptions = Parties & {
   readonly ttl: number
   /** The content's words for roles and audiences; without them these are the claims `role` and `aud`. */
   readonly viewers?: TokenViewers
-  /** Further claims. */
   readonly claims?: JsonObject
 }
 

@@ -12,7 +12,6 @@ export type OnTotals = (window: number, totals: ReadonlyMap<string, number>) => 
 
 /** The counts that the threads of a process share. */
 export type ThreadCounts = {
-  /** How many threads there are. */
   readonly threads: number
   /** Those of things of one kind, such as requests; `onTotals` is told the totals of callers who have used a part of the limit, whoever counted them. */
   readonly of: (kind: string, limit: number, onTotals: OnTotals) => RateCounts

@@ -43,7 +43,6 @@ A move that was cut off resumes when it is run again; until it has finished,
 nothing else works on the database. The bytes of files stay where they are; --files copies them to
 a folder or s3://BUCKET/PREFIX?endpoint=URL, as DUET_FILES names it. --restart deletes what it had copied, and starts over.`
 
-/** The remedy if the copy cannot become equal to the source. */
 const remedy =
   'the store was changed since the move began, or somebody wrote into the target; start over with --restart'
 
@@ -113,7 +112,6 @@ export const copyTables = async (
     }
 }
 
-/** The number and the checksum of a table's rows. */
 type TableSum = { readonly rows: number; readonly checksum: string }
 type ComparedTable = { readonly name: string; readonly source: TableSum; readonly target: TableSum }
 
@@ -177,7 +175,6 @@ export const compare = async (
   return compared
 }
 
-/** The comparison for people to read. */
 const tableText = (compared: readonly ComparedTable[]): string => {
   const sum = (side: TableSum) => [side.rows.toLocaleString('en'), side.checksum.slice(0, 12)]
   const rows = compared.map(table => {

@@ -46,7 +46,6 @@ const claimsIn = (text: string): JsonObject => {
   throw new UsageError(`--claims must be a JSON object, such as '{"name":"Ada"}', not ${text}`)
 }
 
-/** The subject of a row of the viewers. */
 const subjectOf = (content: Content, id: number): Promise<string> =>
   withStore(content, 'reading', async store => {
     const { entity: what = '', by = '' } = content.viewers

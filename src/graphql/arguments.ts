@@ -32,7 +32,6 @@ export const small = { isSmall: true } as const
 /** The most objects and lists in the value of such a type; graphql-js takes some microseconds for each. */
 const mostParts = 1000
 
-/** Whether a value holds more objects and lists than `mostParts`. */
 const isLarge = (value: unknown): boolean => {
   const parts = [value]
   for (let at = 0; at < parts.length && parts.length <= mostParts; at++)
@@ -118,7 +117,6 @@ export const decidingArgument = (
 /** The value of an argument that is an id; 0, which no row has, if it is none. */
 export const idArgument = (value: unknown): number => parseId(String(value)) ?? 0
 
-/** Gives the value of a slot for a request. */
 type SlotValue = (variables: Variables, viewer: Viewer) => ParameterValue
 
 /** Slots from the number `first` on, whose values come from the variables of each request; the caller fills those before it. */

@@ -22,7 +22,6 @@ const pageInfo = new GraphQLObjectType({
   },
 })
 
-/** The type of the connection to objects of a type. */
 const connectionType = (node: GraphQLObjectType): GraphQLObjectType => {
   const cursor = { type: new GraphQLNonNull(GraphQLString) }
   const edge = new GraphQLObjectType({
@@ -42,7 +41,6 @@ const connectionType = (node: GraphQLObjectType): GraphQLObjectType => {
   })
 }
 
-/** The arguments of a connection that choose its page. */
 const connectionPage = {
   first: { type: GraphQLInt, description: 'How many from the start at the most, 0 to 100.' },
   after: { type: GraphQLString, description: 'Only those after the row with this cursor.' },

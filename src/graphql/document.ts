@@ -123,7 +123,6 @@ const mostBad = 100
 /** The share of the account that each kind of value may take. */
 const shares = { documents: 2 / 7, derived: 4 / 7, faults: 1 / 7 } as const
 
-/** The bytes that a document takes up for each of its tokens. */
 const bytesOfToken = 300
 
 /**

@@ -34,7 +34,6 @@ export type GraphqlOptions = {
   readonly stored?: StoredDocuments | undefined
 }
 
-/** The endpoint, as all its requests share it. */
 type GraphqlEndpoint = {
   readonly core: Core
   readonly edge: HttpContext

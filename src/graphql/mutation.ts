@@ -40,14 +40,12 @@ import { invalid } from '#write/input.ts'
 import { firstWritten, fittingRows, idsIn, type ManyWrite, revisionsIn } from '#write/many.ts'
 import { commit, type Reading } from '#write/write.ts'
 
-/** A field of the operation that writes. */
 type WriteField = {
   readonly key: string
   readonly kind: ChangeKind
   readonly change: Change
   /** The read of the row it writes; null for a field without a selection set. */
   readonly reading: Reading | null
-  /** The text of its answer. */
   readonly answer: (text: string) => string
   /** The error for its row, whose id is none. */
   readonly absent?: ApiError | undefined
@@ -126,7 +124,6 @@ export const runMutation = async (
 /** A member of the operation that writes nothing. */
 type Plain = { readonly key: string; readonly json: string }
 
-/** The text of `data`, given those of the fields that write. */
 const dataOf = (fields: readonly (WriteField | Plain)[], texts: readonly string[]): string => {
   const written = texts.values()
   const members = fields.map(
@@ -207,7 +204,6 @@ const planMutation = (
   })
 }
 
-/** The rows that a field changes or deletes. */
 const rowsOf = (
   { core, schema, variables, viewer }: Execution,
   { entity }: RootField,
@@ -285,7 +281,6 @@ const expectedRevisions = (given: unknown): ReadonlyMap<number, number> => {
   return revisions
 }
 
-/** The answer about many rows, of these ids. */
 const bulkText = (
   written: readonly number[],
   shown: readonly (readonly [key: string, member: string])[],

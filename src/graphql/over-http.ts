@@ -26,7 +26,6 @@ export const bodyTypes = ['application/json'] as const
 
 const malformed = (message: string) => new ApiError('MALFORMED_REQUEST', message)
 
-/** The parameters of a GET, which are in its URL. */
 const inUrl = (c: Http): JsonObject => {
   const contentType = header(c, 'content-type')
   // Web pages can send other types without a preflight, so those are refused.

@@ -50,7 +50,6 @@ export const callerVocabulary = ({ entities }: Model): Omit<CallerVocabulary, 'i
   }
 }
 
-/** A type of single values. */
 type Single = GraphQLScalarType | GraphQLEnumType
 
 /** Gives the argument `where` of the lists of an entity; `marked` says whether a member is deprecated. */

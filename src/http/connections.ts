@@ -7,13 +7,10 @@ import type { Socket } from 'node:net'
 import type { Queue } from '#http/queue.ts'
 import { type Http, isSafe } from '#http/request.ts'
 
-/** Answers a request. */
 type AnswerRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => unknown
 
-/** What is needed to answer a request. */
 type HeldRequest = readonly [IncomingMessage, ServerResponse, AnswerRequest]
 
-/** What is known of a connection. */
 class ConnectionState {
   /** How many of its requests are being answered, and whether one is that must be alone. */
   going = 0

@@ -229,7 +229,6 @@ const identify = ({ edge }: Serving, exchange: Exchange): Viewer | Promise<Viewe
  */
 const shortBody = 32_768
 
-/** Ends the connection of a request with its answer. */
 const endConnection = ({ env }: Http): void => {
   if (env?.outgoing) env.outgoing.shouldKeepAlive = false
 }

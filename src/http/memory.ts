@@ -13,9 +13,7 @@ export const tooManyUnread = () =>
 /** Bytes that are taken and given back. */
 export type Account = {
   readonly budget: number
-  /** How many bytes are taken. */
   readonly taken: () => number
-  /** Whether so many bytes are left. */
   readonly hasRoom: (bytes: number) => boolean
   /** Takes so many bytes; false where not so many are left, and then nothing is taken. */
   readonly take: (bytes: number) => boolean
@@ -91,7 +89,6 @@ const budgets = {
   bodies: 32 * mebibyte,
   /** Answers that their clients have not taken yet: at least one of the longest, each character in three bytes. */
   answers: 96 * mebibyte,
-  /** Answers that are cached. */
   cached: 32 * mebibyte,
   /** Documents of GraphQL, their faults, and what is derived from them. */
   documents: 12 * mebibyte,

@@ -32,7 +32,6 @@ export type QueueLimits = {
 /** No queue: each request is run at once. */
 export const noQueue: Queue = { enter: ({ run }) => void run(), giveWay: () => {}, size: () => 0 }
 
-/** The time and the turns of the event loop. */
 type LoopClock = { readonly now: () => number; readonly later: (work: () => void) => void }
 
 const usualClock: LoopClock = { now: performance.now.bind(performance), later: setImmediate }

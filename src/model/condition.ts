@@ -403,7 +403,6 @@ const storedOperand = (field: ComparedField, given: unknown, digits: number): St
   }
 }
 
-/** What conditions are resolved against. */
 type ConditionContext = {
   readonly entities: Readonly<Record<string, ComparedEntity>>
   /** The decimals of the currency. */
@@ -500,7 +499,6 @@ export type OperandPlace = {
   readonly stored: (given: unknown) => StoredOperand
 }
 
-/** A condition while it is resolved. */
 type Resolving = ConditionContext & {
   readonly vocabulary: Vocabulary
   readonly faults: ConditionFault[]
@@ -529,7 +527,6 @@ const isPlain = (given: unknown): given is Readonly<Record<string, unknown>> =>
 /** A field, by its own name, at its place in a condition. */
 type FieldAt = { readonly name: string; readonly key: string; readonly path: string }
 
-/** What a field is compared with. */
 const operandAt = (at: Resolving, { name, key, path }: FieldAt, given: unknown): Operand => {
   const { entities, viewers, from, vocabulary: words, operands } = at
   const field = entities[name]?.fields[key] as ComparedField
@@ -641,7 +638,6 @@ const across = (
   return { kind: 'across', rows, table, by, where, ...at.vocabulary.placed(path) }
 }
 
-/** What holds of the rows that a relation leads to. */
 const relationPart = (
   at: Resolving,
   name: string,

@@ -54,7 +54,6 @@ type Paging = 'page' | 'page or offset' | 'cursor'
 
 type SortStyle = 'field and order' | 'signed list'
 
-/** A list of the REST API: its pages, sorts and filters. */
 type Listing = {
   readonly paging: Paging
   /** The fields a caller may sort by: with a field and a direction, or as a signed list (`-price,name`). */
@@ -285,10 +284,8 @@ export function many(to: string, by: string | ThroughOptions, options?: ManyOpti
     : manyBy(to, by, options)
 }
 
-/** A field to sort by, in all versions or in some. */
 type DeclaredSort<Term extends string> = Term | (Lifetime & { readonly by: Term })
 
-/** A write, in all versions or in some. */
 type DeclaredWrite<Kind extends string> = Kind | (Lifetime & { readonly kind: Kind })
 
 /** A listing that names only existing fields. */

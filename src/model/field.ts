@@ -551,7 +551,6 @@ export const flag = plain<FieldOptions<{ readonly value: 0 | 1 }>>(
   ofType(given => typeof given === 'boolean', 'must be true or false'),
 )
 
-/** The path of an issue and what it is, as one phrase. */
 const issuePhrase = ({ path = [], message }: SchemaIssue): string => {
   const at = path.map(part => String(typeof part === 'object' ? part.key : part)).join('.')
   return at === '' ? message : `${at}: ${message}`
@@ -621,7 +620,6 @@ const bytesOf = (size: string | number): number => {
   return Number(number) * units[unit as keyof typeof units]
 }
 
-/** The form of the id of an upload. */
 const uploadForm = /^up_[\w-]{22}$/
 
 /** Whether a value that a caller gave for a file is an upload. */

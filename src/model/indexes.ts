@@ -72,7 +72,6 @@ export const searchesOf = (entity: Entity): readonly SearchIndex[] => {
   return words ? [...contained, words] : contained
 }
 
-/** A field that rows are ordered by. */
 type OrderTerm = {
   readonly path?: readonly string[]
   readonly field: string

@@ -52,7 +52,6 @@ export type Model = {
   readonly settings: Settings
 }
 
-/** The checks of an entity by itself, in this order. */
 const checksOfOne: readonly ((checked: CheckedEntity) => Faults)[] = [
   fieldFaults,
   relationFaults,

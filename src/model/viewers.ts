@@ -72,7 +72,6 @@ const isEditable = (claim: ClaimPath): boolean =>
 const isPath = (claim: ClaimPath): boolean =>
   namesOf(claim).length > 0 && !namesOf(claim).includes('')
 
-/** The faults of how rows are found by subjects, and made for them. */
 const subjectFaults = function* (name: string, self: Entity, { by, signUp }: Viewers): Faults {
   const field = by === undefined ? undefined : own(self.fields, by)
   if (by !== undefined && field?.initial !== 'subject')
@@ -103,7 +102,6 @@ const subjectFaults = function* (name: string, self: Entity, { by, signUp }: Vie
       yield `signUp of viewers makes ${withArticle(name)}, which needs ${key}: name the claim that gives it, or give ${key} an initial value`
 }
 
-/** The faults of the claim that gives roles. */
 const roleClaimFaults = function* ({ roleFrom: from, roles, audienceClaim }: Viewers): Faults {
   if (audienceClaim !== undefined && !isPath(audienceClaim))
     yield `audienceClaim of viewers is no claim: name one, like 'client_id'`

@@ -145,7 +145,6 @@ export const weightsOf = ({ search }: Searched) =>
     .map(([key, weight]) => ({ field: wordsKey(key), weight }))
     .sort((a, b) => b.weight - a.weight)
 
-/** How a copy of a text is made. */
 type Copy = {
   readonly accents: 'ignored' | undefined
   readonly copied?: 'words' | 'nfc' | undefined

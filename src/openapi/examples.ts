@@ -43,7 +43,6 @@ const storedRow = (
   ])
 }
 
-/** A stored value as JSON. */
 const shownAs = (
   { model }: DocumentParts,
   { entity, formOf }: Resource,

@@ -173,7 +173,6 @@ const answerBody = (
   return jsonContent(parts, isChosen ? { anyOf: forms } : refTo(name), shown)
 }
 
-/** The answer that says that nothing has changed since. */
 const notModified = (
   parts: DocumentParts,
   name: string,

@@ -106,7 +106,6 @@ const filterAbout = {
   contains: 'Only those that contain this text, whatever its case.',
 } satisfies Record<Filter['kind'], string>
 
-/** The query parameter of a filter. */
 const filterParameter = (resource: Resource, name: string, filter: Filter): JsonSchema => {
   const { kind } = filter
   const field = fieldOf(resource.entity, filter.field)
@@ -171,7 +170,6 @@ const sortParameter = (
   return query('sort', about, { type: 'string', enum: names, ...sunsetsIn(words) })
 }
 
-/** The parameter that chooses members. */
 const fieldsParameter = ({ entity, members }: Resource, { isStrict }: VersionStyle): JsonSchema => {
   const words: SunsetWords = Object.fromEntries(
     members.map(member => [
@@ -188,7 +186,6 @@ const fieldsParameter = ({ entity, members }: Resource, { isStrict }: VersionSty
   return query('fields', about, schema)
 }
 
-/** The parameters that select groups of rows. */
 const groupsParameters = (resource: Resource): readonly JsonSchema[] => {
   const { entity } = resource
   const values = [...groupsOf(resource)]

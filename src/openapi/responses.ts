@@ -127,7 +127,6 @@ export const errorSchema = ({ style }: DocumentParts, codes: readonly string[]):
   return { Error: { description: 'An error.', ...objectOf({ error }) } }
 }
 
-/** Headers of the answers with some codes. */
 const ownHeaders: Readonly<Partial<Record<string, readonly HeaderName[]>>> = {
   UNAUTHENTICATED: ['WWW-Authenticate'],
   UNSUPPORTED_MEDIA_TYPE: ['Accept-Encoding', 'Accept-Patch', 'Accept-Post', 'Accept'],

@@ -24,15 +24,12 @@ export type Asset = {
 
 /** What all pages know of the service that they are of. */
 export type Site = {
-  /** Its name. */
   readonly title: string
   /** What it is, in a sentence or two. */
   readonly description?: string | undefined
   /** A colour for each API, such as `#0a736d`; pages take it darker by day and lighter by night, so that it can be read. */
   readonly colours?: { readonly graphql?: string; readonly rest?: string } | undefined
-  /** Whether people sign in here. */
   readonly hasPeople?: boolean
-  /** Whether pages lead to GraphiQL. */
   readonly hasGraphiql: boolean
 }
 

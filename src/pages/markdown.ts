@@ -2,7 +2,6 @@
 import { html } from 'hono/html'
 import { code, table } from '#pages/page.ts'
 
-/** A part of a document below a heading. */
 type MarkdownSection = {
   readonly title: string
   /** Its name in addresses, as GitHub makes it of the title. */

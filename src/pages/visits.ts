@@ -12,7 +12,6 @@ import { bar, htmlPage, textPage } from '#pages/page.ts'
 const prefersPages = (accept: string | undefined): boolean =>
   accept !== undefined && preferred(accept, ['application/json', 'text/html']) === 'text/html'
 
-/** A handler whose failures are pages. */
 const withFailuresAsPages =
   (assets: Assets, observe: HttpContext['observe']) =>
   (handle: Handle) =>

@@ -30,7 +30,6 @@ import {
   trusted,
 } from '#sql/sql.ts'
 
-/** The alias of the rows that a query gives. */
 const rowAlias = 't'
 
 const fieldSql = columnsOf(rowAlias)

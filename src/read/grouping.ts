@@ -47,13 +47,11 @@ const flat = (having: unknown): unknown => {
   )
 }
 
-/** The same predicate with other names of fields. */
 const renamed = (predicate: Predicate, nameFor: (name: string) => string): Predicate =>
   'field' in predicate
     ? { ...predicate, field: nameFor(predicate.field) }
     : mappedParts(predicate, part => renamed(part, nameFor))
 
-/** The numbers that a predicate compares with. */
 const numbersIn = (predicate: Predicate): readonly number[] => {
   const { kind } = predicate
   const operands = kind === 'compare' ? [predicate.to] : kind === 'among' ? predicate.values : []

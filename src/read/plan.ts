@@ -23,7 +23,6 @@ export type ReadField = Pick<Field, 'scalar' | 'nullable'> & {
   }
   /** The order that it is the number of the row in, from its end if it is read backwards. */
   readonly rank?: { readonly order: readonly OrderKey[]; readonly backwards?: boolean }
-  /** The value of a group of rows that it is. */
   readonly group?: GroupValue
   /** Whether it is a sum or a mean, which comes as two numbers and is written exactly. */
   readonly exact?: GroupType['exact']

@@ -41,9 +41,7 @@ type Lane = 'quick' | 'slow'
 /** A plan ready to run on one database, with the function that makes answers from the fetched rows. */
 export type Prepared = Fetch & {
   readonly plan: ReadPlan
-  /** How many levels the plan has. */
   readonly levels: number
-  /** The texts of its statements. */
   readonly texts: () => readonly string[]
   readonly lane: (parameters: readonly SqlValue[]) => Lane
   readonly answers: (results: Results, parameters: readonly SqlValue[]) => readonly Answer[]
@@ -118,7 +116,6 @@ export const laneOf = (
   }
 }
 
-/** A list with cursors. */
 type KeysetLevel = (RootLevel | PagedChildren) & { readonly keyset: Keyset }
 
 /** A list, and what gives the cursors of its rows, sealed with a key. */

@@ -32,7 +32,6 @@ import {
 } from '#read/plan.ts'
 import type { ConnectionMember, Item, Keyset, Related, Sort } from '#read/selection.ts'
 
-/** The fields that a part needs. */
 const fieldsOf = (part: RowPart): readonly string[] => {
   switch (part.kind) {
     case 'text':
@@ -219,7 +218,6 @@ const readColumn = (
   return field
 }
 
-/** The text of an object, in parts. */
 const objectParts = (
   access: RowAccess,
   entityName: string,
@@ -227,7 +225,6 @@ const objectParts = (
   path: readonly string[],
 ): readonly RowPart[] => objectWith(items, item => memberParts(access, entityName, item, path))
 
-/** The text of one member of an object, in parts. */
 const memberParts = (
   access: RowAccess,
   entityName: string,
@@ -343,7 +340,6 @@ const manyParts = (
   })
 }
 
-/** The order in which rows were made. */
 const oldest: readonly Sort[] = [{ field: 'id', descending: false }]
 
 /** The rows of another entity that refer to a row. */

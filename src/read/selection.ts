@@ -97,7 +97,6 @@ export type GroupItem =
 export type Aggregate = {
   /** The values that the rows of a group share; without any all rows are one group. */
   readonly keys: readonly GroupValue[]
-  /** The time zone of days, months and years. */
   readonly timeZone: string
   readonly items: readonly GroupItem[]
   /** Only groups that fit: its fields are the names of the values that are compared. */
@@ -122,7 +121,6 @@ export const comparing = (
 
 /** A key of an order: a field of the row, or of the one at the end of a path of relations to one row. */
 export type Sort = {
-  /** The relations of that path. */
   readonly path?: readonly string[]
   readonly field: string
   readonly descending: boolean

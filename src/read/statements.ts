@@ -42,7 +42,6 @@ export type Fetch = {
   readonly script: (parameters: readonly SqlValue[]) => QueryScript<Results>
 }
 
-/** What the parameters of a statement are filled from. */
 type StatementInput = {
   readonly parameters: readonly SqlValue[]
   readonly budget: number
@@ -52,7 +51,6 @@ type StatementInput = {
   readonly keys: string | null
 }
 
-/** The values of a statement's parameters, in order. */
 const valuesOf = (
   statement: Statement,
   { parameters, budget, now, keys }: StatementInput,
@@ -79,7 +77,6 @@ const valuesOf = (
     }
   })
 
-/** Whether one of the statements looks at the time of the read. */
 const areTimed = (statements: readonly Statement[]): boolean =>
   statements.some(({ parameters }) => parameters.some(({ kind }) => kind === 'now'))
 

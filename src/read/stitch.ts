@@ -35,7 +35,6 @@ export type Text = {
   readonly page?: { readonly more: boolean; readonly rows: Rows; readonly cursorOf: CursorOf }
 }
 
-/** Gives the cursor of a row. */
 type CursorOf = (row: Row) => string
 
 /** How the pages of a list with cursors are cut and sealed. */
@@ -200,7 +199,6 @@ const tooLarge = (limits: Limits) =>
     `The answer would hold more than ${limits.objects} objects or ${limits.bytes} bytes; use \`limit\` on the lists in it`,
   )
 
-/** The text of one row. */
 const objectText = (
   pieces: readonly Piece[],
   row: Row,
@@ -213,7 +211,6 @@ const objectText = (
   return { text, objects: count.objects }
 }
 
-/** The text of a list of rows. */
 const listText = (
   pieces: readonly Piece[],
   rows: Rows,

@@ -87,7 +87,6 @@ type GroupsShape = {
   readonly isSearched: boolean
 }
 
-/** The slot of the first filter's value. */
 const firstFilter = 2
 
 /** The number of all rows. */

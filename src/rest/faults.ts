@@ -15,7 +15,6 @@ import {
 import type { VersionedRoute } from '#versions/differences.ts'
 import type { Action } from '#write/action.ts'
 
-/** A route with the name of its operation. */
 type NamedRoute = VersionedRoute & { readonly described: Pick<OperationDocs, 'operationId'> }
 
 const nameOf = ({ method, path }: VersionedRoute): string => `${method} ${path}`

@@ -53,7 +53,6 @@ import {
 import type { RestHandler } from '#versions/negotiation.ts'
 import { invalid } from '#write/input.ts'
 
-/** The slot of the first filter's value. */
 const firstFilter = 5
 
 const newestFirst: readonly Sort[] = [{ field: 'id', descending: true }]

@@ -40,7 +40,6 @@ export const pathId = (c: Http, parameter: string, entity: string): number => {
   return id
 }
 
-/** A version with its style. */
 type Styled = Pick<RequestedVersion, 'version' | 'style'>
 
 /** The tag of a representation in a version; the tags of versions differ even if their texts do not. */

@@ -106,7 +106,6 @@ export const targetOf = (
   return { entity, id, ...(parent && { below: parent }), ...precondition }
 }
 
-/** What a handler makes of its request. */
 type Translated = {
   /** What its caller must have a right to, before more of the request is looked at. */
   readonly kind: ChangeKind

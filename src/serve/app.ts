@@ -49,7 +49,6 @@ export type AppOptions = {
   readonly edge: HttpContext
   readonly graphql: GraphqlOptions
   readonly development: boolean
-  /** Whether `/admin` is there. */
   readonly hasAdmin: boolean
   /** Whether this program makes the tokens that it takes; true unless it is said. */
   readonly makesTokens?: boolean
@@ -98,7 +97,6 @@ const guidedIn = (model: Model): string =>
       rest.list && type && roots && enter && judge(enter, anonymous, model) !== 'no',
   )?.plural ?? 'notes'
 
-/** What the pages about versions and errors show. */
 const referenceOf = ({ content, served, core, notices }: AppOptions): ReferenceOptions => {
   const derived = routesOf(core.model).map(({ lifetime, method, path }) => ({
     ...lifetime,
@@ -140,7 +138,6 @@ const referenceOf = ({ content, served, core, notices }: AppOptions): ReferenceO
 const mayIntrospect = ({ graphql: { introspection, stored } }: AppOptions): boolean =>
   introspection && stored?.only !== true
 
-/** What the pages load, and what they say of the service. */
 const assetsOf = (options: AppOptions): Assets => {
   const { content, served, development } = options
   const { title, description, colours } = content

@@ -358,7 +358,6 @@ const refuse = (socket: AnsweredSocket, error: ParserError, versions: Versions):
 
 const refused = new WeakSet<Socket>()
 
-/** The newest request of each connection. */
 const newest = new WeakMap<Socket, IncomingMessage>()
 
 /** Refuses what the server cannot read, once on a connection: Node emits `clientError` for each piece that comes after the first one too. */

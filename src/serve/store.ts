@@ -45,7 +45,6 @@ const inDevelopment = (store: Store, anew: string): Store => {
   }
 }
 
-/** What begins a store of development anew. */
 const beginAnew = ({ store }: Config): string => {
   if (store.kind === 'postgres') return 'make the database anew'
   const folder = dirname(store.file)

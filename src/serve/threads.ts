@@ -96,7 +96,6 @@ const scrapeWait = 1000
 /** How much longer than its last requests and counts may take a thread gets to end, in milliseconds. */
 const grace = 2000
 
-/** A serving thread as the main thread knows it. */
 type KnownThread = {
   readonly worker: Worker
   readonly tell: (message: ToThread) => void
@@ -125,7 +124,6 @@ const countingFor = (threads: ReadonlyMap<number, KnownThread>) => {
   }
 }
 
-/** The metrics of threads that come and go. */
 const metricsOf = (threads: ReadonlyMap<number, KnownThread>) => {
   /** What threads that ended had counted. */
   let counted: ThreadMetrics = []

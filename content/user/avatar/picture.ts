@@ -10,7 +10,6 @@ const signatures = {
   'image/gif': /^GIF8[79]a.{4}/s,
 } as const
 
-/** The media types of pictures. */
 export const pictureTypes = Object.keys(signatures) as readonly (keyof typeof signatures)[]
 
 /** The type of a picture by its first bytes; undefined for any other file. */

@@ -15,7 +15,6 @@ const followers = queryWith(
   `select host(client_addr) from pg_stat_replication where state = 'streaming' and client_addr is not null`,
 )
 
-/** The same URL for another server. */
 const urlAt = (url: string, host: string, port: string): string => {
   const moved = new URL(url)
   moved.host = `${host.includes(':') ? `[${host}]` : host}:${port}`

@@ -30,7 +30,6 @@ const columnOf = (row: 'old' | 'new' | 'changed', column: string): string => {
   return row === 'changed' ? column : `${row}.${column}`
 }
 
-/** A trigger with the function that it calls. */
 const trigger = (
   table: string,
   name: string,

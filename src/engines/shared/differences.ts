@@ -104,7 +104,6 @@ export const formerName = (
 export const isMadePart = (name: string): boolean =>
   /_(?:by|count|kept)_|_(?:append_only|no_update|no_delete)$|_search(?:_\w+)?$/.test(name)
 
-/** The differences of a column that is there. */
 const columnDifferences = function* (
   ddl: Ddl,
   entities: Entities,
@@ -219,7 +218,6 @@ const columnDifferences = function* (
     }
 }
 
-/** The difference that a flaw of a table is. */
 const flawed = (table: string, { what, text, mend }: StoredTable['flaws'][number]): Difference => {
   if (mend?.startsWith('-- ')) return { text: `${table} ${text}: ${mend.slice(3)}` }
   return {
@@ -244,7 +242,6 @@ const machineDifferences = function* (
     if (flaw.mend && `${table} ${flaw.what}` !== 'rates unlogged') yield flawed(table, flaw)
 }
 
-/** The differences of the indexes, triggers and checks of a table. */
 const partDifferences = function* (
   ddl: Ddl,
   entities: Entities,

@@ -112,7 +112,6 @@ export const sync = (path: string): void => {
   }
 }
 
-/** Whose a file is. */
 type Owner = { readonly uid: number; readonly gid: number }
 
 type ReplaceOptions = {

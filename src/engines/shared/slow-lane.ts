@@ -3,9 +3,7 @@ import { ApiError } from '#errors.ts'
 import type { ReadOptions } from '#sql/engine.ts'
 
 type SlowLaneLimits = {
-  /** How many run at a time. */
   readonly concurrency: number
-  /** How many may wait. */
   readonly waiting: number
   /** How long one may wait, in milliseconds. */
   readonly longestWait: number

@@ -38,7 +38,6 @@ export type ServingThread = {
 }
 
 export type EngineOptions = {
-  /** Decimals of the store's currency. */
   readonly digits: number
   readonly limits: Limits
   /** How long one read may take, in milliseconds. */

@@ -52,7 +52,6 @@ const countTriggers: Ddl['countTriggers'] = (table, columns) => {
   ]
 }
 
-/** The triggers that keep totals of the rows below a row. */
 const keptTriggers: Ddl['keptTriggers'] = kept => {
   const { name, table, below, by, totals, columns, fill } = kept
   const add = (row: 'old' | 'new', sign: '+' | '-') => {

@@ -126,7 +126,6 @@ const engineOn = (
   tellDamage: damage.met,
 })
 
-/** Memory that all serving threads share. */
 type SharedMemory = { readonly versions: VersionTable; readonly disk: SharedDisk }
 
 /** Opens a migrated file to serve it: quick reads on this thread's own connection, slow ones in threads, writes through the writer thread. */

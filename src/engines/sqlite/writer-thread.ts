@@ -35,7 +35,6 @@ const { served, sync, digits, limits, readTimeout, sharedLog, versions, hasReade
   workerData as WriterSetup
 const { file } = served
 
-/** A thread that sends jobs. */
 type Client = { readonly port: MessagePort; readonly unpack: (sent: SentJob) => Job }
 const owner: Client = { port: parentPort, unpack: createUnpacker() }
 const clients = [owner]
@@ -122,7 +121,6 @@ const prepareAnswer = (plan: ReadPlan): Prepared => {
   return { ...quick, script }
 }
 
-/** A job with its number, the read that answers it, and who sent it. */
 type QueuedJob = {
   readonly id: number
   readonly due: number
@@ -213,7 +211,6 @@ const runGroup = (queue: QueuedJob[]): GroupResult => {
   }
 }
 
-/** Tells each thread what became of its jobs. */
 const tell = ({ kind, jobs, outcomes, message }: GroupResult): void => {
   let committed = jobs.length
   for (const client of clients) {

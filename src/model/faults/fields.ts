@@ -183,7 +183,6 @@ const enumFault = ({ enum: shown, values = [] }: Field): string | undefined => {
   return undefined
 }
 
-/** What is wrong with the range of a field, or undefined. */
 const rangeFault = ({ range, scalar, scale, settableBy }: Field): string | undefined => {
   if (!range) return undefined
   const { min, max } = range

@@ -52,7 +52,6 @@ const tableName = new RegExp(`^${tableForm}$`)
 
 const isName = (name: string): boolean => /^[a-z][a-zA-Z0-9]*$/.test(name) && !(name in {})
 
-/** The faults of names that two owners share. */
 const sharedFaults = function* (
   what: string,
   names: readonly (readonly [name: string, of: string])[],

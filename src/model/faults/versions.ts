@@ -135,7 +135,6 @@ const formFault = (
   return undefined
 }
 
-/** The faults of an entity in one version. */
 const faultsIn = function* (checked: CheckedEntity, version: Version, versions: Versions): Faults {
   const { name, self } = checked
   const { writes, nested, lifetimes } = self.rest
