@@ -40,6 +40,7 @@ import {
 import { entityOf, modelFaults } from '#model/model.ts'
 import { anonymous, nobody, signedIn } from '#model/policy.ts'
 import { fileFields } from '#model/stored-file.ts'
+import type { Rows } from '#sql/engine.ts'
 import { filling } from '../stores.ts'
 import { ownFolder } from '../support/folders.ts'
 import { versions } from '../support/library/versions.ts'
@@ -260,17 +261,17 @@ const lacks = ({ fields }: Entity): readonly string[] =>
     field.rest || key === 'id' || field.initial !== undefined || isDerived(field) ? [] : [key],
   )
 
-/** The rows of an entity's table, with what no export shows. */
-const rowsOf = ({ store }: Pick<Service, 'store'>, { table }: Entity) =>
-  filling(store, ({ session }) =>
-    session.query({ text: `select * from ${table} order by id`, values: [] }),
-  )
+/** What each query finds; in one session, as one that fills the store locks all of its tables. */
+const found = ({ store }: Pick<Service, 'store'>, texts: readonly string[]) =>
+  filling(store, async ({ session }) => {
+    const all: Rows[] = []
+    for (const text of texts) all.push(await session.query({ text, values: [] }))
+    return all
+  })
 
-/** What the rows of an entity have of a file. */
-const filesOf = ({ store }: Pick<Service, 'store'>, { table }: Entity, key: string) =>
-  filling(store, ({ session }) =>
-    session.query({ text: `select ${key} from ${table} where ${key} is not null`, values: [] }),
-  )
+/** All of a table, with what no export shows. */
+const allOf = ({ entity: { table } }: { readonly entity: Entity }) =>
+  `select * from ${table} order by id`
 
 // All kinds go through the same services once: to make them takes longer than to ask them.
 describe('on every engine', () => {
@@ -296,20 +297,30 @@ describe('on every engine', () => {
       try {
         const counts = await exported(from, names, folder)
         const faults = await imported(into, files, names, folder)
-        for (const { name, kind, option, entity } of served) {
+        const whole: (typeof served)[number][] = []
+        for (const one of served) {
+          const { name, kind, option, entity } = one
           const missing = lacks(entity).map(field => ({ field, message: 'is required' }))
           const about = `${kind} ${option}`
           const count = counts[name] ?? 0
           assert.ok(count > 0, about)
           assert.deepEqual(faults[name], Array(count).fill(missing).flat(), about)
           if (missing.length === 0 && !Object.values(entity.fields).some(({ rest }) => !rest))
-            assert.deepEqual(await rowsOf(into, entity), await rowsOf(from, entity), about)
+            whole.push(one)
         }
+        const [there, before] = [
+          await found(into, whole.map(allOf)),
+          await found(from, whole.map(allOf)),
+        ]
+        for (const [at, { kind, option }] of whole.entries())
+          assert.deepEqual(there[at], before[at], `${kind} ${option}`)
         // The bytes of each are there, once.
         const digests = new Set<string>()
-        for (const { entity, key } of fileFields(entities))
-          for (const [text] of await filesOf(into, entity, key))
-            digests.add(JSON.parse(String(text)).digest)
+        const withFile = fileFields(entities).map(
+          ({ entity: { table }, key }) => `select ${key} from ${table} where ${key} is not null`,
+        )
+        for (const [text] of (await found(into, withFile)).flat())
+          digests.add(JSON.parse(String(text)).digest)
         const stored = await Array.fromAsync(files.list(), ({ digest }) => digest)
         assert.deepEqual(stored, [...digests].sort())
         assert.ok(stored.length > 0)

@@ -22,8 +22,10 @@ import { name, type Sql, sql } from '#sql/sql.ts'
 const lockTables = `do $$
 declare t text;
 begin
-  for t in select c.table_name from information_schema.columns c
-    where c.table_schema = current_schema() and c.is_identity = 'YES' order by 1
+  for t in select c.relname from pg_class c
+    where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p')
+      and exists (select from pg_attribute a where a.attrelid = c.oid and a.attidentity in ('a', 'd'))
+      and has_any_column_privilege(c.oid, 'insert, update') order by 1
   loop execute format('lock table %I in share row exclusive mode', t); end loop;
 end $$`
 
