@@ -46,9 +46,9 @@ import {
 import type { Dialect } from '#sql/dialect.ts'
 import type { Session } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
-import { type Action, actionShape } from '#write/action.ts'
 import type { InputContext } from '#write/input.ts'
-import { checkSteps } from '#write/step-faults.ts'
+import { type Action, actionShape } from '#write/steps/action.ts'
+import { checkSteps } from '#write/steps/faults.ts'
 
 /** An open store, as commands work on it: a session, and how statements for it are written. */
 export type OpenStore = { readonly session: Session; readonly dialect: Dialect }

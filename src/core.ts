@@ -10,9 +10,9 @@ import type { Selection } from '#read/selection.ts'
 import type { Limits } from '#read/stitch.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { CountUse } from '#versions/deprecated-use.ts'
-import type { Action } from '#write/action.ts'
 import type { Writing } from '#write/command.ts'
 import type { Writer } from '#write/job.ts'
+import type { Action } from '#write/steps/action.ts'
 
 export type Core = {
   readonly model: Model

@@ -14,7 +14,7 @@ import { isIn } from '#model/version.ts'
 import { type Route, routesOf } from '#rest/routes.ts'
 import { isSortable } from '#rest/sort.ts'
 import { filterableMembers } from '#rest/where.ts'
-import type { Action } from '#write/action.ts'
+import type { Action } from '#write/steps/action.ts'
 
 type Allowance = 'yes' | 'no' | 'row'
 

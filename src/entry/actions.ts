@@ -16,7 +16,6 @@ export { comparedMoment, isMoment } from '#model/values.ts'
 export { textTag } from '#rest/represent.ts'
 export type { Rows } from '#sql/engine.ts'
 export { comma, join, type Sql, type SqlValue, sql } from '#sql/sql.ts'
-export type { Action, Given } from '#write/action.ts'
 // For an action whose command is made by hand of guarded steps.
 export {
   type Command,
@@ -39,4 +38,5 @@ export {
   reportOf,
 } from '#write/input.ts'
 export { effectSteps } from '#write/outbox.ts'
-export { add, change, insert, type Otherwise, remove, require } from '#write/steps.ts'
+export type { Action, Given } from '#write/steps/action.ts'
+export { add, change, insert, type Otherwise, remove, require } from '#write/steps/steps.ts'

@@ -13,9 +13,9 @@ import { digestAt, type StoredFile } from '#model/stored-file.ts'
 import { type ReplyFacts, represent } from '#rest/represent.ts'
 import { queryOf, type ReadOptions, type Rows } from '#sql/engine.ts'
 import { comma, join, name, type Sql, sql } from '#sql/sql.ts'
-import type { Given } from '#write/action.ts'
 import type { GuardedStep, Writing } from '#write/command.ts'
 import { changedSince, stillThat } from '#write/guard.ts'
+import type { Given } from '#write/steps/action.ts'
 
 /** The store of files of a core whose model has some. */
 export const storeOf = ({ files }: Core): FileStore => {

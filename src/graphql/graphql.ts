@@ -24,8 +24,8 @@ import { errorHeaders, type Reply, type WriteFacts } from '#http/reply.ts'
 import { acceptQuery, type Http, header, isSafe, readOptionsOf } from '#http/request.ts'
 import type { Model } from '#model/model.ts'
 import { anonymous, type Viewer } from '#model/policy.ts'
-import type { Action } from '#write/action.ts'
 import { type KeyedRequest, keyedRequest } from '#write/idempotency.ts'
+import type { Action } from '#write/steps/action.ts'
 
 export type GraphqlOptions = {
   readonly limits: DocumentLimits

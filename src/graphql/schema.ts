@@ -34,7 +34,7 @@ import { bulkKinds } from '#model/parts.ts'
 import { givenOnlyBy, inWords, isByRow, isForAll, mayBeDoneBy } from '#model/policy.ts'
 import { fileFormOf } from '#model/stored-file.ts'
 import { type Lifetime, reasonOf } from '#model/version.ts'
-import { type Action, guardedBy } from '#write/action.ts'
+import { type Action, guardedBy } from '#write/steps/action.ts'
 
 /** The operation that a root field of the schema is, and its entity. */
 export type RootField =

@@ -104,7 +104,7 @@ type BeforeContext = {
 /**
  * A hook before a write, whichever API asks for it; an import and the steps of actions run none. It is a pure function of what it is
  * given, called once the input is checked, and may give values for fields of the row, in the place of the caller's; an error; and
- * steps that are done first, in the same transaction: those of write/steps.ts, which the model may not import.
+ * steps that are done first, in the same transaction: those of write/steps/, which the model may not import.
  */
 type Before = (given: BeforeContext) =>
   | {

@@ -47,7 +47,7 @@ import {
   ruleOfRoute,
 } from '#rest/routes.ts'
 import { filterableMembers } from '#rest/where.ts'
-import { type Action, guardedBy } from '#write/action.ts'
+import { type Action, guardedBy } from '#write/steps/action.ts'
 
 /** An operation at its path, `/things/{id}`. */
 export type DocumentOperation = {

@@ -6,7 +6,7 @@ import type { Model } from '#model/model.ts'
 import type { JsonSchema } from '#model/operation-docs.ts'
 import type { Version, VersionStyle } from '#model/version.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
-import type { Action } from '#write/action.ts'
+import type { Action } from '#write/steps/action.ts'
 
 /** A row with members as in an import. */
 type ExampleRow = Readonly<Record<string, unknown>>

@@ -13,7 +13,7 @@ import {
   routesOf,
 } from '#rest/routes.ts'
 import type { VersionedRoute } from '#versions/differences.ts'
-import type { Action } from '#write/action.ts'
+import type { Action } from '#write/steps/action.ts'
 
 type NamedRoute = VersionedRoute & { readonly described: Pick<OperationDocs, 'operationId'> }
 

@@ -29,8 +29,8 @@ import { countingUses } from '#versions/deprecated-use.ts'
 import { type Notices, type Successor, successorOf } from '#versions/deprecation.ts'
 import type { VersionedRoute } from '#versions/differences.ts'
 import { inRequestedVersion, type RestHandler } from '#versions/negotiation.ts'
-import type { Action } from '#write/action.ts'
 import { permit } from '#write/command.ts'
+import type { Action } from '#write/steps/action.ts'
 
 const serving: Readonly<Record<Route['kind'], (mount: Mount, route: Route) => RestHandler>> = {
   list: serveList,

@@ -8,7 +8,7 @@ import { loadGraphql } from '#graphql/mount.ts'
 import type { StoredDocument } from '#graphql/stored.ts'
 import type { Model } from '#model/model.ts'
 import { ConfigError } from '#settings.ts'
-import type { Action } from '#write/action.ts'
+import type { Action } from '#write/steps/action.ts'
 
 const broken = (file: string, why: string, cause?: unknown) =>
   new ConfigError(`DUET_DOCUMENTS: ${file} ${why}`, { cause })

@@ -1,11 +1,11 @@
 /** Everything that a caller can do to rows, in the terms of neither API: both translate a request into a Change, and the door (`door.ts`) does it. */
 import type { JsonObject } from '#base/object.ts'
 import type { Resource } from '#model/resource.ts'
-import type { Action, Given } from '#write/action.ts'
 import type { Target } from '#write/guard.ts'
 import type { Idempotency } from '#write/job.ts'
 import type { ManyWrite } from '#write/many.ts'
 import type { OneLink } from '#write/parts.ts'
+import type { Action, Given } from '#write/steps/action.ts'
 
 /** Reads what a request says of a change, once its caller may do such a thing; throws or rejects where it cannot be read. */
 type Reads<Sent> = { readonly read: () => Sent | Promise<Sent> }

@@ -15,7 +15,6 @@ import { entityOf, type Model } from '#model/model.ts'
 import { nobody, type Rule, type Viewer } from '#model/policy.ts'
 import type { Services } from '#model/services.ts'
 import type { Version } from '#model/version.ts'
-import { actionCommand, actionPrecheck } from '#write/action.ts'
 import type {
   Act,
   Change,
@@ -53,6 +52,7 @@ import {
   type WithParts,
   withParts,
 } from '#write/parts.ts'
+import { actionCommand, actionPrecheck } from '#write/steps/action.ts'
 import { actingViewer, type ViewerStore } from '#write/viewer.ts'
 import { commit, type Done, type Finding, type Reading } from '#write/write.ts'
 

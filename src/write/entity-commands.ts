@@ -42,7 +42,7 @@ import { fieldsToReset, ruledAs, ruledIn, type Values } from '#write/input.ts'
 import { effectSteps } from '#write/outbox.ts'
 import { assignments, changesOf, insertInto, madeSlugs } from '#write/row-values.ts'
 import { deleteSteps } from '#write/set-null.ts'
-import { hookBefore } from '#write/stating.ts'
+import { hookBefore } from '#write/steps/stating.ts'
 
 /**
  * Creates a row. The rows it refers to must exist, else `NOT_FOUND`, unless the same command makes them; a viewer who acts as itself must

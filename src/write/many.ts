@@ -40,7 +40,7 @@ import {
 } from '#write/parts.ts'
 import { assignments, changesOf } from '#write/row-values.ts'
 import { deleteSteps } from '#write/set-null.ts'
-import { hookBefore } from '#write/stating.ts'
+import { hookBefore } from '#write/steps/stating.ts'
 import { commit, type Done, type Finding, type WriteContext } from '#write/write.ts'
 
 /** The most rows of one write. */

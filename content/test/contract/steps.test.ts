@@ -9,9 +9,9 @@ import { anonymous, anyone, signedIn } from '#model/policy.ts'
 import { sql } from '#sql/sql.ts'
 import { actions, asked, cookery, errors, parts, told } from '#test/support/cookery.ts'
 import { until } from '#test/support/wait.ts'
-import { type Action, actionCommand } from '#write/action.ts'
 import { commandOf, result } from '#write/command.ts'
-import { change, insert, remove, require } from '#write/steps.ts'
+import { type Action, actionCommand } from '#write/steps/action.ts'
+import { change, insert, remove, require } from '#write/steps/steps.ts'
 import { createWorld, modelAsUsual, secret, type World } from '../world.ts'
 
 let world: World

@@ -9,8 +9,8 @@ import { wrong } from '#model/names.ts'
 import { alternativesOf, anonymous, resolvingIn, type Viewer } from '#model/policy.ts'
 import type { Scalar } from '#model/values.ts'
 import { isSql } from '#sql/sql.ts'
-import { type Action, sampleInputs } from '#write/action.ts'
 import type { InputValue } from '#write/input.ts'
+import { type Action, sampleInputs } from '#write/steps/action.ts'
 import {
   Added,
   change,
@@ -23,7 +23,7 @@ import {
   type StepValues,
   uniqueAmong,
   valuesOf,
-} from '#write/steps.ts'
+} from '#write/steps/steps.ts'
 
 /** One of each kind of caller. */
 const sampleViewers = ({ viewers }: Model): readonly Viewer[] => [

@@ -35,7 +35,7 @@ import {
   type StepValues,
   uniqueAmong,
   valuesOf,
-} from '#write/steps.ts'
+} from '#write/steps/steps.ts'
 
 /** The row that an action is about: what its caller may not read is not there, and what the rule does not let through is 403. */
 export type StepTarget = {

@@ -13,8 +13,8 @@ import type { Services } from '#model/services.ts'
 import { type Lifetime, lifetimeShape } from '#model/version.ts'
 import { type Command, commandOf, type Writing } from '#write/command.ts'
 import { authorValue, type InputValue, inputValues, noMembers } from '#write/input.ts'
-import { statedSteps } from '#write/stating.ts'
-import { type DeclaredStep, type Otherwise, require, type StepContext } from '#write/steps.ts'
+import { statedSteps } from '#write/steps/stating.ts'
+import { type DeclaredStep, type Otherwise, require, type StepContext } from '#write/steps/steps.ts'
 
 export type Action = Lifetime & {
   readonly method: 'POST' | 'PUT' | 'DELETE'
