@@ -208,7 +208,7 @@ const change = async <Received extends { readonly id: string }>(
   const { entityName: entity, key, field } = of
   const { policy } = of.entity
   refuseParameters(queryString(c), style)
-  const counts = countsFor(edge, c, caller, core.model.viewers.entity)
+  const counts = () => countsFor(edge, c, caller, core.model.viewers.entity)
   const writing = await admit(core, caller, [{ does: 'update', entity }], counts)
   permit(writing, field.settableBy, `set the ${key} of ${withArticle(entity)}`)
   const target = await rowOfFile(mount, c, writing, of)

@@ -79,7 +79,7 @@ export const runMutation = async (
   const writes = fields.filter(field => 'change' in field)
   const [first] = writes
   if (!first) return { data: dataOf(fields, []), replayed: false }
-  const counts = countsFor(edge, c, caller, core.model.viewers.entity)
+  const counts = () => countsFor(edge, c, caller, core.model.viewers.entity)
   const kinds = writes.map(({ kind }) => kind)
   const { viewer } = await admit(core, caller, kinds, counts).catch(error => {
     throw error instanceof ApiError ? error.locatedAt(first.location) : error

@@ -274,11 +274,23 @@ export const takeMore = (c: Http, bytes: number): void => {
  * Receives a body whose length is declared and within the limit, so that its reader need not wait for it; throws as that does, but for
  * what is too large for it. Any other body is left.
  */
-export const receiveBody = (c: Http, limit: number): void | Promise<void> => {
+export const receiveBody = async (c: Http, limit: number): Promise<void> => {
   const length = announcedLength(c)
-  const isThere = c.env?.incoming ? length > 0 : c.req.raw.body !== null
-  if (isThere && length <= limit)
-    return after(bodyBytes(c, Number.POSITIVE_INFINITY), bytes => c.set('body', bytes))
+  const incoming = c.env?.incoming
+  const isThere = incoming ? length > 0 : c.req.raw.body !== null
+  if (!isThere || length > limit) return
+  // Node hands over the head first, and then what came with it.
+  await undefined
+  if (incoming?.readableLength !== length || incoming.destroyed)
+    return c.set('body', await bodyBytes(c, Number.POSITIVE_INFINITY))
+  // All is there: to wait for events of the stream would take as long as to parse it.
+  const { account } = c.get('receiving') ?? {}
+  const cost = length + chunkCost
+  const body = account?.take(cost) === false ? undefined : incoming.read()
+  incoming.resume()
+  if (body === undefined) throw tooManyBodies()
+  c.set('giveBack', () => account?.give(cost))
+  c.set('body', body)
 }
 
 /** The body of a request that left out an optional one. */

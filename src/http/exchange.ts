@@ -29,7 +29,7 @@ import {
   traceOf,
   traceparentOf,
 } from '#http/request.ts'
-import { anonymous, type Viewer } from '#model/policy.ts'
+import { anonymous, type Conditions, judge, type Rule, type Viewer } from '#model/policy.ts'
 import type { Observe, RequestEvent, RequestStats } from '#observe.ts'
 
 /** The part of the service around both APIs, from the configuration. */
@@ -78,15 +78,15 @@ export type Handle = (c: Http, viewer: Viewer, requestId: string) => Reply | Pro
 type RouteOptions = {
   /** Whether a request may change something, by its head and its body, where that is received already; by its method unless it is given. */
   readonly isWrite?: (c: Http, viewer: Viewer) => boolean
-  /** Whether a viewer may send such requests at all, whatever is in them. */
-  readonly isOpenTo?: (viewer: Viewer) => boolean
+  /** Those who may send such requests at all, whatever is in them: whom one of these rules lets through, perhaps. All may unless it is given. */
+  readonly openTo?: { readonly rules: readonly Rule[]; readonly conditions: Conditions } | undefined
   /** What handles a request for a document, which only browsers say that they want (`Sec-Fetch-Dest`, Fetch Metadata); else all are handled alike. */
   readonly visited?: Handle
 }
 
 /** What is the same for all requests of a route. */
-type Serving = Required<Omit<RouteOptions, 'isWrite'>> & {
-  readonly isWrite: RouteOptions['isWrite']
+type Serving = RouteOptions & {
+  readonly visited: Handle
   readonly edge: HttpContext
   readonly fail: Fail
   readonly handle: Handle
@@ -118,9 +118,9 @@ export const exchange = (
   fail: Fail,
   handle: Handle,
   route?: string,
-  { isWrite, isOpenTo = () => true, visited = handle }: RouteOptions = {},
+  { visited = handle, ...options }: RouteOptions = {},
 ) => {
-  const serving: Serving = { edge, fail, handle, route, isWrite, isOpenTo, visited }
+  const serving: Serving = { edge, fail, handle, route, visited, ...options }
   return (c: Http): Response | Promise<Response> => {
     const { method, path } = c.req
     edge.active.set(method, (edge.active.get(method) ?? 0) + 1)
@@ -167,12 +167,9 @@ const live = async (serving: Serving, exchange: Exchange): Promise<Response> => 
         checkAgain: () => edge.authenticate(header(c, 'authorization')),
       })
       // Refused for a lacking right without waiting for the body.
-      if (serving.route !== undefined && serving.isOpenTo(exchange.viewer)) {
-        const receiving = receiveBody(c, Math.min(edge.bodyLimit, shortBody))
-        if (receiving) {
-          exchange.hadTurn = false
-          await receiving
-        }
+      if (serving.route !== undefined && isOpen(serving, exchange.viewer)) {
+        await receiveBody(c, Math.min(edge.bodyLimit, shortBody))
+        if (c.get('body')) exchange.hadTurn = false
       }
     }
     const writes = serving.isWrite?.(c, exchange.viewer) ?? !isSafe(c.req.method)
@@ -183,6 +180,13 @@ const live = async (serving: Serving, exchange: Exchange): Promise<Response> => 
       return finish(serving, exchange, refuse(serving, exchange, error))
     return inTurn(serving, exchange, false, error)
   }
+}
+
+/** Whether a viewer may send requests of a route at all. */
+const isOpen = ({ openTo }: Serving, viewer: Viewer): boolean => {
+  if (!openTo) return true
+  for (const rule of openTo.rules) if (judge(rule, viewer, openTo.conditions) !== 'no') return true
+  return false
 }
 
 /** The codes of those for whom nothing is to be done now. */

@@ -7,8 +7,7 @@ import { exchange, type Handle, type HttpContext } from '#http/exchange.ts'
 import { type App, type Http, queryMethod, queryString } from '#http/request.ts'
 import { entityOf } from '#model/model.ts'
 import type { OperationDocs } from '#model/operation-docs.ts'
-import type { Viewer } from '#model/policy.ts'
-import { judge, type Rule } from '#model/policy.ts'
+import type { Rule } from '#model/policy.ts'
 import { isIn, type Version } from '#model/version.ts'
 import { serveAggregate } from '#rest/aggregate.ts'
 import { announcing, noSuchPath } from '#rest/fail.ts'
@@ -156,8 +155,9 @@ export const mountRest = (
       const successor: Successor =
         notices && next ? successorOf(core.model, notices.version, next.entity) : () => undefined
       const { fail, around } = announcing(versions, notices, successor)
-      const isOpenTo = (viewer: Viewer) =>
-        group.some(({ rule }) => !rule || judge(rule, viewer, core.model) !== 'no')
+      const rules = group.flatMap(({ rule }) => rule ?? [])
+      // One without a rule decides by itself.
+      const openTo = rules.length === group.length ? { rules, conditions: core.model } : undefined
       /** The error for a path or method that another version has. */
       const absent = (c: Http, version: Version): ApiError => {
         const methods = endpoints
@@ -175,7 +175,7 @@ export const mountRest = (
       const mount = (method: string, handlers: ReadonlyMap<Version, RestHandler>) => {
         const handle = inRequestedVersion(versions, handlers, notices, absent)
         const visited = around(answered(handle))
-        app.on(method, [route], exchange(edge, fail, around(handle), route, { isOpenTo, visited }))
+        app.on(method, [route], exchange(edge, fail, around(handle), route, { openTo, visited }))
       }
       mount(method, handlers)
       if (group.some(isQueried)) {

@@ -9,7 +9,7 @@ import { entityOf } from '#model/model.ts'
 import { bulkKinds, partRelations } from '#model/parts.ts'
 import type { Role, Viewer } from '#model/policy.ts'
 import { resourceOf } from '#model/resource.ts'
-import type { RequestedVersion } from '#model/version.ts'
+import type { RequestedVersion, VersionStyle } from '#model/version.ts'
 import { resolveCallerCondition } from '#read/caller-condition.ts'
 import type { ReadPlan } from '#read/plan.ts'
 import { wholeOne } from '#rest/one.ts'
@@ -34,6 +34,12 @@ const bodyTypes = ['application/json']
 const mergePatchType = 'application/merge-patch+json'
 /** The types of bodies that a PATCH takes. */
 export const patchTypes = [...bodyTypes, mergePatchType]
+
+/** Refuses query parameters in a strict version, once the rest of a request is read. */
+const withoutParameters = (c: Http, style: VersionStyle): void => {
+  const text = queryString(c)
+  if (text !== '') refuseParameters(text, style)
+}
 
 /** Gives the read that answers a write; its plans by role are made when first needed. */
 const readings = (mount: Mount, entity: string, written: 'created' | 'changed' = 'changed') => {
@@ -119,7 +125,7 @@ const writing =
   (mount: Mount, { kind, changeFor, readingFor, answer }: Translated): RestHandler =>
   async (c, caller, named) => {
     const { core, edge, version } = mount
-    const counts = countsFor(edge, c, caller, core.model.viewers.entity)
+    const counts = () => countsFor(edge, c, caller, core.model.viewers.entity)
     const admitted = await admit(core, caller, [kind], counts)
     const reading = readingFor ? readingFor(admitted.viewer) : null
     const finding =
@@ -147,7 +153,7 @@ export const serveCreate = (mount: Mount, { entity, below }: Route): RestHandler
         const input = await jsonBody(c, edge.bodyLimit, bodyTypes)
         countMembers?.(input)
         const idempotency = idempotencyFor(c, mount, viewer, input)
-        refuseParameters(queryString(c), style)
+        withoutParameters(c, style)
         return { input, idempotency }
       },
     }),
@@ -177,7 +183,7 @@ export const serveUpdate = (mount: Mount, route: Route): RestHandler => {
         const types = does === 'update' ? patchTypes : bodyTypes
         const input = await jsonBody(c, edge.bodyLimit, types)
         countMembers?.(input)
-        refuseParameters(queryString(c), style)
+        withoutParameters(c, style)
         return { input }
       },
     }),
@@ -195,7 +201,7 @@ export const serveDelete = (mount: Mount, route: Route): RestHandler => {
       entity,
       target: targetOf(c, mount, route),
       read: () => {
-        refuseParameters(queryString(c), mount.style)
+        withoutParameters(c, mount.style)
         return {}
       },
     }),
@@ -258,7 +264,7 @@ export const serveBulk = (mount: Mount, { entity }: Route): RestHandler => {
       read: async () => {
         const body = await jsonBody(c, edge.bodyLimit, bodyTypes)
         const idempotency = idempotencyFor(c, mount, writing.viewer, body)
-        refuseParameters(queryString(c), style)
+        withoutParameters(c, style)
         const [kind, ...second] = kinds.filter(kind => Object.hasOwn(body, kind))
         if (kind === undefined || second.length > 0) {
           const message = `is ${kind ? 'one too many' : 'missing'}: name one of ${kinds.join(', ')}`
@@ -295,7 +301,7 @@ export const serveLink = (mount: Mount, { kind, entity: other, below }: Route): 
       to: pathId(c, 'id', other),
       read: async () => {
         if (does === 'link') noMembers(await jsonBody(c, mount.edge.bodyLimit, bodyTypes, true))
-        refuseParameters(queryString(c), mount.style)
+        withoutParameters(c, mount.style)
         refusePreconditions(c, ['If-Match', 'If-None-Match'], 'a link')
         return {}
       },
@@ -320,7 +326,7 @@ export const serveAction = (mount: Mount, action: Action): RestHandler => {
       read: async () => {
         const bytes = byteLimit === undefined ? undefined : await plainBytes(c, byteLimit)
         const input = bytes ? {} : await jsonBody(c, edge.bodyLimit, bodyTypes, true)
-        refuseParameters(queryString(c), style)
+        withoutParameters(c, style)
         return {
           input,
           hasBody: input !== noBody,

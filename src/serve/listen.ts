@@ -120,6 +120,13 @@ export const listen = async (
       return new Response(body, reply)
     },
   })
+  /** Requests of this turn of the event loop whose heads came before their bodies. */
+  let unfinished: (readonly [IncomingMessage, ServerResponse])[] = []
+  const watchUnfinished = () => {
+    for (const [incoming, outgoing] of unfinished)
+      if (!incoming.complete && !incoming.destroyed) endSlow(server, incoming, outgoing)
+    unfinished = []
+  }
   const unheard = new Set<Socket>()
   const server = createServer(options, (incoming, outgoing) => {
     unheard.delete(incoming.socket)
@@ -127,7 +134,9 @@ export const listen = async (
     // Without either there is no body (RFC 9112, section 6.3), and a request is whole as soon as its head is.
     const hasBody =
       headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
-    if (hasBody && !incoming.complete) endSlow(server, incoming, outgoing)
+    // Most are whole a moment later, and a timer for each would cost as much as a part of its answer.
+    if (hasBody && !incoming.complete && unfinished.push([incoming, outgoing]) === 1)
+      setImmediate(watchUnfinished)
     // A scheme has no case (RFC 3986, section 3.1; the adapter knows it in lower case), and `*`, which is the server as a whole
     // (RFC 9110, section 9.3.7), becomes a path.
     if (url === '*') incoming.url = wholeServer

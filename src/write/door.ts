@@ -81,7 +81,7 @@ type ChangeStore = ViewerStore & {
 
 /** What a request brings to its changes beside them. */
 type Terms = {
-  readonly counts: CallerCounts
+  readonly counts: () => CallerCounts
   /** The read that answers; null if nothing of the row is shown. */
   readonly reading: Reading | null
   /** The version of the REST API; none in GraphQL. */
@@ -126,7 +126,7 @@ export const admit = async (
   store: ViewerStore,
   caller: Viewer,
   changes: readonly ChangeKind[],
-  { signUp, creation }: CallerCounts,
+  counts: () => CallerCounts,
 ): Promise<Writing> => {
   const { model, dialect } = store
   const made: string[] = []
@@ -142,8 +142,8 @@ export const admit = async (
   const viewer =
     caller.subject === undefined
       ? caller
-      : await actingViewer(store, caller, makesOwn ? undefined : signUp)
-  for (const entity of made) await creation(viewer, entity)
+      : await actingViewer(store, caller, makesOwn ? undefined : counts().signUp)
+  for (const entity of made) await counts().creation(viewer, entity)
   return { model, dialect, viewer, now: store.now() }
 }
 
@@ -246,7 +246,7 @@ const inputFor = async (
 
 /** Counts the rows that an input makes: step 5. */
 const count = async ({ writing, terms }: Doing, made: readonly string[]): Promise<void> => {
-  for (const entity of made) await terms.counts.creation(writing.viewer, entity)
+  for (const entity of made) await terms.counts().creation(writing.viewer, entity)
 }
 
 const readCreate = async (doing: Doing<Create>): Promise<Ready> => {
@@ -254,7 +254,7 @@ const readCreate = async (doing: Doing<Create>): Promise<Ready> => {
   const { entity, takesParts, given } = change
   const { input, idempotency } = await change.read()
   doing.heard = { input }
-  if (takesParts) await terms.counts.rows(sizeIn(writing.model, entity, input, 'create'))
+  if (takesParts) await terms.counts().rows(sizeIn(writing.model, entity, input, 'create'))
   const { values, parts } = await inputFor(doing, input, given && { given })
   if (parts.length === 0) return { command: createCommand(writing, entity, values), idempotency }
   const draft = create(writing, entity, values)
@@ -266,7 +266,7 @@ const readUpdate = async (doing: Doing<Update>): Promise<Ready> => {
   const { store, writing, change, terms } = doing
   const { entity, resource, takesParts, does, target } = change
   const { input, idempotency } = await change.read()
-  if (takesParts) await terms.counts.rows(sizeIn(writing.model, entity, input, 'update'))
+  if (takesParts) await terms.counts().rows(sizeIn(writing.model, entity, input, 'update'))
   let isCounted = false
   const updated = async (storedOf?: StoredJson): Promise<Command> => {
     const unchanged = storedOf?.(entity, target.id)
@@ -310,7 +310,7 @@ const readMany = async (doing: Doing<Many>): Promise<Ready> => {
   const { inputs, rows, revisions, input, isDry = false } = rest()
   const checked = { viewer, model, now, what, ...(resource && { resource }) }
   if (kind === 'create') {
-    await terms.counts.rows(sizeOfMany(model, what, inputs))
+    await terms.counts().rows(sizeOfMany(model, what, inputs))
     const made = await inputsWithParts(what, inputs, path, { ...checked, mode: kind })
     await count(
       doing,
@@ -325,7 +325,7 @@ const readMany = async (doing: Doing<Many>): Promise<Ready> => {
   const write = { does: kind, entity: what, ...those, given, path }
   const { version, finding } = terms
   const context = { idempotency, isDry, version, finding }
-  return { finish: () => writeMany(store, writing, write, context, terms.counts.rows) }
+  return { finish: () => writeMany(store, writing, write, context, terms.counts().rows) }
 }
 
 const readLink = async ({ writing, change }: Doing<LinkChange>): Promise<Ready> => {

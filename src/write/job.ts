@@ -62,14 +62,6 @@ export type Step<Statement = JobStatement> = {
 /** The statement that does as many steps at once, and returns a row for each. */
 export type Together = { readonly rows: number; readonly statement: JobStatement }
 
-/** The texts of the statements that do a job whose steps all hold. */
-export const statementsOf = ({ steps, together }: Pick<Job, 'steps' | 'together'>) => {
-  const texts: string[] = []
-  for (let at = 0; at < steps.length; at += together?.get(at)?.rows ?? 1)
-    texts.push((together?.get(at) ?? steps[at])?.statement.text ?? '')
-  return texts
-}
-
 /** Whether a job only lost a race for a slug that it makes, so that it gets another one when it runs again. */
 export const lostSlug = ({ steps }: Pick<Job, 'steps'>, outcome: Outcome): boolean =>
   outcome.kind === 'violation' &&

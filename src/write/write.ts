@@ -10,14 +10,7 @@ import type { ReadPlan } from '#read/plan.ts'
 import type { ReadOptions } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import type { Command } from '#write/command.ts'
-import {
-  type Idempotency,
-  type Job,
-  lostSlug,
-  type Outcome,
-  statementsOf,
-  type Writer,
-} from '#write/job.ts'
+import { type Idempotency, type Job, lostSlug, type Outcome, type Writer } from '#write/job.ts'
 
 export type Done = Extract<Outcome, { kind: 'done' | 'tried' }>
 
@@ -35,6 +28,14 @@ export type WriteContext = {
   readonly isDry?: boolean | undefined
   /** For whom rows are looked for that fit a condition, in the caller's share of the slow lane. */
   readonly finding?: Finding | undefined
+}
+
+/** The texts of the statements that do a job whose steps all hold. */
+const statementsOf = ({ steps, together }: Pick<Job, 'steps' | 'together'>) => {
+  const texts: string[] = []
+  for (let at = 0; at < steps.length; at += together?.get(at)?.rows ?? 1)
+    texts.push((together?.get(at) ?? steps[at])?.statement.text ?? '')
+  return texts
 }
 
 /**

@@ -144,6 +144,19 @@ test('one caller gets half of the budget for bodies, so that others can send the
   const more = await unfinished(2)
   assert.equal(await statusOf(more.socket), 503)
   const other = await unfinished(3)
+  await until('both are being received', () => isTaken(memory.bodies, 120_000))
+  // One that comes whole with its head is counted too; what follows on its connection is answered.
+  const whole = (await dial()).setEncoding('utf8')
+  const body = JSON.stringify({ title: 'short', content: 'x'.repeat(20_000) })
+  whole.write(
+    `POST /api/users/2/posts HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${await world.token(2)}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}GET /api/products HTTP/1.1\r\nHost: a\r\n\r\n`,
+  )
+  let heard = ''
+  whole.on('data', data => {
+    heard += data
+  })
+  await until('both are answered', () => heard.split('HTTP/1.1 ').length === 3)
+  assert.deepEqual(heard.match(/(?<=HTTP\/1\.1 )\d+/g), ['503', '200'])
   for (const { socket, finish } of [other, one]) {
     const status = statusOf(socket)
     finish()

@@ -94,7 +94,7 @@ const createWriter = (channel: MessagePort | Worker, options: WriterOptions) => 
   const { promise: ready, resolve: setReady, reject: setFailed } = Promise.withResolvers<void>()
   ready.catch(() => {})
   const emptied = Promise.withResolvers<void>()
-  /** The jobs of this turn of the event loop: they are sent together, and commit together. */
+  /** The jobs of what runs now, with all that its promises lead to: they are sent together, and commit together. */
   let jobs: SentJob[] = []
   let lastId = 0
   let stopped: ApiError | undefined
@@ -166,7 +166,7 @@ const createWriter = (channel: MessagePort | Worker, options: WriterOptions) => 
         throw unavailable('The disk is almost full: nothing was written, reads go on', 10)
       if (waiters.size + (tally?.others() ?? 0) >= options.queue) throw tooManyWrites()
       const id = ++lastId
-      if (jobs.length === 0) setImmediate(flush)
+      if (jobs.length === 0) process.nextTick(flush)
       jobs.push(pack(id, sharedNow() + writeWait, job))
       const waiter = Promise.withResolvers<Outcome>()
       waiters.set(id, waiter)

@@ -182,10 +182,9 @@ const targetOf = ({ about, rule, when, otherwise, name, command }: Action, id: n
 
 /** The context of a command by hand, with the guards of the row that its action is about around its steps. */
 const guardedWriting = (action: Action, writing: Writing, id: number): Writing => {
-  const target = targetOf(action, id)
-  if (!target) return writing
+  if (action.about === null) return writing
   const { before = [] } = writing
-  const [row, ...becoming] = statedSteps(writing, [], target).steps
+  const [row, ...becoming] = statedSteps(writing, [], targetOf(action, id)).steps
   return { ...writing, before: [...before, ...(row ? [row] : [])], after: becoming }
 }
 
