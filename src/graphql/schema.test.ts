@@ -6,7 +6,7 @@ import { choice } from '#model/field.ts'
 import { anyone } from '#model/policy.ts'
 import { member } from '../../test/generated/models.ts'
 import { modelFor } from '../../test/generated/serve.ts'
-import { author, book, changed, withField } from '../../test/support/model-faults.ts'
+import { author, book, changed, withFields } from '../../test/support/model-faults.ts'
 
 const open = changed(book, {
   policy: { read: anyone },
@@ -42,7 +42,7 @@ test('so is an enum', () => {
     initial: { value: 'a' },
   } as never)
   assert.throws(
-    () => schemaWith({}, changed(open, withField('kind', named))),
+    () => schemaWith({}, changed(open, withFields({ kind: named }))),
     /^Error: the enum of book.kind has the name of another type of the GraphQL schema, IDCondition: /,
   )
 })

@@ -74,14 +74,14 @@ export const changed = (of: Entity, { rest, graphql, listing, ...own }: Changes)
 export const faultsOf = (changes: Changes, others: Readonly<Record<string, Entity>> = {}) => [
   ...modelFaults({ author, book: changed(book, changes), ...others }, versions),
 ]
-/** Books with another field. */
-export const withField = (key: string, field: Field): Changes => ({
-  fields: { ...book.fields, [key]: field },
+/** Books with other fields. */
+export const withFields = (fields: Readonly<Record<string, Field>>): Changes => ({
+  fields: { ...book.fields, ...fields },
 })
 export const glad = { value: 'glad' } as const
 /** A choice that is glad at first, with other options. */
 export const withMood = (options: Parameters<typeof choice<'glad' | 'sad'>>[1]): Changes =>
-  withField('mood', choice(['glad', 'sad'], { initial: glad, ...options }))
+  withFields({ mood: choice(['glad', 'sad'], { initial: glad, ...options }) })
 export const sunset = '2027-08-01'
 /** Books with other links, the same in each row. */
 export const linked = (all: Readonly<Record<string, Link>>): Changes => ({
@@ -98,18 +98,14 @@ export const closed = changed(author, {
   policy: {},
 })
 
-/** What is wrong, the sentence that tells it, the changes of books, and further entities. */
-export type Fault = readonly [
-  what: string,
-  sentence: string,
-  changes: Changes,
-  others?: Record<string, Entity>,
-]
+/** Changes of books, beside further entities. */
+type Faulty = Changes & { readonly others?: Readonly<Record<string, Entity>> }
 
-/** A test for each fault that it is told first, by its sentence. */
-export const areTold = (faults: readonly Fault[]): void => {
-  for (const [what, sentence, changes, others] of faults)
-    test(`${what} is told in one sentence with its remedy`, () => {
-      assert.equal(faultsOf(changes, others)[0], sentence)
-    })
+/** A test for each sentence that it is the first which the models that deserve it are told. */
+export const areTold = (faults: Readonly<Record<string, Faulty | readonly Faulty[]>>): void => {
+  for (const [sentence, models] of Object.entries(faults))
+    for (const { others, ...changes } of [models].flat())
+      test(`a model is told: ${sentence}`, () => {
+        assert.equal(faultsOf(changes, others)[0], sentence)
+      })
 }

@@ -185,122 +185,68 @@ const { options: parts } = optionsOf(library) as { options: Parameters<typeof de
 const loose = (declare: (given: never) => unknown, given: unknown) => () => declare(given as never)
 const withField = (field: unknown) => loose(entity, { ...note, fields: { ...note.fields, field } })
 
-const faults: readonly (readonly [what: string, sentence: string, declare: () => unknown])[] = [
-  [
-    'a word that is like none',
-    'the model is wrong: notes.rest.listing.paging is "infinite", which is no word for it: name one of page, page or offset, cursor',
+/** The sentence, or how it begins where it ends in a space, and what is told it. */
+const faults: Readonly<Record<string, () => unknown>> = {
+  'the model is wrong: notes.rest.listing.paging is "infinite", which is no word for it: name one of page, page or offset, cursor':
     loose(entity, { ...note, rest: { ...note.rest, listing: { ...listing, paging: 'infinite' } } }),
-  ],
-  [
-    'an option that is like none',
-    'the model is wrong: notes has visible, which is no option of it: name one of table, view, own, plural, description, fields, relations, policy, links, linksBy, rest, graphql, counted, filterable, indexes, search, sets, appendOnly, bulk, admin, before, after',
+  'the model is wrong: notes has visible, which is no option of it: name one of table, view, own, plural, description, fields, relations, policy, links, linksBy, rest, graphql, counted, filterable, indexes, search, sets, appendOnly, bulk, admin, before, after':
     loose(entity, { ...note, visible: true }),
-  ],
-  [
-    'an option with a value of another type',
-    'the model is wrong: notes.appendOnly is "yes": it must be true or false',
-    loose(entity, { ...note, appendOnly: 'yes' }),
-  ],
-  [
-    'an option of an entity that has no plural to call it by',
-    'the model is wrong: an entity (id, text, …) has polcy, which is no option of it: did you mean policy?',
+  'the model is wrong: notes.appendOnly is "yes": it must be true or false': loose(entity, {
+    ...note,
+    appendOnly: 'yes',
+  }),
+  'the model is wrong: an entity (id, text, …) has polcy, which is no option of it: did you mean policy?':
     loose(entity, { fields: { id: id(), text: text({ max: 9 }) }, polcy: {} }),
-  ],
-  [
-    'an option that is missing',
-    'the model is wrong: notes has no fields: give it one',
-    loose(entity, { ...note, fields: undefined }),
-  ],
-  [
-    'an option about rights in another case',
-    'the model is wrong: notes.fields.field has readableby, which is no option of it: did you mean readableBy?',
+  'the model is wrong: notes has no fields: give it one': loose(entity, {
+    ...note,
+    fields: undefined,
+  }),
+  'the model is wrong: notes.fields.field has readableby, which is no option of it: did you mean readableBy?':
     withField(text({ max: 9, readableby: anyone } as never)),
-  ],
-  [
-    'what an option was called before',
-    'the model is wrong: notes.relations.parts has parts, which is called nestedWrites now',
-    loose(entity, {
+  'the model is wrong: notes.relations.parts has parts, which is called nestedWrites now': loose(
+    entity,
+    {
       ...note,
       relations: { parts: many('part', 'noteId', { parts: true } as never) },
-    }),
-  ],
-  [
-    'what the values of a choice in a version were called before',
-    'the model is wrong: notes.fields.field.until.1.form has words, which is called values now',
+    },
+  ),
+  'the model is wrong: notes.fields.field.until.1.form has words, which is called values now':
     withField(choice(['a'], { until: { 1: { form: { words: { a: 'b' } } as never } } })),
-  ],
-  [
-    'what an option of the viewers was called before',
-    'the content.viewers has barred, which is called blocked now',
-    loose(defineContent, {
-      ...parts,
-      viewers: { ...parts.viewers, barred: { field: 'a', value: 'b' } },
-    }),
-  ],
-  [
-    'an option of another kind of field',
-    'the model is wrong: notes.fields.field has values, which is no option of it: name one of ',
+  'the content.viewers has barred, which is called blocked now': loose(defineContent, {
+    ...parts,
+    viewers: { ...parts.viewers, barred: { field: 'a', value: 'b' } },
+  }),
+  'the model is wrong: notes.fields.field has values, which is no option of it: name one of ':
     withField(text({ max: 9, values: ['a'] } as never)),
-  ],
-  [
-    'an option of a field that was copied',
-    'the model is wrong: notes.fields.field has nullabel, which is no option of it: did you mean nullable?',
+  'the model is wrong: notes.fields.field has nullabel, which is no option of it: did you mean nullable?':
     withField({ ...int({ min: 1, max: 2 }), nullabel: true }),
-  ],
-  [
-    'a field without an option that its kind needs',
-    'the model is wrong: notes.fields.field has no max: give it one',
-    withField(text({} as never)),
-  ],
-  [
-    'a field that is none',
-    'the model is wrong: notes.fields.field is "text": it must be an object',
-    withField('text'),
-  ],
-  [
-    'a choice without a list',
-    "choice() takes a list of words first, such as choice(['open', 'closed'])",
-    loose(choice, 'open'),
-  ],
-  [
-    'an entity that is none',
-    'the model is wrong: an entity is null: it must be an object',
-    loose(entity, null),
-  ],
-  [
-    'an error code without a status',
-    'The error code LATE has statuss, which is no option of it: did you mean status?',
-    loose(defineErrors, { LATE: { statuss: 409, title: 'Late' } }),
-  ],
-  [
-    'a rate of an entity that is not there',
-    'creationRates of the content has members, which is no option of it: did you mean member?',
-    () => defineContent({ ...parts, creationRates: () => ({ members: 1 }) }).creationRates({}),
-  ],
-  [
-    'a demo of an entity that is not there',
-    'the demo of the content has bok, which is no option of it: did you mean book?',
-    () => defineContent({ ...parts, demo: async () => ({ bok: [] }) }).demo?.(),
-  ],
-  [
-    'an error code that there is not, of an action',
-    'described.errors of POST /loans/:id/return.0 is "ALREADY_BAKC", which is no word for it: did you mean ALREADY_BACK?',
+  'the model is wrong: notes.fields.field has no max: give it one': withField(text({} as never)),
+  'the model is wrong: notes.fields.field is "text": it must be an object': withField('text'),
+  "choice() takes a list of words first, such as choice(['open', 'closed'])": loose(choice, 'open'),
+  'the model is wrong: an entity is null: it must be an object': loose(entity, null),
+  'The error code LATE has statuss, which is no option of it: did you mean status?': loose(
+    defineErrors,
+    { LATE: { statuss: 409, title: 'Late' } },
+  ),
+  'creationRates of the content has members, which is no option of it: did you mean member?': () =>
+    defineContent({ ...parts, creationRates: () => ({ members: 1 }) }).creationRates({}),
+  'the demo of the content has bok, which is no option of it: did you mean book?': () =>
+    defineContent({ ...parts, demo: async () => ({ bok: [] }) }).demo?.(),
+  'described.errors of POST /loans/:id/return.0 is "ALREADY_BAKC", which is no word for it: did you mean ALREADY_BACK?':
     () => {
       const [action] = parts.actions ?? []
       assert.ok(action)
       const described = { ...action.described, errors: ['ALREADY_BAKC'] }
       return defineContent({ ...parts, actions: [{ ...action, described }] })
     },
-  ],
-  [
-    'versions that are not made',
-    'The versions of the content must be made by defineVersions({ 1: {} })',
-    loose(defineContent, { ...parts, versions: { 1: {} } }),
-  ],
-  ['no content', 'the content is null: it must be an object', loose(defineContent, null)],
-]
-for (const [what, sentence, declare] of faults)
-  test(`${what} is refused in one sentence`, async () => {
+  'The versions of the content must be made by defineVersions({ 1: {} })': loose(defineContent, {
+    ...parts,
+    versions: { 1: {} },
+  }),
+  'the content is null: it must be an object': loose(defineContent, null),
+}
+for (const [sentence, declare] of Object.entries(faults))
+  test(`a declaration is told: ${sentence}`, async () => {
     const told = await refusal(declare)
     assert.equal(sentence.endsWith(' ') ? told.slice(0, sentence.length) : told, sentence)
   })

@@ -11,7 +11,7 @@ import {
   closed,
   faultsOf,
   linked,
-  withField,
+  withFields,
 } from '../../../test/support/model-faults.ts'
 import { admin } from '../../../test/support/roles.ts'
 
@@ -19,18 +19,17 @@ test('a model without mistakes has no faults', () => assert.deepEqual(faultsOf({
 
 const right: Readonly<Record<string, Changes>> = {
   'a table with what others may not begin with': { table: 'old_pg_books' },
-  'a number below zero': withField('floor', int({ min: -3, max: 3, nullable: true })),
-  'a create rule about what only the path gives': withField(
-    'authorId',
-    reference('author', { onDelete: 'cascade', settableBy: nobody, nullable: true }),
-  ),
+  'a number below zero': withFields({ floor: int({ min: -3, max: 3, nullable: true }) }),
+  'a create rule about what only the path gives': withFields({
+    authorId: reference('author', { onDelete: 'cascade', settableBy: nobody, nullable: true }),
+  }),
   'no links': linked({}),
   'a needed field of one API that only that one creates by': {
-    ...withField('code', text({ max: 9, graphql: 'hidden' })),
+    ...withFields({ code: text({ max: 9, graphql: 'hidden' }) }),
     graphql: { mutations: [] },
   },
   'what only the service makes, with its viewer at first': {
-    ...withField('writerId', reference('author', { onDelete: 'cascade', initial: 'viewer' })),
+    ...withFields({ writerId: reference('author', { onDelete: 'cascade', initial: 'viewer' }) }),
     policy: { read: anyone },
     rest: { writes: [], nested: ['one'] },
     graphql: { mutations: [] },
@@ -43,7 +42,7 @@ test('an entity that is only read by those who may enter is no fault, in either 
   assert.deepEqual(faultsOf({}, { note: changed(closed, { policy: { enter: admin } }) }), []))
 
 test('a needed field that only a nested create does not know is no fault where REST has no list above it', () => {
-  const changes = withField('mood', choice(['glad', 'sad'], { since: 2 }))
+  const changes = withFields({ mood: choice(['glad', 'sad'], { since: 2 }) })
   const below = { writes: ['update'], nested: ['create'] } as const
   const shelf = changed(author, { relations: { books: many('book', 'authorId', { rest: false }) } })
   const faults = faultsOf({ ...changes, rest: below }, { author: shelf })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { bytes, folded, int, internal, slug, text, webUrl } from '#model/field.ts'
 import { signedIn } from '#model/policy.ts'
-import { areTold, book, faultsOf, withField } from '../../../test/support/model-faults.ts'
+import { areTold, book, faultsOf, withFields } from '../../../test/support/model-faults.ts'
 
 /** Books with so many texts, all of which are searched. */
 const searched = (count: number) => {
@@ -14,209 +14,109 @@ const searched = (count: number) => {
   }
 }
 
-areTold([
-  [
-    'a search of more than fits in an index',
-    'the search of book has 8 fields, more than the 7 whose words fit in an index: leave some out',
+areTold({
+  'the search of book has 8 fields, more than the 7 whose words fit in an index: leave some out':
     searched(8),
-  ],
-  [
-    'a filter by what is not there',
-    'the filter mood of book is about mood, which is not a field: name one of id, title, genre, authorId, editorId, inPrint, createdAt, revision',
+  'the filter mood of book is about mood, which is not a field: name one of id, title, genre, authorId, editorId, inPrint, createdAt, revision':
     { listing: { filters: { mood: { kind: 'equals', field: 'mood' } } } },
-  ],
-  [
-    'a filter by bytes',
-    'the filter cover of book is of the kind equals and about cover, which is bytes: name one that is id, text, int, money, decimal, date, time, flag',
+  'the filter cover of book is of the kind equals and about cover, which is bytes: name one that is id, text, int, money, decimal, date, time, flag':
     {
-      ...withField('cover', bytes()),
+      ...withFields({ cover: bytes() }),
       listing: { filters: { cover: { kind: 'equals', field: 'cover' } } },
     },
-  ],
-  [
-    'a lower bound of a text',
-    'the filter from of book is of the kind at least and about title, which is text: name one that is int, money, decimal, date, time',
+  'the filter from of book is of the kind at least and about title, which is text: name one that is int, money, decimal, date, time':
     { listing: { filters: { from: { kind: 'at least', field: 'title' } } } },
-  ],
-  [
-    'a search in a text that is not folded',
-    "the filter search of book is of the kind contains and about title, which is not folded: name a field made with folded('title', { indexed: true })",
+  "the filter search of book is of the kind contains and about title, which is not folded: name a field made with folded('title', { indexed: true })":
     { listing: { filters: { search: { kind: 'contains', field: 'title' } } } },
-  ],
-  [
-    'a filter with the name of a parameter of pages',
-    'the filter limit of book has a name that every list uses, or that is not a word: give it another one',
+  'the filter limit of book has a name that every list uses, or that is not a word: give it another one':
     { listing: { filters: { limit: { kind: 'equals', field: 'title' } } } },
-  ],
-  [
-    'a filterable member that is not there',
-    'book has the filterable mood, which is not a field or relation: name some of id, title, genre, authorId, editorId, inPrint, createdAt, revision',
+  'book has the filterable mood, which is not a field or relation: name some of id, title, genre, authorId, editorId, inPrint, createdAt, revision':
     { filterable: ['title', 'mood'] },
-  ],
-  [
-    'a filterable field that cannot be compared',
-    'book has the filterable cover, which is bytes: leave it out',
-    { ...withField('cover', bytes()), filterable: ['cover'] },
-  ],
-  [
-    'a field with the name of a parameter',
-    'book has the field search, which is a parameter of lists: rename it, or name in filterable what callers may ask for, without it',
-    withField('search', webUrl()),
-  ],
-  [
-    'a GraphQL filter by what is not there',
-    'the GraphQL filter mood of book is not a field: name one of id, title, genre, authorId, editorId, inPrint, createdAt, revision',
+  'book has the filterable cover, which is bytes: leave it out': {
+    ...withFields({ cover: bytes() }),
+    filterable: ['cover'],
+  },
+  'book has the field search, which is a parameter of lists: rename it, or name in filterable what callers may ask for, without it':
+    withFields({ search: webUrl() }),
+  'the GraphQL filter mood of book is not a field: name one of id, title, genre, authorId, editorId, inPrint, createdAt, revision':
     { graphql: { filters: ['mood'] } },
-  ],
-  [
-    'GraphQL filters without a list',
-    'book has GraphQL filters and no list at the root: leave them out, or give it graphql.type and graphql.roots',
+  'book has GraphQL filters and no list at the root: leave them out, or give it graphql.type and graphql.roots':
     { graphql: { roots: false } },
-  ],
-  [
-    'GraphQL mutations without a type',
-    'book has GraphQL mutations and no type: leave them out, or give it graphql.type',
-    { graphql: { type: false, filters: [] } },
-  ],
-  [
-    'a sort by what is not there',
-    'the sort of book by mood does not name a field: name some of id, title, genre, authorId, editorId, inPrint, createdAt, revision',
+  'book has GraphQL mutations and no type: leave them out, or give it graphql.type': {
+    graphql: { type: false, filters: [] },
+  },
+  'the sort of book by mood does not name a field: name some of id, title, genre, authorId, editorId, inPrint, createdAt, revision':
     { listing: { sort: { style: 'field and order', fields: ['mood'] } } },
-  ],
-  [
-    'a signed sort where the order has a parameter',
-    'the sort of book by -title does not name a field: name some of id, title, genre, authorId, editorId, inPrint, createdAt, revision',
+  'the sort of book by -title does not name a field: name some of id, title, genre, authorId, editorId, inPrint, createdAt, revision':
     { listing: { sort: { style: 'field and order', fields: ['-title'] } } },
-  ],
-  [
-    'a search by a folded copy that no index finds',
-    "the filter q of book is of the kind contains and about plainKey, which no index finds: write folded('title', { indexed: true })",
+  "the filter q of book is of the kind contains and about plainKey, which no index finds: write folded('title', { indexed: true })":
     {
-      ...withField('plainKey', folded('title')),
+      ...withFields({ plainKey: folded('title') }),
       listing: { filters: { q: { kind: 'contains', field: 'plainKey' } } },
     },
-  ],
-  [
-    'a search by a field called as a column that a search has',
-    'the filter q of book is of the kind contains and about rank, which a search has for itself: rename the field',
+  'the filter q of book is of the kind contains and about rank, which a search has for itself: rename the field':
     {
-      ...withField('rank', folded('title', { indexed: true })),
+      ...withFields({ rank: folded('title', { indexed: true }) }),
       listing: { filters: { q: { kind: 'contains', field: 'rank' } } },
     },
-  ],
-  [
-    'a sort of a list that goes by cursors',
-    "the list of book goes by cursors, newest first, and has a sort: leave the sort out, or choose paging: 'page'",
+  "the list of book goes by cursors, newest first, and has a sort: leave the sort out, or choose paging: 'page'":
     { listing: { paging: 'cursor', sort: { style: 'signed list', fields: ['title'] } } },
-  ],
-  [
-    'a sort that is there twice',
-    'the sort of book by title is there twice: leave one out',
-    { listing: { sort: { style: 'signed list', fields: ['title', 'title'] } } },
-  ],
-  [
-    'a limit above the largest page',
-    'the list of book has the limit 101: give one of 1 to 100',
-    { pageSize: 101 },
-  ],
-  [
-    'a count by what may be null',
-    'book is counted by editorId, which may be null: count by fields that always have a value',
-    { counted: ['editorId'] },
-  ],
-  [
-    'a count by what is not there',
-    'book is counted by mood, which is not a field: name some of id, title, genre, authorId, editorId, inPrint, createdAt, revision',
+  'the sort of book by title is there twice: leave one out': {
+    listing: { sort: { style: 'signed list', fields: ['title', 'title'] } },
+  },
+  'the list of book has the limit 101: give one of 1 to 100': { pageSize: 101 },
+  'book is counted by editorId, which may be null: count by fields that always have a value': {
+    counted: ['editorId'],
+  },
+  'book is counted by mood, which is not a field: name some of id, title, genre, authorId, editorId, inPrint, createdAt, revision':
     { counted: ['mood'] },
-  ],
-  [
-    'a count that is there twice',
-    'book is counted by genre twice: leave one out',
-    { counted: ['genre', 'genre'] },
-  ],
-  [
-    'an index of what is not there',
-    'in book, the index of mood names mood, which is not a field: name some of id, title, genre, authorId, editorId, inPrint, createdAt, revision',
+  'book is counted by genre twice: leave one out': { counted: ['genre', 'genre'] },
+  'in book, the index of mood names mood, which is not a field: name some of id, title, genre, authorId, editorId, inPrint, createdAt, revision':
     { indexes: [['mood']] },
-  ],
-  [
-    'an index with a field twice',
-    'in book, the index of title, -title names a field twice: leave one out',
-    { indexes: [['title', '-title']] },
-  ],
-  [
-    'an index that a reference brings already',
-    'book has one index for the field authorId and for the index of authorId: leave one of them out',
+  'in book, the index of title, -title names a field twice: leave one out': {
+    indexes: [['title', '-title']],
+  },
+  'book has one index for the field authorId and for the index of authorId: leave one of them out':
     { indexes: [['authorId']] },
-  ],
-  [
-    'a sort by a text too long for an index',
-    'in book, the sort by site needs an index of up to 8192 bytes a row, more than the 2600 that every database takes: let its text be shorter',
+  'in book, the sort by site needs an index of up to 8192 bytes a row, more than the 2600 that every database takes: let its text be shorter':
     {
-      ...withField('site', webUrl({ nullable: true })),
+      ...withFields({ site: webUrl({ nullable: true }) }),
       sorts: ['site'],
       listing: { sort: { style: 'signed list', fields: ['site'] } },
     },
-  ],
-  [
-    'an index with too long a name',
-    'book has an index with a name of more than 63 letters, bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb_by_created_at_in_print_genre_title: use shorter names',
+  'book has an index with a name of more than 63 letters, bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb_by_created_at_in_print_genre_title: use shorter names':
     { table: 'b'.repeat(40), indexes: [['createdAt', 'inPrint', 'genre', 'title']] },
-  ],
-  [
-    'a set of one field',
-    'book has a set of one field, title: make it unique instead',
-    { sets: [{ fields: ['title'], error: 'CONFLICT' }] },
-  ],
-  [
-    'a set of what is not there',
-    'in book, the set of title, mood names mood, which is not a field: name some of id, title, genre, authorId, editorId, inPrint, createdAt, revision',
+  'book has a set of one field, title: make it unique instead': {
+    sets: [{ fields: ['title'], error: 'CONFLICT' }],
+  },
+  'in book, the set of title, mood names mood, which is not a field: name some of id, title, genre, authorId, editorId, inPrint, createdAt, revision':
     { sets: [{ fields: ['title', 'mood'], error: 'CONFLICT' }] },
-  ],
-  [
-    'a search of what is no text',
-    'the search of book names inPrint, which is no text of its own: name one of title, genre',
-    { search: { inPrint: 1 } },
-  ],
-  [
-    'a search of what is not there',
-    'the search of book names name, which is no text of its own: name one of title, genre',
-    { search: { name: 1 } },
-  ],
-  [
-    'a search with half a weight',
-    'the search of book gives title the weight 0.5: give it one of 1 to 100',
-    { search: { title: 0.5 } },
-  ],
-  [
-    'a search of what fewer may read',
-    'the search of book names note, which fewer may read than its rows, and whose words they would know by the rows that are found: leave it out',
-    { ...withField('note', text({ max: 9, readableBy: signedIn })), search: { note: 1 } },
-  ],
-  [
-    'a search of what no API shows',
-    'the search of book names note, which no API shows, and whose words would be known by the rows that are found: leave it out',
-    { ...withField('note', text({ max: 9, ...internal })), search: { note: 1 } },
-  ],
-  [
-    'a search of a slug',
-    'the search of book names slug, which is a slug, with the words of title: name that',
-    { ...withField('slug', slug({ from: 'title' })), search: { slug: 1 } },
-  ],
-  [
-    'a search beside a filter of that name',
-    'the search of book needs the name of the filter search: rename that',
-    {
-      search: { title: 1 },
-      listing: { filters: { search: { kind: 'equals', field: 'title' } } },
-    },
-  ],
-  [
-    'a search beside a field with the name of its order',
-    'the search of book needs the name of the field relevance: rename that',
-    { ...withField('relevance', int({ min: 0, max: 9 })), search: { title: 1 } },
-  ],
-])
+  'the search of book names inPrint, which is no text of its own: name one of title, genre': {
+    search: { inPrint: 1 },
+  },
+  'the search of book names name, which is no text of its own: name one of title, genre': {
+    search: { name: 1 },
+  },
+  'the search of book gives title the weight 0.5: give it one of 1 to 100': {
+    search: { title: 0.5 },
+  },
+  'the search of book names note, which fewer may read than its rows, and whose words they would know by the rows that are found: leave it out':
+    { ...withFields({ note: text({ max: 9, readableBy: signedIn }) }), search: { note: 1 } },
+  'the search of book names note, which no API shows, and whose words would be known by the rows that are found: leave it out':
+    { ...withFields({ note: text({ max: 9, ...internal }) }), search: { note: 1 } },
+  'the search of book names slug, which is a slug, with the words of title: name that': {
+    ...withFields({ slug: slug({ from: 'title' }) }),
+    search: { slug: 1 },
+  },
+  'the search of book needs the name of the filter search: rename that': {
+    search: { title: 1 },
+    listing: { filters: { search: { kind: 'equals', field: 'title' } } },
+  },
+  'the search of book needs the name of the field relevance: rename that': {
+    ...withFields({ relevance: int({ min: 0, max: 9 }) }),
+    search: { title: 1 },
+  },
+})
 
 test('a search of as many fields as fit in an index is not too large', () => {
   assert.doesNotMatch(faultsOf(searched(7)).join(), /more than the 7/)

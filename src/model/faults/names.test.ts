@@ -18,148 +18,87 @@ const machineTables = new Set(
 )
 
 areTold(
-  [...machineTables].map(table => [
-    `a table called ${table}, which the machine has`,
-    `book has the table ${table}: use at most 40 small letters, digits and _, and no name that a database or Duet itself uses`,
-    { table },
-  ]),
+  Object.fromEntries(
+    [...machineTables, 'order', 'Books', 'pg_books'].map(table => [
+      `book has the table ${table}: use at most 40 small letters, digits and _, and no name that a database or Duet itself uses`,
+      { table },
+    ]),
+  ),
 )
 
-areTold([
-  [
-    'two entities with one table',
-    'author and book have one table, authors: give one of them another',
-    { table: 'authors' },
-  ],
-  [
-    'a table that is called as an index of another',
-    'author and book both take the name authors_by_born in a database: give one of them another table',
-    { table: 'authors_by_born' },
-    { author: changed(author, { indexes: [['born']] }) },
-  ],
-  [
-    'an index that is called as one of another table',
-    'author and book both take the name authors_by_genre_by_title in a database: give one of them another table',
-    { table: 'authors_by_genre', indexes: [['title']] },
+areTold({
+  'author and book have one table, authors: give one of them another': { table: 'authors' },
+  'author and book both take the name authors_by_born in a database: give one of them another table':
+    { table: 'authors_by_born', others: { author: changed(author, { indexes: [['born']] }) } },
+  'author and book both take the name authors_by_genre_by_title in a database: give one of them another table':
     {
-      author: changed(author, {
-        fields: { ...author.fields, genreByTitle: int({ min: 0, max: 9, nullable: true }) },
-        indexes: [['genreByTitle']],
-      }),
+      table: 'authors_by_genre',
+      indexes: [['title']],
+      others: {
+        author: changed(author, {
+          fields: { ...author.fields, genreByTitle: int({ min: 0, max: 9, nullable: true }) },
+          indexes: [['genreByTitle']],
+        }),
+      },
     },
-  ],
-  [
-    'a table that is called as the sequence of another',
-    'author and book both take the name authors_id_seq in a database: give one of them another table',
+  'author and book both take the name authors_id_seq in a database: give one of them another table':
     { table: 'authors_id_seq' },
-  ],
-  [
-    'a table that is called as a part of the search in another',
-    'author and book both take the name authors_name_key_search_data in a database: give one of them another table',
-    { table: 'authors_name_key_search_data' },
+  'author and book both take the name authors_name_key_search_data in a database: give one of them another table':
     {
-      author: changed(author, {
-        fields: { ...author.fields, nameKey: folded('name', { indexed: true }) },
-        listing: { filters: { q: { kind: 'contains', field: 'nameKey' } } },
-      }),
+      table: 'authors_name_key_search_data',
+      others: {
+        author: changed(author, {
+          fields: { ...author.fields, nameKey: folded('name', { indexed: true }) },
+          listing: { filters: { q: { kind: 'contains', field: 'nameKey' } } },
+        }),
+      },
     },
-  ],
-  [
-    'two entities with one plural',
-    'author and book have one plural, authors: give one of them another',
-    { plural: 'authors' },
-  ],
-  [
-    "a table of Duet's own",
-    'book has the table replies: use at most 40 small letters, digits and _, and no name that a database or Duet itself uses',
-    { table: 'replies' },
-  ],
-  [
-    'a table that a database reserves',
-    'book has the table order: use at most 40 small letters, digits and _, and no name that a database or Duet itself uses',
-    { table: 'order' },
-  ],
-  [
-    'a table with a capital letter',
-    'book has the table Books: use at most 40 small letters, digits and _, and no name that a database or Duet itself uses',
-    { table: 'Books' },
-  ],
-  [
-    'a table that is named as those of a database are',
-    'book has the table pg_books: use at most 40 small letters, digits and _, and no name that a database or Duet itself uses',
-    { table: 'pg_books' },
-  ],
-  [
-    'a plural that begins with a digit',
-    'book has the plural 1books: use letters and digits, such as lineItems',
-    { plural: '1books' },
-  ],
-  [
-    'a plural that is no name',
-    'book has the plural the-books: use letters and digits, such as lineItems',
-    { plural: 'the-books' },
-  ],
-  [
-    'a plural that is a version',
-    'book has the plural v1, whose path is that of a version of the REST API: give it another one',
-    { plural: 'v1' },
-  ],
-  [
-    'an entity called as a type of GraphQL',
-    "query cannot name an entity: use letters and digits, such as lineItem, and no type of GraphQL's own",
-    {},
-    { query: changed(author, { table: 'queries', plural: 'queries', relations: {} }) },
-  ],
-  [
-    'an entity called as a schema that each document has',
-    'link cannot name an entity, since the documents of the REST API have a schema Link for something else: give it another name',
-    {},
-    { link: changed(author, { table: 'links', plural: 'links', relations: {} }) },
-  ],
-  [
-    'an entity called as the list of another',
-    'the list of book and bookList have one schema in the documents of the REST API, BookList: give one of them another',
-    {},
-    { bookList: changed(author, { table: 'book_lists', plural: 'bookLists', relations: {} }) },
-  ],
-  [
-    'a plural that is a version of two digits',
-    'book has the plural v10, whose path is that of a version of the REST API: give it another one',
-    { plural: 'v10' },
-  ],
-  [
-    'a field that differs until the newest version, after one that is right',
-    `book.mood differs until version ${versions.newest}, which is not a former version: name one of ${former}`,
+  'author and book have one plural, authors: give one of them another': { plural: 'authors' },
+  'book has the plural 1books: use letters and digits, such as lineItems': { plural: '1books' },
+  'book has the plural the-books: use letters and digits, such as lineItems': {
+    plural: 'the-books',
+  },
+  'book has the plural v1, whose path is that of a version of the REST API: give it another one': {
+    plural: 'v1',
+  },
+  "query cannot name an entity: use letters and digits, such as lineItem, and no type of GraphQL's own":
+    { others: { query: changed(author, { table: 'queries', plural: 'queries', relations: {} }) } },
+  'link cannot name an entity, since the documents of the REST API have a schema Link for something else: give it another name':
+    { others: { link: changed(author, { table: 'links', plural: 'links', relations: {} }) } },
+  'the list of book and bookList have one schema in the documents of the REST API, BookList: give one of them another':
+    {
+      others: {
+        bookList: changed(author, { table: 'book_lists', plural: 'bookLists', relations: {} }),
+      },
+    },
+  'book has the plural v10, whose path is that of a version of the REST API: give it another one': {
+    plural: 'v10',
+  },
+  [`book.mood differs until version ${versions.newest}, which is not a former version: name one of ${former}`]:
     withMood({ until: { 1: { name: 'humour' }, [versions.newest]: { name: 'temper' } } }),
-  ],
-  [
-    'a plural that is an entity',
-    'author and the list of book have one name in a GraphQL query, author: give one of them another',
+  'author and the list of book have one name in a GraphQL query, author: give one of them another':
     { plural: 'author' },
-  ],
-  [
-    'references in a circle',
-    'left refers to right refers to left, so that no table can be made first: make one of these references an int',
-    {},
+  'left refers to right refers to left, so that no table can be made first: make one of these references an int':
     {
-      left: changed(author, {
-        table: 'lefts',
-        plural: 'lefts',
-        relations: {},
-        fields: {
-          ...author.fields,
-          rightId: reference('right', { onDelete: 'cascade', nullable: true }),
-        },
-      }),
-      right: changed(author, {
-        table: 'rights',
-        plural: 'rights',
-        relations: {},
-        fields: {
-          ...author.fields,
-          leftId: reference('left', { onDelete: 'cascade', nullable: true }),
-        },
-      }),
+      others: {
+        left: changed(author, {
+          table: 'lefts',
+          plural: 'lefts',
+          relations: {},
+          fields: {
+            ...author.fields,
+            rightId: reference('right', { onDelete: 'cascade', nullable: true }),
+          },
+        }),
+        right: changed(author, {
+          table: 'rights',
+          plural: 'rights',
+          relations: {},
+          fields: {
+            ...author.fields,
+            leftId: reference('left', { onDelete: 'cascade', nullable: true }),
+          },
+        }),
+      },
     },
-  ],
-])
+})

@@ -13,247 +13,149 @@ import {
   former,
   linked,
   sunset,
-  withField,
+  withFields,
   withMood,
 } from '../../../test/support/model-faults.ts'
 
-areTold([
-  [
-    'a version that there is not',
-    `book.mood names version 99, which is not one of ${versions.all.join(', ')}: name one of these`,
+areTold({
+  [`book.mood names version 99, which is not one of ${versions.all.join(', ')}: name one of these`]:
     withMood({ since: 99 as never }),
-  ],
-  [
-    'a first version after the last',
-    'book.mood begins with version 2 and ends with version 1: change one of them',
-    withMood({ since: 2, last: 1, sunset }),
-  ],
-  [
-    'a last version that is the newest',
-    `book.mood ends with version ${versions.newest}, the newest: leave last out, or name the version before`,
+  'book.mood begins with version 2 and ends with version 1: change one of them': withMood({
+    since: 2,
+    last: 1,
+    sunset,
+  }),
+  [`book.mood ends with version ${versions.newest}, the newest: leave last out, or name the version before`]:
     withMood({ last: versions.newest, sunset }),
-  ],
-  [
-    'a last version without a sunset',
-    "book.mood ends with version 1 and has no sunset: say on which day it goes, like sunset: '2027-08-01'",
+  "book.mood ends with version 1 and has no sunset: say on which day it goes, like sunset: '2027-08-01'":
     withMood({ last: 1 }),
-  ],
-  [
-    'a sunset that is no day',
-    'book.mood has the sunset 2027-02-29, which is not a day: write it like 2027-08-01',
-    withMood({ last: 1, sunset: '2027-02-29' }),
-  ],
-  [
-    'a deprecation on what is no day',
-    'book.mood has the day of deprecation soon, which is not a day: write it like 2027-08-01',
+  'book.mood has the sunset 2027-02-29, which is not a day: write it like 2027-08-01': withMood({
+    last: 1,
+    sunset: '2027-02-29',
+  }),
+  'book.mood has the day of deprecation soon, which is not a day: write it like 2027-08-01':
     withMood({ deprecated: { reason: 'Use genre.', on: 'soon' } }),
-  ],
-  [
-    'a sunset less than six months after the deprecation',
-    'book.mood is deprecated on 2027-08-31 and goes on 2028-02-28, less than 6 months later: choose 2028-02-29 or a later day',
+  'book.mood is deprecated on 2027-08-31 and goes on 2028-02-28, less than 6 months later: choose 2028-02-29 or a later day':
     withMood({ last: 1, sunset: '2028-02-28', deprecated: { reason: 'x', on: '2027-08-31' } }),
-  ],
-  [
-    'a deprecation without a reason',
-    "book.mood is deprecated without a reason: say what to use in its place, like 'Use title.'",
+  "book.mood is deprecated without a reason: say what to use in its place, like 'Use title.'":
     withMood({ deprecated: ' ' }),
-  ],
-  [
-    'a list with a faulty lifetime',
-    "the relation books of author ends with version 1 and has no sunset: say on which day it goes, like sunset: '2027-08-01'",
-    {},
+  "the relation books of author ends with version 1 and has no sunset: say on which day it goes, like sunset: '2027-08-01'":
     {
-      author: changed(author, { relations: { books: many('book', 'authorId', { last: 1 }) } }),
+      others: {
+        author: changed(author, { relations: { books: many('book', 'authorId', { last: 1 }) } }),
+      },
     },
-  ],
-  [
-    'a route with a faulty lifetime',
-    `the route update of book ends with version ${versions.newest}, the newest: leave last out, or name the version before`,
+  [`the route update of book ends with version ${versions.newest}, the newest: leave last out, or name the version before`]:
     { rest: { lifetimes: { update: { last: versions.newest } } } },
-  ],
-  [
-    'a REST API with a faulty lifetime',
-    `the REST API of book names version 0, which is not one of ${versions.all.join(', ')}: name one of these`,
+  [`the REST API of book names version 0, which is not one of ${versions.all.join(', ')}: name one of these`]:
     { rest: { lifetimes: { all: { since: 0 as never } } } },
-  ],
-  [
-    'an embedded list with a faulty lifetime',
-    `the embedded books of author ends with version ${versions.newest}, the newest: leave last out, or name the version before`,
-    {},
+  [`the embedded books of author ends with version ${versions.newest}, the newest: leave last out, or name the version before`]:
     {
-      author: changed(author, {
-        rest: { embedded: { books: { after: 'name', last: versions.newest } } },
-      }),
+      others: {
+        author: changed(author, {
+          rest: { embedded: { books: { after: 'name', last: versions.newest } } },
+        }),
+      },
     },
-  ],
-  [
-    'a filter with a faulty lifetime',
-    "the filter by of book ends with version 1 and has no sunset: say on which day it goes, like sunset: '2027-08-01'",
+  "the filter by of book ends with version 1 and has no sunset: say on which day it goes, like sunset: '2027-08-01'":
     { listing: { filters: { by: { kind: 'equals', field: 'authorId', last: 1 } } } },
-  ],
-  [
-    'a sort with a faulty lifetime',
-    "the sort of book by title ends with version 1 and has no sunset: say on which day it goes, like sunset: '2027-08-01'",
+  "the sort of book by title ends with version 1 and has no sunset: say on which day it goes, like sunset: '2027-08-01'":
     {
       listing: {
         sort: { style: 'field and order', fields: ['title'], lifetimes: { title: { last: 1 } } },
       },
     },
-  ],
-  [
-    'a link with a faulty lifetime',
-    `the link author of book ends with version ${versions.newest}, the newest: leave last out, or name the version before`,
+  [`the link author of book ends with version ${versions.newest}, the newest: leave last out, or name the version before`]:
     linked({
       self: { href: '/books/{id}' },
       author: { href: '/authors/{authorId}', last: versions.newest },
     }),
-  ],
-  [
-    'a first link that not every version has',
-    'the first link of book, self, is not in every version: put one first that is always there, such as self',
+  'the first link of book, self, is not in every version: put one first that is always there, such as self':
     linked({ self: { href: '/books/{id}', since: 2 } }),
-  ],
-  [
-    'a difference until a version that there is not',
-    `book.mood differs until version 99, which is not a former version: name one of ${former}`,
+  [`book.mood differs until version 99, which is not a former version: name one of ${former}`]:
     withMood({ until: { 99: { name: 'x' } } as never }),
-  ],
-  [
-    'a difference until the newest version',
-    `book.mood differs until version ${versions.newest}, which is not a former version: name one of ${former}`,
+  [`book.mood differs until version ${versions.newest}, which is not a former version: name one of ${former}`]:
     withMood({ until: { [versions.newest]: { name: 'x' } } }),
-  ],
-  [
-    'a difference until a version that has it not',
-    'book.mood differs until version 1, which does not have it: leave that out, or change its since or last',
+  'book.mood differs until version 1, which does not have it: leave that out, or change its since or last':
     withMood({ since: 2, until: { 1: { name: 'humour' } } }),
-  ],
-  [
-    'a difference in nothing',
-    'book.mood differs until version 1 in nothing: give it a name or a form there',
-    withMood({ until: { 1: {} } }),
-  ],
-  [
-    'a former name that is none',
-    'book.mood is called the mood until version 1: use letters, digits and _',
-    withMood({ until: { 1: { name: 'the mood' } } }),
-  ],
-  [
-    'a difference from a version on that there is not',
-    `book.mood differs from version 99 on, which is not one of ${versions.all.join(', ')}: name one of these`,
+  'book.mood differs until version 1 in nothing: give it a name or a form there': withMood({
+    until: { 1: {} },
+  }),
+  'book.mood is called the mood until version 1: use letters, digits and _': withMood({
+    until: { 1: { name: 'the mood' } },
+  }),
+  [`book.mood differs from version 99 on, which is not one of ${versions.all.join(', ')}: name one of these`]:
     withMood({ from: { 99: { name: 'x' } } as never }),
-  ],
-  [
-    'a difference from a version on that has it not',
-    'book.mood differs from version 2 on, which does not have it: leave that out, or change its since or last',
+  'book.mood differs from version 2 on, which does not have it: leave that out, or change its since or last':
     withMood({ last: 1, sunset, from: { 2: { name: 'humour' } } }),
-  ],
-  [
-    'a difference from a version on until which it differs otherwise',
-    'book.mood differs from version 1 on, and until version 1: name a later version in from, or an earlier one in until',
+  'book.mood differs from version 1 on, and until version 1: name a later version in from, or an earlier one in until':
     withMood({ until: { 1: { name: 'humour' } }, from: { 1: { name: 'temper' } } }),
-  ],
-  [
-    'a difference in nothing from a version on',
-    'book.mood differs from version 2 on in nothing: give it a name or a form there',
-    withMood({ from: { 2: {} } }),
-  ],
-  [
-    'a later name that is none',
-    'book.mood is called the mood from version 2 on: use letters, digits and _',
-    withMood({ from: { 2: { name: 'the mood' } } }),
-  ],
-  [
-    'a later name that another member has',
-    'book has two members called title in version 2 of the REST API: rename one of them',
-    withMood({ from: { 2: { name: 'title' } } }),
-  ],
-  [
-    'a later form that cannot be turned back in an input',
-    'book.mood in version 2 is written there in a form that cannot be turned back, and callers may give it: use another form, or let only the service set it',
+  'book.mood differs from version 2 on in nothing: give it a name or a form there': withMood({
+    from: { 2: {} },
+  }),
+  'book.mood is called the mood from version 2 on: use letters, digits and _': withMood({
+    from: { 2: { name: 'the mood' } },
+  }),
+  'book has two members called title in version 2 of the REST API: rename one of them': withMood({
+    from: { 2: { name: 'title' } },
+  }),
+  'book.mood in version 2 is written there in a form that cannot be turned back, and callers may give it: use another form, or let only the service set it':
     withMood({ from: { 2: { form: { values: { glad: 'sad' } } } } }),
-  ],
-  [
-    'a text in a form of numbers',
-    'book.mood in version 1 is as text, which it cannot be since it is text: use it for int or money or decimal',
-    withField('mood', text({ max: 9, until: { 1: { form: 'as text' } } })),
-  ],
-  [
-    'a number in a form of moments',
-    'book.mood in version 1 is as seconds, which it cannot be since it is int: use it for time',
-    withField('mood', int({ min: 0, max: 9, until: { 1: { form: 'as seconds' } } })),
-  ],
-  [
-    'other words of what is no choice',
-    'book.mood in version 1 has other values, and is not a choice: make it one, or leave the form out',
-    withField('mood', text({ max: 9, until: { 1: { form: { values: {} } } } })),
-  ],
-  [
-    'another word for what it never is',
-    'book.mood in version 1 has another word for angry, which it never is: name some of glad, sad',
+  'book.mood in version 1 is as text, which it cannot be since it is text: use it for int or money or decimal':
+    withFields({ mood: text({ max: 9, until: { 1: { form: 'as text' } } }) }),
+  'book.mood in version 1 is as seconds, which it cannot be since it is int: use it for time':
+    withFields({ mood: int({ min: 0, max: 9, until: { 1: { form: 'as seconds' } } }) }),
+  'book.mood in version 1 has other values, and is not a choice: make it one, or leave the form out':
+    withFields({ mood: text({ max: 9, until: { 1: { form: { values: {} } } } }) }),
+  'book.mood in version 1 has another word for angry, which it never is: name some of glad, sad':
     withMood({ until: { 1: { form: { values: { angry: 'cross' } } } } }),
-  ],
-  [
-    'a form that cannot be turned back in an input',
-    'book.mood in version 1 is written there in a form that cannot be turned back, and callers may give it: use another form, or let only the service set it',
-    withMood({ until: { 1: { form: { values: { glad: 'sad' } } } } }),
-  ],
-  [
-    'seconds in an input',
-    'book.mood in version 1 is written there in a form that cannot be turned back, and callers may give it: use another form, or let only the service set it',
-    withField('mood', time({ nullable: true, until: { 1: { form: 'as seconds' } } })),
-  ],
-  [
-    'a form that cannot be turned back in a filter',
-    'book.mood in version 1 is written there in a form that cannot be turned back, and a filter compares it: use another form, or give the filter since: 2',
+  'book.mood in version 1 is written there in a form that cannot be turned back, and callers may give it: use another form, or let only the service set it':
+    [
+      // A form that cannot be turned back in an input.
+      withMood({ until: { 1: { form: { values: { glad: 'sad' } } } } }),
+      // Seconds in an input.
+      withFields({ mood: time({ nullable: true, until: { 1: { form: 'as seconds' } } }) }),
+    ],
+  'book.mood in version 1 is written there in a form that cannot be turned back, and a filter compares it: use another form, or give the filter since: 2':
     {
       ...withMood({ settableBy: nobody, until: { 1: { form: { values: { glad: 'sad' } } } } }),
       listing: { filters: { mood: { kind: 'equals', field: 'mood' } } },
     },
-  ],
-  [
-    'a form that changes the order of a sort',
-    'book.mood in version 1 is written there in a form of another order, and lists are sorted or ranged by it: use another form, or give the sort or filter since: 2',
+  'book.mood in version 1 is written there in a form of another order, and lists are sorted or ranged by it: use another form, or give the sort or filter since: 2':
     {
       ...withMood({ until: { 1: { form: { values: { glad: 'zealous' } } } } }),
       listing: { sort: { style: 'signed list', fields: ['-mood'] } },
     },
-  ],
-  [
-    'a form that changes the order of a range',
-    'book.pages in version 1 is written there in a form of another order, and lists are sorted or ranged by it: use another form, or give the sort or filter since: 2',
+  'book.pages in version 1 is written there in a form of another order, and lists are sorted or ranged by it: use another form, or give the sort or filter since: 2':
     {
-      ...withField(
-        'pages',
-        int({ min: 0, max: 99, nullable: true, until: { 1: { form: 'as text' } } }),
-      ),
+      ...withFields({
+        pages: int({ min: 0, max: 99, nullable: true, until: { 1: { form: 'as text' } } }),
+      }),
       listing: { filters: { least: { kind: 'at least', field: 'pages' } } },
     },
-  ],
-  [
-    'a needed field that the create of a version does not know',
-    'book.mood is needed by a create and not in version 1, which has one: give mood an initial value',
-    withField('mood', choice(['glad', 'sad'], { since: 2 })),
-  ],
-  [
-    'a needed field that the nested create of a version does not know',
-    'book.mood is needed by a create and not in version 1, which has one: give mood an initial value',
-    { ...withField('mood', choice(['glad', 'sad'], { since: 2 })), rest: { writes: ['update'] } },
-  ],
-  [
-    'a nested route of other versions than its list',
-    'the route nested one of book is below a list that no version has with it: change since or last of one of them',
-    { rest: { lifetimes: { 'nested one': { since: 2 } } } },
+  'book.mood is needed by a create and not in version 1, which has one: give mood an initial value':
+    [
+      // A needed field that the create of a version does not know.
+      withFields({ mood: choice(['glad', 'sad'], { since: 2 }) }),
+      // A needed field that the nested create of a version does not know.
+      {
+        ...withFields({ mood: choice(['glad', 'sad'], { since: 2 }) }),
+        rest: { writes: ['update'] },
+      },
+    ],
+  'the route nested one of book is below a list that no version has with it: change since or last of one of them':
     {
-      author: changed(author, {
-        relations: { books: many('book', 'authorId', { last: 1, sunset }) },
-      }),
+      rest: { lifetimes: { 'nested one': { since: 2 } } },
+      others: {
+        author: changed(author, {
+          relations: { books: many('book', 'authorId', { last: 1, sunset }) },
+        }),
+      },
     },
-  ],
-])
+})
 
 test('what a version does not know may be needed where that version has no create, below a list neither', () => {
-  const mood = withField('mood', choice(['glad', 'sad'], { since: 2 }))
+  const mood = withFields({ mood: choice(['glad', 'sad'], { since: 2 }) })
   const rest = { writes: ['update'], nested: ['one'] } as const
   assert.deepEqual(faultsOf({ ...mood, rest }), [])
 })
