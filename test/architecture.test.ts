@@ -471,6 +471,19 @@ holds(
   }),
 )
 
+/** The most lines of all tests and of what only they use: a new case is a row of a table before it is a test. */
+const mostTestLines = 89_250
+
+holds(
+  'the tests keep to their budget of lines',
+  budgetFaults(
+    filesOf('{src,kit,admin}/**/*.test.{ts,tsx}', '{test,content/test}/**/*.{ts,js,mjs}').map(
+      ({ text }) => ({ path: 'tests', text }),
+    ),
+    { tests: mostTestLines },
+  ),
+)
+
 test('a house above its budget is seen', () => {
   const file = { path: 'src/a.ts', text: 'a\n'.repeat(3) }
   assert.deepEqual(budgetFaults([file], { 'src/': 3, 'kit/': 0 }), [])

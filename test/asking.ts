@@ -31,6 +31,13 @@ export type Answered = {
   readonly json: any
 }
 
+/** The member of this name of each row. */
+// biome-ignore lint/suspicious/noExplicitAny: rows of an answer may be anything; the assertion says what they are.
+export const pluck = <Row extends Record<Name, any>, Name extends string>(
+  rows: readonly Row[],
+  name: Name,
+): Row[Name][] => rows.map(row => row[name])
+
 /** What asks a service. */
 export type Asks = {
   /** A token for user `id`; Ada's (1) has the role that may do everything. */

@@ -32,6 +32,10 @@ const toldBy = ({ json, headers, status, errors }: Answered) => {
   return { code, message, details, requestId }
 }
 
+/** What no error shows: SQL, paths, stacks, and what the program is made of. */
+const inside =
+  /sqlite|postgres|SQLSTATE|\bselect\b.+\bfrom\b|insert into|\bwhere\b.+=|savepoint|^\s+at |node:|node_modules|file:\/\/|\/work\/|\/tmp\/|src\/|\.ts\b|TypeError|RangeError|Maximum call/im
+
 /** Asserts that the answer is this error in the shape of its version; with `fields`, that just these are at fault. */
 export const refuses = (
   answer: Answered,
@@ -46,6 +50,8 @@ export const refuses = (
   assert.notEqual(error.message, '')
   assert.equal(error.requestId, answer.headers.get('x-request-id'))
   assert.equal(answer.headers.get('cache-control'), 'no-store')
+  assert.equal(answer.headers.get('x-content-type-options'), 'nosniff')
+  assert.doesNotMatch(answer.text, inside)
   if (status === 404) assert.match(error.message, /not found/)
   const { details } = error
   if (fields === undefined) return

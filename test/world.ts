@@ -48,8 +48,9 @@ import {
 } from './stores.ts'
 import { longest, until } from './support/wait.ts'
 
-export { type Answered, type Asking, secret } from './asking.ts'
+export { type Answered, type Asking, pluck, secret } from './asking.ts'
 export { filling, onPostgres } from './stores.ts'
+export { forAllTests, forEachTest } from './support/fixture.ts'
 
 export type WorldOptions = {
   /** What it serves; else the content in `content/`. */
@@ -134,12 +135,14 @@ export type World = Asks & {
   /** The messages that would have been sent; a sign-up's is there soon after its answer. */
   readonly letters: Letter[]
   readonly close: () => Promise<void>
+  /** Closes it where it was made with `await using`. */
+  readonly [Symbol.asyncDispose]: () => Promise<void>
 }
 
 /** Whether services of tests cache answers; `DUET_TEST_CACHE=0` runs the tests without. */
 export const isCached = process.env.DUET_TEST_CACHE !== '0'
 
-/** Makes a world; close it in the end. */
+/** Makes a world: `await using world = await createWorld()` closes it in the end. */
 export const createWorld = async (options: WorldOptions = {}): Promise<World> => {
   const folder = mkdtempSync(join(tmpdir(), 'duet-test-'))
   const file = options.file ?? join(folder, 'duet.db')
@@ -323,5 +326,6 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     ask,
     gql,
     close,
+    [Symbol.asyncDispose]: close,
   }
 }

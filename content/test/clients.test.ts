@@ -15,6 +15,7 @@ import { text } from 'node:stream/consumers'
 import { before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { mint } from '#auth/token.ts'
+import { pluck } from '#test/asking.ts'
 import { folderOf, plain, type Service, serve, start } from '#test/duet.ts'
 import { typesOf } from '#test/support/typed.ts'
 import { inTime } from '#test/support/wait.ts'
@@ -121,10 +122,7 @@ const postsNow = async (): Promise<readonly unknown[]> => {
 /** Holds that one write came three times under one key. */
 const wroteOnce = (seen: readonly Seen[], done: number) => {
   const writes = seen.filter(({ isWrite }) => isWrite)
-  assert.deepEqual(
-    writes.slice(0, 3).map(({ status }) => status),
-    [503, done, done],
-  )
+  assert.deepEqual(pluck(writes.slice(0, 3), 'status'), [503, done, done])
   const keys = writes.map(({ headers }) => headers['idempotency-key'])
   // The fourth is the mistake, which is another request.
   assert.equal(keys.length, 4)
@@ -159,10 +157,7 @@ test('the program for REST reads all pages, writes once, gives way to a faster c
   assert.equal(printed, expected.replace('Typed, and changed', 'Retitled, and changed'))
   wroteOnce(seen, 201)
   const changes = seen.filter(({ method }) => method === 'PATCH')
-  assert.deepEqual(
-    changes.map(({ status }) => status),
-    [412, 200],
-  )
+  assert.deepEqual(pluck(changes, 'status'), [412, 200])
   const after = await postsNow()
   assert.equal(after.length, before.length + 1)
 })

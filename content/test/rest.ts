@@ -23,16 +23,16 @@ export const reads = [
 type As = number | 'anonymous'
 
 /** What asks a world, as its admin unless another does. */
-export const requestsTo = (world: () => World) => ({
-  post: (path: string, body: unknown, as: As = 1) => world().ask(`POST ${path}`, { as, body }),
-  put: (path: string, body: unknown, as: As = 1) => world().ask(`PUT ${path}`, { as, body }),
-  patch: (path: string, body: unknown, as: As = 1) => world().ask(`PATCH ${path}`, { as, body }),
-  remove: (path: string, as: As = 1) => world().ask(`DELETE ${path}`, { as }),
-  get: (path: string, as: As = 1) => world().ask(`GET ${path}`, { as }),
+export const requestsTo = (world: World) => ({
+  post: (path: string, body: unknown, as: As = 1) => world.ask(`POST ${path}`, { as, body }),
+  put: (path: string, body: unknown, as: As = 1) => world.ask(`PUT ${path}`, { as, body }),
+  patch: (path: string, body: unknown, as: As = 1) => world.ask(`PATCH ${path}`, { as, body }),
+  remove: (path: string, as: As = 1) => world.ask(`DELETE ${path}`, { as }),
+  get: (path: string, as: As = 1) => world.ask(`GET ${path}`, { as }),
 })
 
 /** What reads of a world with headers, as its user 2 unless another does. */
 export const readsOf =
-  (world: () => World) =>
+  (world: World) =>
   (path: string, headers: Record<string, string> = {}, as: As = 2) =>
-    world().ask(`GET ${path}`, { as, headers })
+    world.ask(`GET ${path}`, { as, headers })

@@ -46,17 +46,18 @@ test('32 levels are read and 33 are not [D10]', () => {
 })
 
 for (const text of [
-  '',
-  ' ',
-  '{',
-  '{"a":1',
-  '{a:1}',
-  "{'a':1}",
-  '{"a":1,}',
-  '\ufeff{}',
-  '{"a":NaN}',
-  '{"a":01}',
-  '{}{}',
+  ...['', ' ', 'x', '{', '}', '{}}', '{},', '{}{}', '{/**/}', '{a:1}', "{'a':1}", '{"a":1,}'],
+  ...['{"a":1', '{"a"}', '{"a":}', '{"a":tru}', '{"a":undefined}', '{"a":NaN}', '{"a":Infinity}'],
+  ...[
+    '{"a":01}',
+    '{"a":+1}',
+    '{"a":.5}',
+    '{"a":0x1}',
+    '{"a":"\t"}',
+    '{"a":"\\x"}',
+    '{"a":"\\u12"}',
+  ],
+  ...['\ufeff{}', '\u00a0{}', '\0', '{\0}\0'],
 ])
   test(`${JSON.stringify(text)} is no JSON`, () => {
     assert.throws(() => parseObject(text), malformed(/^The body is not JSON: /))
@@ -74,7 +75,15 @@ test('a member named __proto__ is a member and changes no prototype [G7]', () =>
 })
 
 test('bytes that are no UTF-8 are refused and not replaced [G7, G11]', () => {
-  for (const bytes of [[0xff], [0xc3], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80]])
+  for (const bytes of [
+    [0xff],
+    [0xc3],
+    [0xc0, 0x80],
+    [0xc0, 0xaf],
+    [0xc3, 0x28],
+    [0xed, 0xa0, 0x80],
+    [0xf4, 0x90, 0x80, 0x80],
+  ])
     assert.throws(() => decodeUtf8(Uint8Array.from(bytes)), malformed(/not UTF-8/))
   assert.equal(decodeUtf8(new TextEncoder().encode('grün 😀')), 'grün 😀')
 })

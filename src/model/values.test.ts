@@ -145,6 +145,8 @@ test('an email address has a name of ASCII letters, digits and a few signs, and 
   const bad = [
     ...['a', '@b.cd', 'a@', 'a@b', 'a@b.c', 'a@.cd', 'a@b..cd', 'a@-b.cd', 'a@b.c1', 'a@b.cd.'],
     ...['.a@b.cd', 'a.@b.cd', 'a..b@c.de', "a'@b.cd", 'a b@c.de', 'a@b c.de', 'a@b@c.de', 'é@b.cd'],
+    ...['', ' ', '@', 'a@@b.co', 'a@b,co', 'Name <a@b.co>', 'mailto:a@b.co', 'a@b.co\nBcc: x@y.zz'],
+    ...['a@b.co,c@d.ee', '\ud800@b.co', 'a@b.co\0'],
     ...['a@é.de', 'a@b.ſſ', 'a@b.cd\n', '"a"@b.cd', 'a@[127.0.0.1]', 'a,b@c.de', '<a@b.cd>'],
   ]
   assert.deepEqual([...good, ...bad].filter(isEmail), good)

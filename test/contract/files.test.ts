@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, suite, test } from 'node:test'
+import { suite, test } from 'node:test'
 import { gallery, galleryRows, pdf, png } from '../support/gallery.ts'
 import { until } from '../support/wait.ts'
-import { type Asking, createWorld, type World } from '../world.ts'
+import { type Asking, createWorld, forAllTests, pluck } from '../world.ts'
 
 const picture = { 'Content-Type': 'image/png' }
 const paper = {
@@ -15,14 +15,10 @@ const paper = {
 }
 
 suite('files', () => {
-  let world: World
   /** By how much the clock is ahead. */
   let ahead = 0
-  before(async () => {
-    const now = () => Date.now() + ahead
-    world = await createWorld({ content: gallery, rows: galleryRows, now })
-  })
-  after(() => world.close())
+  const now = () => Date.now() + ahead
+  const world = forAllTests(() => createWorld({ content: gallery, rows: galleryRows, now }))
 
   const send = (raw: Uint8Array<ArrayBuffer>, asking: Asking = {}) =>
     world.ask('POST /api/files', { as: 2, raw, ...asking })
@@ -404,14 +400,14 @@ suite('files', () => {
         headers: { ...picture, ...more },
       })
     const both = await Promise.all([put(11), put(12)])
-    assert.deepEqual(both.map(({ status }) => status).sort(), [200, 201])
+    assert.deepEqual(pluck(both, 'status').sort(), [200, 201])
     const row = await world.ask(`GET /api/albums/${id}`)
     const { width } = row.json.cover
     assert.ok([11, 12].includes(width))
     assert.deepEqual((await bytesAt(row.json.cover.url)).bytes, png(width, 1))
     const match = { 'If-Match': String(row.headers.get('etag')) }
     const guarded = await Promise.all([put(13, match), put(14, match)])
-    assert.deepEqual(guarded.map(({ status }) => status).toSorted(), [200, 412])
+    assert.deepEqual(pluck(guarded, 'status').toSorted(), [200, 412])
     const winner = guarded.findIndex(({ status }) => status === 200)
     const last = await world.ask(`GET /api/albums/${id}`)
     assert.equal(last.json.cover.width, 13 + winner)
@@ -492,19 +488,15 @@ suite('files', () => {
     assert.ok(put.status < 300, put.text)
     assert.equal((await one(20)).status, 201)
     // Small ones count for the room of their rows.
-    const small = await createWorld({ content: gallery, rows: galleryRows })
-    try {
-      const sent = await small.ask('POST /api/files', { as: 2, raw: pdf('x'), headers: paper })
-      assert.equal(sent.status, 201)
-      await small.change(`with recursive n (n) as (select 1 union all select n + 1 from n where n < 998)
-        insert into uploads (id, owner, sender, digest, type, stored, bytes, created_at)
-        select 'up_' || n, owner, sender, digest, type, stored, 0, created_at from uploads, n`)
-      const next = () => small.ask('POST /api/files', { as: 2, raw: pdf('x'), headers: paper })
-      assert.equal((await next()).status, 201)
-      assert.equal((await next()).status, 429)
-    } finally {
-      await small.close()
-    }
+    await using small = await createWorld({ content: gallery, rows: galleryRows })
+    const sent = await small.ask('POST /api/files', { as: 2, raw: pdf('x'), headers: paper })
+    assert.equal(sent.status, 201)
+    await small.change(`with recursive n (n) as (select 1 union all select n + 1 from n where n < 998)
+      insert into uploads (id, owner, sender, digest, type, stored, bytes, created_at)
+      select 'up_' || n, owner, sender, digest, type, stored, 0, created_at from uploads, n`)
+    const next = () => small.ask('POST /api/files', { as: 2, raw: pdf('x'), headers: paper })
+    assert.equal((await next()).status, 201)
+    assert.equal((await next()).status, 429)
   })
 
   test('an upload that an action takes on is used once, and must fit the field that it becomes', async () => {
@@ -666,63 +658,55 @@ suite('files', () => {
   })
 
   test('it is asked which rows have a file, in both APIs, and nothing else of it', async () => {
-    const asked = await createWorld({ content: gallery, rows: galleryRows })
-    try {
-      const made = await asked.ask('POST /api/albums', { as: 2, body: { title: 'Empty' } })
-      const raw = png(1, 1)
-      await asked.ask('PUT /api/albums/1/cover', { as: 2, raw, headers: picture })
-      for (const [isNull, ids] of [
-        [true, [made.json.id]],
-        [false, [1]],
-      ] as const) {
-        const idsOf = (rows: readonly { id: number | string }[]) => rows.map(({ id }) => Number(id))
-        const list = await asked.ask(`GET /api/albums?cover[isNull]=${isNull}`)
-        assert.equal(list.status, 200, list.text)
-        assert.deepEqual(idsOf(list.json.data), ids)
-        const where = `where: { cover: { isNull: ${isNull} } }`
-        const told = await asked.gql(`{ albums(${where}) { id } }`)
-        assert.deepEqual(idsOf(told.json.data?.albums ?? []), ids, told.text)
-      }
-      const refused = async (query: string, message: RegExp) => {
-        const { status, text } = await asked.ask(`GET /api/albums${query}`)
-        assert.equal(status, 422, text)
-        assert.match(text, message)
-      }
-      await refused('?cover[eq]=up_a', /cover takes isNull/)
-      await refused('?sort=cover', /sort/)
-      await refused('/aggregate?group=cover', /group/)
-      await refused('/aggregate?max=cover', /max/)
-      // One that is never null is asked nothing.
-      const photos = await asked.ask('GET /api/photos?image[isNull]=true')
-      assert.equal(photos.status, 422, photos.text)
-      // Who may not read the file of a row learns nothing of it.
-      await asked.ask('PUT /api/applications/1/cv', { as: 2, raw: pdf('mine'), headers: paper })
-      for (const is of [true, false]) {
-        const path = `GET /api/applications?cv[isNull]=${is}`
-        for (const as of [2, 3]) assert.equal((await asked.ask(path, { as })).status, 403)
-        const where = `where: { cv: { isNull: ${is} } }`
-        const told = await asked.gql(`{ applications(${where}) { id } }`, { as: 3 })
-        assert.equal(told.json.errors[0].extensions.code, 'FORBIDDEN')
-      }
-    } finally {
-      await asked.close()
+    await using asked = await createWorld({ content: gallery, rows: galleryRows })
+    const made = await asked.ask('POST /api/albums', { as: 2, body: { title: 'Empty' } })
+    const raw = png(1, 1)
+    await asked.ask('PUT /api/albums/1/cover', { as: 2, raw, headers: picture })
+    for (const [isNull, ids] of [
+      [true, [made.json.id]],
+      [false, [1]],
+    ] as const) {
+      const idsOf = (rows: readonly { id: number | string }[]) => rows.map(({ id }) => Number(id))
+      const list = await asked.ask(`GET /api/albums?cover[isNull]=${isNull}`)
+      assert.equal(list.status, 200, list.text)
+      assert.deepEqual(idsOf(list.json.data), ids)
+      const where = `where: { cover: { isNull: ${isNull} } }`
+      const told = await asked.gql(`{ albums(${where}) { id } }`)
+      assert.deepEqual(idsOf(told.json.data?.albums ?? []), ids, told.text)
+    }
+    const refused = async (query: string, message: RegExp) => {
+      const { status, text } = await asked.ask(`GET /api/albums${query}`)
+      assert.equal(status, 422, text)
+      assert.match(text, message)
+    }
+    await refused('?cover[eq]=up_a', /cover takes isNull/)
+    await refused('?sort=cover', /sort/)
+    await refused('/aggregate?group=cover', /group/)
+    await refused('/aggregate?max=cover', /max/)
+    // One that is never null is asked nothing.
+    const photos = await asked.ask('GET /api/photos?image[isNull]=true')
+    assert.equal(photos.status, 422, photos.text)
+    // Who may not read the file of a row learns nothing of it.
+    await asked.ask('PUT /api/applications/1/cv', { as: 2, raw: pdf('mine'), headers: paper })
+    for (const is of [true, false]) {
+      const path = `GET /api/applications?cv[isNull]=${is}`
+      for (const as of [2, 3]) assert.equal((await asked.ask(path, { as })).status, 403)
+      const where = `where: { cv: { isNull: ${is} } }`
+      const told = await asked.gql(`{ applications(${where}) { id } }`, { as: 3 })
+      assert.equal(told.json.errors[0].extensions.code, 'FORBIDDEN')
     }
   })
 
   test('all files together have no more bytes than the operator allows, whether they are there or not', async () => {
-    const small = await createWorld({ content: gallery, rows: galleryRows, mostFiles: 100 })
-    try {
-      const put = (width: number) =>
-        small.ask('PUT /api/albums/1/cover', { as: 2, raw: png(width, 1), headers: picture })
-      assert.equal((await put(1)).status, 201)
-      const full = await put(2)
-      assert.equal(full.status, 507)
-      assert.equal(full.json.code, 'STORAGE_FULL')
-      // Else anybody could ask whether the store has some bytes.
-      const known = await put(1)
-      assert.deepEqual({ ...known.json, requestId: '' }, { ...full.json, requestId: '' })
-    } finally {
-      await small.close()
-    }
+    await using small = await createWorld({ content: gallery, rows: galleryRows, mostFiles: 100 })
+    const put = (width: number) =>
+      small.ask('PUT /api/albums/1/cover', { as: 2, raw: png(width, 1), headers: picture })
+    assert.equal((await put(1)).status, 201)
+    const full = await put(2)
+    assert.equal(full.status, 507)
+    assert.equal(full.json.code, 'STORAGE_FULL')
+    // Else anybody could ask whether the store has some bytes.
+    const known = await put(1)
+    assert.deepEqual({ ...known.json, requestId: '' }, { ...full.json, requestId: '' })
   })
 })

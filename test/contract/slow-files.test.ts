@@ -4,26 +4,28 @@ import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
-import { after, before, suite, type TestContext, test } from 'node:test'
+import { suite, type TestContext, test } from 'node:test'
 import { loadConfig } from '#config.ts'
-import { type Listening, listen } from '#serve/listen.ts'
+import { listen } from '#serve/listen.ts'
 import { gallery, galleryRows, pdf } from '../support/gallery.ts'
 import { until } from '../support/wait.ts'
-import { createWorld, type World } from '../world.ts'
+import { createWorld, forAllTests, type WorldOptions } from '../world.ts'
 
-suite('slow files', () => {
-  let world: World
-  let server: Listening
-  before(async () => {
-    world = await createWorld({ content: gallery, rows: galleryRows })
-    const { versions } = gallery
-    const config = loadConfig({ DUET_PORT: '0' })
-    server = await listen(world.app, config, { versions, state: { isDraining: false } })
-  })
-  after(async () => {
+/** A world of the gallery, on a port too. */
+const served = async (options: WorldOptions = {}) => {
+  const world = await createWorld({ content: gallery, rows: galleryRows, ...options })
+  const { versions } = gallery
+  const config = loadConfig({ DUET_PORT: '0' })
+  const server = await listen(world.app, config, { versions, state: { isDraining: false } })
+  const close = async () => {
     await server.close(0)
     await world.close()
-  })
+  }
+  return { ...world, url: server.url, close }
+}
+
+suite('slow files', () => {
+  const world = forAllTests(served)
 
   const bytes = Buffer.concat([pdf('long'), Buffer.alloc(9000)])
   const form = Buffer.from(
@@ -107,7 +109,7 @@ suite('slow files', () => {
       test(`${method} ${path} as ${type} ${framed} whose sender falls silent is 408 on its connection, and leaves nothing`, async t => {
         const Authorization = `Bearer ${await world.token(2)}`
         const headers = { 'Content-Type': type, Authorization, ...length }
-        const asked = request(`${server.url}${path}`, { method, headers })
+        const asked = request(`${world.url}${path}`, { method, headers })
         const answered = once(asked, 'response')
         asked.write(first)
         await until('it is being received', () => found().length === 1)
@@ -124,12 +126,8 @@ suite('slow files', () => {
 suite('many files at once', () => {
   const callers = 20
   const each = 10
-  let world: World
-  before(async () => {
-    const member = Array.from({ length: callers }, (_, n) => ({ name: `Member ${n}` }))
-    world = await createWorld({ content: gallery, rows: { member } })
-  })
-  after(() => world.close())
+  const member = Array.from({ length: callers }, (_, n) => ({ name: `Member ${n}` }))
+  const world = forAllTests(() => createWorld({ content: gallery, rows: { member } }))
 
   /** Begins to send a file whose second part comes when it is time. */
   const begin = async (as: number, text: string, rest: number, whole: Promise<void>) => {
@@ -181,18 +179,7 @@ suite('many files at once', () => {
 })
 
 suite('files that do not fit', () => {
-  let world: World
-  let server: Listening
-  before(async () => {
-    world = await createWorld({ content: gallery, rows: galleryRows, mostFiles: 150_000 })
-    const { versions } = gallery
-    const config = loadConfig({ DUET_PORT: '0' })
-    server = await listen(world.app, config, { versions, state: { isDraining: false } })
-  })
-  after(async () => {
-    await server.close(0)
-    await world.close()
-  })
+  const world = forAllTests(() => served({ mostFiles: 150_000 }))
 
   const paper = { 'Content-Type': 'application/pdf' }
   const form = { 'Content-Type': 'multipart/form-data; boundary=cut' }
@@ -206,7 +193,7 @@ suite('files that do not fit', () => {
     const [method, path] = line.split(' ')
     const Authorization = `Bearer ${await world.token(2)}`
     const headers = { Authorization, ...more }
-    const asked = request(`${server.url}${path}`, { method, headers })
+    const asked = request(`${world.url}${path}`, { method, headers })
     let isAnswered = false
     const answered = once(asked, 'response').finally(() => {
       isAnswered = true

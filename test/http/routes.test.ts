@@ -4,13 +4,9 @@ import { test } from 'node:test'
 import { createWorld } from '#test/market.ts'
 
 test('no route of the market moves all others to a slower router', async () => {
-  const world = await createWorld()
-  try {
-    const written = world.app.routes.map(({ path }) => path)
-    assert.ok(written.some(path => path.endsWith('/aggregate')))
-    await world.app.request('/api/users/1')
-    assert.equal(world.app.router.name, 'SmartRouter + RegExpRouter')
-  } finally {
-    await world.close()
-  }
+  await using world = await createWorld()
+  const written = world.app.routes.map(({ path }) => path)
+  assert.ok(written.some(path => path.endsWith('/aggregate')))
+  await world.app.request('/api/users/1')
+  assert.equal(world.app.router.name, 'SmartRouter + RegExpRouter')
 })

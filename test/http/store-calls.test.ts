@@ -1,13 +1,12 @@
 /** What a request may ask of the store: nothing where it is bad by itself; and an answer, whatever the store throws. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { openApiOf } from '#openapi/openapi.ts'
-import { type Asking, createWorld, type World } from '#test/market.ts'
+import { type Asking, createWorld, forAllTests } from '#test/market.ts'
 import content, { versions } from '#test/support/market/duet.config.ts'
 
 const reason = 'SQLITE_CORRUPT: select * from secrets at /var/lib/duet.db'
 
-let world: World
 let asked = 0
 let isBroken = false
 
@@ -24,12 +23,12 @@ const watch = (part: object): void => {
       })
 }
 
-before(async () => {
-  world = await createWorld()
+const world = forAllTests(async () => {
+  const world = await createWorld()
   // It is the reader and the writer of the service.
   watch(world.engine)
+  return world
 })
-after(() => world.close())
 
 const json = { 'Content-Type': 'application/json' }
 

@@ -1,30 +1,29 @@
 /** Which requests wait for their turn as writes, and what has come before they wait. */
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, test } from 'node:test'
+import { beforeEach, test } from 'node:test'
 import type { Connections } from '#http/connections.ts'
 import { createLimiter } from '#http/limit/limiter.ts'
 import { noQueue, type QueuedRequest } from '#http/queue.ts'
-import { type Asking, createWorld, type World } from '#test/market.ts'
+import { type Asking, createWorld, forAllTests } from '#test/market.ts'
 import { ed, keyFiles } from '#test/support/authenticator.ts'
 import { setOf } from '#test/support/tokens.ts'
 
-let world: World
 /** Whether those that entered the queue are writes, in order. */
 const entered: boolean[] = []
 /** The requests whose connections may rest after the answer. */
 const paced: string[] = []
-before(async () => {
-  const enter = ({ run, isWrite = false }: QueuedRequest) => {
-    entered.push(isWrite)
-    run()
-  }
-  const mayRest: Connections['mayRest'] = ({ req }) => void paced.push(`${req.method} ${req.path}`)
-  const connections: Connections = { receive: () => {}, mayRest, held: () => 0, end: () => {} }
-  world = await createWorld({ edge: { queue: { ...noQueue, enter }, connections } })
+const enter = ({ run, isWrite = false }: QueuedRequest) => {
+  entered.push(isWrite)
+  run()
+}
+const mayRest: Connections['mayRest'] = ({ req }) => void paced.push(`${req.method} ${req.path}`)
+const connections: Connections = { receive: () => {}, mayRest, held: () => 0, end: () => {} }
+const world = forAllTests(async () => {
+  const world = await createWorld({ edge: { queue: { ...noQueue, enter }, connections } })
   // A token that is not known yet has a turn of its own.
   for (const id of [1, 2]) await world.edge.authenticate(`Bearer ${await world.token(id)}`)
+  return world
 })
-after(() => world.close())
 beforeEach(() => {
   entered.splice(0)
   paced.splice(0)
@@ -106,7 +105,7 @@ test('who reads may rest afterwards; who writes, and who asks for the health, is
 
 test('who is above the limit is refused without waiting for a turn [H16]', async () => {
   const limiter = createLimiter({ limit: 1, now: () => 0 })
-  const limited = await createWorld({ edge: { ...world.edge, limiter } })
+  await using limited = await createWorld({ edge: { ...world.edge, limiter } })
   const statuses = async (asking: Asking) => [
     (await limited.ask('GET /api/products/1', asking)).status,
     (await limited.ask('GET /api/products/1', asking)).status,
@@ -121,14 +120,13 @@ test('who is above the limit is refused without waiting for a turn [H16]', async
   assert.equal((await limited.ask('GET /api/products/1', unknown)).status, 429)
   assert.deepEqual(entered, [])
   limiter.close()
-  await limited.close()
 })
 
 test('a token that was accepted before counts for its viewer also where the keys are read again', async () => {
   const { withFile } = keyFiles()
   const { clock, authenticate } = withFile(setOf(ed))
   const limiter = createLimiter({ limit: 2, now: () => 0 })
-  const limited = await createWorld({ edge: { ...world.edge, authenticate, limiter } })
+  await using limited = await createWorld({ edge: { ...world.edge, authenticate, limiter } })
   const statusOf = async (token?: string) => {
     const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` }
     return (await limited.ask('GET /api/products/1', { headers })).status
@@ -139,5 +137,4 @@ test('a token that was accepted before counts for its viewer also where the keys
   clock.seconds += 5
   assert.deepEqual([await statusOf(unknown), await statusOf(known)], [429, 200])
   limiter.close()
-  await limited.close()
 })

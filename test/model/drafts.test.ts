@@ -8,7 +8,7 @@ import { migrateSqlite } from '#engines/sqlite/migrate.ts'
 import { ddl } from '#engines/sqlite/schema.ts'
 import { int, text } from '#model/field.ts'
 import { defineModel, type Entities } from '#model/model.ts'
-import { createWorld } from '#test/market.ts'
+import { createWorld, pluck } from '#test/market.ts'
 import { leftovers } from '#test/store/leftovers.ts'
 import { entities } from '#test/support/market/duet.config.ts'
 import { known, lack, longer, post, withDraft } from './drafted.ts'
@@ -27,7 +27,7 @@ const settled = (of: string, sql: string) =>
 
 /** All that a database is made of: its things by name with their text, and its columns. */
 const anatomy = (make: (database: DatabaseSync) => void) => {
-  const database = new DatabaseSync(':memory:')
+  using database = new DatabaseSync(':memory:')
   make(database)
   const things = database
     .prepare(
@@ -42,7 +42,6 @@ const anatomy = (make: (database: DatabaseSync) => void) => {
     )
     .all()
     .filter(({ of, name }) => !leftovers.includes(`${of}.${name}`))
-  database.close()
   return { things, columns }
 }
 
@@ -96,11 +95,11 @@ test('the draft for added fields and an added index applies to a store that is f
       indexes: [...entities.product.indexes, ['weight', '-price']],
     },
   })
-  const full = await createWorld()
+  await using full = await createWorld()
   const migrations = withDraft(more)
   assert.deepEqual(migrateSqlite(full.file, migrations), ['9999-draft'])
   assert.deepEqual(lack(more, migrations), nothing)
-  const database = new DatabaseSync(full.file, { readOnly: true })
+  using database = new DatabaseSync(full.file, { readOnly: true })
   const rows = database.prepare('select distinct weight, label from products').all()
   assert.deepEqual(
     rows.map(row => ({ ...row })),
@@ -111,9 +110,7 @@ test('the draft for added fields and an added index applies to a store that is f
     .prepare('explain query plan select id from products where weight = 7 order by price desc')
     .all()
   assert.match(String(detail), /products_by_weight_price_down/)
-  database.close()
   assert.equal((await full.ask('GET /api/products/1')).json.name, 'Desk lamp')
-  await full.close()
 })
 
 test('the draft for a field that is counted from now on counts what is there and what comes', async () => {
@@ -129,36 +126,31 @@ test('the draft for a field that is counted from now on counts what is there and
     },
     post: { ...entities.post, counted: [] },
   })
-  const full = await createWorld({ on: 'sqlite' })
+  await using full = await createWorld({ on: 'sqlite' })
   const migrations = withDraft(more)
   migrateSqlite(full.file, migrations)
   assert.deepEqual(lack(more, migrations), nothing)
   await full.ask('DELETE /api/products/2', { as: 1 })
   await full.ask('PATCH /api/products/1', { as: 1, body: { stock: 3 } })
   await full.ask('POST /api/users/2/posts', { as: 2, body: { title: 'A', content: 'B' } })
-  const database = new DatabaseSync(full.file, { readOnly: true })
+  using database = new DatabaseSync(full.file, { readOnly: true })
   const rows = database
     .prepare(
       "select entity || ' ' || field || ' ' || value || ' ' || n as row from counts where entity <> 'users' and n <> 0 order by 1",
     )
     .all()
-  database.close()
-  assert.deepEqual(
-    rows.map(({ row }) => row),
-    [
-      'posts   5',
-      'products   4',
-      'products category decor 1',
-      'products category kitchen 1',
-      'products category lighting 1',
-      'products category office 1',
-      'products shelf A 4',
-      'products stock 230 1',
-      'products stock 3 2',
-      'products stock 31 1',
-    ],
-  )
-  await full.close()
+  assert.deepEqual(pluck(rows, 'row'), [
+    'posts   5',
+    'products   4',
+    'products category decor 1',
+    'products category kitchen 1',
+    'products category lighting 1',
+    'products category office 1',
+    'products shelf A 4',
+    'products stock 230 1',
+    'products stock 3 2',
+    'products stock 31 1',
+  ])
 })
 
 test('the draft for a field that is searched from now on finds what is there', async () => {
@@ -170,18 +162,13 @@ test('the draft for a field that is searched from now on finds what is there', a
       fields: { ...entities.post.fields, title: { ...entities.post.fields.title, indexed: true } },
     },
   }
-  const full = await createWorld({ on: 'sqlite' })
+  await using full = await createWorld({ on: 'sqlite' })
   migrateSqlite(full.file, withDraft(more))
-  const database = new DatabaseSync(full.file, { readOnly: true })
+  using database = new DatabaseSync(full.file, { readOnly: true })
   const found = database
     .prepare("select rowid from posts_title_search where posts_title_search match 'Fir'")
     .all()
-  database.close()
-  assert.deepEqual(
-    found.map(({ rowid }) => rowid),
-    [1],
-  )
-  await full.close()
+  assert.deepEqual(pluck(found, 'rowid'), [1])
 })
 
 test('the draft for a model that counts by a field no longer makes its triggers anew', () => {

@@ -1,20 +1,16 @@
 /** One added line makes a field: in the store, in the schema, and in both APIs with its rules. */
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { printSchema } from 'graphql'
 import { deriveSchema } from '#graphql/schema.ts'
 import type { Model } from '#model/model.ts'
-import { createWorld, usualModel, type World } from '#test/market.ts'
+import { createWorld, forAllTests, usualModel } from '#test/market.ts'
 import { longer, withDraft } from './drafted.ts'
 
 const model: Model = { ...usualModel, entities: longer }
 
-let world: World
-before(async () => {
-  world = await createWorld({ model, migrations: withDraft(longer) })
-})
-after(() => world.close())
+const world = forAllTests(() => createWorld({ model, migrations: withDraft(longer) }))
 
 const ben = { as: 2 }
 
@@ -30,13 +26,12 @@ test('the schema has the field where it is read and where it is written', () => 
 })
 
 test('the store has a column of its type', () => {
-  const database = new DatabaseSync(world.file, { readOnly: true })
+  using database = new DatabaseSync(world.file, { readOnly: true })
   const [column] = database
     .prepare(
       "select type, \"notnull\" as needed from pragma_table_info('posts') where name = 'probe'",
     )
     .all()
-  database.close()
   assert.deepEqual({ ...column }, { type: 'TEXT', needed: 0 })
 })
 
@@ -94,10 +89,9 @@ test('its rule holds in both APIs, with the same words', async () => {
 })
 
 test('without the line the field is unknown everywhere', async () => {
-  const plain = await createWorld()
+  await using plain = await createWorld()
   const rest = await plain.ask('PATCH /api/posts/1', { ...ben, body: { probe: 'S' } })
   assert.equal(rest.status, 422)
   const graphql = await plain.gql('{ posts { probe } }')
   assert.match(graphql.json.errors[0].message, /probe/)
-  await plain.close()
 })

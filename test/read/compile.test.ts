@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { constants } from 'node:sqlite'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { dialect as postgres } from '#engines/postgres/dialect.ts'
 import { connect } from '#engines/sqlite/connection.ts'
 import { dialect as sqlite } from '#engines/sqlite/dialect.ts'
@@ -11,15 +11,11 @@ import { type Answer, type PlanReader, prepare, read } from '#read/read.ts'
 import { comparing, type Root } from '#read/selection.ts'
 import { drive, type Query, type QueryScript } from '#sql/engine.ts'
 import type { SqlValue, Statement } from '#sql/sql.ts'
-import { createWorld, usualModel, type World } from '#test/market.ts'
+import { createWorld, forAllTests, usualModel } from '#test/market.ts'
 import { noDatabase } from '#test/postgres/tools/database.ts'
 import { field, goldens, relation, root } from '../goldens.ts'
 
-let world: World
-before(async () => {
-  world = await createWorld()
-})
-after(() => world.close())
+const world = forAllTests(createWorld)
 
 const prepared = (roots: readonly Root[], role: Role = 'user', dialect = sqlite) =>
   prepare(plan({ encoding: 'rest', roots }, usualModel, role), dialect, 2, {
@@ -67,11 +63,7 @@ test('on SQLite no statement is planned anew when it runs again', () => {
 })
 
 describe('on PostgreSQL', { skip: noDatabase }, () => {
-  let there: World
-  before(async () => {
-    there = await createWorld({ on: 'postgres' })
-  })
-  after(() => there.close())
+  const there = forAllTests(() => createWorld({ on: 'postgres' }))
 
   for (const { title, roots, parameters, postgres: text, forMany, whole, answer } of goldens)
     test(`${title}: the one statement is this, and gives what it is for`, async () => {

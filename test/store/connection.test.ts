@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { connect } from '#engines/sqlite/connection.ts'
 import { ConstraintError, type QueryScript, type Rows } from '#sql/engine.ts'
-import { createWorld, type World } from '#test/market.ts'
+import { createWorld, forAllTests } from '#test/market.ts'
 import { until } from '#test/support/wait.ts'
 
-let world: World
-before(async () => {
-  world = await createWorld({
+const world = forAllTests(() =>
+  createWorld({
     engine: { readTimeout: 1, sync: 'full' },
     rows: {
       product: Array.from({ length: 3000 }, (_, index) => ({
@@ -16,9 +15,8 @@ before(async () => {
         price: 1,
       })),
     },
-  })
-})
-after(() => world.close())
+  }),
+)
 
 const asking = (text: string) =>
   function* (): QueryScript<Rows> {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { before, test } from 'node:test'
-import { command, duet, folderOf, serve } from '#test/market.ts'
+import { command, duet, folderOf, pluck, serve } from '#test/market.ts'
 import { until } from '#test/support/wait.ts'
 
 const { fresh } = folderOf('damage')
@@ -20,13 +20,12 @@ before(async () => {
 
 /** The numbers of the pages that the rows of a table and its indexes are on. */
 const pagesOf = (table: string): readonly number[] => {
-  const database = new DatabaseSync(file)
+  using database = new DatabaseSync(file)
   const rows = database
     .prepare(
       'select pageno from dbstat where name in (select name from sqlite_schema where tbl_name = ?)',
     )
     .all(table)
-  database.close()
   return rows.map(({ pageno }) => Number(pageno))
 }
 
@@ -110,12 +109,8 @@ test('a damaged byte in the log costs the writes from there on, and none before 
   writeFileSync(`${file}-wal`, log)
   const again = await serve(settings)
   assert.equal((await again.end()).code, 0)
-  const database = new DatabaseSync(file)
+  using database = new DatabaseSync(file)
   const named = database.prepare("select name from users where name in ('before', 'after')").all()
-  assert.deepEqual(
-    named.map(({ name }) => name),
-    ['before'],
-  )
+  assert.deepEqual(pluck(named, 'name'), ['before'])
   assert.equal(database.prepare('pragma integrity_check').get()?.integrity_check, 'ok')
-  database.close()
 })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { after, before, suite, test } from 'node:test'
+import { suite, test } from 'node:test'
 import sharp from 'sharp'
 import { storeOf } from '#files/by-hand.ts'
 import { folderStore } from '#files/folder.ts'
@@ -12,17 +12,13 @@ import { ownFolder } from '../support/folders.ts'
 import { gallery, galleryRows, pdf, png } from '../support/gallery.ts'
 import { rounds } from '../support/rounds.ts'
 import { startS3 } from '../support/s3.ts'
-import { createWorld, onPostgres, type World } from '../world.ts'
+import { createWorld, forAllTests, onPostgres, type World } from '../world.ts'
 
 const day = 86_400_000
 const paper = { 'Content-Type': 'application/pdf' }
 
 suite('garbage of files', () => {
-  let world: World
-  before(async () => {
-    world = await createWorld({ content: gallery, rows: galleryRows })
-  })
-  after(() => world.close())
+  const world = forAllTests(() => createWorld({ content: gallery, rows: galleryRows }))
 
   /** Makes all that is remembered of files older. */
   const pass = async (time: number) => {
@@ -222,11 +218,7 @@ for (const place of ['a folder', 'S3'] as const)
   })
 
 suite('pictures of rows', () => {
-  let world: World
-  before(async () => {
-    world = await createWorld({ content: gallery, rows: galleryRows })
-  })
-  after(() => world.close())
+  const world = forAllTests(() => createWorld({ content: gallery, rows: galleryRows }))
 
   const banner = (raw: Uint8Array<ArrayBuffer>, headers = { 'Content-Type': 'image/jpeg' }) =>
     world.ask('PUT /api/albums/1/banner', { as: 2, raw, headers })

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { connect } from '#engines/sqlite/connection.ts'
 import { drive } from '#sql/engine.ts'
+import { pluck } from '#test/asking.ts'
 import { rounds } from '#test/support/rounds.ts'
 import type { Outcome } from '#write/job.ts'
 import { perform } from '#write/perform.ts'
@@ -89,10 +90,7 @@ test('of jobs that commit together, just those fail that would fail alone, and l
         list.map(([deed, key]) => world.engine.write(deeds[deed](key))),
       )
       const { kinds, keys } = expected(list)
-      assert.deepEqual(
-        outcomes.map(({ kind }) => kind),
-        kinds,
-      )
+      assert.deepEqual(pluck(outcomes, 'kind'), kinds)
       assert.deepEqual(keysIn(world.file), keys)
     }),
     { numRuns: groups },

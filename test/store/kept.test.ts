@@ -1,15 +1,11 @@
 /** The data that a store maintains beside the rows: counts, the search index and the next ids. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
 import { fold } from '#model/values.ts'
-import { createWorld, filling, onPostgres, type World } from '#test/market.ts'
+import { createWorld, filling, forAllTests, onPostgres, pluck } from '#test/market.ts'
 
-let world: World
-before(async () => {
-  world = await createWorld()
-})
-after(() => world.close())
+const world = forAllTests(createWorld)
 
 const admin = { as: 1 }
 
@@ -188,7 +184,7 @@ test('a search finds what its definition says after any writes, whatever is look
             `GET /api/products?limit=100&fields=id&search=${encodeURIComponent(each)}`,
           )
           assert.deepEqual(
-            found.json.data.map(({ id }: { id: number }) => id),
+            pluck(found.json.data, 'id'),
             [...names]
               .filter(([, name]) => fold(name).includes(fold(each)))
               .map(([id]) => id)

@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test'
 import { serve } from '@hono/node-server'
 import { usualWaiting } from '#engines/shared/slow-lane.ts'
 import type { ReadOptions } from '#sql/engine.ts'
-import { type Answered, createWorld, onPostgres, type World } from '#test/market.ts'
+import { type Answered, createWorld, forAllTests, onPostgres, type World } from '#test/market.ts'
 import { inTime, until } from '#test/support/wait.ts'
 import { asking, endless, slowPath } from './laned.ts'
 
@@ -167,11 +167,7 @@ test('a slow read sees what was acknowledged before it was asked, and is one sna
 })
 
 describe('with a short time for each read', () => {
-  let hasty: World
-  before(async () => {
-    hasty = await createWorld({ engine: { readers: 1, readTimeout: 100 } })
-  })
-  after(() => hasty.close())
+  const hasty = forAllTests(() => createWorld({ engine: { readers: 1, readTimeout: 100 } }))
 
   test('a read that runs until its time is up is 503 TIMEOUT, and the next one is served [D6]', async () => {
     await assert.rejects(hasty.engine.slowly(asking(endless)), (error: { retryAfter?: number }) => {

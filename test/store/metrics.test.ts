@@ -212,8 +212,7 @@ test('a port for metrics that is taken is named with its setting', async t => {
   await new Promise<void>(resolve => taken.listen(0, '127.0.0.1', resolve))
   t.after(() => taken.close())
   const { port } = taken.address() as AddressInfo
-  const world = await createWorld({ on: 'sqlite' })
-  t.after(world.close)
+  await using world = await createWorld({ on: 'sqlite' })
   const config = loadConfig({ DUET_METRICS_PORT: String(port) })
   const metrics = createMetrics('sqlite', '0')
   t.after(metrics.close)

@@ -27,15 +27,8 @@ const modelWith = (run: Run): Model => {
 
 const outbox = { every: 5, retryAfter: 1 }
 
-const worldWith = async (
-  t: { after: (done: () => unknown) => void },
-  run: Run,
-  options: { every: number; retryAfter: number } = outbox,
-): Promise<World> => {
-  const world = await createWorld({ model: modelWith(run), outbox: options })
-  t.after(() => world.close())
-  return world
-}
+const worldWith = (run: Run, options: { every: number; retryAfter: number } = outbox) =>
+  createWorld({ model: modelWith(run), outbox: options })
 
 let count = 0
 const signUp = (world: World, name: string, headers: Record<string, string> = {}) =>
@@ -44,9 +37,9 @@ const signUp = (world: World, name: string, headers: Record<string, string> = {}
 const left = async (world: World): Promise<number> =>
   (await world.rows('select id from outbox')).length
 
-test('an effect is run after each write with the row as it was written, of a delete as it was; not for a change that changes nothing', async t => {
+test('an effect is run after each write with the row as it was written, of a delete as it was; not for a change that changes nothing', async () => {
   const seen: unknown[] = []
-  const world = await worldWith(t, (occasion, row) => void seen.push([occasion, row]))
+  await using world = await worldWith((occasion, row) => void seen.push([occasion, row]))
   const { json } = await signUp(world, 'Ann')
   await until('it is made', () => seen.length === 1)
   await world.ask(`PATCH /api/users/${json.id}`, { as: json.id, body: {} })
@@ -63,9 +56,9 @@ test('an effect is run after each write with the row as it was written, of a del
   await until('nothing is left', async () => (await left(world)) === 0)
 })
 
-test('a write that is refused has no effect, and one that is repeated under a key has one', async t => {
+test('a write that is refused has no effect, and one that is repeated under a key has one', async () => {
   const seen: unknown[] = []
-  const world = await worldWith(t, (_, row) => void seen.push(row.name))
+  await using world = await worldWith((_, row) => void seen.push(row.name))
   const body = { name: 'Twin', email: 'ada@example.org' }
   assert.equal((await world.ask('POST /api/users', { body })).status, 409)
   const first = {
@@ -82,9 +75,9 @@ test('a write that is refused has no effect, and one that is repeated under a ke
   assert.deepEqual(seen.toSorted(), ['Last', 'Once'])
 })
 
-test('an effect that fails is tried again until it is done, and holds up no other', async t => {
+test('an effect that fails is tried again until it is done, and holds up no other', async () => {
   const tries: unknown[] = []
-  const world = await worldWith(t, (_, { name }) => {
+  await using world = await worldWith((_, { name }) => {
     tries.push(name)
     if (name === 'Bad' && tries.filter(one => one === 'Bad').length < 5) throw new Error('not yet')
   })
@@ -98,10 +91,9 @@ test('an effect that fails is tried again until it is done, and holds up no othe
   assert.ok(failures.every(({ again, reason }) => again && reason === 'not yet'))
 })
 
-test('an effect is given up after 20 tries, said so once, and kept for the operator', async t => {
+test('an effect is given up after 20 tries, said so once, and kept for the operator', async () => {
   let tries = 0
-  const world = await worldWith(
-    t,
+  await using world = await worldWith(
     () => {
       tries++
       throw new Error('never')
@@ -129,9 +121,9 @@ const another = ({ core, events }: World) =>
     every: 1,
   })
 
-test('of several services on one store one does each effect', async t => {
+test('of several services on one store one does each effect', async () => {
   const seen: unknown[] = []
-  const world = await worldWith(t, async (_, { id }) => {
+  await using world = await worldWith(async (_, { id }) => {
     seen.push(id)
     await new Promise(resolve => setImmediate(resolve))
   })
@@ -143,9 +135,9 @@ test('of several services on one store one does each effect', async t => {
   assert.equal(seen.length, 30)
 })
 
-test('what a killed service had begun is done by another once its lease has ended', async t => {
+test('what a killed service had begun is done by another once its lease has ended', async () => {
   let runs = 0
-  const world = await worldWith(t, async () => {
+  await using world = await worldWith(async () => {
     if (++runs === 1) await new Promise<never>(() => {})
   })
   await signUp(world, 'Held')
@@ -159,9 +151,9 @@ test('what a killed service had begun is done by another once its lease has ende
   await other.close(0)
 })
 
-test('what ends its process in each try is given up too, said so once, and tried once more if an operator wants it', async t => {
+test('what ends its process in each try is given up too, said so once, and tried once more if an operator wants it', async () => {
   let runs = 0
-  const world = await worldWith(t, async () => {
+  await using world = await worldWith(async () => {
     if (++runs <= 2) await new Promise<never>(() => {})
   })
   await signUp(world, 'Deadly')
@@ -186,7 +178,7 @@ test('what ends its process in each try is given up too, said so once, and tried
   await until('it is done', async () => runs === 3 && (await left(world)) === 0)
 })
 
-test('an effect has fields of the rows that its row refers to, and a message is sent to whom it names, five times an hour', async t => {
+test('an effect has fields of the rows that its row refers to, and a message is sent to whom it names, five times an hour', async () => {
   const { post } = usualModel.entities
   assert.ok(post)
   const fields = ['title', 'author.name', 'author.email']
@@ -200,8 +192,7 @@ test('an effect has fields of the rows that its row refers to, and a message is 
       signal,
     )
   const entities = { ...usualModel.entities, post: { ...post, after: { create: { fields, run } } } }
-  const world = await createWorld({ model: { ...usualModel, entities }, outbox })
-  t.after(() => world.close())
+  await using world = await createWorld({ model: { ...usualModel, entities }, outbox })
   const { json } = await signUp(world, 'Mary')
   const sent = () => world.letters.filter(({ to }) => to === json.email)
   await until('she is welcome', () => sent().length === 1)
@@ -220,13 +211,12 @@ test('an effect has fields of the rows that its row refers to, and a message is 
   )
 })
 
-test('a step names what is done after its change, in place of what is done after each', async t => {
+test('a step names what is done after its change, in place of what is done after each', async () => {
   const rows = {
     customer: [{ name: 'Grace', email: 'grace@example.org' }],
     product: [{ name: 'Cup', price: 475, stock: 5 }],
   }
-  const world = await createWorld({ content: shop, rows, outbox })
-  t.after(() => world.close())
+  await using world = await createWorld({ content: shop, rows, outbox })
   const bought = await world.ask('POST /api/products/1/buy', { as: 1, body: { pieces: 2 } })
   assert.equal(bought.status, 201, bought.text)
   await world.ask(`POST /api/orders/${bought.json.id}/cancel`, { as: 1 })

@@ -11,6 +11,7 @@ import {
   createWorld,
   folderOf,
   historyFor,
+  pluck,
   serve,
   type World,
   type WorldOptions,
@@ -65,7 +66,7 @@ test('a group whose transaction ends under it is written not at all, and the nex
   }
   assert.equal((await world.engine.write(job(insert('later@example.org')))).kind, 'done')
   const found = await world.ask('GET /api/users?limit=100&fields=email', { as: 1 })
-  const emails = found.json.data.map(({ email }: { email: string }) => email)
+  const emails = pluck(found.json.data, 'email')
   assert.ok(
     emails.includes('later@example.org') && !emails.includes('before') && !emails.includes('after'),
   )

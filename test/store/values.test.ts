@@ -1,20 +1,16 @@
 /** Values as callers write them, in both APIs: what is taken, what is refused, and what of them is found again. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { lackOf } from '#kit/draft/draft.ts'
 import { postgresDrafting } from '#kit/draft/postgres.ts'
 import { sqliteDrafting } from '#kit/draft/sqlite.ts'
 import { checkSchema } from '#serve/store.ts'
 import { notebook } from '#test/support/notebook.ts'
 import { until } from '#test/support/wait.ts'
-import { createWorld, filling, onPostgres, type World } from '#test/world.ts'
+import { createWorld, filling, forAllTests, onPostgres, pluck } from '#test/world.ts'
 import { historyFor } from '../generated/serve.ts'
 
-let world: World
-before(async () => {
-  world = await createWorld({ content: notebook })
-})
-after(() => world.close())
+const world = forAllTests(() => createWorld({ content: notebook }))
 
 const raw = (line: string, text: string) =>
   world.ask(line, { raw: text, headers: { 'Content-Type': 'application/json' } })
@@ -255,7 +251,7 @@ describe('a letter that is composed', () => {
     assert.deepEqual([notes[0].name, notes[1].name], [composed, decomposed])
   })
   const found = async (query: string) =>
-    (await world.ask(`GET /api/notes?${query}`)).json.data.map(({ id }: { id: number }) => id)
+    pluck((await world.ask(`GET /api/notes?${query}`)).json.data, 'id')
   const inGraphql = async (where: string) =>
     (await world.gql(`{ notes(where: ${where}, limit: 100) { id } }`)).json.data.notes
       .map(({ id }: { id: string }) => Number(id))
@@ -477,13 +473,13 @@ describe('an order without case', () => {
   const loosely = ['anna', 'Anna', 'Berta', 'berta', 'ÄNNE', 'änne']
   const inRest = async (sort: string) => {
     const { json, text } = await world.ask(`GET /api/notes?code[in]=${codes.join()}&sort=${sort}`)
-    return json.data?.map(({ name }: { name: string }) => name) ?? text
+    return json.data ? pluck(json.data, 'name') : text
   }
   const inGraphql = async (direction: string) => {
     const { json, text } = await world.gql(
       `{ notes(limit: 10, where: { code: { in: ${JSON.stringify(codes)} } }, orderBy: [{ name: ${direction} }]) { name } }`,
     )
-    return json.data?.notes.map(({ name }: { name: string }) => name) ?? text
+    return pluck(json.data?.notes, 'name') ?? text
   }
 
   test('is that of the folded copy, ties in the order of their ids, in both APIs', async () => {

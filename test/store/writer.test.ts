@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connect } from '#engines/sqlite/connection.ts'
 import { ApiError } from '#errors.ts'
+import { pluck } from '#test/asking.ts'
 import { isPlanned, rounds } from '#test/support/rounds.ts'
 import type { Job } from '#write/job.ts'
 import { insertUser, job, keysIn, step, writerWorlds } from './writing.ts'
@@ -43,10 +44,10 @@ test('more writes than may wait are refused at once with OVERLOADED; those befor
       return settled
     }),
   )
-  assert.deepEqual(
-    all.map(({ status }) => status),
-    [...Array(queue).fill('fulfilled'), ...Array(writes - queue).fill('rejected')],
-  )
+  assert.deepEqual(pluck(all, 'status'), [
+    ...Array(queue).fill('fulfilled'),
+    ...Array(writes - queue).fill('rejected'),
+  ])
   for (const result of all) if (result.status === 'rejected') rejection('OVERLOADED')(result.reason)
   assert.equal(order.indexOf('done'), writes - queue)
   assert.equal((await world.engine.write(job(insertUser('later')))).kind, 'done')

@@ -1,15 +1,11 @@
 /** Avatars: which pictures are accepted, by their bytes only; who may change them; and that a served one runs nothing. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { refuses } from '../rest.ts'
-import { createWorld, type World } from '../world.ts'
+import { createWorld, forAllTests } from '../world.ts'
 import { gif, hugePng, joined, jpeg, latin, png, webp } from './pictures.ts'
 
-let world: World
-before(async () => {
-  world = await createWorld()
-})
-after(() => world.close())
+const world = forAllTests(createWorld)
 
 const filled = (head: Uint8Array, size: number) =>
   joined(head, new Uint8Array(size - head.byteLength))

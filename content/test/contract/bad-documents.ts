@@ -14,6 +14,10 @@ const schema = 'GRAPHQL_VALIDATION_FAILED'
 /** The code of an input that is refused. */
 export const input = 'BAD_USER_INPUT'
 
+const create = 'mutation($i: CreateUserInput!) { createUser(input: $i) { id } }'
+const update = 'mutation($i: UpdateUserInput!) { updateUser(id: 2, input: $i) { id } }'
+const post = 'mutation($i: CreatePostInput!) { createPost(input: $i) { id } }'
+
 /** A request that is not run: 400 for `application/graphql-response+json`, or as given. */
 export const refused: readonly Row[] = [
   // No document.
@@ -196,42 +200,14 @@ export const refused: readonly Row[] = [
   ['query($b: Boolean!) { users @skip(if: $b) { id } }', input, { variables: { b: 'true' } }],
   ['query($b: Boolean!) { users @skip(if: $b) { id } }', input, { variables: { b: 1 } }],
   ['query($s: String!) { __type(name: $s) { name } }', input, { variables: { s: 1 } }],
-  ['mutation($i: CreateUserInput!) { createUser(input: $i) { id } }', input],
-  [
-    'mutation($i: CreateUserInput!) { createUser(input: $i) { id } }',
-    input,
-    { variables: { i: [] } },
-  ],
-  [
-    'mutation($i: CreateUserInput!) { createUser(input: $i) { id } }',
-    input,
-    { variables: { i: 'x' } },
-  ],
-  [
-    'mutation($i: CreateUserInput!) { createUser(input: $i) { id } }',
-    input,
-    { variables: { i: {} } },
-  ],
-  [
-    'mutation($i: CreateUserInput!) { createUser(input: $i) { id } }',
-    input,
-    { variables: { i: { name: 'a', email: 'a@example.org', role: 'admin' } } },
-  ],
-  [
-    'mutation($i: CreateUserInput!) { createUser(input: $i) { id } }',
-    input,
-    { variables: { i: { name: ['a'], email: 'a@example.org' } } },
-  ],
-  [
-    'mutation($i: UpdateUserInput!) { updateUser(id: 2, input: $i) { id } }',
-    input,
-    { variables: { i: { id: 3 } } },
-  ],
-  [
-    'mutation($i: UpdateUserInput!) { updateUser(id: 2, input: $i) { id } }',
-    input,
-    { variables: { i: { age: '3' } } },
-  ],
+  [create, input],
+  [create, input, { variables: { i: [] } }],
+  [create, input, { variables: { i: 'x' } }],
+  [create, input, { variables: { i: {} } }],
+  [create, input, { variables: { i: { name: 'a', email: 'a@example.org', role: 'admin' } } }],
+  [create, input, { variables: { i: { name: ['a'], email: 'a@example.org' } } }],
+  [update, input, { variables: { i: { id: 3 } } }],
+  [update, input, { variables: { i: { age: '3' } } }],
 ]
 
 /** A mutation that is run and fails: 200 for either type, beside `data: null`. */
@@ -246,6 +222,32 @@ export const failed: readonly Row[] = [
     'FORBIDDEN',
     { as: 4 },
   ],
+  ...[
+    { name: 'n'.repeat(201) },
+    { name: ' \t\n' },
+    { name: 'a\0b' },
+    { name: 'a\ud800' },
+    { email: `${'a'.repeat(243)}@example.org` },
+    { email: 'a b@c.org' },
+  ].map(
+    (wrong): Row => [
+      create,
+      input,
+      { variables: { i: { name: 'a', email: 'a@example.org', ...wrong } } },
+    ],
+  ),
+  ...[
+    { title: 't'.repeat(201) },
+    { content: 'c'.repeat(100_001) },
+    { content: '\0' },
+    { content: '\udc00' },
+  ].map(
+    (wrong): Row => [
+      post,
+      input,
+      { variables: { i: { title: 't', content: 'c', authorId: 2, ...wrong } } },
+    ],
+  ),
   ['mutation { updateUser(id: 2, input: {name: null}) { id } }', input],
   ['mutation { updateUser(id: 2, input: {email: null}) { id } }', input],
   ['mutation { updateUser(id: 2, input: {email: "nobody"}) { id } }', input],

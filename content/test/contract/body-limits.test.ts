@@ -1,14 +1,10 @@
 /** How large a body may be inside, and how much of a bad one its answer repeats, in both APIs. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { refuses } from '../rest.ts'
-import { type Answered, createWorld, type World } from '../world.ts'
+import { type Answered, createWorld, forAllTests, pluck } from '../world.ts'
 
-let world: World
-before(async () => {
-  world = await createWorld()
-})
-after(() => world.close())
+const world = forAllTests(createWorld)
 
 const most = 16_384
 const entries = <Value>(count: number, nth: (n: number) => readonly [string, Value]) =>
@@ -28,10 +24,7 @@ const refusesInGraphql = (answer: Answered, fields: readonly string[]) => {
       return extensions.details
     },
   )
-  assert.deepEqual(
-    details.map(({ field }: { field: string }) => field),
-    fields,
-  )
+  assert.deepEqual(pluck(details, 'field'), fields)
   return answer.json.errors
 }
 

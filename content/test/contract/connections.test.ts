@@ -1,6 +1,6 @@
 /** Connections: the rules of Relay's Cursor Connections specification, on the schema and on answers. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import {
   type GraphQLNamedType,
   getNamedType,
@@ -9,8 +9,9 @@ import {
   isObjectType,
 } from 'graphql'
 import { codeOf, dataOf, errorOf } from '#content/test/graphql.ts'
-import { createWorld, usualModel, type World } from '#content/test/world.ts'
+import { createWorld, forAllTests, usualModel } from '#content/test/world.ts'
 import { deriveSchema } from '#graphql/schema.ts'
+import { pluck } from '#test/asking.ts'
 
 const user = Array.from({ length: 5 }, (_, n) => ({
   name: ['Ed', 'Ada', 'Cy', 'Ada', 'Bo'][n] ?? '',
@@ -23,11 +24,7 @@ const post = Array.from({ length: 7 }, (_, n) => ({
   content: 'text',
 }))
 
-let world: World
-before(async () => {
-  world = await createWorld({ rows: { user, post } })
-})
-after(() => world.close())
+const world = forAllTests(() => createWorld({ rows: { user, post } }))
 
 test('each connection of the schema has what the specification asks of it', () => {
   const { schema } = deriveSchema(usualModel)
@@ -39,10 +36,7 @@ test('each connection of the schema has what the specification asks of it', () =
   }
   const query = schema.getQueryType()?.getFields() ?? {}
   const connections = Object.values(query).filter(({ name }) => name.endsWith('Connection'))
-  assert.deepEqual(
-    connections.map(({ name }) => name),
-    ['usersConnection', 'postsConnection'],
-  )
+  assert.deepEqual(pluck(connections, 'name'), ['usersConnection', 'postsConnection'])
   for (const { type, args } of connections) {
     // Section 2: its name ends so, it has edges in a list, and information on its page that is never null.
     const connection = getNamedType(type)

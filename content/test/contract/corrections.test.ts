@@ -1,8 +1,8 @@
 /** What `contract/corrections.json` passes: the documents were wrong, and the answers are as they were. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { after, before, test } from 'node:test'
-import { createWorld, type World } from '../world.ts'
+import { test } from 'node:test'
+import { createWorld, forAllTests } from '../world.ts'
 
 type Entry = {
   readonly file: string
@@ -13,11 +13,7 @@ type Entry = {
 const file = new URL('../../../contract/corrections.json', import.meta.url)
 const entries: readonly Entry[] = JSON.parse(readFileSync(file, 'utf8'))
 
-let world: World
-before(async () => {
-  world = await createWorld()
-})
-after(() => world.close())
+const world = forAllTests(createWorld)
 
 /** The operations that corrections of a rule name, with the version and what stands behind each: `1 GET /posts → 200`. */
 const placesOf = (rule: string): readonly string[] =>

@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { createWorld, type World } from '../world.ts'
+import { test } from 'node:test'
+import { createWorld, forAllTests } from '../world.ts'
 
-let world: World
-before(async () => {
-  world = await createWorld()
-})
-after(() => world.close())
+const world = forAllTests(createWorld)
 
 test('a user created through GraphQL is read through REST', async () => {
   const made = await world.gql(

@@ -1,16 +1,12 @@
 /** Tokens that name nobody: of a user who was deleted, with an id that never was one, and of services. */
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { mint } from '#auth/token.ts'
 import { refuses } from '../rest.ts'
-import { createWorld, secret, type World } from '../world.ts'
+import { createWorld, forAllTests, secret } from '../world.ts'
 
-let world: World
-before(async () => {
-  world = await createWorld()
-})
-after(() => world.close())
+const world = forAllTests(createWorld)
 
 const base64url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 

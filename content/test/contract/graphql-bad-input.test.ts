@@ -1,14 +1,10 @@
 /** Bad GraphQL requests: each has its code, and its status by the media type of the answer. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { createWorld, type World } from '../world.ts'
+import { test } from 'node:test'
+import { createWorld, forAllTests } from '../world.ts'
 import { failed, forbidden, input, type Row, refused } from './bad-documents.ts'
 
-let world: World
-before(async () => {
-  world = await createWorld()
-})
-after(() => world.close())
+const world = forAllTests(createWorld)
 
 const everything = async () =>
   (await world.gql('{ users(limit: 100) { id name email age } posts { id title } }', { as: 1 }))
@@ -18,7 +14,7 @@ const check = (rows: readonly Row[], statusOf: (row: Row) => number, hasData: bo
   for (const row of rows) {
     const [query, code, given = {}] = row
     const sent = [query, given.variables && JSON.stringify(given.variables), given.operationName]
-    test(`${sent.filter(Boolean).join(' · ')} is ${code}`, async () => {
+    test(`${sent.filter(Boolean).join(' · ').slice(0, 200)} is ${code}`, async () => {
       const before = await everything()
       for (const [accept, status] of [
         ['application/json', 200],

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { codeOf, errorOf, scene } from '../graphql.ts'
-import { createWorld } from '../world.ts'
+import { createWorld, pluck } from '../world.ts'
 
 describe('errors', () => {
   const { scene: here, ask } = scene()
@@ -27,10 +27,10 @@ describe('errors', () => {
   })
   test('errors of a schema name every fault with its location', async () => {
     const answered = await ask('{ nothing users { id nix } posts { id } }')
-    assert.deepEqual(
-      answered.json.errors.map((e: { locations: unknown }) => e.locations),
-      [[{ line: 1, column: 3 }], [{ line: 1, column: 22 }]],
-    )
+    assert.deepEqual(pluck(answered.json.errors, 'locations'), [
+      [{ line: 1, column: 3 }],
+      [{ line: 1, column: 22 }],
+    ])
     for (const error of answered.json.errors)
       assert.deepEqual(error.extensions, { code: 'GRAPHQL_VALIDATION_FAILED' })
   })
@@ -48,9 +48,8 @@ describe('errors', () => {
     }
     assert.ok(!('data' in answered.json))
   })
-  test('errors of a store that is broken show no SQL, path, stack or table, in either API [D12, F10]', async t => {
-    const world = await createWorld()
-    t.after(() => world.close())
+  test('errors of a store that is broken show no SQL, path, stack or table, in either API [D12, F10]', async () => {
+    await using world = await createWorld()
     await world.change('alter table comments rename to lost_rows')
     const body = { text: 'x' }
     const answers = [

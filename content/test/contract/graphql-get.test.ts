@@ -1,17 +1,13 @@
 /** Queries of GraphQL by GET: what is run, what is refused, and what may be kept. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { codeOf } from '../graphql.ts'
-import { createWorld, type World } from '../world.ts'
+import { createWorld, forAllTests } from '../world.ts'
 
 const graphqlJson = 'application/graphql-response+json'
 const json = 'application/json'
 
-let world: World
-before(async () => {
-  world = await createWorld()
-})
-after(() => world.close())
+const world = forAllTests(createWorld)
 
 const get = (parameters: Record<string, string>, headers: Record<string, string> = {}, as = 2) =>
   world.ask(`GET /graphql?${new URLSearchParams(parameters)}`, { as, headers })
@@ -69,13 +65,12 @@ describe('GET', () => {
     assert.match(answered.headers.get('vary') ?? '', /Accept, Authorization/)
   })
   test('DUET_PUBLIC_MAX_AGE lets caches keep what anonymous asked for, and nothing else', async () => {
-    const other = await createWorld({ edge: { publicMaxAge: 60 } })
+    await using other = await createWorld({ edge: { publicMaxAge: 60 } })
     const cacheControl = async (line: string, as?: number) =>
       (await other.ask(line, as === undefined ? {} : { as })).headers.get('cache-control')
     assert.equal(await cacheControl('GET /graphql?query={posts{id}}'), 'public, max-age=60')
     assert.equal(await cacheControl('GET /graphql?query={posts{id}}', 2), 'private, no-cache')
     assert.equal(await cacheControl('GET /graphql?query={users{id}}'), 'no-store')
-    await other.close()
   })
   test('GET with an error is not cached and has no ETag', async () => {
     const answered = await world.ask('GET /graphql?query={users{id}}')

@@ -1,18 +1,14 @@
 /** GraphQL over HTTP: methods, media types, statuses; with the 61 audits of graphql-http. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { serverAudits } from 'graphql-http'
 import { codeOf } from '../graphql.ts'
-import { createWorld, type World } from '../world.ts'
+import { createWorld, forAllTests } from '../world.ts'
 
 const graphqlJson = 'application/graphql-response+json'
 const json = 'application/json'
 
-let world: World
-before(async () => {
-  world = await createWorld()
-})
-after(() => world.close())
+const world = forAllTests(createWorld)
 
 const get = (parameters: Record<string, string>, headers: Record<string, string> = {}, as = 2) =>
   world.ask(`GET /graphql?${new URLSearchParams(parameters)}`, { as, headers })

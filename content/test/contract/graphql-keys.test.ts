@@ -1,16 +1,12 @@
 /** Keys of GraphQL operations: a key belongs to one operation, whatever its fields are called. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { purge, storedFor } from '#write/idempotency.ts'
 import { codeOf, dataOf } from '../graphql.ts'
-import { type Answered, createWorld, type World } from '../world.ts'
+import { type Answered, createWorld, forAllTests } from '../world.ts'
 
-let world: World
 let now = Date.now()
-before(async () => {
-  world = await createWorld({ now: () => now })
-})
-after(() => world.close())
+const world = forAllTests(() => createWorld({ now: () => now }))
 
 let count = 0
 const freshKey = () => `operation-${++count}`

@@ -1,17 +1,13 @@
 /** Limits of GraphQL: of operations, of answers, and of documents that would cost far more than they say. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { getIntrospectionQuery } from 'graphql'
 import { createLimiter } from '#http/limit/limiter.ts'
 import type { Query } from '#sql/engine.ts'
 import { codeOf, times } from '../graphql.ts'
-import { createWorld, type World, type WorldOptions } from '../world.ts'
+import { createWorld, forAllTests, type World, type WorldOptions } from '../world.ts'
 
-let world: World
-before(async () => {
-  world = await createWorld()
-})
-after(() => world.close())
+const world = forAllTests(createWorld)
 
 const ask = (query: string, asking: Parameters<World['gql']>[1] = {}) =>
   world.gql(query, { as: 1, ...asking })
@@ -118,7 +114,7 @@ describe('at the limit and one above it', () => {
         assert.ok(!('data' in refused.json))
       }
     })
-  test('each limit is a setting [D2]', async t => {
+  test('each limit is a setting [D2]', async () => {
     const low = {
       depth: 2,
       source: 60,
@@ -128,8 +124,7 @@ describe('at the limit and one above it', () => {
       directives: 1,
       rootFields: 1,
     }
-    const other = await createWorld({ documents: low })
-    t.after(() => other.close())
+    await using other = await createWorld({ documents: low })
     for (const [query, code] of [
       ['{ users { id } }', undefined],
       ['{ posts { author { id } } }', 'DEPTH_LIMIT'],
@@ -331,11 +326,7 @@ describe('the objects of one response', () => {
       text: `${n}`,
     })),
   }
-  let large: World
-  before(async () => {
-    large = await createWorld({ rows })
-  })
-  after(() => large.close())
+  const large = forAllTests(() => createWorld({ rows }))
   const all = '{ posts { id comments { id } } }'
 
   test('10,000 of them are served and 10,001 refused, with the way out, and never cut short [D5]', async () => {
@@ -424,9 +415,8 @@ describe('the objects of one response', () => {
     const { json } = await large.gql('{ user(id: 1) { name } }', { as: 1 })
     assert.equal(json.data.user.name, 'Ada')
   })
-  test('the limit of objects may be set', async t => {
-    const other = await createWorld({ engine: { limits: { objects: 4, bytes: 1_000_000 } } })
-    t.after(() => other.close())
+  test('the limit of objects may be set', async () => {
+    await using other = await createWorld({ engine: { limits: { objects: 4, bytes: 1_000_000 } } })
     assert.equal((await other.gql('{ posts { id } }')).json.errors, undefined)
     assert.equal(
       codeOf(await other.gql('{ posts { id } post(id: 1) { id } }')),
@@ -438,18 +428,16 @@ describe('the objects of one response', () => {
 
 describe('the length of one response', () => {
   const bytes = 50_000
-  let small: World
-  before(async () => {
-    const content = 'c'.repeat(9_000)
-    small = await createWorld({
+  const content = 'c'.repeat(9_000)
+  const small = forAllTests(() =>
+    createWorld({
       rows: {
         user: [{ name: 'Ada', email: 'ada@example.org', role: 'admin' }],
         post: Array.from({ length: 5 }, (_, n) => ({ authorId: 1, title: `${n}`, content })),
       },
       engine: { limits: { objects: 10_000, bytes } },
-    })
-  })
-  after(() => small.close())
+    }),
+  )
 
   for (const [name, query, isServed] of [
     ['five posts of 9,000 letters', '{ posts { content } }', true],

@@ -1,10 +1,11 @@
 /** Mutations of posts, what a mutation answers, and several in one operation. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { pluck } from '#test/asking.ts'
 import { codeOf, dataOf, errorOf, scene } from '../graphql.ts'
 
 describe('createPost', () => {
-  const { ask, all } = scene()
+  const { ask } = scene()
   const create =
     'mutation($i: CreatePostInput!) { createPost(input: $i) { id title content author { id name } comments { id } } }'
 
@@ -34,10 +35,6 @@ describe('createPost', () => {
       assert.deepEqual(data, { a: { author: own }, b: { author: own } })
     }
   })
-  test('createPost for somebody else is refused', async () => {
-    const i = { title: 'x', content: 'x', authorId: '3' }
-    assert.equal(codeOf(await ask(create, { as: 2, variables: { i } })), 'FORBIDDEN')
-  })
   for (const authorId of ['999', 'abc', '0', '1.5'])
     test(`createPost for the unknown author ${authorId} is NOT_FOUND, for a user and an admin`, async () => {
       for (const as of [1, 2])
@@ -49,29 +46,6 @@ describe('createPost', () => {
           assert.equal(codeOf(answered), 'NOT_FOUND')
           assert.equal(errorOf(answered).message, `User ${authorId} not found`)
         }
-    })
-  test('createPost by the token of a user that is gone is refused', async () => {
-    const i = { title: 'x', content: 'x', authorId: '77' }
-    assert.equal(codeOf(await ask(create, { as: 77, variables: { i } })), 'FORBIDDEN')
-  })
-  for (const [name, input, isGood] of [
-    ['a title of 200 characters', { title: 't'.repeat(200) }, true],
-    ['a title of 201 characters', { title: 't'.repeat(201) }, false],
-    ['an empty title', { title: '' }, false],
-    ['a content of 100,000 characters', { content: 'c'.repeat(100_000) }, true],
-    ['a content of 100,000 emoji', { content: '😀'.repeat(100_000) }, true],
-    ['a content of 100,001 characters', { content: 'c'.repeat(100_001) }, false],
-    ['an empty content', { content: '' }, false],
-    ['a content of white space', { content: ' ' }, true],
-    ['a content with NUL', { content: '\0' }, false],
-    ['a content with a lone surrogate', { content: '\udc00' }, false],
-  ] as const)
-    test(`${isGood ? 'takes' : 'refuses'} ${name}`, async () => {
-      const before = isGood ? '' : await all()
-      const i = { title: 'x', content: 'x', authorId: 1, ...input }
-      const answered = await ask(create, { variables: { i } })
-      assert.equal(codeOf(answered), isGood ? undefined : 'BAD_USER_INPUT')
-      if (!isGood) assert.equal(await all(), before)
     })
 })
 
@@ -112,10 +86,7 @@ describe('what a mutation answers', () => {
 
 describe('several mutations in one operation', () => {
   const { ask, all } = scene()
-  const names = async () =>
-    dataOf(await ask('{ users(limit: 100) { name } }')).users.map(
-      (user: { name: string }) => user.name,
-    )
+  const names = async () => pluck(dataOf(await ask('{ users(limit: 100) { name } }')).users, 'name')
 
   test('run in order, each seeing what the ones before made', async () => {
     const query = `mutation {

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { stripIgnoredCharacters } from 'graphql'
 import { longest } from '#test/support/wait.ts'
 import { codeOf, dataOf, errorOf, scene } from '../graphql.ts'
-import { createWorld } from '../world.ts'
+import { createWorld, pluck } from '../world.ts'
 
 describe('queries', () => {
   const { ask } = scene()
@@ -56,14 +56,8 @@ describe('queries', () => {
     const data = dataOf(
       await ask('{ users { id } posts { id comments { id } } user(id: 2) { posts { id } } }'),
     )
-    assert.deepEqual(
-      data.users.map((u: { id: string }) => u.id),
-      ['1', '2', '3', '4'],
-    )
-    assert.deepEqual(
-      data.posts.map((p: { id: string }) => p.id),
-      ['4', '3', '2', '1'],
-    )
+    assert.deepEqual(pluck(data.users, 'id'), ['1', '2', '3', '4'])
+    assert.deepEqual(pluck(data.posts, 'id'), ['4', '3', '2', '1'])
     assert.deepEqual(data.posts[3].comments, [{ id: '2' }, { id: '1' }])
     assert.deepEqual(data.user.posts, [{ id: '3' }, { id: '2' }, { id: '1' }])
   })
@@ -161,9 +155,8 @@ describe('queries', () => {
 })
 
 describe('one response', () => {
-  test('one response is read at one moment: parts of it never contradict each other while writes go on', async t => {
-    const world = await createWorld()
-    t.after(() => world.close())
+  test('one response is read at one moment: parts of it never contradict each other while writes go on', async () => {
+    await using world = await createWorld()
     const query = `{
       a: user(id: 2) { name age posts { id author { name age } } }
       b: posts { author { name age } }
@@ -212,9 +205,8 @@ describe('one response', () => {
     await Promise.all(writers)
     assert.ok(seen.size > 10, `the reads saw ${seen.size} states`)
   })
-  test('one response of a mutation is read in its own transaction', async t => {
-    const world = await createWorld()
-    t.after(() => world.close())
+  test('one response of a mutation is read in its own transaction', async () => {
+    await using world = await createWorld()
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, n) =>
         world.gql(
@@ -232,9 +224,8 @@ describe('one response', () => {
   })
 })
 
-test('a document without needless letters is answered as the written one', async t => {
-  const world = await createWorld()
-  t.after(() => world.close())
+test('a document without needless letters is answered as the written one', async () => {
+  await using world = await createWorld()
   const written = '# all\n{ users(limit: 2) { id, name } \t posts { id } }'
   const short = stripIgnoredCharacters(written)
   assert.equal((await world.gql(written, { as: 2 })).text, (await world.gql(short, { as: 2 })).text)

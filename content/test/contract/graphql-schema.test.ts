@@ -12,7 +12,7 @@ import {
 } from 'graphql'
 import { deriveSchema } from '#graphql/schema.ts'
 import { codeOf, dataOf, errorOf } from '../graphql.ts'
-import { type Asking, createWorld, usualModel } from '../world.ts'
+import { type Asking, createWorld, pluck, usualModel } from '../world.ts'
 
 /** The specification's tables as SDL; the optional `limit` and `offset`, and the revision with what expects it, are the contract's additions. */
 const specified = `
@@ -93,24 +93,27 @@ test('the descriptions of the schema say who may do what, by the rules of the mo
 })
 
 describe('introspection', () => {
-  test('introspection answers the whole schema while it is on', async t => {
-    const world = await createWorld()
-    t.after(() => world.close())
+  test('introspection answers the whole schema while it is on', async () => {
+    await using world = await createWorld()
     const answered = await world.gql(
       '{ __schema { types { name } } __type(name: "User") { fields { name } } t: __typename }',
     )
     const { __schema, __type } = dataOf(answered)
     assert.ok(__schema.types.some(({ name }: { name: string }) => name === 'CreatePostInput'))
-    assert.deepEqual(
-      __type.fields.map((f: { name: string }) => f.name),
-      ['id', 'name', 'email', 'age', 'revision', 'posts', 'postsConnection'],
-    )
+    assert.deepEqual(pluck(__type.fields, 'name'), [
+      'id',
+      'name',
+      'email',
+      'age',
+      'revision',
+      'posts',
+      'postsConnection',
+    ])
     const hint = await world.gql('{ usrs { id } }')
     assert.match(errorOf(hint).message, /Did you mean "users"/)
   })
-  test('introspection is refused while it is off, at any place; __typename is served [D11]', async t => {
-    const world = await createWorld({ introspection: false })
-    t.after(() => world.close())
+  test('introspection is refused while it is off, at any place; __typename is served [D11]', async () => {
+    await using world = await createWorld({ introspection: false })
     for (const query of [
       '{ __schema { types { name } } }',
       '{ __type(name: "User") { name } }',
@@ -125,9 +128,8 @@ describe('introspection', () => {
     }
     assert.equal((await world.gql('{ __typename }')).text, '{"data":{"__typename":"Query"}}')
   })
-  test('the text of the schema is served while it is on, once to a caller who keeps it', async t => {
-    const world = await createWorld()
-    t.after(() => world.close())
+  test('the text of the schema is served while it is on, once to a caller who keeps it', async () => {
+    await using world = await createWorld()
     const answered = await world.ask('GET /graphql/schema.graphql')
     assert.equal(answered.status, 200)
     assert.equal(answered.headers.get('content-type'), 'application/graphql; charset=utf-8')
@@ -150,17 +152,15 @@ describe('introspection', () => {
     assert.deepEqual([bad.status, codeOf(bad)], [401, 'UNAUTHENTICATED'])
     assert.equal((await world.ask('POST /graphql/schema.graphql')).status, 405)
   })
-  test('the text of the schema is 404 while it is off, and says what turns it on', async t => {
-    const world = await createWorld({ introspection: false })
-    t.after(() => world.close())
+  test('the text of the schema is 404 while it is off, and says what turns it on', async () => {
+    await using world = await createWorld({ introspection: false })
     const answered = await world.ask('GET /graphql/schema.graphql')
     assert.equal(answered.status, 404)
     assert.equal(codeOf(answered), 'NOT_FOUND')
     assert.match(errorOf(answered).message, /not found.*DUET_INTROSPECTION=on/)
   })
-  test('being off hides every name: near misses are reported without a suggestion [D11]', async t => {
-    const world = await createWorld({ introspection: false })
-    t.after(() => world.close())
+  test('being off hides every name: near misses are reported without a suggestion [D11]', async () => {
+    await using world = await createWorld({ introspection: false })
     const names = [
       'user',
       'users',
@@ -220,9 +220,8 @@ describe('introspection', () => {
         assert.doesNotMatch(answered.text, /did you mean/i, `${query}\n${answered.text}`)
       }
   })
-  test('deeper than graphql-js allows is refused even while it is on [D11]', async t => {
-    const world = await createWorld()
-    t.after(() => world.close())
+  test('deeper than graphql-js allows is refused even while it is on [D11]', async () => {
+    await using world = await createWorld()
     const deep =
       '{ __schema { types { fields { type { fields { type { fields { name } } } } } } } }'
     assert.equal(codeOf(await world.gql(deep)), 'GRAPHQL_VALIDATION_FAILED')

@@ -1,6 +1,7 @@
 /** The mutations of users: what they make and change, and what they refuse. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { pluck } from '#test/asking.ts'
 import { codeOf, dataOf, errorOf, scene } from '../graphql.ts'
 
 describe('createUser', () => {
@@ -23,15 +24,11 @@ describe('createUser', () => {
       [Number(id), 'user', 'active', false],
     )
   })
-  test('createUser takes an absent age and a null age alike', async () => {
-    for (const [n, age] of [
-      [1, undefined],
-      [2, null],
-    ] as const) {
-      const { createUser } = dataOf(
-        await ask(create, { variables: { i: { name: 'N', email: `n${n}@example.org`, age } } }),
-      )
-      assert.equal(createUser.age, null)
+  test('createUser takes values at their limits, and an absent age and a null age alike', async () => {
+    for (const [n, age] of [undefined, null, 0, 150].entries()) {
+      const i = { name: '😀'.repeat(200), email: `n${n}@example.org`, age }
+      const { createUser } = dataOf(await ask(create, { variables: { i } }))
+      assert.deepEqual([createUser.name, createUser.age], [i.name, age ?? null])
     }
   })
   test('lets anonymous select the whole of what it made and nothing else', async () => {
@@ -62,54 +59,12 @@ describe('createUser', () => {
     const answered = await ask(create, { variables: { i: { name: ' ', email: 'no', age: 151 } } })
     const { message, locations, path, extensions } = errorOf(answered)
     assert.equal(extensions.code, 'BAD_USER_INPUT')
-    assert.deepEqual(
-      extensions.details.map((d: { field: string }) => d.field),
-      ['name', 'email', 'age'],
-    )
+    assert.deepEqual(pluck(extensions.details, 'field'), ['name', 'email', 'age'])
     assert.match(message, /name .*email .*age /)
     assert.deepEqual(path, ['createUser'])
     assert.deepEqual(locations, [{ line: 1, column: 34 }])
     assert.equal(answered.json.data, null)
   })
-  const emoji = '😀'
-  for (const [name, input, isGood] of [
-    ['a name of 200 characters', { name: 'n'.repeat(200) }, true],
-    ['a name of 200 emoji', { name: emoji.repeat(200) }, true],
-    ['a name of 201 characters', { name: 'n'.repeat(201) }, false],
-    ['a name of white space', { name: ' \t\n' }, false],
-    ['a name with NUL', { name: 'a\0b' }, false],
-    ['a name with a lone surrogate', { name: 'a\ud800' }, false],
-    ['age 0', { age: 0 }, true],
-    ['age 150', { age: 150 }, true],
-    ['age -1', { age: -1 }, false],
-    ['age 151', { age: 151 }, false],
-    [
-      'an email of 254 characters',
-      {
-        email: `${'a'.repeat(60)}@${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(60)}.${'e'.repeat(6)}.org`,
-      },
-      true,
-    ],
-    [
-      'an email of 255 characters',
-      {
-        email: `${'a'.repeat(60)}@${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(60)}.${'e'.repeat(7)}.org`,
-      },
-      false,
-    ],
-    ['an email without @', { email: 'nobody' }, false],
-    ['an email with two @', { email: 'a@b@c.org' }, false],
-    ['an email with a space', { email: 'a b@c.org' }, false],
-  ] as const)
-    test(`${isGood ? 'takes' : 'refuses'} ${name}`, async () => {
-      const i = {
-        name: 'Lim',
-        email: `lim${name.length}.${name.replaceAll(/\W/g, '')}@example.org`,
-        ...input,
-      }
-      const answered = await ask(create, { variables: { i } })
-      assert.equal(codeOf(answered), isGood ? undefined : 'BAD_USER_INPUT', answered.text)
-    })
 })
 
 describe('updateUser', () => {

@@ -5,13 +5,21 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { mint } from '#auth/token.ts'
 import { loadConfig } from '#config.ts'
 import { modelOf } from '#content.ts'
 import { createLimiter } from '#http/limit/limiter.ts'
 import { kitchen, larder } from '#test/support/kitchen/index.ts'
-import { type Answered, type Asking, createWorld, secret, type World } from '../world.ts'
+import {
+  type Answered,
+  type Asking,
+  createWorld,
+  forAllTests,
+  pluck,
+  secret,
+  type World,
+} from '../world.ts'
 
 /** Ada and Ben, and a dish of each. */
 const rows = (await kitchen.demo?.()) ?? {}
@@ -32,14 +40,14 @@ type Ask = World['ask']
 const titles = async (ask: Ask, asking: Asking) => {
   const { status, json } = await ask('GET /api/v1/dishes', asking)
   assert.equal(status, 200)
-  return json.data.map(({ title }: { title: string }) => title).toSorted()
+  return pluck(json.data, 'title').toSorted()
 }
 
 /** The dishes of whom a subject speaks for, as both APIs list them. */
 const dishesOf = async ({ ask, gql }: World, headers: Record<string, string>) => {
   const ofRest = await titles(ask, { headers })
   const { json } = await gql('{ dishes { title } }', { headers })
-  assert.deepEqual(json.data.dishes.map(({ title }: { title: string }) => title).toSorted(), ofRest)
+  assert.deepEqual(pluck(json.data.dishes, 'title').toSorted(), ofRest)
   return ofRest
 }
 
@@ -57,11 +65,7 @@ test('the viewers of docs/policy.md are those of the kitchen', () => {
 })
 
 describe('a token with a subject', () => {
-  let world: World
-  before(async () => {
-    world = await createWorld({ content: kitchen, rows })
-  })
-  after(() => world.close())
+  const world = forAllTests(() => createWorld({ content: kitchen, rows }))
 
   test('speaks for the row that has it, for reading and writing', async () => {
     const ada = await bearer('idp|1')
@@ -111,10 +115,10 @@ describe('a token with a subject', () => {
     }
     const nested = '{ cooks { name dishes { title } } }'
     const below = async (headers: Record<string, string>) =>
-      (await world.gql(nested, { headers })).json.data.cooks
-        .flatMap(({ dishes }: { dishes: readonly { title: string }[] }) => dishes)
-        .map(({ title }: { title: string }) => title)
-        .toSorted()
+      pluck(
+        pluck((await world.gql(nested, { headers })).json.data.cooks, 'dishes').flat(),
+        'title',
+      ).toSorted()
     assert.deepEqual(await below(ben), ['Pie', 'Soup'])
     assert.deepEqual(await below(await bearer('nobody')), [])
     refuses(
@@ -182,11 +186,7 @@ describe('a token with a subject', () => {
 })
 
 describe('the first write of a subject', () => {
-  let world: World
-  before(async () => {
-    world = await createWorld({ content: kitchen, rows })
-  })
-  after(() => world.close())
+  const world = forAllTests(() => createWorld({ content: kitchen, rows }))
 
   test('makes its row of the claims, and no read does', async () => {
     const headers = await bearer('cleo', { name: ' Cleo ', email: 'cleo@example.org' })
@@ -344,26 +344,22 @@ describe('the sign-up by a first write', () => {
     )
 
   test('is closed by the switch of the content', async () => {
-    const world = await createWorld({ content: kitchen, rows, model: closed() })
-    try {
-      const headers = await bearer('hal', { name: 'Hal' })
-      const refused = await world.ask('POST /api/v1/dishes', { headers, body: { title: 'x' } })
-      assert.deepEqual(
-        [refused.status, refused.json.detail],
-        [403, 'This token names no cook, and only one may do this'],
-      )
-      // What is nobody's it may do.
-      assert.equal(
-        (await world.ask('POST /api/v1/spices', { headers, body: { name: 'x' } })).status,
-        201,
-      )
-      assert.deepEqual(await cooks(world, 'hal'), [])
-      // Those who have a row go on.
-      const ada = { headers: await bearer('idp|1'), body: { title: 'x' } }
-      assert.equal((await world.ask('POST /api/v1/dishes', ada)).status, 201)
-    } finally {
-      await world.close()
-    }
+    await using world = await createWorld({ content: kitchen, rows, model: closed() })
+    const headers = await bearer('hal', { name: 'Hal' })
+    const refused = await world.ask('POST /api/v1/dishes', { headers, body: { title: 'x' } })
+    assert.deepEqual(
+      [refused.status, refused.json.detail],
+      [403, 'This token names no cook, and only one may do this'],
+    )
+    // What is nobody's it may do.
+    assert.equal(
+      (await world.ask('POST /api/v1/spices', { headers, body: { name: 'x' } })).status,
+      201,
+    )
+    assert.deepEqual(await cooks(world, 'hal'), [])
+    // Those who have a row go on.
+    const ada = { headers: await bearer('idp|1'), body: { title: 'x' } }
+    assert.equal((await world.ask('POST /api/v1/dishes', ada)).status, 201)
   })
 
   test('counts for the address, whatever the subject is', async () => {
@@ -394,11 +390,7 @@ describe('the sign-up by a first write', () => {
 })
 
 describe('a user who is deleted and comes back', () => {
-  let world: World
-  before(async () => {
-    world = await createWorld({ content: kitchen, rows })
-  })
-  after(() => world.close())
+  const world = forAllTests(() => createWorld({ content: kitchen, rows }))
 
   /** Reads go on, and every write is 403. */
   const isGone = async (headers: Record<string, string>, sub: string) => {
@@ -486,11 +478,9 @@ describe('a user who is deleted and comes back', () => {
 })
 
 describe('a content without users', () => {
-  let world: World
-  before(async () => {
-    world = await createWorld({ content: larder, rows: { spice: [{ name: 'Salt' }] } })
-  })
-  after(() => world.close())
+  const world = forAllTests(() =>
+    createWorld({ content: larder, rows: { spice: [{ name: 'Salt' }] } }),
+  )
 
   test('serves anonymous callers, and programs that write as nobody', async () => {
     assert.equal((await world.ask('GET /api/v1/spices')).json.data.length, 1)

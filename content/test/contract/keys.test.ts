@@ -1,20 +1,19 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { mint } from '#auth/token.ts'
 import { rounds } from '#test/support/rounds.ts'
 import { until } from '#test/support/wait.ts'
 import { purge, startPurging, storedFor } from '#write/idempotency.ts'
 import { refuses } from '../rest.ts'
 import { checkInvariants } from '../store/invariants.ts'
-import { createWorld, secret, type World } from '../world.ts'
+import { createWorld, forAllTests, secret } from '../world.ts'
 
-let world: World
 let now = Date.now()
-before(async () => {
-  world = await createWorld({ now: () => now })
+const world = forAllTests(async () => {
+  const world = await createWorld({ now: () => now })
   await world.change('update products set stock = 100000 where id = 3 returning id')
+  return world
 })
-after(() => world.close())
 
 let keys = 0
 const freshKey = () => `key-${++keys}`

@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { createWorld, type World } from '../world.ts'
+import { test } from 'node:test'
+import { createWorld, forAllTests, pluck } from '../world.ts'
 
-let world: World
-before(async () => {
-  world = await createWorld()
-})
-after(() => world.close())
+const world = forAllTests(createWorld)
 
 const place = (as: number, items: unknown, headers: Record<string, string> = {}) =>
   world.ask('POST /api/orders', { as, body: { items }, headers })
@@ -68,10 +64,10 @@ test('an order that lacks stock takes nothing and names each product', async () 
   ])
   assert.equal(made.status, 409)
   assert.equal(made.json.error.code, 'OUT_OF_STOCK')
-  assert.deepEqual(
-    made.json.error.details.map(({ field }: { field: string }) => field),
-    ['items.1.productId', 'items.2.productId'],
-  )
+  assert.deepEqual(pluck(made.json.error.details, 'field'), [
+    'items.1.productId',
+    'items.2.productId',
+  ])
   assert.equal(await stockOf(1), before)
 })
 
@@ -233,8 +229,5 @@ test('a customer and its orders stay when the user goes', async () => {
   assert.equal(customer.json.name, 'Gone')
   assert.equal((await world.ask(`GET /api/customers/${order.customerId}`, { as: 2 })).status, 404)
   const orders = await world.ask(`GET /api/customers/${order.customerId}/orders`, { as: 1 })
-  assert.deepEqual(
-    orders.json.data.map(({ id }: { id: number }) => id),
-    [order.id],
-  )
+  assert.deepEqual(pluck(orders.json.data, 'id'), [order.id])
 })

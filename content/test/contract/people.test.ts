@@ -1,19 +1,15 @@
 /** Sign-in by a code: the content's own rows, sessions, tokens, and what both APIs make of them. */
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { createAuthClient } from 'better-auth/client'
 import { emailOTPClient, jwtClient } from 'better-auth/client/plugins'
 import { authDocument } from '#openapi/people.ts'
 import { until } from '#test/support/wait.ts'
 import { askCode, claimsOf, codeFor, home, mailTo, signIn, visitorOf } from '../support/visitor.ts'
-import { createWorld, type World } from '../world.ts'
+import { createWorld, forAllTests, pluck } from '../world.ts'
 
-let world: World
-before(async () => {
-  world = await createWorld({ people: {} })
-})
-after(() => world.close())
+const world = forAllTests(() => createWorld({ people: {} }))
 
 const rowOf = async (email: string) => {
   const [row] = await world.rows(
@@ -220,9 +216,8 @@ test('an address that is known is answered as one that is not, and so is one in 
   assert.deepEqual(told(free), told(taken))
 })
 
-test('tries of a code for nobody are answered as those for somebody, where sign-up is closed', async t => {
-  const world = await createWorld({ people: { signUp: false } })
-  t.after(() => world.close())
+test('tries of a code for nobody are answered as those for somebody, where sign-up is closed', async () => {
+  await using world = await createWorld({ people: { signUp: false } })
   const nameOf = (email: string) => hash('sha256', `sign-in-otp-${email}`, 'base64url')
   const kept = 'select value from auth_verifications where identifier = ?1'
   const asked = async (email: string) => {
@@ -280,10 +275,9 @@ test('tries of a code for an address of another row are answered as those for a 
   assert.ok(world.letters.every(({ to }) => to !== 'ben@example.org'))
 })
 
-test('in development the terminal says why no letter goes to an address, and the caller is told nothing of it', async t => {
+test('in development the terminal says why no letter goes to an address, and the caller is told nothing of it', async () => {
   const ways = ['code', 'password'] as const
-  const world = await createWorld({ people: { development: true, signUp: false, ways } })
-  t.after(() => world.close())
+  await using world = await createWorld({ people: { development: true, signUp: false, ways } })
   const shown = () => world.events.flatMap(event => (event.kind === 'shown' ? [event.text] : []))
   const next = async (count: number) => {
     await until('the terminal says it', () => shown().length === count)
@@ -570,8 +564,7 @@ test('tokens of a key that was replaced hold until they end, while many ask for 
     const write = { name: 'Rotation' }
     assert.equal((await by.send('PATCH', `/api/users/${id}`, write, { headers })).status, 200)
   }
-  const kids = async () =>
-    (await by.get('/auth/jwks')).json.keys.map(({ kid }: { readonly kid: string }) => kid)
+  const kids = async () => pluck((await by.get('/auth/jwks')).json.keys, 'kid')
   assert.ok((await kids()).includes(kidOf(old)))
   // An hour later its last token has ended long ago.
   await expire(3_600_001)

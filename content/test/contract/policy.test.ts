@@ -1,6 +1,6 @@
 /** Who may do what: every operation of both APIs with viewers who may and viewers who may not, fields that not anyone reads, and what callers make up. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { type GraphQLField, GraphQLObjectType, getNamedType } from 'graphql'
 import content from '#content/duet.config.ts'
 import { admin } from '#content/roles.ts'
@@ -10,7 +10,7 @@ import type { Field } from '#model/field.ts'
 import type { Model } from '#model/model.ts'
 import { anyone, type Rule, signedIn } from '#model/policy.ts'
 import { routesOf } from '#rest/routes.ts'
-import { createWorld, usualModel, type World } from '../world.ts'
+import { createWorld, forAllTests, pluck, usualModel } from '../world.ts'
 import {
   type Code,
   codeOf,
@@ -59,11 +59,7 @@ const queried = Object.fromEntries(
 
 const allRest: typeof rest = { ...rest, ...queried }
 
-let world: World
-before(async () => {
-  world = await createWorld()
-})
-after(() => world.close())
+const world = forAllTests(createWorld)
 
 describe('the table', () => {
   test('the table has a row for every operation of REST, and no other [F1, F9]', () => {
@@ -251,10 +247,7 @@ describe('whose comment, like and post it is', () => {
     assert.equal(like.json.userId, 3)
     await world.ask(`DELETE /api/comments/${scene.comment}/likes`, { as: 2 })
     const { json } = await world.ask(`GET /api/comments/${scene.comment}/likes`)
-    assert.deepEqual(
-      json.data.map(({ userId }: { userId: number }) => userId),
-      [3],
-    )
+    assert.deepEqual(pluck(json.data, 'userId'), [3])
   })
   test('a user that is gone makes no post in its own name', async () => {
     const path = `POST /api/users/${ids.ghost}/posts`
@@ -267,11 +260,11 @@ describe('whose comment, like and post it is', () => {
   })
 })
 
-test('while sign-up is closed only an admin makes users, in both APIs', async t => {
-  const closed = await createWorld({
+test('while sign-up is closed only an admin makes users, in both APIs', async () => {
+  await using closed = await createWorld({
     model: { ...usualModel, settings: { ...usualModel.settings, switches: { signup: false } } },
   })
-  t.after(() => closed.close())
+  assert.equal((await closed.ask('POST /api/users', { body: { bad: 1 } })).status, 401)
   for (const [viewer, status, code] of [
     ['anonymous', 401, 'UNAUTHENTICATED'],
     [2, 403, 'FORBIDDEN'],
@@ -423,13 +416,12 @@ const modelWith = (readableBy: Readonly<Record<string, Rule>>): Model => {
   return { ...usualModel, entities: { ...usualModel.entities, user: changed } }
 }
 
-test('a list of what anyone reads, below what not anyone reads, is private', async t => {
+test('a list of what anyone reads, below what not anyone reads, is private', async () => {
   const { user } = usualModel.entities
   if (!user) throw new Error('there are users')
   const closed = { ...user, policy: { ...user.policy, read: signedIn } }
   const entities = { ...usualModel.entities, user: closed }
-  const world = await createWorld({ model: { ...usualModel, entities } })
-  t.after(() => world.close())
+  await using world = await createWorld({ model: { ...usualModel, entities } })
   assert.equal((await world.ask('GET /api/users/2/posts')).status, 401)
   const { status, headers } = await world.ask('GET /api/users/2/posts', { as: 2 })
   assert.deepEqual([status, headers.get('cache-control')], [200, 'private, no-cache'])
@@ -437,19 +429,11 @@ test('a list of what anyone reads, below what not anyone reads, is private', asy
 })
 
 describe('a field that the viewer may not read', () => {
-  let open: World
-  let adminsOnly: World
   const keys = closedFields.map(name => name.slice('user.'.length))
-  before(async () => {
-    open = await createWorld({ model: modelWith({}) })
-    adminsOnly = await createWorld({
-      model: modelWith(Object.fromEntries(keys.map(key => [key, admin]))),
-    })
-  })
-  after(async () => {
-    await open.close()
-    await adminsOnly.close()
-  })
+  const open = forAllTests(() => createWorld({ model: modelWith({}) }))
+  const adminsOnly = forAllTests(() =>
+    createWorld({ model: modelWith(Object.fromEntries(keys.map(key => [key, admin]))) }),
+  )
 
   test('a field that the viewer may not read is not in the way of those he may', async () => {
     for (const path of ['/users?fields=id,name&sort=name', '/users/2?fields=name,_links']) {
@@ -580,10 +564,7 @@ describe('members that the caller may not set', () => {
         const body = { name: 'n', email: newEmail(), [member]: value }
         const refused = await world.ask(`${method} ${path}`, { as: scene.user, body })
         assert.equal(refused.status, 422)
-        assert.deepEqual(
-          refused.json.error.details.map((d: { field: string }) => d.field),
-          [member],
-        )
+        assert.deepEqual(pluck(refused.json.error.details, 'field'), [member])
       }
       const made = await world.ask('POST /api/users', {
         as: 1,

@@ -1,15 +1,11 @@
 /** Making somebody an admin. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { versions } from '#content/versions.ts'
 import { refuses } from '../rest.ts'
-import { createWorld, type World } from '../world.ts'
+import { createWorld, forAllTests, pluck } from '../world.ts'
 
-let world: World
-before(async () => {
-  world = await createWorld()
-})
-after(() => world.close())
+const world = forAllTests(createWorld)
 
 const promote = (id: unknown, as?: number, asking: object = {}) =>
   world.ask(`POST /api/users/${id}/actions/promote-to-admin`, {
@@ -28,10 +24,7 @@ test('an admin promotes a user once; the second time changes nothing', async () 
   assert.equal(second.text, first.text)
   assert.equal(second.headers.get('etag'), first.headers.get('etag'))
   const admins = await world.ask('GET /api/users?role=admin', { as: 1 })
-  assert.deepEqual(
-    admins.json.data.map(({ id }: { id: number }) => id),
-    [1, 2],
-  )
+  assert.deepEqual(pluck(admins.json.data, 'id'), [1, 2])
   assert.equal(admins.json.pagination.total, 2)
 })
 

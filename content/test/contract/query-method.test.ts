@@ -1,16 +1,12 @@
 /** QUERY (RFC 10008) at the lists of REST and at GraphQL: what GET answers, with the request in a body. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { refuses } from '../rest.ts'
-import { type Answered, createWorld, type World } from '../world.ts'
+import { type Answered, createWorld, forAllTests, pluck } from '../world.ts'
 
 const form = 'application/x-www-form-urlencoded'
 
-let world: World
-before(async () => {
-  world = await createWorld()
-})
-after(() => world.close())
+const world = forAllTests(createWorld)
 
 type Headers = Record<string, string>
 
@@ -161,10 +157,7 @@ describe('QUERY of a list', () => {
       json,
     )
     assert.equal(status, 422)
-    assert.deepEqual(
-      told.errors.map(({ field }: { field: string }) => field).toSorted(),
-      fields.toSorted(),
-    )
+    assert.deepEqual(pluck(told.errors, 'field').toSorted(), fields.toSorted())
   })
   test('a declared parameter keeps its meaning, and shared caches get no answer that looks at other rows', async () => {
     const all = await world.ask('GET /api/v2/products?category=')

@@ -1,18 +1,14 @@
 /** Receipts: who gets one and when, its JSON, and its page. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import content, { entities } from '#content/duet.config.ts'
 import { modelOf } from '#content.ts'
 import { inserter } from '#serve/insert.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import { refuses } from '../rest.ts'
-import { createWorld, filling, type World } from '../world.ts'
+import { createWorld, filling, forAllTests } from '../world.ts'
 
-let world: World
-before(async () => {
-  world = await createWorld()
-})
-after(() => world.close())
+const world = forAllTests(createWorld)
 
 const order = async (...actions: readonly string[]): Promise<number> => {
   const items = [
@@ -134,7 +130,7 @@ for (const [code, digits, amount, price, shown] of [
   ['KWD', 3, 1234.569, 411.523, 'KWD 1,234.569'],
   ['USD', 2, 1234.56, 411.52, '$1,234.56'],
 ] as const)
-  test(`the page writes money as ${code} is written`, async t => {
+  test(`the page writes money as ${code} is written`, async () => {
     const settings = { switches: { signup: true }, currency: { code, digits } }
     const rows = {
       user: [
@@ -143,8 +139,7 @@ for (const [code, digits, amount, price, shown] of [
       ],
       product: [{ name: 'p', category: 'c', price, stock: 9 }],
     }
-    const own = await createWorld({ model: modelOf(content, settings), rows })
-    t.after(() => own.close())
+    await using own = await createWorld({ model: modelOf(content, settings), rows })
     const items = [{ productId: 1, quantity: 3 }]
     const { id } = (await own.ask('POST /api/orders', { as: 2, body: { items } })).json
     await own.ask(`POST /api/orders/${id}/pay`, { as: 2 })

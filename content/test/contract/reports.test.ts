@@ -1,18 +1,14 @@
 /** Reports: who gets them, their options, figures equal to a plain recount, and their three forms. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import content, { entities } from '#content/duet.config.ts'
 import { modelOf } from '#content.ts'
 import { inserter } from '#serve/insert.ts'
 import { refuses } from '../rest.ts'
-import { createWorld, filling, type World } from '../world.ts'
+import { createWorld, filling, forAllTests, type World } from '../world.ts'
 import { additions, day, type Rows, recount, sample, shown } from './recount.ts'
 
-let world: World
-before(async () => {
-  world = await createWorld()
-})
-after(() => world.close())
+const world = forAllTests(createWorld)
 
 const put = (into: World, rows: Rows) =>
   filling(into.store, async line => {
@@ -24,17 +20,18 @@ const put = (into: World, rows: Rows) =>
     }
   })
 
+const worldOf = async (data: Parameters<typeof put>[1]) => {
+  const full = await createWorld({ rows: {} as never })
+  await put(full, data)
+  return full
+}
+
 const generate = (body: unknown, headers: Record<string, string> = {}, from = world) =>
   from.ask('POST /api/reports/generate', { as: 1, body, headers })
 
 describe('the figures of random data', () => {
-  let full: World
   const data = sample(7)
-  before(async () => {
-    full = await createWorld({ rows: {} as never })
-    await put(full, data)
-  })
-  after(() => full.close())
+  const full = forAllTests(() => worldOf(data))
 
   const ranges = [
     [undefined, undefined],
@@ -68,7 +65,7 @@ describe('the figures of random data', () => {
       const email = `r${n}@example.org`
       return { name: 'n', email, emailKey: email, createdAt: Date.parse(time) + n }
     })
-    const old = await createWorld({ rows: {} as never })
+    await using old = await createWorld({ rows: {} as never })
     await put(old, { user })
     for (const [from, to] of [
       ['0001-01-01', '0002-01-01'],
@@ -85,7 +82,6 @@ describe('the figures of random data', () => {
         const right = recount({ ...data, user }, 'users', by, Date.parse(from), Date.parse(to))
         assert.equal(text, right)
       }
-    await old.close()
   })
   test('the figures of random data are the same as JSON, digit for digit, and add up to the totals', async () => {
     const csv = await generate({ type: 'sales' }, { Accept: 'text/csv' }, full)
@@ -136,9 +132,8 @@ test('it is by month unless asked otherwise, of everything, and of nothing where
   })
 })
 
-test('an order counts when it is paid, and apart when it is refunded', async t => {
-  const own = await createWorld()
-  t.after(() => own.close())
+test('an order counts when it is paid, and apart when it is refunded', async () => {
+  await using own = await createWorld()
   const figures = async () => (await generate({ type: 'sales' }, {}, own)).json.totals
   const items = [{ productId: 1, quantity: 2 }]
   const { id } = (await own.ask('POST /api/orders', { as: 2, body: { items } })).json
@@ -155,10 +150,9 @@ for (const [code, digits, minor, amount] of [
   ['JPY', 0, 1999, 1999],
   ['KWD', 3, 1999, 1.999],
 ] as const)
-  test(`amounts in ${code} have its own decimals`, async t => {
+  test(`amounts in ${code} have its own decimals`, async () => {
     const model = modelOf(content, { switches: { signup: true }, currency: { code, digits } })
-    const own = await createWorld({ model, rows: {} as never })
-    t.after(() => own.close())
+    await using own = await createWorld({ model, rows: {} as never })
     const paid = { status: 'paid', amount: minor, currency: code, customerId: 1, createdAt: 0 }
     await put(own, { customer: [{ id: 1, name: 'n', createdAt: 0 }], order: [paid] })
     const { totals } = (await generate({ type: 'sales' }, {}, own)).json
@@ -261,12 +255,7 @@ describe('the form', () => {
 })
 
 describe('the chart', () => {
-  let full: World
-  before(async () => {
-    full = await createWorld({ rows: {} as never })
-    await put(full, sample(3))
-  })
-  after(() => full.close())
+  const full = forAllTests(() => worldOf(sample(3)))
   const cases = [
     ['of nothing', { type: 'users', from: '2020-01-01', to: '2020-02-01', by: 'day' }],
     ['of 3 days', { type: 'content', from: '1970-01-01', to: '1970-01-04', by: 'day' }],

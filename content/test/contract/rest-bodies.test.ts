@@ -1,15 +1,11 @@
 /** Bodies of writes: all their faults at once, members that are not taken, and how JSON may be written. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { refuses } from '../rest.ts'
-import { createWorld, type World } from '../world.ts'
+import { createWorld, forAllTests } from '../world.ts'
 import { makers } from './makers.ts'
 
-let world: World
-before(async () => {
-  world = await createWorld()
-})
-after(() => world.close())
+const world = forAllTests(createWorld)
 
 test('a replacement and an update check as a creation does', async () => {
   for (const method of ['PUT', 'PATCH'])

@@ -1,18 +1,14 @@
 /** HEAD, ETags and 304, caching, and pictures. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { reads, readsOf, refuses } from '../rest.ts'
-import { createWorld, type World } from '../world.ts'
+import { createWorld, forAllTests } from '../world.ts'
 
-let world: World
-before(async () => {
-  world = await createWorld()
-})
-after(() => world.close())
+const world = forAllTests(createWorld)
 
 const isPrivate = (path: string) => /^\/api\/users(\/2)?$/.test(path)
 
-const read = readsOf(() => world)
+const read = readsOf(world)
 const tagOf = async (path: string, as = 2) => (await read(path, {}, as)).headers.get('etag') ?? ''
 const without = (headers: Headers, ...names: string[]) =>
   Object.fromEntries([...headers].filter(([name]) => !names.includes(name)))
@@ -137,7 +133,7 @@ test('an ETag changes with its thing and with nothing else', async () => {
 })
 
 test('DUET_PUBLIC_MAX_AGE lets caches keep what anonymous may read, and nothing else', async () => {
-  const other = await createWorld({ edge: { publicMaxAge: 60 } })
+  await using other = await createWorld({ edge: { publicMaxAge: 60 } })
   for (const path of reads) {
     const { headers } = await other.ask(`GET ${path}`, { as: 2 })
     assert.equal(
@@ -145,7 +141,6 @@ test('DUET_PUBLIC_MAX_AGE lets caches keep what anonymous may read, and nothing 
       isPrivate(path) ? 'private, no-cache' : 'public, max-age=60',
     )
   }
-  await other.close()
 })
 
 test('a picture is an SVG that runs nothing, the same for ever for one id [G18]', async () => {
@@ -164,13 +159,12 @@ test('a picture is an SVG that runs nothing, the same for ever for one id [G18]'
   assert.doesNotMatch(first.text, /script|href|on\w+=/)
   assert.equal(again.text, first.text)
   assert.notEqual(other.text, first.text)
-  const fresh = await createWorld()
+  await using fresh = await createWorld()
   await fresh.ask('PATCH /api/users/2', {
     as: 2,
     body: { name: 'Benno', email: 'benno@example.org' },
   })
   assert.equal((await fresh.ask('GET /api/users/2/avatar')).text, first.text)
-  await fresh.close()
 })
 
 test('an unchanged picture is 304 and keeps its policy [G18]', async () => {

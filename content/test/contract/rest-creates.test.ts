@@ -1,18 +1,12 @@
 /** Creations: what is answered, and what is stored. */
 import assert from 'node:assert/strict'
-import { afterEach, beforeEach, describe, test } from 'node:test'
-import content from '#content/duet.config.ts'
-import { modelOf } from '#content.ts'
+import { describe, test } from 'node:test'
 import { refuses, requestsTo } from '../rest.ts'
-import { createWorld, onPostgres, type World } from '../world.ts'
+import { createWorld, forEachTest, onPostgres } from '../world.ts'
 
-let world: World
-beforeEach(async () => {
-  world = await createWorld()
-})
-afterEach(() => world.close())
+const world = forEachTest(createWorld)
 
-const { post, remove, get } = requestsTo(() => world)
+const { post, remove, get } = requestsTo(world)
 const totalOf = async (path: string) => (await get(path)).json.pagination.total
 
 const lamp = { name: 'Lamp', category: 'lighting', price: 9.5 }
@@ -137,19 +131,5 @@ describe('creating', () => {
     assert.equal(await totalOf('/api/users'), 4)
     assert.equal((await post('/api/users', { name: 'B', email: 'b@example.org' })).json.id, next)
     assert.equal(await totalOf('/api/users'), 5)
-  })
-
-  test('while sign-up is closed only an admin makes users', async () => {
-    const model = modelOf(content, {
-      switches: { signup: false },
-      currency: { code: 'USD', digits: 2 },
-    })
-    const closed = await createWorld({ model })
-    const body = { name: 'Eve', email: 'eve@example.org' }
-    refuses(await closed.ask('POST /api/users', { body }), 401, 'UNAUTHENTICATED')
-    refuses(await closed.ask('POST /api/users', { body: { bad: 1 } }), 401, 'UNAUTHENTICATED')
-    refuses(await closed.ask('POST /api/users', { body, as: 2 }), 403, 'FORBIDDEN')
-    assert.equal((await closed.ask('POST /api/users', { body, as: 1 })).status, 201)
-    await closed.close()
   })
 })

@@ -1,9 +1,9 @@
 /** Lists with cursors: walked from end to end, and cursors that are not this list's. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
 import { refuses } from '../rest.ts'
-import { createWorld, type World } from '../world.ts'
+import { createWorld, forAllTests } from '../world.ts'
 
 const user = Array.from({ length: 45 }, (_, n) => ({
   name: `U${n}`,
@@ -22,11 +22,7 @@ const comment = Array.from({ length: 45 }, (_, n) => ({
 }))
 const like = Array.from({ length: 45 }, (_, n) => ({ userId: n + 1, commentId: 1 }))
 
-let world: World
-before(async () => {
-  world = await createWorld({ rows: { user, post, comment, like } })
-})
-after(() => world.close())
+const world = forAllTests(() => createWorld({ rows: { user, post, comment, like } }))
 
 const get = (path: string) => world.ask(`GET ${path}`)
 const downFrom = (first: number, step = 1) =>
@@ -143,7 +139,7 @@ test('a cursor of one store is nothing to another', async () => {
 })
 
 test('a walk goes on after the item its cursor was made of is gone, and shows nothing new', async () => {
-  const own = await createWorld({ rows: { user, post } })
+  await using own = await createWorld({ rows: { user, post } })
   const first = (await own.ask('GET /api/posts?limit=5')).json
   assert.equal(first.data.at(-1).id, 41)
   assert.equal((await own.ask('DELETE /api/posts/41', { as: 1 })).status, 204)
@@ -152,5 +148,4 @@ test('a walk goes on after the item its cursor was made of is gone, and shows no
   assert.equal((await own.ask('POST /api/users/1/posts', { as: 1, body })).status, 201)
   const second = (await own.ask(`GET /api/posts?limit=5&cursor=${first.nextCursor}`)).json
   assert.deepEqual(second.data.map(key), [39, 38, 37, 36, 35])
-  await own.close()
 })

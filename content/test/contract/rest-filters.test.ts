@@ -1,20 +1,16 @@
 /** Filters of lists: equality, price, stock and search, each against a plain definition. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
 import content from '#content/duet.config.ts'
 import { modelOf } from '#content.ts'
 import { rounds } from '#test/support/rounds.ts'
 import { refuses } from '../rest.ts'
-import { createWorld, type World } from '../world.ts'
+import { createWorld, forAllTests, pluck } from '../world.ts'
 import { categories, contains, rows, type Thing, things, where } from './rest-filter-rows.ts'
 import { folded, needles, words } from './searches.ts'
 
-let world: World
-before(async () => {
-  world = await createWorld({ rows })
-})
-after(() => world.close())
+const world = forAllTests(() => createWorld({ rows }))
 
 const get = (path: string) => world.ask(`GET ${path}`, { as: 1 })
 
@@ -23,14 +19,13 @@ const kept = async (parameters: Record<string, string>): Promise<number[]> => {
   const query = new URLSearchParams({ limit: '100', fields: 'id', ...parameters })
   const answer = await get(`/api/products?${query}`)
   assert.equal(answer.status, 200, answer.text)
-  const ids = answer.json.data.map((row: { id: number }) => row.id)
+  const ids = pluck(answer.json.data, 'id')
   assert.equal(answer.json.pagination.total, ids.length)
   return ids
 }
 
 test('users are filtered by role, by status, and by both', async () => {
-  const ids = async (query: string) =>
-    (await get(`/api/users?${query}`)).json.data.map((row: { id: number }) => row.id)
+  const ids = async (query: string) => pluck((await get(`/api/users?${query}`)).json.data, 'id')
   assert.deepEqual(await ids('role=admin'), [1, 4])
   assert.deepEqual(await ids('status=suspended'), [3, 4])
   assert.deepEqual(await ids('status=suspended&role=admin'), [4])
@@ -123,16 +118,11 @@ test('a fraction of a minor unit follows the currency', async () => {
   ] as const) {
     const model = modelOf(content, { switches: { signup: true }, currency: { code, digits } })
     const product = list.map(price => ({ name: 'x', category: 'y', price }))
-    const other = await createWorld({ model, rows: { product } })
+    await using other = await createWorld({ model, rows: { product } })
     for (const [bound, ids] of Object.entries(expected)) {
       const { json } = await other.ask(`GET /api/products?min_price=${bound}`)
-      assert.deepEqual(
-        json.data.map((row: { id: number }) => row.id),
-        ids,
-        `${code} ${bound}`,
-      )
+      assert.deepEqual(pluck(json.data, 'id'), ids, `${code} ${bound}`)
     }
-    await other.close()
   }
 })
 

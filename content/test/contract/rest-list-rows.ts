@@ -1,5 +1,6 @@
 /** The users and products of the tests of lists. */
 import assert from 'node:assert/strict'
+import { pluck } from '#test/asking.ts'
 import type { World } from '../world.ts'
 
 export const ages = [30, null, 30, 25, null, 41, 25, 30, null, 41, 18, 30]
@@ -40,14 +41,13 @@ export const from = (first: number, count: number) =>
   Array.from({ length: count }, (_, n) => first + n)
 
 /** What reads lists of a world as its first user: an answer, the body of one that is 200, and the ids in it. */
-export const listsOf = (world: () => World) => {
-  const get = (path: string) => world().ask(`GET ${path}`, { as: 1 })
+export const listsOf = (world: World) => {
+  const get = (path: string) => world.ask(`GET ${path}`, { as: 1 })
   const list = async (path: string) => {
     const answer = await get(path)
     assert.equal(answer.status, 200, answer.text)
     return answer.json
   }
-  const idsOf = async (path: string): Promise<number[]> =>
-    (await list(path)).data.map((row: { id: number }) => row.id)
+  const idsOf = async (path: string): Promise<number[]> => pluck((await list(path)).data, 'id')
   return { get, list, idsOf }
 }

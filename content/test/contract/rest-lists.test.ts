@@ -1,17 +1,13 @@
 /** Lists with numbered pages: how many, which page, and the links between the pages. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { noWholeNumbers, refuses } from '../rest.ts'
-import { createWorld, type World } from '../world.ts'
+import { createWorld, forAllTests, pluck } from '../world.ts'
 import { from, listsOf, product, user } from './rest-list-rows.ts'
 
-let world: World
-before(async () => {
-  world = await createWorld({ rows: { user, product } })
-})
-after(() => world.close())
+const world = forAllTests(() => createWorld({ rows: { user, product } }))
 
-const { get, list, idsOf } = listsOf(() => world)
+const { get, list, idsOf } = listsOf(world)
 
 /** The targets of a `Link` header by relation. */
 const linksOf = (header: string | null): Record<string, string> =>
@@ -71,10 +67,7 @@ test('page n starts after (n - 1) × limit rows, and hasNext is page × limit < 
       const { data, pagination } = await list(`/api/products?limit=${limit}&page=${page}`)
       const start = (page - 1) * limit
       const expected = from(start + 1, Math.max(Math.min(limit, 130 - start), 0))
-      assert.deepEqual(
-        data.map((row: { id: number }) => row.id),
-        expected,
-      )
+      assert.deepEqual(pluck(data, 'id'), expected)
       assert.deepEqual(pagination, {
         page,
         limit,
@@ -205,7 +198,7 @@ test('Link leads from the first page over every next one to the last, and back',
   while (path) {
     const answer = await get(path)
     const links = linksOf(answer.headers.get('link'))
-    seen.push(...answer.json.data.map((row: { id: number }) => row.id))
+    seen.push(...pluck(answer.json.data, 'id'))
     visited.push(path)
     for (const target of Object.values(links))
       assert.match(target, /limit=30&sort=-price&category=even&x=%26%3E&fields=id/)

@@ -1,16 +1,12 @@
 /** Which pages of other origins may read the REST API. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { reads, readsOf } from '../rest.ts'
-import { createWorld, type World } from '../world.ts'
+import { createWorld, forAllTests } from '../world.ts'
 
-let world: World
-before(async () => {
-  world = await createWorld()
-})
-after(() => world.close())
+const world = forAllTests(createWorld)
 
-const read = readsOf(() => world)
+const read = readsOf(world)
 
 const exposed =
   'ETag, Link, Location, Allow, Accept-Query, Accept-Patch, Accept-Post, WWW-Authenticate, API-Version, Deprecation, Sunset, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, Idempotency-Replayed, Duet-Position, Duet-Position-Status, Duet-Ignored, Server-Timing'
@@ -59,7 +55,7 @@ test('a preflight request is answered without a token', async () => {
 
 test('other headers are allowed by the setting, those of the API as ever, in both APIs', async () => {
   for (const given of [['x-datadog-trace-id'], ['*']]) {
-    const other = await createWorld({ edge: { corsHeaders: given } })
+    await using other = await createWorld({ edge: { corsHeaders: given } })
     for (const path of ['/api/v2/users/2', '/graphql']) {
       const { headers } = await other.ask(`OPTIONS ${path}`)
       const allowed = allowedHeaders(headers)
@@ -67,7 +63,6 @@ test('other headers are allowed by the setting, those of the API as ever, in bot
         assert.ok(allowed.includes(name), `${path} ${name}`)
       assert.ok(!allowed.includes('sentry-trace'))
     }
-    await other.close()
   }
 })
 
@@ -132,7 +127,7 @@ const foreignOrigins = (): readonly string[] => {
 }
 
 test('where origins are listed, just those may read, and Vary says Origin [F8]', async () => {
-  const other = await createWorld({ edge: { origins: listed } })
+  await using other = await createWorld({ edge: { origins: listed } })
   const foreign = foreignOrigins()
   assert.ok(foreign.length >= 200, `${foreign.length}`)
   for (const origin of [...listed, ...foreign, undefined])
@@ -151,5 +146,4 @@ test('where origins are listed, just those may read, and Vary says Origin [F8]',
       assert.match(headers.get('vary') ?? '', /\bOrigin\b/)
       assert.equal(headers.get('access-control-allow-credentials'), null)
     }
-  await other.close()
 })

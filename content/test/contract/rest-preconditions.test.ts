@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { rounds } from '#test/support/rounds.ts'
 import { refuses } from '../rest.ts'
-import { type Answered, createWorld, type World } from '../world.ts'
+import { type Answered, createWorld, pluck, type World } from '../world.ts'
 import { type Bytes, gif, joined, latin, png } from './pictures.ts'
 
 // Its things are changed by many tests, and each begins with the ETags of now.
@@ -114,6 +114,13 @@ for (const [path, body] of Object.entries(things)) {
       '"*"',
       'null',
       '0',
+      '"',
+      '*x',
+      'W/*',
+      "' or 1=1",
+      '"users-2-1"',
+      '"products-1-99999999999999999999-x"',
+      '"products-1--1-x"',
     ]
     for (const sent of [...wrong, ...garbage]) {
       for (const method of methods) unmet(await send(`${method} ${path}`, sent, body))
@@ -417,6 +424,6 @@ describe('of an avatar', () => {
     assert.equal(await tagNow(), drawn)
     const pictures = Array.from({ length: 10 }, (_, n) => joined(png, latin(`first ${n}`)))
     const answers = await Promise.all(pictures.map(raw => unless('*', raw)))
-    assert.deepEqual(answers.map(({ status }) => status).toSorted(), [204, ...Array(9).fill(412)])
+    assert.deepEqual(pluck(answers, 'status').toSorted(), [204, ...Array(9).fill(412)])
   })
 })

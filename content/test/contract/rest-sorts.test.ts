@@ -1,17 +1,13 @@
 /** In which order lists come, and which members their things show. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { refuses } from '../rest.ts'
-import { createWorld, type World } from '../world.ts'
+import { createWorld, forAllTests } from '../world.ts'
 import { ages, from, listsOf, names, product, user } from './rest-list-rows.ts'
 
-let world: World
-before(async () => {
-  world = await createWorld({ rows: { user, product } })
-})
-after(() => world.close())
+const world = forAllTests(() => createWorld({ rows: { user, product } }))
 
-const { get, list, idsOf } = listsOf(() => world)
+const { get, list, idsOf } = listsOf(world)
 
 const sorted = (by: (index: number) => string | number | null, descending: boolean) =>
   from(0, 12)

@@ -1,19 +1,14 @@
 /** Replacements and updates: what is answered, and what is stored. */
 import assert from 'node:assert/strict'
-import { afterEach, beforeEach, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { refuses, requestsTo } from '../rest.ts'
-import { createWorld, type World } from '../world.ts'
+import { createWorld, forEachTest, pluck } from '../world.ts'
 
-let world: World
-beforeEach(async () => {
-  world = await createWorld()
-})
-afterEach(() => world.close())
+const world = forEachTest(createWorld)
 
-const { post, put, patch, remove, get } = requestsTo(() => world)
+const { post, put, patch, remove, get } = requestsTo(world)
 const totalOf = async (path: string) => (await get(path)).json.pagination.total
-const idsOf = async (path: string) =>
-  (await get(path)).json.data.map((row: { id: number }) => row.id)
+const idsOf = async (path: string) => pluck((await get(path)).json.data, 'id')
 
 const lamp = { name: 'Lamp', category: 'lighting', price: 9.5 }
 
@@ -237,6 +232,6 @@ describe('updating', () => {
     const answers = await Promise.all(
       emails.map(email => post('/api/users', { name: 'X', email }, 'anonymous')),
     )
-    assert.deepEqual(answers.map(({ status }) => status).toSorted(), [201, 409, 409, 409])
+    assert.deepEqual(pluck(answers, 'status').toSorted(), [201, 409, 409, 409])
   })
 })

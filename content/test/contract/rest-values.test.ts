@@ -1,19 +1,15 @@
 /** What a value may be: lengths at their limits, white space, Unicode, numbers, money of three currencies. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
 import content from '#content/duet.config.ts'
 import { modelOf } from '#content.ts'
 import { anyCharacter } from '#test/support/characters.ts'
 import { refuses } from '../rest.ts'
-import { createWorld, type World } from '../world.ts'
+import { createWorld, forAllTests } from '../world.ts'
 import { makers } from './makers.ts'
 
-let world: World
-before(async () => {
-  world = await createWorld()
-})
-after(() => world.close())
+const world = forAllTests(createWorld)
 
 const make = (entity: string, given: Record<string, unknown>, own = world) => {
   const { path = '', usual = () => ({}) } = makers[entity] ?? {}
@@ -93,35 +89,9 @@ test('an email is of valid form, at most 254 characters, stored as written but f
   ])
     await keeps('user', 'email', email)
   await keeps('user', 'email', ' \tPadded@example.org\n', 'Padded@example.org')
-  const bad = [
-    '',
-    ' ',
-    'a',
-    '@',
-    'a@',
-    '@b.co',
-    'a@b',
-    'a b@c.de',
-    'a@b c.de',
-    'a@@b.co',
-    'a@b..co',
-    '.a@b.co',
-    'a.@b.co',
-    'a..b@c.de',
-    'a@-b.co',
-    'a@b.c',
-    'a@b.co.',
-    'a@b,co',
-    'a@[1.2.3.4]',
-    'Name <a@b.co>',
-    'mailto:a@b.co',
-    'a@b.co\0',
-    'a@b.co\nBcc: x@y.zz',
-    'a@b.co,c@d.ee',
-    '\ud800@b.co',
-    local(255),
-  ]
-  for (const email of bad) await faults('user', 'email', email)
+  // src/model/values.test.ts has all the forms.
+  for (const email of ['', ' ', 'a@b', 'a b@c.de', 'a@b.co\nBcc: x@y.zz', 'a@b.co\0', local(255)])
+    await faults('user', 'email', email)
   for (const email of [null, 1, true, ['a@b.co'], {}]) await faults('user', 'email', email)
 })
 
@@ -237,13 +207,12 @@ test('a price has the decimals of the currency: none in yen, three in Kuwaiti di
       [0.0001, 1.2345, 999_999_999.991],
     ],
   ] as const) {
-    const own = await createWorld({
+    await using own = await createWorld({
       model: modelOf(content, { switches: { signup: true }, currency: { code, digits } }),
       rows: {},
     })
     for (const price of taken) await keeps('product', 'price', price, price, own)
     for (const price of refused) await faults('product', 'price', price, own)
-    await own.close()
   }
 })
 

@@ -1,7 +1,7 @@
 /** Steps and hooks: what each kind does, refuses and answers, in both APIs. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import { mint } from '#auth/token.ts'
 import { defineContent } from '#content.ts'
@@ -12,23 +12,21 @@ import { until } from '#test/support/wait.ts'
 import { commandOf, result } from '#write/command.ts'
 import { type Action, actionCommand } from '#write/steps/action.ts'
 import { change, insert, remove, require } from '#write/steps/steps.ts'
-import { createWorld, modelAsUsual, secret, type World } from '../world.ts'
+import { createWorld, forAllTests, modelAsUsual, pluck, secret } from '../world.ts'
 
-let world: World
 const start = Date.UTC(2026, 0, 2, 3, 4, 5)
 const day = '2026-01-02T03:04:05.000Z'
 
-before(async () => {
-  world = await createWorld({
+const world = forAllTests(() =>
+  createWorld({
     content: cookery,
     now: () => start,
     outbox: { every: 5, retryAfter: 1 },
     rows: {
       writer: [{ name: 'Eve' }, { name: 'Ann' }, { name: 'Bob' }, { name: 'Out', state: 'out' }],
     },
-  })
-})
-after(() => world.close())
+  }),
+)
 
 const [ann, bob, out] = [2, 3, 4]
 
@@ -198,10 +196,7 @@ test('a route by hand is reached by those alone whom its rule names', async () =
 test('the input is checked by its fields, and steps have it as callers write it', async () => {
   const id = await recipeWith(0)
   const wrong = await act('surveyRecipe', id, ann, { mood: 'so so', scor: 1 })
-  assert.deepEqual(
-    wrong.json.errors.map(({ field }: { field: string }) => field),
-    ['mood', 'scor', 'score'],
-  )
+  assert.deepEqual(pluck(wrong.json.errors, 'field'), ['mood', 'scor', 'score'])
   const body = {
     mood: 'good',
     score: 2.5,
@@ -316,7 +311,7 @@ test('of two who publish at once one does; an ingredient that goes meanwhile is 
   for (let round = 0; round < 8; round++) {
     const id = await recipeWith(1)
     const both = await Promise.all([act('publishRecipe', id, ann), act('publishRecipe', id, ann)])
-    assert.deepEqual(both.map(({ status }) => status).sort(), [200, 409])
+    assert.deepEqual(pluck(both, 'status').sort(), [200, 409])
     assert.equal((await recordsOf(id)).length, 1)
     const other = await recipeWith(1)
     const [[row]] = (await world.rows(`select id from ingredients where recipe_id = ${other}`)) as [
@@ -332,9 +327,9 @@ test('of two who publish at once one does; an ingredient that goes meanwhile is 
     const many = await Promise.all(
       [1, 2, 3, 4].map(() => act('takeServings', id, bob, { count: 2 })),
     )
-    assert.deepEqual(many.map(({ status }) => status).sort(), [200, 200, 409, 409])
+    assert.deepEqual(pluck(many, 'status').sort(), [200, 200, 409, 409])
     const once = await Promise.all([1, 2, 3].map(() => act('favourRecipe', id, bob)))
-    assert.deepEqual(once.map(({ status }) => status).sort(), [200, 200, 201])
+    assert.deepEqual(pluck(once, 'status').sort(), [200, 200, 201])
   }
 })
 
@@ -493,117 +488,62 @@ test('the examples of docs/actions.md are those of this content', () => {
       assert.ok(source.includes(flat(part).trim().replace(/,$/, '')), part)
 })
 
-/** Steps that are wrong, and the sentence about them. */
-const misdeclared: readonly (readonly [string, Action['steps'], string])[] = [
-  [
-    'an unknown entity',
-    ({ id }) => [change('recipes', id, { status: 'draft' })],
-    'its step 1, change recipes, is about recipes, which is no entity: did you mean recipe?',
-  ],
-  [
-    'an error that is not listed',
+/** The sentence about steps that are wrong. */
+const misdeclared: Readonly<Record<string, Action['steps']>> = {
+  'its step 1, change recipes, is about recipes, which is no entity: did you mean recipe?': ({
+    id,
+  }) => [change('recipes', id, { status: 'draft' })],
+  'its step 1, remove recipe, has the error GONE_BAD, which the content does not list: add it to errors of defineContent':
     ({ id }) => [remove('recipe', id, { otherwise: { code: 'GONE_BAD', status: 409, title: '' } })],
-    'its step 1, remove recipe, has the error GONE_BAD, which the content does not list: add it to errors of defineContent',
-  ],
-  [
-    'an unknown field',
+  'its step 1, change recipe, names serving, which is no field of recipe: did you mean servings?':
     ({ id }) => [change('recipe', id, { serving: 1 })],
-    'its step 1, change recipe, names serving, which is no field of recipe: did you mean servings?',
-  ],
-  [
-    'a condition of a relation that is an id',
+  'its step 1, remove ingredient, has where.recipe, which must be a condition, such as { id: 1 }':
     ({ id }) => [remove('ingredient', { where: { recipe: id } })],
-    'its step 1, remove ingredient, has where.recipe, which must be a condition, such as { id: 1 }',
-  ],
-  [
-    'a list that is compared with the caller',
+  'its step 1, require recipe, has where.favourites, which is a list: write { some: … } or { none: … }':
     ({ id, viewer }) => [require('recipe', id, undefined, { where: { favourites: viewer.id } })],
-    'its step 1, require recipe, has where.favourites, which is a list: write { some: … } or { none: … }',
+  'its step 1, require recipe, has where.or.0.title.eq, which must be a text': ({ id }) => [
+    require('recipe', id, undefined, { where: { or: [{ title: { eq: id } }] } }),
   ],
-  [
-    'an id that is compared with a text',
-    ({ id }) => [require('recipe', id, undefined, { where: { or: [{ title: { eq: id } }] } })],
-    'its step 1, require recipe, has where.or.0.title.eq, which must be a text',
-  ],
-  [
-    'an operator that the field of a condition does not take',
+  'its step 1, require recipe, has where.ingredients.some.recipeId.gt, which is not a field or relation of recipe: name one of id, title, titleKey, status, ownerId, servings, price, publishedAt, draftedAs, changedAt, revision, owner, ingredients, favourites':
     ({ id }) => [require('recipe', { where: { ingredients: { some: { recipeId: { gt: id } } } } })],
-    'its step 1, require recipe, has where.ingredients.some.recipeId.gt, which is not a field or relation of recipe: name one of id, title, titleKey, status, ownerId, servings, price, publishedAt, draftedAs, changedAt, revision, owner, ingredients, favourites',
-  ],
-  [
-    'a piece of SQL for a text that another field folds',
+  'its step 1, change recipe, gives title a piece of SQL, which cannot be folded: give it a text':
     ({ id }) => [change('recipe', id, { title: sql`'Pie'` })],
-    'its step 1, change recipe, gives title a piece of SQL, which cannot be folded: give it a text',
-  ],
-  [
-    'a value of another type',
+  'its step 1, change recipe, gives title what no text can be: give it another value of the input':
     ({ id }) => [change('recipe', id, { title: id as never })],
-    'its step 1, change recipe, gives title what no text can be: give it another value of the input',
+  'its step 1, change recipe, gives status, which must be one of draft, published, archived': ({
+    id,
+  }) => [change('recipe', id, { status: 'publishd' })],
+  'its step 1, insert record, gives recipeId, which is required': ({ now }) => [
+    insert('record', { what: 'x', at: now }),
   ],
-  [
-    'a value that the field does not take',
-    ({ id }) => [change('recipe', id, { status: 'publishd' })],
-    'its step 1, change recipe, gives status, which must be one of draft, published, archived',
+  'its step 1, require recipe, has where.servings.gt, which must be a whole number': ({ id }) => [
+    require('recipe', id, errors.LOCKED, { where: { servings: { gt: 'x' } } }),
   ],
-  [
-    'a value that is missing',
-    ({ now }) => [insert('record', { what: 'x', at: now })],
-    'its step 1, insert record, gives recipeId, which is required',
-  ],
-  [
-    'a condition with a fault',
-    ({ id }) => [require('recipe', id, errors.LOCKED, { where: { servings: { gt: 'x' } } })],
-    'its step 1, require recipe, has where.servings.gt, which must be a whole number',
-  ],
-  [
-    'an error of another content',
+  'its step 1, require recipe, has the error LOKED, which is none of the content: did you mean LOCKED?':
     ({ id }) => [require('recipe', id, { code: 'LOKED', status: 409, title: '' })],
-    'its step 1, require recipe, has the error LOKED, which is none of the content: did you mean LOCKED?',
-  ],
-  [
-    'a result of no step',
+  'its step 1, insert record, wants a result of copi, which is no step before it: name one of them first':
     ({ now }) => [insert('record', { recipeId: result('copi'), what: 'x', at: now })],
-    'its step 1, insert record, wants a result of copi, which is no step before it: name one of them first',
+  'its step 2, insert record, wants owner of it, which it does not have: did you mean ownerId?': ({
+    id,
+    now,
+  }) => [
+    require('recipe', id, undefined, { name: 'it' }),
+    insert('record', { recipeId: result('it', 'owner'), what: 'x', at: now }),
   ],
-  [
-    'a result that its step does not have',
-    ({ id, now }) => [
-      require('recipe', id, undefined, { name: 'it' }),
-      insert('record', { recipeId: result('it', 'owner'), what: 'x', at: now }),
-    ],
-    'its step 2, insert record, wants owner of it, which it does not have: did you mean ownerId?',
+  'it has two steps called a: rename one of them': ({ id }) => [
+    require('recipe', id, undefined, { name: 'a' }),
+    remove('recipe', id, { name: 'a' }),
   ],
-  [
-    'two steps of one name',
-    ({ id }) => [
-      require('recipe', id, undefined, { name: 'a' }),
-      remove('recipe', id, { name: 'a' }),
-    ],
-    'it has two steps called a: rename one of them',
-  ],
-  [
-    'once without a unique set',
+  'its step 1, insert record, is done once, and record has no unique field or set among its values: add it to sets':
     ({ id, now }) => [insert('record', { recipeId: id, what: 'x', at: now }, { once: true })],
-    'its step 1, insert record, is done once, and record has no unique field or set among its values: add it to sets',
-  ],
-  [
-    'what is done after it and is not there',
+  'its step 1, change recipe, does mailed after it, which is none of after of recipe: name one of update, delete':
     ({ id }) => [change('recipe', id, { title: 'x' }, { after: 'mailed' })],
-    'its step 1, change recipe, does mailed after it, which is none of after of recipe: name one of update, delete',
-  ],
-  [
-    'no row',
+  'it cannot make its steps from {}: a step is about the row of the id undefined: give it a number, result(…) or { where: … }':
     () => [remove('recipe', undefined as never)],
-    'it cannot make its steps from {}: a step is about the row of the id undefined: give it a number, result(…) or { where: … }',
-  ],
-  [
-    'neither steps nor a command',
-    undefined,
-    'it has neither steps nor a command, or both: give it one of them',
-  ],
-]
-for (const [what, steps, sentence] of misdeclared)
-  test(`${what} stops the start in one sentence`, () => {
+  'it has neither steps nor a command, or both: give it one of them': undefined,
+}
+for (const [sentence, steps] of Object.entries(misdeclared))
+  test(`an action stops the start: ${sentence}`, () => {
     const [publish] = actions
     assert.ok(publish)
     const { steps: _, input: __, when: ___, otherwise: ____, ...others } = publish
@@ -613,50 +553,23 @@ for (const [what, steps, sentence] of misdeclared)
     })
   })
 
-const [publishing] = actions
-const draft = signedIn.where({ status: 'drafty' })
-for (const [what, rule, sentence] of [
-  ['a condition with a fault', draft, 'its rule has status, which '],
-  [
-    'one of what becomes of it',
-    signedIn.where({}).becoming({ stat: 'x' }),
-    'its rule has stat, which ',
-  ],
-] as const)
-  test(`an action whose rule has ${what} stops the start`, () => {
-    const content = defineContent({ ...parts, actions: [{ ...publishing, rule } as Action] })
-    assert.throws(
-      () => modelAsUsual(content),
-      ({ message }: Error) =>
-        message.startsWith(`The action POST /recipes/:id/publish: ${sentence}`),
-    )
-  })
-
-for (const [what, more, sentence] of [
-  ['a condition that looks at no member', { when: { stat: 'draft' } }, 'its when has stat, which '],
-  [
-    'rows to hide it from that there cannot be',
-    { admin: { hiddenWhen: { status: 'drafty' } } },
-    'its admin.hiddenWhen has status, which ',
-  ],
-  [
-    'an error of another content',
-    { when: { status: 'draft' }, otherwise: { code: 'LOKED', status: 409, title: '' } },
-    'its when has the error LOKED, which is none of the content',
-  ],
-  [
-    'an error and no condition',
-    { when: undefined, otherwise: 'CONFLICT' },
-    'it has otherwise without when: ',
-  ],
-  [
-    'something and no row',
-    { when: {}, about: null, path: '/publish' },
-    'it says when, which is about a row',
-  ],
-] as const)
-  test(`an action whose row must be like ${what} stops the start`, () => {
-    const action = { ...publishing, rule: signedIn, otherwise: undefined, ...more } as Action
+const { otherwise: _, ...publishing } = actions[0] as Action
+/** How the sentence begins about other members of an action that are wrong. */
+const misplaced: Readonly<Record<string, object>> = {
+  'its rule has status, which ': { rule: signedIn.where({ status: 'drafty' }) },
+  'its rule has stat, which ': { rule: signedIn.where({}).becoming({ stat: 'x' }) },
+  'its when has stat, which ': { when: { stat: 'draft' } },
+  'its admin.hiddenWhen has status, which ': { admin: { hiddenWhen: { status: 'drafty' } } },
+  'its when has the error LOKED, which is none of the content': {
+    when: { status: 'draft' },
+    otherwise: { code: 'LOKED', status: 409, title: '' },
+  },
+  'it has otherwise without when: ': { when: undefined, otherwise: 'CONFLICT' },
+  'it says when, which is about a row': { when: {}, about: null, path: '/publish' },
+}
+for (const [sentence, members] of Object.entries(misplaced))
+  test(`an action stops the start: ${sentence}…`, () => {
+    const action = { ...publishing, rule: signedIn, ...members } as Action
     const content = defineContent({ ...parts, actions: [action] })
     assert.throws(
       () => modelAsUsual(content),

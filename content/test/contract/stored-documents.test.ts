@@ -1,10 +1,10 @@
 /** Documents by id: what the operator stored is named by requests instead of sent, and may be all that is served. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import type { StoredDocument } from '#graphql/stored.ts'
 import { codeOf } from '../graphql.ts'
-import { createWorld, onPostgres, type World } from '../world.ts'
+import { createWorld, forAllTests, onPostgres, type World } from '../world.ts'
 
 const graphqlJson = 'application/graphql-response+json'
 
@@ -24,16 +24,8 @@ const stored: readonly StoredDocument[] = [
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
 const idOf = (text: string): string => `sha256:${digest(text)}`
 
-let world: World
-let closed: World
-before(async () => {
-  world = await createWorld({ stored: { documents: stored, only: false } })
-  closed = await createWorld({ stored: { documents: stored, only: true } })
-})
-after(async () => {
-  await world.close()
-  await closed.close()
-})
+const world = forAllTests(() => createWorld({ stored: { documents: stored, only: false } }))
+const closed = forAllTests(() => createWorld({ stored: { documents: stored, only: true } }))
 
 type Headers = Record<string, string>
 
@@ -170,7 +162,7 @@ describe('an id that names nothing', () => {
     assert.equal(json.errors[0].message, 'PersistedQueryNotFound')
   })
   test('where nothing is stored, clients are told to send texts from then on', async () => {
-    const bare = await createWorld()
+    await using bare = await createWorld()
     const persisted = await post(asPersisted(digest('{ nothing }')), {}, 2, bare)
     assert.equal(persisted.json.errors[0].message, 'PersistedQueryNotSupported')
     const named = await post({ documentId: unknown }, {}, 2, bare)
@@ -181,7 +173,6 @@ describe('an id that names nothing', () => {
     const query = '{ __typename }'
     const sent = await post({ query, ...asPersisted(digest(query)) }, {}, 2, bare)
     assert.deepEqual(sent.json, { data: { __typename: 'Query' } })
-    await bare.close()
   })
   test('an id with a digest in capitals, of other bytes or far too long names nothing', async () => {
     const long = 'x'.repeat(100_000)
@@ -237,22 +228,18 @@ describe('a service of stored documents only', () => {
 
 test('a GraphQL API that cannot be opened says so in its own shape, is not opened again, and leaves REST as it is', async () => {
   const documents = [{ from: 'broken.graphql', text: '{ nope }', ids: ['broken'] }]
-  const broken = await createWorld({ stored: { documents, only: false } })
-  try {
-    const body = { query: '{ __typename }' }
-    for (const line of ['POST /graphql', 'POST /graphql', 'GET /graphql/schema.graphql']) {
-      const answer = await broken.ask(line, line.startsWith('POST') ? { body } : {})
-      assert.equal(answer.status, 500)
-      assert.deepEqual(Object.keys(answer.json), ['errors'])
-      const [{ extensions }] = answer.json.errors
-      assert.equal(extensions.code, 'INTERNAL')
-      assert.equal(extensions.requestId, answer.headers.get('x-request-id'))
-    }
-    const bugs = broken.events.flatMap(event => (event.kind === 'bug' ? [event.error] : []))
-    assert.equal(bugs.length, 3)
-    assert.equal(new Set(bugs).size, 1)
-    assert.equal((await broken.ask('GET /api/posts')).status, 200)
-  } finally {
-    await broken.close()
+  await using broken = await createWorld({ stored: { documents, only: false } })
+  const body = { query: '{ __typename }' }
+  for (const line of ['POST /graphql', 'POST /graphql', 'GET /graphql/schema.graphql']) {
+    const answer = await broken.ask(line, line.startsWith('POST') ? { body } : {})
+    assert.equal(answer.status, 500)
+    assert.deepEqual(Object.keys(answer.json), ['errors'])
+    const [{ extensions }] = answer.json.errors
+    assert.equal(extensions.code, 'INTERNAL')
+    assert.equal(extensions.requestId, answer.headers.get('x-request-id'))
   }
+  const bugs = broken.events.flatMap(event => (event.kind === 'bug' ? [event.error] : []))
+  assert.equal(bugs.length, 3)
+  assert.equal(new Set(bugs).size, 1)
+  assert.equal((await broken.ask('GET /api/posts')).status, 200)
 })

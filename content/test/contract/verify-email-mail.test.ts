@@ -5,7 +5,7 @@ import { mint } from '#auth/token.ts'
 import { silentServer } from '#test/mail-server.ts'
 import { inTime, longest, until } from '#test/support/wait.ts'
 import { refuses } from '../rest.ts'
-import { createWorld, secret, type World } from '../world.ts'
+import { createWorld, pluck, secret, type World } from '../world.ts'
 import { failures, from, hour, newEmail, posted, signUp, tokenIn, verify } from './verifying.ts'
 
 describe('over SMTP', () => {
@@ -187,10 +187,7 @@ describe('a mail server that fails', () => {
     const { server, world } = await posted(t, { refuse: { code: 451, times: 1 } })
     const { email } = await signsUp(world)
     assert.deepEqual((await server.next()).to, [email])
-    assert.deepEqual(
-      failures(world).map(({ again }) => again),
-      [true],
-    )
+    assert.deepEqual(pluck(failures(world), 'again'), [true])
   })
 
   test('a mail server that fails for good is not tried again', async t => {

@@ -1,11 +1,11 @@
 /** Email verification: the token, who may use it, and the page that its link leads to. */
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { mint } from '#auth/token.ts'
 import { until } from '#test/support/wait.ts'
 import { refuses } from '../rest.ts'
-import { type Answered, createWorld, secret, type World } from '../world.ts'
+import { type Answered, createWorld, forAllTests, secret, type World } from '../world.ts'
 import { failures, hour, newEmail, signUp, tokenIn, verify } from './verifying.ts'
 
 /** The token of the latest message that a world without a mail server would have sent. */
@@ -20,15 +20,13 @@ const revisionTag = async (world: World, id: number) =>
 const isRefused = (answer: Answered) => refuses(answer, 422, 'VALIDATION_ERROR', ['token'])
 
 describe('the token', () => {
-  let world: World
+  const world = forAllTests(createWorld)
   let made: { id: number; email: string }
   let token: string
   before(async () => {
-    world = await createWorld()
     made = (await signUp(world)).json
     token = await latest(world, 1)
   })
-  after(() => world.close())
 
   test('the token is refused to anonymous and to a stranger, whatever it is', async () => {
     for (const given of [token, 'x', 5]) {
@@ -116,10 +114,9 @@ describe('the token', () => {
     assert.equal((await verify(world, made.id, made.id, fresh)).json.emailVerified, true)
   })
 
-  test('the token is good for 24 hours and not a millisecond longer', async t => {
+  test('the token is good for 24 hours and not a millisecond longer', async () => {
     let moment = Date.now()
-    const there = await createWorld({ now: () => moment })
-    t.after(() => there.close())
+    await using there = await createWorld({ now: () => moment })
     const { json } = await signUp(there)
     const given = await latest(there, 1)
     const ask = async () => {
@@ -139,10 +136,9 @@ describe('the token', () => {
     assert.equal((await ask()).status, 200)
   })
 
-  test('the token may expire before an answer that is stored under a key: that is given again', async t => {
+  test('the token may expire before an answer that is stored under a key: that is given again', async () => {
     let moment = Date.now()
-    const there = await createWorld({ now: () => moment })
-    t.after(() => there.close())
+    await using there = await createWorld({ now: () => moment })
     const { json } = await signUp(there)
     const given = await latest(there, 1)
     const ask = async (key: string) => {
@@ -162,9 +158,8 @@ describe('the token', () => {
     isRefused(await ask('late'))
   })
 
-  test('the token is made with a key of the store, so that another store’s is refused', async t => {
-    const other = await createWorld()
-    t.after(() => other.close())
+  test('the token is made with a key of the store, so that another store’s is refused', async () => {
+    await using other = await createWorld()
     const { json } = await signUp(other, { email: made.email })
     assert.equal(json.id, made.id)
     isRefused(await verify(other, made.id, made.id, token))
@@ -172,9 +167,8 @@ describe('the token', () => {
 })
 
 describe('without a body', () => {
-  test('an admin verifies at once, again without a change, and asks nobody', async t => {
-    const world = await createWorld()
-    t.after(() => world.close())
+  test('an admin verifies at once, again without a change, and asks nobody', async () => {
+    await using world = await createWorld()
     const first = await verify(world, 3, 1)
     assert.equal(first.status, 200)
     assert.equal(first.json.emailVerified, true)
@@ -185,18 +179,16 @@ describe('without a body', () => {
     assert.deepEqual(world.letters, [])
   })
 
-  test('others are refused, and a suspended user is', async t => {
-    const world = await createWorld()
-    t.after(() => world.close())
+  test('others are refused, and a suspended user is', async () => {
+    await using world = await createWorld()
     refuses(await verify(world, 3, undefined), 401, 'UNAUTHENTICATED')
     refuses(await verify(world, 3, 2), 403, 'FORBIDDEN')
     refuses(await verify(world, 4, 4), 403, 'FORBIDDEN')
     assert.deepEqual(world.letters, [])
   })
 
-  test('in production without a mail server it is 503, and sign-up and an admin’s word still hold', async t => {
-    const world = await createWorld({ mail: { delivery: { kind: 'none' } } })
-    t.after(() => world.close())
+  test('in production without a mail server it is 503, and sign-up and an admin’s word still hold', async () => {
+    await using world = await createWorld({ mail: { delivery: { kind: 'none' } } })
     const { status, json } = await signUp(world)
     assert.equal(status, 201)
     const asked = await verify(world, json.id, json.id)
@@ -207,9 +199,8 @@ describe('without a body', () => {
     assert.deepEqual([world.letters, failures(world)], [[], []])
   })
 
-  test('an answer stored under a key is given again where no mail is sent any more', async t => {
-    const world = await createWorld()
-    t.after(() => world.close())
+  test('an answer stored under a key is given again where no mail is sent any more', async () => {
+    await using world = await createWorld()
     const asking = { as: 3, headers: { 'Idempotency-Key': 'again' } }
     const first = await world.ask('POST /api/users/3/verify-email', asking)
     assert.equal(first.status, 202)
@@ -220,9 +211,8 @@ describe('without a body', () => {
     refuses(await verify(world, 3, 3), 503, 'UNAVAILABLE')
   })
 
-  test('in development the message is shown with its token, and nothing of it is logged', async t => {
-    const world = await createWorld()
-    t.after(() => world.close())
+  test('in development the message is shown with its token, and nothing of it is logged', async () => {
+    await using world = await createWorld()
     const { json } = await signUp(world)
     const token = await latest(world, 1)
     assert.equal(world.letters[0]?.to, json.email)
@@ -233,9 +223,8 @@ describe('without a body', () => {
   })
 })
 
-test('the page that the link leads to is served, names the newest version, and lets no foreign code in', async t => {
-  const world = await createWorld()
-  t.after(() => world.close())
+test('the page that the link leads to is served, names the newest version, and lets no foreign code in', async () => {
+  await using world = await createWorld()
   const page = await world.ask('GET /verify-email')
   assert.equal(page.status, 200)
   assert.match(

@@ -1,21 +1,20 @@
 /** Versions 1 and 2 of the REST API: how a request names one, what is answered if it cannot, and what differs between them. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { versions } from '#content/versions.ts'
 import { createLimiter } from '#http/limit/limiter.ts'
 import { createQueue } from '#http/queue.ts'
 import { header } from '#http/request.ts'
 import type { Version } from '#model/version.ts'
 import { refuses } from '../rest.ts'
-import { type Answered, type Asking, createWorld, type World } from '../world.ts'
+import { type Answered, type Asking, createWorld, forAllTests, pluck } from '../world.ts'
 
 const none = createLimiter({ limit: 0, now: Date.now })
 const open = createQueue({ wait: 60_000, writeWait: 60_000, size: 1000 })
 const full = createQueue({ wait: 60_000, writeWait: 60_000, size: 0 })
 let isFull = false
-let world: World
-before(async () => {
-  world = await createWorld({
+const world = forAllTests(() =>
+  createWorld({
     edge: {
       // Who says so has no request left.
       limiter: {
@@ -26,12 +25,9 @@ before(async () => {
       },
       queue: { ...open, enter: entry => (isFull ? full : open).enter(entry) },
     },
-  })
-})
-after(async () => {
-  none.close()
-  await world.close()
-})
+  }),
+)
+after(none.close)
 
 type Headers = Readonly<Record<string, string>>
 
@@ -366,9 +362,8 @@ test('OPTIONS is answered whatever is named, with the version that is', async ()
   }
 })
 
-test('a write whose answer is too large is told in the shape of its version', async t => {
-  const small = await createWorld({ engine: { limits: { objects: 100, bytes: 100 } } })
-  t.after(() => small.close())
+test('a write whose answer is too large is told in the shape of its version', async () => {
+  await using small = await createWorld({ engine: { limits: { objects: 100, bytes: 100 } } })
   const body = { name: 'a'.repeat(99), email: 'long@example.org' }
   for (const version of versions.all) {
     const answer = await small.ask(`POST /api/v${version}/users`, { body })
@@ -437,10 +432,7 @@ test('a cursor and an If-Match of one version hold in the other', async () => {
   const { nextCursor } = (await get('/api/v1/posts?limit=2')).json
   const rest = (await get(`/api/v2/posts?limit=2&cursor=${nextCursor}`)).json
   const same = (await get(`/api/posts?limit=2&cursor=${nextCursor}`)).json
-  assert.deepEqual(
-    rest.data.map(({ id }: { id: number }) => id),
-    same.data.map(({ id }: { id: number }) => id),
-  )
+  assert.deepEqual(pluck(rest.data, 'id'), pluck(same.data, 'id'))
   const old = await get('/api/v1/posts/1')
   const tag = old.headers.get('etag') ?? ''
   const body = { title: 'Again' }
@@ -496,7 +488,7 @@ test('version 2 refuses unknown parameters everywhere, which version 1 ignores',
 
 test('version 2 sorts by createdAt in both directions and refuses unknown values', async () => {
   const ids = async (query: string) =>
-    (await get(`/api/v2/products?limit=100&${query}`)).json.data.map(({ id }: { id: number }) => id)
+    pluck((await get(`/api/v2/products?limit=100&${query}`)).json.data, 'id')
   const newest = await ids('sort=-createdAt')
   assert.deepEqual(newest, (await ids('sort=createdAt')).toReversed())
   assert.deepEqual(await ids('sort=-id'), (await ids('sort=id')).toReversed())

@@ -1,15 +1,14 @@
 /** What is in an answer stays there: it makes no header, runs in no browser, and comes to no other caller. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import content from '#content/duet.config.ts'
 import { versions } from '#content/versions.ts'
 import { openApiOf } from '#openapi/openapi.ts'
-import { type Asking, createWorld, type World } from '../world.ts'
+import { type Asking, createWorld, forAllTests } from '../world.ts'
 import { mixedAnswers } from './mixed-answers.ts'
 
-let world: World
-before(async () => {
-  world = await createWorld({
+const world = forAllTests(() =>
+  createWorld({
     deprecation: {
       version: 1,
       from: '2026-01-01',
@@ -17,9 +16,8 @@ before(async () => {
       header: 'true',
       holds: 'sunset',
     },
-  })
-})
-after(() => world.close())
+  }),
+)
 
 /** Line ends in every spelling, and letters that no header may have. */
 const payloads = [
@@ -124,9 +122,8 @@ const described = async (): Promise<readonly string[]> => {
   )
 }
 
-test('text that a browser could run is served as data that none runs, whatever it accepts [G20]', async t => {
-  const own = await createWorld()
-  t.after(() => own.close())
+test('text that a browser could run is served as data that none runs, whatever it accepts [G20]', async () => {
+  await using own = await createWorld()
   for (const [line, as, body] of [
     ['PATCH /api/users/2', 2, { name: script }],
     ['POST /api/users/2/posts', 2, { title: script, content: script }],

@@ -61,30 +61,26 @@ const alone = async (get: Get) => {
 
 /** So many times all callers ask for all paths at once, with headers of others; gives how many requests that were. */
 export const mixedAnswers = async (rounds: number): Promise<number> => {
-  const world = await createWorld()
-  try {
-    for (const as of [2, 3]) {
-      const body = { items: [{ productId: as + 1, quantity: 1 }] }
-      assert.equal((await world.ask('POST /api/orders', { as, body })).status, 201)
-    }
-    const get = getFrom(world)
-    const expected = await alone(get)
-    const all = shared.flatMap(path =>
-      callers.flatMap(as => foreign.map(headers => ({ path, as, headers }))),
-    )
-    const one = async ({ path, as, headers }: (typeof all)[number], n: number) => {
-      // The tag that another caller got.
-      const other = expected.get(`${callers[n % callers.length]} ${path}`)?.etag ?? ''
-      const tagged = other === '' ? headers : { ...headers, 'If-None-Match': other }
-      const answer = await get(path, as, tagged)
-      const mine = expected.get(`${as} ${path}`)
-      if (answer.status === 304) assert.equal(other, mine?.etag, `${as} ${path}`)
-      else assert.deepEqual(answer, mine, `${as} ${path}`)
-    }
-    for (let round = 0; round < rounds; round++)
-      await Promise.all(all.map((asked, n) => one(asked, n + round)))
-    return rounds * all.length
-  } finally {
-    await world.close()
+  await using world = await createWorld()
+  for (const as of [2, 3]) {
+    const body = { items: [{ productId: as + 1, quantity: 1 }] }
+    assert.equal((await world.ask('POST /api/orders', { as, body })).status, 201)
   }
+  const get = getFrom(world)
+  const expected = await alone(get)
+  const all = shared.flatMap(path =>
+    callers.flatMap(as => foreign.map(headers => ({ path, as, headers }))),
+  )
+  const one = async ({ path, as, headers }: (typeof all)[number], n: number) => {
+    // The tag that another caller got.
+    const other = expected.get(`${callers[n % callers.length]} ${path}`)?.etag ?? ''
+    const tagged = other === '' ? headers : { ...headers, 'If-None-Match': other }
+    const answer = await get(path, as, tagged)
+    const mine = expected.get(`${as} ${path}`)
+    if (answer.status === 304) assert.equal(other, mine?.etag, `${as} ${path}`)
+    else assert.deepEqual(answer, mine, `${as} ${path}`)
+  }
+  for (let round = 0; round < rounds; round++)
+    await Promise.all(all.map((asked, n) => one(asked, n + round)))
+  return rounds * all.length
 }

@@ -52,22 +52,18 @@ const inheritedNow = (): readonly unknown[] =>
 
 /** Sends so many of them; fails where one changes what objects inherit, is a fault of the service, or is taken with a member given twice. */
 export const oddBodies = async (runs: number): Promise<void> => {
-  const world = await createWorld()
+  await using world = await createWorld()
   const before = inheritedNow()
-  try {
-    const lines = fc.constantFrom(...(Object.keys(inputs) as (keyof typeof inputs)[]))
-    await fc.assert(
-      fc.asyncProperty(lines, body, async (line, some) => {
-        const headers = { 'Content-Type': 'application/json' }
-        const { status, text } = await world.ask(line, { as: 1, headers, raw: inputs[line](some) })
-        assert.ok(status < 500, text)
-        if (some.isTwice) assert.equal(status, 400, text)
-        const now = inheritedNow()
-        assert.ok(now.length === before.length && now.every((one, n) => Object.is(one, before[n])))
-      }),
-      { numRuns: runs },
-    )
-  } finally {
-    await world.close()
-  }
+  const lines = fc.constantFrom(...(Object.keys(inputs) as (keyof typeof inputs)[]))
+  await fc.assert(
+    fc.asyncProperty(lines, body, async (line, some) => {
+      const headers = { 'Content-Type': 'application/json' }
+      const { status, text } = await world.ask(line, { as: 1, headers, raw: inputs[line](some) })
+      assert.ok(status < 500, text)
+      if (some.isTwice) assert.equal(status, 400, text)
+      const now = inheritedNow()
+      assert.ok(now.length === before.length && now.every((one, n) => Object.is(one, before[n])))
+    }),
+    { numRuns: runs },
+  )
 }

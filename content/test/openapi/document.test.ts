@@ -1,19 +1,15 @@
 /** The OpenAPI documents: served at their paths, and what they say of the content's operations. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import content from '#content/duet.config.ts'
 import { demo } from '#content/seed/demo.ts'
 import { versions } from '#content/versions.ts'
 import { documentSchemas } from '#model/faults/names.ts'
 import { type OpenApi, openApiOf } from '#openapi/openapi.ts'
 import recipes from '../../../examples/recipes/duet.config.ts'
-import { createWorld, type World } from '../world.ts'
+import { createWorld, forAllTests } from '../world.ts'
 
-let world: World
-before(async () => {
-  world = await createWorld()
-})
-after(() => world.close())
+const world = forAllTests(createWorld)
 
 const serverOf = ({ servers }: OpenApi) => (servers as readonly { url: string }[])[0]?.url
 
@@ -68,17 +64,15 @@ test('the names that no entity may have are those of schemas that documents have
   for (const name of documentSchemas) assert.ok(names.includes(name), name)
 })
 
-test('the example of a new user may be sent as it is to a store with the demo', async t => {
-  const other = await createWorld({ rows: demo })
-  t.after(() => other.close())
+test('the example of a new user may be sent as it is to a store with the demo', async () => {
+  await using other = await createWorld({ rows: demo })
   const { json } = await other.ask('GET /api/v2/openapi.json')
   const { example: body } = json.paths['/users'].post.requestBody.content['application/json']
   assert.equal((await other.ask('POST /api/v2/users', { body })).status, 201)
 })
 
-test('the examples of ids in paths are those of rows that the demo has', async t => {
-  const other = await createWorld({ rows: demo })
-  t.after(() => other.close())
+test('the examples of ids in paths are those of rows that the demo has', async () => {
+  await using other = await createWorld({ rows: demo })
   for (const version of versions.all) {
     const { json } = await other.ask(`GET /api/v${version}/openapi.json`)
     const shared = json.components.parameters

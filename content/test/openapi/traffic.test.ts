@@ -1,18 +1,14 @@
 /** The check of answers by the documents: what is taken out of a document is missed in the answers. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import content from '#content/duet.config.ts'
 import { versions } from '#content/versions.ts'
 import { openApiOf } from '#openapi/openapi.ts'
 import { checkerOf } from '#test/openapi/traffic.ts'
-import { createWorld, type World } from '../world.ts'
+import { createWorld, forAllTests } from '../world.ts'
 
-let world: World
-before(async () => {
-  world = await createWorld()
-})
-after(() => world.close())
+const world = forAllTests(createWorld)
 
 /** A document with something taken out. */
 // biome-ignore lint/suspicious/noExplicitAny: any part of a document may be taken out.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { constants } from 'node:sqlite'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
 import { connect } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
@@ -16,13 +16,9 @@ import { comparing } from '#read/selection.ts'
 import { type Changes, drive, type Rows } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import { field, goldens, relation, root } from '#test/goldens.ts'
-import { createWorld, usualModel, type World } from '../world.ts'
+import { createWorld, forAllTests, usualModel } from '../world.ts'
 
-let world: World
-before(async () => {
-  world = await createWorld({ on: 'sqlite' })
-})
-after(() => world.close())
+const world = forAllTests(() => createWorld({ on: 'sqlite' }))
 
 const prepared = (roots: readonly Root[], role: Role = 'user') =>
   prepare(plan({ encoding: 'rest', roots }, usualModel, role), dialect, 2, {

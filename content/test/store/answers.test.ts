@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { usualSeed } from '#test/support/rounds.ts'
 import { countReads, raceAnswers } from '../support/answers-race.ts'
-import { createWorld, type World } from '../world.ts'
+import { createWorld, forAllTests, pluck, type World } from '../world.ts'
 
-let world: World
 let reads = () => 0
-before(async () => {
-  world = await createWorld({ engine: { isWatched: true } })
+const world = forAllTests(async () => {
+  const world = await createWorld({ engine: { isWatched: true } })
   reads = countReads(world)
+  return world
 })
-after(() => world.close())
 
 /** How often the store was read by `work`. */
 const readsBy = async (work: () => Promise<unknown>): Promise<number> => {
@@ -195,7 +194,7 @@ test('callers with other rights have answers of their own, and each viewer its o
   for (const as of [2, 3]) await world.ask('POST /api/orders', { as, body: { items: [item] } })
   const customers = async (as: number) => {
     const { json } = await world.ask('GET /api/orders', { as })
-    return [...new Set(json.data.map((order: { customerId: number }) => order.customerId))].length
+    return [...new Set(pluck(json.data, 'customerId'))].length
   }
   for (const _ of [1, 2, 3])
     assert.deepEqual([await customers(2), await customers(3), await customers(1)], [1, 1, 2])
@@ -227,10 +226,9 @@ test('introspection beside a read goes by the variables of its own request', asy
 })
 
 test('a store that is not to be watched tells no changes, and each answer is read', async () => {
-  const other = await createWorld({ engine: { isWatched: false } })
+  await using other = await createWorld({ engine: { isWatched: false } })
   assert.equal(other.core.reader.cache, undefined)
   assert.equal(other.engine.changes, undefined)
-  await other.close()
 })
 
 test('of 3,000 answers from the cache beside writes none is older than it may be', async t => {

@@ -1,8 +1,8 @@
 /** A clock that jumps while the service runs: by an hour, by a day, past the seconds of 32 bits, and back. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { mint } from '#auth/token.ts'
-import { createWorld, secret, type World } from '../world.ts'
+import { createWorld, forAllTests, secret } from '../world.ts'
 
 const noon = Date.parse('2026-11-22T12:00:00Z')
 const hour = 3_600_000
@@ -15,11 +15,7 @@ const moments = {
 } as const
 
 let clock = noon
-let world: World
-before(async () => {
-  world = await createWorld({ now: () => clock })
-})
-after(() => world.close())
+const world = forAllTests(() => createWorld({ now: () => clock }))
 
 /** Headers of a token of the first user, made at a moment for an hour. */
 const from = async (made: number) => ({

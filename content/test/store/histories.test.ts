@@ -14,7 +14,7 @@ import { historyFor } from '#test/history.ts'
 import { connected } from '#test/postgres/tools/ask.ts'
 import { freshDatabase, noDatabase } from '#test/postgres/tools/database.ts'
 import { until } from '#test/support/wait.ts'
-import { secret } from '../world.ts'
+import { pluck, secret } from '../world.ts'
 
 /** The history as it was when the content's files made the machine's tables too, before checksums were noted. */
 const first = new URL('fixtures/first-history/', import.meta.url)
@@ -38,9 +38,8 @@ const oldFile = async (): Promise<string> => {
   const { file } = fresh()
   mkdirSync(dirname(file), { recursive: true })
   const sql = async (text: string) => {
-    const database = new DatabaseSync(file)
+    using database = new DatabaseSync(file)
     database.exec(text)
-    database.close()
   }
   const history = contentMigrations('sqlite', first)
   await sql('create table migrations (name text primary key, applied_at integer not null) strict')
@@ -185,10 +184,7 @@ for (const [name, { skip, old, migrate, look }] of Object.entries(engines)) {
         assert.deepEqual(await shown(), ['image/gif', 'GIF89a.'])
       }
       const products = await send(service, 'GET /api/products?category=kitchen&search=cup')
-      assert.deepEqual(
-        products.json.data.map((product: { readonly name: string }) => product.name),
-        ['Cup'],
-      )
+      assert.deepEqual(pluck(products.json.data, 'name'), ['Cup'])
       const all = await send(service, 'GET /api/products?category=kitchen')
       assert.equal(all.json.pagination.total, 2)
       assert.equal((await service.end()).code, 0)

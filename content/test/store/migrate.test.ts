@@ -11,6 +11,7 @@ import { contentMigrations, machineMigrations } from '#engines/shared/migrations
 import { NewerStoreError } from '#engines/shared/store.ts'
 import { migrateSqlite, pendingMigrations, secretOf } from '#engines/sqlite/migrate.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
+import { pluck } from '#test/asking.ts'
 import { command } from '#test/commands.ts'
 import { folderOf, serve } from '#test/duet.ts'
 import { historyFor } from '#test/history.ts'
@@ -23,9 +24,8 @@ const engines = ['sqlite', 'postgres'] as const
 const hashOf = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex')
 
 const query = (file: string, text: string) => {
-  const database = new DatabaseSync(file, { readOnly: true })
+  using database = new DatabaseSync(file, { readOnly: true })
   const rows = database.prepare(text).all()
-  database.close()
   return rows
 }
 
@@ -34,9 +34,8 @@ const appliedIn = (file: string) =>
 
 /** Marks the store as one that a later program has migrated. */
 const makeNewer = (file: string) => {
-  const database = new DatabaseSync(file)
+  using database = new DatabaseSync(file)
   database.exec("insert into migrations (name, applied_at) values ('9999-from-the-future', 1)")
-  database.close()
 }
 
 test('the migrations of each history are numbered without gaps over both engines, and a number has one name', () => {
@@ -59,7 +58,7 @@ test('a store that is not there is made with its folder, and all migrations are 
   assert.deepEqual(migrateSqlite(file, known), names)
   assert.deepEqual(appliedIn(file), names)
   assert.deepEqual(
-    query(file, 'select distinct applied_at from migrations').map(row => row.applied_at),
+    pluck(query(file, 'select distinct applied_at from migrations'), 'applied_at'),
     [1234],
   )
   assert.deepEqual(pendingMigrations(file, known), [])

@@ -10,7 +10,7 @@ import { createAuthenticator } from '#auth/authenticate.ts'
 import { jobs, onEnd, reads, requests } from '#channels.ts'
 import type { RequestEvent } from '#observe.ts'
 import { issuer, viewers } from '#test/support/tokens.ts'
-import { createWorld } from '../world.ts'
+import { createWorld, pluck } from '../world.ts'
 
 const world = await createWorld({ edge: { sendsTiming: true } })
 after(world.close)
@@ -106,11 +106,10 @@ test('a key set that is fetched for a request is asked for within its trace', as
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   t.after(() => server.close())
   const jwksUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-  const other = await createWorld({
+  await using other = await createWorld({
     on: 'sqlite',
     edge: { authenticate: createAuthenticator({ jwksUrl }, viewers, Date.now) },
   })
-  t.after(other.close)
   const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
   const Authorization = `Bearer ${issuer('EdDSA', 'one').token({ exp: 4_000_000_000, iat: 0 })}`
   const traceparent = `00-${traceId}-00f067aa0ba902b7-01`
@@ -137,10 +136,7 @@ const toldBy = async (work: () => Promise<unknown>) => {
 
 test('the channels tell of a read and its request, each once and when it has ended', async () => {
   const told = await toldBy(() => world.ask('GET /api/products/2'))
-  assert.deepEqual(
-    told.map(({ of }) => of),
-    ['read', 'request'],
-  )
+  assert.deepEqual(pluck(told, 'of'), ['read', 'request'])
   const [read, request] = told.map(({ facts }) => facts as Record<string, unknown>)
   assert.deepEqual([read?.levels, read?.rows], [1, 1])
   assert.deepEqual(

@@ -26,7 +26,7 @@ import {
   type Visitor,
   visitorOf,
 } from '../support/visitor.ts'
-import { createWorld, peopleSecret, type World } from '../world.ts'
+import { createWorld, peopleSecret, pluck, type World } from '../world.ts'
 
 let provider: Awaited<ReturnType<typeof identityProvider>>
 let liar: Awaited<ReturnType<typeof forgingProvider>>
@@ -485,10 +485,7 @@ test('six passwords for one address in ten minutes are too many, and its code st
   const tries = await Promise.all(
     Array.from({ length: 8 }, (_, n) => enter('tried@example.org', `wrong horse of mine ${n}`)),
   )
-  assert.deepEqual(
-    tries.map(({ status }) => status).toSorted(),
-    [401, 401, 401, 401, 401, 429, 429, 429],
-  )
+  assert.deepEqual(pluck(tries, 'status').toSorted(), [401, 401, 401, 401, 401, 429, 429, 429])
   assert.equal((await enter('tried@example.org', long)).code, 'TOO_MANY_ATTEMPTS')
   assert.equal((await signIn(world, 'tried@example.org')).id, id)
 })
@@ -535,35 +532,31 @@ test('an address that is patched while its code is proved is never proved by the
 })
 
 test('letters to one address are limited, and beyond that nothing is made: no code comes with new tries', async () => {
-  const strict = await createWorld({ people: { ...people(), limited: true } })
-  try {
-    const by = visitorOf(strict)
-    const first = await askCode(by, 'limited@example.org')
-    const otp = await codeFor(strict, 'limited@example.org')
-    const second = await askCode(by, 'limited@example.org')
-    assert.deepEqual([second.status, second.text], [first.status, first.text])
-    const entered = await by.post('/auth/sign-in/email-otp', { email: 'limited@example.org', otp })
-    assert.equal(entered.status, 200, entered.text)
-    const lettersThen = () => strict.letters.filter(({ to }) => to === 'limited@example.org').length
-    assert.equal(lettersThen(), 1)
-    // Twenty letters of five tries each are a hundred guesses in a day.
-    for (const sent of [20, 19]) {
-      await strict.change("delete from auth_rates where key not like 'mail 86400 %' returning id")
-      await strict.change(`update auth_rates set count = ${sent} returning id`)
-      await askCode(by, 'limited@example.org')
-      const counted = "select count from auth_rates where key like 'mail 86400 %'"
-      await until('it is counted', async () => {
-        const [[count] = []] = await strict.rows(counted)
-        return Number(count) === sent + 1
-      })
-    }
-    await until('the twentieth is sent', () => lettersThen() > 1)
-    let last = await askCode(by, 'other0@example.org')
-    for (let n = 1; n < 12; n++) last = await askCode(by, `other${n}@example.org`)
-    assert.equal(last.status, 429)
-    assert.ok(Number(last.headers.get('retry-after')) > 0)
-    assert.equal(lettersThen(), 2, 'no twenty-first was sent meanwhile')
-  } finally {
-    await strict.close()
+  await using strict = await createWorld({ people: { ...people(), limited: true } })
+  const by = visitorOf(strict)
+  const first = await askCode(by, 'limited@example.org')
+  const otp = await codeFor(strict, 'limited@example.org')
+  const second = await askCode(by, 'limited@example.org')
+  assert.deepEqual([second.status, second.text], [first.status, first.text])
+  const entered = await by.post('/auth/sign-in/email-otp', { email: 'limited@example.org', otp })
+  assert.equal(entered.status, 200, entered.text)
+  const lettersThen = () => strict.letters.filter(({ to }) => to === 'limited@example.org').length
+  assert.equal(lettersThen(), 1)
+  // Twenty letters of five tries each are a hundred guesses in a day.
+  for (const sent of [20, 19]) {
+    await strict.change("delete from auth_rates where key not like 'mail 86400 %' returning id")
+    await strict.change(`update auth_rates set count = ${sent} returning id`)
+    await askCode(by, 'limited@example.org')
+    const counted = "select count from auth_rates where key like 'mail 86400 %'"
+    await until('it is counted', async () => {
+      const [[count] = []] = await strict.rows(counted)
+      return Number(count) === sent + 1
+    })
   }
+  await until('the twentieth is sent', () => lettersThen() > 1)
+  let last = await askCode(by, 'other0@example.org')
+  for (let n = 1; n < 12; n++) last = await askCode(by, `other${n}@example.org`)
+  assert.equal(last.status, 429)
+  assert.ok(Number(last.headers.get('retry-after')) > 0)
+  assert.equal(lettersThen(), 2, 'no twenty-first was sent meanwhile')
 })

@@ -120,9 +120,8 @@ const unguardedPay = (store: Store, order: number): Job => ({
   answer: null,
 })
 
-test('without its guard the same transition happens more than once, and the invariants fail [C1, I1]', async t => {
-  const world = await createWorld()
-  t.after(() => world.close())
+test('without its guard the same transition happens more than once, and the invariants fail [C1, I1]', async () => {
+  await using world = await createWorld()
   const made = await world.ask('POST /api/orders', {
     as: 2,
     body: { items: [{ productId: 3, quantity: 1 }] },

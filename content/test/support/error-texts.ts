@@ -1,8 +1,6 @@
 /** Every text by which the service refuses something: from the sources, and from answers to requests. */
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { badBodies } from '../contract/bad-bodies.ts'
-import { badCallers } from '../contract/bad-callers.ts'
 import { badRequests } from '../contract/bad-requests.ts'
 import type { World } from '../world.ts'
 
@@ -107,14 +105,10 @@ const textsOf = ({ code, message, details = [] }: Told, from: string): readonly 
   ...details.map(detail => ({ text: detail.message, from })),
 ]
 
-/** The texts that bad requests are answered with: those of the tables, of every path without a token, and of GraphQL. */
+/** The texts that bad requests are answered with: those of the table, of every path without a token, and of GraphQL. */
 export const metTexts = async (world: World): Promise<readonly ErrorText[]> => {
   const met: ErrorText[] = []
-  for (const { line, what: _, status: __, code: ___, ...asking } of [
-    ...badRequests,
-    ...badCallers,
-    ...badBodies,
-  ]) {
+  for (const { line, what: _, status: __, code: ___, ...asking } of badRequests) {
     const { json } = await world.ask(line, asking)
     if (json?.error) met.push(...textsOf(json.error, line.slice(0, 80)))
   }
