@@ -1700,7 +1700,7 @@ const computed: (options: {
 }) => Field;
 const conditionOf: (writing: Writing, entityName: string, rule: Rule | undefined) => Sql;
 const count: (relation: string, options?: FilledOptions) => Field;
-const created: (options?: FilledOptions) => Field;
+const created: (options?: FilledOptions & Pick<FieldOptions, 'nullable'>) => Field;
 const dangling: (store: ContentStore, entity: Entity, values: Values) => Promise<readonly FieldFault[]>;
 const date: (options?: TextOptions | undefined) => Field;
 const decimal: (options: NumberOptions & {

@@ -165,7 +165,7 @@ export const lackOf = (
         )
       if (!field.nullable && defaultValue(field) === '' && !field.computed)
         throw new Error(
-          `${name}.${key} cannot be added to rows that exist, which would have no value: make it nullable, or give it an initial value`,
+          `${name}.${key} cannot be added to rows that exist, which would have no value: make it nullable${field.initial === undefined ? ', or give it an initial value' : ''}`,
         )
       const check = valuesCheck(columnName(key), field)
       inside.push(

@@ -761,7 +761,7 @@ export const subject = (
 }
 
 /** When the row was made. */
-export const created = (options: FilledOptions = {}): Field =>
+export const created = (options: FilledOptions & Pick<FieldOptions, 'nullable'> = {}): Field =>
   time({ ...fixed, initial: 'now', description: 'When it was made, ISO 8601 in UTC.', ...options })
 
 /** When the row was made or last changed, by either API or by what the machine does to it. */

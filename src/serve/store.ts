@@ -205,10 +205,11 @@ export const migrateStore = async (
       const told: string[] = []
       for (const { broken } of differences) {
         if (!broken) continue
+        // It may be about a column that the migration would have made.
         const [row] = await ask(
           { session, dialect: store.dialect },
           sql`select count(*), min(id) from ${name(broken.table)} where ${broken.where}`,
-        )
+        ).catch((): Rows => [])
         const count = Number(row?.[0])
         if (count > 0)
           told.push(

@@ -6,8 +6,12 @@ import { type Migration, machineMigrations } from '#engines/shared/migrations.ts
 import { definitionsOf } from '#engines/shared/schema.ts'
 import { migrateSqlite } from '#engines/sqlite/migrate.ts'
 import { ddl } from '#engines/sqlite/schema.ts'
-import { int, text } from '#model/field.ts'
+import { lackOf, migrationsFor } from '#kit/draft/draft.ts'
+import { sqliteDrafting } from '#kit/draft/sqlite.ts'
+import { entity, many } from '#model/entity.ts'
+import { avg, count, type Field, int, reference, text } from '#model/field.ts'
 import { defineModel, type Entities } from '#model/model.ts'
+import { anyone } from '#model/policy.ts'
 import { createWorld, pluck } from '#test/market.ts'
 import { leftovers } from '#test/store/leftovers.ts'
 import { entities } from '#test/support/market/duet.config.ts'
@@ -151,6 +155,40 @@ test('the draft for a field that is counted from now on counts what is there and
     'products stock 3 2',
     'products stock 31 1',
   ])
+})
+
+test('the draft for a count and a mean of rows of the same entity knows those that are there', () => {
+  const trees = (kept: Readonly<Record<string, Field>>): Entities =>
+    defineModel({
+      tree: entity({
+        fields: {
+          size: int({ min: 0, max: 9 }),
+          upId: reference('tree', { nullable: true }),
+          ...kept,
+        },
+        relations: { under: many('tree', 'upId') },
+        policy: { read: anyone },
+      }),
+    } as never)
+  const machine = machineMigrations('sqlite')
+  const draft = (of: Entities, migrations: readonly Migration[]) =>
+    migrationsFor(lackOf(sqliteDrafting, of, migrations), 1, 'draft')
+  const first = draft(trees({}), machine)
+  const kept = trees({ children: count('under'), mean: avg('under.size') })
+  const database = new DatabaseSync(':memory:')
+  for (const { text } of [...machine, ...first]) database.exec(text)
+  database.exec('insert into trees (size, up_id) values (1, null), (2, 1), (5, 1)')
+  for (const { text } of draft(kept, [...machine, ...first])) database.exec(text)
+  const rows = database.prepare('select children, mean from trees order by id').all()
+  database.close()
+  assert.deepEqual(
+    rows.map(({ children, mean }) => [children, mean]),
+    [
+      [2, 35_000],
+      [0, null],
+      [0, null],
+    ],
+  )
 })
 
 test('the draft for a field that is searched from now on finds what is there', async () => {

@@ -795,6 +795,11 @@ describe('a store', () => {
       'recipes has 2 rows without title, the first of the id 2',
     ],
     [
+      'a needed field that rows lack, and that becomes unique by a copy which is not there yet,',
+      withFields({ title: text({ max: 200, unique: true }) }),
+      'recipes has 2 rows without title, the first of the id 2',
+    ],
+    [
       'a choice without a value that rows have',
       withFields({ mood: choice(['calm', 'odd'], { initial: { value: 'calm' } }) }),
       'recipes has 1 row with a mood that is none of calm, odd, the first of the id 1',

@@ -8,7 +8,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { contentMigrations, outsideMark, statementsOf } from '#engines/shared/migrations.ts'
 import { draftings, draftMigrations, lackOf } from '#kit/draft/draft.ts'
 import { postgresDrafting } from '#kit/draft/postgres.ts'
-import { folded, text } from '#model/field.ts'
+import { created, folded, text } from '#model/field.ts'
 import { defineModel, type Entities } from '#model/model.ts'
 import { historyFor } from '#test/market.ts'
 import content, { entities } from '#test/support/market/duet.config.ts'
@@ -85,6 +85,7 @@ test('a draft is a file for each engine, of one number and name; an index of a t
 
 for (const [what, probe, lacks] of [
   ['a field', text({ max: 200 }), 'value: make it nullable, or give it an initial value'],
+  ['a time of making', created(), 'value: make it nullable'],
   [
     'a folded copy',
     folded('title'),

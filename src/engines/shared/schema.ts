@@ -131,7 +131,7 @@ const keptOf = (entities: Entities, name: string): readonly Kept[] =>
           : [{ column, of, as: 'count' }]
       const found = totals.map(
         total =>
-          `${total.column} = (select coalesce(sum(${shareOf(total, '')}), 0) from ${child.table} where ${by} = ${table}.id)`,
+          `${total.column} = (select coalesce(sum(${shareOf(total, 'below.')}), 0) from ${child.table} below where below.${by} = ${table}.id)`,
       )
       return [
         {
