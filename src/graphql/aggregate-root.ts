@@ -19,7 +19,14 @@ import {
 } from '#graphql/execution.ts'
 import type { RootField } from '#graphql/schema.ts'
 import { filteredBy } from '#graphql/selection.ts'
-import { type GroupValue, groupValues, measures, mostGroups, nameOf } from '#model/aggregate.ts'
+import {
+  type GroupValue,
+  groupArguments,
+  groupValues,
+  measures,
+  mostGroups,
+  nameOf,
+} from '#model/aggregate.ts'
 import { entityOf, typeName } from '#model/model.ts'
 import { type GroupQuery, resolveGroups, tooManyGroups } from '#read/grouping.ts'
 import type { GroupItem, Root } from '#read/selection.ts'
@@ -104,7 +111,7 @@ export const aggregateRoot = (
       entity: entityName,
       aggregate: { ...resolved, items: itemsOf(nodes, '') },
       items: [],
-      ...filteredBy(selecting, entityName, node),
+      ...filteredBy(selecting, entityName, node, groupArguments),
       ...conditionIn(selecting, node),
       sort: [],
       many: true,

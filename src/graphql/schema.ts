@@ -194,7 +194,7 @@ export const deriveSchema = (model: Model, actions: readonly Action[] = []): Der
       throw new Error(
         `the action ${name} is a mutation and answers with ${answers}, which GraphQL does not show: leave graphql out of it`,
       )
-    if (operationId in mutations)
+    if (Object.hasOwn(mutations, operationId))
       throw new Error(`two mutations are called ${operationId}: rename one of them`)
     const fields = mapped(input, field => inputField(model, leafOf, field, true))
     const inputName = `${typeName(operationId)}Input`

@@ -93,15 +93,16 @@ export const rootOf = (
   }
 }
 
-/** The conditions of the filters that a list or its groups are given, and the rows that must exist for them. */
+/** The conditions of the filters that a list or its groups are given, and the rows that must exist for them; names that are `taken` are no filters. */
 export const filteredBy = (
   { core: { model }, schema, slots, variables }: Selecting,
   entityName: string,
   node: FieldNode,
+  taken: readonly string[] = [],
 ): Pick<Root, 'where' | 'exists'> => {
   const field = queryField(schema, node.name.value)
   const entity = entityOf(model, entityName)
-  const { filters } = entity.graphql
+  const filters = entity.graphql.filters.filter(name => !taken.includes(name))
   // Only those with a value: with the others the plan is another one.
   const given = filters.flatMap((name): readonly { field: string; slot: Slot }[] => {
     const read = argumentOf(field, node, name)

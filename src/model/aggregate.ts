@@ -52,6 +52,9 @@ export const measures: readonly GroupMeasure[] = ['sum', 'avg', 'min', 'max']
 /** The parameters of REST that select groups. */
 export const groupParameters: readonly string[] = ['group', ...measures, 'tz', 'having']
 
+/** The arguments of GraphQL for groups that may be called as a filter is, which is the list's alone then. */
+export const groupArguments: readonly string[] = ['groupBy', 'timeZone']
+
 /** What a group has beside its keys; a field of such a name is no key. */
 const reserved: readonly string[] = ['count', ...measures]
 

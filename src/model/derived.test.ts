@@ -123,6 +123,18 @@ describe('what an entity leaves out', () => {
     )
   })
 
+  test('a field called q, or as an argument of every list in GraphQL, keeps its name for itself', () => {
+    const words = { q: choice(['a']), orderBy: choice(['b']), titleKey: folded('title') }
+    const made = derived({
+      note: entity({ fields: { title: text({ max: 9 }), ...words }, policy: { read: anyone } }),
+    }).note
+    assert.deepEqual(made?.rest.listing.filters, {
+      q: { kind: 'equals', field: 'q' },
+      orderBy: { kind: 'equals', field: 'orderBy' },
+    })
+    assert.deepEqual(made?.graphql.filters, ['q'])
+  })
+
   test('offers no filter by what some may not read, and links to the lists below', () => {
     const made = derived({ author, story }).author
     assert.deepEqual(made?.rest.listing.filters, {})

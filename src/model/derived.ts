@@ -5,7 +5,7 @@
 import { mapped } from '#base/object.ts'
 import { optionsOf } from '#base/shape.ts'
 import { type AnyDeclaration, type Entity, entity, type Filter } from '#model/entity.ts'
-import { listParameters } from '#model/faults/lists.ts'
+import { listArguments, listParameters } from '#model/faults/lists.ts'
 import { type Field, id, longest, revision } from '#model/field.ts'
 import { columnName, withArticle } from '#model/names.ts'
 import { type DeclaredRule, isForAll, ruleOf } from '#model/policy.ts'
@@ -65,7 +65,9 @@ const withRoutes = (draft: AnyDeclaration, isLink: boolean): AnyDeclaration => {
     ...draft.fields,
     ...(writes.includes('update') && lacks('revision') ? { revision: revision() } : {}),
   }
-  const searched = rest.listing?.filters ? undefined : searchedIn(fields)
+  // A field of the name `q` is its own filter.
+  const isSearched = !rest.listing?.filters && lacks('q')
+  const searched = isSearched ? searchedIn(fields) : undefined
   if (searched !== undefined && fields[searched])
     fields[searched] = { ...fields[searched], indexed: true }
   const isRead = isOpen(policy.enter ?? policy.read)
@@ -118,7 +120,7 @@ const linksOf = (entities: Entities, { plural, fields, relations, rest }: Entity
 const argumentsOf = (entities: Entities, { fields, graphql }: Entity): readonly string[] =>
   Object.entries(fields).flatMap(([key, field]) => {
     const { references: to } = field
-    const isNamed = field.graphql === 'shown' && key !== 'limit' && key !== 'offset'
+    const isNamed = field.graphql === 'shown' && !listArguments.includes(key)
     const isRead = !to || entities[to.entity]?.policy.read !== undefined
     return graphql.type && graphql.roots && isFiltered(field) && isNamed && isRead ? [key] : []
   })

@@ -18,14 +18,14 @@ import {
 import { type PlacedRule, routeFaults, rulesOf, switchFaults } from '#model/faults/routes.ts'
 import { versionFaults } from '#model/faults/versions.ts'
 import type { Currency } from '#model/money.ts'
-import { columnName, entityOf, fieldOf, typeName, wrong } from '#model/names.ts'
+import { columnName, entityOf, fieldOf, typeName, valuesName, wrong } from '#model/names.ts'
 import { partFaults } from '#model/parts.ts'
 import type { People } from '#model/people.ts'
 import { isByRow, type Switches } from '#model/policy.ts'
 import type { Versions } from '#model/version.ts'
 import type { Viewers } from '#model/viewers.ts'
 
-export { columnName, entityOf, fieldOf, typeName }
+export { columnName, entityOf, fieldOf, typeName, valuesName }
 
 /** The settings of the model, from an operator's configuration. */
 export type Settings = {
@@ -128,9 +128,6 @@ export const uniqueOf = (entity: Entity, columns: string): Entity['sets'][number
   )
   return found ?? { fields: [], error: 'CONFLICT' }
 }
-
-/** The name of the constraint that keeps the column of a choice to its values. */
-export const valuesName = (column: string): string => `${column}_values`
 
 /** The choice of an entity whose constraint has that name; undefined if none has. */
 export const choiceOf = ({ fields }: Entity, constraint: string): string | undefined =>

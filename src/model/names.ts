@@ -9,6 +9,12 @@ export const columnName = (field: string): string =>
     field.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`),
   )
 
+/** The longest name that PostgreSQL does not cut off. */
+export const longestName = 63
+
+/** The name of the constraint that keeps the column of a choice to its values. */
+export const valuesName = (column: string): string => `${column}_values`
+
 /** A name as one of its kind: `a thing`, `an item`. */
 export const withArticle = (name: string): string => `${/^[aeio]/i.test(name) ? 'an' : 'a'} ${name}`
 

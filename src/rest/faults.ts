@@ -106,7 +106,9 @@ export const checkDocument = (
 export const checkActions = (entities: Entities, actions: readonly Action[]): void => {
   const all = Object.keys(entities).join(', ')
   for (const action of actions) {
-    const { about, answers, path } = action
+    const { about, answers, path, graphql, input = {}, described } = action
+    const named = graphql ? [described.operationId, ...Object.keys(input)] : []
+    const unnamed = named.find(name => !/^(?!__)[A-Za-z_]\w*$/.test(name))
     const isUnknown = (name: string | null) => name !== null && !Object.hasOwn(entities, name)
     const ids = path.match(/:\w+/g) ?? []
     let fault: string | undefined
@@ -117,6 +119,8 @@ export const checkActions = (entities: Entities, actions: readonly Action[]): vo
       fault = `is about ${about}, so its path has :id, and only that`
     else if (isUnknown(answers))
       fault = `answers with ${answers}, which is no entity: there are ${all}`
+    else if (unnamed !== undefined)
+      fault = `is a mutation and has the name ${JSON.stringify(unnamed)}, which GraphQL cannot take: use letters and digits, such as dueDate`
     if (fault !== undefined) throw new Error(`The action ${nameOf(action)} ${fault}`)
   }
 }

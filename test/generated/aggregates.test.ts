@@ -36,7 +36,10 @@ const entities: Record<string, Entity> = {
       ownerId: reference('member', { onDelete: 'cascade', nullable: true }),
       cost: int({ min: 0, max: 9, rest: false, readableBy: admin }),
       margin: int({ min: 0, max: 9, readableBy: { ownerId: viewer } }),
+      // A filter of the list: groups have an argument of that name for themselves.
+      timeZone: choice(['here', 'there'], { nullable: true }),
     },
+    graphql: { filters: ['timeZone'] },
     policy: { read: [anyone.where({ kind: 'big' }), signedIn.where({ ownerId: viewer })] },
     rest: {
       list: true,

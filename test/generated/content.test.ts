@@ -317,6 +317,16 @@ const wrongActions: readonly (readonly [string, Partial<Action>, string])[] = [
   ],
   ['names no row', { path: '/things/polish' }, 'is about thing, so its path has :id'],
   ['names a row and is about none', { about: null }, 'has :id in its path and is about nothing'],
+  [
+    'takes what GraphQL cannot name',
+    { graphql: true, input: { 'due-date': text({ max: 9 }) } },
+    'has the name "due-date", which GraphQL cannot take',
+  ],
+  [
+    'is called what GraphQL cannot name',
+    { graphql: true, described: { ...act.described, operationId: 'größer' } },
+    'has the name "größer", which GraphQL cannot take',
+  ],
   ['is at no path', { path: 'things/:id/polish' }, 'has a path that does not begin with /'],
 ]
 for (const [what, changed, fault] of wrongActions)

@@ -56,6 +56,11 @@ areTold({
   'book.constructor has a name that databases reserve: give it another one': withFields({
     constructor: int({ min: 0, max: 9 }),
   }),
+  // A column, and the check of a choice, that PostgreSQL would call otherwise.
+  [`book.${'c'.repeat(64)} needs names of more than 63 letters in a database: use a shorter one`]:
+    withFields({ ['c'.repeat(64)]: int({ min: 0, max: 9 }) }),
+  [`book.${'c'.repeat(57)} needs names of more than 63 letters in a database: use a shorter one`]:
+    withFields({ ['c'.repeat(57)]: choice(['a']) }),
   'book has no id: add id: id() to its fields': {
     fields: (({ id: _, ...rest }) => rest)(book.fields),
   },

@@ -6,7 +6,7 @@ import { isGraphqlType, isReserved } from '#model/faults/names.ts'
 import type { CheckedEntity, Faults } from '#model/faults/relations.ts'
 import { isStricter } from '#model/faults/routes.ts'
 import { type Field, isDerived, mostCharacters } from '#model/field.ts'
-import { columnName } from '#model/names.ts'
+import { columnName, longestName, valuesName } from '#model/names.ts'
 import { isByRow, isForAll, isSameRule } from '#model/policy.ts'
 import { isEnumValue, isStorable } from '#model/values.ts'
 
@@ -114,8 +114,8 @@ const keptFault = (
   if (fewer && isByRow(fewer))
     return `${what}, whose rows not everybody sees: let them be read by all who may read them at all, or leave it out`
   if (fewer) return `${what}, which fewer may read: give what it keeps the same readableBy`
-  if (`${self.table}_${columnName(key)}_kept_insert`.length > 63)
-    return 'is kept by triggers whose names would have more than 63 letters: use shorter names'
+  if (`${self.table}_${columnName(key)}_kept_insert`.length > longestName)
+    return `is kept by triggers whose names would have more than ${longestName} letters: use shorter names`
   if (self.appendOnly) return `${what}, and its rows are never changed: leave it out, or appendOnly`
   if (unique !== undefined || resetBy !== undefined || settableBy.kind !== 'nobody')
     return 'is kept by the store: leave its other options out'
@@ -209,6 +209,9 @@ const faultsOf = function* (checked: CheckedEntity, key: string, field: Field): 
   if (!/^[a-z][a-zA-Z0-9]*$/.test(key))
     yield 'is not named like createdAt: begin with a small letter and use only letters and digits'
   else if (isReserved(key)) yield 'has a name that databases reserve: give it another one'
+  const named = [columnName(key), ...(values ? [valuesName(columnName(key))] : [])]
+  if (named.some(name => name.length > longestName))
+    yield `needs names of more than ${longestName} letters in a database: use a shorter one`
 
   const isId = scalar === 'id' && !references
   if (key === 'id' && (!isId || nullable || isSettable || unique !== undefined))

@@ -1,9 +1,11 @@
 /** Lists, indexes and sets that no database could serve, each with the sentence that says so. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bytes, folded, int, internal, slug, text, webUrl } from '#model/field.ts'
+import { bytes, choice, folded, int, internal, slug, text, webUrl } from '#model/field.ts'
 import { signedIn } from '#model/policy.ts'
 import { areTold, book, faultsOf, withFields } from '../../../test/support/model-faults.ts'
+
+const long = 'c'.repeat(60)
 
 /** Books with so many texts, all of which are searched. */
 const searched = (count: number) => {
@@ -40,6 +42,8 @@ areTold({
     withFields({ search: webUrl() }),
   'the GraphQL filter mood of book is not a field: name one of id, title, genre, authorId, editorId, inPrint, createdAt, revision':
     { graphql: { filters: ['mood'] } },
+  'the GraphQL filter orderBy of book has the name of an argument that every list has: rename the field':
+    { ...withFields({ orderBy: choice(['a']) }), graphql: { filters: ['orderBy'] } },
   'book has GraphQL filters and no list at the root: leave them out, or give it graphql.type and graphql.roots':
     { graphql: { roots: false } },
   'book has GraphQL mutations and no type: leave them out, or give it graphql.type': {
@@ -84,8 +88,12 @@ areTold({
       sorts: ['site'],
       listing: { sort: { style: 'signed list', fields: ['site'] } },
     },
-  'book has an index with a name of more than 63 letters, bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb_by_created_at_in_print_genre_title: use shorter names':
+  'book has a part of its table with a name of more than 63 letters, bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb_by_created_at_in_print_genre_title: use shorter names':
     { table: 'b'.repeat(40), indexes: [['createdAt', 'inPrint', 'genre', 'title']] },
+  [`book has a part of its table with a name of more than 63 letters, books_count_${long}: use shorter names`]:
+    { ...withFields({ [long]: int({ min: 0, max: 9 }) }), counted: [long] },
+  [`book has a part of its table with a name of more than 63 letters, books_${long}_search: use shorter names`]:
+    withFields({ [long]: folded('title', { indexed: true }) }),
   'book has a set of one field, title: make it unique instead': {
     sets: [{ fields: ['title'], error: 'CONFLICT' }],
   },

@@ -6,6 +6,7 @@ import { type Entity, type Filter, mayNameField } from '#model/entity.ts'
 import type { CheckedEntity, Faults } from '#model/faults/relations.ts'
 import { type Field, isDerived } from '#model/field.ts'
 import { type Index, purposeIndexes, searchesOf } from '#model/indexes.ts'
+import { columnName, longestName } from '#model/names.ts'
 import { isForAll, isSameRule } from '#model/policy.ts'
 import { isComparable, type Scalar } from '#model/values.ts'
 import { mostSearched, nfcKey, wordsIndex, wordsKey } from '#model/words.ts'
@@ -30,6 +31,9 @@ export const listParameters = [
   'fields',
   'version',
 ]
+
+/** The arguments of every list of GraphQL that a field may be called. */
+export const listArguments = ['limit', 'offset', 'orderBy']
 
 /** The same with those of conditions, searches and sums, whose names a filter of the content may have. */
 const reserved = [...listParameters, 'where', 'search', 'group', 'having', 'tz']
@@ -74,9 +78,6 @@ const bytesOf = (self: Entity, key: string): number => {
   }
   return scalar === 'text' ? 4 * (range?.max ?? 0) : 8
 }
-
-/** The longest name that PostgreSQL does not cut off. */
-const longestName = 63
 
 /** The rest of a sentence about an index; undefined if nothing is wrong. */
 const indexFault = (self: Entity, { terms, of }: Index): string | undefined => {
@@ -170,7 +171,7 @@ export const listFaults = function* ({ entities, name, self }: CheckedEntity): F
     if (!field) yield `${subject} is not a field: name one of ${fieldNames(self)}`
     else if (opaqueKind(field))
       yield `${subject} is ${opaqueKind(field)}, which nobody can ${field.scalar === 'bytes' ? 'give' : 'compare'}: leave it out`
-    if (key === 'limit' || key === 'offset')
+    if (listArguments.includes(key))
       yield `${subject} has the name of an argument that every list has: rename the field`
     const referred = own(entities, field?.references?.entity ?? '')
     if (referred && referred.policy.read === undefined)
@@ -219,6 +220,8 @@ export const listFaults = function* ({ entities, name, self }: CheckedEntity): F
   }
 
   const known = new Map<string, string>()
+  const counts = (self.counted ?? []).map(key => `${self.table}_count_${columnName(key)}`)
+  const names = [...searchesOf(self).map(search => search.name), ...counts]
   for (const index of purposeIndexes(self)) {
     const fault = indexFault(self, index)
     if (fault) yield `in ${name}, ${fault}`
@@ -227,9 +230,10 @@ export const listFaults = function* ({ entities, name, self }: CheckedEntity): F
     if (other !== undefined && !index.of.startsWith('the sort'))
       yield `${name} has one index for ${other} and for ${index.of}: leave one of them out`
     known.set(index.name, index.of)
-    if (index.name.length > longestName)
-      yield `${name} has an index with a name of more than ${longestName} letters, ${index.name}: use shorter names`
+    names.push(index.name)
   }
+  for (const long of names.filter(({ length }) => length > longestName))
+    yield `${name} has a part of its table with a name of more than ${longestName} letters, ${long}: use shorter names`
   for (const key of composedIn(self))
     if (own(self.fields, nfcKey(key)) && !own(self.fields, nfcKey(key))?.copied)
       yield `${name} has the field ${nfcKey(key)}, which is the name of a copy of ${key} that is unique for it: rename it`

@@ -2,7 +2,9 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { many } from '#model/entity.ts'
 import { folded, int, reference } from '#model/field.ts'
+import { anyone } from '#model/policy.ts'
 import { versions } from '../../../test/support/library/versions.ts'
 import { areTold, author, changed, former, withMood } from '../../../test/support/model-faults.ts'
 
@@ -78,6 +80,26 @@ areTold({
     withMood({ until: { 1: { name: 'humour' }, [versions.newest]: { name: 'temper' } } }),
   'author and the list of book have one name in a GraphQL query, author: give one of them another':
     { plural: 'author' },
+  'the parts author.bookList and the parts authorBook.list have one GraphQL type, AuthorBookListCreateInput: give one of them another':
+    {
+      others: {
+        author: changed(author, {
+          relations: { bookList: many('book', 'authorId', { nestedWrites: true }) },
+        }),
+        authorBook: changed(author, {
+          table: 'author_books',
+          plural: 'authorBooks',
+          relations: { list: many('leaf', 'bookId', { nestedWrites: true }) },
+        }),
+        leaf: changed(author, {
+          table: 'leaves',
+          plural: 'leaves',
+          policy: { read: anyone, create: anyone },
+          fields: { ...author.fields, bookId: reference('authorBook', { onDelete: 'cascade' }) },
+          relations: {},
+        }),
+      },
+    },
   'left refers to right refers to left, so that no table can be made first: make one of these references an int':
     {
       others: {

@@ -111,7 +111,7 @@ export const nameFaults = function* (entities: CheckedEntity['entities']): Fault
   )
   yield* sharedFaults(
     'GraphQL type',
-    all.flatMap(([name, { graphql, fields, bulk, plural }]) => [
+    all.flatMap(([name, { graphql, fields, relations, bulk, plural }]) => [
       [typeName(name), name] as const,
       ...['Order', 'Where', 'Match', 'Edge', 'Connection', 'Aggregate'].map(
         suffix => [`${typeName(name)}${suffix}`, `the ${suffix.toLowerCase()} of ${name}`] as const,
@@ -120,6 +120,11 @@ export const nameFaults = function* (entities: CheckedEntity['entities']): Fault
         kind => [`${typeName(kind)}${typeName(name)}Input`, `${kind} ${name}`] as const,
       ),
       ...(bulk ? [[`Update${typeName(plural)}Input`, `update ${plural}`] as const] : []),
+      ...Object.entries(relations).flatMap(([key, { nestedWrites }]) =>
+        nestedWrites
+          ? [[`${typeName(name)}${typeName(key)}CreateInput`, `the parts ${name}.${key}`] as const]
+          : [],
+      ),
       ...Object.entries(fields).flatMap(([key, field]) => {
         const named = enumName(name, key, field)
         return named === undefined ? [] : [[named, `${name}.${key}`] as const]

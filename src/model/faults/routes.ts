@@ -136,7 +136,7 @@ const graphqlFaults = function* ({ name, self }: CheckedEntity): Faults {
       field => !isClosed(field, 'graphql') && !(kind === 'update' && field.immutable),
     )
     if (kind !== 'delete' && !takes)
-      yield `graphql.mutations of ${name} has ${kind}, and no field can be given: leave it out`
+      yield `graphql.mutations of ${name} has ${kind}, and no field can be given: leave it out, or the ${kind} rule that it comes of`
   }
 }
 
