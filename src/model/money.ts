@@ -1,5 +1,7 @@
 /** Money and decimals as whole numbers of their smallest units, and the decimal numbers people write for them. */
 
+import { type JsonObject, mapped } from '#base/object.ts'
+
 /** The store's currency: its ISO 4217 code and how many decimals it has. */
 export type Currency = { readonly code: string; readonly digits: number }
 
@@ -8,6 +10,18 @@ export const digitsOf = (
   { scalar, scale = 0 }: { readonly scalar: string; readonly scale?: number },
   digits: number,
 ): number => (scalar === 'money' ? digits : scale)
+
+/** A row that is written once for all currencies, with its amounts rounded to the decimals of one. */
+export const roundedTo = (
+  digits: number,
+  fields: Readonly<Record<string, { readonly scalar: string }>>,
+  row: JsonObject,
+): JsonObject =>
+  mapped(row, (value, key) =>
+    fields[key]?.scalar === 'money' && typeof value === 'number'
+      ? Number(value.toFixed(digits))
+      : value,
+  )
 
 const decimalForm = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d{1,3}))?$/i
 

@@ -2,6 +2,7 @@
 import { versionPath } from '#base/paths.ts'
 import type { Links } from '#model/entity.ts'
 import { entityOf, fieldOf } from '#model/model.ts'
+import { roundedTo } from '#model/money.ts'
 import { anonymous, isForAll } from '#model/policy.ts'
 import { type Member, type Resource, resourceOf } from '#model/resource.ts'
 import type { DocumentParts } from '#openapi/parts.ts'
@@ -16,7 +17,7 @@ import { type InputContext, inputValues, type Values } from '#write/input.ts'
 /** A moment for rows that do not say when they were made. */
 const moment = Date.UTC(2026, 0, 5, 9)
 
-/** A row as it would be stored, with its id. Its amounts have no more decimals than the currency of the store, which the demo's may not be. */
+/** A row as it would be stored, with its id. */
 const storedRow = (
   { model, rows }: DocumentParts,
   name: string,
@@ -25,22 +26,11 @@ const storedRow = (
 ): Values | undefined => {
   if (!row) return undefined
   const entity = entityOf(model, name)
-  const inCurrency = Object.entries(row).map(([key, value]) => {
-    const isAmount = entity.fields[key]?.scalar === 'money' && typeof value === 'number'
-    return [key, isAmount ? Number(value.toFixed(model.settings.currency.digits)) : value]
-  })
-  const context: InputContext = {
-    mode: 'import',
-    viewer: anonymous,
-    model,
-    now: moment,
-    what: name,
-    also: Object.keys(row),
-  }
-  return new Map([
-    ['id', index + 1],
-    ...inputValues(entity, Object.fromEntries(inCurrency), context),
-  ])
+  const inCurrency = roundedTo(model.settings.currency.digits, entity.fields, row)
+  const also = Object.keys(row)
+  const common = { mode: 'import', viewer: anonymous, model } as const
+  const context: InputContext = { ...common, now: moment, what: name, also }
+  return new Map([['id', index + 1], ...inputValues(entity, inCurrency, context)])
 }
 
 const shownAs = (

@@ -128,10 +128,7 @@ const listSchemas = ({ model, style }: DocumentParts) => {
     pages: isUniform
       ? {
           CursorPagination: schemaOf(byCursor, { hasPrev: flag, prevCursor }),
-          Pagination: schemaOf(
-            { ...byCursor, nextCursor: cursor, ...numbered, hasPrev: flag },
-            { prevCursor },
-          ),
+          Pagination: schemaOf({ ...byCursor, ...numbered, hasPrev: flag }, { prevCursor }),
         }
       : {
           Pagination: schemaOf(

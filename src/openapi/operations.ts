@@ -262,35 +262,20 @@ const ofJson =
 
 /** What a route answers with where it succeeds: the status, and the response. */
 const successOf = (parts: DocumentParts, route: Route, entity: Entity) => {
-  const { kind } = route
+  const { kind, entity: name } = route
   const [status, description, suffix, names] = successes[kind]
-  const name = `${typeName(route.entity)}${suffix}`
   const isPlaced = kind === 'create' && entity.rest.one
-  const answered =
-    kind === 'list'
-      ? listNameOf(route.entity)
-      : kind === 'aggregate'
-        ? groupsNameOf(route.entity)
-        : typeName(route.entity)
-  const success =
-    status === 204
-      ? shareAs(parts, suffix, { description, headers: headersOf(parts, names) })
-      : shareAs(parts, kind === 'bulk' ? suffix : name, {
-          description,
-          headers: headersOf(parts, isPlaced ? [...names, 'Location'] : names),
-          content:
-            kind === 'bulk'
-              ? jsonContent(parts, refTo('BulkWrite'), {})
-              : kind === 'aggregate'
-                ? jsonContent(parts, refTo(answered), {})
-                : answerBody(
-                    parts,
-                    answered,
-                    route.entity,
-                    entity.rest.selectable && (kind === 'list' || kind === 'one'),
-                  ),
-        })
-  return [status, success] as const
+  const headers = headersOf(parts, isPlaced ? [...names, 'Location'] : names)
+  const success = { description, headers }
+  if (status === 204) return [status, shareAs(parts, suffix, success)] as const
+  const isChosen = entity.rest.selectable && (kind === 'list' || kind === 'one')
+  const answered = kind === 'list' ? listNameOf(name) : typeName(name)
+  const content =
+    kind === 'bulk' || kind === 'aggregate'
+      ? jsonContent(parts, refTo(kind === 'bulk' ? 'BulkWrite' : groupsNameOf(name)), {})
+      : answerBody(parts, answered, name, isChosen)
+  const shared = kind === 'bulk' ? suffix : `${typeName(name)}${suffix}`
+  return [status, shareAs(parts, shared, { ...success, content })] as const
 }
 
 /** The codes of faults of rows that are written, in the newest version with their parts: of hooks, of what is unique, of rows that they name. */
@@ -312,9 +297,7 @@ const codesOfRows = (
   ]
   const codes = [...hooked, ...taken].map(error => (typeof error === 'object' ? error.code : error))
   const names = modes.some(mode =>
-    inputFields(resource, { kind: mode, below }).some(
-      ([, field]) => field.references !== undefined,
-    ),
+    inputFields(resource, { kind: mode, below }).some(([, { references }]) => references),
   )
   // Of many rows only new ones come with parts.
   const hasParts = kind !== 'replace' && version === model.versions.newest && !above.includes(name)
@@ -371,7 +354,6 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
   }
 
   const [status, success] = successOf(parts, route, entity)
-  const isBulk = kind === 'bulk'
   const isLink = kind === 'link' || kind === 'unlink'
   const { operations } = rightsOf(model, route)
   const takesConditions = kind === 'list' || kind === 'aggregate'
@@ -395,12 +377,7 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
     isOpen,
     mayForbid: isRead && !mayReadAt(model, resource, route, model.viewers.roles.default, null),
     isRead,
-    isGuarded:
-      !isRead &&
-      !isLink &&
-      kind !== 'create' &&
-      kind !== 'bulk' &&
-      entity.fields.revision !== undefined,
+    isGuarded: ['replace', 'update', 'delete'].includes(kind) && !!entity.fields.revision,
     parameters: [
       ...pathParameters(path, route.entity, pathExamples(parts, route), below?.entity),
       ...queried,
@@ -410,7 +387,7 @@ export const routeOperation = (parts: DocumentParts, route: Route): DocumentOper
       : undefined,
     responses: {
       [status]: success,
-      ...(isBulk && operations.some(one => one === 'create') && { 201: success }),
+      ...(kind === 'bulk' && operations.some(one => one === 'create') && { 201: success }),
       ...(kind === 'list' && notModified(parts, 'ListNotModified', ofLists)),
       ...(kind === 'aggregate' && notModified(parts, 'AggregateNotModified', ['Accept-Query'])),
       ...(kind === 'one' && notModified(parts, 'NotModified', ['Link'])),
@@ -458,10 +435,7 @@ export const describedOperation = (
   const isOptional =
     described.isBodyOptional ??
     (input && Object.values(input).every(({ initial }) => initial !== undefined))
-  const requestBody = (input ?? body) && {
-    required: !isOptional,
-    content: { ...body, ...named },
-  }
+  const requestBody = (input ?? body) && { required: !isOptional, content: { ...body, ...named } }
 
   let content: JsonSchema | undefined
   if (answers !== null) content = answerBody(parts, typeName(answers), answers)
@@ -531,9 +505,7 @@ export const describedOperation = (
     ofBody: body !== undefined || action ? ofBodies : [],
     errors: [
       ...(described.errors ?? []),
-      ...(Object.values(input ?? {}).some(({ references }) => references !== undefined)
-        ? ['NOT_FOUND']
-        : []),
+      ...(Object.values(input ?? {}).some(({ references }) => references) ? ['NOT_FOUND'] : []),
     ],
   })
 }

@@ -73,10 +73,8 @@ const headersOf = (...names: readonly SignInHeader[]): JsonSchema =>
     ),
   )
 
-const failures = Object.entries({ ...always, ...ofBodies })
-
 const responses = Object.fromEntries(
-  failures.map(([status, description]) => [
+  Object.entries({ ...always, ...ofBodies }).map(([status, description]) => [
     `Problem${status}`,
     {
       description,
@@ -86,10 +84,6 @@ const responses = Object.fromEntries(
   ]),
 )
 
-/** Callbacks are for the browser, on its way back from a provider; no client calls them. */
-type DescribedPath = AuthPath & { readonly gives: NonNullable<AuthPath['gives']> }
-const isDescribed = (one: AuthPath): one is DescribedPath => one.gives !== null
-
 /** What documents group operations under, by the way in that they are of. */
 const subjects: Readonly<Record<string, string>> = {
   code: 'code',
@@ -97,8 +91,10 @@ const subjects: Readonly<Record<string, string>> = {
   oidc: 'provider',
 }
 
-const operationOf = (one: DescribedPath): JsonSchema => {
-  const { method, summary, gives, takes, isForSession = false, path, way } = one
+const operationOf = (
+  { method, summary, takes, isForSession = false, path, way }: AuthPath,
+  gives: NonNullable<AuthPath['gives']>,
+): JsonSchema => {
   const members = takes && membersOf(takes)
   const needed = members?.filter(({ isOptional }) => !isOptional).map(({ name }) => name)
   const schema =
@@ -140,7 +136,10 @@ export const authDocument = (
   { title, license }: Pick<Content, 'title' | 'license'>,
   isServed: (path: AuthPath) => boolean = () => true,
 ): OpenApi => {
-  const all = [...authPaths.filter(isServed), keySetPath].filter(isDescribed)
+  // Callbacks are for the browser, on its way back from a provider; no client calls them.
+  const paths = [...authPaths.filter(isServed), keySetPath].flatMap(one =>
+    one.gives ? [[one.path, { [one.method.toLowerCase()]: operationOf(one, one.gives) }]] : [],
+  )
   return {
     openapi: '3.1.1',
     info: {
@@ -151,9 +150,7 @@ export const authDocument = (
       ...(license && { license }),
     },
     servers: [{ url: authPath }],
-    paths: Object.fromEntries(
-      all.map(one => [one.path, { [one.method.toLowerCase()]: operationOf(one) }]),
-    ),
+    paths: Object.fromEntries(paths),
     components: {
       schemas: { ...authSchemas, Problem: problem },
       headers: ownHeaders,

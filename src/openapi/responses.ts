@@ -95,6 +95,7 @@ export const jsonContent = (
 /** The schema of errors in the shape of a version, with all its codes. */
 export const errorSchema = ({ style }: DocumentParts, codes: readonly string[]): Schemas => {
   const code = { type: 'string', description: 'What went wrong, for programs.', enum: codes }
+  const message = { type: 'string', description: 'What went wrong, for people.' }
   const requestId = { type: 'string', description: 'The id of the request in the logs.' }
   const faults = {
     type: 'array',
@@ -106,14 +107,10 @@ export const errorSchema = ({ style }: DocumentParts, codes: readonly string[]):
   }
   if (style.errors === 'problem') {
     const members = {
-      type: {
-        type: 'string',
-        format: 'uri-reference',
-        description: 'Where the code is explained.',
-      },
-      title: { type: 'string', description: 'The meaning of the code.' },
+      type: { ...text, format: 'uri-reference', description: 'Where the code is explained.' },
+      title: { ...text, description: 'The meaning of the code.' },
       status: { type: 'integer', description: 'The status of the answer.' },
-      detail: { type: 'string', description: 'What went wrong, for people.' },
+      detail: message,
       code,
       errors: faults,
       requestId,
@@ -121,7 +118,6 @@ export const errorSchema = ({ style }: DocumentParts, codes: readonly string[]):
     const needed = Object.keys(members).filter(name => name !== 'errors')
     return { Problem: { description: 'A problem (RFC 9457).', ...objectOf(members, needed) } }
   }
-  const message = { type: 'string', description: 'What went wrong, for people.' }
   const members = { code, message, details: faults, requestId }
   const error = objectOf(members, ['code', 'message', 'requestId'])
   return { Error: { description: 'An error.', ...objectOf({ error }) } }
@@ -161,12 +157,10 @@ const errorResponse = (
   const isProblem = style.errors === 'problem'
   const [code = ''] = codes
   const kind = errors.get(code) ?? { code, status, title: code }
+  const details = [{ field: 'limit', message: 'must be a whole number' }]
   const error =
     code === 'VALIDATION_ERROR'
-      ? new ApiError(kind, 'limit must be a whole number', {
-          status,
-          details: [{ field: 'limit', message: 'must be a whole number' }],
-        })
+      ? new ApiError(kind, 'limit must be a whole number', { status, details })
       : new ApiError(kind, undefined, { status })
   const body = {
     schema: refTo(isProblem ? 'Problem' : 'Error'),

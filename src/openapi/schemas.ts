@@ -40,6 +40,8 @@ const bounds = ({ range }: Field, least: string, most: string) =>
     [most]: range.max,
   }
 
+const amountSchema = (field: Field) => ({ type: 'number', ...bounds(field, 'minimum', 'maximum') })
+
 type Bare = JsonSchema & {
   readonly type: string | readonly string[]
   readonly enum?: readonly string[]
@@ -59,11 +61,8 @@ const byScalar: Readonly<Record<Scalar, (field: Field) => Bare>> = {
     ...((field.range?.max ?? 0) >= 2 ** 31 && { format: 'int64' }),
     ...bounds(field, 'minimum', 'maximum'),
   }),
-  money: field => ({ type: 'number', ...bounds(field, 'minimum', 'maximum') }),
-  decimal: field => ({
-    type: 'number',
-    ...bounds(field, 'minimum', 'maximum'),
-  }),
+  money: amountSchema,
+  decimal: amountSchema,
   date: () => ({ type: 'string', format: 'date' }),
   time: () => ({ type: 'string', format: 'date-time' }),
   flag: () => ({ type: 'boolean' }),
@@ -85,6 +84,13 @@ export const bareSchema = (field: Field, form: Form | undefined): Bare => {
   if (form === 'as text') return { type: 'string', pattern: '^-?\\d+(\\.\\d+)?$' }
   return byScalar[field.scalar](field)
 }
+
+/** The same schema of values that may also be null. */
+const nullable = ({ type, ...rest }: Bare): JsonSchema => ({
+  type: [type, 'null'].flat(),
+  ...rest,
+  ...(rest.enum && { enum: [...rest.enum, null] }),
+})
 
 /** What a document says of a part that is going: that it is deprecated, why, and from when it is not there. */
 export const marksOf = ({ deprecated, sunset, last }: Lifetime): JsonSchema => ({
@@ -121,20 +127,11 @@ const valueSchema = (
   const told = toldSchema(field, direction)
   const mayBeNull = field.nullable || (direction === 'output' && isByRow(field.readableBy))
   const shown = field.file && direction === 'output' ? refTo('StoredFile') : told
-  if (shown) {
-    const description = describedBy(field.description, field)
-    return {
-      ...(mayBeNull ? { anyOf: [shown, { type: 'null' }] } : shown),
-      ...(description !== '' && { description }),
-      ...marksOf(field),
-    }
-  }
-  const { type, ...rest } = bareSchema(field, form)
+  const bare = bareSchema(field, form)
+  const orNull = shown ? { anyOf: [shown, { type: 'null' }] } : nullable(bare)
   const description = describedBy(field.description, field)
   return {
-    type: mayBeNull ? [type, 'null'].flat() : type,
-    ...rest,
-    ...(mayBeNull && rest.enum && { enum: [...rest.enum, null] }),
+    ...(mayBeNull ? orNull : (shown ?? bare)),
     ...(description !== '' && { description }),
     ...marksOf(field),
   }
@@ -189,11 +186,8 @@ export const partialSchema = (whole: JsonSchema): JsonSchema => {
   const { properties } = whole as { readonly properties: Schemas }
   // Their descriptions stand in the whole one.
   const bare = mapped(properties, ({ description: _, ...schema }) => schema)
-  return {
-    description: 'The members that `fields` names.',
-    ...objectOf(bare, []),
-    minProperties: 1,
-  }
+  const description = 'The members that `fields` names.'
+  return { description, ...objectOf(bare, []), minProperties: 1 }
 }
 
 /** The schema of a value of a group of rows, null left aside. */
@@ -242,12 +236,7 @@ export const groupsSchema = (resource: Resource): JsonSchema => {
     Object.fromEntries(
       values.flatMap(([name, value]) => {
         if (value.kind !== kind) return []
-        const { type, ...rest } = groupValueSchema(resource, value)
-        const schema = {
-          type: [type, 'null'].flat(),
-          ...rest,
-          ...(rest.enum && { enum: [...rest.enum, null] }),
-        }
+        const schema = nullable(groupValueSchema(resource, value))
         return [[name.slice(name.indexOf('.') + 1), schema]]
       }),
     )
@@ -358,10 +347,7 @@ export const bulkSchema = (model: Model, resource: Resource, where: JsonSchema):
       },
     }),
   }
-  const dryRun = {
-    type: 'boolean',
-    description: 'Nothing is changed; the answer is the same.',
-  }
+  const dryRun = { type: 'boolean', description: 'Nothing is changed; the answer is the same.' }
   return {
     oneOf: bulkKinds(resource.entity).map(kind =>
       objectOf({ [kind]: does[kind], ...(kind !== 'create' && rows), dryRun }, [kind]),

@@ -1,10 +1,12 @@
 /** Makes a store ready once before it is served, by one process or several. */
+import { mapped } from '#base/object.ts'
 import { withOpened } from '#base/with-opened.ts'
 import type { Config } from '#config.ts'
 import type { Content, ContentStore, OpenStore, RowsByEntity } from '#content.ts'
 import { widerNote } from '#engines/shared/files.ts'
 import { dropFormer } from '#files/former.ts'
 import type { Model } from '#model/model.ts'
+import { roundedTo } from '#model/money.ts'
 import { authOf, ownFiles } from '#serve/auth.ts'
 import { checkedGraphql } from '#serve/graphql.ts'
 import { isEmpty, putRows } from '#serve/insert.ts'
@@ -37,24 +39,11 @@ export const fillEmpty = async (store: ContentStore, rows: RowsByEntity): Promis
   // A transaction waits for other writers, which a store with content need not; inside it nobody else can fill this one.
   if (!(await isEmpty(store))) return
   const { entities, settings } = store.model
-  // A demo is written once for all currencies: its amounts are rounded to what this one has.
-  const fitted = Object.entries(rows).map(([what, list]) => {
-    const isAmount = (key: string) => entities[what]?.fields[key]?.scalar === 'money'
-    const fittedValue = (key: string, value: unknown) =>
-      isAmount(key) && typeof value === 'number'
-        ? Number(value.toFixed(settings.currency.digits))
-        : value
-    return [
-      what,
-      list.map(row =>
-        Object.fromEntries(
-          Object.entries(row).map(([key, value]) => [key, fittedValue(key, value)]),
-        ),
-      ),
-    ]
-  })
+  const fitted = mapped(rows, (list, what) =>
+    list.map(row => roundedTo(settings.currency.digits, entities[what]?.fields ?? {}, row)),
+  )
   await store.session.transaction(async () => {
-    if (await isEmpty(store)) await putRows(store, Object.fromEntries(fitted), demoStart, hour)
+    if (await isEmpty(store)) await putRows(store, fitted, demoStart, hour)
   })
 }
 
@@ -100,10 +89,7 @@ export const prepare = async (
     const open = { session, dialect: store.dialect, model }
     for (const note of await checkSchema(store, content.entities)) tell(note)
     if (isOurs) report('filled', await fillFolded(store, content.entities))
-    for (const file of ownFiles(config)) {
-      const wider = widerNote(file)
-      if (wider !== undefined) tell(wider)
-    }
+    for (const note of ownFiles(config).flatMap(file => widerNote(file) ?? [])) tell(note)
     for (const note of await notesOnCopies(store, content.entities)) tell(note)
     if (content.people && !people)
       tell(
