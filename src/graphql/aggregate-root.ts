@@ -76,25 +76,21 @@ export const aggregateRoot = (
     ])
   const values = groupValues(entity, fields)
   const keys = new Set(resolved.keys.map(nameOf))
-  const itemsOf = (nodes: readonly FieldNode[], above: string): readonly GroupItem[] => {
-    const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
-    return [...collectFields(sets, selecting.operation, variables)].map(
-      ([key, nodes]): GroupItem => {
-        const node = nodes[0] as FieldNode
-        const name = node.name.value
-        const isMeasure = above === '' && measures.some(measure => measure === name)
-        if (name === '__typename') {
-          const part = above === '' ? '' : above === 'sum' || above === 'avg' ? 'Numbers' : 'Range'
-          return { kind: 'text', key, json: `"${typeName(entityName)}Aggregate${part}"` }
-        }
-        if (isMeasure) return { kind: 'object', key, items: itemsOf(nodes, name) }
-        const value = values.get(above === '' ? name : `${above}.${name}`) as GroupValue
-        if (value.kind === 'key' && !keys.has(nameOf(value)))
-          throw refusal(name, 'is selected, and nothing is grouped by it: add it to groupBy.')
-        return { kind: 'value', key, value, ...startOf(node) }
-      },
-    )
-  }
+  const itemsOf = (nodes: readonly FieldNode[], above: string): readonly GroupItem[] =>
+    [...collectFields(nodes, selecting)].map(([key, nodes]): GroupItem => {
+      const node = nodes[0] as FieldNode
+      const name = node.name.value
+      const isMeasure = above === '' && measures.some(measure => measure === name)
+      if (name === '__typename') {
+        const part = above === '' ? '' : above === 'sum' || above === 'avg' ? 'Numbers' : 'Range'
+        return { kind: 'text', key, json: `"${typeName(entityName)}Aggregate${part}"` }
+      }
+      if (isMeasure) return { kind: 'object', key, items: itemsOf(nodes, name) }
+      const value = values.get(above === '' ? name : `${above}.${name}`) as GroupValue
+      if (value.kind === 'key' && !keys.has(nameOf(value)))
+        throw refusal(name, 'is selected, and nothing is grouped by it: add it to groupBy.')
+      return { kind: 'value', key, value, ...startOf(node) }
+    })
   const limit = argumentOf(field, node, 'limit')
   const slot = slots.take(values => {
     const most = limit(values) ?? mostGroups

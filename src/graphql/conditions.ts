@@ -85,7 +85,6 @@ export const filteredFieldsIn = (
   type: GraphQLObjectType,
   collected: Collected,
 ): readonly FilteredField[] => {
-  const { operation, variables } = execution
   const found = new Map<FieldNode, FilteredField>()
   const collect = (type: GraphQLObjectType, collected: Collected): void => {
     for (const nodes of collected.values()) {
@@ -101,11 +100,10 @@ export const filteredFieldsIn = (
           made.getOrInsertComputed(first, () => resolveOnce(execution, filtered, first))
         found.set(node, { ...filtered, resolvedFrom })
       }
-      const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
-      collect(target, collectFields(sets, operation, variables))
+      collect(target, collectFields(nodes, execution))
     }
   }
-  if (operation.hasConditions) collect(type, collected)
+  if (execution.operation.hasConditions) collect(type, collected)
   // Each has a comparison at the least, and more than so many are refused for a plan.
   if (found.size > mostComparisonsOfRequest)
     throw new ApiError(

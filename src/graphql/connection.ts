@@ -2,7 +2,6 @@
 import type { FieldNode, GraphQLField, GraphQLObjectType } from 'graphql'
 import { argumentFault, argumentOf, type Variables } from '#graphql/arguments.ts'
 import {
-  type Collected,
   collectFields,
   conditionIn,
   queryField,
@@ -126,18 +125,11 @@ const membersOf = (
   type: GraphQLObjectType,
   nodes: readonly FieldNode[],
   itemsOf: ItemsOf,
-): readonly ConnectionMember[] => {
-  const { operation, variables } = selecting
-  const selectedBy = (nodes: readonly FieldNode[]): Collected =>
-    collectFields(
-      nodes.flatMap(({ selectionSet }) => selectionSet ?? []),
-      operation,
-      variables,
-    )
-  return [...selectedBy(nodes)].map(([key, nodes]): ConnectionMember => {
+): readonly ConnectionMember[] =>
+  [...collectFields(nodes, selecting)].map(([key, nodes]): ConnectionMember => {
     const name = nodes[0]?.name.value
     if (name === 'totalCount') return { kind: 'total', key }
-    const parts = [...selectedBy(nodes)]
+    const parts = [...collectFields(nodes, selecting)]
     if (name === 'pageInfo') {
       const facts = parts.map(([key, [node]]) => ({ key, of: node?.name.value as PageFact }))
       return { kind: 'page info', key, facts }
@@ -152,7 +144,6 @@ const membersOf = (
     })
     return { kind: 'edges', key, items }
   })
-}
 
 /** The relation of an entity that a field of the schema is the connection of, in its extensions. */
 export type Connects = { readonly entity: string; readonly relation: string }

@@ -21,11 +21,10 @@ import type { Location } from '#read/selection.ts'
 /** The field nodes under each response key, which are merged. */
 export type Collected = ReadonlyMap<string, readonly FieldNode[]>
 
-/** CollectFields (section 6.3.2). Every type here is an object type, so a fragment that is valid applies. */
+/** The fields that the operation or merged nodes select (section 6.3.2). Every type is an object type, so a valid fragment applies. */
 export const collectFields = (
-  sets: readonly SelectionSetNode[],
-  { fragments }: GraphqlOperation,
-  variables: Variables,
+  nodes: readonly Pick<FieldNode, 'selectionSet'>[],
+  { operation: { fragments }, variables }: Pick<Execution, 'operation' | 'variables'>,
 ): Collected => {
   const grouped = new Map<string, FieldNode[]>()
   const visited = new Set<string>()
@@ -44,7 +43,7 @@ export const collectFields = (
       }
     }
   }
-  for (const set of sets) collect(set)
+  for (const { selectionSet } of nodes) if (selectionSet) collect(selectionSet)
   return grouped
 }
 

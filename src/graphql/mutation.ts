@@ -70,8 +70,8 @@ export const runMutation = async (
   execution: Execution,
   { c, edge, keyed }: MutationRequest,
 ): Promise<Mutated> => {
-  const { core, schema, operation, variables, viewer: caller } = execution
-  const collected = collectFields([operation.node.selectionSet], operation, variables)
+  const { core, schema, operation, viewer: caller } = execution
+  const collected = collectFields([operation.node], execution)
   const names = [...collected.values()].map(([node]) => node?.name.value ?? '')
   // Each mutation of an operation counts as a request does; the first is counted already.
   await countWork(edge, c, caller, names.filter(name => schema.roots.has(name)).length - 1)
@@ -172,10 +172,10 @@ const planMutation = (
     const absent =
       isAbout && idArgument(args.id) === 0 ? notFound(about ?? entity, args.id) : undefined
     const field = { key, kind, change, absent, location, reading: null }
-    const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
-    const membersOf = () => collectFields(sets, operation, variables)
     if (kind.does === 'many') {
-      const shown = [...membersOf()].map(([key, [one]]) => [key, one?.name.value ?? ''] as const)
+      const shown = [...collectFields(nodes, execution)].map(
+        ([key, [one]]) => [key, one?.name.value ?? ''] as const,
+      )
       return { ...field, answer: text => bulkText(idsIn(text), shown) }
     }
     if (entity === '') return { ...field, answer: () => 'true' }
@@ -184,7 +184,7 @@ const planMutation = (
     const writtenId = VIEWER + 1
     const readOf = () => {
       const type = schema.schema.getType(typeName(entity)) as GraphQLObjectType
-      const filtered = filteredFieldsIn(execution, type, membersOf())
+      const filtered = filteredFieldsIn(execution, type, collectFields(nodes, execution))
       const { predicates, values } = conditionsFor(execution, filtered, writtenId + 1)
       const slots = createSlots(writtenId + 1 + values.length)
       const row = oneRow(entity, itemsOf({ ...execution, slots, predicates }, type, nodes))

@@ -57,7 +57,7 @@ export const runQuery = (
     `fields ${conditions}`,
     variables,
     () => {
-      const collected = collectFields([operation.node.selectionSet], operation, variables)
+      const collected = collectFields([operation.node], execution)
       const type = execution.schema.schema.getQueryType() as GraphQLObjectType
       const filteredFields = filteredFieldsIn(execution, type, collected)
       return { collected, filters: filtersIn(execution, collected), filteredFields }

@@ -26,7 +26,7 @@ import { connectionField } from '#graphql/connection-type.ts'
 import { orderArguments } from '#graphql/order.ts'
 import { partInputs } from '#graphql/parts.ts'
 import { callerVocabulary, whereArguments } from '#graphql/where.ts'
-import type { Entity, Relation } from '#model/entity.ts'
+import type { Entity, Mutation, Relation } from '#model/entity.ts'
 import { enumName, type Field } from '#model/field.ts'
 import { entityOf, fieldOf, type Model, typeName } from '#model/model.ts'
 import { withArticle } from '#model/names.ts'
@@ -39,17 +39,7 @@ import { type Action, guardedBy } from '#write/steps/action.ts'
 /** The operation that a root field of the schema is, and its entity. */
 export type RootField =
   | {
-      readonly kind:
-        | 'one'
-        | 'list'
-        | 'connection'
-        | 'aggregate'
-        | 'create'
-        | 'update'
-        | 'delete'
-        | 'createMany'
-        | 'updateMany'
-        | 'deleteMany'
+      readonly kind: 'one' | 'list' | 'connection' | 'aggregate' | Mutation | `${Mutation}Many`
       readonly entity: string
     }
   /** The entity is the one that the action answers with; empty if it answers with none. */
@@ -135,26 +125,19 @@ export const deriveSchema = (model: Model, actions: readonly Action[] = []): Der
       })
     }
     for (const kind of graphql.mutations) {
-      const key = `${kind}${typeName(name)}`
-      const rights = mayBeDoneBy(policy[kind], model)
-      const revision = guarded.has(name) ? { expectedRevision } : {}
-      if (kind === 'delete') {
-        const about = `Whether there was such ${withArticle(name)}; it is gone.`
-        const type = new GraphQLNonNull(GraphQLBoolean)
-        add(mutations, kind, key, {
-          type,
-          args: { id, ...revision },
-          description: described(about, rights),
-        })
-        continue
-      }
-      const input = { type: new GraphQLNonNull(inputOf(name, kind)) }
-      const about =
-        kind === 'create' ? `Makes ${withArticle(name)}.` : 'Changes the fields that are given.'
-      add(mutations, kind, key, {
-        type: new GraphQLNonNull(type),
-        args: kind === 'create' ? { input } : { id, input, ...revision },
-        description: described(about, rights),
+      const about = {
+        create: `Makes ${withArticle(name)}.`,
+        update: 'Changes the fields that are given.',
+        delete: `Whether there was such ${withArticle(name)}; it is gone.`,
+      }[kind]
+      add(mutations, kind, `${kind}${typeName(name)}`, {
+        type: new GraphQLNonNull(kind === 'delete' ? GraphQLBoolean : type),
+        args: {
+          ...(kind !== 'create' && { id }),
+          ...(kind !== 'delete' && { input: { type: new GraphQLNonNull(inputOf(name, kind)) } }),
+          ...(kind !== 'create' && guarded.has(name) && { expectedRevision }),
+        },
+        description: described(about, mayBeDoneBy(policy[kind], model)),
       })
     }
   }
@@ -239,20 +222,19 @@ export const schemaText = ({ schema }: DerivedSchema): string => `${printSchema(
 
 type FieldConfigs = GraphQLFieldConfigMap<unknown, unknown>
 
+const list = <Type extends GraphQLObjectType | GraphQLScalarType>(type: Type) =>
+  new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(type)))
+
 const id = { type: new GraphQLNonNull(GraphQLID) }
+const whole = { type: new GraphQLNonNull(GraphQLInt) }
+const text = { type: new GraphQLNonNull(GraphQLString) }
+const pixels = { type: GraphQLInt, description: 'In pixels, of a picture.' }
 
 const bulkWrite = new GraphQLObjectType({
   name: 'BulkWrite',
   description: 'What a write of many rows has done.',
-  fields: {
-    count: { type: new GraphQLNonNull(GraphQLInt) },
-    ids: { type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(GraphQLID))) },
-  },
+  fields: { count: whole, ids: { type: list(GraphQLID) } },
 })
-
-const whole = { type: new GraphQLNonNull(GraphQLInt) }
-const text = { type: new GraphQLNonNull(GraphQLString) }
-const pixels = { type: GraphQLInt, description: 'In pixels, of a picture.' }
 
 const storedFile = new GraphQLObjectType({
   name: 'StoredFile',
@@ -272,19 +254,14 @@ const dryRun = {
   description: 'Nothing is changed; the answer is the same.',
 }
 
+const revisionOfRow = new GraphQLInputObjectType({
+  name: 'ExpectedRevision',
+  description: 'The revision that a row must have.',
+  fields: { id, revision: whole },
+})
+
 const expectedRevisions = {
-  type: new GraphQLList(
-    new GraphQLNonNull(
-      new GraphQLInputObjectType({
-        name: 'ExpectedRevision',
-        description: 'The revision that a row must have.',
-        fields: {
-          id: { type: new GraphQLNonNull(GraphQLID) },
-          revision: { type: new GraphQLNonNull(GraphQLInt) },
-        },
-      }),
-    ),
-  ),
+  type: new GraphQLList(new GraphQLNonNull(revisionOfRow)),
   description:
     'The revisions that these rows must have; PRECONDITION_FAILED if one has another one.',
 }
@@ -298,9 +275,6 @@ const page = {
   limit: { type: GraphQLInt, description: 'How many at the most, 1 to 100.' },
   offset: { type: GraphQLInt, description: 'How many to leave out first.' },
 }
-
-const list = (type: GraphQLObjectType) =>
-  new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(type)))
 
 const described = (...sentences: readonly (string | undefined)[]): string | null =>
   sentences.filter(Boolean).join(' ') || null
@@ -446,7 +420,7 @@ const objectTypes = (
       const configs: FieldConfigs = {}
       for (const [key, field] of Object.entries(entity.fields))
         if (field.graphql === 'shown') configs[key] = valueField(entity, key, field)
-      if (guarded.has(name)) configs.revision = { type: new GraphQLNonNull(GraphQLInt) }
+      if (guarded.has(name)) configs.revision = whole
       for (const [key, relation] of Object.entries(entity.relations))
         if (relation.graphql && entities[relation.to]?.graphql.type) {
           configs[key] = relationField(entity, relation)

@@ -22,10 +22,8 @@ export const itemsOf = (
   selecting: Selecting,
   type: GraphQLObjectType,
   nodes: readonly FieldNode[],
-): readonly Item[] => {
-  const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
-  const collected = collectFields(sets, selecting.operation, selecting.variables)
-  return [...collected].map(([key, nodes]): Item => {
+): readonly Item[] =>
+  [...collectFields(nodes, selecting)].map(([key, nodes]): Item => {
     const node = nodes[0] as FieldNode
     const name = node.name.value
     if (name === '__typename') return { kind: 'text', key, json: JSON.stringify(type.name) }
@@ -36,7 +34,8 @@ export const itemsOf = (
     const { connects } = field.extensions
     const file = field.extensions.file as FileForm | undefined
     if (file) {
-      const members = membersOf(selecting, nodes)
+      const shown = collectFields(nodes, selecting)
+      const members = [...shown].map(([key, [one]]) => [key, one?.name.value ?? ''] as const)
       return { kind: 'field', key, field: name, file: { ...file, members }, ...startOf(node) }
     }
     if (connects) return connectionItem(selecting, connects as Connects, field, key, nodes, itemsOf)
@@ -51,17 +50,6 @@ export const itemsOf = (
       ...startOf(node),
     }
   })
-}
-
-/** The members of a file that the merged nodes of a field select, each by its key. */
-const membersOf = (
-  { operation, variables }: Selecting,
-  nodes: readonly FieldNode[],
-): FileForm['members'] => {
-  const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
-  const collected = collectFields(sets, operation, variables)
-  return [...collected].map(([key, [node]]) => [key, node?.name.value ?? ''] as const)
-}
 
 /** A root of a query as a root of the read. */
 export const rootOf = (
