@@ -744,6 +744,10 @@ export const avg = (path: string, options: FilledOptions = {}): Field => {
 export const isDerived = ({ foldedFrom, computed, kept }: Field): boolean =>
   foldedFrom !== undefined || computed !== undefined || kept !== undefined
 
+/** Whether a create must give it, since nothing else says what a new row has there. */
+export const isNeeded = (key: string, field: Field): boolean =>
+  key !== 'id' && field.initial === undefined && !isDerived(field)
+
 /** The row's counter for lost updates: raised by each write, part of the ETag. */
 export const revision = (): Field =>
   int({ ...internal, min: 1, max: Number.MAX_SAFE_INTEGER, initial: { value: 1 } })

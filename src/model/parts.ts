@@ -3,7 +3,7 @@ import { own } from '#base/object.ts'
 import type { Entity, Relation } from '#model/entity.ts'
 import type { CheckedEntity, Faults } from '#model/faults/relations.ts'
 import { isClosed } from '#model/faults/routes.ts'
-import { isDerived } from '#model/field.ts'
+import { isNeeded } from '#model/field.ts'
 import { entityOf, linkOf } from '#model/names.ts'
 import type { Rule } from '#model/policy.ts'
 
@@ -92,12 +92,11 @@ export const partFaults = function* ({ entities, name, self }: CheckedEntity): F
       yield `${subject}, whose rows are not changed: leave nestedWrites out`
     if (![target.policy.create, target.policy.update, target.policy.delete].some(isOpen))
       yield `${subject}, and nobody may write ${target.plural}: give them a rule, or leave nestedWrites out`
-    const given = [by, link?.of, 'id']
+    const given = [by, link?.of]
     const lacking = Object.entries(target.fields).find(
       ([other, one]) =>
-        one.initial === undefined &&
+        isNeeded(other, one) &&
         !given.includes(other) &&
-        !isDerived(one) &&
         (link !== undefined || isClosed(one, 'rest')),
     )
     if (isOpen(target.policy.create) && lacking)

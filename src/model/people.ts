@@ -1,7 +1,7 @@
 /** Who signs in, as a content says it: the fields of its viewers' rows that sign-in reads and writes, and whether strangers may make a row by it. */
 import { keys, type Shape, words } from '#base/shape.ts'
 import type { Entity } from '#model/entity.ts'
-import type { Field } from '#model/field.ts'
+import { type Field, isNeeded } from '#model/field.ts'
 import { withArticle, wrong } from '#model/names.ts'
 import { alternativesOf, nobody } from '#model/policy.ts'
 import type { Viewers } from '#model/viewers.ts'
@@ -51,32 +51,6 @@ export const peopleShape: Shape = {
   ],
 }
 
-type Fields = Readonly<Record<string, Field>>
-
-/** The name of the field that fits: the one that is named, or the only one of its kind; says what is missing if there is none. */
-const fieldOf = (
-  what: string,
-  fields: Fields,
-  named: string | undefined,
-  fits: (field: Field, key: string) => boolean,
-  remedy: string,
-): string => {
-  const all = Object.keys(fields)
-  const found = (named === undefined ? all : [named]).filter(key => {
-    const field = fields[key]
-    return field !== undefined && fits(field, key)
-  })
-  const [only, other] = found
-  if (only !== undefined && other === undefined) return only
-  if (other !== undefined)
-    return wrong(
-      `people sign in by ${what}, and ${only} and ${other} are both such fields: name one`,
-    )
-  return wrong(
-    `people sign in by ${what}${named === undefined ? '' : `.${named}`}, which lacks ${remedy}`,
-  )
-}
-
 /** Sign-in of a content that says so, with the fields that it needs; a plain Error with one sentence says which of them is missing. */
 export const peopleOf = (
   entities: Readonly<Record<string, Entity>>,
@@ -95,31 +69,39 @@ export const peopleOf = (
   const { fields, policy } = entity
   const copyOf = (key: string) =>
     Object.keys(fields).find(copy => fields[copy]?.foldedFrom === key && fields[copy]?.unique)
+  /** The name of the field that fits: the one that is named, or the only one of its kind; says what is missing if there is none. */
+  const fieldOf = (
+    named: string | undefined,
+    fits: (field: Field, key: string) => boolean,
+    remedy: string,
+  ): string => {
+    const all = Object.entries(fields).filter(([key]) => named === undefined || key === named)
+    const [only, other] = all.flatMap(([key, field]) => (fits(field, key) ? [key] : []))
+    if (only === undefined)
+      return wrong(
+        `people sign in by ${what}${named === undefined ? '' : `.${named}`}, which lacks ${remedy}`,
+      )
+    return other === undefined
+      ? only
+      : wrong(`people sign in by ${what}, and ${only} and ${other} are both such fields: name one`)
+  }
   const email = fieldOf(
-    what,
-    fields,
     declared.email,
     ({ format, nullable }, key) => format === 'email' && !nullable && copyOf(key) !== undefined,
     "an address with a folded copy that no two rows share: email: email(…) and emailKey: folded('email', { unique: … })",
   )
   const name = fieldOf(
-    what,
-    fields,
     declared.name ?? 'name',
     ({ scalar, values, foldedFrom }) => scalar === 'text' && !values && foldedFrom === undefined,
     'a name: name: text({ max: 200, … })',
   )
   const verified = fieldOf(
-    what,
-    fields,
     declared.verified,
     ({ scalar, resetBy, settableBy }) =>
       scalar === 'flag' && resetBy === email && settableBy.kind === 'nobody',
     `a flag that only the service sets and a new address resets: emailVerified: flag({ …, settableBy: nobody, initial: { value: 0 }, resetBy: '${email}' })`,
   )
   const role = fieldOf(
-    what,
-    fields,
     declared.role,
     ({ values }) => values !== undefined && roles.names.every(one => values.includes(one)),
     `a choice with the names of the roles: role: choice([${roles.names.map(one => `'${one}'`).join(', ')}], …)`,
@@ -129,13 +111,7 @@ export const peopleOf = (
   const emailKey = copyOf(email) ?? ''
   const given = [email, name, verified, role]
   const needed = Object.entries(fields).find(
-    ([key, { initial, foldedFrom, computed, kept }]) =>
-      key !== 'id' &&
-      initial === undefined &&
-      !foldedFrom &&
-      !computed &&
-      !kept &&
-      !given.includes(key),
+    ([key, field]) => isNeeded(key, field) && !given.includes(key),
   )
   const isOpen = alternativesOf(policy.create ?? nobody).some(
     ({ kind, byViewer }) => (kind === 'anyone' || kind === 'while') && !byViewer,

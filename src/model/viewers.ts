@@ -4,6 +4,7 @@ import { keys, must, type Shape } from '#base/shape.ts'
 import type { Entity } from '#model/entity.ts'
 import { type Faults, viewerFaults } from '#model/faults/relations.ts'
 import { type PlacedRule, roleFaults, rulesOf } from '#model/faults/routes.ts'
+import { isDerived, isNeeded } from '#model/field.ts'
 import { withArticle, wrong } from '#model/names.ts'
 import {
   alternativesOf,
@@ -87,7 +88,7 @@ const subjectFaults = function* (name: string, self: Entity, { by, signUp }: Vie
     yield `viewers have a signUp, and the create rule of ${name} lets nobody make a row of its own: let it be signedIn, whileOpen('…') or withRole(…)`
   for (const [key, claim] of Object.entries(signUp)) {
     const given = own(self.fields, key)
-    if (!given || key === by || key === 'id' || given.foldedFrom !== undefined)
+    if (!given || key === by || key === 'id' || isDerived(given))
       yield `signUp of viewers gives ${key}, which is not a field of ${name} that can be given: name another one`
     else if (!isPath(claim))
       yield `signUp of viewers gives ${key} from no claim: name one, like 'name' or ['profile', 'name']`
@@ -97,8 +98,8 @@ const subjectFaults = function* (name: string, self: Entity, { by, signUp }: Vie
     )
       yield `signUp of viewers gives ${key} from ${namesOf(claim).join('.')}, which its bearer may edit, and not everybody may set ${key}: name a claim that the identity provider alone writes`
   }
-  for (const [key, { initial, foldedFrom }] of Object.entries(self.fields))
-    if (key !== 'id' && initial === undefined && foldedFrom === undefined && !own(signUp, key))
+  for (const [key, field] of Object.entries(self.fields))
+    if (isNeeded(key, field) && !own(signUp, key))
       yield `signUp of viewers makes ${withArticle(name)}, which needs ${key}: name the claim that gives it, or give ${key} an initial value`
 }
 

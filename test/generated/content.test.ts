@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { defineContent, modelOf } from '#content.ts'
 import { type Entity, many } from '#model/entity.ts'
-import { reference, subject, text, time } from '#model/field.ts'
+import { computed, reference, subject, text, time } from '#model/field.ts'
 import { defineModel, entityOf } from '#model/model.ts'
 import { nobody, self, signedIn, whileOpen } from '#model/policy.ts'
 import type { Lifetime } from '#model/version.ts'
@@ -92,6 +92,7 @@ const cooks = (changed: object, fields: object = {}) => {
       ...viewers,
     } as Viewers)
 }
+const twice = computed({ as: text({ max: 99 }), from: { concat: ['name', 'name'] } })
 const wrongIdentities: readonly (readonly [string, () => void, string])[] = [
   [
     'viewers that are looked up by what is no subject',
@@ -122,6 +123,11 @@ const wrongIdentities: readonly (readonly [string, () => void, string])[] = [
     'a sign-up that gives the subject',
     cooks({ signUp: { name: 'name', subject: 'oid' } }),
     'signUp of viewers gives subject, which is not a field of cook that can be given: name another one',
+  ],
+  [
+    'a sign-up that gives what the store computes',
+    cooks({ signUp: { name: 'name', twice: 'twice' } }, { twice }),
+    'signUp of viewers gives twice, which is not a field of cook that can be given: name another one',
   ],
   [
     'a sign-up without a claim for what is needed',
@@ -204,13 +210,14 @@ for (const [what, check, sentence] of wrongIdentities)
     assert.throws(check, { message: `the model is wrong: ${sentence}` })
   })
 
-test('viewers may be left out, and blocked', () => {
+test('viewers may be left out, be blocked, and sign up with what the store computes', () => {
   const { entities } = larder
   assert.deepEqual(larder.viewers, {
     roles: { names: ['service', 'admin'], default: 'service', superuser: 'admin' },
   })
   checkViewers(entities, { roles })
   checkViewers({ member, thing }, { entity: 'member', roles })
+  cooks({}, { twice })()
 })
 
 for (const [what, entity, viewers, sentence] of wrongViewers)

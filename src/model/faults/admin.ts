@@ -11,12 +11,16 @@ const added = ['int', 'money', 'decimal']
 export const adminFaults = function* ({ name, self }: CheckedEntity): Faults {
   const { fields, admin } = self
   const { title, columns = [], order, charts = [] } = admin
-  const named: readonly (readonly [place: string, key: string | undefined])[] = [
-    ['title', title],
-    ...columns.map(key => ['columns', key] as const),
+  const ordered: readonly (readonly [place: string, key: string | undefined])[] = [
     ['order', order?.replace(/^-/, '')],
+    ...charts.map(({ group }) => ['charts', group] as const),
+  ]
+  const named = [
+    ['title', title] as const,
+    ...columns.map(key => ['columns', key] as const),
+    ...ordered,
     ...Object.keys(admin.fields ?? {}).map(key => ['fields', key] as const),
-    ...charts.flatMap(({ group, sum }) => [['charts', group] as const, ['charts', sum] as const]),
+    ...charts.map(({ sum }) => ['charts', sum] as const),
   ]
   for (const [place, key] of named) {
     if (key === undefined) continue
@@ -39,10 +43,6 @@ export const adminFaults = function* ({ name, self }: CheckedEntity): Faults {
   const titled = title === undefined ? undefined : own(fields, title)
   if (titled && titled.scalar !== 'text')
     yield `admin.title of ${name} names ${title}, which is ${titled.scalar}: name a text`
-  const ordered = [
-    ['order', order?.replace(/^-/, '')] as const,
-    ...charts.map(({ group }) => ['charts', group] as const),
-  ]
   for (const [place, key] of ordered) {
     const field = key === undefined ? undefined : own(fields, key)
     if (field && key !== undefined && !(mayNameField(self, key) && isOrdering(field)))

@@ -2,7 +2,7 @@
 import { own } from '#base/object.ts'
 import { type Entity, type Links, pathFields } from '#model/entity.ts'
 import { type CheckedEntity, type Faults, nestedLists } from '#model/faults/relations.ts'
-import { type Field, isDerived } from '#model/field.ts'
+import { type Field, isNeeded } from '#model/field.ts'
 import { typeName, withArticle } from '#model/names.ts'
 import {
   alternativesOf,
@@ -100,8 +100,7 @@ const writeFaults = function* (checked: CheckedEntity): Faults {
     yield `${first.member} of ${name} has create, and ${name} has no field but its id: add another one, or leave the create out`
   for (const { member, given } of creates)
     for (const [key, field] of Object.entries(fields)) {
-      if (key === 'id' || key === given) continue
-      if (field.initial !== undefined || isDerived(field)) continue
+      if (key === given || !isNeeded(key, field)) continue
       if (isClosed(field, member === 'graphql.mutations' ? 'graphql' : 'rest'))
         yield `${member} of ${name} has create, which needs ${key} and cannot be given it: give ${key} an initial value, or leave the create out`
       else if (policy.create && isStricter(callersOf(field.settableBy), policy.create))

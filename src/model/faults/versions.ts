@@ -2,7 +2,7 @@
 import { isDay, noticeMonths, soonestEnd } from '#base/dates.ts'
 import type { Link } from '#model/entity.ts'
 import { type CheckedEntity, type Faults, nestedLists } from '#model/faults/relations.ts'
-import { type Field, isDerived } from '#model/field.ts'
+import { type Field, isNeeded } from '#model/field.ts'
 import { type Resource, resourceIn } from '#model/resource.ts'
 import {
   type Form,
@@ -165,8 +165,7 @@ const faultsIn = function* (checked: CheckedEntity, version: Version, versions: 
     ...below.filter(list => isIn(list, version)).map(({ by }) => by),
   ]
   for (const [key, field] of fields) {
-    const isNeeded = key !== 'id' && field.initial === undefined && !isDerived(field)
-    if (!isIn(field, version) && isNeeded && creates.some(given => given !== key))
+    if (!isIn(field, version) && isNeeded(key, field) && creates.some(given => given !== key))
       yield `${name}.${key} is needed by a create and not in version ${version}, which has one: give ${key} an initial value`
   }
 }
