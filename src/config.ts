@@ -80,7 +80,6 @@ const unknown = (name: string, names: readonly string[]): string => {
 type ConfigEnvironment = Readonly<Record<string, string | undefined>>
 type Raw = Readonly<Record<string, unknown>>
 
-/** The values of the settings of a table; faults are added to `faults`. */
 const readTable = (table: SettingTable, environment: ConfigEnvironment, faults: string[]): Raw => {
   const values: Record<string, unknown> = {}
   for (const [name, { rule, usual }] of Object.entries(table)) {
@@ -94,7 +93,6 @@ const readTable = (table: SettingTable, environment: ConfigEnvironment, faults: 
   return values
 }
 
-/** The fault of the days on which a version is deprecated and ends; none if they fit together. */
 const deprecationFaults = (content: Raw, environment: ConfigEnvironment): readonly string[] => {
   const end = Object.keys(content).find(name => /^DUET_V\d+_SUNSET$/.test(name))
   if (end === undefined) return []
@@ -110,7 +108,6 @@ const deprecationFaults = (content: Raw, environment: ConfigEnvironment): readon
   ]
 }
 
-/** The identity providers of these values; what one of them lacks is added to the faults. */
 const providersOf = (named: readonly string[], values: Raw, faults: string[]): Provider[] =>
   named.map(name => {
     const settingOf = providerSettings(name)

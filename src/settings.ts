@@ -139,7 +139,6 @@ const filesPlace = textWhere(
 const sender =
   /^(?:[^<>"\p{Cc}]*<[^\s<>@,"\p{Cc}]+@[^\s<>@,"\p{Cc}]+>|[^\s<>@,"\p{Cc}]+@[^\s<>@,"\p{Cc}]+)$/u
 
-/** One setting: the rule for its value, its default, and its purpose. */
 type Setting = { readonly rule: SettingRule; readonly usual: string; readonly about: string }
 
 export type SettingTable = Readonly<Record<string, Setting>>

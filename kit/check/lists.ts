@@ -155,7 +155,6 @@ const orderFor = (asker: Asker, entity: Entity): readonly OrderKey[] => {
   })
 }
 
-/** What a list is asked for: a condition, words, an order. */
 type Question = {
   readonly where: Condition | undefined
   readonly search: string | undefined
@@ -206,7 +205,6 @@ const rightRows = (
   })
 }
 
-/** What groups of rows are asked for: by one key, with the sum, mean, least and most of fields. */
 type Grouping = {
   readonly key: string | undefined
   readonly number: string | undefined

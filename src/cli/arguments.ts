@@ -24,7 +24,6 @@ export const unknownWord = (
 /** The names that other programs have for some settings. */
 const aliases: Readonly<Record<string, string>> = { p: 'port', db: 'database', verbose: 'log' }
 
-/** The message for an unknown option, with what to write instead. */
 const unknownOption = (option: string, own: readonly string[]): string => {
   const name = option.replace(/^-+/, '')
   const near = nearest(name, own)

@@ -28,7 +28,6 @@ import { entityOf, notFound } from '#model/model.ts'
 import { type Answer, type ReadOptions, read, readCached } from '#read/read.ts'
 import { type Root, VIEWER } from '#read/selection.ts'
 
-/** A member of `data`: given text, introspection, or a root of the read, by its number. */
 type DataMember = { readonly key: string } & (
   | { readonly kind: 'text'; readonly json: string }
   | { readonly kind: 'introspection'; readonly nodes: readonly FieldNode[] }

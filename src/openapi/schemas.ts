@@ -190,7 +190,6 @@ export const partialSchema = (whole: JsonSchema): JsonSchema => {
   return { description, ...objectOf(bare, []), minProperties: 1 }
 }
 
-/** The schema of a value of a group of rows, null left aside. */
 const groupValueSchema = (resource: Resource, value: GroupValue): Bare => {
   const { kind } = value
   if (kind === 'count') return { type: 'integer', minimum: 0 }

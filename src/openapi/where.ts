@@ -37,7 +37,6 @@ const operatorsSchema = ({ value, operators }: Comparison, isParameter: boolean)
   return objectOf(Object.fromEntries(operators.map(one => [one, taken[operandOf(one)]])), [])
 }
 
-/** The members of a resource that are compared, with how they are. */
 const comparedIn = (model: Model, resource: Resource) =>
   [...filterableMembers(model, resource)].flatMap(([member, key]) =>
     resource.entity.relations[key] ? [] : [[member, comparisonOf(resource, key)] as const],

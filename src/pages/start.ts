@@ -168,7 +168,6 @@ export const tokenCommand = ({ entity, by, roles }: Viewers): string => {
 const usualLead =
   'One content service with two APIs: what is written through GraphQL is read through REST, and the other way round.'
 
-/** The page for people; its `curl` lines call `origin`. */
 const startPage = (options: StartOptions, origin: string, assets: Assets): Promise<WebPage> => {
   const { model, examples, development, introspection, rest, version } = options
   const { takesOperations, makesTokens } = options

@@ -106,7 +106,6 @@ type Rendered<Value> = {
   readonly results?: Results | undefined
 }
 
-/** A prepared read, as far as its answers depend on it. */
 type CachedRead = Pick<Prepared, 'plan' | 'statements'>
 
 type CacheEntry = {

@@ -118,7 +118,6 @@ export const laneOf = (
 
 type KeysetLevel = (RootLevel | PagedChildren) & { readonly keyset: Keyset }
 
-/** A list, and what gives the cursors of its rows, sealed with a key. */
 const cursorsIn = (level: KeysetLevel) => {
   const columns = level.order.map(({ column: { name, scalar } }) => {
     const isText = scalar === 'text' || scalar === 'date'

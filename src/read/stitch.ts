@@ -76,7 +76,6 @@ type Piece =
       readonly of: PageFact
     }
 
-/** A level as it is written: the pieces of each row, and the levels whose texts are in them. */
 type LevelWriter = {
   readonly level: RowLevel
   readonly pieces: readonly Piece[]

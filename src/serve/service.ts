@@ -42,7 +42,6 @@ const lastAnswers = 300
 /** How long effects that are due are still run at the end, in milliseconds. */
 const lastEffects = 3000
 
-/** The deprecation of the oldest version that the settings say; undefined if they say none. */
 const deprecationOf = (
   { values, content }: Config,
   { oldest: version }: Versions,
@@ -123,7 +122,6 @@ type Opening = {
   readonly onStop?: (message: string) => void
 }
 
-/** Sign-in, for a content that has people, where it is on. */
 const peopleOf = async (
   config: Config,
   content: Content,

@@ -263,7 +263,6 @@ export const checkCurrency = async (store: ContentStore, remembers: boolean): Pr
   await ask(store, remembering(currencyKey, now)).catch(() => {})
 }
 
-/** A column of folded texts, and the column that it is made from. */
 type FoldedCopy = {
   readonly name: string
   readonly plural: string

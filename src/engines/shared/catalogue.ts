@@ -242,7 +242,6 @@ export const plainFormula = (formula: string): string => {
   return words.join(' ').toLowerCase()
 }
 
-/** The events of a trigger of PostgreSQL. */
 const eventsForm = new RegExp(
   '(?<=^trigger (?:before|after) )EVENT(?: or EVENT)*'.replaceAll(
     'EVENT',
