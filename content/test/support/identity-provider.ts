@@ -2,8 +2,15 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import Provider from 'oidc-provider'
 import { home } from './visitor.ts'
+
+// What it says about production and its own runtime is not about a provider that lives for one test.
+for (const kind of ['info', 'warn'] as const) {
+  const print = console[kind]
+  console[kind] = (...texts) =>
+    String(texts[0]).includes('oidc-provider ') ? undefined : print(...texts)
+}
+const { default: Provider } = await import('oidc-provider')
 
 /** Who signs in there, and whether the provider vouches for the address. */
 export type Identity = { readonly sub: string; readonly email: string; readonly verified: boolean }
