@@ -9,12 +9,12 @@ import { startServer } from './servers.mjs'
 export const patient = { DUET_QUEUE_WAIT: '60000', DUET_READ_TIMEOUT: '60000' }
 
 /** The settings of memory that a service has in production: its allocator's, and those of V8. */
-const allocator = {
+export const allocator = {
   MALLOC_ARENA_MAX: '2',
   MALLOC_MMAP_THRESHOLD_: '131072',
   MALLOC_TRIM_THRESHOLD_: '131072',
 }
-const young = '--max-semi-space-size=16'
+export const young = '--max-semi-space-size=16'
 
 /** What `bin` can do with one store after another, a file or a database's URL; the secret lives as long as this process. */
 export function duetAt(bin) {

@@ -60,8 +60,11 @@ async function duet() {
         store,
       )
       outgoing.writeHead(status, headers)
-      // Who has all announced bytes may hang up before its end.
-      await pipeline(stream.body, outgoing).catch(() => {})
+      for await (const chunk of stream.body) {
+        await new Promise(resolve => outgoing.write(chunk, resolve))
+        stream.body.spent(chunk)
+      }
+      outgoing.end()
     },
   }
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { patient } from './duet.mjs'
+import { allocator, patient, young } from './duet.mjs'
 import { inFolder } from './on-copy.mjs'
 import { finish, residentMemory } from './processes.mjs'
 
@@ -112,11 +112,12 @@ const measured = () => {
   }
 }
 
-/** Starts a server of its own, `plain` or by the folder of files alone. */
+/** Starts a server of its own, `plain` or by the folder of files alone, with the settings of memory that the service has. */
 async function startServer(kind, folder) {
   mkdirSync(folder)
-  const args = [`--import=${imports}`, beside('file-server.mjs'), kind, folder]
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const args = [young, `--import=${imports}`, beside('file-server.mjs'), kind, folder]
+  const env = { ...process.env, ...allocator, NODE_ENV: 'production' }
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
   const [port] = await once(createInterface(child.stdout), 'line')
   const url = `http://127.0.0.1:${port}`
   const stop = () => void child.kill()

@@ -1,8 +1,8 @@
 /** Files in a folder: `ab/cd/<digest>`, flushed with their folders before anybody is told of them. */
-import { createReadStream } from 'node:fs'
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import {
+  type ByteRange,
   entriesOf,
   type FileStore,
   isDigest,
@@ -12,6 +12,7 @@ import {
   puttingBy,
   sweepParts,
 } from '#files/store.ts'
+import type { Chunks } from '#http/reply.ts'
 
 const flush = async (folder: string): Promise<void> => {
   const handle = await open(folder, 'r')
@@ -25,8 +26,32 @@ const flush = async (folder: string): Promise<void> => {
   }
 }
 
-/** Read at once: more than Node's usual, as each read is a turn of the thread pool, and below 128 KiB, from which on glibc as `npm start` sets it maps and clears memory anew for each. */
+/** Read at once: more than Node's usual, as each read is a turn of the thread pool, and below 128 KiB, from which on glibc as `npm start` sets it maps and clears memory anew for who tells of none that is spent. */
 const readBytes = 122_880
+
+/** The bytes of a file in this range, in memory that is used again and again: what each chunk takes for itself is cleared before and collected after it, which costs more than reading it. */
+const chunksOf = (path: string, { first, last }: ByteRange): Chunks => {
+  const free: Uint8Array[] = []
+  const read = async function* () {
+    // Opened with the first read, so that an answer which nobody takes leaves no open file.
+    const handle = await open(path)
+    try {
+      for (let at = first; at <= last; ) {
+        const wanted = Math.min(readBytes, last - at + 1)
+        const memory = free.pop() ?? Buffer.allocUnsafeSlow(wanted)
+        const { bytesRead } = await handle.read(memory, 0, wanted, at)
+        if (bytesRead === 0) return
+        at += bytesRead
+        yield memory.subarray(0, bytesRead)
+      }
+    } finally {
+      await handle.close()
+    }
+  }
+  return Object.assign(read(), {
+    spent: ({ buffer }: Uint8Array) => void free.push(new Uint8Array(buffer)),
+  })
+}
 
 /** The store of a folder, which is made with the first file. */
 export const folderStore = (root: string): FileStore => {
@@ -71,22 +96,17 @@ export const folderStore = (root: string): FileStore => {
     put: puttingBy(parts, () => make(parts), place),
     open: async (name, range) => {
       const path = pathOf(name)
-      if ((await sizeOf(name)) === undefined) throw missing(label, name)
-      const { first: start = 0, last: end } = range ?? {}
-      const options = { start, ...(end !== undefined && { end }), highWaterMark: readBytes }
-      // Opened with the first read, so that an answer which nobody takes leaves no open file.
-      return (async function* () {
-        yield* createReadStream(path, options)
-      })()
+      const size = await sizeOf(name)
+      if (size === undefined) throw missing(label, name)
+      return chunksOf(path, range ?? { first: 0, last: size - 1 })
     },
     size: sizeOf,
     remove: async name => {
-      const target = pathOf(name)
-      const folder = dirname(target)
-      for (const entry of await entriesOf(folder))
-        if (join(folder, entry).startsWith(`${target}.`))
+      const folder = dirname(pathOf(name))
+      // What is kept beside it first, which nobody would find without it.
+      for (const entry of (await entriesOf(folder)).reverse())
+        if (entry === name || entry.startsWith(`${name}.`))
           await rm(join(folder, entry), { force: true })
-      await rm(target, { force: true })
     },
     list: async function* () {
       const isLevel = (entry: string) => /^[0-9a-f]{2}$/.test(entry)

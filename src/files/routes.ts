@@ -131,11 +131,9 @@ const readRoute = ({ entityName, entity, key, field, file }: FileField): ExtraRo
       const cache = isPublic ? 'public' : 'private'
       const store = storeOf(core)
       const width = widthIn(query, file)
-      const variant =
-        width === undefined
-          ? {}
-          : { variant: await sized(store, stored, width, header(c, 'accept') ?? '') }
-      const reply = await serveFile(c.req.raw, { ...stored, cache, ...variant }, store)
+      const size =
+        width === undefined ? {} : await sized(store, stored, width, header(c, 'accept') ?? '')
+      const reply = await serveFile(c.req.raw, { ...stored, cache, ...size }, store)
       const vary = [
         ...(width === undefined ? [] : ['Accept']),
         ...(isPublic ? [] : ['Authorization']),

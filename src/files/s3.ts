@@ -37,6 +37,10 @@ type S3Request = {
   readonly query?: Readonly<Record<string, string>>
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Blob | string
+  /** Whether what it is about may be missing, so that a 404 is an answer. */
+  readonly mayLack?: true
+  /** Whether the answer is read by who asked, as it comes. */
+  readonly isStreamed?: true
 }
 
 const mebibyte = 1_048_576
@@ -45,6 +49,8 @@ const mostParts = 10_000
 /** So many bytes may take as long again as the store may be silent: of the usual 30 s, 100 kB a second. */
 const bytesInPatience = 3_000_000
 const tries = 3
+
+const noBucket = 'there is no such bucket: make it, or name another one in DUET_FILES'
 
 const escapes: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"' }
 
@@ -86,30 +92,28 @@ const bucketClient = (settings: S3Settings, patience: number, partBytes: number)
     )
     const request = await client.sign(url, { method, headers, body: body ?? null })
     try {
-      const answer = await fetch(request, { signal: late.signal })
-      // A torn answer may be that of a proxy, which passed nothing on.
-      if (answer.ok && (method === 'PUT' || method === 'DELETE')) await answer.arrayBuffer()
-      return answer
+      return await fetch(request, { signal: late.signal })
     } finally {
       clearTimeout(silence)
     }
   }
 
-  const textIn = async (answer: Response): Promise<string> =>
-    Buffer.concat(
-      await Array.fromAsync(whole(answer, patience, why => unavailable(`${answer.url} ${why}`))),
-    ).toString()
-  /** Asks again what was not answered, or with a fault of the store; each request of ours may be repeated. */
-  const send = async (key: string, request: S3Request): Promise<Response> => {
-    const what = `${request.method ?? 'GET'} /${key}`
+  /** Asks again what was not answered whole, or with a fault of the store; each request of ours may be repeated. */
+  const send = async (key: string, request: S3Request) => {
+    const { method = 'GET', isStreamed = false, mayLack = false } = request
+    const what = `${method} /${key}`
     for (let left = tries - 1; ; left--) {
       let failed: ApiError
       try {
         const answer = await sendOnce(key, request)
-        if (answer.ok || answer.status === 404) return answer
-        const text = await textIn(answer)
+        const isDone = answer.ok || (mayLack && answer.status === 404)
+        // A torn answer may be that of a proxy, which passed nothing on.
+        const read = isDone && isStreamed ? [] : whole(answer, patience, why => new Error(why))
+        const text = Buffer.concat(await Array.fromAsync(read)).toString()
+        if (isDone) return { answer, text }
         const [code = '', message = ''] = ['Code', 'Message'].map(name => elements(text, name)[0])
         failed = unavailable(`${what} was answered ${answer.status} ${code} ${message}`.trim())
+        if (code === 'NoSuchBucket') failed = unavailable(noBucket)
         const { status } = answer
         // Another try of any other would be answered alike.
         if (!(status >= 500 && status !== 501) && status !== 429 && status !== 408) throw failed
@@ -121,20 +125,10 @@ const bucketClient = (settings: S3Settings, patience: number, partBytes: number)
       await sleep(Math.random() * 200 * (tries - left))
     }
   }
-  const textOf = async (key: string, request: S3Request): Promise<string> => {
-    const answer = await send(key, request)
-    if (answer.status === 404)
-      throw unavailable(
-        `${request.method ?? 'GET'} /${key} found no such bucket: make it, or name another one in DUET_FILES`,
-      )
-    return textIn(answer)
-  }
 
   const sendParts = async (key: string, file: Blob): Promise<void> => {
-    const [uploadId] = elements(
-      await textOf(key, { method: 'POST', query: { uploads: '' } }),
-      'UploadId',
-    )
+    const begun = await send(key, { method: 'POST', query: { uploads: '' } })
+    const [uploadId] = elements(begun.text, 'UploadId')
     if (uploadId === undefined) throw unavailable(`it gave no id for an upload of /${key}`)
     try {
       const length = Math.max(partBytes, Math.ceil(file.size / mostParts))
@@ -142,15 +136,15 @@ const bucketClient = (settings: S3Settings, patience: number, partBytes: number)
       for (let start = 0; start < file.size; start += length) {
         const query = { partNumber: String(tags.length + 1), uploadId }
         const body = file.slice(start, start + length)
-        const { headers } = await send(key, { method: 'PUT', query, body })
-        tags.push(headers.get('etag') ?? '')
+        const { answer } = await send(key, { method: 'PUT', query, body })
+        tags.push(answer.headers.get('etag') ?? '')
       }
       const parts = tags.map(
         (tag, at) =>
           `<Part><PartNumber>${at + 1}</PartNumber><ETag>${tag.replaceAll('"', '&quot;')}</ETag></Part>`,
       )
       const body = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`
-      const made = await textOf(key, { method: 'POST', query: { uploadId }, body })
+      const { text: made } = await send(key, { method: 'POST', query: { uploadId }, body })
       // It may be answered 200 and have failed.
       if (!made.includes('<CompleteMultipartUploadResult'))
         throw unavailable(`the parts of /${key} were not joined: ${made.slice(0, 500)}`)
@@ -164,9 +158,9 @@ const bucketClient = (settings: S3Settings, patience: number, partBytes: number)
   async function* listing(query: Readonly<Record<string, string>>, element: string) {
     for (let token: string | undefined = ''; token !== undefined; ) {
       const page = { ...query, ...(token !== '' && { 'continuation-token': token }) }
-      const xml: string = await textOf('', { query: page })
-      yield* elements(xml, element)
-      token = elements(xml, 'NextContinuationToken')[0]
+      const { text }: { text: string } = await send('', { query: page })
+      yield* elements(text, element)
+      token = elements(text, 'NextContinuationToken')[0]
     }
   }
   return { label, unavailable, send, sendParts, listing }
@@ -196,30 +190,28 @@ export const s3Store = (settings: S3Settings): FileStore => {
       const [key, body] = [keyOf(name), await openAsBlob(path)]
       if (bytes > partBytes) return sendParts(key, body)
       const headers = { 'X-Amz-Content-Sha256': digest }
-      const { status } = await send(key, { method: 'PUT', headers, body })
-      if (status === 404)
-        throw unavailable('there is no such bucket: make it, or name another one in DUET_FILES')
+      await send(key, { method: 'PUT', headers, body })
     }),
     open: async (name, range) => {
-      const headers = range && { Range: `bytes=${range.first}-${range.last}` }
-      const answer = await send(keyOf(name), headers ? { headers } : {})
+      const headers = range ? { Range: `bytes=${range.first}-${range.last}` } : {}
+      const { answer } = await send(keyOf(name), { headers, mayLack: true, isStreamed: true })
       if (answer.status === 404) throw missing(label, name)
       const failed = (why: string) => unavailable(`GET /${keyOf(name)} ${why}`)
       const sent = answer.headers.get('content-range') ?? 'bytes 0-'
       // Some answer more than was asked for, which is cut off; another beginning would be other bytes.
       if (range && !sent.startsWith(`bytes ${range.first}-`))
-        throw failed(`was answered with ${sent} in place of ${headers?.Range}`)
+        throw failed(`was answered with ${sent} in place of ${headers.Range}`)
       return whole(answer, patience, failed, range && range.last - range.first + 1)
     },
     size: async name => {
-      const { status, headers } = await send(keyOf(name), { method: 'HEAD' })
-      return status === 404 ? undefined : Number(headers.get('content-length'))
+      const { answer } = await send(keyOf(name), { method: 'HEAD', mayLack: true })
+      return answer.status === 404 ? undefined : Number(answer.headers.get('content-length'))
     },
     remove: async name => {
       const key = keyOf(name)
       for await (const entry of listing({ 'list-type': '2', prefix: `${key}.` }, 'Contents'))
-        await send(within(entry, 'Key'), { method: 'DELETE' })
-      await send(key, { method: 'DELETE' })
+        await send(within(entry, 'Key'), { method: 'DELETE', mayLack: true })
+      await send(key, { method: 'DELETE', mayLack: true })
     },
     list: async function* () {
       for await (const entry of listing({ 'list-type': '2', prefix }, 'Contents')) {
@@ -237,7 +229,11 @@ export const s3Store = (settings: S3Settings): FileStore => {
         for await (const entry of listing({ uploads: '', prefix }, 'Upload')) {
           const uploadId = within(entry, 'UploadId')
           if (new Date(within(entry, 'Initiated')) < before)
-            await send(within(entry, 'Key'), { method: 'DELETE', query: { uploadId } })
+            await send(within(entry, 'Key'), {
+              method: 'DELETE',
+              query: { uploadId },
+              mayLack: true,
+            })
         }
       } catch (error) {
         // A store that lists no unfinished uploads ends them by a rule of its own.
@@ -254,18 +250,18 @@ async function* whole(
   failed: (why: string) => Error,
   most = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const wanted = Math.min(most, Number(answer.headers.get('content-length') ?? 0))
+  // That of a HEAD is of what it does not send.
+  const announced = answer.body && answer.headers.get('content-length')
+  const wanted = Math.min(most, Number(announced ?? 0))
   const reader = answer.body?.getReader()
   let bytes = 0
   try {
     while (bytes < most) {
       const { promise: silence, reject } = Promise.withResolvers<never>()
-      const late = setTimeout(() => reject(failed('fell silent')), patience)
+      const late = setTimeout(reject, patience)
       const next = await Promise.race([reader?.read(), silence])
         .catch(error => {
-          throw error instanceof ApiError
-            ? error
-            : failed(`was torn after ${bytes} bytes: ${error}`)
+          throw failed(error ? `was torn after ${bytes} bytes: ${error}` : 'fell silent')
         })
         .finally(() => clearTimeout(late))
       if (next === undefined || next.done) break

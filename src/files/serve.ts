@@ -13,8 +13,8 @@ export type Shown = {
   readonly bytes: number
   /** Whether everybody may read it. */
   readonly cache: 'public' | 'private'
-  /** What is kept of it under another name, such as a size: its name in the store, and its length. */
-  readonly variant?: { readonly name: string; readonly type: string; readonly bytes: number }
+  /** The name in the store of what is given in its place, such as a size, which type and length are then of. */
+  readonly stored?: string
 }
 
 /** The strong ETag of a file, or of what is kept beside it. */
@@ -62,11 +62,9 @@ const rangeOf = (request: Request, tag: string, bytes: number): ByteRange | 'non
  */
 export const serveFile = async (
   request: Request,
-  { digest, name, cache, variant, ...source }: Shown,
+  { digest, name, type, bytes, cache, stored = digest }: Shown,
   store: FileStore,
 ): Promise<Reply> => {
-  const { type, bytes } = variant ?? source
-  const stored = variant?.name ?? digest
   const tag = fileTag(stored)
   const version = new URL(request.url).searchParams.get('v') ?? ''
   const isFixed = version.length >= leastOfDigest && digest.startsWith(version)

@@ -129,7 +129,7 @@ for (const [accept, type] of accepted)
     const sent = await plain(64, 48).jpeg().toBuffer()
     const { digest } = await store.put(Readable.from([sent]))
     const made = await sized(store, { digest, type: 'image/jpeg' }, 32, accept)
-    const kept = await buffer(await store.open(made.name))
+    const kept = await buffer(await store.open(made.stored))
     const { width, height, format, compression } = await sharp(kept).metadata()
     assert.deepEqual([made.type, made.bytes, width, height], [type, kept.length, 32, 24])
     assert.equal(`image/${compression === 'av1' ? 'avif' : format}`, type)
@@ -139,8 +139,8 @@ for (const [accept, type] of accepted)
 
 test('a picture that is narrower than its size keeps its width', async () => {
   const { digest } = await store.put(Readable.from([await plain(20, 10).png().toBuffer()]))
-  const { name } = await sized(store, { digest, type: 'image/png' }, 320, '')
-  assert.equal((await sharp(await buffer(await store.open(name))).metadata()).width, 20)
+  const { stored } = await sized(store, { digest, type: 'image/png' }, 320, '')
+  assert.equal((await sharp(await buffer(await store.open(stored))).metadata()).width, 20)
 })
 
 test('who asks at once for a new size waits for the same, and it goes with its source', async () => {
@@ -148,7 +148,7 @@ test('who asks at once for a new size waits for the same, and it goes with its s
   const asked = Array.from({ length: 100 }, () =>
     sized(store, { digest, type: 'image/png' }, 45, ''),
   )
-  const names = new Set((await Promise.all(asked)).map(({ name }) => name))
+  const names = new Set((await Promise.all(asked)).map(({ stored }) => stored))
   assert.deepEqual([...names], [`${digest}.45.png`])
   await store.remove(digest)
   assert.equal(await store.size(`${digest}.45.png`), undefined)

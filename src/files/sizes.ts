@@ -178,7 +178,7 @@ const typeFor = (type: string, accept: string): string => {
 const making = new Map<string, Promise<number>>()
 
 /**
- * A picture in that width, or its own where it is narrower, as its name in the store, its type and its length: made when it is first
+ * A picture in that width, or its own where it is narrower, as what `serveFile` takes of it: made when it is first
  * asked for, and kept beside its source. Throws `NOT_FOUND` with the remedy where it cannot be made.
  */
 export const sized = async (
@@ -216,5 +216,5 @@ export const sized = async (
   }
   const known = making.get(name) ?? make().finally(() => making.delete(name))
   making.set(name, known)
-  return { name, type, bytes: await known }
+  return { stored: name, type, bytes: await known }
 }

@@ -19,6 +19,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { folderStore } from '#files/folder.ts'
 import { type FileStore, type Limit, placeOf } from '#files/store.ts'
+import type { Chunks } from '#http/reply.ts'
 import { type Fault, type S3, startS3 } from '#test/support/s3.ts'
 
 /** Chunks as a stream gives them. */
@@ -26,9 +27,12 @@ async function* chunks(...parts: readonly (Uint8Array | string)[]) {
   for (const part of parts) yield typeof part === 'string' ? Buffer.from(part) : part
 }
 
-const textOf = async (stream: AsyncIterable<Uint8Array>) => {
+const textOf = async (stream: Chunks, isSpent = false) => {
   const parts: Uint8Array[] = []
-  for await (const part of stream) parts.push(part)
+  for await (const part of stream) {
+    parts.push(isSpent ? Buffer.from(part) : part)
+    if (isSpent) stream.spent?.(part)
+  }
   return Buffer.concat(parts).toString()
 }
 
@@ -74,13 +78,14 @@ const storeSuite = (
       assert.deepEqual([digest, bytes], [hash('sha256', whole), whole.length])
       for (const [first, last] of [
         [0, 0],
-        [1, 99_999],
+        [1, 299_999],
         [whole.length - 1, whole.length - 1],
       ] as const)
-        assert.equal(
-          await textOf(await store.open(digest, { first, last })),
-          whole.subarray(first, last + 1).toString(),
-        )
+        for (const isSpent of [false, true])
+          assert.equal(
+            await textOf(await store.open(digest, { first, last }), isSpent),
+            whole.subarray(first, last + 1).toString(),
+          )
     })
 
     test('takes the same bytes twice and lists them once', async () => {
@@ -115,12 +120,13 @@ const storeSuite = (
       const parts = Array.from({ length: 40 }, (_, at) => Buffer.alloc(10_000, `${at} `))
       const [given, text] = [parts.values(), Buffer.concat(parts).toString()]
       const spent: Uint8Array[] = []
-      const { digest } = await store.put(chunks(...given), {
-        spent: chunk => {
+      const stream = Object.assign(chunks(...given), {
+        spent: (chunk: Uint8Array) => {
           spent.push(Buffer.from(chunk))
           chunk.fill(0)
         },
       })
+      const { digest } = await store.put(stream)
       assert.equal(digest, sha256(text))
       assert.equal(Buffer.concat(spent).toString(), text)
       assert.equal(await textOf(await store.open(digest)), text)
@@ -269,6 +275,14 @@ describe('S3', () => {
   const faults: readonly (readonly [string, Fault, RegExp])[] = [
     ['is silent', () => {}, /was not answered/],
     ['tears', (_, outgoing) => outgoing.destroy(), /was not answered/],
+    [
+      'tears its answer',
+      (_, outgoing) => {
+        outgoing.writeHead(200, { 'Content-Length': '500' })
+        outgoing.write('<Ex', () => outgoing.destroy())
+      },
+      /was not answered/,
+    ],
     [
       'answers 503',
       (_, outgoing) => outgoing.writeHead(503).end('<Error><Code>SlowDown</Code></Error>'),

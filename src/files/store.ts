@@ -3,12 +3,11 @@ import { createHash, randomBytes } from 'node:crypto'
 import { open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ApiError } from '#errors.ts'
+import type { Chunks } from '#http/reply.ts'
 
 export type Limit = {
   /** Told how many bytes came, with each chunk; what it throws ends the transfer. */
   readonly check?: (bytes: number) => void
-  /** Told of each chunk that is on its way to the disk and not needed any more. */
-  readonly spent?: (chunk: Uint8Array) => void
   /**
    * Awaited once all bytes are on a disk and their digest is known, before they get their place: a record that is made here keeps
    * the collector of garbage from taking bytes that were there already. `path` is where they wait.
@@ -31,9 +30,9 @@ export type FileStore = {
   /** What it is and where, for people. */
   readonly label: string
   /** Takes bytes as they come. They are on the disk, or with the provider, when it answers; what fails leaves nothing. */
-  readonly put: (stream: AsyncIterable<Uint8Array>, limit?: Limit) => Promise<StoredBytes>
+  readonly put: (stream: Chunks, limit?: Limit) => Promise<StoredBytes>
   /** The bytes; rejects before the first one if they are not there. */
-  readonly open: (digest: string, range?: ByteRange) => Promise<AsyncIterable<Uint8Array>>
+  readonly open: (digest: string, range?: ByteRange) => Promise<Chunks>
   /** Their length; undefined where they are not there. */
   readonly size: (digest: string) => Promise<number | undefined>
   /** Removes bytes and all that is kept beside them; what is not there is removed already. */
@@ -67,8 +66,8 @@ const batchBytes = 65_536
 
 /** Writes a stream into a file of its own, flushed, and counts and hashes it meanwhile; what fails leaves no file. */
 const receive = async (
-  stream: AsyncIterable<Uint8Array>,
-  { check, spent, through }: Limit,
+  stream: Chunks,
+  { check, through }: Limit,
   folder: string,
 ): Promise<StoredBytes & { readonly path: string }> => {
   const path = join(folder, `${randomBytes(12).toString('hex')}.part`)
@@ -87,7 +86,7 @@ const receive = async (
       writing = handle.writev(written).then(({ bytesWritten }) => {
         if (bytesWritten < length)
           throw Object.assign(new Error('The disk is full'), { code: 'ENOSPC' })
-        if (spent) written.forEach(spent)
+        if (stream.spent) written.forEach(stream.spent)
       })
       // It is awaited by the next one; without this, a stream that ends in between would leave it unheard.
       writing.catch(() => {})
@@ -134,7 +133,7 @@ export const puttingBy =
   }
 
 /** The entries of a folder; none where there is no such folder. */
-export const entriesOf = async (folder: string): Promise<readonly string[]> => {
+export const entriesOf = async (folder: string): Promise<string[]> => {
   try {
     return (await readdir(folder)).sort()
   } catch (error) {

@@ -5,13 +5,13 @@ import { type Pixels, pictureSize } from '#files/picture.ts'
 import { cleaned, isCleaned, isUncleanable } from '#files/sizes.ts'
 import type { FileStore } from '#files/store.ts'
 import { headBytes, safeName, typeOf } from '#files/type.ts'
+import type { Chunks } from '#http/reply.ts'
 import type { StoredFile } from '#model/stored-file.ts'
 import { accepts, inBytes } from '#write/claims.ts'
 
 /** A file on its way, with what its sender says of it. */
 export type Incoming = {
-  readonly stream: AsyncIterable<Uint8Array>
-  readonly spent?: (chunk: Uint8Array) => void
+  readonly stream: Chunks
   readonly name: string | undefined
   readonly type: string | undefined
 }
@@ -43,7 +43,7 @@ export const checkSize = (bytes: number, taken: TakenFiles): void => {
 }
 
 /** The first bytes of a stream, and all of it. */
-const withHead = async (stream: AsyncIterable<Uint8Array>) => {
+const withHead = async (stream: Chunks) => {
   const chunks = stream[Symbol.asyncIterator]()
   const first: Uint8Array[] = []
   for (let size = 0; size < headBytes; size += first.at(-1)?.length ?? 0) {
@@ -56,7 +56,8 @@ const withHead = async (stream: AsyncIterable<Uint8Array>) => {
     const value = first.shift()
     return value ? { value } : chunks.next()
   }
-  return { head, all: { [Symbol.asyncIterator]: () => ({ next }) }, end: () => chunks.return?.() }
+  const all = { [Symbol.asyncIterator]: () => ({ next }), spent: stream.spent }
+  return { head, all, end: () => chunks.return?.() }
 }
 
 const endings: Readonly<Record<string, string>> = { jpeg: 'jpg', plain: 'txt', 'svg+xml': 'svg' }
@@ -74,7 +75,7 @@ const nameFor = (field: string, type: string): string => {
  */
 export const takeFile = async (
   store: FileStore,
-  { stream, spent, name, type: declared }: Incoming,
+  { stream, name, type: declared }: Incoming,
   taken: TakenFiles,
   check: (bytes: number) => void,
   arriving: (file: StoredFile) => Promise<void>,
@@ -102,7 +103,6 @@ export const takeFile = async (
       })
     await store.put(all, {
       check,
-      ...(spent && { spent }),
       ...(through && { through }),
       arriving: async (digest, bytes, path) =>
         arriving({

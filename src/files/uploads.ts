@@ -232,6 +232,6 @@ export const receiveUpload = async (
   const receiving = { core, writing, sender, taken, room, check }
   if (isForm) return receiveForm(receiving, c)
   const name = nameIn(header(c, 'content-disposition'))
-  const sent = { stream: bodyStream(c), spent: giveUp, name, type: header(c, 'content-type') }
-  return receiveFile(receiving, sent)
+  const stream = Object.assign(bodyStream(c), { spent: giveUp })
+  return receiveFile(receiving, { stream, name, type: header(c, 'content-type') })
 }

@@ -320,8 +320,8 @@ const checkWhole = (c: Http, types: readonly string[] = []): void => {
     )
 }
 
-/** What a body that is passed on as it comes takes of the memory for bodies: what Node and its receiver hold of it. */
-const transferCost = 131_072
+/** What a body that is passed on as it comes takes of the memory for bodies, or for answers: what Node and its receiver hold of it. */
+export const transferCost = 131_072
 
 /** How long a sender may pause in such a body, and the least that it sends in a second beyond that, in milliseconds and bytes. */
 const pace = { pause: 30_000, rate: 1000 } as const

@@ -1,6 +1,7 @@
 /** The life of a request, from its first header to its log line. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { ServerResponse } from 'node:http'
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { passingOn } from '#base/traceparent.ts'
 import {
   type CollectStats,
@@ -11,13 +12,13 @@ import {
   traced,
 } from '#channels.ts'
 import { ApiError } from '#errors.ts'
-import { announcesBody, receiveBody } from '#http/body.ts'
+import { announcesBody, receiveBody, transferCost } from '#http/body.ts'
 import type { Connections } from '#http/connections.ts'
 import type { NameCaller } from '#http/limit/address.ts'
 import type { Limiter, RateHeaders } from '#http/limit/limiter.ts'
 import { type Memory, tooManyUnread } from '#http/memory.ts'
 import type { Queue } from '#http/queue.ts'
-import { corsHeaders, notAPage, type Origins, type Reply } from '#http/reply.ts'
+import { type Chunks, corsHeaders, notAPage, type Origins, type Reply } from '#http/reply.ts'
 import {
   checkRequest,
   type Http,
@@ -327,14 +328,28 @@ const refuse = ({ edge, fail }: Serving, exchange: Exchange, error: unknown): Re
   return fail(known, requestId, exchange.c)
 }
 
-/** A body that, where it breaks off, is told of and ends the connection: its head is sent, so that nothing else shows it. */
-const cutOff = async function* (
-  body: AsyncIterable<Uint8Array>,
+/**
+ * Sends a body behind its head as the client takes it, by Node's stream: a web stream around it would collect garbage for longer than it
+ * sends. One that breaks off, or is not of its announced length, is told of and ends the connection: nothing else shows it.
+ */
+const sendBody = async (
   outgoing: ServerResponse,
+  body: Chunks,
   told: (error: unknown) => void,
-) {
+): Promise<void> => {
+  let goOn = () => {}
+  // Node forgets what is written to a connection that is just being closed.
+  outgoing.once('close', () => goOn())
   try {
-    for await (const chunk of body) yield chunk
+    for await (const chunk of body) {
+      if (outgoing.destroyed) return
+      await new Promise<void>(resolve => {
+        goOn = resolve
+        outgoing.write(chunk, () => resolve())
+      })
+      body.spent?.(chunk)
+    }
+    outgoing.end()
   } catch (error) {
     told(error)
     outgoing.destroy()
@@ -356,26 +371,27 @@ const finish = (serving: Serving, exchange: Exchange, made: Reply): Response => 
   const { c, facts, wait } = exchange
   const outgoing = c.env?.outgoing
   let reply = made
-  let bytes = reply.body === null ? 0 : Buffer.byteLength(reply.body)
+  let bytes = made.stream
+    ? Math.min(made.stream.bytes, transferCost)
+    : Buffer.byteLength(reply.body ?? '')
   // One behind others on its connection has no socket until those are taken.
   const isShort = bytes < smallAnswer && outgoing?.socket
   if (bytes > 0 && !isShort && outgoing?.destroyed === false && c.req.method !== 'HEAD') {
     const { answers } = edge.memory
-    if (exchange.code === undefined && isSafe(c.req.method) && !answers.hasRoom(bytes)) {
+    const mayRefuse = exchange.code === undefined && isSafe(c.req.method) && !made.stream
+    if (mayRefuse && !answers.hasRoom(bytes)) {
       reply = refuse(serving, exchange, tooManyUnread())
       bytes = Buffer.byteLength(reply.body ?? '')
     } else {
-      answers.force(bytes)
-      outgoing.once('close', () => answers.give(bytes))
+      const held = bytes
+      answers.force(held)
+      outgoing.once('close', () => answers.give(held))
     }
   }
   c.get('giveBack')?.()
   // The reply's headers are its own: a copy would cost as much as a small read.
   const { headers, stream, written } = reply
   const told = (error: unknown) => edge.observe({ kind: 'bug', requestId: facts.requestId, error })
-  const body = stream
-    ? ReadableStream.from(outgoing ? cutOff(stream.body, outgoing, told) : stream.body)
-    : reply.body
   if (stream) bytes = stream.bytes
   headers['X-Request-Id'] = facts.requestId
   headers['X-Content-Type-Options'] = 'nosniff'
@@ -395,7 +411,7 @@ const finish = (serving: Serving, exchange: Exchange, made: Reply): Response => 
   // A refusal above the limit has headers of its own.
   if (rate && headers.RateLimit === undefined) Object.assign(headers, rate)
   // Set here because the server sets none for HEAD.
-  if (body !== null) headers['Content-Length'] = String(bytes)
+  if (stream || reply.body !== null) headers['Content-Length'] = String(bytes)
   // A client that is gone was not answered, whatever the answer would have been.
   const status = hasHungUp(c) ? hungUp().status : reply.status
   edge.active.set(facts.method, Number(edge.active.get(facts.method)) - 1)
@@ -419,7 +435,14 @@ const finish = (serving: Serving, exchange: Exchange, made: Reply): Response => 
   if (requests.hasSubscribers) Object.assign(facts, event)
   if (edge.sendsTiming) headers['Server-Timing'] = serverTiming(event, edge.indexesOf)
   edge.observe(event)
+  if (stream && outgoing) {
+    outgoing.strictContentLength = true
+    outgoing.writeHead(status, headers)
+    void sendBody(outgoing, stream.body, told)
+    return RESPONSE_ALREADY_SENT
+  }
   const { cookies } = reply
+  const body = stream ? ReadableStream.from(stream.body) : reply.body
   if (cookies === undefined) return new Response(body, { status, headers })
   const exposed = headers['Access-Control-Expose-Headers']
   if (exposed !== undefined) headers['Access-Control-Expose-Headers'] = `${exposed}, Set-Auth-Token`

@@ -3,13 +3,18 @@
 import type { ApiError } from '#errors.ts'
 import type { Operation } from '#observe.ts'
 
+/** Bytes as they come; the memory of a chunk is used for others once `spent` is told of it, by who needs it no more. */
+export type Chunks = AsyncIterable<Uint8Array> & {
+  readonly spent?: ((chunk: Uint8Array) => void) | undefined
+}
+
 export type Reply = {
   readonly status: number
   /** A fresh object for each reply: the headers of every response are added to it. */
   readonly headers: Record<string, string>
   readonly body: string | Uint8Array<ArrayBuffer> | null
   /** The body in place of that, as it comes from elsewhere, and how many bytes it has. */
-  readonly stream?: { readonly body: AsyncIterable<Uint8Array>; readonly bytes: number } | undefined
+  readonly stream?: { readonly body: Chunks; readonly bytes: number } | undefined
   /** What it sets in `Set-Cookie`, a header each; such an answer shows the pages of other origins its session in `Set-Auth-Token`. */
   readonly cookies?: readonly string[]
   /** What it tells of a write. */

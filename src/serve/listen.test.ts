@@ -108,29 +108,44 @@ for (const host of ['::', '0:0:0:0:0:0:0:0', '0.0.0.0'])
     await server.close(0)
   })
 
-test('a client that takes nothing of an answer loses its connection, also where that answer was made before the one ahead of it', async t => {
-  const first = Promise.withResolvers<Response>()
-  /** More than the buffers of two sockets. */
-  const body = 'x'.repeat(29_000_000)
-  let second: ServerResponse | undefined
-  const fetch = ({ url }: Request, env: { readonly outgoing: ServerResponse }) => {
-    if (url.endsWith('/first')) return first.promise
-    second = env.outgoing
-    return new Response(body)
-  }
-  const app = { fetch } as Parameters<typeof listen>[0]
-  const options = { versions, state: { isDraining: false }, patience: 600 }
-  const server = await listen(app, loadConfig({ DUET_PORT: '0' }), options)
-  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
-  socket.on('error', () => {}).pause()
-  t.after(() => {
-    socket.destroy()
-    return server.close(0)
+const unread: readonly (readonly [
+  string,
+  (body: string, outgoing: ServerResponse) => Response | Promise<Response>,
+])[] = [
+  ['an answer', body => new Response(body)],
+  [
+    'an answer that has no end yet',
+    (body, outgoing) => {
+      outgoing.writeHead(200).write(body)
+      return new Promise(() => {})
+    },
+  ],
+]
+for (const [what, answer] of unread)
+  test(`a client that takes nothing of ${what} loses its connection, also where that was made before the one ahead of it`, async t => {
+    const first = Promise.withResolvers<Response>()
+    /** More than the buffers of two sockets. */
+    const body = 'x'.repeat(29_000_000)
+    let second: ServerResponse | undefined
+    const fetch = ({ url }: Request, env: { readonly outgoing: ServerResponse }) => {
+      if (url.endsWith('/first')) return first.promise
+      second = env.outgoing
+      return answer(body, env.outgoing)
+    }
+    const app = { fetch } as Parameters<typeof listen>[0]
+    const options = { versions, state: { isDraining: false }, patience: 600 }
+    const server = await listen(app, loadConfig({ DUET_PORT: '0' }), options)
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+    socket.on('error', () => {}).pause()
+    t.after(() => {
+      socket.destroy()
+      return server.close(0)
+    })
+    for (const path of ['/first', '/second'])
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`)
+    await until('the second is answered', () => Number(second?.writableLength) > 0)
+    const { promise: closed, resolve } = Promise.withResolvers<void>()
+    second?.req.socket.once('close', () => resolve())
+    first.resolve(new Response('first'))
+    await inTime('its connection is closed', closed)
   })
-  for (const path of ['/first', '/second']) socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`)
-  await until('the second is answered', () => second?.writableEnded === true)
-  const { promise: closed, resolve } = Promise.withResolvers<void>()
-  second?.req.socket.once('close', () => resolve())
-  first.resolve(new Response('first'))
-  await inTime('its connection is closed', closed)
-})

@@ -52,6 +52,36 @@ type ListenOptions = Partial<Pick<HttpContext, 'queue' | 'connections'>> & {
   readonly patience?: number
 }
 
+/** The class of answers, which ends connections that are drained and has a look, after so many milliseconds, at those of which something is not taken. */
+const answersOf = (state: ListenOptions['state'], look: number) => {
+  const watch = (socket: Socket | null) => {
+    if (socket && socket.writableLength > 0 && socket.timeout !== look) socket.setTimeout(look)
+  }
+  class Answer<Incoming extends IncomingMessage> extends ServerResponse<Incoming> {
+    override writeHead(...head: readonly unknown[]): this {
+      // Nothing behind the last answer is done (RFC 9112, section 9.6).
+      if (state.isDraining) this.shouldKeepAlive = false
+      return Reflect.apply(super.writeHead, this, head)
+    }
+    override write(...piece: readonly unknown[]): boolean {
+      const result = Reflect.apply(super.write, this, piece)
+      watch(this.socket)
+      return result
+    }
+    override end(...last: readonly unknown[]): this {
+      const result = Reflect.apply(super.end, this, last)
+      watch(this.socket)
+      return result
+    }
+    /** An answer behind others has its socket only when those are taken, perhaps long after its own end. */
+    override assignSocket(socket: Socket): void {
+      super.assignSocket(socket)
+      watch(socket)
+    }
+  }
+  return Answer
+}
+
 /** Starts to listen; resolves when it does. */
 export const listen = async (
   app: Pick<App, 'fetch'>,
@@ -70,25 +100,8 @@ export const listen = async (
   const limits = { held: DUET_QUEUE_SIZE, rest: DUET_QUEUE_WAIT }
   const { connections = createConnections(queue, limits) } = given
   const { look, isOver } = createStalled(patience)
-  class Answer<Incoming extends IncomingMessage> extends ServerResponse<Incoming> {
-    override writeHead(...head: readonly unknown[]): this {
-      // Nothing behind the last answer is done (RFC 9112, section 9.6).
-      if (state.isDraining) this.shouldKeepAlive = false
-      return Reflect.apply(super.writeHead, this, head)
-    }
-    override end(...last: readonly unknown[]): this {
-      const result = Reflect.apply(super.end, this, last)
-      if (this.socket && this.socket.writableLength > 0) this.socket.setTimeout(look)
-      return result
-    }
-    /** An answer behind others has its socket only when those are taken, perhaps long after its own end. */
-    override assignSocket(socket: Socket): void {
-      super.assignSocket(socket)
-      if (this.writableEnded && socket.writableLength > 0) socket.setTimeout(look)
-    }
-  }
   const options = {
-    ServerResponse: Answer,
+    ServerResponse: answersOf(state, look),
     headersTimeout: 10_000,
     // Node's would end a long upload: the time of a request is watched below.
     requestTimeout: 0,
@@ -151,8 +164,10 @@ export const listen = async (
   })
   // Node starts the time anew, without a word, where the client has taken something since it last looked.
   server.on('timeout', socket => {
-    if (socket.timeout === look && !isOver(socket)) socket.setTimeout(look)
-    else socket.destroy()
+    // One that has taken all waits for what is still read.
+    const isStalled = socket.timeout !== look || (socket.writableLength > 0 && isOver(socket))
+    if (isStalled) socket.destroy()
+    else socket.setTimeout(look)
   })
   refuseUnparsed(server, versions)
   server.maxConnections = DUET_MAX_CONNECTIONS

@@ -1,14 +1,26 @@
 /** A whole service over each store of files: what callers see is the same, and S3 that fails is told of and leaves no row without bytes. */
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  truncateSync,
+} from 'node:fs'
 import { request, type ServerResponse } from 'node:http'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { after, before, suite, test } from 'node:test'
 import sharp from 'sharp'
 import { loadConfig } from '#config.ts'
+import { folderStore } from '#files/folder.ts'
 import { collectGarbage } from '#files/garbage.ts'
+import { placeOf } from '#files/store.ts'
+import { storedText } from '#model/stored-file.ts'
 import { type Listening, listen } from '#serve/listen.ts'
 import { gallery, galleryRows, pdf } from '../support/gallery.ts'
 import { type Fault, type S3, startS3 } from '../support/s3.ts'
@@ -18,6 +30,19 @@ import { type Asking, createWorld, type World } from '../world.ts'
 const day = 86_400_000
 const paper = { 'Content-Type': 'application/pdf' }
 const cv = '/api/applications/1/cv'
+
+/** How many files of that name this process has open; none where the system does not say. */
+const openFiles = (name: string): number => {
+  if (process.platform !== 'linux') return 0
+  const open = readdirSync('/proc/self/fd').map(descriptor => {
+    try {
+      return readlinkSync(`/proc/self/fd/${descriptor}`)
+    } catch {
+      return ''
+    }
+  })
+  return open.filter(path => path.endsWith(name)).length
+}
 
 for (const place of ['a folder', 'S3'] as const)
   suite(`files of a service in ${place}`, () => {
@@ -30,11 +55,11 @@ for (const place of ['a folder', 'S3'] as const)
       // In parts from 100 kB on, which a CV may have. It is waited for in vain only where it is to fail.
       const patient = s3?.store({ partBytes: 100_000 })
       const hasty = s3?.store({ partBytes: 100_000, patience: 300 })
-      const fileStore =
-        patient &&
-        new Proxy(patient, { get: (_, key) => Reflect.get((s3?.fault && hasty) ?? patient, key) })
+      const fileStore = patient
+        ? new Proxy(patient, { get: (_, key) => Reflect.get((s3?.fault && hasty) ?? patient, key) })
+        : folderStore(join(root, 'files'))
       const options = { content: gallery, rows: galleryRows }
-      world = await createWorld({ ...options, ...(fileStore && { fileStore }) })
+      world = await createWorld({ ...options, fileStore })
       const { versions } = gallery
       const config = loadConfig({ DUET_PORT: '0' })
       server = await listen(world.app, config, { versions, state: { isDraining: false } })
@@ -201,7 +226,43 @@ for (const place of ['a folder', 'S3'] as const)
       await nothingIsLost()
     })
 
-    if (place === 'a folder') return
+    if (place === 'a folder') {
+      test('two readers on one connection that take nothing are counted until it ends, and leave nothing open', async () => {
+        await put(pdf('long'))
+        // More than the buffers of two sockets.
+        const stored = await store().put(Readable.from([Buffer.alloc(24_000_000, 'long ')]))
+        const facts = { name: 'long.pdf', type: 'application/pdf', width: null, height: null }
+        const kept = storedText({ ...stored, ...facts })
+        await world.change('update applications set cv = ?1 where id = 1', kept)
+        const { Authorization } = await mine()
+        const { answers } = world.edge.memory
+        const { port } = new URL(server.url)
+        const socket = connect(Number(port), '127.0.0.1').pause()
+        socket.on('error', () => {})
+        const head = `GET ${cv} HTTP/1.1\r\nHost: a\r\nAuthorization: ${Authorization}\r\n\r\n`
+        socket.write(head + head)
+        await until('both are read', () => answers.taken() === 2 * 131_072)
+        socket.destroy()
+        await until('both are given up', () => answers.taken() === 0)
+        await until('nothing is open', () => openFiles(stored.digest) === 0)
+      })
+
+      for (const [how, change] of [
+        ['longer', (path: string) => appendFileSync(path, '!')],
+        ['shorter', (path: string) => truncateSync(path, 149_000)],
+      ] as const)
+        test(`a file that became ${how} than its row says ends its connection, and is told of`, async () => {
+          const raw = long(`became ${how}`)
+          await put(raw)
+          change(join(root, 'files', placeOf(hash('sha256', raw))))
+          const read = fetch(`${server.url}${cv}`, { headers: await mine() })
+          await assert.rejects(read.then(answer => answer.arrayBuffer()))
+          const told = world.events.flatMap(event => (event.kind === 'bug' ? [event.error] : []))
+          assert.match(String(told.at(-1)), /content-length/)
+          await world.ask(`DELETE ${cv}`, { as: 2 })
+        })
+      return
+    }
 
     const unavailable = (_: unknown, outgoing: ServerResponse) =>
       void outgoing.writeHead(503).end('<Error><Code>SlowDown</Code></Error>')
