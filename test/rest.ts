@@ -66,6 +66,10 @@ export const refuses = (
   )
 }
 
+/** Asserts that the answer refuses what is given: with `fields`, that just these are at fault. */
+export const refusesInput = (answer: Answered, fields?: readonly string[]): void =>
+  refuses(answer, 422, 'VALIDATION_ERROR', fields)
+
 /** Texts that name nothing where an id stands in a path; the paths they make are well-formed. */
 export const noIds: readonly string[] = [
   ...['0', '-0', '-1', '+1', '%2B1', '00', '01', '007', '1.0', '1.5', '1.', '.1', '1,0', '1_000'],

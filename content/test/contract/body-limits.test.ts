@@ -1,7 +1,7 @@
 /** How large a body may be inside, and how much of a bad one its answer repeats, in both APIs. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { refuses } from '../rest.ts'
+import { refuses, refusesInput } from '../rest.ts'
 import { type Answered, createWorld, forAllTests, pluck } from '../world.ts'
 
 const world = forAllTests(createWorld)
@@ -30,7 +30,7 @@ const refusesInGraphql = (answer: Answered, fields: readonly string[]) => {
 
 test('a body of 1,001 members is 422 before its members are looked at, one of 1,000 has faults told', async () => {
   const over = await world.ask('POST /api/users', { as: 1, body: unknown(1001) })
-  refuses(over, 422, 'VALIDATION_ERROR', [''])
+  refusesInput(over, [''])
   assert.match(over.json.error.message, /more than 1000 members/)
   const at = await world.ask('POST /api/users', { as: 1, body: unknown(1000) })
   assert.equal(at.status, 422)
@@ -40,7 +40,7 @@ test('a body of 1,001 members is 422 before its members are looked at, one of 1,
 test('a list of 10,001 elements is 422 before they are looked at', async () => {
   const items = (count: number) => ({ items: Array(count).fill({}) })
   const over = await world.ask('POST /api/orders', { as: 2, body: items(10_001) })
-  refuses(over, 422, 'VALIDATION_ERROR', ['items'])
+  refusesInput(over, ['items'])
   assert.match(over.json.error.message, /more than 10000 elements/)
   const at = await world.ask('POST /api/orders', { as: 2, body: items(10_000) })
   assert.doesNotMatch(at.json.error.message, /elements/)

@@ -4,7 +4,7 @@ import { mint } from '#auth/token.ts'
 import { rounds } from '#test/support/rounds.ts'
 import { until } from '#test/support/wait.ts'
 import { purge, startPurging, storedFor } from '#write/idempotency.ts'
-import { refuses } from '../rest.ts'
+import { refuses, refusesInput } from '../rest.ts'
 import { checkInvariants } from '../store/invariants.ts'
 import { createWorld, forAllTests, secret } from '../world.ts'
 
@@ -136,7 +136,7 @@ test('a request that did nothing does not use its key up [C9]', async () => {
   refuses(await world.ask(path, { headers }), 401, 'UNAUTHENTICATED')
   refuses(await pay(4, id, key), 403, 'FORBIDDEN')
   refuses(await pay(3, id, key), 404, 'NOT_FOUND')
-  refuses(await pay(2, id, key, { odd: 1 }), 422, 'VALIDATION_ERROR')
+  refusesInput(await pay(2, id, key, { odd: 1 }))
   refuses(
     await world.ask(`POST /api/orders/${id}/refund`, { as: 2, headers }),
     409,

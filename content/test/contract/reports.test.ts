@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import content, { entities } from '#content/duet.config.ts'
 import { modelOf } from '#content.ts'
 import { inserter } from '#serve/insert.ts'
-import { refuses } from '../rest.ts'
+import { refuses, refusesInput } from '../rest.ts'
 import { createWorld, filling, forAllTests, type World } from '../world.ts'
 import { additions, day, type Rows, recount, sample, shown } from './recount.ts'
 
@@ -187,7 +187,7 @@ test('all faults of a request are reported at once', async () => {
     [{ type: 'users', from: '1999-01-01', by: 'day' }, ['by']],
     [{ type: 'users', to: '2999-01-01', by: 'day' }, ['by']],
   ]
-  for (const [body, fields] of cases) refuses(await generate(body), 422, 'VALIDATION_ERROR', fields)
+  for (const [body, fields] of cases) refusesInput(await generate(body), fields)
   refuses(await generate([]), 400, 'MALFORMED_REQUEST')
   const text = { 'Content-Type': 'text/plain' }
   refuses(await generate({ type: 'users' }, text), 415, 'UNSUPPORTED_MEDIA_TYPE')
@@ -211,7 +211,7 @@ test('5,000 periods are given, and not one more', async () => {
   const most = await generate({ type: 'users', by: 'day', from, to: until(5000) })
   assert.equal(most.json.rows.length, 5000)
   const more = await generate({ type: 'users', by: 'day', from, to: until(5001) })
-  refuses(more, 422, 'VALIDATION_ERROR', ['by'])
+  refusesInput(more, ['by'])
   const years = { from: '0000-01-01', to: '0416-09-01' }
   const { json } = await generate({ type: 'users', ...years })
   assert.equal(json.rows.length, 5000)
@@ -246,7 +246,7 @@ describe('the form', () => {
       assert.match(answer.headers.get('content-type') ?? '', type)
     })
   test('the form of an error is JSON whatever is asked for', async () => {
-    refuses(await generate({}, { Accept: 'text/csv' }), 422, 'VALIDATION_ERROR', ['type'])
+    refusesInput(await generate({}, { Accept: 'text/csv' }), ['type'])
   })
   test('the form of CSV is to be saved under a name', async () => {
     const { headers } = await generate({ type: 'users', by: 'day' }, { Accept: 'text/csv' })

@@ -1,7 +1,7 @@
 /** In which order lists come, and which members their things show. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { refuses } from '../rest.ts'
+import { refusesInput } from '../rest.ts'
 import { createWorld, forAllTests } from '../world.ts'
 import { ages, from, listsOf, names, product, user } from './rest-list-rows.ts'
 
@@ -76,10 +76,9 @@ test('a sort of users outside the whitelist is 422, and so is another order', as
     'constructor',
     '__proto__',
   ]
-  for (const sort of unknown)
-    refuses(await get(`/api/users?sort=${sort}`), 422, 'VALIDATION_ERROR', ['sort'])
+  for (const sort of unknown) refusesInput(await get(`/api/users?sort=${sort}`), ['sort'])
   for (const order of ['', 'ASC', 'up', 'asc,desc', 'ascending'])
-    refuses(await get(`/api/users?order=${order}`), 422, 'VALIDATION_ERROR', ['order'])
+    refusesInput(await get(`/api/users?order=${order}`), ['order'])
 })
 
 type Thing = (typeof product)[number] & { id: number }
@@ -180,8 +179,8 @@ test('fields that are empty or unknown are 422', async () => {
   ]
   for (const fields of unknown)
     for (const path of ['/api/users', '/api/users/1', '/api/products', '/api/products/1'])
-      refuses(await get(`${path}?fields=${fields}`), 422, 'VALIDATION_ERROR')
-  refuses(await get('/api/products?fields=createdAt'), 422, 'VALIDATION_ERROR', ['fields'])
-  refuses(await get('/api/users?fields=created_at'), 422, 'VALIDATION_ERROR', ['fields'])
-  refuses(await get('/api/products?fields=_links'), 422, 'VALIDATION_ERROR', ['fields'])
+      refusesInput(await get(`${path}?fields=${fields}`))
+  refusesInput(await get('/api/products?fields=createdAt'), ['fields'])
+  refusesInput(await get('/api/users?fields=created_at'), ['fields'])
+  refusesInput(await get('/api/products?fields=_links'), ['fields'])
 })

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import content from '#content/duet.config.ts'
 import { modelOf } from '#content.ts'
 import { anyCharacter } from '#test/support/characters.ts'
-import { refuses } from '../rest.ts'
+import { refusesInput } from '../rest.ts'
 import { createWorld, forAllTests } from '../world.ts'
 import { makers } from './makers.ts'
 
@@ -28,7 +28,7 @@ const keeps = async (entity: string, member: string, value: unknown, kept = valu
   assert.equal(read.text, answer.text)
 }
 const faults = async (entity: string, member: string, value: unknown, own = world) =>
-  refuses(await make(entity, { [member]: value }, own), 422, 'VALIDATION_ERROR', [member])
+  refusesInput(await make(entity, { [member]: value }, own), [member])
 
 /** Texts with their limits in code points, and whether they lose outer white space. */
 const texts = [

@@ -6,7 +6,7 @@ import { createLimiter } from '#http/limit/limiter.ts'
 import { createQueue } from '#http/queue.ts'
 import { header } from '#http/request.ts'
 import type { Version } from '#model/version.ts'
-import { refuses } from '../rest.ts'
+import { refuses, refusesInput } from '../rest.ts'
 import { type Answered, type Asking, createWorld, forAllTests, pluck } from '../world.ts'
 
 const none = createLimiter({ limit: 0, now: Date.now })
@@ -480,7 +480,7 @@ test('version 2 refuses unknown parameters everywhere, which version 1 ignores',
     assert.ok(first.status < 300 || first.status === 404, `${line} ${first.text}`)
     const second = await ask(line.replace('/api', '/api/v2'), {}, 1, body)
     if (first.status === 404) refuses(second, 404, 'NOT_FOUND')
-    else refuses(second, 422, 'VALIDATION_ERROR', [parameter])
+    else refusesInput(second, [parameter])
   }
   const near = await get('/api/v2/products?catgory=light')
   assert.match(near.json.detail, /did you mean category\?/)
@@ -493,8 +493,8 @@ test('version 2 sorts by createdAt in both directions and refuses unknown values
   assert.deepEqual(newest, (await ids('sort=createdAt')).toReversed())
   assert.deepEqual(await ids('sort=-id'), (await ids('sort=id')).toReversed())
   for (const sort of ['created_at', 'x', 'price,x', '', '--id', 'nameKey', 'id.x'])
-    refuses(await get(`/api/v2/products?sort=${sort}`), 422, 'VALIDATION_ERROR', ['sort'])
-  refuses(await get('/api/v2/products?fields=created_at'), 422, 'VALIDATION_ERROR', ['fields'])
+    refusesInput(await get(`/api/v2/products?sort=${sort}`), ['sort'])
+  refusesInput(await get('/api/v2/products?fields=created_at'), ['fields'])
   assert.deepEqual(
     (await get('/api/products?sort=-createdAt')).json.data,
     (await get('/api/products')).json.data,
@@ -509,7 +509,7 @@ test('version 2 refuses words that a filter does not have, which no row has in v
     ['products?in_stock=maybe', 'true or false'],
   ] as const) {
     const second = await ask(`GET /api/v2/${query}`, {}, 1)
-    refuses(second, 422, 'VALIDATION_ERROR', [/(\w+)=/.exec(query)?.[1] ?? ''])
+    refusesInput(second, [/(\w+)=/.exec(query)?.[1] ?? ''])
     for (const word of words.split(/, | or /)) assert.match(second.json.detail, new RegExp(word))
     assert.equal((await ask(`GET /api/${query}`, {}, 1)).status, 200)
   }
@@ -531,12 +531,10 @@ test('version 2 refuses what is no id, which no row has in version 1', async () 
       ['/api/v2/posts', 'comments.authorId[in]'],
     ] as const) {
       const answer = await ask(`GET ${path}?${field}=${value}`, {}, 1)
-      refuses(answer, 422, 'VALIDATION_ERROR', [field])
+      refusesInput(answer, [field])
       assert.match(answer.json.errors[0].message, /must be an id, a whole number from 1 on/)
     }
-  refuses(await ask('GET /api/v2/posts?id[notIn]=1,abc', {}, 1), 422, 'VALIDATION_ERROR', [
-    'id[notIn]',
-  ])
+  refusesInput(await ask('GET /api/v2/posts?id[notIn]=1,abc', {}, 1), ['id[notIn]'])
   assert.deepEqual((await ask('GET /api/orders?customerId=abc', {}, 1)).json.data, [])
 })
 
