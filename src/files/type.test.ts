@@ -12,196 +12,146 @@ const gif = (more = '') => latin(`GIF89a\x01\0\x01\0\x80\0\0${more}`)
 const pdf = (more = '') => latin(`%PDF-1.7\n%\xe2\xe3\xcf\xd3\n${more}`)
 const zip = latin('PK\x03\x04\x14\0\0\0\x08\0\0\0!\0\0\0\0\0\0\0\0\0\0\0\0\0\x05\0\0\0a.bin')
 
-const taken: readonly (readonly [string, Uint8Array, string, string | undefined, string])[] = [
-  ['a PNG', png, 'dot.png', 'image/png', 'image/png'],
-  ['a PNG without a name that says so', png, 'dot', undefined, 'image/png'],
-  ['what curl -T sends', png, 'dot.PNG', 'application/octet-stream', 'image/png'],
-  ['a JPEG under an old name of its type', jpeg, 'a.jpeg', 'image/jpg', 'image/jpeg'],
-  ['a JPEG with a bare name', jpeg, 'a', 'image/jpg', 'image/jpeg'],
-  ['a GIF', gif(), 'a.gif', 'image/gif; x=y', 'image/gif'],
-  ['a PDF', pdf(), 'cv.pdf', 'application/pdf', 'application/pdf'],
-  ['a ZIP archive', zip, 'a.zip', 'application/x-zip-compressed', 'application/zip'],
-  [
-    'a Word document, which is an archive',
+const taken: Readonly<
+  Record<string, readonly [head: Uint8Array, name: string, type: string, declared?: string]>
+> = {
+  'a PNG': [png, 'dot.png', 'image/png', 'image/png'],
+  'a PNG without a name that says so': [png, 'dot', 'image/png'],
+  'what curl -T sends': [png, 'dot.PNG', 'image/png', 'application/octet-stream'],
+  'a JPEG under an old name of its type': [jpeg, 'a.jpeg', 'image/jpeg', 'image/jpg'],
+  'a JPEG with a bare name': [jpeg, 'a', 'image/jpeg', 'image/jpg'],
+  'a GIF': [gif(), 'a.gif', 'image/gif', 'image/gif; x=y'],
+  'a PDF': [pdf(), 'cv.pdf', 'application/pdf', 'application/pdf'],
+  'a ZIP archive': [zip, 'a.zip', 'application/zip', 'application/x-zip-compressed'],
+  'a Word document, which is an archive': [
     zip,
     'a.docx',
-    undefined,
     'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
   ],
-  ['text', latin('hello'), 'a.txt', 'text/plain; charset=utf-8', 'text/plain'],
-  ['text without a name that says so', latin('hello'), 'README', undefined, 'text/plain'],
-  ['nothing', latin(''), 'a.txt', undefined, 'text/plain'],
-  ['JSON', latin('{"a":1}'), 'a.json', 'application/json', 'application/json'],
-  ['a table', latin('a,b\n1,2\n'), 'a.csv', 'text/csv', 'text/csv'],
-  [
-    'Markdown that begins with HTML',
+  text: [latin('hello'), 'a.txt', 'text/plain', 'text/plain; charset=utf-8'],
+  'text without a name that says so': [latin('hello'), 'README', 'text/plain'],
+  nothing: [latin(''), 'a.txt', 'text/plain'],
+  JSON: [latin('{"a":1}'), 'a.json', 'application/json', 'application/json'],
+  'a table': [latin('a,b\n1,2\n'), 'a.csv', 'text/csv', 'text/csv'],
+  'Markdown that begins with HTML': [
     latin('<p align="center">Hi</p>'),
     'README.md',
-    undefined,
     'text/markdown',
   ],
-  ['a page', latin('<!doctype html><p>'), 'a.html', 'text/html', 'text/html'],
-  [
-    'a drawing',
+  'a page': [latin('<!doctype html><p>'), 'a.html', 'text/html', 'text/html'],
+  'a drawing': [
     latin('<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg"/>'),
     'a.svg',
     'image/svg+xml',
     'image/svg+xml',
   ],
-  ['XML', latin('<?xml version="1.0"?><feed/>'), 'a.xml', 'text/xml', 'application/xml'],
-  [
-    'a calendar',
+  XML: [latin('<?xml version="1.0"?><feed/>'), 'a.xml', 'application/xml', 'text/xml'],
+  'a calendar': [
     latin('BEGIN:VCALENDAR\r\nVERSION:2.0'),
     'a.ics',
     'text/calendar',
     'text/calendar',
   ],
-  [
-    'text cut in a character',
+  'text cut in a character': [
     new TextEncoder().encode(`${'x'.repeat(headBytes - 1)}ä`).subarray(0, headBytes),
     'a.txt',
-    undefined,
     'text/plain',
   ],
-  [
-    'text with other bytes behind its head, however many come at once,',
+  'text with other bytes behind its head, however many come at once,': [
     Buffer.concat([latin('x'.repeat(headBytes)), latin('\0\xff')]),
     'a.txt',
-    undefined,
     'text/plain',
   ],
-  [
-    'a PDF with an ending that every object has',
-    pdf(),
-    'cv.constructor',
-    undefined,
-    'application/pdf',
-  ],
-  [
-    'bytes of no known type',
-    latin('\0\x01\x02\x03\xff\xfe'),
-    'a.dump',
-    undefined,
-    'application/octet-stream',
-  ],
-  [
-    'bytes with an ending that nobody knows',
+  'a PDF with an ending that every object has': [pdf(), 'cv.constructor', 'application/pdf'],
+  'bytes of no known type': [latin('\0\x01\x02\x03\xff\xfe'), 'a.dump', 'application/octet-stream'],
+  'bytes with an ending that nobody knows': [
     latin('\0\x01\x02\x03\xff\xfe'),
     'a.ppd',
-    undefined,
     'application/octet-stream',
   ],
-]
+}
 
-for (const [what, head, name, declared, type] of taken)
+for (const [what, [head, name, type, declared]] of Object.entries(taken))
   test(`${what} is ${type}`, async () => {
     assert.equal(await typeOf(head, name, declared), type)
   })
 
-const refusals: readonly (readonly [string, Uint8Array, string, string | undefined, RegExp])[] = [
-  [
-    'a type that can stand in no header',
+const refusals: Readonly<
+  Record<string, readonly [head: Uint8Array, name: string, message: RegExp, declared?: string]>
+> = {
+  'a type that can stand in no header': [
     latin('\0\x01\x02'),
     'a',
-    'image/\u0142',
     /^The file has a Content-Type that is no media type: send one such as image\/png$/,
+    'image/\u0142',
   ],
-  ['a type of many words', latin('\0\x01\x02'), 'a', 'image/a b', /is no media type/],
-  [
-    'a type of very many letters',
+  'a type of many words': [latin('\0\x01\x02'), 'a', /is no media type/, 'image/a b'],
+  'a type of very many letters': [
     latin('\0\x01\x02'),
     'a',
-    `image/${'a'.repeat(200)}`,
     /is no media type/,
+    `image/${'a'.repeat(200)}`,
   ],
-  [
-    'a page named as a picture',
+  'a page named as a picture': [
     latin('<!doctype html><p>'),
     'a.png',
-    'image/png',
     /^The file is image\/png by its name, "a.png", and text\/html by its content: /,
+    'image/png',
   ],
-  [
-    'a page named as text',
-    latin('  <HTML><script>'),
-    'a.txt',
-    undefined,
-    /text\/plain by its name/,
-  ],
-  [
-    'a picture named as a page',
+  'a page named as text': [latin('  <HTML><script>'), 'a.txt', /text\/plain by its name/],
+  'a picture named as a page': [
     gif(),
     'a.html',
-    undefined,
     /text\/html by its name.* image\/gif by its content/,
   ],
-  [
-    'a GIF that is a page too',
+  'a GIF that is a page too': [
     gif('<script>alert(1)</script>'),
     'a.gif',
-    'image/gif',
     /is image\/gif and a page at once: /,
+    'image/gif',
   ],
-  [
-    'a PDF that is an archive too',
+  'a PDF that is an archive too': [
     pdf('PK\x03\x04'),
     'a.pdf',
-    undefined,
     /is application\/pdf and a ZIP archive at once/,
   ],
-  [
-    'an archive that is a PDF too',
+  'an archive that is a PDF too': [
     Buffer.concat([zip, latin('%PDF-1.4')]),
     'a.zip',
-    undefined,
     /is application\/zip and a PDF at once/,
   ],
-  [
-    'a drawing called a PNG',
+  'a drawing called a PNG': [
     latin('<svg onload=alert(1)>'),
     'a.png',
-    undefined,
     /image\/svg\+xml by its content/,
   ],
-  [
-    'a PNG sent as a page',
+  'a PNG sent as a page': [
     png,
     'a',
-    'text/html',
     /text\/html by its Content-Type and image\/png by its content/,
+    'text/html',
   ],
-  [
-    'bytes of no known type called a JPEG',
+  'bytes of no known type called a JPEG': [
     latin('\0\x01\x02\xff'),
     'a.jpg',
-    undefined,
     /of no known type by its content/,
   ],
-  [
-    'bytes called text',
-    latin('\0\x01\x02\xff'),
-    'a.txt',
-    undefined,
-    /of no known type by its content/,
-  ],
-  [
-    'a program called a document',
+  'bytes called text': [latin('\0\x01\x02\xff'), 'a.txt', /of no known type by its content/],
+  'a program called a document': [
     latin(`MZ${'\0'.repeat(80)}`),
     'a.pdf',
-    undefined,
     /application\/pdf by its name/,
   ],
-  [
-    'text of two names',
+  'text of two names': [
     latin('a,b'),
     'a.csv',
-    'application/json',
     /is text\/csv by its name and application\/json by its Content-Type/,
+    'application/json',
   ],
-  ['nothing called a PNG', latin(''), 'a.png', undefined, /image\/png by its name/],
-]
+  'nothing called a PNG': [latin(''), 'a.png', /image\/png by its name/],
+}
 
-for (const [what, head, name, declared, message] of refusals)
+for (const [what, [head, name, message, declared]] of Object.entries(refusals))
   test(`${what} is refused`, () =>
     assert.rejects(typeOf(head, name, declared), { code: 'UNSUPPORTED_MEDIA_TYPE', message }))
 

@@ -87,101 +87,55 @@ test('the error of an input names its faults and lists them', () => {
   )
 })
 
-const refusals: readonly (readonly [
-  string,
-  object,
-  Mode,
-  Partial<InputContext>,
-  string,
-  string,
-])[] = [
-  ['an unknown member', { x: 1 }, 'update', {}, 'x', 'is not a member of a thing'],
-  ['a misspelling', { nam: 1 }, 'update', {}, 'nam', 'is not a member of a thing, but name is'],
-  ['a folded copy', { nameKey: 'a' }, 'update', {}, 'nameKey', 'is not a member of a thing'],
-  ['the revision', { revision: 2 }, 'update', {}, 'revision', 'is not a member of a thing'],
-  ['an inherited name', { toString: 1 }, 'update', {}, 'toString', 'is not a member of a thing'],
-  [
-    'the id',
+type Refusal = readonly [input: object, field: string, message: string, use?: Partial<InputContext>]
+
+/** What is refused in an update, unless it says otherwise. */
+const refusals: Readonly<Record<string, Refusal>> = {
+  'an unknown member': [{ x: 1 }, 'x', 'is not a member of a thing'],
+  'a misspelling': [{ nam: 1 }, 'nam', 'is not a member of a thing, but name is'],
+  'a folded copy': [{ nameKey: 'a' }, 'nameKey', 'is not a member of a thing'],
+  'the revision': [{ revision: 2 }, 'revision', 'is not a member of a thing'],
+  'an inherited name': [{ toString: 1 }, 'toString', 'is not a member of a thing'],
+  'the id': [
     { id: 1, name: 'A' },
-    'create',
-    {},
     'id',
     'is set by the service and may not be given',
+    { mode: 'create' },
   ],
-  [
-    'an admin’s member from a user',
-    { state: 'old' },
-    'update',
-    {},
-    'state',
-    'may be given by an admin only',
-  ],
-  ['a reference in a change', { ownerId: 3 }, 'update', {}, 'ownerId', 'cannot be changed'],
-  [
-    'what the path gives',
+  'an admin’s member from a user': [{ state: 'old' }, 'state', 'may be given by an admin only'],
+  'a reference in a change': [{ ownerId: 3 }, 'ownerId', 'cannot be changed'],
+  'what the path gives': [
     { name: 'A', ownerId: 3 },
-    'create',
-    { given: { ownerId: 2 } },
     'ownerId',
     'is given by the path and may not be given here',
+    { mode: 'create', given: { ownerId: 2 } },
   ],
-  ['null where there is none', { name: null }, 'update', {}, 'name', 'must not be null'],
-  ['a number for a text', { name: 5 }, 'update', {}, 'name', 'must be a string'],
-  ['only white space', { name: ' \t\n' }, 'update', {}, 'name', 'must be 1 to 5 characters'],
-  ['six characters of five', { name: 'abcdef' }, 'update', {}, 'name', 'must be 1 to 5 characters'],
-  [
-    'NUL in a text',
-    { name: 'a\0' },
-    'update',
-    {},
-    'name',
-    'must not contain NUL or lone surrogates',
-  ],
-  [
-    'a lone surrogate',
-    { name: '\ud800' },
-    'update',
-    {},
-    'name',
-    'must not contain NUL or lone surrogates',
-  ],
-  ['half an address', { mail: 'a@' }, 'update', {}, 'mail', 'must be an email address'],
-  [
-    'a word that is none of the choice',
+  'null where there is none': [{ name: null }, 'name', 'must not be null'],
+  'a number for a text': [{ name: 5 }, 'name', 'must be a string'],
+  'only white space': [{ name: ' \t\n' }, 'name', 'must be 1 to 5 characters'],
+  'six characters of five': [{ name: 'abcdef' }, 'name', 'must be 1 to 5 characters'],
+  'NUL in a text': [{ name: 'a\0' }, 'name', 'must not contain NUL or lone surrogates'],
+  'a lone surrogate': [{ name: '\ud800' }, 'name', 'must not contain NUL or lone surrogates'],
+  'half an address': [{ mail: 'a@' }, 'mail', 'must be an email address'],
+  'a word that is none of the choice': [
     { state: 'odd' },
-    'update',
-    { viewer: ada },
     'state',
     'must be one of new, old',
+    { viewer: ada },
   ],
-  [
-    'more decimals than the currency has',
+  'more decimals than the currency has': [
     { price: 1.999 },
-    'update',
-    {},
     'price',
     'must have at most 2 decimals, as USD has',
   ],
-  ['a price below zero', { price: -0.01 }, 'update', {}, 'price', 'must be a number from 0 to 100'],
-  ['a price as text', { price: '1' }, 'update', {}, 'price', 'must be a number from 0 to 100'],
-  [
-    'a whole number as text',
-    { size: '1' },
-    'update',
-    {},
-    'size',
-    'must be a whole number from 0 to 9',
-  ],
-  [
-    'a number above the largest',
-    { size: 10 },
-    'update',
-    {},
-    'size',
-    'must be a whole number from 0 to 9',
-  ],
-]
-for (const [what, input, mode, more, field, message] of refusals)
+  'a price below zero': [{ price: -0.01 }, 'price', 'must be a number from 0 to 100'],
+  'a price as text': [{ price: '1' }, 'price', 'must be a number from 0 to 100'],
+  'a whole number as text': [{ size: '1' }, 'size', 'must be a whole number from 0 to 9'],
+  'a number above the largest': [{ size: 10 }, 'size', 'must be a whole number from 0 to 9'],
+}
+for (const [what, [input, field, message, { mode = 'update', ...more } = {}]] of Object.entries(
+  refusals,
+))
   test(`${what} is refused: ${field} ${message}`, () => {
     assert.deepEqual(check(input, mode, more).faults, { [field]: message })
   })

@@ -88,14 +88,14 @@ for (const { change, rules, back, at } of schemaRows)
 const lines = (differences: readonly ContractDifference[]) =>
   differences.map(({ class: level, rule, path }) => `${level} ${rule} ${path}`.trim()).sort()
 
-for (const [what, change, expected, back] of documentRows)
+for (const [what, [change, there, back = there]] of Object.entries(documentRows))
   test(`${what}: a change of it and the change back are classified`, () => {
     const list = (text: string) =>
       text
         .split('\n')
         .filter(line => line !== '')
         .sort()
-    assert.deepEqual(lines(diff([], change)), list(expected))
+    assert.deepEqual(lines(diff([], change)), list(there))
     assert.deepEqual(lines(diff(change, [])), list(back))
   })
 
