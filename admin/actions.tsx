@@ -3,14 +3,10 @@ import { useDataProvider, useNotify, useRefresh } from 'ra-core'
 import { useState } from 'react'
 import { faultsOf, saidOf } from './api.ts'
 import type { DuetProvider } from './data-provider.ts'
-import { givenBy, ValueInput } from './inputs.tsx'
-import { type Action, type Entity, type Field, type Row, titleOf } from './model.ts'
+import { Fault, FieldLabel, KindInput } from './inputs.tsx'
+import { type Action, type Entity, type Row, titleOf } from './model.ts'
 import { Button, Dialog } from './ui.tsx'
 import { t } from './words.ts'
-
-/** What an input of an action begins with. */
-const usualOf = ({ kind, initial }: Field) =>
-  kind === 'flag' ? String(Boolean(initial)) : String(initial ?? '')
 
 export const ActionRunner = ({
   entity,
@@ -28,19 +24,21 @@ export const ActionRunner = ({
   const provider = useDataProvider<DuetProvider>()
   const notify = useNotify()
   const refresh = useRefresh()
-  const [values, setValues] = useState<Record<string, string>>({})
+  const [values, setValues] = useState<Record<string, unknown>>(() =>
+    Object.fromEntries(
+      action.input.map(({ name, kind, initial = null }) => [
+        name,
+        kind === 'flag' ? Boolean(initial) : initial,
+      ]),
+    ),
+  )
   const [faults, setFaults] = useState<Record<string, string>>({})
   const [busy, setBusy] = useState(false)
   const run = async () => {
     setBusy(true)
     const body =
       action.input.length > 0
-        ? Object.fromEntries(
-            action.input.flatMap(field => {
-              const text = values[field.name] ?? usualOf(field)
-              return text === '' ? [] : [[field.name, givenBy(field, text)]]
-            }),
-          )
+        ? Object.fromEntries(Object.entries(values).filter(([, one]) => (one ?? '') !== ''))
         : undefined
     try {
       await provider.act(action, row, body)
@@ -81,19 +79,25 @@ export const ActionRunner = ({
         <p>
           {entity.label}: <strong>{titleOf(entity, row)}</strong>
         </p>
-        {action.input.map(field => (
-          <div key={field.name} className="labelled">
-            <span>{field.label}</span>
-            <ValueInput
-              field={field}
-              label={field.label}
-              invalid={field.name in faults}
-              value={values[field.name] ?? usualOf(field)}
-              onChange={text => setValues({ ...values, [field.name]: text })}
-            />
-            {faults[field.name] && <span className="fault">{faults[field.name]}</span>}
-          </div>
-        ))}
+        {action.input.map(field => {
+          const { name, label } = field
+          const id = `input-${name}`
+          return (
+            <div key={name} className="field">
+              <label htmlFor={id}>
+                <FieldLabel field={field} />
+              </label>
+              <KindInput
+                {...{ id, field, value: values[name] }}
+                aria-label={label}
+                aria-invalid={name in faults || undefined}
+                aria-describedby={name in faults ? `${id}-fault` : undefined}
+                onChange={value => setValues(now => ({ ...now, [name]: value }))}
+              />
+              <Fault id={id} text={faults[name]} />
+            </div>
+          )
+        })}
         {faults[''] && (
           <p className="fault" role="alert">
             {faults['']}

@@ -1,7 +1,7 @@
 /** Rows as the text of a CSV file, and back. */
 import Papa from 'papaparse'
 import { type Entity, type Field, isNumber, type Row } from './model.ts'
-import { numbers, t } from './words.ts'
+import { numbers, numbersOf, t } from './words.ts'
 
 /** A text that a spreadsheet would run as a formula, also behind the marks that guard one: the same as for `duet export`. */
 const formula = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/
@@ -45,6 +45,9 @@ const plain: ReadNumber = text => {
   return isRead && !isOther ? value : undefined
 }
 
+/** A number of a spreadsheet that has a comma where this one may have a point. */
+const withComma = numbersOf('de').read
+
 /** A cell without the mark of a guarded text. */
 const unguarded = (cell = '') => (cell.startsWith("'") && formula.test(cell) ? cell.slice(1) : cell)
 
@@ -73,7 +76,8 @@ export const rowsOf = (fields: readonly Field[], text: string, own: ReadNumber =
   const { data, errors, meta } = Papa.parse<string[]>(text, { skipEmptyLines: 'greedy' })
   const [header = [], ...lines] = data
   // Spreadsheets put semicolons where commas are in numbers, and tabs into "Unicode text".
-  const readers = [';', '\t'].includes(meta.delimiter) ? [own, plain] : [plain]
+  const isSheet = [';', '\t'].includes(meta.delimiter)
+  const readers = isSheet ? [own, ...(own('0.5') ? [withComma] : []), plain] : [plain]
   const columns = header.map((text, at) => {
     const name = text.trim()
     const known = (one: Field) =>
@@ -82,8 +86,12 @@ export const rowsOf = (fields: readonly Field[], text: string, own: ReadNumber =
     if (!field || !(isNumber(field) || field.kind === 'reference')) return { name, field }
     // A column is read in one way, lest 9.50 and 9.500 be 9.5 and 9500.
     const cells = lines.map(line => unguarded(line[at]).trim()).filter(Boolean)
-    const isFor = (read: ReadNumber) => cells.every(cell => read(cell) !== undefined)
-    return { name, field, read: readers.find(isFor) ?? readers[0] }
+    const isBroken = field.kind === 'decimal' || field.kind === 'money'
+    const isFor = (read: ReadNumber) =>
+      cells.map(read).every(one => one !== undefined && (isBroken || Number.isInteger(one)))
+    const [read = plain, other] = [...readers.filter(isFor), readers[0]]
+    const open = other === withComma && cells.find(cell => read(cell) !== other(cell))
+    return { name, field, read, open }
   })
   const named = columns.filter(({ name }) => name !== '').length
   const last = columns.findLastIndex(({ name }) => name !== '')
@@ -102,6 +110,16 @@ export const rowsOf = (fields: readonly Field[], text: string, own: ReadNumber =
     ...columns
       .filter(isTwice)
       .map(({ name }) => fault(0, t('The header names {name} twice.', { name }))),
+    // 1,234 may be either number there.
+    ...columns.flatMap(({ name, read, open }) => {
+      const [one, other] = [read, withComma].map(by => String(by?.(open || '')))
+      const said = t('{name} {open} may be {one} or {other}: write it with a point alone.', {
+        ...{ name, open: open || '', one: one ?? '', other: other ?? '' },
+      })
+      return open
+        ? [fault(lines.findIndex(line => line.some(cell => cell.includes(open))) + 1, said)]
+        : []
+    }),
     ...lines.flatMap((line, at) => {
       const counts = { count: line.length, named }
       const told = t('has {count} values, the header names {named}', counts)

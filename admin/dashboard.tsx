@@ -16,7 +16,7 @@ const Count = ({ entity }: { entity: Entity }) => {
     enabled: entity.sums,
   })
   return (
-    <a className="card count" href={`#/${entity.name}`}>
+    <a className="card count" href={`#/${entity.name}?filter={}`}>
       <span>{entity.labels}</span>
       {entity.sums && <strong>{data?.toLocaleString(language) ?? (isError ? '?' : '…')}</strong>}
     </a>
@@ -72,7 +72,7 @@ const Chart = ({ entity, group }: { entity: Entity; group: Group }) => {
   const provider = useDataProvider<DuetProvider>()
   const { data, error } = useQuery({
     queryKey: ['sums', entity.name, group],
-    queryFn: () => provider.sums(entity.name, group.params),
+    queryFn: () => provider.sums(entity.name, new URLSearchParams(group.params)),
   })
   const isTime = group.by.endsWith('Month')
   const ids = group.to ? (data ?? []).flatMap(row => Number(row[group.by]) || []) : []
@@ -96,7 +96,7 @@ const Chart = ({ entity, group }: { entity: Entity; group: Group }) => {
         {entity.labels} {group.label}
       </h2>
       {rows.length === 0 ? (
-        <p className="muted">{error?.message ?? (data ? t('Nothing yet.') : '…')}</p>
+        <p className="muted">{error?.message ?? (data ? t('None.') : '…')}</p>
       ) : (
         <Bars title={`${entity.labels} ${group.label}`} rows={rows} />
       )}

@@ -4,6 +4,7 @@ import {
   CreateBase,
   EditBase,
   Form,
+  type HttpError,
   RecordContextProvider,
   useDataProvider,
   useEditContext,
@@ -20,13 +21,14 @@ import { faultsOf, saidOf } from './api.ts'
 import { type Mode, membersOf, merged, placeOf, type Side, same, saveOver } from './changes.ts'
 import { useEntity, useModel } from './context.ts'
 import type { DuetProvider, Filter } from './data-provider.ts'
-import { FieldLabel, faultIn, Input, LinksInput } from './inputs.tsx'
+import { FieldLabel, faultIn, Input } from './inputs.tsx'
 import { MergeDialog } from './merge.tsx'
 import {
   type Action,
   columnsOf,
   type Entity,
   entityNamed,
+  type Field,
   type Model,
   orderOf,
   type Relation,
@@ -81,7 +83,7 @@ const Nested = ({
               return (
                 <tr key={row._key}>
                   {columns.map(field => (
-                    <td key={field.name} data-label={field.label}>
+                    <td key={field.name} data-label={field.label + (field.required ? ' *' : '')}>
                       <Input
                         field={field}
                         source={`${relation.name}.${at}.${field.name}`}
@@ -149,6 +151,29 @@ const Facts = ({ fields, row }: { fields: Entity['fields']; row: Row }) =>
     </dl>
   )
 
+/** Says what is not offered of a row, and what it takes. */
+const Missing = ({ entity, words }: { entity: Entity; words: readonly string[] }) => {
+  const { may, needs, actions } = entity
+  const missing = [
+    { name: 'update', label: t('Change'), need: may.update === 'row' && needs[0] },
+    ...actions,
+    { name: 'delete', label: t('Delete'), need: may.delete === 'row' && needs[1] },
+  ].filter(({ name, need }) => need && !words.includes(name))
+  if (missing.length === 0) return null
+  return (
+    <details>
+      <summary>{t('What is not offered here')}</summary>
+      <ul className="left">
+        {missing.map(({ name, label, need }) => (
+          <li key={name}>
+            <strong>{label}</strong> <span className="muted">{need}</span>
+          </li>
+        ))}
+      </ul>
+    </details>
+  )
+}
+
 const Fields = ({
   entity,
   mode,
@@ -161,8 +186,7 @@ const Fields = ({
   children?: ReactNode
 }) => {
   const given = givenIn(entity, mode)
-  const isWide = ({ kind, place }: Entity['fields'][number]) =>
-    place ? place === 'main' : wideKinds.includes(kind)
+  const isWide = ({ kind, place }: Field) => (place ? place === 'main' : wideKinds.includes(kind))
   const written = entity.relations.filter(relation => isWritten(relation, mode))
   return (
     <div className="fields">
@@ -190,8 +214,8 @@ const Fields = ({
             ))}
           {written
             .filter(({ kind }) => kind === 'links')
-            .map(({ name, label, to }) => (
-              <LinksInput key={name} source={name} label={label} to={to} />
+            .map(({ name, label, kind, to }) => (
+              <Input key={name} field={{ name, label, kind, to, set: 'always' }} />
             ))}
         </div>
         {children}
@@ -362,7 +386,7 @@ const Related = ({ relation, row }: { relation: Relation; row: Row }) => {
   const where = [{ field: relation.by, op: 'eq', value: String(row.id) }]
   const all = isAsked && `#/${relation.to}?filter=${encodeURIComponent(JSON.stringify({ where }))}`
   // A title alone says little of a row.
-  const isTold = ({ name }: Entity['fields'][number]) => name !== to?.title && name !== relation.by
+  const isTold = ({ name }: Field) => name !== to?.title && name !== relation.by
   const told = to
     ? to.fields.filter(field => columnsOf(to).includes(field.name) && isTold(field)).slice(0, 2)
     : []
@@ -397,7 +421,11 @@ const Related = ({ relation, row }: { relation: Relation; row: Row }) => {
         </ul>
       )}
       {isMore &&
-        (all ? <a href={all}>{t('Show all')}</a> : <p className="muted">{t('and more')}</p>)}
+        (all ? (
+          <a href={all}>{t('Show all: {label}', { label: relation.label })}</a>
+        ) : (
+          <p className="muted">{t('and more')}</p>
+        ))}
     </section>
   )
 }
@@ -462,48 +490,9 @@ const Neighbours = ({ entity, id }: { entity: Entity; id: number }) => {
   )
 }
 
-const Deletion = ({
-  entity,
-  row,
-  onClose,
-  onGone,
-  onKept,
-}: {
-  entity: Entity
-  row: Row
-  onClose: () => void
-  onGone: () => void
-  onKept: () => Promise<void>
-}) => {
-  const provider = useDataProvider<DuetProvider>()
-  const notify = useNotify()
-  const remove = async () => {
-    try {
-      await provider.remove(entity.name, row)
-      onGone()
-    } catch (error) {
-      onClose()
-      const { status, message } = error as Error & { status?: number }
-      const isOutdated = status === 412
-      const again = t('Somebody changed it meanwhile: look at it again before you delete it.')
-      notify(isOutdated ? again : message, { type: 'error' })
-      if (isOutdated) await onKept()
-    }
-  }
-  return (
-    <Asking
-      title={t('Delete {label}?', { label: titleOf(entity, row) })}
-      text={t('This cannot be undone. What belongs to it goes too.')}
-      word={t('Delete')}
-      onClose={onClose}
-      onYes={remove}
-    />
-  )
-}
-
 const EditBody = ({ entity }: { entity: Entity }) => {
   const { record, isPending, error, refetch } = useEditContext<Row>()
-  const status = (error as { status?: number } | null)?.status
+  const status = (error as HttpError | null)?.status
   const [base, setBase] = useState<Row>()
   const [clash, setClash] = useState<{ mine: Partial<Row>; theirs: Row }>()
   const [chosen, setChosen] = useState<Record<string, unknown>>()
@@ -547,6 +536,20 @@ const EditBody = ({ entity }: { entity: Entity }) => {
   const mayDelete = entity.may.delete !== 'no' && words.includes('delete')
   const read = () => provider.whole(name, current.id)
   const reload = async () => setBase(await read())
+  const remove = async () => {
+    try {
+      await provider.remove(name, current)
+      isFree.current = true
+      client.invalidateQueries({ queryKey: [name] })
+      notify(t('Deleted'), { type: 'success' })
+      navigate(`/${name}`)
+    } catch (error) {
+      setDeleting(false)
+      const { status, message } = error as HttpError
+      notify(status === 412 ? t('Somebody changed it meanwhile.') : message, { type: 'error' })
+      if (status === 412) await reload()
+    }
+  }
   const save = async (mine: Partial<Row>) => {
     const write = (base: Row, mine: Partial<Row>) => provider.save(name, base, mine)
     const saved = await saveOver(entity, current, mine, write, read)
@@ -579,7 +582,12 @@ const EditBody = ({ entity }: { entity: Entity }) => {
   const fixed = entity.fields.filter(
     ({ set, name, hidden }) => !hidden && name !== 'id' && (set !== 'always' || !mayUpdate),
   )
-  const facts = <Facts fields={fixed} row={current} />
+  const facts = (
+    <>
+      <Facts fields={fixed} row={current} />
+      {may && <Missing entity={entity} words={words} />}
+    </>
+  )
   const actions = entity.actions.filter(({ name }) => words.includes(name))
   const act = (action: Action) => {
     // Its answer would take the place of what was typed.
@@ -649,15 +657,12 @@ const EditBody = ({ entity }: { entity: Entity }) => {
         />
       )}
       {deleting && (
-        <Deletion
-          {...{ entity, row: current, onKept: reload }}
+        <Asking
+          title={t('Delete {label}?', { label: titleOf(entity, current) })}
+          text={t('This cannot be undone. What belongs to it goes too.')}
+          word={t('Delete')}
           onClose={() => setDeleting(false)}
-          onGone={() => {
-            isFree.current = true
-            client.invalidateQueries({ queryKey: [name] })
-            notify(t('Deleted'), { type: 'success' })
-            navigate(`/${name}`)
-          }}
+          onYes={remove}
         />
       )}
       {clash && (
@@ -704,6 +709,10 @@ export const Edit = ({ name }: { name: string }) => (
   </EditBase>
 )
 
+/** What a new row begins with and only actions change, such as that it is a draft. */
+const isBegun = ({ set, kind, initial, hidden }: Field) =>
+  set === 'never' && kind === 'choice' && initial !== undefined && !hidden
+
 export const Create = ({ name }: { name: string }) => {
   const entity = useEntity(name)
   const provider = useDataProvider<DuetProvider>()
@@ -745,7 +754,9 @@ export const Create = ({ name }: { name: string }) => {
         </div>
       </header>
       <Form record={usual} onSubmit={save} {...quiet}>
-        <Fields entity={entity} mode="create" />
+        <Fields entity={entity} mode="create">
+          <Facts fields={entity.fields.filter(isBegun)} row={{ id: 0, ...usual }} />
+        </Fields>
         <SaveBar label={t('Create')} isFree={isFree} isForced={isCopy} isNew />
       </Form>
     </CreateBase>

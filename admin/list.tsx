@@ -14,7 +14,7 @@ import { useEffect, useRef, useState } from 'react'
 import { ActionRunner } from './actions.tsx'
 import { useEntity } from './context.ts'
 import type { Condition, DuetProvider, Filter, Order, Outcome } from './data-provider.ts'
-import { givenBy, unread, ValueInput } from './inputs.tsx'
+import { textOf, ValueInput } from './inputs.tsx'
 import {
   columnsOf,
   type Entity,
@@ -59,7 +59,8 @@ const operatorsOf = ({ where = [], kind }: Field) =>
   )
 
 /** What the input of a value begins with. */
-const usualOf = ({ of, kind }: Field): string => of?.[0] ?? (kind === 'flag' ? 'true' : '')
+const usualOf = ({ of, kind }: Field, op: string): unknown =>
+  op === 'isNull' || kind === 'flag' ? true : (of?.[0] ?? null)
 
 /** Asks for a field and a value of it, and by `onAdd` for the condition between them. */
 const FieldDialog = ({
@@ -82,18 +83,18 @@ const FieldDialog = ({
   const [name, setName] = useState(first?.name ?? '')
   const field = fields.find(one => one.name === name) as Field
   const [op, setOp] = useState('eq')
-  const [given, setValue] = useState<string>()
-  const value = given ?? usualOf(field)
-  const chosen = operatorsOf(field).includes(op) ? op : (operatorsOf(field)[0] ?? 'eq')
+  const [given, setValue] = useState<unknown>()
+  const known = operatorsOf(field)
+  const chosen = onAdd && !known.includes(op) ? (known[0] ?? 'eq') : op
+  const value = given === undefined ? usualOf(field, chosen) : given
   return (
     <Dialog title={title} onClose={onClose}>
       <form
         className="stack"
         onSubmit={event => {
           event.preventDefault()
-          onSet?.({ [name]: givenBy(field, value) })
-          const isAsked = chosen === 'isNull' && value !== 'false'
-          onAdd?.({ field: name, op: chosen, value: isAsked ? 'true' : value })
+          onSet?.({ [name]: value === '' && field.nullable ? null : value })
+          onAdd?.({ field: name, op: chosen, value: textOf(value) })
         }}
       >
         <label>
@@ -123,11 +124,11 @@ const FieldDialog = ({
                 const next = event.target.value
                 setOp(next)
                 // What was typed stays where the next input can show it.
-                if (chosen === 'in' || chosen === 'isNull') setValue(undefined)
-                else if (next === 'in') setValue(given?.replace(unread, ''))
+                if (chosen === 'in' || [next, chosen].includes('isNull')) setValue(undefined)
+                else if (next === 'in') setValue(textOf(value))
               }}
             >
-              {operatorsOf(field).map(op => (
+              {known.map(op => (
                 <option key={op} value={op}>
                   {wordOf(op, field)}
                 </option>
@@ -139,7 +140,7 @@ const FieldDialog = ({
           <span>{onAdd ? t('Value') : t('New value')}</span>
           <ValueInput
             field={onAdd ? { ...field, nullable: false } : field}
-            op={onAdd ? chosen : 'eq'}
+            op={chosen}
             value={value}
             onChange={setValue}
           />
@@ -325,7 +326,7 @@ const Bulk = ({ entity, rows, may }: { entity: Entity; rows: Row[]; may: May }) 
           title={t('{label} {count} {rows}?', { ...job.words, rows: named(job.words.count) })}
           text={
             job.name === 'delete'
-              ? t('This cannot be undone. What belongs to them goes too.')
+              ? t('This cannot be undone. What belongs to it goes too.')
               : job.chosen.map(row => titleOf(entity, row)).join(', ')
           }
           word={t('{label} {count}', job.words)}
@@ -345,6 +346,7 @@ const Pages = ({ entity }: { entity: Entity }) => {
   const context = useListContext()
   const { page, perPage, setPage, setPerPage, total, hasNextPage, hasPreviousPage } = context
   const { data, isPending, filterValues, sort, setSort } = context
+  const [, setUsual] = useStore('perPage', 25)
   const provider = useDataProvider<DuetProvider>()
   // Pages by cursor come without a total: it is counted beside them.
   const counted = useQuery({
@@ -371,7 +373,10 @@ const Pages = ({ entity }: { entity: Entity }) => {
         <select
           className="input small"
           value={perPage}
-          onChange={event => setPerPage(Number(event.target.value))}
+          onChange={event => {
+            setPerPage(Number(event.target.value))
+            setUsual(Number(event.target.value))
+          }}
         >
           {[10, 25, 50, 100].map(n => (
             <option key={n}>{n}</option>
@@ -467,7 +472,7 @@ const Table = ({ entity, columns, may }: { entity: Entity; columns: Field[]; may
   if (!isPending && data.length === 0)
     return filterValues.q || filterValues.where?.length ? (
       <div className="empty">
-        <p>{t('Nothing fits.')}</p>
+        <p>{t('Nothing found.')}</p>
         <Button onClick={() => setFilters({}, undefined, false)}>
           {t('Show all: {label}', { label: entity.labels })}
         </Button>
@@ -642,7 +647,7 @@ const Body = ({ entity }: { entity: Entity }) => {
     return (
       <span>
         {field?.label} {wordOf(op, field)}{' '}
-        <b>{isTold ? <Value field={field} value={givenBy(field, value)} /> : value}</b>
+        <b>{isTold ? <Value field={field} value={value} /> : value}</b>
       </span>
     )
   }
@@ -704,7 +709,7 @@ const Body = ({ entity }: { entity: Entity }) => {
             {labelOf(condition)}
             <button
               type="button"
-              aria-label={t('Remove the filter {label}', { label: condition.field })}
+              aria-label={t('Remove {label}', { label: condition.field })}
               onClick={() => setWhere(where.filter((_, other) => other !== at))}
             >
               <Icon name="close" />
@@ -737,10 +742,11 @@ const Body = ({ entity }: { entity: Entity }) => {
 
 export const List = ({ name }: { name: string }) => {
   const entity = useEntity(name)
+  const [perPage] = useStore('perPage', 25)
   return (
     <ListBase
       resource={name}
-      perPage={25}
+      perPage={perPage}
       sort={orderOf(entity)}
       disableSyncWithLocation={false}
       queryOptions={{ placeholderData: before => before }}

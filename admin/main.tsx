@@ -21,6 +21,7 @@ import { createDataProvider } from './data-provider.ts'
 import { Create, Edit } from './form.tsx'
 import { List } from './list.tsx'
 import type { Model } from './model.ts'
+import { RowLink } from './show.tsx'
 import { Button, Heading, IconButton, Messages } from './ui.tsx'
 import { language, t } from './words.ts'
 
@@ -231,7 +232,11 @@ const Layout = ({ children }: { children?: ReactNode }) => {
               <ul>
                 {members.map(({ name, labels }) => (
                   <li key={name}>
-                    <a href={`#/${name}`} aria-current={here === name ? 'page' : undefined}>
+                    <a
+                      // All of them: what was filtered is in the history, and behind "Back to the list".
+                      href={`#/${name}?filter={}`}
+                      aria-current={here === name ? 'page' : undefined}
+                    >
                       {labels}
                     </a>
                   </li>
@@ -241,7 +246,14 @@ const Layout = ({ children }: { children?: ReactNode }) => {
           ))}
         </div>
         <footer>
-          <span className="muted">{viewer.role}</span>
+          <span className="muted">
+            {viewer.id !== null && (
+              <>
+                <RowLink bare to={viewer.entity} id={viewer.id} /> ·{' '}
+              </>
+            )}
+            {viewer.role}
+          </span>
           <IconButton
             icon="sun"
             label={themeLabel}

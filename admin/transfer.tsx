@@ -3,8 +3,9 @@ import { type HttpError, useDataProvider, useNotify, useRefresh } from 'ra-core'
 import { useRef, useState } from 'react'
 import { faultsOf, type Json, newKey } from './api.ts'
 import { csvOf, importedOf, rowsOf, textOf } from './csv.ts'
-import type { DuetProvider, Filter, Order } from './data-provider.ts'
+import { type DuetProvider, type Filter, type Order, sumOf } from './data-provider.ts'
 import type { Entity, Row } from './model.ts'
+import { times } from './show.tsx'
 import { Button, Dialog, forgetFile } from './ui.tsx'
 import { t } from './words.ts'
 
@@ -40,13 +41,20 @@ export const exportRows = async (
 /** How long a service remembers what was sent under a key, less an hour, in milliseconds. */
 const remembered = 23 * 3_600_000
 
-/** The key of an import, the same for a file of the same name until all of it is there, also once it was mended or the page was closed. */
-const keyFor = ({ name }: Entity, file: File) => {
+/** What this browser knows of the import of a file: its key, the same for a file of the same name until all of it is there, also once it was mended or the page was closed; and when all of these rows were imported `before`. */
+const memoryOf = ({ name }: Entity, file: File, rows: Json[]) => {
   const place = `duet.import ${name} ${file.name}`
-  const [kept = '', since = 0] = JSON.parse(localStorage.getItem(place) ?? '[]')
-  const key: string = Date.now() - since < remembered ? kept : newKey()
-  if (key !== kept) localStorage.setItem(place, JSON.stringify([key, Date.now()]))
-  return { key, forget: () => localStorage.removeItem(place) }
+  const [kept = '', since = 0, whole] = JSON.parse(localStorage.getItem(place) ?? '[]')
+  const isOpen = whole === undefined && Date.now() - since < remembered
+  const key: string = isOpen ? kept : newKey()
+  const keep = (...more: string[]) =>
+    localStorage.setItem(place, JSON.stringify([key, Date.now(), ...more]))
+  return {
+    key,
+    before: whole === sumOf(rows) ? new Date(since) : undefined,
+    begin: () => key === kept || keep(),
+    end: () => keep(sumOf(rows)),
+  }
 }
 
 /** A fault; one that is none of the file `isOpen`, as it may be over when that is sent again. */
@@ -63,7 +71,7 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
   const [faults, setFaults] = useState<Told[]>([])
   const [done, setDone] = useState<number>()
   // The same rows sent again are made once.
-  const kept = useRef({ key: '', forget: () => {} })
+  const memory = useRef<ReturnType<typeof memoryOf>>()
   const fields = importedOf(entity)
   const choose = async (given: File | undefined) => {
     if (!given) return
@@ -74,7 +82,7 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
     try {
       const { text, isGuessed } = textOf(await given.arrayBuffer())
       const read = rowsOf(fields, text)
-      kept.current = keyFor(entity, given)
+      memory.current = memoryOf(entity, given, read.rows)
       setFaults(read.faults)
       setFile({ ...read, isGuessed })
     } catch {
@@ -89,7 +97,12 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
       try {
         const chunk = rows.slice(at, at + 1000)
         const trial = dryRun ? '-dry' : ''
-        await provider.createRows(entity.name, chunk, `${kept.current.key}-${at}${trial}`, dryRun)
+        await provider.createRows(
+          entity.name,
+          chunk,
+          `${memory.current?.key ?? ''}-${at}${trial}`,
+          dryRun,
+        )
         if (!dryRun) setDone(Math.min(rows.length, at + 1000))
       } catch (error) {
         const { made, status = 0, message } = error as HttpError & { made?: number }
@@ -115,6 +128,7 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
   }
   const run = async () => {
     const { rows = [] } = file ?? {}
+    memory.current?.begin()
     setFaults([])
     setBusy(true)
     // All of the file is tried first, so that none of it is there unless all can be; that is one look more, and no more than a look.
@@ -123,7 +137,7 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
     setBusy(false)
     setFaults(all)
     if (all.length > 0) return
-    kept.current.forget()
+    memory.current?.end()
     notify(t('{count} rows imported', { count: rows.length }), { type: 'success' })
     refresh()
     onClose()
@@ -158,6 +172,13 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
             ]
               .filter(Boolean)
               .join('; ')}
+          </p>
+        )}
+        {file && memory.current?.before && done === undefined && (
+          <p className="fault" role="alert">
+            {t('All of it was imported on {date}. Imported again, its rows are there twice.', {
+              date: times.format(memory.current.before),
+            })}
           </p>
         )}
         {faults.length > 0 && (

@@ -24,9 +24,13 @@ const german: Record<string, string> = {
     'Die Zeilen davor sind da. Wählen Sie die Datei, wenn diese behoben sind, noch einmal unter demselben Namen: unveränderte Zeilen werden nicht noch einmal angelegt, auch wenn Sie sie hier löschen. Um neu zu beginnen, geben Sie der Datei einen anderen Namen.',
   'Nothing here is open to you. You are signed in with the role {role}.':
     'Hier steht Ihnen nichts offen. Sie sind mit der Rolle {role} angemeldet.',
+  'All of it was imported on {date}. Imported again, its rows are there twice.':
+    'Sie wurde am {date} ganz importiert. Noch einmal importiert, sind ihre Zeilen zweimal da.',
+  'Made of {label} if it is left empty.': 'Wird aus {label} gemacht, wenn es leer bleibt.',
+  'What is not offered here': 'Was hier nicht angeboten wird',
+  Change: 'Ändern',
   'Nothing to save': 'Nichts zu speichern',
   Open: 'Öffnen',
-  'Show all': 'Alle zeigen',
   'Show all: {label}': 'Alle zeigen: {label}',
   'Somebody changed it meanwhile.': 'Jemand hat es inzwischen geändert.',
   'The first {count} are shown.': 'Die ersten {count} sind zu sehen.',
@@ -51,7 +55,6 @@ const german: Record<string, string> = {
   'Back to the list': 'Zurück zur Liste',
   Back: 'Zurück',
   Before: 'Vorher',
-  Cancel: 'Abbrechen',
   'Change a field…': 'Feld ändern…',
   'Change {count}': '{count} ändern',
   'Change {count}: {label}': '{count} ändern: {label}',
@@ -95,9 +98,7 @@ const german: Record<string, string> = {
   'None.': 'Keine.',
   'Not found': 'Nicht gefunden',
   'Not saved': 'Nicht gespeichert',
-  'Nothing fits.': 'Nichts passt.',
   'Nothing found.': 'Nichts gefunden.',
-  'Nothing yet.': 'Noch nichts.',
   'One to a line.': 'Eins pro Zeile.',
   'Open {label}': '{label} öffnen',
   'With a token': 'Mit einem Token',
@@ -109,7 +110,6 @@ const german: Record<string, string> = {
   'Previous page': 'Vorige Seite',
   'Previous row': 'Vorige Zeile',
   Remove: 'Entfernen',
-  'Remove the filter {label}': 'Filter {label} entfernen',
   'Reload the list': 'Liste neu laden',
   'Remove {label}': '{label} entfernen',
   Rows: 'Zeilen',
@@ -132,8 +132,6 @@ const german: Record<string, string> = {
   'Sending…': 'Wird gesendet…',
   'Sign in': 'Anmelden',
   'Sign out': 'Abmelden',
-  'Somebody changed it meanwhile: look at it again before you delete it.':
-    'Jemand hat es inzwischen geändert: Sehen Sie es noch einmal an, bevor Sie es löschen.',
   'Somebody else changed this meanwhile': 'Jemand anders hat das inzwischen geändert',
   Stay: 'Bleiben',
   'Take these': 'Diese übernehmen',
@@ -143,8 +141,6 @@ const german: Record<string, string> = {
   'Theme: {theme}': 'Farben: {theme}',
   'There is no such page.': 'Diese Seite gibt es nicht.',
   'This cannot be undone. What belongs to it goes too.':
-    'Das lässt sich nicht rückgängig machen. Was dazugehört, wird mit gelöscht.',
-  'This cannot be undone. What belongs to them goes too.':
     'Das lässt sich nicht rückgängig machen. Was dazugehört, wird mit gelöscht.',
   'To the content': 'Zum Inhalt',
   'To the start': 'Zum Anfang',
@@ -191,6 +187,8 @@ const german: Record<string, string> = {
   'sign in in another tab': 'in einem anderen Tab anmelden',
   'starts with': 'beginnt mit',
   until: 'bis',
+  '{name} {open} may be {one} or {other}: write it with a point alone.':
+    '{name} {open} kann {one} oder {other} sein: Schreiben Sie es nur mit einem Punkt.',
   '{count} changed': '{count} geändert',
   '{count} rows': '{count} Zeilen',
   '{count} rows exported': '{count} Zeilen exportiert',

@@ -2,7 +2,7 @@
 import { isShownTo, readableTitleOf } from '#admin/model.ts'
 import { after } from '#base/after.ts'
 import { type Core, prepareFor } from '#core.ts'
-import { allOf, anyOf, type Predicate, resolveCondition } from '#model/condition.ts'
+import { allOf, anyOf, type Predicate, resolveCondition, viewer } from '#model/condition.ts'
 import { entityOf } from '#model/model.ts'
 import { judge, nobody, type Rule, resolvingIn, rowRights, type Viewer } from '#model/policy.ts'
 import { resourceOf } from '#model/resource.ts'
@@ -31,6 +31,7 @@ const rowsWhere = async (
   fields: Readonly<Record<string, string>> = {},
   sort?: readonly Sort[],
 ): Promise<readonly Row[]> => {
+  if (!isShownTo(core.model, entity, viewer)) return []
   const items = Object.entries({ id: 'id', ...fields }).map(
     ([key, field]) => ({ kind: 'field', key, field }) as const,
   )
@@ -48,12 +49,16 @@ const rowsWhere = async (
 const predicateOf = ({ core, name }: EntityOfCaller, condition: unknown): Predicate =>
   resolveCondition(resolvingIn(core.model), name, condition).predicate
 
+/** The id of the caller's own row, if it has one and sees it; else null. */
+export const ownIdOf = async (of: EntityOfCaller): Promise<number | null> =>
+  (await rowsWhere(of, { condition: predicateOf(of, { id: viewer }) }))[0]?.id ?? null
+
 /** Rows that the viewer sees whose title begins with a text, in small letters, capitals or as it is written; any rows for an empty text. */
 export const beginningWith = async (of: EntityOfCaller, text: string): Promise<readonly Row[]> => {
-  const { core, name, viewer } = of
-  const { model } = core
+  const { name, viewer } = of
+  const { model } = of.core
   const title = readableTitleOf(model, name, viewer)
-  if (title === undefined || !isShownTo(model, name, viewer)) return []
+  if (title === undefined) return []
   const { entity, nameOf } = resourceOf(model, name, model.versions.newest)
   const capital = text.charAt(0).toUpperCase() + text.slice(1)
   const spellings = [...new Set([text, text.toLowerCase(), text.toUpperCase(), capital])]
@@ -68,9 +73,7 @@ export const revisionsOf = async (
   of: EntityOfCaller,
   ids: readonly number[],
 ): Promise<Readonly<Record<string, unknown>>> => {
-  const { core, name, viewer } = of
-  const { revision } = entityOf(core.model, name).fields
-  if (!revision || ids.length === 0 || !isShownTo(core.model, name, viewer)) return {}
+  if (!entityOf(of.core.model, of.name).fields.revision || ids.length === 0) return {}
   const condition = predicateOf(of, { id: { in: ids } })
   const rows = await rowsWhere(of, { condition }, { revision: 'revision' })
   return Object.fromEntries(rows.map(({ id, revision }) => [id, revision]))
@@ -96,7 +99,7 @@ export const mayOf = async (
         return [described.operationId, rule, conditions]
       }),
   ]
-  if (ids.length === 0 || !isShownTo(model, name, viewer)) return {}
+  if (ids.length === 0) return {}
   const condition = predicateOf(of, { id: { in: ids } })
   const idsWhere = async (granted?: Predicate) =>
     (await rowsWhere(of, { condition, ...(granted && { granted }) })).map(({ id }) => String(id))

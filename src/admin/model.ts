@@ -1,14 +1,13 @@
 /** What the admin must know of a content beside its documents: kinds, labels, relations, and what a caller may do. Plain JSON. */
-
 import { versionPath } from '#base/paths.ts'
 import type { Core } from '#core.ts'
-import { operatorsOf } from '#model/condition.ts'
+import { conditionInWords, operatorsOf } from '#model/condition.ts'
 import type { Entity } from '#model/entity.ts'
 import { type Field, isDerived, longest } from '#model/field.ts'
 import { entityOf, type Model, typeName } from '#model/model.ts'
 import { linkOf } from '#model/names.ts'
 import { bulkKinds, partRelations } from '#model/parts.ts'
-import { judge, nobody, type Rule, type Viewer } from '#model/policy.ts'
+import { judge, mayBeDoneBy, nobody, type Rule, type Viewer } from '#model/policy.ts'
 import { resourceOf } from '#model/resource.ts'
 import { isIn } from '#model/version.ts'
 import { type Route, routesOf } from '#rest/routes.ts'
@@ -18,9 +17,10 @@ import type { Action } from '#write/steps/action.ts'
 
 type Allowance = 'yes' | 'no' | 'row'
 
-/** `createdAt` as people read it: `Created at`. */
+/** `createdAt` as people read it: `Created at`; and `authorId`: `Author`. */
 const worded = (name: string): string => {
   const words = name
+    .replace(/(?<=.)Id$/, '')
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .replaceAll('_', ' ')
     .toLowerCase()
@@ -116,9 +116,7 @@ const spelled = (path: string) => path.replace(/:(\w+)/g, '{$1}')
 
 /** What a field has where nobody gives it, if that is a value. */
 const usualOf = ({ initial }: Field) =>
-  typeof initial === 'object' && 'value' in initial && initial.value !== null
-    ? { initial: initial.value }
-    : {}
+  typeof initial === 'object' && 'value' in initial ? { initial: initial.value ?? undefined } : {}
 
 const fieldOut = ({ model, version, settable, verdict }: SeenModel, name: string, key: string) => {
   const entity = entityOf(model, name)
@@ -131,19 +129,21 @@ const fieldOut = ({ model, version, settable, verdict }: SeenModel, name: string
   const isFilterable = isRead && [...filterableMembers(model, resource).values()].includes(key)
   // A form begins with what people would choose or count on from, and with who makes its row.
   const isBegun = field.values || field.scalar === 'int'
+  const labelOf = (key: string) => entity.admin.fields?.[key]?.label ?? worded(key)
+  const { initial } = field
   return {
     name: resource.nameOf(key),
-    label: entity.admin.fields?.[key]?.label ?? worded(key.replace(/Id$/, '')),
-    ...(field.description && { description: field.description }),
+    label: labelOf(key),
+    ...{ description: field.description, place: entity.admin.fields?.[key]?.place },
     ...shapeOf(field),
     ...(field.initial === undefined && mayGive !== 'no' && { required: true }),
     ...(isBegun && usualOf(field)),
+    ...(typeof initial === 'object' && 'slugOf' in initial && { from: labelOf(initial.slugOf) }),
     ...(create?.kind === 'self' && create.fields.includes(key) && { self: true }),
     set: mayGive === 'no' ? 'never' : field.immutable ? 'create' : 'always',
     ...(isRead && field.rest && isSortable(entity, key) && longest(field) === 0 && { sort: true }),
     ...(isFilterable && { where: operatorsOf(entity, key) }),
     ...(!field.rest && { hidden: true }),
-    ...(entity.admin.fields?.[key]?.place && { place: entity.admin.fields[key].place }),
   }
 }
 
@@ -162,10 +162,8 @@ const relationsOut = ({ model, routes, settableOf }: SeenModel, name: string) =>
     if (path === undefined && !(key in rest.embedded)) return []
     return [
       {
-        name: key,
-        label: worded(key),
+        ...{ name: key, label: worded(key), to: relation.to },
         kind: relation.nestedWrites ? (link ? 'links' : 'nested') : 'rows',
-        to: relation.to,
         by: link?.by ?? relation.by,
         ...(path !== undefined && { path: spelled(path).replace('{parentId}', '{id}') }),
         ...(key in rest.embedded && { embedded: true }),
@@ -178,12 +176,21 @@ const relationsOut = ({ model, routes, settableOf }: SeenModel, name: string) =>
   })
 }
 
-const actionsOut = (
-  { model, version, verdict }: SeenModel,
-  actions: readonly Action[],
-  name: string,
-) =>
+/** What it takes to do what is not offered of each row, as its refusal says it where that is the same for all; with labels for names. */
+const needOf = ({ model, verdict }: SeenModel, rule?: Rule, of: Partial<Action> = {}): string => {
+  const { when, otherwise } = of
+  const refusal =
+    typeof otherwise === 'object' &&
+    ('title' in otherwise ? otherwise.title : 'message' in otherwise && otherwise.message)
+  const state = refusal || (when && `Where ${conditionInWords(when)}`)
+  const who = verdict(rule) === 'row' && mayBeDoneBy(rule, model)
+  const need = [state && `${state}.`, who].filter(Boolean).join(' ')
+  return need.replace(/\b[a-z]+[A-Z]\w*/g, key => worded(key).toLowerCase())
+}
+
+const actionsOut = (view: SeenModel, actions: readonly Action[], name: string) =>
   actions.flatMap(action => {
+    const { model, version, verdict } = view
     const { about, described, bytes, when, admin: shownAs = {} } = action
     const may = verdict(action.rule)
     const isHere = about === name && isIn(action, version) && bytes === undefined
@@ -192,16 +199,16 @@ const actionsOut = (
       {
         name: described.operationId,
         label: shownAs.label ?? described.summary,
-        method: action.method,
-        path: spelled(action.path),
+        ...{ method: action.method, path: spelled(action.path) },
         input: Object.entries(action.input ?? {}).map(([key, field]) => ({
-          ...{ name: key, label: worded(key.replace(/Id$/, '')), set: 'always' },
+          ...{ name: key, label: worded(key), set: 'always' },
           ...shapeOf(field),
           ...(field.initial === undefined && { required: true }),
           ...usualOf(field),
         })),
         ...(described.body && !action.input && { body: true }),
         may: when || shownAs.hiddenWhen ? 'row' : may,
+        need: shownAs.hiddenWhen ? '' : needOf(view, action.rule, action),
         ...(shownAs.danger && { danger: true }),
         ...(shownAs.bulk === false && { bulk: false }),
         ...(action.answers === name && entityOf(model, name).fields.revision && { guarded: true }),
@@ -209,8 +216,8 @@ const actionsOut = (
     ]
   })
 
-/** The whole model as one caller sees it, in the newest version of REST. */
-export const adminModelOf = ({ model, actions }: Core, viewer: Viewer) => {
+/** The whole model as one caller sees it, whose own row has an id, in the newest version of REST. */
+export const adminModelOf = ({ model, actions }: Core, viewer: Viewer, id: number | null) => {
   const { viewers, settings } = model
   const view = viewOf(model, viewer)
   const { version, verdict, routes } = view
@@ -223,10 +230,9 @@ export const adminModelOf = ({ model, actions }: Core, viewer: Viewer) => {
     const resource = resourceOf(model, name, version)
     const { nameOf } = resource
     const shown = shownIn(model, name)
-    const given = Object.entries(entity.fields).flatMap(([key, field]) => {
-      const isHidden = !shown.includes(key) && isIn(field, version) && field.scalar !== 'bytes'
-      return isHidden && isGiven(field) ? [key] : []
-    })
+    const given = Object.entries(entity.fields)
+      .filter(([, field]) => isIn(field, version) && field.scalar !== 'bytes' && isGiven(field))
+      .flatMap(([key]) => (shown.includes(key) ? [] : key))
     const parents = own.flatMap(({ kind, below, path }) => {
       if (kind !== 'create' || !below || below.through) return []
       const { field: by, entity } = below
@@ -240,16 +246,12 @@ export const adminModelOf = ({ model, actions }: Core, viewer: Viewer) => {
     return [
       {
         ...{ name, type: typeName(name) },
-        label: admin.label ?? worded(name),
-        labels: admin.labels ?? worded(entity.plural),
-        ...(entity.description && { description: entity.description }),
+        ...{ label: admin.label ?? worded(name), labels: admin.labels ?? worded(entity.plural) },
         path: `/${entity.plural}`,
-        ...(title !== undefined && { title: nameOf(title) }),
+        ...{ title: title && nameOf(title), columns: admin.columns?.map(nameOf) },
         ...(readableTitleOf(model, name, viewer) !== undefined && { begins: true }),
-        ...(admin.columns && { columns: admin.columns.map(nameOf) }),
         ...(isOrdered && { order: admin.order?.replace(/\w+$/, key => nameOf(key)) }),
-        ...(admin.group !== undefined && { group: admin.group }),
-        ...(admin.hidden && { hidden: true }),
+        ...{ description: entity.description, group: admin.group, hidden: admin.hidden },
         charts: admin.charts?.map(({ group, sum }) => ({
           group: nameOf(group),
           sum: sum && nameOf(sum),
@@ -272,17 +274,14 @@ export const adminModelOf = ({ model, actions }: Core, viewer: Viewer) => {
           .map(key => fieldOut(view, name, key)),
         relations: relationsOut(view, name),
         actions: actionsOut(view, actions, name),
+        needs: [policy.update, policy.delete].map(rule => needOf(view, rule)),
       },
     ]
   })
-  const isSuperuser = viewer.role === viewers.roles.superuser
+  const roles = viewer.role === viewers.roles.superuser ? viewers.roles.names : undefined
   return {
     ...{ version: 1, api: versionPath(version), currency: settings.currency },
-    viewer: {
-      ...{ entity: viewers.entity, id: viewer.id },
-      role: viewer.role,
-      ...(isSuperuser && { roles: viewers.roles.names }),
-    },
+    viewer: { entity: viewers.entity, id, role: viewer.role, roles },
     entities,
   }
 }

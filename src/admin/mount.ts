@@ -1,7 +1,7 @@
 /** The admin at `/admin`: its page, the model that it is made from, and what its viewer may do to rows. */
 import { existsSync } from 'node:fs'
 import { html } from 'hono/html'
-import { beginningWith, type EntityOfCaller, mayOf, revisionsOf } from '#admin/may.ts'
+import { beginningWith, type EntityOfCaller, mayOf, ownIdOf, revisionsOf } from '#admin/may.ts'
 import { adminModelOf } from '#admin/model.ts'
 import { deleteView, saveView, viewsOf } from '#admin/views.ts'
 import { adminPath } from '#base/paths.ts'
@@ -25,21 +25,18 @@ const mostLetters = 200
 /** What makes the page's files in a checkout. */
 const builder = new URL('../../scripts/admin.mjs', import.meta.url)
 
-const build = async (): Promise<void> => {
-  if (existsSync(builder)) await (await import(builder.href)).buildChangedAdmin()
-}
-
-let building: Promise<void> | undefined
+let building: Promise<string | undefined> | undefined
 
 /** Makes the page's files if a checkout lacks them, or has changed since, once for all that ask at the same time; gives what stands against it, such as a builder that is not installed. */
 const faultOfBuild = (): Promise<string | undefined> => {
-  building ??= build().finally(() => {
-    building = undefined
-  })
-  return building.then(
-    () => undefined,
-    (error: Error) => error.message,
-  )
+  const build = async () => existsSync(builder) && (await import(builder.href)).buildChangedAdmin()
+  building ??= build()
+    .then(() => undefined)
+    .catch(error => error.message)
+    .finally(() => {
+      building = undefined
+    })
+  return building
 }
 
 const policy = {
@@ -109,10 +106,14 @@ export const mountAdmin = (
     if (Object.hasOwn(model.entities, name)) return name
     throw new ApiError('NOT_FOUND', `There is no entity ${name.slice(0, 40)}`)
   }
-  const of = (c: Http, viewer: Viewer): EntityOfCaller => ({
-    ...{ core, name: entityIn(c), viewer, options: readOptionsOf(edge, c, viewer) },
+  const of = (c: Http, viewer: Viewer, name = entityIn(c)): EntityOfCaller => ({
+    ...{ core, name, viewer, options: readOptionsOf(edge, c, viewer) },
   })
-  serve(`${adminPath}/model.json`, (_, viewer) => ({ title, ...adminModelOf(core, viewer) }))
+  serve(`${adminPath}/model.json`, async (c, viewer) => {
+    const { entity } = model.viewers
+    const id = entity && viewer.subject ? await ownIdOf(of(c, viewer, entity)) : viewer.id
+    return { title, ...adminModelOf(core, viewer, id) }
+  })
   serve(`${adminPath}/may.json`, (c, viewer) => mayOf(of(c, viewer), idsIn(c)))
   serve(`${adminPath}/revisions.json`, (c, viewer) => revisionsOf(of(c, viewer), idsIn(c)))
   serve(`${adminPath}/find.json`, (c, viewer) => beginningWith(of(c, viewer), textIn(c)))

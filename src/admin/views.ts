@@ -81,13 +81,10 @@ export const saveView = async (
   const isName =
     typeof name === 'string' && name.trim() !== '' && name.length <= mostName && isStorable(name)
   const isShown = isObject(shows) && text.length <= mostShown && isStorable(text)
-  const faults = [
-    ...(isName ? [] : [['name', `must be a text of 1 to ${mostName} characters`] as const]),
-    ...(isShown
-      ? []
-      : [['shows', `must be an object of at most ${mostShown} characters`] as const]),
-  ]
-  if (faults.length > 0) throw invalid(faults.map(([field, message]) => ({ field, message })))
+  if (!isName)
+    throw invalid([{ field: 'name', message: `must be a text of 1 to ${mostName} characters` }])
+  if (!isShown)
+    throw invalid([{ field: 'shows', message: `must be an object of up to ${mostShown} letters` }])
   const isFull = sql`select 1 from admin_views
     where owner = ${owner} and entity = ${entity} and name <> ${String(name)}
     limit 1 offset ${number(mostViews - 1)}`

@@ -332,41 +332,49 @@ const columns = [field('name', 'text'), field('price', 'decimal'), field('cookId
 const german = numbersOf('de').read
 
 test('a column of numbers is read in one way, by the language of a spreadsheet or else as programs write them', () => {
-  const cases: readonly (readonly [cells: readonly string[], prices: readonly unknown[]])[] = [
-    [
-      ['9,50', '9.500'],
-      [9.5, 9500],
+  const cases: Readonly<Record<string, readonly unknown[]>> = {
+    'de: 9,50|9.500': [9.5, 9500],
+    'de: 9.50|9.500': [9.5, 9.5],
+    'de: 9.50|9,500|9.500': ['9.50', 9.5, 9500],
+    'de:  |\u00a0| 7 ': [null, null, 7],
+    'de: Infinity|0x1F|1e400|9007199254740993|-.5': [
+      ...['Infinity', '0x1F', '1e400', '9007199254740993', '-.5'],
     ],
-    [
-      ['9.50', '9.500'],
-      [9.5, 9.5],
-    ],
-    [
-      ['9.50', '9,500', '9.500'],
-      ['9.50', 9.5, 9500],
-    ],
-    [
-      [' ', '\u00a0', ' 7 '],
-      [null, null, 7],
-    ],
-    [
-      ['Infinity', '0x1F', '1e400', '9007199254740993', '-.5'],
-      ['Infinity', '0x1F', '1e400', '9007199254740993', '-.5'],
-    ],
-  ]
+    // A spreadsheet of another language has commas where an English one has points.
+    'en: 9,50|1.000,5|7': [9.5, 1000.5, 7],
+    'en: 9.50|1,000.5': [9.5, 1000.5],
+    'en: 1,234|1.5': [1234, 1.5],
+    'en: 9,50|1,000.5': ['9,50', 1000.5],
+  }
+  const read = { de: german, en: numbersOf('en').read }
   for (const separator of [';', '\t'])
-    for (const [cells, prices] of cases) {
+    for (const [language, prices] of Object.entries(cases)) {
+      const cells = language.slice(4).split('|')
       const lines = ['name', ...cells.map(() => 'Soup')].map(
         (name, at) => `${name}${separator}${['price', ...cells][at]}`,
       )
-      const { rows, faults } = rowsOf(columns, lines.join('\r\n'), german)
+      const { rows, faults } = rowsOf(
+        columns,
+        lines.join('\r\n'),
+        language.startsWith('de') ? read.de : read.en,
+      )
       assert.deepEqual(faults, [])
       assert.deepEqual(
         rows.map(({ price }) => price),
         prices,
-        `${separator} ${cells}`,
+        `${separator} ${language}`,
       )
     }
+  // Whole numbers have no such other one.
+  for (const cell of ['1,234', '1.234'])
+    assert.deepEqual(rowsOf(columns, `name;cookId\nTea;${cell}`, read.en).rows, [
+      { name: 'Tea', cookId: 1234 },
+    ])
+  for (const may of ['1,234 may be 1234 or 1.234', '1.250 may be 1.25 or 1250']) {
+    const text = `name;price\nTea;7\nSoup;${may.slice(0, 5)}`
+    const message = `price ${may}: write it with a point alone.`
+    assert.deepEqual(rowsOf(columns, text, read.en).faults, [{ line: 'Line 3', message }])
+  }
   const { rows } = rowsOf(
     columns,
     'name,price,cookId\nSoup,9.500,1\n,-1e3,0x1F\nTea,"9,5", ',

@@ -7,13 +7,14 @@ import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { subjectFor } from '#kit/check/rows.ts'
 import { viewer } from '#model/condition.ts'
-import { choice, flag, int, text } from '#model/field.ts'
+import { choice, file, flag, int, text } from '#model/field.ts'
 import { signedIn } from '#model/policy.ts'
 import type { Action } from '#write/steps/action.ts'
 import { change } from '#write/steps/steps.ts'
 import recipes from '../../examples/recipes/duet.config.ts'
-import { visitAdmin } from '../support/admin.ts'
+import { openImport, visitAdmin } from '../support/admin.ts'
 import { faultsOf, onPort, openBrowser, skipped } from '../support/browser.ts'
+import { png } from '../support/gallery.ts'
 import { until } from '../support/wait.ts'
 import { createWorld, type World } from '../world.ts'
 
@@ -30,10 +31,14 @@ const cookIt: Action = {
     times: int({ min: 1, max: 9, initial: { value: 2 } }),
     unit: choice(['g', 'ml'], { initial: { value: 'ml' } }),
     isGood: flag({ initial: { value: 1 } }),
+    photo: file({ accept: ['image/png'], max: '1 MB', exif: 'kept', nullable: true }),
   },
   described: { operationId: 'cookRecipe', summary: 'Cook it' },
-  steps: ({ id, input: { note, times, unit, isGood } }) => [
-    change('recipe', id, { notes: [note, times, unit, isGood].join(' ') }),
+  steps: ({ id, input: { note, times, unit, isGood, photo } }) => [
+    change('recipe', id, {
+      notes: [note, times, unit, isGood].join(' '),
+      ...(photo !== null && { cover: photo }),
+    }),
   ],
 }
 
@@ -153,16 +158,10 @@ describe('an editor in the admin', { skip: skipped }, () => {
       'the new screen has the focus',
     )
     const [[id] = []] = await world.rows(`select id from recipes where title = 'Barley soup'`)
+    const { data: parts } = await ask(`GET /api/v1/recipes/${id}/ingredients`)
     assert.deepEqual(
-      (await ask(`GET /api/v1/recipes/${id}/ingredients`)).data.map((one: object) => ({
-        ...one,
-        ...{ _links: 0, id: 0, recipeId: 0, revision: 0 },
-      })),
-      [
-        {
-          ...{ id: 0, recipeId: 0, name: 'barley', amount: 100, unit: 'g', revision: 0, _links: 0 },
-        },
-      ],
+      parts.map(({ name, amount, unit }: Record<string, unknown>) => [name, amount, unit]),
+      [['barley', 100, 'g']],
     )
 
     await tabTo(page, 'Title')
@@ -395,14 +394,10 @@ describe('an editor in the admin', { skip: skipped }, () => {
         .getByRole('alert')
         .filter({ hasText: /Not now|cannot be reached\. What you typed is still here\./ })
         .waitFor()
-      assert.deepEqual(
-        await Promise.all(
-          ['Title', 'Steps', 'Servings', 'Name', 'Amount'].map(label =>
-            page.locator('form.record').getByLabel(label).first().inputValue(),
-          ),
-        ),
-        ['Kept soup', 'Wait.', '3', 'patience', '2'],
+      const inputs = ['Title', 'Steps', 'Servings', 'Name', 'Amount'].map(label =>
+        page.locator('form.record').getByLabel(label).first().inputValue(),
       )
+      assert.deepEqual(await Promise.all(inputs), ['Kept soup', 'Wait.', '3', 'patience', '2'])
       assert.deepEqual(await page.locator('.chips .chip').allInnerTexts(), ['Stews'])
       // What says that one is signed out is not above the button by which one saves again.
       await page.getByRole('button', { name: /^Create/ }).click({ trial: true })
@@ -445,14 +440,8 @@ describe('an editor in the admin', { skip: skipped }, () => {
     assert.equal(await two.getByLabel('Title').inputValue(), 'Two tabs, the first')
     assert.deepEqual(await two.locator('.chips .chip').allInnerTexts(), ['Stews'])
     const { data } = await ask(`GET /api/v1/recipes/${id}/ingredients`)
-    const amounts = (data as { name: string; amount: number }[]).map(({ name, amount }) => [
-      name,
-      amount,
-    ])
-    assert.deepEqual(amounts, [
-      ['salt', 5],
-      ['pepper', 2],
-    ])
+    const amounts = (data as { name: string; amount: number }[]).map(one => one.name + one.amount)
+    assert.deepEqual(amounts, ['salt5', 'pepper2'])
     // What both changed is shown by what people know it by.
     await two.getByLabel('Amount').first().fill('6')
     await ask(`PATCH /api/v1/recipes/${id}`, {
@@ -536,10 +525,8 @@ describe('an editor in the admin', { skip: skipped }, () => {
     await page.keyboard.press('Control+s')
     await page.getByRole('heading', { level: 1, name: 'Tagged anew' }).waitFor()
     await chips.getByText('Broths').waitFor()
-    const linked = await world.rows(
-      `select t.id from recipe_tags r join tags t on t.id = r.tag_id where t.name = 'Broths'`,
-    )
-    assert.equal(linked.length, 1)
+    const linked = `select t.id from recipe_tags r join tags t on t.id = r.tag_id where t.name = 'Broths'`
+    assert.equal((await world.rows(linked)).length, 1)
     // Nothing is offered where nobody knows whether it is there: where the search fails, and where more begin so than are found.
     for (let n = 1; n <= 20; n++) await ask('POST /api/v1/tags', { name: `Jam ${n}` }, 'editor')
     await picker.fill('Jam')
@@ -552,6 +539,14 @@ describe('an editor in the admin', { skip: skipped }, () => {
     assert.equal(await offer.count(), 0)
     await picker.fill('Jam 21')
     await offer.waitFor()
+    // A number is a title, too, beside the row that has it as its own.
+    const first = String(tags[0])
+    await picker.fill(first)
+    await page.getByRole('option', { name: new RegExp(`^Soups ?#${first}$`) }).waitFor()
+    await offer.getByText(`Create “${first}”`).waitFor()
+    const year = await ask('POST /api/v1/tags', { name: '2024' }, 'editor')
+    await picker.fill('202')
+    await page.getByRole('option', { name: new RegExp(`^2024 ?#${year.id}$`) }).waitFor()
     const busy = { status: 429, body: '{"error":{"message":"Not so fast"}}' }
     await page.route('**/admin/find.json?*', route => route.fulfill(busy))
     await picker.fill('Jam 22')
@@ -574,6 +569,38 @@ describe('an editor in the admin', { skip: skipped }, () => {
     await cook.page.getByText('Nothing found.').waitFor()
     assert.equal(await cook.page.getByRole('option').count(), 0)
     await cook.close()
+  })
+
+  test('what is not offered says what it takes, and a new row what it begins with', async () => {
+    await make('Another one')
+    const { id } = await make('Not yet')
+    const { page, go, close } = await open('cook')
+    await page.locator('.nav footer').getByText('Ada · cook').waitFor()
+    await go('recipe/create')
+    await page.locator('.facts').getByText('draft').waitFor()
+    await page.getByText('Made of Title if it is left empty.').waitFor()
+    await go(`recipe/${id}`)
+    const missing = page.locator('details')
+    await missing.locator('summary').click()
+    await missing.getByText('Publish Only a draft with ingredients is published. May be').waitFor()
+    assert.equal(await missing.getByRole('listitem').count(), 1)
+    assert.deepEqual(await faultsOf(page), [])
+    await ask(`POST /api/v1/recipes/${id}/ingredients`, { name: 'salt', amount: 1 })
+    await ask(`POST /api/v1/recipes/${id}/publish`)
+    await go('recipe')
+    await go(`recipe/${id}`)
+    await missing.locator('summary').click()
+    await missing.getByText('where cook is the caller and status is draft').waitFor()
+    // The menu leads to all rows, in as many to a page as somebody chose.
+    await go('recipe?filter={"q":"Not yet"}')
+    await page.getByText('of 1', { exact: false }).waitFor()
+    await page.getByLabel('Rows').selectOption('10')
+    await page.getByRole('link', { name: 'Tags', exact: true }).click()
+    await page.getByRole('link', { name: 'Recipes', exact: true }).click()
+    await page.getByRole('link', { name: 'Another one' }).waitFor()
+    assert.equal(await page.getByRole('searchbox').inputValue(), '')
+    assert.equal(await page.getByLabel('Rows').inputValue(), '10')
+    await close()
   })
 
   test('a row without a revision is saved and made, and what nobody may do says so', async () => {
@@ -599,6 +626,24 @@ describe('an editor in the admin', { skip: skipped }, () => {
     )
     await page.reload()
     await page.getByText('Not today').first().waitFor()
+    // What cannot be read says so, and is asked for again.
+    const { id } = await make('Away for a while')
+    for (const [place, path, said] of [
+      ['recipe', '**/api/v1/recipes?*', 'Not now'],
+      [`recipe/${id}`, `**/api/v1/recipes/${id}`, 'It cannot be shown'],
+    ] as const) {
+      await page.route(path, route => route.fulfill({ status: 400, body: '{"detail":"Not now"}' }))
+      await go(place)
+      await page.getByRole('alert').getByText(said).waitFor()
+      assert.deepEqual(await faultsOf(page), [])
+      await page.unroute(path)
+      await page.getByRole('button', { name: 'Try again' }).click()
+      await page.getByText('Away for a while').first().waitFor()
+    }
+    await go('recipe/999999')
+    await page.getByRole('heading', { level: 1, name: 'Not found' }).waitFor()
+    await page.getByRole('link', { name: 'Back to the list' }).click()
+    await page.getByRole('link', { name: 'Away for a while' }).waitFor()
     await close()
   })
 
@@ -616,11 +661,15 @@ describe('an editor in the admin', { skip: skipped }, () => {
       'Back',
       'Cook it',
     ])
-    const values = () =>
-      Promise.all(
-        ['Note', 'Times', 'Unit', 'Is good'].map(name => dialog.getByLabel(name).inputValue()),
-      )
-    assert.deepEqual(await values(), ['As it says.', '2', 'ml', 'true'])
+    const texts = ['Note', 'Times', 'Unit']
+    const values = async () => [
+      ...(await Promise.all(texts.map(name => dialog.getByLabel(name).inputValue()))),
+      await dialog.getByLabel('Is good').isChecked(),
+    ]
+    assert.deepEqual(await values(), ['As it says.', '2', 'ml', true])
+    const dish = { name: 'dish.png', mimeType: 'image/png', buffer: Buffer.from(png(3, 2)) }
+    await dialog.getByLabel('Photo').setInputFiles(dish)
+    await dialog.getByText('dish.png (').waitFor()
     await dialog.getByLabel('Times').fill('70')
     await page.keyboard.press('Enter')
     await dialog.getByText('must be a whole number from 1 to 9').first().waitFor()
@@ -631,6 +680,7 @@ describe('an editor in the admin', { skip: skipped }, () => {
     await page.getByText('Cook it: done').waitFor()
     await settled()
     assert.equal(await page.getByLabel('Notes').inputValue(), 'As it says. 2 ml true')
+    assert.equal((await ask(`GET /api/v1/recipes/${id}`)).cover.name, 'dish.png')
     // One that others changed meanwhile is shown first.
     await ask(`PATCH /api/v1/recipes/${id}`, { title: 'Cooked by somebody else' })
     const isChanged = 'Somebody changed it meanwhile.'
@@ -647,7 +697,7 @@ describe('an editor in the admin', { skip: skipped }, () => {
     await dialog.getByRole('alert').getByText(isChanged).waitFor()
     await page.locator('h1').getByText('Cooked by a third').waitFor()
     await settled()
-    assert.deepEqual(await values(), ['Cooked again.', '2', 'ml', 'true'])
+    assert.deepEqual(await values(), ['Cooked again.', '2', 'ml', true])
     await dialog.getByRole('button', { name: 'Cook it' }).click()
     await until('it is cooked', async () =>
       (await ask(`GET /api/v1/recipes/${id}`)).notes.startsWith('Cooked again.'),
@@ -659,9 +709,7 @@ describe('an editor in the admin', { skip: skipped }, () => {
   test('a file whose rows are made one by one tells how many are there, and which one is at fault', async () => {
     const { page, go, settled, close } = await open('editor')
     await go('tag')
-    await page.getByRole('button', { name: 'More' }).click()
-    await page.getByRole('menuitem', { name: 'Import CSV…' }).click()
-    const dialog = page.getByRole('dialog')
+    const dialog = await openImport(page)
     const names = ['Pies', 'Roasts', 'x'.repeat(51), 'Salads']
     // Mended, it is the same file to a browser.
     const path = join(folder, 'tags.csv')
@@ -679,12 +727,8 @@ describe('an editor in the admin', { skip: skipped }, () => {
     await dialog.getByText('2 rows imported').waitFor()
     await isOn(page, 'Import')
     await settled()
-    const made = async () => {
-      const rows = await world.rows(
-        `select name from tags where name in ('Pies', 'Roasts', 'Pastas', 'Grains', 'Salads') order by id`,
-      )
-      return rows.flatMap(row => Object.values(row))
-    }
+    const found = `select name from tags where name in ('Pies', 'Roasts', 'Pastas', 'Grains', 'Salads') order by id`
+    const made = async () => (await world.rows(found)).flat()
     assert.deepEqual(await made(), ['Pies', 'Roasts'])
     // Mended, it goes on after them, and has rows that it had not.
     names.splice(2, 1, 'Pastas', 'Grains')
@@ -692,6 +736,15 @@ describe('an editor in the admin', { skip: skipped }, () => {
     await dialog.getByRole('button', { name: 'Import' }).click()
     await page.locator('.messages').getByText('5 rows imported').waitFor()
     assert.deepEqual(await made(), names)
+    // What is all there is not made again unawares.
+    await openImport(page)
+    const warning = dialog.getByRole('alert').getByText('All of it was imported on')
+    assert.equal(await warning.count(), 0)
+    await choose()
+    await warning.waitFor()
+    names.push('Curries')
+    await choose()
+    await warning.waitFor({ state: 'detached' })
     await close()
   })
 })

@@ -10,7 +10,7 @@ import type { Field } from '#model/field.ts'
 import { anonymous, type Viewer } from '#model/policy.ts'
 import recipes from '../../examples/recipes/duet.config.ts'
 import { createWorld, usualModel, type World } from '../market.ts'
-import { visitAdmin } from '../support/admin.ts'
+import { openImport, visitAdmin } from '../support/admin.ts'
 import { faultsOf, onPort, openBrowser, skipped, visit } from '../support/browser.ts'
 import { gallery, galleryRows, png } from '../support/gallery.ts'
 import { rows } from '../support/market/rows.ts'
@@ -575,11 +575,8 @@ describe('many rows, and strange ones, in the admin', { skip: skipped }, () => {
     await go('recipe?filter={"q":"stew"}')
     await page.getByLabel('Select all on this page').check()
     const change = async (title: string) => {
-      const body = { title }
-      assert.equal(
-        (await world.ask(`PATCH /api/v1/recipes/${second}`, { as: 1, body })).status,
-        200,
-      )
+      const changed = await world.ask(`PATCH /api/v1/recipes/${second}`, { as: 1, body: { title } })
+      assert.equal(changed.status, 200)
     }
     const set = async () => {
       await page.getByRole('button', { name: 'Change a field…' }).click()
@@ -587,10 +584,8 @@ describe('many rows, and strange ones, in the admin', { skip: skipped }, () => {
       await page.getByLabel('Value of Servings').fill('9')
       await page.getByRole('button', { name: 'Change 3' }).click()
     }
-    const servings = async () =>
-      (await world.rows(`select servings from recipes where title like '%stew%' order by id`)).map(
-        row => Number(Object.values(row)[0]),
-      )
+    const stews = `select servings from recipes where title like '%stew%' order by id`
+    const servings = async () => (await world.rows(stews)).flat().map(Number)
     await change('Second stew, by somebody else')
     await set()
     const told = page.getByRole('dialog', { name: 'Nothing is changed yet' })
@@ -677,18 +672,14 @@ describe('many rows, and strange ones, in the admin', { skip: skipped }, () => {
       again,
       ['title,steps,servings', ...titles.map(one => `'${one} twice,Stir.,2`)].join('\n'),
     )
-    await page.getByRole('button', { name: 'More' }).click()
-    await page.getByRole('menuitem', { name: 'Import CSV…' }).click()
-    const dialog = page.getByRole('dialog')
+    const dialog = await openImport(page)
     await dialog.getByLabel('File').setInputFiles(again)
     await dialog.getByText('4 rows').waitFor()
     await dialog.getByRole('button', { name: 'Import' }).click()
     await page.getByText('4 rows imported').waitFor()
-    const kept = await world.rows(
-      `select title from recipes where title like '% twice' order by id`,
-    )
+    const kept = `select title from recipes where title like '% twice' order by id`
     assert.deepEqual(
-      kept.flatMap(row => Object.values(row)),
+      (await world.rows(kept)).flat(),
       [...titles.slice(0, 3), "'plain 4"].map(one => `${one} twice`),
     )
     await close()
@@ -698,19 +689,12 @@ describe('many rows, and strange ones, in the admin', { skip: skipped }, () => {
     const path = join(folder, 'many.csv')
     const lines = Array.from({ length: 2500 }, (_, n) => `Imported ${n},Stir.,${(n % 9) + 1}`)
     writeFileSync(path, ['title,steps,servings', ...lines].join('\n'))
-    const count = async () =>
-      Number(
-        Object.values(
-          (await world.rows(`select count(*) as n from recipes where title like 'Imported%'`))[0] ??
-            {},
-        )[0],
-      )
+    const counted = `select count(*) as n from recipes where title like 'Imported%'`
+    const count = async () => Number((await world.rows(counted))[0]?.[0])
     const { page, go } = await open()
     const choose = async () => {
       await go('recipe')
-      await page.getByRole('button', { name: 'More' }).click()
-      await page.getByRole('menuitem', { name: 'Import CSV…' }).click()
-      const dialog = page.getByRole('dialog')
+      const dialog = await openImport(page)
       await dialog.getByLabel('File').setInputFiles(path)
       await dialog.getByText('2,500 rows').waitFor()
       await dialog.getByRole('button', { name: 'Import' }).click()
@@ -741,9 +725,7 @@ describe('many rows, and strange ones, in the admin', { skip: skipped }, () => {
     await page.getByText('2,500 rows imported').waitFor()
     assert.equal(await count(), 2500)
     // Faults are told by row and column, and nothing of that file is there.
-    await page.getByRole('button', { name: 'More' }).click()
-    await page.getByRole('menuitem', { name: 'Import CSV…' }).click()
-    const dialog = page.getByRole('dialog')
+    const dialog = await openImport(page)
     await dialog.getByLabel('File').setInputFiles(wrongPath)
     await dialog.getByRole('button', { name: 'Import' }).click()
     await dialog.getByRole('row', { name: /Line 3 servings “many”/ }).waitFor()
@@ -837,19 +819,15 @@ describe('files in the admin', { skip: skipped }, () => {
     await page.locator('.layout').waitFor()
     await page.goto(`${origin}/admin#/album/1`)
     const input = page.getByLabel('Cover', { exact: true })
-    await input.setInputFiles({
-      name: 'cover.png',
-      mimeType: 'image/png',
-      buffer: Buffer.from('a page'),
-    })
+    const file = { name: 'Küche.png', mimeType: 'image/png', buffer: Buffer.from(png(3, 2)) }
+    await input.setInputFiles({ ...file, name: 'cover.png', buffer: Buffer.from('a page') })
     await page.getByText('The file is image/png by its name').waitFor()
-    const buffer = Buffer.from(png(3, 2))
-    await input.setInputFiles({ name: 'Küche.png', mimeType: 'image/png', buffer })
+    await input.setInputFiles(file)
     await page.getByText('Küche.png').waitFor()
     // What is removed before it is saved is named no more, nor what is saved; both may be chosen again.
     await page.getByRole('button', { name: 'Remove Cover' }).click()
     await until('no file is named', async () => (await input.inputValue()) === '')
-    await input.setInputFiles({ name: 'Küche.png', mimeType: 'image/png', buffer })
+    await input.setInputFiles(file)
     await page.getByText('Küche.png').waitFor()
     await page.keyboard.press('Control+s')
     const link = page.getByRole('link', { name: 'Küche.png' })
@@ -857,7 +835,7 @@ describe('files in the admin', { skip: skipped }, () => {
     await until('no file is named', async () => (await input.inputValue()) === '')
     assert.deepEqual(await faultsOf(page), [])
     const signed = await fetch(new URL((await link.getAttribute('href')) ?? '', origin))
-    assert.deepEqual(Buffer.from(await signed.arrayBuffer()), buffer)
+    assert.deepEqual(Buffer.from(await signed.arrayBuffer()), file.buffer)
     await page.getByRole('button', { name: 'Remove Cover' }).click()
     await page.keyboard.press('Control+s')
     await link.waitFor({ state: 'detached' })

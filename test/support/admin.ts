@@ -48,3 +48,10 @@ export const visitAdmin = async (
   }
   return { ...visited, go, settled, close: () => page.context().close() }
 }
+
+/** Opens the dialog of a list that imports a file. */
+export const openImport = async (page: Page) => {
+  await page.getByRole('button', { name: 'More' }).click()
+  await page.getByRole('menuitem', { name: 'Import CSV…' }).click()
+  return page.getByRole('dialog')
+}
