@@ -92,52 +92,37 @@ describe('errors', () => {
 
 describe('a variable that is null where its argument may not be', () => {
   const { ask, all } = scene()
-  for (const [name, query, variables, field] of [
-    ['of a root', 'query($id: ID = "1") { user(id: $id) { id } }', { id: null }, 'id'],
-    ['of @skip', 'query($b: Boolean = true) { users { id @skip(if: $b) } }', { b: null }, 'b'],
-    [
-      'of @include on a root',
-      'query($b: Boolean = true) { users @include(if: $b) { id } }',
-      { b: null },
-      'b',
-    ],
-    [
-      'of the root of introspection',
+  for (const [name, [variable, query]] of Object.entries({
+    'of a root': ['id', 'query($id: ID = "1") { user(id: $id) { id } }'],
+    'of @skip': ['b', 'query($b: Boolean = true) { users { id @skip(if: $b) } }'],
+    'of @include on a root': ['b', 'query($b: Boolean = true) { users @include(if: $b) { id } }'],
+    'of the root of introspection': [
+      'n',
       'query($n: String = "User") { posts { id } __type(name: $n) { name } }',
-      { n: null },
-      'n',
     ],
-    [
-      'of @include below the root of introspection',
+    'of @include below the root of introspection': [
+      'b',
       'query($b: Boolean = true) { __schema { queryType @include(if: $b) { name } } }',
-      { b: null },
-      'b',
     ],
-    [
-      'of an argument of every type of the schema',
+    'of an argument of every type of the schema': [
+      'b',
       'query($b: Boolean = true) { __schema { types { fields(includeDeprecated: $b) { name } } } }',
-      { b: null },
-      'b',
     ],
-    [
-      'of an input',
-      'mutation($n: String = "x") { createUser(input: {name: $n, email: "q@example.org"}) { id } }',
-      { n: null },
+    'of an input': [
       'n',
+      'mutation($n: String = "x") { createUser(input: {name: $n, email: "q@example.org"}) { id } }',
     ],
-    [
-      'of a later mutation',
-      'mutation($id: ID = "1") { a: createUser(input: {name: "A", email: "a1@example.org"}) { id } b: deleteUser(id: $id) }',
-      { id: null },
+    'of a later mutation': [
       'id',
+      'mutation($id: ID = "1") { a: createUser(input: {name: "A", email: "a1@example.org"}) { id } b: deleteUser(id: $id) }',
     ],
-  ] as const)
+  } satisfies Record<string, readonly [variable: string, query: string]>))
     test(`${name} is BAD_USER_INPUT, and nothing is done`, async () => {
       const before = await all()
-      const answered = await ask(query, { variables })
+      const answered = await ask(query, { variables: { [variable]: null } })
       assert.equal(codeOf(answered), 'BAD_USER_INPUT')
       assert.equal(answered.json.errors.length, 1)
-      assert.equal(errorOf(answered).extensions.details[0].field, field)
+      assert.equal(errorOf(answered).extensions.details[0].field, variable)
       assert.ok(!('data' in answered.json))
       assert.equal(await all(), before)
     })

@@ -34,86 +34,71 @@ const deepByFragments = (levels: number): string => {
 const sized = (length: number) => `{ users { id } } #${'x'.repeat(length - 18)}`
 const inline = (set: string) => `{ ... ${set} }`
 
-const depth = 'DEPTH_LIMIT'
-const complex = 'QUERY_TOO_COMPLEX'
-
-/** So many of them are served, and one more is refused with the code. */
-const limits: readonly (readonly [
-  at: number,
-  name: string,
-  code: string,
-  make: (size: number) => string,
-])[] = [
-  [8, 'selection levels', depth, size => deep(size)],
-  [8, 'selection levels in inline fragments', depth, size => deep(size, inline)],
-  [8, 'selection levels in named fragments', depth, deepByFragments],
-  [
-    8,
-    'selection levels below a condition that is false',
-    depth,
-    size => deep(size).replace('posts(limit: 1)', 'posts(limit: 1) @skip(if: true)'),
-  ],
-  [
-    8,
-    'selection levels in a mutation',
-    depth,
-    size => `mutation { updateUser(id: 2, input: {}) ${deep(size - 1)} }`,
-  ],
-  [16_384, 'characters', complex, sized],
-  [
-    1000,
-    'tokens',
-    complex,
-    size => `{ users { ${times(size - 5, n => ['id', 'name', 'email', 'age'][n % 4] ?? '')} } }`,
-  ],
-  [100, 'comments', complex, size => `${'#c\n'.repeat(size)}{ users { id } }`],
-  [30, 'aliases', complex, size => `{ users { ${times(size, n => `a${n}: id`)} } }`],
-  [
-    30,
-    'aliases in fragments, counted where they are spread',
-    complex,
-    size =>
-      `{ users { ${times(10, () => '...F')} ${times(size - 30, n => `b${n}: id`)} } } fragment F on User { a: id b: id c: id }`,
-  ],
-  [
-    30,
-    'aliases in introspection',
-    complex,
-    size => `{ __schema { ${times(size, n => `a${n}: queryType { name }`)} } }`,
-  ],
-  [20, 'directives', complex, size => `{ users { ${times(size, () => 'id @skip(if: false)')} } }`],
-  [20, 'root fields', complex, size => `{ ${times(size, n => `a${n}: post(id: 1) { id }`)} }`],
-  [20, 'root fields under one key', complex, size => `{ ${times(size, () => '__typename')} }`],
-  [
-    20,
-    'root fields by fragments',
-    complex,
-    size =>
-      `{ ...F ...F ... { ...F } ${times(size - 15, () => '__typename')} } fragment F on Query { ${times(5, () => '__typename')} }`,
-  ],
-  [
-    20,
-    'root fields of a mutation',
-    complex,
-    size => `mutation { ${times(size, n => `a${n}: updateUser(id: 2, input: {}) { id }`)} }`,
-  ],
-]
+/** By the code of one too many: what it is of, how many are served, and a document of so many. */
+const limits: Readonly<
+  Record<string, Readonly<Record<string, readonly [at: number, make: (size: number) => string]>>>
+> = {
+  DEPTH_LIMIT: {
+    'selection levels': [8, size => deep(size)],
+    'selection levels in inline fragments': [8, size => deep(size, inline)],
+    'selection levels in named fragments': [8, deepByFragments],
+    'selection levels below a condition that is false': [
+      8,
+      size => deep(size).replace('posts(limit: 1)', 'posts(limit: 1) @skip(if: true)'),
+    ],
+    'selection levels in a mutation': [
+      8,
+      size => `mutation { updateUser(id: 2, input: {}) ${deep(size - 1)} }`,
+    ],
+  },
+  QUERY_TOO_COMPLEX: {
+    characters: [16_384, sized],
+    tokens: [
+      1000,
+      size => `{ users { ${times(size - 5, n => ['id', 'name', 'email', 'age'][n % 4] ?? '')} } }`,
+    ],
+    comments: [100, size => `${'#c\n'.repeat(size)}{ users { id } }`],
+    aliases: [30, size => `{ users { ${times(size, n => `a${n}: id`)} } }`],
+    'aliases in fragments, counted where they are spread': [
+      30,
+      size =>
+        `{ users { ${times(10, () => '...F')} ${times(size - 30, n => `b${n}: id`)} } } fragment F on User { a: id b: id c: id }`,
+    ],
+    'aliases in introspection': [
+      30,
+      size => `{ __schema { ${times(size, n => `a${n}: queryType { name }`)} } }`,
+    ],
+    directives: [20, size => `{ users { ${times(size, () => 'id @skip(if: false)')} } }`],
+    'root fields': [20, size => `{ ${times(size, n => `a${n}: post(id: 1) { id }`)} }`],
+    'root fields under one key': [20, size => `{ ${times(size, () => '__typename')} }`],
+    'root fields by fragments': [
+      20,
+      size =>
+        `{ ...F ...F ... { ...F } ${times(size - 15, () => '__typename')} } fragment F on Query { ${times(5, () => '__typename')} }`,
+    ],
+    'root fields of a mutation': [
+      20,
+      size => `mutation { ${times(size, n => `a${n}: updateUser(id: 2, input: {}) { id }`)} }`,
+    ],
+  },
+}
 
 describe('at the limit and one above it', () => {
-  for (const [at, name, code, make] of limits)
-    test(`${at} ${name} are served, ${at + 1} are ${code} [D1, D2, D3, D4, D20, F4]`, async () => {
-      const served = await ask(make(at))
-      assert.equal(served.json.errors, undefined, served.text)
-      for (const [accept, status] of [
-        ['application/json', 200],
-        ['application/graphql-response+json', 400],
-      ] as const) {
-        const refused = await ask(make(at + 1), { headers: { Accept: accept } })
-        assert.equal(codeOf(refused), code, refused.text)
-        assert.equal(refused.status, status)
-        assert.ok(!('data' in refused.json))
-      }
-    })
+  for (const [code, kinds] of Object.entries(limits))
+    for (const [name, [at, make]] of Object.entries(kinds))
+      test(`${at} ${name} are served, ${at + 1} are ${code} [D1, D2, D3, D4, D20, F4]`, async () => {
+        const served = await ask(make(at))
+        assert.equal(served.json.errors, undefined, served.text)
+        for (const [accept, status] of [
+          ['application/json', 200],
+          ['application/graphql-response+json', 400],
+        ] as const) {
+          const refused = await ask(make(at + 1), { headers: { Accept: accept } })
+          assert.equal(codeOf(refused), code, refused.text)
+          assert.equal(refused.status, status)
+          assert.ok(!('data' in refused.json))
+        }
+      })
   test('each limit is a setting [D2]', async () => {
     const low = {
       depth: 2,
@@ -249,43 +234,28 @@ describe('a bomb is refused before it costs anything, and never a 500', () => {
         assert.equal(codeOf(answered), isLarge ? 'PAYLOAD_TOO_LARGE' : 'MALFORMED_REQUEST')
       }
     })
-  for (const [name, query] of [
-    ['5,000 aliases', `{ users { ${times(5000, n => `a${n}: id`)} } }`],
-    ['300 aliases', `{ users { ${times(300, n => `a${n}: id`)} } }`],
-    ['10,000 @skip', `{ users { id ${'@skip(if: true) '.repeat(10_000)} } }`],
-    ['200 @skip on fields', `{ users { ${times(160, () => 'id @skip(if: true)')} } }`],
-    ['400 unknown directives', `{ users { id ${'@aa '.repeat(400)} } }`],
-    ['10,000 unknown directives', `{ users { id ${'@aa '.repeat(10_000)} } }`],
-    ['a thousand comments', `${'#\n'.repeat(1000)}{ users { id } }`],
-    ['100,000 comments', `${'#\n'.repeat(100_000)}{ users { id } }`],
-    ['half a million commas', `{ users { id${','.repeat(500_000)} } }`],
-    ['a long block string', `{ user(id: """${'x'.repeat(500_000)}""") { id } }`],
-    ['a long number', `{ users(limit: 1${'0'.repeat(10_000)}) { id } }`],
-    ['a long exponent', '{ users(limit: 1e999999999) { id } }'],
-    ['a long name', `{ ${'x'.repeat(16_000)} }`],
-    ['300 unknown fields', `{ ${times(300, n => `f${n}`)} }`],
-    [
-      'one field with 190 faults in its arguments',
-      `{ users(${times(190, n => `a${n}: 1`)}) { id } }`,
-    ],
-    [
-      'fields that cannot merge',
-      `{ ${times(160, n => `a: users(limit: ${n}) { id }`).slice(0, 16_000)} }`,
-    ],
-    [
-      'fragments that cannot merge',
-      `{ ${times(60, n => `...F${n}`)} } ${times(60, n => `fragment F${n} on Query { a: users(limit: ${n}) { id } }`)}`,
-    ],
-    [
-      'a hundred variables that nobody uses',
-      `query(${times(100, n => `$v${n}: Int`)}) { users { id } }`,
-    ],
-    [
-      'a hundred fragments that nobody uses',
-      `{ users { id } } ${times(100, n => `fragment F${n} on User { id }`)}`,
-    ],
-    ['a hundred operations of one name', times(100, () => 'query A { users { id } }')],
-  ] as const)
+  for (const [name, query] of Object.entries({
+    '5,000 aliases': `{ users { ${times(5000, n => `a${n}: id`)} } }`,
+    '300 aliases': `{ users { ${times(300, n => `a${n}: id`)} } }`,
+    '10,000 @skip': `{ users { id ${'@skip(if: true) '.repeat(10_000)} } }`,
+    '200 @skip on fields': `{ users { ${times(160, () => 'id @skip(if: true)')} } }`,
+    '400 unknown directives': `{ users { id ${'@aa '.repeat(400)} } }`,
+    '10,000 unknown directives': `{ users { id ${'@aa '.repeat(10_000)} } }`,
+    'a thousand comments': `${'#\n'.repeat(1000)}{ users { id } }`,
+    '100,000 comments': `${'#\n'.repeat(100_000)}{ users { id } }`,
+    'half a million commas': `{ users { id${','.repeat(500_000)} } }`,
+    'a long block string': `{ user(id: """${'x'.repeat(500_000)}""") { id } }`,
+    'a long number': `{ users(limit: 1${'0'.repeat(10_000)}) { id } }`,
+    'a long exponent': '{ users(limit: 1e999999999) { id } }',
+    'a long name': `{ ${'x'.repeat(16_000)} }`,
+    '300 unknown fields': `{ ${times(300, n => `f${n}`)} }`,
+    'one field with 190 faults in its arguments': `{ users(${times(190, n => `a${n}: 1`)}) { id } }`,
+    'fields that cannot merge': `{ ${times(160, n => `a: users(limit: ${n}) { id }`).slice(0, 16_000)} }`,
+    'fragments that cannot merge': `{ ${times(60, n => `...F${n}`)} } ${times(60, n => `fragment F${n} on Query { a: users(limit: ${n}) { id } }`)}`,
+    'a hundred variables that nobody uses': `query(${times(100, n => `$v${n}: Int`)}) { users { id } }`,
+    'a hundred fragments that nobody uses': `{ users { id } } ${times(100, n => `fragment F${n} on User { id }`)}`,
+    'a hundred operations of one name': times(100, () => 'query A { users { id } }'),
+  }))
     test(`${name}: refused [D9]`, async () => void (await refuses(name, query)))
 })
 

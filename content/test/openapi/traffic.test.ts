@@ -18,45 +18,40 @@ const without = async (take: (document: any) => void) => {
   return checkerOf(document, content.versions.all, Ajv2020)
 }
 
-const cases: readonly (readonly [string, string, RegExp, Parameters<typeof without>[0]])[] = [
-  [
-    'a status',
+type Case = readonly [line: string, fault: RegExp, take: Parameters<typeof without>[0]]
+
+const cases: Readonly<Record<string, Case>> = {
+  'a status': [
     'GET /api/v2/products/99',
     /the status 404 is not declared/,
     ({ paths }) => delete paths['/products/{id}'].get.responses[404],
   ],
-  [
-    'a header',
+  'a header': [
     'GET /api/v2/products',
     /the header link is not declared/,
     ({ components }) => delete components.responses.ProductList.headers.Link,
   ],
-  [
-    'a media type',
+  'a media type': [
     'GET /api/v2/products/1',
     /the media type application\/json is not declared/,
     ({ components }) => delete components.responses.Product.content['application/json'],
   ],
-  [
-    'a member',
+  'a member': [
     'GET /api/v2/products/1',
     /additional.*createdAt/,
     ({ components }) => delete components.schemas.Product.properties.createdAt,
   ],
-  [
-    'a member of what a list has',
+  'a member of what a list has': [
     'GET /api/v2/products?limit=1',
     /additional.*"stock"/,
     ({ components }) => delete components.schemas.Product.properties.stock,
   ],
-  [
-    'a member of the partial form',
+  'a member of the partial form': [
     'GET /api/v2/products/1?fields=id,stock',
     /additional.*"stock"/,
     ({ components }) => delete components.schemas.PartialProduct.properties.stock,
   ],
-  [
-    'the partial form',
+  'the partial form': [
     'GET /api/v2/products?fields=id,stock',
     /required property/,
     ({ components }) => {
@@ -64,29 +59,26 @@ const cases: readonly (readonly [string, string, RegExp, Parameters<typeof witho
       content['application/json'].schema = { $ref: '#/components/schemas/ProductList' }
     },
   ],
-  [
-    'null of a type',
+  'null of a type': [
     'GET /api/v2/products/1',
     /\/image must be string/,
     ({ components }) => {
       components.schemas.Product.properties.image.type = 'string'
     },
   ],
-  [
-    'an error code',
+  'an error code': [
     'GET /api/v2/products/99',
     /the code NOT_FOUND is not declared/,
     ({ components }) => components.responses.NotFound['x-codes'].pop(),
   ],
-  [
-    'that no token is needed',
+  'that no token is needed': [
     'GET /api/v2/products/1',
     /no token was needed/,
     ({ paths }) => paths['/products/{id}'].get.security.shift(),
   ],
-]
+}
 
-for (const [what, line, fault, take] of cases)
+for (const [what, [line, fault, take]] of Object.entries(cases))
   test(`a document that lacks ${what} does not hold for ${line} [F9, I1]`, async () => {
     const got = { ...(await world.ask(line)), isAnonymous: true }
     assert.equal((await without(() => {}))(line, got), undefined)
