@@ -1,11 +1,10 @@
 /** Files on their way into the store: known to the database before they have their place, within the room that all together have. */
 import { Readable } from 'node:stream'
+import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { BeingRemoved, isBeingRemoved, noteArrival, onceRemoved } from '#files/garbage.ts'
 import { pictureSize } from '#files/picture.ts'
-import type { FileStore } from '#files/store.ts'
 import { safeName } from '#files/type.ts'
-import type { Model } from '#model/model.ts'
 import { anonymous } from '#model/policy.ts'
 import type { Services } from '#model/services.ts'
 import { type StoredFile, storedText } from '#model/stored-file.ts'
@@ -13,7 +12,6 @@ import type { Dialect } from '#sql/dialect.ts'
 import { sql } from '#sql/sql.ts'
 import { inBytes } from '#write/claims.ts'
 import { commandOf, type GuardedStep } from '#write/command.ts'
-import type { Writer } from '#write/job.ts'
 import { commit } from '#write/write.ts'
 
 /** The error for a file beyond the most bytes that all together may have. */
@@ -40,13 +38,8 @@ export const arrivalStep = (
   }
 }
 
-type Keeping = {
-  readonly model: Model
-  readonly writer: Writer
-  readonly dialect: Dialect
-  /** Absent where no entity has a file. */
-  readonly files: { readonly store: FileStore; readonly most: number } | undefined
-  readonly now: () => number
+type Keeping = Pick<Core, 'model' | 'writer' | 'dialect' | 'now'> & {
+  readonly files: Pick<NonNullable<Core['files']>, 'store' | 'most'> | undefined
 }
 
 /** What keeps the files that a service makes itself; it throws where no entity has a file. */

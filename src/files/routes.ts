@@ -1,4 +1,5 @@
 /** The addresses of files: of each field that is one, to read it, put it and remove it, and that of uploads. */
+import { writingFor } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { storedFile, storeOf } from '#files/by-hand.ts'
 import { fileTag, isSigned, serveFile } from '#files/serve.ts'
@@ -313,9 +314,8 @@ const uploadRoute = (fields: readonly FileField[]): ExtraRoute => {
       errors: ['STORAGE_FULL', 'REQUEST_TIMEOUT'],
     },
     serve: mount => async (c, viewer, named) => {
-      const { model, dialect } = mount.core
       refuseParameters(queryString(c), mount.style)
-      const open = givable(model, viewer)
+      const open = givable(mount.core.model, viewer)
       if (open.length === 0) throw refusal(viewer, 'send files')
       const max = Math.max(...open.map(({ file }) => file.max))
       const pictures = open.filter(({ file }) => takesPictures(file))
@@ -323,7 +323,7 @@ const uploadRoute = (fields: readonly FileField[]): ExtraRoute => {
         ? ('kept' as const)
         : undefined
       const taken = { accept: open.flatMap(({ file }) => file.accept), max, exif }
-      const writing = { model, dialect, viewer, now: mount.core.now() }
+      const writing = writingFor(mount.core, viewer)
       const { id, file, done } = await receiveUpload(mount, writing, c, taken)
       const { digest: _, ...shown } = file
       return writtenReply(named, { ...done, status: 201 }, JSON.stringify({ id, ...shown }))
