@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { type Config, loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
 import {
+  type Catalogue,
   catalogueOf,
   type MadeObject,
   type MadeObjects,
@@ -107,6 +108,19 @@ const renamesOf = (
   return [...statements]
 }
 
+/** What is said above a table that is made beside one that no entity has any more and that has all its columns. */
+const newTable = (entities: Entities, catalogue: Catalogue, table: string): string => {
+  const all = Object.values(entities)
+  const fields = Object.keys(all.find(one => one.table === table)?.fields ?? {})
+  const [former] =
+    [...catalogue].find(
+      ([name, { columns }]) =>
+        all.every(one => one.table !== name) && fields.every(key => columns.has(columnName(key))),
+    ) ?? []
+  if (former === undefined) return ''
+  return `-- ${former} has these columns: if ${table} is its new name, give the entity table: '${former}' and draft again\n`
+}
+
 /**
  * What these entities need and the migrations do not make upon what is there, in an order in which it can be made. Throws a sentence for
  * each difference that a person must remove.
@@ -142,6 +156,10 @@ export const lackOf = (
     outside.push(...(lack.outside ?? []))
     guards.push(...(lack.guards ?? []))
   }
+  // New tables come first, as references of those that are there may lead to them.
+  for (const { name, text } of definitionsOf(ddl, entities))
+    if (/^create table /.test(text) && !renamed.has(name))
+      inside.push(newTable(entities, catalogueOf(renamed), name) + text)
   for (const change of changes) if (!isDrop(change)) add(change)
   const made = madeSoFar()
   for (const [name, entity] of Object.entries(entities)) {
@@ -180,7 +198,7 @@ export const lackOf = (
     if (existing !== undefined) {
       if (!/^create table /.test(text) && shapeOf(existing) !== shapeOf(text))
         add({ kind: 'other', ...part })
-    } else if (made.has(part.table)) add({ kind: 'new', ...part })
+    } else if (renamed.has(part.table)) add({ kind: 'new', ...part })
     else inside.push(text)
   }
   for (const change of changes) if (isDrop(change)) add(change)

@@ -8,8 +8,10 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { contentMigrations, outsideMark, statementsOf } from '#engines/shared/migrations.ts'
 import { draftings, draftMigrations, lackOf } from '#kit/draft/draft.ts'
 import { postgresDrafting } from '#kit/draft/postgres.ts'
-import { created, folded, text } from '#model/field.ts'
+import { entity } from '#model/entity.ts'
+import { created, folded, reference, text } from '#model/field.ts'
 import { defineModel, type Entities } from '#model/model.ts'
+import { anyone } from '#model/policy.ts'
 import { historyFor } from '#test/market.ts'
 import content, { entities } from '#test/support/market/duet.config.ts'
 
@@ -233,6 +235,30 @@ test('a table that is dropped is drafted anew with its indexes, in one transacti
     ],
   )
   assert.deepEqual(outside, [])
+})
+
+test('a new table is made before a field of an entity that is there refers to it', () => {
+  const shelf = entity({ fields: { name: text({ max: 9 }) }, policy: { read: anyone } })
+  const shelfId = reference('shelf', { nullable: true })
+  const shelved = { ...product, fields: { ...product.fields, shelfId } }
+  const model = defineModel({ ...entities, product: shelved, shelf } as never) as Entities
+  for (const drafting of draftings) {
+    const { inside } = lackOf(drafting, model, historyFor(drafting.engine))
+    assert.match(inside[0] ?? '', /^create table shelfs /)
+    assert.match(inside[1] ?? '', /^alter table products add column shelf_id .* references shelfs /)
+  }
+})
+
+test('a draft says where a new table may be one that is left over under its new name', () => {
+  for (const drafting of draftings) {
+    const articles = { ...entities, post: { ...post, table: 'articles' } }
+    const { inside } = lackOf(drafting, articles, historyFor(drafting.engine))
+    const said = inside.filter(text => text.startsWith('-- posts'))
+    assert.match(
+      said.join(),
+      /^-- posts has these columns: if articles is its new name, give the entity table: 'posts' and draft again\ncreate table articles \([^-]+$/,
+    )
+  }
 })
 
 test('a table that is renamed takes its columns along', () => {
