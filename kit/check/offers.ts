@@ -115,13 +115,16 @@ const partsFor = (model: Model, purpose: Purpose) => {
   return { body, written }
 }
 
-/** The n-th row for a create or a change, with its parts now and then, as the body that a version or GraphQL takes. */
-const bodyOf = (model: Model, purpose: Purpose, hasParts: boolean, isOwn = false) => {
-  const { entity, given } = purpose
+/** The n-th row for a create or a change, with its parts now and then, as the body that a version or GraphQL takes; one that is `kept` goes on referring to the same rows. */
+const bodyOf = (model: Model, purpose: Purpose, hasParts: boolean, kept?: ReferenceRow) => {
+  const { entity, given, mode } = purpose
   const { fields } = entityOf(model, entity)
   const found = valuesIfAny(purpose) ?? valuesIfAny({ ...purpose, wanted: undefined })
   if (!found) return undefined
-  const own = Object.entries(found).filter(([key]) => !isOwn || !fields[key]?.references)
+  const own = Object.entries(found).flatMap(([key, value]) => {
+    if (!kept || !fields[key]?.references) return [[key, value]]
+    return mode === 'replace' ? [[key, kept[key]]] : []
+  })
   if (own.length === 0) return undefined
   const values = Object.fromEntries(own)
   const parts = hasParts && purpose.n % 2 === 0 ? partsFor(model, purpose) : undefined
@@ -173,7 +176,7 @@ const ofRest = (service: CheckService, route: Route): Offer => {
     const purpose: Purpose = { model, entity, version, mode, viewer, given, reference, n, wanted }
     const isNewest = version === model.versions.newest && !below
     if (kind !== 'bulk') {
-      const one = bodyOf(model, purpose, isNewest, isOwn && kind === 'update')
+      const one = bodyOf(model, purpose, isNewest, isOwn ? row : undefined)
       return one && sent(ids, one.body, one.written)
     }
     const two = [purpose, { ...purpose, n: n + apart, wanted: 'made' } as const].flatMap(
@@ -245,7 +248,7 @@ const ofGraphql = (
     if (kind === 'delete') return mutation(`delete${type}`, { id }, '')
     const common = { model, entity, version: undefined, viewer, reference } as const
     const mode = operation as 'create' | 'update'
-    const one = bodyOf(model, { ...common, mode, n, wanted }, true, isOwn && mode === 'update')
+    const one = bodyOf(model, { ...common, mode, n, wanted }, true, isOwn ? row : undefined)
     if (!one) return undefined
     const input = [`${typeName(operation)}${type}Input!`, one.body] as const
     if (kind === 'update') return mutation(`update${type}`, { id, input }, '{ id }', one.written)

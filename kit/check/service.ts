@@ -200,7 +200,7 @@ export const serveForCheck = async (
   }
   const config = loadConfig(settings, content.settings)
   const model = modelFor(config, content)
-  learnFrom(model.entities, (await content.demo?.()) ?? {})
+  learnFrom(model, (await content.demo?.()) ?? {})
   const store = await storeOf(config, content)
   await migrateStore(store, content.entities)
   const drift = await checkSchema(store, content.entities)

@@ -5,7 +5,7 @@ import type { Check } from '#base/check.ts'
 import { dayNumbered } from '#base/dates.ts'
 import type { RowsByEntity } from '#content.ts'
 import type { Field, FileRules } from '#model/field.ts'
-import type { Entities } from '#model/model.ts'
+import type { Model } from '#model/model.ts'
 import { type StoredFile, storedText } from '#model/stored-file.ts'
 import type { Scalar } from '#model/values.ts'
 
@@ -18,6 +18,9 @@ const hard = ['Éclair', 'éclair', '100%', 'a_b', '"\\', '日本', '😀', '<b>
 /** Three letters: what is told by them, such as a currency, is well-formed. */
 const letters = (n: number): string =>
   [676, 26, 1].map(place => String.fromCharCode(65 + (Math.floor(n / place) % 26))).join('')
+
+/** Whether amounts of the content that is tried have decimals. */
+let hasDecimals = true
 
 const candidates = {
   id: n => [n + 1],
@@ -33,7 +36,7 @@ const candidates = {
   ],
   // Twice the same and then another: a sort has ties.
   int: n => [Math.floor(n / 2) * 10, n, 1, 0],
-  money: n => [Math.floor(n / 2) * 4.5, n, 1, 0],
+  money: n => [Math.floor(n / 2) * (hasDecimals ? 4.5 : 4), n, 1, 0],
   decimal: n => [Math.floor(n / 2) * 0.5, n / 10, n, 1, 0],
   date: n => [dayNumbered(20_000 + Math.floor(n / 2))],
   time: n => [new Date(beginning + Math.floor(n / 2) * hour).toISOString()],
@@ -82,7 +85,8 @@ export const fileOf = (upload: string): string => {
 const shown = new WeakMap<Field, readonly unknown[]>()
 
 /** Remembers the values of rows that somebody wrote, such as a demo: for fields whose own rule no other value fits. */
-export const learnFrom = (entities: Entities, rows: RowsByEntity): void => {
+export const learnFrom = ({ entities, settings }: Model, rows: RowsByEntity): void => {
+  hasDecimals = settings.currency.digits > 0
   for (const [name, { fields }] of Object.entries(entities))
     for (const [key, field] of Object.entries(fields)) {
       const values = (rows[name] ?? []).flatMap(row => row[key] ?? [])

@@ -23,7 +23,7 @@ import {
 } from '#kit/check/reference.ts'
 import { stored } from '#kit/check/rows.ts'
 import { brief, type CheckService, faultOf, restore, stateOf } from '#kit/check/service.ts'
-import { mayNameField } from '#model/entity.ts'
+import { mayNameField, uniquesOf } from '#model/entity.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import { withArticle } from '#model/names.ts'
 import { bulkKinds } from '#model/parts.ts'
@@ -305,8 +305,10 @@ export const checkMany = async (service: CheckService, random: () => number): Pr
       // Its rows are chosen by their ids.
       const isAsked = kind !== 'create' && view.style.isStrict && mayNameField(entity, 'id')
       if (!isAsked || name === model.viewers.entity) continue
-      const { fields, sets, policy, graphql, before } = entity
+      const { fields, policy, graphql, before } = entity
       const rule = policy[kind]
+      const unique = uniquesOf(entity).flat()
+      const distinct = new Set(unique.flatMap(key => [key, fields[key]?.foldedFrom]))
       for (const viewer of callers)
         for (const isGraphql of graphql.type ? [false, true] : [false]) {
           const rows = reference.rowsIn(name).filter(() => random() < 0.3)
@@ -315,9 +317,8 @@ export const checkMany = async (service: CheckService, random: () => number): Pr
           const common = { model, entity: name, version, viewer, reference, n: attempts++ } as const
           const found = Object.entries(valuesIfAny({ ...common, mode: 'update' }) ?? {})
           const plain = found.find(([key]) => {
-            const { references, unique, settableBy } = fields[key] ?? {}
-            const isOfSet = sets.some(({ fields }) => fields.includes(key))
-            return !references && !unique && !isOfSet && !isByRow(settableBy)
+            const { references, settableBy } = fields[key] ?? {}
+            return !references && !distinct.has(key) && !isByRow(settableBy)
           })
           if (kind === 'update' && !plain) continue
           const values = kind === 'update' && plain ? Object.fromEntries([plain]) : undefined

@@ -112,13 +112,10 @@ const renamesOf = (
 const newTable = (entities: Entities, catalogue: Catalogue, table: string): string => {
   const all = Object.values(entities)
   const fields = Object.keys(all.find(one => one.table === table)?.fields ?? {})
-  const [former] =
-    [...catalogue].find(
-      ([name, { columns }]) =>
-        all.every(one => one.table !== name) && fields.every(key => columns.has(columnName(key))),
-    ) ?? []
-  if (former === undefined) return ''
-  return `-- ${former} has these columns: if ${table} is its new name, give the entity table: '${former}' and draft again\n`
+  for (const [name, { columns }] of catalogue)
+    if (all.every(one => one.table !== name) && fields.every(key => columns.has(columnName(key))))
+      return `-- ${name} has these columns: if ${table} is its new name, give the entity table: '${name}' and draft again\n`
+  return ''
 }
 
 /**
@@ -258,6 +255,7 @@ export const draftMigrations = (
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')
+  if (name === '') throw new Error('--draft needs a name with letters or digits, such as add-size')
   const known = draftings.flatMap(({ engine }) => contentMigrations(engine, folder))
   // An engine for which an earlier draft had nothing to do has no file with that number.
   const number = Math.max(0, ...known.map(({ name }) => Number.parseInt(name, 10))) + 1

@@ -1,5 +1,5 @@
 /** The program: a command for the content that `--config` names, or for the one of the folder that it is started in. */
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import '#base/older-node.ts'
@@ -16,14 +16,19 @@ const own = fileURLToPath(new URL('../../content/duet.config.ts', import.meta.ur
 
 /** The file that `--config FILE` names, and the arguments without it. */
 const configOf = (argv: readonly string[]) => {
-  const at = argv.findIndex(argument => /^--config(=|$)/.test(argument))
+  const isConfig = (argument: string) => /^--config(=|$)/.test(argument)
+  const at = argv.findIndex(isConfig)
   const argument = argv[at]
   if (argument === undefined) return { argv }
   const isApart = argument === '--config'
   const file = isApart ? argv[at + 1] : argument.slice('--config='.length)
   if (!file) throw new Error('--config needs a file, such as --config ../shop/duet.config.ts')
   if (!existsSync(file)) throw new Error(`there is no file ${file}: let --config name one`)
-  return { file: resolve(file), argv: argv.toSpliced(at, isApart ? 2 : 1) }
+  if (statSync(file).isDirectory())
+    throw new Error(`${file} is a folder: let --config name the duet.config.ts in it`)
+  const others = argv.toSpliced(at, isApart ? 2 : 1)
+  if (others.some(isConfig)) throw new Error('--config is given twice; give it once')
+  return { file: resolve(file), argv: others }
 }
 
 /** The end of a sentence about an export of Duet that there is not: the one that was probably meant. */

@@ -10,6 +10,7 @@ import {
   comparedMoment,
   indexedFrom,
   isComparable,
+  isSoughtInLists,
   isStorable,
   notATime,
   type Scalar,
@@ -341,8 +342,8 @@ export const foldedCopy = (
 
 /** The operators of a field; none if it cannot be compared. */
 export const operatorsOf = (entity: ComparedEntity, key: string): readonly string[] => {
-  const scalar = entity.fields[key]?.scalar
-  if (scalar === 'list') return ['isNull', 'has', 'hasSome']
+  const { scalar, items } = entity.fields[key] ?? {}
+  if (isSoughtInLists(items?.scalar)) return ['isNull', 'has', 'hasSome']
   if (scalar === 'file') return ['isNull']
   if (scalar === undefined || !isComparable(scalar)) return []
   if (scalar === 'text')
@@ -391,9 +392,9 @@ const storedOperand = (field: ComparedField, given: unknown, digits: number): St
       if (text !== undefined && isDay(text)) return { value: text }
       return { fault: 'must be a day, such as 2026-01-31' }
     case 'list':
-      if (field.items && ['text', 'int'].includes(field.items.scalar))
-        return storedOperand(field.items, given, digits)
-      return { fault: 'cannot be compared' }
+      return field.items
+        ? storedOperand(field.items, given, digits)
+        : { fault: 'cannot be compared' }
     case 'json':
     case 'file':
     case 'bytes':

@@ -16,7 +16,7 @@ import {
   type Viewer,
 } from '#model/policy.ts'
 import type { Services } from '#model/services.ts'
-import { isComparable } from '#model/values.ts'
+import { isComparable, isSoughtInLists } from '#model/values.ts'
 import { type Lifetime, lifetimeOf, lifetimeShape } from '#model/version.ts'
 
 /** `one`: this entity holds the key `by`. `many`: the target holds it. Its lifetime is that of its nested list. */
@@ -194,7 +194,7 @@ export const mayNameField = ({ fields, filterable }: Entity, key: string): boole
   const field = fields[key]
   if (!field || field.foldedFrom !== undefined) return false
   // Of a file a condition says whether there is one.
-  const hasOperators = field.scalar === 'list' || (field.scalar === 'file' && field.nullable)
+  const hasOperators = isSoughtInLists(field.items?.scalar) || (field.file && field.nullable)
   if (!isComparable(field.scalar) && !hasOperators) return false
   return filterable?.includes(key) ?? longest(field) === 0
 }

@@ -21,6 +21,10 @@ export type Scalar =
 export const isComparable = (scalar: Scalar): boolean =>
   !['bytes', 'json', 'list', 'file'].includes(scalar)
 
+/** Whether conditions look into lists of such values. */
+export const isSoughtInLists = (scalar: Scalar | undefined): boolean =>
+  scalar === 'text' || scalar === 'int' || scalar === 'date'
+
 /** Whether GraphQL takes a word as a value of an enum. */
 export const isEnumValue = (word: string): boolean =>
   /^(?!__)[A-Za-z_][A-Za-z0-9_]*$/.test(word) && !['true', 'false', 'null'].includes(word)

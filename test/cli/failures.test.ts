@@ -84,9 +84,9 @@ test('a content that is wrong is one line without a stack, and so is a bug in on
   mkdirSync(join(checkout, 'content'))
   for (const name of ['scripts', 'src', 'node_modules'])
     symlinkSync(join(root, name), join(checkout, name))
-  const run = (main: string) => {
+  const run = (main: string, ...more: readonly string[]) => {
     writeFileSync(join(checkout, 'content/duet.config.ts'), main)
-    const args = [join(checkout, 'bin/duet'), 'serve']
+    const args = [join(checkout, 'bin/duet'), 'serve', ...more]
     const cwd = join(checkout, 'content')
     return spawnSync(process.execPath, args, { cwd, env: plain, encoding: 'utf8' })
   }
@@ -96,4 +96,12 @@ test('a content that is wrong is one line without a stack, and so is a bug in on
   const bug = run(`throw new TypeError('a bug')`)
   assert.equal(bug.status, 1)
   assert.match(bug.stderr, /^duet: \S+duet\.config\.ts:1 a bug\n$/)
+  assert.equal(
+    run('', '--config', '.').stderr,
+    'duet: . is a folder: let --config name the duet.config.ts in it\n',
+  )
+  assert.equal(
+    run('', '--config', 'duet.config.ts', '--config=x').stderr,
+    'duet: --config is given twice; give it once\n',
+  )
 })

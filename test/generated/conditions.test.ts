@@ -60,6 +60,7 @@ const entities: Record<string, Entity> = {
       weight: decimal({ scale: 1, min: -9, max: 9, nullable: true }),
       day: date({ nullable: true }),
       words: list(text({ max: 20 }), { max: 3, nullable: true }),
+      offDays: list(date(), { max: 3, nullable: true }),
       shelfId: reference('shelf', { onDelete: 'cascade', nullable: true }),
       ownerId: reference('member', { onDelete: 'cascade', nullable: true }),
     },
@@ -135,6 +136,7 @@ const worlds = fc
         weight: orNull(fc.constantFrom(-15, 0, 1, 2, 10)),
         day: orNull(fc.constantFrom(...days)),
         words: orNull(fc.array(aText, { maxLength: 3 }).map(words => JSON.stringify(words))),
+        offDays: orNull(fc.subarray(days).map(some => JSON.stringify(some))),
         shelfId: orNull(anId),
         ownerId: orNull(fc.integer({ min: 1, max: 2 })),
       },
@@ -217,6 +219,10 @@ const conditions = fc.letrec<Record<string, Condition>>(tie => {
           fc.record({ has: aText }),
           fc.record({ hasSome: fc.array(aText, { maxLength: 2 }) }),
           fc.record({ isNull: fc.boolean() }),
+        ),
+        offDays: fc.oneof(
+          fc.record({ has: fc.constantFrom(...days) }),
+          fc.record({ hasSome: fc.subarray(days) }),
         ),
         ownerId: person,
         owner: fc.oneof(fc.constant(viewer), tie('member')),
@@ -309,7 +315,7 @@ const faulty: readonly (readonly [unknown, string, string])[] = [
   [
     { statu: 1 },
     'statu',
-    'is not a field or relation of item: name one of id, name, nameKey, size, price, madeAt, rare, weight, day, words, shelfId, ownerId, shelf, owner, notes',
+    'is not a field or relation of item: name one of id, name, nameKey, size, price, madeAt, rare, weight, day, words, offDays, shelfId, ownerId, shelf, owner, notes',
   ],
   [
     { or: [{ size: 1 }, { sise: 1 }] },

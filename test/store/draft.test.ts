@@ -83,6 +83,9 @@ test('a draft is a file for each engine, of one number and name; an index of a t
     `${outsideMark}create index concurrently if not exists posts_by_probe on posts (probe, id);\n`,
   )
   assert.deepEqual(draftMigrations(draftings, longer, 'more', folder), [])
+  assert.throws(() => draftMigrations(draftings, longer, 'äö', folder), {
+    message: '--draft needs a name with letters or digits, such as add-size',
+  })
 })
 
 for (const [what, probe, lacks] of [
