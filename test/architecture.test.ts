@@ -443,9 +443,9 @@ test('a page that lacks a room is told so', () => {
 
 /** The most lines that each house may have, tests apart. A house that grows beyond it says why in the commit that raises it. */
 const mostLines: Readonly<Record<string, number>> = {
-  'src/': 53_952,
+  'src/': 53_962,
   // With all of drafts: no server reads what a migration makes, nor changes a table.
-  'kit/': 7080,
+  'kit/': 7091,
   'content/': 3000,
   // TypeScript within 5,000 and style within 1,200. With what a file of a spreadsheet may say otherwise than it means.
   'admin/': 6087,
