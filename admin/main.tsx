@@ -249,7 +249,7 @@ const Layout = ({ children }: { children?: ReactNode }) => {
           <span className="muted">
             {viewer.id !== null && (
               <>
-                <RowLink bare to={viewer.entity} id={viewer.id} /> ·{' '}
+                <RowLink bare to={viewer.entity} id={viewer.id} /> <br />
               </>
             )}
             {viewer.role}

@@ -575,7 +575,7 @@ describe('an editor in the admin', { skip: skipped }, () => {
     await make('Another one')
     const { id } = await make('Not yet')
     const { page, go, close } = await open('cook')
-    await page.locator('.nav footer').getByText('Ada · cook').waitFor()
+    await page.locator('.nav footer').getByText('Ada cook').waitFor()
     await go('recipe/create')
     await page.locator('.facts').getByText('draft').waitFor()
     await page.getByText('Made of Title if it is left empty.').waitFor()
