@@ -16,8 +16,9 @@ export async function testServer() {
   try {
     const { startPostgres } = await import('../test/postgres/tools/server.ts')
     // Its many small databases last for a test each, and need no care meanwhile; nobody follows it.
+    const alone = { wal_keep_size: 0, wal_level: 'minimal', max_wal_senders: 0 }
     const server = await startPostgres({
-      settings: { autovacuum: 'off', wal_keep_size: 0, log_connections: 'on' },
+      settings: { ...alone, autovacuum: 'off', shared_buffers: '32MB', log_connections: 'on' },
       keepsEmpty: true,
     })
     const env = {

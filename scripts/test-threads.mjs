@@ -1,49 +1,152 @@
-// Loaded into each test file's process: a thread of a SQLite store or of sign-in loads one file there, made of the code as it is when
-// the run begins. To load its own modules, forty or a library's hundreds, takes twice to five times as long, and a run starts hundreds
-// of threads. Programs that tests start, nights, and runs for coverage have the modules.
-import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs'
-import { syncBuiltinESMExports } from 'node:module'
+// Loaded into each test file's process: what tests start again and again is one file or a few, made of the code as it is when the run
+// begins: the threads of a SQLite store and of sign-in, and the program. To load their own modules, forty to six hundred, takes twice to
+// five times as long, and a run starts hundreds of each. Nights and runs for coverage have the modules.
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { registerHooks, syncBuiltinESMExports } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import workers from 'node:worker_threads'
 
-const source = new URL('../src/', import.meta.url)
-const packages = fileURLToPath(new URL('../node_modules', import.meta.url))
-const made = new URL('../node_modules/.cache/threads/', import.meta.url)
+const root = new URL('../', import.meta.url)
+const packages = fileURLToPath(new URL('node_modules', root))
+const made = new URL('node_modules/.cache/made/', root)
+
 const threads = ['engines/sqlite/writer-thread', 'engines/sqlite/reader-thread', 'people/thread']
+
+/** The program, what contents import of it, and the contents of tests: others are loaded as they are. */
+const programs = [
+  ...['src/cli/program', 'src/cli/run', 'kit/commands'],
+  ...globSync('src/entry/*.ts', { cwd: fileURLToPath(root) }).map(name =>
+    name.slice(0, -3).replaceAll('\\', '/'),
+  ),
+  ...[
+    'content/duet.config',
+    'test/support/market/duet.config',
+    'test/support/gallery',
+    'test/support/notebook',
+  ],
+].filter(name => existsSync(new URL(`${name}.ts`, root)))
+
+/** Packages whose many modules go into the files of the program. */
+const bundled = /^(graphql|hono|@hono\/node-server|jose|ipaddr\.js|csv-parse)(\/|$)/
+
+/** The address of each module, and of what was made of it. */
+const addressesOf = (kind, names) =>
+  new Map(
+    names.map(name => [new URL(`${name}.ts`, root).href, new URL(`${kind}/${name}.mjs`, made)]),
+  )
 
 /** Makes the files, and gives '1'; undefined in a copy whose packages are another's, or too few. */
 export const makeThreads = async () => {
   const { build } = await import('esbuild').catch(() => ({}))
   if (build === undefined || realpathSync(packages) !== packages) return undefined
-  // Beside the others first: processes of another run may read those.
-  const fresh = new URL(`${process.pid}/`, made)
-  await build({
-    entryPoints: threads.map(name => fileURLToPath(new URL(`${name}.ts`, source))),
-    ...{ outbase: fileURLToPath(source), outdir: fileURLToPath(fresh) },
-    ...{ outExtension: { '.js': '.mjs' }, target: 'esnext', logLevel: 'error' },
-    ...{ bundle: true, platform: 'node', format: 'esm' },
-    plugins: [{ name: 'addresses', setup: keepAddresses }],
-  })
-  for (const name of threads) {
-    const file = new URL(`${name}.mjs`, made)
-    mkdirSync(new URL('.', file), { recursive: true })
-    renameSync(new URL(`${name}.mjs`, fresh), file)
+  const kinds = {
+    threads: { names: threads.map(name => `src/${name}`), plugins: [addresses] },
+    program: { names: programs, plugins: [addresses, apart], splitting: true },
   }
-  rmSync(fresh, { recursive: true })
+  if (isMade()) return '1'
+  const begun = new Date()
+  await Promise.all(Object.entries(kinds).map(one => makeKind(build, ...one)))
+  writeFileSync(mark, '')
+  utimesSync(mark, begun, begun)
   return '1'
 }
 
-/** A module is told its own address, and not that of the file that it is in then. */
-const keepAddresses = ({ onLoad }) =>
-  onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => {
-    const address = JSON.stringify(pathToFileURL(path).href)
-    const contents = readFileSync(path, 'utf8').replaceAll('import.meta.url', address)
-    return { contents, loader: 'ts' }
+const mark = new URL('mark', made)
+
+/** Whether nothing that it is made of has changed since. */
+const isMade = () => {
+  if (!existsSync(mark)) return false
+  const { mtimeMs } = statSync(mark)
+  const sources = globSync(
+    ['{src,kit,content,test}/**/*.ts', 'package-lock.json', 'scripts/test-threads.mjs'],
+    { cwd: fileURLToPath(root), exclude: ['**/*.test.ts'] },
+  )
+  return sources.every(name => statSync(new URL(name, root)).mtimeMs < mtimeMs)
+}
+
+const makeKind = async (build, kind, { names, ...options }) => {
+  // Beside the others first: processes of another run may read those.
+  const fresh = new URL(`${kind}-${process.pid}/`, made)
+  await build({
+    entryPoints: names.map(name => fileURLToPath(new URL(`${name}.ts`, root))),
+    ...{ outbase: fileURLToPath(root), outdir: fileURLToPath(fresh) },
+    ...{ outExtension: { '.js': '.mjs' }, target: 'esnext', logLevel: 'error' },
+    ...{ bundle: true, platform: 'node', format: 'esm', ...options },
   })
+  for (const name of globSync('**/*.mjs', { cwd: fileURLToPath(fresh) })) {
+    const file = new URL(`${kind}/${name}`, made)
+    mkdirSync(new URL('.', file), { recursive: true })
+    renameSync(new URL(name, fresh), file)
+  }
+  rmSync(fresh, { recursive: true })
+  // Another run may have begun with those of a moment ago.
+  const hourAgo = Date.now() - 3_600_000
+  for (const name of globSync(`${kind}/**/*.mjs`, { cwd: fileURLToPath(made) })) {
+    const file = new URL(name, made)
+    if (statSync(file).mtimeMs < hourAgo) rmSync(file)
+  }
+}
+
+/** A module is told its own address, and not that of the file that it is in then. */
+const addresses = {
+  name: 'addresses',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /\.ts$/ }, ({ path }) => {
+      if (path.startsWith(packages)) return undefined
+      const address = JSON.stringify(pathToFileURL(path).href)
+      const contents = readFileSync(path, 'utf8').replaceAll('import.meta.url', address)
+      return { contents, loader: 'ts' }
+    }),
+}
+
+/** Packages that a start does not load, or that look for files of theirs, stay where they are. */
+const apart = {
+  name: 'apart',
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^[^.#/]/ }, ({ path, kind }) =>
+      kind === 'entry-point' || bundled.test(path) || /^duet(\/|$)/.test(path)
+        ? undefined
+        : { path, external: true },
+    ),
+}
+
+/** Lets a program or a thread find what was made of its modules. A module that is loaded beside that would be there twice. */
+export const findMade = async () => {
+  const finding = new URL('src/base/resolve-imports.ts', root).href
+  await import(finding)
+  const files = addressesOf('program', programs)
+  const isOwn = url => ['src/', 'kit/'].some(house => url.startsWith(new URL(house, root).href))
+  registerHooks({
+    resolve: (name, context, next) => {
+      const found = next(name, context)
+      const [url, query = ''] = found.url.split('?')
+      const file = files.get(url)
+      if (file)
+        return { url: query ? `${file}?${query}` : file.href, format: 'module', shortCircuit: true }
+      if (isOwn(url) && url.endsWith('.ts') && url !== finding)
+        throw new Error(
+          `${url} is no module of the program that was made: name it in scripts/test-threads.mjs`,
+        )
+      return found
+    },
+  })
+}
 
 if (process.env.DUET_TEST_THREADS_MADE) {
-  const files = new Map(
-    threads.map(name => [new URL(`${name}.ts`, source).href, new URL(`${name}.mjs`, made)]),
+  const files = addressesOf(
+    'threads',
+    threads.map(name => `src/${name}`),
   )
   workers.Worker = class Worker extends workers.Worker {
     constructor(file, options) {

@@ -12,12 +12,13 @@ import { ownFolder } from './support/folders.ts'
 import { inTime, longest } from './support/wait.ts'
 import { isCached, secret } from './world.ts'
 
-const program = fileURLToPath(new URL('../bin/duet', import.meta.url))
-
-/** The same for services, whose threads load what was made of theirs where something was; tests of the program itself name the other. */
-const served = process.env.DUET_TEST_THREADS_MADE
-  ? fileURLToPath(new URL('support/program.mjs', import.meta.url))
-  : program
+/** It loads what was made of its modules where something was; tests of what it loads name `bin/duet`. */
+const program = fileURLToPath(
+  new URL(
+    process.env.DUET_TEST_THREADS_MADE ? 'support/program.mjs' : '../bin/duet',
+    import.meta.url,
+  ),
+)
 
 export type Settings = Readonly<Record<string, string>>
 
@@ -128,7 +129,7 @@ const frugal: Settings = {
 
 /** Starts to serve on a free port; resolves when it listens. */
 export const serve = (settings: Settings, ...args: readonly string[]): Promise<Service> =>
-  serveBy(served, settings, ...args)
+  serveBy(program, settings, ...args)
 
 /** The same by another program. */
 export const serveBy = (file: string, settings: Settings, ...args: readonly string[]) =>
@@ -137,7 +138,7 @@ export const serveBy = (file: string, settings: Settings, ...args: readonly stri
 /** The same on a socket that is handed over, or several, one for each thread. */
 export const serveOn = (socket: BoundSocket, settings: Settings, ...args: readonly string[]) => {
   const own = { ...settings, ...(socket.handles.length > 1 && { DUET_THREADS: 'auto' }) }
-  return listening(start(['serve', ...args], usual(own), served, socket))
+  return listening(start(['serve', ...args], usual(own), program, socket))
 }
 
 const usual = (settings: Settings): Settings => ({

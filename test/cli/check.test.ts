@@ -23,6 +23,7 @@ import blog from '../../examples/blog/duet.config.ts'
 import { own } from '../../examples/blog/entities/post.ts'
 import recipes from '../../examples/recipes/duet.config.ts'
 import shop from '../../examples/shop/duet.config.ts'
+import { callDuet } from '../commands.ts'
 import { duet, folderOf, start } from '../duet.ts'
 import { freshDatabase } from '../postgres/tools/database.ts'
 import { onPostgres } from '../stores.ts'
@@ -83,7 +84,7 @@ export default defineContent({
 })
 `
   writeFileSync(join(project, 'duet.config.ts'), written)
-  const drafted = await duet(['migrate', '--draft', 'first', ...config])
+  const drafted = await callDuet(['migrate', '--draft', 'first', ...config])
   assert.equal(drafted.code, 0, drafted.stderr)
   const { code, stdout, stderr } = await duet(['check', '--seconds', '1', '--seed', '1', ...config])
   assert.deepEqual([code, stderr], [0, ''], stdout)
@@ -160,7 +161,7 @@ const faultBeside = async (content: Content, name: string, text: string) => {
 }
 
 test('what would break the callers of contract/ is found', async () => {
-  const { stdout } = await duet(['schema', '--config', 'examples/blog/duet.config.ts'])
+  const { stdout } = await callDuet(['schema', '--config', 'examples/blog/duet.config.ts'])
   const text = stdout.replace('type Author {', 'type Author {\n  age: Int')
   assert.match(
     await faultBeside(blog, 'schema.graphql', text),
@@ -169,7 +170,7 @@ test('what would break the callers of contract/ is found', async () => {
 })
 
 test('what contract/corrections.json names passes, and an entry that names nothing is found', async () => {
-  const { stdout } = await duet(['schema', '--config', 'examples/blog/duet.config.ts'])
+  const { stdout } = await callDuet(['schema', '--config', 'examples/blog/duet.config.ts'])
   const name = 'schema.graphql'
   const correction = {
     reason: 'It was always null.',
@@ -201,7 +202,12 @@ const ruled = (entity: 'post' | 'comment', rules: object): Content => {
 }
 
 test('a rule that became wider than the table of rights is found', async () => {
-  const { stdout } = await duet(['check', '--rights', '--config', 'examples/blog/duet.config.ts'])
+  const { stdout } = await callDuet([
+    'check',
+    '--rights',
+    '--config',
+    'examples/blog/duet.config.ts',
+  ])
   assert.equal(
     await faultBeside(ruled('post', { delete: signedIn }), 'rights.txt', stdout),
     `who may do what differs from contract/rights.txt:

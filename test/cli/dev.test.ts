@@ -6,6 +6,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { callDuet } from '../commands.ts'
 import { duet, folderOf, patient, plain, type Settings, start } from '../duet.ts'
 import { projectIn, root } from '../support/project.ts'
 import { until } from '../support/wait.ts'
@@ -30,7 +31,7 @@ const urlIn = (text: string) => /listens on (http:\S+)/.exec(text)?.[1]
 const developed = async (name: string, ...options: readonly string[]) => {
   const { project, config } = await projectIn(folder, 'empty', name)
   const { settings } = await freshStore({ bare: true })
-  const running = start(['dev', ...config, ...options], { ...patient, ...settings }, program)
+  const running = start(['dev', ...config, ...options], { ...patient, ...settings })
   const { stderr, child, closed } = running
   const told = (what: string | RegExp) =>
     until(`it tells ${what}`, () => stderr().search(what) >= 0)
@@ -135,7 +136,7 @@ describe('a service of duet dev', () => {
     await shows(url, /npx duet migrate --draft notes-size/)
     const before = (await (await fetch(`${url}/api/notes`)).json()) as { data: object[] }
     assert.ok(!('size' in (before.data[0] as object)))
-    const drafted = await duet(['migrate', '--draft', 'notes-size', ...dev.config])
+    const drafted = await callDuet(['migrate', '--draft', 'notes-size', ...dev.config])
     assert.equal(drafted.code, 0, drafted.stderr)
     await until('it has the field', async () => {
       const { data } = (await (await fetch(`${url}/api/notes`)).json()) as { data: object[] }
@@ -304,7 +305,7 @@ test('a migration that fails on the rows is told, and the last good service goes
 
 test('it is for development only', async () => {
   const { config } = await projectIn(folder, 'empty', 'production')
-  const { code, stderr } = await duet(['dev', ...config], { DUET_ENV: 'production' })
+  const { code, stderr } = await callDuet(['dev', ...config], { DUET_ENV: 'production' })
   assert.deepEqual(
     [code, stderr],
     [
@@ -322,7 +323,7 @@ test('duet serve refuses what the migrations do not make', async () => {
     'createdAt: created(),\n    size: text({ max: 9, nullable: true }),',
   )
   const { settings } = await freshStore({ bare: true })
-  const { code, stderr } = await duet(['serve', '--migrate', ...config], {
+  const { code, stderr } = await callDuet(['serve', '--migrate', ...config], {
     ...patient,
     ...settings,
   })

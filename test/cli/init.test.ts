@@ -4,6 +4,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { callDuet } from '../commands.ts'
 import { duet, folderOf, plain, serveBy } from '../duet.ts'
 import { projectIn, root } from '../support/project.ts'
 import { parseYaml } from '../yaml.ts'
@@ -95,7 +96,7 @@ for (const example of examples)
 
 test('with the files of docs/auth.md people sign in to the empty project', async () => {
   const { config } = await withSignIn()
-  const drafted = await duet(['migrate', '--draft', 'sign-in', ...config], {}, program)
+  const drafted = await callDuet(['migrate', '--draft', 'sign-in', ...config])
   assert.equal(drafted.code, 0, drafted.stderr)
   const { settings } = await freshStore({ bare: true })
   const service = await serveBy(program, settings, '--migrate', ...config)
@@ -104,7 +105,7 @@ test('with the files of docs/auth.md people sign in to the empty project', async
     /Sign in {2}http:\S+\/signin\n.*people add --email ADDRESS --role admin/,
   )
   const add = ['people', 'add', '--email', 'ada@example.org', '--role', 'admin', ...config]
-  const [, token] = /#link=(\S+)/.exec((await duet(add, settings, program)).stdout) ?? []
+  const [, token] = /#link=(\S+)/.exec((await callDuet(add, settings)).stdout) ?? []
   const signedIn = await fetch(`${service.url}/auth/sign-in/link`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
@@ -147,7 +148,14 @@ test('the files of a deployment fit the project, whose name may be none of a clu
   }
   for (const [way, files] of Object.entries(made)) {
     const project = join(folder, way, 'my_shop.v2')
-    const { code, stderr } = await duet(['init', project, '--example', 'empty', '--deploy', way])
+    const { code, stderr } = await callDuet([
+      'init',
+      project,
+      '--example',
+      'empty',
+      '--deploy',
+      way,
+    ])
     assert.deepEqual([code, stderr], [0, ''])
     for (const name of files) {
       const text = readFileSync(join(project, name), 'utf8')
@@ -158,13 +166,13 @@ test('the files of a deployment fit the project, whose name may be none of a clu
       for (const [, named = ''] of text.matchAll(/^ {2}name: (.+)$/gm))
         assert.match(named, /^my-shop-v2(-migrate)?$/)
     }
-    const again = await duet(['init', project, '--deploy', way])
+    const again = await callDuet(['init', project, '--deploy', way])
     assert.equal(again.code, way === 'docker' ? 0 : 2)
     if (way !== 'docker')
       assert.match(again.stderr, /is there: remove it first, or leave out --deploy/)
   }
   const later = join(folder, 'docker', 'my_shop.v2')
-  const { code, stdout } = await duet(['init', later, '--deploy', 'fly'])
+  const { code, stdout } = await callDuet(['init', later, '--deploy', 'fly'])
   assert.deepEqual([code, stdout], [0, 'made fly.toml; its first lines say what to type.\n'])
 })
 
@@ -172,7 +180,7 @@ test('the unit of a project is one that systemd takes', {
   skip: spawnSync('systemd-analyze', ['--version']).error && 'NOT TESTED: systemd is not installed',
 }, async () => {
   const project = join(folder, 'unit', 'shop')
-  await duet(['init', project, '--example', 'empty', '--deploy', 'systemd'])
+  await callDuet(['init', project, '--example', 'empty', '--deploy', 'systemd'])
   const unit = join(project, 'deploy/shop.service')
   const { stderr, status } = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' })
   assert.deepEqual([status, stderr.includes('shop.service')], [0, false], stderr)
@@ -202,7 +210,7 @@ test('what cannot be made is refused in one sentence, and leaves no file', async
     ],
   ]
   for (const [args, sentence] of refusals) {
-    const { code, stderr } = await duet(['init', ...args])
+    const { code, stderr } = await callDuet(['init', ...args])
     assert.deepEqual([code, stderr], [2, `duet: ${sentence}${more}`])
   }
   for (const name of ['new', 'duet', 'My Blog']) assert.ok(!existsSync(join(folder, name)), name)
@@ -211,13 +219,26 @@ test('what cannot be made is refused in one sentence, and leaves no file', async
 test('settings of .env count, and those of the environment more', async () => {
   const { project, config } = await projectIn(folder, 'empty', 'settings')
   writeFileSync(join(project, '.env'), 'DUET_PORT=none\n')
-  const wrong = await duet(['migrate', ...config])
+  const wrong = await callDuet(['migrate', ...config])
   assert.match(wrong.stderr, /DUET_PORT must be/)
   const { settings } = await freshStore({ bare: true })
-  assert.equal((await duet(['migrate', ...config], { ...settings, DUET_PORT: '1' })).code, 0)
+  assert.equal((await callDuet(['migrate', ...config], { ...settings, DUET_PORT: '1' })).code, 0)
 })
 
+/** Calls the program, and reports what it throws of a content as `bin/duet` does. */
+const reported = (args: readonly string[]) =>
+  callDuet(args).catch(error => {
+    assert.equal(error.constructor, Error, error.stack)
+    return { code: 1, stderr: `duet: ${error.message}\n` }
+  })
+
 describe('a newcomer is told in one sentence', () => {
+  // An error of Node, and those for which the program imports Duet by its name.
+  const byProgram = [
+    'which file is missing',
+    'what Duet does not export',
+    'which export was probably meant',
+  ]
   const configs: readonly (readonly [what: string, text: string, sentence: RegExp])[] = [
     [
       'that the config exports nothing',
@@ -294,7 +315,10 @@ export default defineContent({
         `told-${configs.findIndex(([one]) => one === what)}`,
       )
       writeFileSync(join(project, 'duet.config.ts'), text)
-      const { code, stderr } = await duet(['schema', ...config])
+      const args = ['schema', ...config]
+      const { code, stderr } = await (byProgram.includes(what)
+        ? duet(args, {}, program)
+        : reported(args))
       assert.equal(code, 1)
       assert.match(stderr, sentence)
       assert.ok(stderr.split('\n').length <= 3, stderr)

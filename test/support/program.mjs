@@ -1,5 +1,4 @@
-// The program of a service that a test starts, whose threads load the files that were made of theirs (see scripts/test-threads.mjs).
-process.env.DUET_TEST_THREADS_MADE = '1'
-await import('../../scripts/test-threads.mjs')
-delete process.env.DUET_TEST_THREADS_MADE
+// The program that a test starts, made of its modules when the run began.
+import './made.mjs'
+
 await import('../../bin/duet')

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { cpSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { duet } from '../duet.ts'
+import { callDuet } from '../commands.ts'
 import { ownFolder } from './folders.ts'
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -23,7 +23,7 @@ const madeOf = (example: string): Promise<string> =>
   made.getOrInsertComputed(example, async () => {
     const folder = ownFolder('project')
     const project = join(folder, example)
-    const { code, stderr } = await duet(['init', project, '--example', example])
+    const { code, stderr } = await callDuet(['init', project, '--example', example])
     assert.equal(code, 0, stderr)
     return project
   })

@@ -39,12 +39,12 @@ test('every command has a help that begins with how it is used, whatever the set
     const text = typeof help === 'string' ? help : await help(content)
     assert.ok(text.startsWith(`Usage: duet ${name}`), text)
   }
-  const { code, stdout, stderr } = await duet(['serve', '--help'], { DUET_PORT: 'nonsense' })
+  const { code, stdout, stderr } = await command(['serve', '--help'], { DUET_PORT: 'nonsense' })
   assert.deepEqual([code, stdout, stderr], [0, `${serveCommand.help}\n`, ''])
 })
 
 test('the overview names every command, as help with exit 0 and for nothing at all with exit 2', async () => {
-  const [asked, bare] = await Promise.all([duet(['--help']), duet([])])
+  const [asked, bare] = await Promise.all([command(['--help']), command([])])
   assert.equal(asked.code, 0)
   assert.equal(bare.code, 2)
   for (const name of commands) assert.match(asked.stdout, new RegExp(`^ {2}${name} {2,}\\S`, 'm'))
@@ -53,7 +53,10 @@ test('the overview names every command, as help with exit 0 and for nothing at a
 
 test('schema prints what a server shows of itself, and neither opens nor makes a store', async () => {
   const { file, settings } = fresh()
-  const { code, stdout, stderr } = await duet(['schema'], { ...settings, DUET_ENV: 'production' })
+  const { code, stdout, stderr } = await command(['schema'], {
+    ...settings,
+    DUET_ENV: 'production',
+  })
   assert.deepEqual([code, stderr], [0, ''])
   assert.equal(existsSync(file), false)
   const service = await serve(settings)
