@@ -76,7 +76,8 @@ export const programsFor = groups => {
 /** Runs each file as a suite: its hooks are its own, and a fault of it leaves the others. */
 export const runTogether = async files => {
   // Where files are several: their hooks are for the whole process, and not for the first file that imports them; a copy without test/ lacks them.
-  const shared = files.length > 1 ? ['../test/commands.ts', '../test/postgres/tools/proxy.ts'] : []
+  const hooked = ['commands', 'postgres/tools/proxy', 'support/browser']
+  const shared = files.length > 1 ? hooked.map(name => `../test/${name}.ts`) : []
   const found = shared.map(name => new URL(name, import.meta.url)).filter(url => existsSync(url))
   await Promise.all(found.map(url => import(url.href)))
   // One that hangs is ended long before the process is, and leaves the others.

@@ -1,7 +1,6 @@
 /** The admin of any content and of generated models, in a real browser: each screen of each caller, and its buttons beside what their requests are answered with. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
-import type { Browser } from 'playwright-core'
+import { after, afterEach, before, describe, test } from 'node:test'
 import { callersOf, named } from '#kit/check/callers.ts'
 import type { Viewer } from '#model/policy.ts'
 import type { Action, Entity, Model } from '../../admin/model.ts'
@@ -12,9 +11,9 @@ import { create } from '../generated/requests.ts'
 import { modelFor, serveWithMembers } from '../generated/serve.ts'
 import { subjects } from '../generic/contents.ts'
 import { type AdminVisit, visitAdmin } from '../support/admin.ts'
-import { faultsOf, onPort, openBrowser, skipped } from '../support/browser.ts'
+import { closePages, faultsOfMany, onPort, openBrowser, skipped } from '../support/browser.ts'
 import { asOf, type Filled, filled } from '../support/filled.ts'
-import { isPlanned, rounds, usualSeed } from '../support/rounds.ts'
+import { rounds, usualSeed } from '../support/rounds.ts'
 import { isShort } from '../support/short.ts'
 
 const screens = [
@@ -66,18 +65,34 @@ const offeredBy = async ({ page }: AdminVisit): Promise<readonly string[]> => {
   return [...buttons, ...entries].map(text => text.replace(/\s*Ctrl S$/, '').trim())
 }
 
-/** Opens each screen of a caller, and tells the faults of all. */
-const crawl = async (
-  browser: Browser,
-  origin: string,
-  { token, read }: Caller,
-  options: (typeof screens)[number],
+const faultsOf = faultsOfMany()
+
+/** Crawls of an admin in one page, by one caller after another: each opens all its screens, and tells the faults of each. */
+const crawlOf = (origin: string) => {
+  let visit: Promise<AdminVisit> | undefined
+  return async (caller: Caller, screen: (typeof screens)[number]): Promise<void> => {
+    const isFirst = !visit
+    visit ??= openBrowser().then(browser => visitAdmin(browser, origin, caller.token, screen))
+    const visited = await visit
+    const { page, become } = visited
+    if (!isFirst) {
+      await page.setViewportSize(screen.viewport)
+      await page.emulateMedia({ colorScheme: screen.colorScheme })
+      await become(caller.token)
+    }
+    await openScreens(visited, caller, screen)
+  }
+}
+
+const openScreens = async (
+  visited: AdminVisit,
+  { read }: Caller,
+  screen: (typeof screens)[number],
 ): Promise<void> => {
   const model: Model = await read('/admin/model.json')
-  const visited = await visitAdmin(browser, origin, token, options)
   const { page, faults, foreign, go } = visited
   const look = async (place: string) =>
-    assert.deepEqual([...faults, ...(await faultsOf(page))], [], place)
+    assert.deepEqual([...faults, ...(await faultsOf(page, screen))], [], place)
   const open = async (place: string) => {
     await go(place)
     assert.equal(await page.getByRole('heading', { level: 1 }).count(), 1, place)
@@ -110,7 +125,6 @@ const crawl = async (
     assert.deepEqual([...shown].sort(), [...wanted].sort(), `${name}/${id}`)
   }
   assert.deepEqual(foreign, [])
-  await visited.close()
 }
 
 /** Sends what a caller is offered of a row, and what it is not, each at the row as it is then. */
@@ -171,26 +185,20 @@ for (const subject of some)
   describe(`the admin of ${subject.name}`, { skip: skipped }, () => {
     let it: Filled
     let served: Awaited<ReturnType<typeof onPort>>
-    let browser: Browser
+    let crawl: ReturnType<typeof crawlOf>
     before(async () => {
       it = await filled(subject)
       served = await onPort(it.world.app)
-      browser = await openBrowser()
+      crawl = crawlOf(served.origin)
     })
     after(async () => {
-      await browser?.close()
+      await closePages()
       served?.close()
       await it?.world.close()
     })
     const { admin, callers } = callersOf(subject)
     const people = callers.filter(({ id }) => id !== null)
-    // What differs between roles is shown by the two that have an example of each part; at night all callers are tried.
-    const isWhole = !isShort && subjects.indexOf(subject) < 2
-    const isFirst = ({ role }: Viewer, at: number) =>
-      people.findIndex(one => one.role === role) === at
-    const signedIn = people.filter(
-      (one, at) => isPlanned || (isWhole ? isFirst(one, at) : one.id === admin.id),
-    )
+    const signedIn = isShort ? [admin] : people
     const callerOf = async (viewer: Viewer): Promise<Caller> => ({
       token: await it.world.token(viewer.id ?? 0, viewer.role),
       read: async path => (await it.world.ask(`GET ${path}`, asOf(viewer))).json,
@@ -198,7 +206,7 @@ for (const subject of some)
     for (const [at, viewer] of signedIn.entries())
       for (const screen of screensOf(at + subjects.indexOf(subject)))
         test(`has each screen for ${named(viewer)} without a fault, ${screen.colorScheme}, ${screen.viewport.width} wide`, async () =>
-          crawl(browser, served.origin, await callerOf(viewer), screen))
+          crawl(await callerOf(viewer), screen))
     for (const viewer of people)
       test(`offers ${named(viewer)} what is done when it is asked for, and nothing else`, async () => {
         const { read } = await callerOf(viewer)
@@ -208,11 +216,7 @@ for (const subject of some)
 
 if (!isShort)
   describe('the admin of generated models', { skip: skipped }, () => {
-    let browser: Browser
-    before(async () => {
-      browser = await openBrowser()
-    })
-    after(() => browser?.close())
+    afterEach(closePages)
     const begun = usualSeed(46)
     for (let n = 0; n < rounds(1, 20); n++)
       test(`has each screen of the model ${n} without a fault`, async t => {
@@ -229,16 +233,12 @@ if (!isShort)
         const names = Object.keys(entities) as [string, ...string[]]
         for (let made = 0; made < 40; made++)
           await service.ask(create(draw, reference, draw.of(...names)).request)
-        for (const [at, as] of (['user', 'admin'] as const).entries())
-          await crawl(
-            browser,
-            served.origin,
-            {
-              token: await service.tokenOf(as),
-              read: async path => JSON.parse((await service.ask({ line: `GET ${path}`, as })).text),
-            },
-            screens[at] ?? screens[0],
-          )
+        const crawl = crawlOf(served.origin)
+        for (const [at, as] of (['user', 'admin'] as const).entries()) {
+          const read: Caller['read'] = async path =>
+            JSON.parse((await service.ask({ line: `GET ${path}`, as })).text)
+          await crawl({ token: await service.tokenOf(as), read }, screens[at] ?? screens[0])
+        }
         assert.deepEqual(service.bugs, [])
       })
   })

@@ -13,7 +13,7 @@ import type { Action } from '#write/steps/action.ts'
 import { change } from '#write/steps/steps.ts'
 import recipes from '../../examples/recipes/duet.config.ts'
 import { openImport, visitAdmin } from '../support/admin.ts'
-import { faultsOf, onPort, openBrowser, skipped } from '../support/browser.ts'
+import { closePages, faultsOf, onPort, openBrowser, skipped } from '../support/browser.ts'
 import { png } from '../support/gallery.ts'
 import { until } from '../support/wait.ts'
 import { createWorld, type World } from '../world.ts'
@@ -58,7 +58,7 @@ describe('an editor in the admin', { skip: skipped }, () => {
       tags.push((await ask('POST /api/v1/tags', { name }, 'editor')).id)
   })
   after(async () => {
-    await browser?.close()
+    await closePages()
     served?.close()
     await world?.close()
     rmSync(folder, { recursive: true })

@@ -11,7 +11,7 @@ import { anonymous, type Viewer } from '#model/policy.ts'
 import recipes from '../../examples/recipes/duet.config.ts'
 import { createWorld, usualModel, type World } from '../market.ts'
 import { openImport, visitAdmin } from '../support/admin.ts'
-import { faultsOf, onPort, openBrowser, skipped, visit } from '../support/browser.ts'
+import { closePages, faultsOf, onPort, openBrowser, skipped, visit } from '../support/browser.ts'
 import { gallery, galleryRows, png } from '../support/gallery.ts'
 import { rows } from '../support/market/rows.ts'
 import { until } from '../support/wait.ts'
@@ -247,7 +247,7 @@ describe('the admin in a browser', { skip: skipped }, () => {
     browser = await openBrowser()
   })
   after(async () => {
-    await browser?.close()
+    await closePages()
     served?.close()
     await world?.close()
   })
@@ -548,7 +548,7 @@ describe('many rows, and strange ones, in the admin', { skip: skipped }, () => {
     browser = await openBrowser()
   })
   after(async () => {
-    await browser?.close()
+    await closePages()
     served?.close()
     await world?.close()
     rmSync(folder, { recursive: true })
@@ -807,7 +807,7 @@ describe('files in the admin', { skip: skipped }, () => {
     browser = await openBrowser()
   })
   after(async () => {
-    await browser?.close()
+    await closePages()
     served?.close()
     await world?.close()
   })

@@ -1,7 +1,7 @@
 /** The pages of any content in a real browser, in short: content/test/pages/browser.test.ts looks at each of them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onPort, openBrowser, skipped, visit } from '../support/browser.ts'
+import { closePages, onPort, openBrowser, skipped, visit } from '../support/browser.ts'
 import { library } from '../support/library/index.ts'
 import { until } from '../support/wait.ts'
 import { createWorld } from '../world.ts'
@@ -27,7 +27,7 @@ test('the start page leads to GraphiQL, which shows an answer, and neither loads
     await until('the answer is shown', async () => (await answer.innerText()).includes('Ada'))
     assert.deepEqual({ faults, foreign }, { faults: [], foreign: [] })
   } finally {
-    await browser.close()
+    await closePages()
     served.close()
     await world.close()
   }

@@ -8,6 +8,8 @@ export type AdminVisit = Visit & {
   /** Opens a place behind `#`, and waits until all of it is there. */
   readonly go: (place: string) => Promise<void>
   readonly settled: () => Promise<void>
+  /** Goes on as the caller of another token, who has signed in too. */
+  readonly become: (token: string) => Promise<void>
   readonly close: () => Promise<void>
 }
 
@@ -36,17 +38,25 @@ export const visitAdmin = async (
   token: string,
   options: BrowserContextOptions = {},
 ): Promise<AdminVisit> => {
-  const visited = await visit(browser, `${origin}/admin`, options)
+  // Once: who signs out has signed out.
+  const signIn = `if (!sessionStorage.length)
+    Object.assign(sessionStorage, { 'duet.token': ${JSON.stringify(token)}, 'signed in': 'once' })`
+  const visited = await visit(browser, `${origin}/admin`, options, signIn)
   const { page } = visited
-  await page.evaluate(token => sessionStorage.setItem('duet.token', token), token)
   const settled = settling(page)
-  await page.reload()
   await page.locator('.layout').waitFor()
   const go = async (place: string) => {
     await page.evaluate(`location.hash = ${JSON.stringify(`#/${place}`)}`)
     await settled()
   }
-  return { ...visited, go, settled, close: () => page.context().close() }
+  const become = async (token: string) => {
+    // It begins where everybody does: not at a place that only somebody else sees.
+    await go('')
+    await page.evaluate(token => sessionStorage.setItem('duet.token', token), token)
+    await page.reload()
+    await page.locator('.layout').waitFor()
+  }
+  return { ...visited, become, go, settled, close: () => page.context().close() }
 }
 
 /** Opens the dialog of a list that imports a file. */

@@ -1,10 +1,12 @@
 /** A real browser for tests of the pages: Chromium, without a window and without the rest of the network. */
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
+import { after } from 'node:test'
 import { serve } from '@hono/node-server'
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { longest } from './wait.ts'
 
 const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
@@ -20,9 +22,29 @@ export const skipped =
     ? 'NOT TESTED: there is no Chromium; apt-get install chromium, or name one in DUET_TEST_BROWSER'
     : false
 
-/** Starts the browser. */
-export const openBrowser = (): Promise<Browser> =>
-  chromium.launch({ executablePath: browserFile ?? '', args: ['--no-sandbox'], timeout: longest })
+let opened: Promise<Browser> | undefined
+after(async () => (await opened)?.close())
+
+/** The browser of this process, which is started for the first test that asks and closed after the last. */
+export const openBrowser = (): Promise<Browser> => {
+  opened ??= launch()
+  return opened
+}
+
+/** Closes all pages, each of which goes on by itself. */
+export const closePages = async (): Promise<void> => {
+  for (const context of (await opened)?.contexts() ?? []) await context.close()
+}
+
+const launch = async (): Promise<Browser> => {
+  // Files without a browser share the process, and load nothing of it.
+  const { chromium } = await import('playwright-core')
+  return chromium.launch({
+    executablePath: browserFile ?? '',
+    args: ['--no-sandbox', ...(process.env.X_ARGS?.split(' ') ?? [])],
+    timeout: longest,
+  })
+}
 
 /** A page in the browser, with what went wrong in it and which foreign hosts it asked. */
 export type Visit = {
@@ -32,13 +54,15 @@ export type Visit = {
   readonly foreign: string[]
 }
 
-/** Opens a page of a service; a request to any other host is refused and remembered. */
+/** Opens a page of a service, in which `script` runs first; a request to any other host is refused and remembered. */
 export const visit = async (
   browser: Browser,
   url: string,
   options: BrowserContextOptions = {},
+  script?: string,
 ): Promise<Visit> => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
+  if (script) await context.addInitScript(script)
   context.setDefaultTimeout(longest)
   const page = await context.newPage()
   const faults: string[] = []
@@ -62,18 +86,36 @@ export const visit = async (
 const axe = () =>
   readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
+/** How far a page is wider than its window, as a fault. */
+const widthFaultsOf = async (page: Page): Promise<readonly string[]> => {
+  const over = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))
+  return over > 0 ? [`${over} px too wide`] : []
+}
+
 /** What axe finds against a page, each fault with the first element that has it; how far the page is wider than its window is one too. */
 export const faultsOf = async (page: Page): Promise<readonly string[]> => {
   // Half a megabyte, which a page has until it is left.
   if (await page.evaluate('typeof axe === "undefined"')) await page.evaluate(axe())
-  return page.evaluate(`(async () => {
+  const found: readonly string[] = await page.evaluate(`(async () => {
     const { violations } = await axe.run(document, { resultTypes: ['violations'] })
-    const over = document.documentElement.scrollWidth - innerWidth
-    return [
-      ...violations.map(({ id, nodes }) => id + ': ' + nodes[0].html.slice(0, 120)),
-      ...(over > 0 ? [over + ' px too wide'] : []),
-    ]
+    return violations.map(({ id, nodes }) => id + ': ' + nodes[0].html.slice(0, 120))
   })()`)
+  return [...found, ...(await widthFaultsOf(page))]
+}
+
+/**
+ * The same for pages of which many are alike: axe judges by the markup, so one that differs in its digits alone from a page that was
+ * looked at on such a screen is not given to it again.
+ */
+export const faultsOfMany = () => {
+  const seen = new Set<string>()
+  return async (page: Page, screen: object): Promise<readonly string[]> => {
+    const markup = (await page.content()).replaceAll(/\d+/g, '0')
+    const known = createHash('sha1').update(JSON.stringify(screen)).update(markup).digest('hex')
+    if (seen.has(known)) return widthFaultsOf(page)
+    seen.add(known)
+    return faultsOf(page)
+  }
 }
 
 /** What is served on a port of its own, until it is closed. */

@@ -3,7 +3,14 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
-import { onPort, openBrowser, skipped, type Visit, visit } from '#test/support/browser.ts'
+import {
+  closePages,
+  onPort,
+  openBrowser,
+  skipped,
+  type Visit,
+  visit,
+} from '#test/support/browser.ts'
 import { until } from '#test/support/wait.ts'
 import { createWorld, type World } from '../world.ts'
 
@@ -36,7 +43,7 @@ describe('in a browser', { skip: skipped }, () => {
     browser = await openBrowser()
   })
   after(async () => {
-    await browser?.close()
+    await closePages()
     served?.close()
     await world?.close()
   })

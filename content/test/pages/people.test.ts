@@ -10,7 +10,7 @@ import { serve } from '@hono/node-server'
 import type { Browser, Page } from 'playwright-core'
 import { linkAt, linkFor } from '#people/store.ts'
 import { queryOf } from '#sql/engine.ts'
-import { faultsOf, openBrowser, skipped, visit } from '#test/support/browser.ts'
+import { closePages, faultsOf, openBrowser, skipped, visit } from '#test/support/browser.ts'
 import { codeFor } from '../support/visitor.ts'
 import { createWorld, type World } from '../world.ts'
 
@@ -46,7 +46,7 @@ describe('the pages of sign-in', { skip: skipped }, () => {
     ;[world, browser] = await Promise.all([createWorld({ people }), openBrowser()])
   })
   after(async () => {
-    await browser?.close()
+    await closePages()
     server?.close()
     await world?.close()
   })
