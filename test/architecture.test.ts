@@ -443,7 +443,7 @@ test('a page that lacks a room is told so', () => {
 
 /** The most lines that each house may have, tests apart. A house that grows beyond it says why in the commit that raises it. */
 const mostLines: Readonly<Record<string, number>> = {
-  'src/': 53_962,
+  'src/': 53_790,
   // With all of drafts: no server reads what a migration makes, nor changes a table.
   'kit/': 7091,
   'content/': 3000,

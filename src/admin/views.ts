@@ -9,7 +9,7 @@ import { queryOf } from '#sql/engine.ts'
 import { comma, join, number, sql } from '#sql/sql.ts'
 import { commandOf, type GuardedStep } from '#write/command.ts'
 import { invalid } from '#write/input.ts'
-import { writePieces } from '#write/job.ts'
+import { readPrimary } from '#write/job.ts'
 import { commit } from '#write/write.ts'
 
 /** The longest name of a view, the longest text of what it shows, and the most that one caller or role has of an entity. */
@@ -31,20 +31,17 @@ const ownerOfRole = (role: string): string => `role ${role}`
 
 /** The views of an entity that a caller sees, by name: its own, and those of its role; the superuser sees those of all roles. */
 export const viewsOf = async (
-  { model, reader, writer, dialect }: Core,
+  core: Core,
   viewer: Viewer,
   entity: string,
 ): Promise<readonly SavedView[]> => {
   const own = ownerOf(viewer)
-  const { names, superuser } = model.viewers.roles
+  const { names, superuser } = core.model.viewers.roles
   const roles = viewer.role === superuser ? names : [viewer.role]
   const owners = join([own, ...roles.map(ownerOfRole)], comma)
   const piece = sql`select owner, name, shows from admin_views where owner in (${owners}) and entity = ${entity} order by name, owner`
-  // What was saved just now is seen, which a replica may not have yet.
-  const [rows = []] =
-    dialect.singleStatement === null
-      ? [await reader.query({ ...queryOf(piece, dialect), isQuick: true })]
-      : await writePieces({ writer, dialect }, piece)
+  // What was saved just now is seen.
+  const rows = await readPrimary(core, queryOf(piece, core.dialect))
   return rows.map(([owner, name, shows]) => ({
     name: String(name),
     ...(owner !== own && { role: String(owner).slice(ownerOfRole('').length) }),

@@ -91,10 +91,10 @@ export const readKeySet = (
 
 const mostBytes = 65_536
 
-const tooLarge = () => new Error(`it has more than ${mostBytes} bytes`)
+const tooLarge = (most: number) => new Error(`it has more than ${most} bytes`)
 
 const textOf = (bytes: Uint8Array): string => {
-  if (bytes.length > mostBytes) throw tooLarge()
+  if (bytes.length > mostBytes) throw tooLarge(mostBytes)
   return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
 }
 
@@ -103,6 +103,21 @@ export const readFileNow = (path: string): string => textOf(readFileSync(path))
 
 /** The text of a file. */
 export const readFileText = async (path: string): Promise<string> => textOf(await readFile(path))
+
+/** The body of an answer; rejects at the first byte beyond so many. */
+export const boundedBody = async (
+  response: Response,
+  most: number,
+): Promise<Buffer<ArrayBuffer>> => {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length
+    if (size > most) throw tooLarge(most)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
 
 /**
  * The body that an address answers with. Rejects with a plain error for anything but 200, for a
@@ -119,12 +134,5 @@ export const readUrlText = async (url: URL, timeout = 5_000): Promise<string> =>
     await response.body?.cancel()
     throw new Error(`it answers ${response.status}`)
   }
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length
-    if (size > mostBytes) throw tooLarge()
-    chunks.push(chunk)
-  }
-  return textOf(Buffer.concat(chunks))
+  return textOf(await boundedBody(response, mostBytes))
 }

@@ -12,7 +12,7 @@ import { type FileField, fileFields } from '#model/stored-file.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import { queryOf, type Reader, type ReadOptions, type Session } from '#sql/engine.ts'
 import { name, type Sql, sql } from '#sql/sql.ts'
-import { jobStatement, type Writer } from '#write/job.ts'
+import type { Writer } from '#write/job.ts'
 
 type Former = {
   readonly reader: Pick<Reader, 'query'>
@@ -59,7 +59,7 @@ const move = async (former: Former, of: MovedField, id: number): Promise<boolean
   const taken = sql`delete from ${name(table)} where ${name(row)} = ${id} and ${name(from.bytes)} = ${bytes} returning ${name(row)}`
   const given = sql`update ${name(entity.table)} set ${name(columnName(key))} = ${file} where id = ${id} returning id`
   const step = (piece: Sql) => ({
-    statement: jobStatement(piece, former.dialect),
+    statement: queryOf(piece, former.dialect),
     expect: 'row' as const,
   })
   const outcome = await former.writer.write({

@@ -4,8 +4,8 @@ import { errorsPath } from '#base/paths.ts'
 import { ApiError, peopleErrors } from '#errors.ts'
 import { preferred } from '#http/accept.ts'
 import { jsonBody } from '#http/body.ts'
-import { exchange, type Fail, type Handle, type HttpContext } from '#http/exchange.ts'
-import { errorHeaders, type Reply, retryAfterHeader } from '#http/reply.ts'
+import { exchange, type Handle, type HttpContext } from '#http/exchange.ts'
+import { errorHeaders, type Reply } from '#http/reply.ts'
 import { type App, type Http, header, queryString } from '#http/request.ts'
 import { anonymous } from '#model/policy.ts'
 import type { AskPeople } from '#people/host.ts'
@@ -26,8 +26,10 @@ import type { WayIn } from '#settings.ts'
 const largestBody = 16_384
 
 /** The headers of a request that the library gets; what a proxy says of its caller is decided before. */
-const passedOn = ['cookie', 'authorization', 'origin', 'referer', 'user-agent'] as const
-const fetchMetadata = ['sec-fetch-site', 'sec-fetch-mode', 'sec-fetch-dest'] as const
+const passedOn = [
+  ...(['cookie', 'authorization', 'origin', 'referer', 'user-agent'] as const),
+  ...(['sec-fetch-site', 'sec-fetch-mode', 'sec-fetch-dest'] as const),
+]
 
 /** The headers of an answer of the library that its caller gets, beside cookies. */
 const passedBack = ['content-type', 'location', 'set-auth-token']
@@ -53,27 +55,21 @@ export const languageFor = (c: Http): Language =>
     ? 'de'
     : 'en'
 
-/** A problem as RFC 9457 has it, with the library's `code` and `message` beside: its client reads those. */
-const problem = (
-  { code, title, status, message }: Pick<ApiError, 'code' | 'title' | 'status' | 'message'>,
-  requestId: string,
-  more: Readonly<Record<string, string>> = {},
-): Reply => ({
-  status,
-  headers: { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store', ...more },
-  body: JSON.stringify({
-    type: `${errorsPath}#${code}`,
-    title,
+/** A problem as RFC 9457 has it, with the library's `message` beside: its client reads that and `code`. */
+const fail = (error: ApiError, requestId: string): Reply => {
+  const { code, title, status, message } = error
+  const type = `${errorsPath}#${code}`
+  return {
     status,
-    detail: message,
+    headers: {
+      'Content-Type': 'application/problem+json',
+      'Cache-Control': 'no-store',
+      ...errorHeaders(error),
+    },
+    body: JSON.stringify({ type, title, status, detail: message, code, message, requestId }),
     code,
-    message,
-    requestId,
-  }),
-  code,
-})
-
-const fail: Fail = (error, requestId) => problem(error, requestId, errorHeaders(error))
+  }
+}
 
 /** The network of a caller as an address, which the library counts by. */
 const networkOf = (edge: HttpContext, c: Http): string => {
@@ -90,30 +86,34 @@ const titles: Readonly<Record<number, string>> = {
   429: 'Too many requests',
 }
 
-/** The reply for an answer of the library; its errors become problems. */
-const replyOf = (
-  { status, headers, body }: AuthAnswer,
-  requestId: string,
+/** The error that an answer of the library tells. */
+const errorOf = (
+  { status, body }: AuthAnswer,
+  wait: string | undefined,
   isConfigured: boolean,
-): Reply => {
+): ApiError => {
+  let said: { code?: string; message?: string } = {}
+  try {
+    said = JSON.parse(body) ?? {}
+  } catch {}
+  const title = titles[status] ?? 'The request failed'
+  const { code = status === 429 ? 'RATE_LIMITED' : 'REFUSED', message } = said
+  // A provider whose discovery document cannot be read now is asked for it again at the next click.
+  if (code === 'PROVIDER_NOT_FOUND' && isConfigured)
+    return new ApiError('UNAVAILABLE', 'This identity provider does not answer just now', {
+      retryAfter: 10,
+    })
+  const retryAfter = status === 429 ? Number(wait ?? 60) : undefined
+  return new ApiError({ code, status, title }, message, { retryAfter })
+}
+
+/** The reply for an answer of the library. */
+const replyOf = (answer: AuthAnswer, requestId: string, isConfigured: boolean): Reply => {
+  const { status, headers, body } = answer
   const cookies = headers.flatMap(([name, value]) => (name === 'set-cookie' ? [value] : []))
-  const headerOf = (wanted: string) => headers.find(([name]) => name === wanted)?.[1]
   if (status >= 400) {
-    let said: { code?: string; message?: string } = {}
-    try {
-      said = JSON.parse(body) ?? {}
-    } catch {}
-    const { code = status === 429 ? 'RATE_LIMITED' : 'REFUSED', message = titles[status] ?? '' } =
-      said
-    // A provider whose discovery document cannot be read now is asked for it again at the next click.
-    if (code === 'PROVIDER_NOT_FOUND' && isConfigured)
-      throw new ApiError('UNAVAILABLE', 'This identity provider does not answer just now', {
-        retryAfter: 10,
-      })
-    const wait = Number(headerOf('x-retry-after') ?? (status === 429 ? 60 : Number.NaN))
-    const title = titles[status] ?? 'The request failed'
-    const more = Number.isNaN(wait) ? {} : retryAfterHeader(wait)
-    return { ...problem({ code, title, status, message }, requestId, more), cookies }
+    const wait = headers.find(([name]) => name === 'x-retry-after')?.[1]
+    return { ...fail(errorOf(answer, wait, isConfigured), requestId), cookies }
   }
   const passed = headers.filter(([name]) => passedBack.includes(name))
   return {
@@ -167,7 +167,7 @@ export const mountDoor = (app: App, outer: HttpContext, door: Door): void => {
       const settings = door.settings()
       if (one.takes) checkOrigin(c, settings)
       const body = one.takes && (await bodyFor(c, one.takes))
-      const headers: [string, string][] = [...passedOn, ...fetchMetadata].flatMap(name => {
+      const headers: [string, string][] = passedOn.flatMap(name => {
         const value = header(c, name)
         return value === undefined ? [] : [[name, value] as [string, string]]
       })

@@ -31,22 +31,6 @@ export type PeopleServices = {
 /** So long a session may do what hands the account over, in milliseconds. */
 export const freshFor = 600_000
 
-/** The paths by which who is signed in changes a way in or an address, with whether they need a session of the last ten minutes; nobody does who is blocked, by these or by a mail, a provider or a proof. */
-const guarded: Readonly<Record<string, boolean>> = {
-  '/link-social': true,
-  '/unlink-account': true,
-  '/change-password': true,
-  '/email-otp/request-email-change': true,
-  '/email-otp/change-email': false,
-}
-
-/** What is answered before it is done: else the time would tell whether an address is known. Each with the member that has the address. */
-const answeredFirst: Readonly<Record<string, string>> = {
-  '/email-otp/send-verification-otp': 'email',
-  '/email-otp/request-email-change': 'newEmail',
-  '/request-password-reset': 'email',
-}
-
 /** How many letters one address gets, by the seconds of the window: so many codes, of which each takes five tries. */
 const letters = [
   [60, 1],
@@ -54,31 +38,19 @@ const letters = [
   [86_400, 20],
 ] as const
 
-/** What stands before the state of a sign-in with a provider in the name by which the library keeps it. */
-const statePrefix = 'auth-state:'
-
-/** The path of a way in by a link that a command printed. */
-const linkPath = '/sign-in/link'
-
-/** How many passwords are tried for one address in ten minutes, whoever tries. */
-const passwords = { window: 600, most: 5 }
-
-const refusal = (
-  status: 'BAD_REQUEST' | 'FORBIDDEN' | 'TOO_MANY_REQUESTS',
-  code: string,
-  message: string,
-) => new APIError(status, { code, message })
-
 /** How a session came to be, by the path that made it. */
-const methodOf = (path = ''): string => {
-  if (path === '/sign-in/email-otp') return 'mail'
-  if (path === '/sign-in/email' || path === '/change-password') return 'password'
-  if (path === linkPath) return 'link'
-  return path.startsWith('/callback/') ? 'provider' : 'other'
+const methods: Readonly<Record<string, string>> = {
+  '/sign-in/email-otp': 'mail',
+  '/sign-in/email': 'password',
+  '/change-password': 'password',
+  '/sign-in/link': 'link',
+  '/callback/:id': 'provider',
 }
 
-export const blockedError = () =>
-  refusal('FORBIDDEN', 'BLOCKED', 'This person is blocked and may not sign in')
+export const blockedError = () => {
+  const message = 'This person is blocked and may not sign in'
+  return APIError.from('FORBIDDEN', { code: 'BLOCKED', message })
+}
 
 /** Whether a person is blocked, whose type in the library has no member for it. */
 export const isBlocked = (user: object): boolean => (user as { blocked?: boolean }).blocked === true
@@ -94,25 +66,23 @@ const textIn = ({ body }: { readonly body?: unknown }, member: string): string =
   const given = isObject(body) ? body[member] : undefined
   return typeof given === 'string' ? given : ''
 }
-const addressIn = (context: Context, member = 'email') => textIn(context, member).toLowerCase()
 
 /** A way in by a link that a command printed: it works once, and needs no mail. */
 export const linkPlugin = () =>
   ({
     id: 'duet-link',
     endpoints: {
-      signInLink: createAuthEndpoint(linkPath, { method: 'POST' }, async context => {
+      signInLink: createAuthEndpoint('/sign-in/link', { method: 'POST' }, async context => {
         const { internalAdapter } = context.context
         const token = textIn(context, 'token')
         const found =
           token !== '' ? await internalAdapter.consumeVerificationValue(`link:${token}`) : null
         const user = found && (await internalAdapter.findUserById(found.value))
         if (!user)
-          throw refusal(
-            'BAD_REQUEST',
-            'INVALID_LINK',
-            'This link was used already, or is too old: have a new one made',
-          )
+          throw APIError.from('BAD_REQUEST', {
+            code: 'INVALID_LINK',
+            message: 'This link was used already, or is too old: have a new one made',
+          })
         const session = await internalAdapter.createSession(user.id)
         await setSessionCookie(context, { session, user })
         return context.json({ token: session.token, user })
@@ -162,10 +132,12 @@ export const guardsOf = (settings: PeopleSettings, services: PeopleServices) => 
       if ((await count(`mail ${seconds} ${sealed(address)}`, seconds)) > most) return false
     return true
   }
-  const answerFirst = (context: Context, member: string) => {
+  /** Answers before the work is done: else the time would tell whether the address of this member is known. */
+  const answerFirst = (member: 'email' | 'newEmail') => async (context: Context) => {
     const { path, headers, body } = context
-    const address = addressIn(context, member)
-    if (!isEmail(address)) throw refusal('BAD_REQUEST', 'INVALID_EMAIL', 'Invalid email')
+    const address = textIn(context, member).toLowerCase()
+    if (!isEmail(address))
+      throw APIError.from('BAD_REQUEST', { code: 'INVALID_EMAIL', message: 'Invalid email' })
     const request = { language: languageOf(context), isForNobody: false, isMailed: false }
     const work = async () => {
       const may = await mayMail(address)
@@ -181,15 +153,14 @@ export const guardsOf = (settings: PeopleSettings, services: PeopleServices) => 
     return context.json(path === '/request-password-reset' ? { status: true } : { success: true })
   }
 
-  /** At most so many passwords for one address, of all networks; its code still signs in. */
+  /** Five passwords are tried for one address in ten minutes, of all networks; its code still signs in. */
   const countTry = async (context: Context) => {
-    const { window, most } = passwords
-    if ((await count(`password ${sealed(addressIn(context))}`, window)) <= most) return
-    throw refusal(
-      'TOO_MANY_REQUESTS',
-      'TOO_MANY_ATTEMPTS',
-      'Too many passwords were tried for this address: take a code, or wait',
-    )
+    const tried = `password ${sealed(textIn(context, 'email').toLowerCase())}`
+    if ((await count(tried, 600)) > 5)
+      throw APIError.from('TOO_MANY_REQUESTS', {
+        code: 'TOO_MANY_ATTEMPTS',
+        message: 'Too many passwords were tried for this address: take a code, or wait',
+      })
   }
 
   /** A link that was mailed before the row got its present address, which is not proved yet, or to somebody who is blocked now, sets no password. */
@@ -199,7 +170,7 @@ export const guardsOf = (settings: PeopleSettings, services: PeopleServices) => 
     const found = await internalAdapter.findVerificationValue(token)
     const user = found && (await internalAdapter.findUserById(found.value))
     if (user && (!user.emailVerified || isBlocked(user)))
-      throw refusal('BAD_REQUEST', 'INVALID_TOKEN', 'Invalid token')
+      throw APIError.from('BAD_REQUEST', { code: 'INVALID_TOKEN', message: 'Invalid token' })
   }
 
   /** What comes home from a provider counts for a sign-in that was started with that one (RFC 9700, section 4.4): the code of another goes nowhere. */
@@ -207,42 +178,48 @@ export const guardsOf = (settings: PeopleSettings, services: PeopleServices) => 
     const { query, params } = context as { query?: unknown; params?: unknown }
     const state = isObject(query) ? query.state : undefined
     const { internalAdapter } = context.context
-    const found = await internalAdapter.findVerificationValue(`${statePrefix}${state}`)
+    const found = await internalAdapter.findVerificationValue(`auth-state:${state}`)
     const started: unknown = found && JSON.parse(found.value)
     if (isObject(started) && isObject(params) && started.provider === params.id) return
     throw context.redirect(`${url}/signin?error=state_mismatch`)
   }
   /** Remembers with a sign-in which provider it was started with. */
-  const withProvider = ({ body }: Context) =>
+  const withProvider = async ({ body }: Context) =>
     isObject(body)
       ? { context: { body: { ...body, additionalData: { provider: body.provider } } } }
       : undefined
 
-  const onlyGuarded = async (context: Context, isFresh: boolean) => {
+  /** Whether somebody is signed in, without which the library says so; throws for who is blocked, and where a session of the last ten minutes is needed for an older one. */
+  const isIn = async (context: Context, isFresh = true) => {
     const found = await getSessionFromCtx(context)
     if (found && isBlocked(found.user)) throw blockedError()
     if (found && isFresh && Date.now() - new Date(found.session.createdAt).getTime() > freshFor)
-      throw refusal(
-        'FORBIDDEN',
-        'STEP_UP_NEEDED',
-        'Sign in again: this needs a session of the last ten minutes',
-      )
-    return found
+      throw APIError.from('FORBIDDEN', {
+        code: 'STEP_UP_NEEDED',
+        message: 'Sign in again: this needs a session of the last ten minutes',
+      })
+    return found !== null
   }
+  const onlyFresh = async (context: Context) => void (await isIn(context))
+  const changeFirst = answerFirst('newEmail')
 
-  return createAuthMiddleware(async context => {
-    if (working.getStore() !== undefined) return
-    const { path } = context
-    if (path === '/sign-in/email') return countTry(context)
-    if (path === '/reset-password') return onlyProved(context)
-    if (path === '/callback/:id') return onlyItsOwn(context)
-    const isFresh = guarded[path]
-    const isAllowed = isFresh === undefined || (await onlyGuarded(context, isFresh))
-    const member = answeredFirst[path]
-    // Without a session the library says so.
-    if (member !== undefined && isAllowed) return answerFirst(context, member)
-    if (path === '/sign-in/social' || path === '/link-social') return withProvider(context)
-  })
+  const guards: Readonly<Record<string, (context: Context) => Promise<unknown>>> = {
+    '/email-otp/send-verification-otp': answerFirst('email'),
+    '/email-otp/request-email-change': async context =>
+      (await isIn(context)) ? changeFirst(context) : undefined,
+    '/email-otp/change-email': async context => void (await isIn(context, false)),
+    '/sign-in/email': countTry,
+    '/request-password-reset': answerFirst('email'),
+    '/reset-password': onlyProved,
+    '/change-password': onlyFresh,
+    '/sign-in/social': withProvider,
+    '/link-social': context => onlyFresh(context).then(() => withProvider(context)),
+    '/unlink-account': onlyFresh,
+    '/callback/:id': onlyItsOwn,
+  }
+  return createAuthMiddleware(async context =>
+    working.getStore() === undefined ? guards[context.path]?.(context) : undefined,
+  )
 }
 
 /** Only the identity at a provider is kept, and none of its tokens. */
@@ -265,7 +242,8 @@ export const rowHooksOf = (
     create: {
       // A code of nobody that was guessed is one more wrong one.
       before: async () => {
-        if (!signUp) throw refusal('BAD_REQUEST', 'INVALID_OTP', 'Invalid OTP')
+        if (!signUp)
+          throw APIError.from('BAD_REQUEST', { code: 'INVALID_OTP', message: 'Invalid OTP' })
       },
     },
     update: {
@@ -294,8 +272,8 @@ export const rowHooksOf = (
     create: {
       before: async (session, context) => {
         await onlyFree(session, context)
-        const { path } = context as { path?: string }
-        return { data: { ...session, method: methodOf(path) } }
+        const { path = '' } = context as { path?: string }
+        return { data: { ...session, method: methods[path] ?? 'other' } }
       },
     },
   },

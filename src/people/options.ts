@@ -19,6 +19,7 @@ import {
   sealedUnder,
 } from '#people/hooks.ts'
 import { callerHeader } from '#people/messages.ts'
+import { discoveryOf } from '#people/outgoing.ts'
 import type { PeopleSettings } from '#people/settings.ts'
 
 /** The ways in, and the tokens that follow from a session. */
@@ -30,7 +31,8 @@ const pluginsOf = (settings: PeopleSettings, { mail }: PeopleServices) => {
       otpLength: 8,
       expiresIn: 600,
       allowedAttempts: 5,
-      storeOTP: { hash: async otp => sealedUnder(secret)(otp) },
+      // Nobody's code is kept as none that could be guessed: a right guess would tell that somebody has the address.
+      storeOTP: { hash: async otp => (isForNobody() ? 'nobody' : sealedUnder(secret)(otp)) },
       changeEmail: { enabled: true },
       rateLimit: { window: 60, max: Math.min(10, signUpRate) },
       // Where sign-up is closed a code for nobody is kept and not mailed: what is said of tries of it, and how soon, is as of any other.
@@ -44,7 +46,7 @@ const pluginsOf = (settings: PeopleSettings, { mail }: PeopleServices) => {
         providerId: name,
         clientId,
         clientSecret,
-        discoveryUrl: `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`,
+        discoveryUrl: discoveryOf(issuer),
         requireIdTokenVerification: true,
         // Where there is no ID token the library asks for the person with the access token alone, which no nonce binds to this sign-in.
         accountSubject: ({ tokens }) => {

@@ -2,10 +2,9 @@
 import { entityOf, type Model } from '#model/model.ts'
 import { columnName, fieldOf } from '#model/names.ts'
 import type { People } from '#model/people.ts'
-import { anonymous, judge, nobody } from '#model/policy.ts'
 import { isStorable, parseId } from '#model/values.ts'
 import { foldedAs } from '#model/words.ts'
-import type { Person, PersonInput, PersonRequest } from '#people/messages.ts'
+import type { Person, PersonInput, PersonKey } from '#people/messages.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Rows } from '#sql/engine.ts'
 import { comma, join, name, type Sql, sql } from '#sql/sql.ts'
@@ -32,11 +31,6 @@ export type RowStore = {
   /** Reads what was committed before, by whichever process. */
   readonly ask: (piece: Sql) => Promise<Rows>
 }
-
-/** Whether a sign-in makes a row for a stranger, by the content and the switches of its settings. */
-export const isSignUpOpen = (model: Model, { entity, signUp }: People): boolean =>
-  signUp === 'open' &&
-  judge(entityOf(model, entity).policy.create ?? nobody, anonymous, model) !== 'no'
 
 /** Finds, makes and changes the rows of people. */
 export const peopleRows = (store: RowStore, people: People) => {
@@ -106,26 +100,24 @@ export const peopleRows = (store: RowStore, people: People) => {
   }
   const writing = () => ({ model, dialect, viewer, now: Date.now() })
 
-  /** Does the request of a row; rejects with the error of the command, such as the content's own for an address that is taken. */
-  return async (request: PersonRequest): Promise<Person | null> => {
-    if (request.does === 'find')
-      return request.id === undefined ? byEmail(request.email ?? '') : byId(request.id)
-    if (request.does === 'create') {
-      const command = commandOf(
-        writing(),
-        create(writing(), what, checked('create', request.given)),
-      )
+  // Each rejects with the error of the command, such as the content's own for an address that is taken.
+  return {
+    find: async (key: PersonKey) =>
+      key.id === undefined ? byEmail(key.email ?? '') : byId(key.id),
+    create: async (given: PersonInput) => {
+      const command = commandOf(writing(), create(writing(), what, checked('create', given)))
       const { rows } = await commit(store, command, null)
       return byId(String(rows[command.makes ?? 0]?.[0]?.[0]))
-    }
-    const { id, given, revision } = request
-    const target = {
-      entity: what,
-      id: Number(id),
-      revisions: revision === undefined ? ('any' as const) : [revision],
-    }
-    const command = commandOf(writing(), update(writing(), target, checked('update', given)))
-    await commit(store, command, null)
-    return byId(id)
+    },
+    /** `revision`: that of the row when its address was proved; if it was changed since, nothing is. */
+    update: async (id: string, given: PersonInput, revision?: number) => {
+      const revisions = revision === undefined ? ('any' as const) : [revision]
+      const target = { entity: what, id: Number(id), revisions }
+      const command = commandOf(writing(), update(writing(), target, checked('update', given)))
+      await commit(store, command, null)
+      return byId(id)
+    },
   }
 }
+
+export type PersonRows = ReturnType<typeof peopleRows>

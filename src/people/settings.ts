@@ -2,9 +2,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { secretBytes } from '#auth/secret.ts'
 import type { Config, Provider } from '#config.ts'
-import type { Model } from '#model/model.ts'
+import { entityOf, type Model } from '#model/model.ts'
 import type { People } from '#model/people.ts'
-import { isSignUpOpen } from '#people/rows.ts'
+import { anonymous, judge, nobody } from '#model/policy.ts'
 import { ConfigError, isSafeAddress, type WayIn } from '#settings.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import { queryOf, type Session } from '#sql/engine.ts'
@@ -67,28 +67,23 @@ const waysOf = (config: Config): readonly WayIn[] => {
   return ways
 }
 
-/** The names of this machine, by any of which a developer may open the service. */
-const loopbackOrigins = (url: string): readonly string[] => {
-  const { protocol, port } = new URL(url)
-  return ['localhost', '127.0.0.1', '[::1]'].map(
-    host => `${protocol}//${host}${port === '' ? '' : `:${port}`}`,
-  )
-}
+/** The origins of this machine's names, by any of which a developer may open the service. */
+const loopbackOrigins = (own: string): readonly string[] =>
+  ['localhost', '127.0.0.1', '[::1]'].map(hostname => {
+    const { protocol, port } = new URL(own)
+    return new URL(`${protocol}//${hostname}:${port}`).origin
+  })
 
-/**
- * Sign-in under a secret: a function that gives its settings for the address where people reach the service; undefined in
- * production without a secret. Throws a ConfigError for settings that cannot be.
- */
+/** The settings of sign-in for the address where people reach the service. Throws a ConfigError for settings that cannot be. */
 export const peopleSettings = (
   config: Config,
   people: People,
-  title: string,
   model: Model,
-  secret: string | undefined,
-  signUpRate: number = Number.POSITIVE_INFINITY,
-): ((url: string) => PeopleSettings) | undefined => {
+  title: string,
+  secret: string,
+  signUpRate = Number.POSITIVE_INFINITY,
+): ((url: string) => PeopleSettings) => {
   const { values, development, providers } = config
-  if (secret === undefined) return undefined
   const { DUET_PUBLIC_URL: url, DUET_PEOPLE_SECRET_OLD: oldSecret } = values
   secretBytes(secret, 'DUET_PEOPLE_SECRET')
   if (url === undefined && !development)
@@ -104,7 +99,8 @@ export const peopleSettings = (
       'people sign in, and DUET_PUBLIC_URL has a path: sessions are of a whole origin, such as https://example.org',
     )
   const ways = waysOf(config)
-  const signUp = isSignUpOpen(model, people)
+  const { create = nobody } = entityOf(model, people.entity).policy
+  const signUp = people.signUp === 'open' && judge(create, anonymous, model) !== 'no'
   // A row that a stranger made with somebody's address would lock that person out, as no code proves whose it is.
   if (signUp && !hasMail(config))
     throw new ConfigError(

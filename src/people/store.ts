@@ -1,33 +1,16 @@
 /** The tables of people as the rest of the service uses them: the public keys of tokens, and what is deleted once it has expired. */
 import { hash, randomBytes, randomUUID } from 'node:crypto'
-import type { Dialect } from '#sql/dialect.ts'
-import { queryOf, type Reader, type Rows } from '#sql/engine.ts'
+import { queryOf } from '#sql/engine.ts'
 import { type Sql, sql } from '#sql/sql.ts'
-import { type Writer, writePieces } from '#write/job.ts'
-
-/** An open store: what reads it, and what writes. */
-export type PeopleStore = {
-  readonly reader: Pick<Reader, 'query'>
-  readonly writer: Writer
-  readonly dialect: Dialect
-}
-
-/** Reads what was committed before: behind replicas a session just made may not be there yet, so the primary is asked. */
-export const queryPrimary =
-  ({ reader, writer, dialect }: PeopleStore) =>
-  async (piece: Sql): Promise<Rows> =>
-    dialect.singleStatement === null
-      ? reader.query({ ...queryOf(piece, dialect), isQuick: true })
-      : ((await writePieces({ writer, dialect }, piece))[0] ?? [])
+import { readPrimary, type StoreAccess } from '#write/job.ts'
 
 /** How long a key that was replaced still verifies tokens, in milliseconds: they live ten minutes. */
 const grace = 3_600_000
 
 /** The public halves of the keys that sign tokens of people, as the text of a JSON Web Key Set. */
-export const keySetOf = async (store: PeopleStore, now: number): Promise<string> => {
-  const rows = await queryPrimary(store)(
-    sql`select id, public_key, alg, crv from auth_keys where expires_at is null or expires_at > ${now - grace} order by created_at`,
-  )
+export const keySetOf = async (store: StoreAccess, now: number): Promise<string> => {
+  const valid = sql`select id, public_key, alg, crv from auth_keys where expires_at is null or expires_at > ${now - grace} order by created_at`
+  const rows = await readPrimary(store, queryOf(valid, store.dialect))
   const keys = rows.map(([kid, publicKey, alg, crv]) => ({
     alg: alg ?? 'EdDSA',
     crv: crv ?? 'Ed25519',

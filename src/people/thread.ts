@@ -5,20 +5,14 @@ import { getPriority, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { betterAuth } from 'better-auth/minimal'
 import { seen, storeAdapter } from '#people/adapter.ts'
-import type {
-  AuthAnswer,
-  AuthRequest,
-  FromPeople,
-  Person,
-  StoreStatement,
-  ToPeople,
-  Wanted,
-} from '#people/messages.ts'
+import { callsBetween } from '#people/calls.ts'
+import type { HostCalls } from '#people/host.ts'
+import type { ThreadCalls } from '#people/messages.ts'
 import { optionsOf } from '#people/options.ts'
 import { boundedFetch } from '#people/outgoing.ts'
 import type { ThreadData } from '#people/settings.ts'
-import type { Rows } from '#sql/engine.ts'
-import { type Sql, sql, statement } from '#sql/sql.ts'
+import { queryOf } from '#sql/engine.ts'
+import { type Sql, sql } from '#sql/sql.ts'
 
 const port = parentPort
 if (port === null) throw new Error('this file is a thread of a service')
@@ -31,27 +25,17 @@ try {
 setTimeout(flushCompileCache, 5000).unref()
 globalThis.fetch = boundedFetch(settings.providers.map(({ issuer }) => issuer))
 
-const waiting = new Map<number, PromiseWithResolvers<unknown>>()
-let last = 0
-const tell = (message: FromPeople) => port.postMessage(message)
-const want = <Result>(wanted: Wanted): Promise<Result> => {
-  const one = Promise.withResolvers<unknown>()
-  waiting.set(++last, one)
-  tell({ kind: 'wanted', id: last, wanted })
-  return one.promise as Promise<Result>
+const offered: ThreadCalls = {
+  answer: async ({ method, url, headers, body }) => {
+    const given = headers.map(([name, value]): [string, string] => [name, value])
+    const request = new Request(url, { method, headers: given, body: body ?? null })
+    const response = await seen.run(new Map(), () => auth.handler(request))
+    return { status: response.status, headers: [...response.headers], body: await response.text() }
+  },
 }
-const log = (message: string) => void want({ does: 'log', message })
-
-const statementOf = (piece: Sql): StoreStatement => {
-  const { text, parameters } = statement(piece, n => `${mark}${n}`)
-  const values = parameters.map(one => {
-    if (one.kind === 'value') return one.value
-    throw new Error(`a statement of people takes no ${one.kind}`)
-  })
-  return { text, values }
-}
-
-const write = (piece: Sql) => want<Rows>({ does: 'write', statement: statementOf(piece) })
+const { there } = callsBetween<HostCalls>(port, offered)
+const asked = (piece: Sql) => queryOf(piece, { placeholder: n => `${mark}${n}` })
+const write = (piece: Sql) => there.write(asked(piece))
 
 /** The end of the window stands where the library has the time of the last request: it deletes what is long past. */
 const count = async (key: string, seconds: number): Promise<number> => {
@@ -68,45 +52,13 @@ const count = async (key: string, seconds: number): Promise<number> => {
 
 const auth = betterAuth(
   optionsOf(settings, {
-    count,
-    database: storeAdapter({
-      ask: piece => want<Rows>({ does: 'ask', statement: statementOf(piece) }),
-      write,
-      person: request => want<Person | null>({ does: 'person', request }),
-    }),
-    mail: mail => want({ does: 'mail', mail }),
-    later: work => void work.catch(error => log(`what was answered already failed: ${error}`)),
-    log,
-    show: message => void want({ does: 'show', message }),
+    ...{ count, mail: there.mail, log: there.log, show: there.show },
+    database: storeAdapter({ read: piece => there.read(asked(piece)), write, rows: there }),
+    later: work =>
+      void work.catch(error => there.log(`what was answered already failed: ${error}`)),
     call: async (path, given) => {
       const endpoints = Object.values(auth.api) as readonly ((given: object) => Promise<unknown>)[]
       await endpoints.find(one => (one as { path?: string }).path === path)?.(given)
     },
   }),
 )
-
-const answerOf = async ({ method, url, headers, body }: AuthRequest): Promise<AuthAnswer> => {
-  const request = new Request(url, {
-    method,
-    headers: headers.map(([name, value]): [string, string] => [name, value]),
-    ...(body !== undefined && { body }),
-  })
-  const response = await seen.run(new Map(), () => auth.handler(request))
-  return { status: response.status, headers: [...response.headers], body: await response.text() }
-}
-
-port.on('message', async (message: ToPeople) => {
-  if (message.kind === 'request') {
-    const { id, request } = message
-    // What the library throws is no reason to leave a caller without an answer.
-    const answer = await answerOf(request).catch((error: unknown) => {
-      log(`a request for sign-in failed: ${error}`)
-      return { status: 503, headers: [], body: '' }
-    })
-    return tell({ kind: 'answer', id, answer })
-  }
-  const one = waiting.get(message.id)
-  waiting.delete(message.id)
-  if (message.kind === 'done') one?.resolve(message.result)
-  else one?.reject(Object.assign(new Error(message.error.message), message.error))
-})

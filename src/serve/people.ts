@@ -16,24 +16,11 @@ import { mountPeoplePages } from '#pages/people.ts'
 import { isServed, languageFor, mountDoor } from '#people/door.ts'
 import type { AskPeople, HostOptions, PeopleHost } from '#people/host.ts'
 import { checkSecret, type PeopleSettings, peopleSettings } from '#people/settings.ts'
-import {
-  expired,
-  keySetOf,
-  linkAt,
-  linkFor,
-  type PeopleStore,
-  queryPrimary,
-} from '#people/store.ts'
+import { expired, keySetOf, linkAt, linkFor } from '#people/store.ts'
 import { fileSecret } from '#serve/auth.ts'
+import { queryOf } from '#sql/engine.ts'
 import { name, sql } from '#sql/sql.ts'
-import { writePieces } from '#write/job.ts'
-
-/** The secret of sign-in: the one that is set, or in development one in a file; undefined in production without it. */
-const secretOf = (config: Config): string | undefined => {
-  const { values, development } = config
-  if (values.DUET_PEOPLE_SECRET !== undefined || !development) return values.DUET_PEOPLE_SECRET
-  return fileSecret(config, 'people-secret')
-}
+import { readPrimary, type StoreAccess, writePieces } from '#write/job.ts'
 
 /** The settings of sign-in for an address; undefined in production without a secret. Throws a ConfigError for settings that cannot be. */
 export const peopleFor = (
@@ -42,8 +29,11 @@ export const peopleFor = (
   model: Model,
   people: People,
 ): ((url: string) => PeopleSettings) | undefined => {
-  const rate = creationRates(config.content)[people.entity]
-  return peopleSettings(config, people, title, model, secretOf(config), rate)
+  const made = config.development ? () => fileSecret(config, 'people-secret') : () => undefined
+  const secret = config.values.DUET_PEOPLE_SECRET ?? made()
+  if (secret === undefined) return undefined
+  const signUpRate = creationRates(config.content)[people.entity]
+  return peopleSettings(config, people, model, title, secret, signUpRate)
 }
 
 /** Checks that a store was used under this secret, or under none. */
@@ -88,7 +78,7 @@ const lazyHost = (options: HostOptions) => {
 /** Sign-in on an engine; in one of several threads that serve, `askMainThread` has the main thread answer. */
 export const servePeople = (
   engine: Engine,
-  options: Omit<HostOptions, keyof PeopleStore>,
+  options: Omit<HostOptions, keyof StoreAccess>,
   now: () => number,
   askMainThread?: AskPeople,
 ): ServedPeople => {
@@ -116,9 +106,8 @@ export const servePeople = (
     invitation: async () => {
       const { model, people } = options
       const { superuser } = model.viewers.roles
-      const [row] = await queryPrimary(store)(
-        sql`select id from ${name(people.table)} where ${name(columnName(people.role))} = ${superuser} order by id limit 1`,
-      )
+      const first = sql`select id from ${name(people.table)} where ${name(columnName(people.role))} = ${superuser} order by id limit 1`
+      const [row] = await readPrimary(store, queryOf(first, engine.dialect))
       const { url } = settings()
       if (row === undefined)
         return `${url}/signin\n           (the first ${superuser}: ${program} people add --email ADDRESS --role ${superuser})`

@@ -5,8 +5,9 @@ import { ApiError } from '#errors.ts'
 import { anonymous, callerOf, type Roles, type Viewer } from '#model/policy.ts'
 import type { Version } from '#model/version.ts'
 import type { Dialect } from '#sql/dialect.ts'
+import { queryOf } from '#sql/engine.ts'
 import { number, type Sql, sql } from '#sql/sql.ts'
-import { type Idempotency, jobStatement, type Writer, writePieces } from '#write/job.ts'
+import { type Idempotency, type Writer, writePieces } from '#write/job.ts'
 
 /** How long a response stays stored, in milliseconds. */
 export const storedFor = 24 * 3_600_000
@@ -93,10 +94,10 @@ export const idempotencyOf = (
   return {
     name: `${scope} ${keyed.key}`,
     fingerprint,
-    reserve: jobStatement(reserve, dialect),
-    ...(part !== undefined && { claim: jobStatement(claim, dialect) }),
-    lookup: jobStatement(lookup, dialect),
-    store: jobStatement(store, dialect),
+    reserve: queryOf(reserve, dialect),
+    ...(part !== undefined && { claim: queryOf(claim, dialect) }),
+    lookup: queryOf(lookup, dialect),
+    store: queryOf(store, dialect),
   }
 }
 

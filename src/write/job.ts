@@ -2,8 +2,8 @@
 import type { ReadPlan } from '#read/plan.ts'
 import type { Answer } from '#read/read.ts'
 import type { Dialect } from '#sql/dialect.ts'
-import type { Position, Rows } from '#sql/engine.ts'
-import { type Parameter, type Sql, type SqlValue, type Statement, statement } from '#sql/sql.ts'
+import { type Position, type Query, queryOf, type Reader, type Rows } from '#sql/engine.ts'
+import type { Parameter, Sql, SqlValue, Statement } from '#sql/sql.ts'
 
 /** A column of the first row that a step returned; or of all its rows, as a JSON list of ids. */
 type StepColumn = {
@@ -37,12 +37,6 @@ export const withValues = (
   for (const one of parameters) values.push(one.kind === 'value' ? one.value : deferred(one))
   return { text, values }
 }
-
-/** The statement of a job for a piece of SQL whose values are all known. */
-export const jobStatement = (piece: Sql, { placeholder }: Dialect): JobStatement =>
-  withValues(statement(piece, placeholder), ({ kind }) => {
-    throw new Error(`a statement of a job has no ${kind}`)
-  })
 
 /** A guarded statement: its expectation, and the query that explains a failure. */
 export type Step<Statement = JobStatement> = {
@@ -158,15 +152,12 @@ export type Outcome =
 /** Performs jobs. Rejects with `UNAVAILABLE` if it is unknown whether the write was done. */
 export type Writer = { readonly write: (job: Job) => Promise<Outcome> }
 
-/** The rows of each of these statements, which are a job of their own; throws if the store refused it. */
-export const writePieces = async (
-  { writer, dialect }: { readonly writer: Writer; readonly dialect: Dialect },
-  ...pieces: readonly Sql[]
+/** The rows of each of these queries, which are a job of their own; throws if the store refused it. */
+export const writeQueries = async (
+  writer: Writer,
+  queries: readonly Query[],
 ): Promise<readonly Rows[]> => {
-  const steps = pieces.map(piece => ({
-    statement: jobStatement(piece, dialect),
-    expect: 'any' as const,
-  }))
+  const steps = queries.map(statement => ({ statement, expect: 'any' as const }))
   const outcome = await writer.write({ steps, status: 200, answer: null })
   if (outcome.kind !== 'done')
     throw new Error(
@@ -174,3 +165,29 @@ export const writePieces = async (
     )
   return outcome.rows
 }
+
+/** The rows of each of these pieces, likewise. */
+export const writePieces = (
+  { writer, dialect }: { readonly writer: Writer; readonly dialect: Dialect },
+  ...pieces: readonly Sql[]
+): Promise<readonly Rows[]> =>
+  writeQueries(
+    writer,
+    pieces.map(piece => queryOf(piece, dialect)),
+  )
+
+/** What reads and writes an open store. */
+export type StoreAccess = {
+  readonly reader: Pick<Reader, 'query'>
+  readonly writer: Writer
+  readonly dialect: Dialect
+}
+
+/** Reads what was committed before, by whichever process: a replica may not have it yet, so the primary is asked. */
+export const readPrimary = async (
+  { reader, writer, dialect }: StoreAccess,
+  query: Query,
+): Promise<Rows> =>
+  dialect.singleStatement === null
+    ? reader.query({ ...query, isQuick: true })
+    : ((await writeQueries(writer, [query]))[0] ?? [])

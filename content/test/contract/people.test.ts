@@ -4,10 +4,11 @@ import { hash } from 'node:crypto'
 import { test } from 'node:test'
 import { createAuthClient } from 'better-auth/client'
 import { emailOTPClient, jwtClient } from 'better-auth/client/plugins'
+import type { Field } from '#model/field.ts'
 import { authDocument } from '#openapi/people.ts'
 import { until } from '#test/support/wait.ts'
 import { askCode, claimsOf, codeFor, home, mailTo, signIn, visitorOf } from '../support/visitor.ts'
-import { createWorld, forAllTests, pluck } from '../world.ts'
+import { createWorld, forAllTests, pluck, usualModel } from '../world.ts'
 
 const world = forAllTests(() => createWorld({ people: {} }))
 
@@ -186,11 +187,83 @@ test('a deletion takes sessions along, and the same address makes another row', 
   assert.equal((await again.by.post('/graphql', { query }, { headers })).json.data, null)
 })
 
+test('a person who is renamed, blocked or deleted while signed in is so at once, whoever does it and how', async t => {
+  const { user } = usualModel.entities
+  assert.ok(user)
+  const status = { ...user.fields.status, graphql: 'shown' } as Field
+  const open = { ...user, bulk: true, fields: { ...user.fields, status } }
+  const entities = { ...usualModel.entities, user: open }
+  const world = await createWorld({ people: {}, model: { ...usualModel, entities } })
+  t.after(() => world.close())
+  type Change = { readonly name?: string; readonly status?: 'active' | 'suspended' }
+  const rest = async (line: string, body?: object) => {
+    const { status, text } = await world.ask(line, { as: 1, ...(body && { body }) })
+    assert.ok(status < 300, text)
+  }
+  const graphql = async (mutation: string) => {
+    const { json } = await world.gql(`mutation { ${mutation} }`, { as: 1 })
+    assert.equal(json.errors, undefined, JSON.stringify(json.errors))
+  }
+  const inputOf = (change: Change) => JSON.stringify(change).replace(/"(\w+)":/g, '$1: ')
+  const where = (id: string) => ({ where: { id: { in: [Number(id)] } } })
+  /** How a row is changed, or deleted where there is nothing to change. */
+  const ways: Readonly<Record<string, (id: string, change?: Change) => Promise<unknown>>> = {
+    REST: (id, change) => rest(`${change ? 'PATCH' : 'DELETE'} /api/users/${id}`, change),
+    GraphQL: (id, change) =>
+      change
+        ? graphql(`updateUser(id: ${id}, input: ${inputOf(change)}) { id }`)
+        : graphql(`deleteUser(id: ${id})`),
+    'many rows by REST': (id, change) =>
+      rest('POST /api/v2/users/bulk', {
+        ...(change ? { update: change } : { delete: true }),
+        ...where(id),
+      }),
+    'many rows by GraphQL': (id, change) => {
+      const found = `where: { id: { in: [${id}] } }`
+      return change
+        ? graphql(`updateUsers(${found}, input: ${inputOf(change)}) { count }`)
+        : graphql(`deleteUsers(${found}) { count }`)
+    },
+    'SQL beside the service': async (id, change) => {
+      if (!change) return world.change('delete from users where id = ?1', Number(id))
+      const [[key, value] = ['', '']] = Object.entries(change)
+      return world.change(`update users set ${key} = ?1 where id = ?2`, value, Number(id))
+    },
+  }
+  for (const [way, change] of Object.entries(ways)) {
+    const email = `${way.replaceAll(' ', '-').toLowerCase()}@example.org`
+    const { by, id } = await signIn(world, email, { name: 'Before' })
+    const headers = await by.bearer()
+    const write = async () =>
+      (await by.send('PATCH', `/api/users/${id}`, { age: 40 }, { headers })).status
+    const token = async () => (await by.get('/auth/token')).status
+    await change(id, { name: 'After' })
+    assert.equal((await by.get('/auth/get-session')).json.user.name, 'After', way)
+    await change(id, { status: 'suspended' })
+    assert.deepEqual([await token(), await write()], [403, 403], way)
+    await change(id, { status: 'active' })
+    assert.deepEqual([await token(), await write()], [200, 200], way)
+    await change(id)
+    assert.equal((await by.get('/auth/get-session')).json, null, way)
+    assert.deepEqual([await token(), await write()], [401, 403], way)
+    assert.notEqual((await signIn(world, email)).id, id, way)
+  }
+})
+
 test('a session that was signed out makes no token, and its tokens of before write no more', async () => {
   const { by, id } = await signIn(world, 'out@example.org')
   const auth = await by.bearer()
+  // Another tab has the same session.
+  const tab = visitorOf(world)
+  for (const [name, value] of by.jar) tab.jar.set(name, value)
   assert.equal((await by.post('/auth/sign-out')).status, 200)
   assert.equal((await by.get('/auth/token')).status, 401)
+  assert.equal((await tab.get('/auth/get-session')).json, null)
+  const again = await Promise.all([tab, by].map(one => one.post('/auth/sign-out')))
+  assert.deepEqual(
+    again.map(({ status }) => status),
+    [200, 200],
+  )
   const write = await by.send(
     'POST',
     `/api/users/${id}/posts`,
@@ -252,6 +325,7 @@ test('tries of a code for nobody are answered as those for somebody, where sign-
 
 test('tries of a code for an address of another row are answered as those for a free one', async () => {
   const { by, id } = await signIn(world, 'prober@example.org')
+  const codes: string[] = []
   const kept = 'select value from auth_verifications where identifier = ?1'
   const tries = async (newEmail: string) => {
     const name = hash('sha256', `change-email-otp-${id}:${newEmail}`, 'base64url')
@@ -266,12 +340,19 @@ test('tries of a code for an address of another row are answered as those for a 
     }
     const answers: unknown[] = []
     await asked()
+    const [[value] = []] = await world.rows(kept, name)
+    codes.push(String(value))
     for (let n = 0; n < 7; n++) answers.push(await told())
     await asked()
     await world.change('update auth_verifications set expires_at = 1 returning id')
     return [...answers, await told()]
   }
   assert.deepEqual(await tries('ben@example.org'), await tries('nobodys@example.org'))
+  // Of an address of another row no code is right, so that none that is guessed tells of it.
+  assert.deepEqual(
+    codes.map(one => one === 'nobody:0'),
+    [true, false],
+  )
   assert.ok(world.letters.every(({ to }) => to !== 'ben@example.org'))
 })
 
