@@ -2,10 +2,23 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { defineContent, modelOf } from '#content.ts'
-import { type Entity, many } from '#model/entity.ts'
-import { computed, reference, subject, text, time } from '#model/field.ts'
+import { type Entity, entity, many } from '#model/entity.ts'
+import {
+  choice,
+  computed,
+  email,
+  flag,
+  folded,
+  int,
+  reference,
+  revision,
+  subject,
+  text,
+  time,
+} from '#model/field.ts'
 import { defineModel, entityOf } from '#model/model.ts'
-import { nobody, self, signedIn, whileOpen } from '#model/policy.ts'
+import { type DeclaredPeople, peopleOf } from '#model/people.ts'
+import { anyone, nobody, self, signedIn, whileOpen } from '#model/policy.ts'
 import type { Lifetime } from '#model/version.ts'
 import { checkViewers, type Viewers } from '#model/viewers.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
@@ -93,6 +106,91 @@ const cooks = (changed: object, fields: object = {}) => {
     } as Viewers)
 }
 const twice = computed({ as: text({ max: 99 }), from: { concat: ['name', 'name'] } })
+const none = { value: 0 } as const
+/** Rows that may sign in, and sign-in of a content whose rows they are, with these fields and options in place of the usual ones. */
+const signingIn = (
+  said: boolean | DeclaredPeople,
+  fields: object = {},
+  {
+    policy = { read: anyone, create: anyone },
+    ...changed
+  }: Partial<Viewers> & {
+    policy?: Entity['policy']
+  } = {},
+) => {
+  const all = {
+    name: text({ max: 100 }),
+    email: email({ settableBy: anyone }),
+    emailKey: folded('email', { unique: 'CONFLICT' }),
+    proved: flag({ initial: none, resetBy: 'email', settableBy: nobody }),
+    role: choice(roles.names, { initial: { value: roles.default } }),
+    revision: revision(),
+    ...fields,
+  }
+  const there = Object.fromEntries(Object.entries(all).filter(([, field]) => field))
+  const person = entity({ fields: there, policy } as never)
+  return () => peopleOf({ person }, { entity: 'person', roles, ...changed }, said)
+}
+const wrongPeople: readonly (readonly [string, () => void, string])[] = [
+  [
+    'people that are no rows',
+    () => peopleOf({ thing }, { roles }, true),
+    'people are rows of the entity of viewers: name it there, as entity',
+  ],
+  [
+    'people who sign in here, and tokens of another provider',
+    signingIn(true, {}, { by: 'subject' }),
+    'people sign in here, and viewers.by is for the tokens of another provider: leave one of them out',
+  ],
+  [
+    'people without an address of which there is a folded copy',
+    signingIn(true, { emailKey: folded('email', {}) }),
+    "people sign in by person, which lacks an address with a folded copy that no two rows share: email: email(…) and emailKey: folded('email', { unique: … })",
+  ],
+  [
+    'people with two addresses',
+    signingIn(true, {
+      mail: email({ settableBy: anyone }),
+      mailKey: folded('mail', { unique: 'CONFLICT' }),
+    }),
+    'people sign in by person, and email and mail are both such fields: name one',
+  ],
+  [
+    'people by an address that is none',
+    signingIn({ email: 'name' }),
+    "people sign in by person.name, which lacks an address with a folded copy that no two rows share: email: email(…) and emailKey: folded('email', { unique: … })",
+  ],
+  [
+    'people without a name',
+    signingIn({ name: 'nick' }),
+    'people sign in by person.nick, which lacks a name: name: text({ max: 200, … })',
+  ],
+  [
+    'people whose proof others may set',
+    signingIn(true, { proved: flag({ initial: none, resetBy: 'email' }) }),
+    "people sign in by person, which lacks a flag that only the service sets and a new address resets: emailVerified: flag({ …, settableBy: nobody, initial: { value: 0 }, resetBy: 'email' })",
+  ],
+  [
+    'people without all roles',
+    signingIn(true, { role: choice(['user'], { initial: { value: 'user' } }) }),
+    "people sign in by person, which lacks a choice with the names of the roles: role: choice(['user', 'editor', 'admin'], …)",
+  ],
+  [
+    'people without a revision',
+    signingIn(true, { revision: undefined }),
+    'people sign in by person, which lacks a revision: revision: revision()',
+  ],
+  [
+    'people who sign up without what is needed',
+    signingIn({ signUp: 'open' }, { age: int({ min: 0, max: 150 }) }),
+    "people sign up by themselves, and a person needs age, which a sign-up cannot give: give it an initial value, or say signUp: 'closed'",
+  ],
+  [
+    'people who sign up where nobody may',
+    signingIn({ signUp: 'open' }, {}, { policy: { read: anyone, create: signedIn } }),
+    "people sign up by themselves, and the create rule of person lets no anonymous caller through: let it be anyone or whileOpen('…'), or say signUp: 'closed'",
+  ],
+]
 const wrongIdentities: readonly (readonly [string, () => void, string])[] = [
   [
     'viewers that are looked up by what is no subject',
@@ -205,7 +303,7 @@ const wrongIdentities: readonly (readonly [string, () => void, string])[] = [
     'dish.sub is a subject(), and viewers are not dish: leave it out',
   ],
 ]
-for (const [what, check, sentence] of wrongIdentities)
+for (const [what, check, sentence] of [...wrongIdentities, ...wrongPeople])
   test(`${what} is told in one sentence`, () => {
     assert.throws(check, { message: `the model is wrong: ${sentence}` })
   })
