@@ -255,6 +255,8 @@ test('systemd finds no fault with the units', {
     })
     assert.equal(status, 0, stderr)
     assert.doesNotMatch(stderr, /duet[@-]/)
+    // A call that the filter refuses is an error for its thread, not the end of the service.
+    assert.match(unit, /^SystemCallErrorNumber=EPERM$/m)
   } finally {
     rmSync(folder, { recursive: true })
   }
