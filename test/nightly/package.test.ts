@@ -25,7 +25,7 @@ const bytesIn = (folder: string): number =>
     .reduce((sum, found) => sum + (found.isFile() ? found.size : 0), 0)
 
 for (const major of [20, 24, 26])
-  test(`a blog is made, installed, started and asked under Node ${major}`, async () => {
+  test(`a blog is made, installed, started, asked and signed in to under Node ${major}`, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'duet-node-'))
     // Its npm and its programs run under that Node, and none of this checkout.
     const path = (plain.PATH ?? '').split(':').filter(part => !part.includes('node_modules'))
@@ -67,6 +67,9 @@ for (const major of [20, 24, 26])
       run(blog, 'curl', '-sf', `${url}/graphql`, ...json),
       /^{"data":{"posts":\[{"title":/,
     )
+    const [, token] = /#link=(\S+)/.exec(said) ?? []
+    const link = ['-H', 'Content-Type: application/json', '-d', JSON.stringify({ token })]
+    assert.match(run(blog, 'curl', '-sf', `${url}/auth/sign-in/link`, ...link), /"role":"editor"/)
     service.kill('SIGTERM')
     await inTime('npm start ends', closed)
     timed.seconds += (performance.now() - begun) / 1000

@@ -10,7 +10,8 @@ import { duet, folderOf, type Settings, serve, start } from '#test/duet.ts'
 import { connected } from '#test/postgres/tools/ask.ts'
 import { freshDatabase, noDatabase } from '#test/postgres/tools/database.ts'
 import { until } from '#test/support/wait.ts'
-import { secret } from '../world.ts'
+import { send } from '../support/sign-in.ts'
+import { peopleSecret, secret } from '../world.ts'
 
 const skip = noDatabase
 const { folder, fresh } = folderOf('move')
@@ -113,14 +114,22 @@ const paths = [
 
 const answers = (ask: Ask) => Promise.all(paths.map(path => ask(`GET ${path}`)))
 
-test('all of a store is on PostgreSQL after a move, and earlier ids, cursors, tags and tokens stay valid', {
+test('all of a store is on PostgreSQL after a move, and earlier ids, cursors, tags, tokens and sessions stay valid', {
   skip,
 }, async () => {
   const source = fresh()
   const target = await database()
-  const before = await serve(source.settings)
+  const people = { DUET_PEOPLE_SECRET: peopleSecret, DUET_PUBLIC_URL: 'http://localhost:3000' }
+  const before = await serve({ ...source.settings, ...people })
   const ask = asker(before.url)
   await fill(ask)
+  const { email } = (await ask('GET /api/users/2')).json
+  const added = await command(['people', 'add', '--email', email], source.settings)
+  const body = { token: /#link=(\S+)/.exec(added.stdout)?.[1] }
+  const { session } = await send(before.url, 'POST /auth/sign-in/link', { body })
+  const tokenOf = async (url: string) =>
+    (await send(url, 'GET /auth/token', { bearer: session })).json.token
+  const token = await tokenOf(before.url)
   const told = await answers(ask)
   const cursor = told[3]?.json.nextCursor
   const restOfPosts = await ask(`GET /api/posts?limit=2&cursor=${cursor}`)
@@ -141,7 +150,8 @@ test('all of a store is on PostgreSQL after a move, and earlier ids, cursors, ta
   assert.match(moved.stderr, /^moving users 5$/m)
   assert.doesNotMatch(moved.stdout + moved.stderr, /not-to-be-told/)
 
-  const after = await serve({ ...target.settings, DUET_FILES: join(dirname(source.file), 'files') })
+  const files = { DUET_FILES: join(dirname(source.file), 'files') }
+  const after = await serve({ ...target.settings, ...people, ...files })
   const there = asker(after.url)
   const now = await answers(there)
   for (const [index, path] of paths.entries()) {
@@ -155,6 +165,10 @@ test('all of a store is on PostgreSQL after a move, and earlier ids, cursors, ta
   assert.equal(typeof cursor, 'string')
   assert.deepEqual(await there(`GET /api/posts?limit=2&cursor=${cursor}`), restOfPosts)
   assert.deepEqual(await there('POST /api/orders', keyed), kept)
+  for (const bearer of [token, await tokenOf(after.url)]) {
+    const renamed = await send(after.url, 'PATCH /api/users/2', { bearer, body: { name: 'Moved' } })
+    assert.equal(renamed.status, 200)
+  }
   const ids = async (path: string, asking: Asking) => (await there(`POST ${path}`, asking)).json.id
   // 6 and 7 were given out, and their users are gone.
   assert.equal(await ids('/api/users', { body: { name: 'New', email: 'new@example.org' } }), 8)

@@ -1,7 +1,7 @@
 /** `duet people`, and the link by which it signs the first admin of a production store in. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { command } from '#test/commands.ts'
+import { command, commandsOf } from '#test/commands.ts'
 import { folderOf, serve } from '#test/duet.ts'
 import { peopleSecret } from '../world.ts'
 
@@ -144,6 +144,11 @@ test('settings that cannot be stop the start with one sentence, and without a se
     assert.equal(code, 1)
     assert.doesNotMatch(stderr, new RegExp(peopleSecret))
   }
+  const ofNobody = await commandsOf('default', 'examples/empty/duet.config.ts')(
+    ['serve'],
+    withSecret,
+  )
+  assert.match(ofNobody.stderr, /DUET_PEOPLE_SECRET is for a content whose people sign in/)
   const off = await serve(production)
   assert.match(off.stderr(), /sign-in is off without DUET_PEOPLE_SECRET/)
   for (const path of ['/auth/get-session', '/signin', '/auth/jwks'])
