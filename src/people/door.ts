@@ -1,4 +1,5 @@
 /** The door of sign-in: exactly the paths of the list, each through the life of any request; what the library has besides nobody reaches. */
+import { STATUS_CODES } from 'node:http'
 import type { JsonObject } from '#base/object.ts'
 import { errorsPath } from '#base/paths.ts'
 import { ApiError, peopleErrors } from '#errors.ts'
@@ -41,8 +42,6 @@ export const isServed = ({ way }: AuthPath, ways: readonly WayIn[]): boolean =>
 export type Door = {
   readonly ask: AskPeople
   readonly settings: () => PeopleSettings
-  /** The ways in that are switched on. */
-  readonly ways: readonly WayIn[]
   /** The public keys as a JSON Web Key Set. */
   readonly keySet: () => Promise<string>
   /** The OpenAPI document of what is served. */
@@ -77,15 +76,6 @@ const networkOf = (edge: HttpContext, c: Http): string => {
   return address === 'unknown' ? '0.0.0.0' : address.replace(/\/64$/, '')
 }
 
-const titles: Readonly<Record<number, string>> = {
-  400: 'The request is refused',
-  401: 'A session is needed',
-  403: 'This is not allowed',
-  404: 'No such thing',
-  409: 'The change conflicts with what is stored',
-  429: 'Too many requests',
-}
-
 /** The error that an answer of the library tells. */
 const errorOf = (
   { status, body }: AuthAnswer,
@@ -96,7 +86,7 @@ const errorOf = (
   try {
     said = JSON.parse(body) ?? {}
   } catch {}
-  const title = titles[status] ?? 'The request failed'
+  const { [status]: title = 'The request failed' } = STATUS_CODES
   const { code = status === 429 ? 'RATE_LIMITED' : 'REFUSED', message } = said
   // A provider whose discovery document cannot be read now is asked for it again at the next click.
   if (code === 'PROVIDER_NOT_FOUND' && isConfigured)
@@ -161,8 +151,9 @@ export const mountDoor = (app: App, outer: HttpContext, door: Door): void => {
   })
   add(keySetPath, async () => text(await door.keySet()))
   add({ method: 'GET', path: documentPath }, async () => text(await door.document()))
+  const { ways } = door.settings()
   for (const one of authPaths) {
-    if (!isServed(one, door.ways)) continue
+    if (!isServed(one, ways)) continue
     add(one, async (c, _viewer, requestId) => {
       const settings = door.settings()
       if (one.takes) checkOrigin(c, settings)

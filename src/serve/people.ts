@@ -96,12 +96,12 @@ export const servePeople = (
     ...host,
     own: { find: ownKeysOf(keySet, now), parties },
     mount: (app, edge, content) => {
-      const { ways } = settings()
       const document = once(async () => {
         const { authDocument } = await import('#openapi/people.ts')
+        const { ways } = settings()
         return JSON.stringify(authDocument(content, path => isServed(path, ways)))
       })
-      mountDoor(app, edge, { ask: host.ask, settings, ways, keySet, document })
+      mountDoor(app, edge, { ask: host.ask, settings, keySet, document })
     },
     invitation: async () => {
       const { model, people } = options
