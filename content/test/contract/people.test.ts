@@ -187,14 +187,13 @@ test('a deletion takes sessions along, and the same address makes another row', 
   assert.equal((await again.by.post('/graphql', { query }, { headers })).json.data, null)
 })
 
-test('a person who is renamed, blocked or deleted while signed in is so at once, whoever does it and how', async t => {
+test('a person who is renamed, blocked or deleted while signed in is so at once, whoever does it and how', async () => {
   const { user } = usualModel.entities
   assert.ok(user)
   const status = { ...user.fields.status, graphql: 'shown' } as Field
   const open = { ...user, bulk: true, fields: { ...user.fields, status } }
   const entities = { ...usualModel.entities, user: open }
-  const world = await createWorld({ people: {}, model: { ...usualModel, entities } })
-  t.after(() => world.close())
+  await using world = await createWorld({ people: {}, model: { ...usualModel, entities } })
   type Change = { readonly name?: string; readonly status?: 'active' | 'suspended' }
   const rest = async (line: string, body?: object) => {
     const { status, text } = await world.ask(line, { as: 1, ...(body && { body }) })
