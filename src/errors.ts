@@ -247,6 +247,10 @@ export const peopleErrors = defineErrors({
 
 export type ErrorCode = keyof typeof machineErrors
 
+/** A refusal for now: who tries again after so many seconds may be served. */
+export const overloaded = (message: string, retryAfter = 1): ApiError =>
+  new ApiError('OVERLOADED', message, { retryAfter })
+
 /** How many faults of an input are told; one more says how many follow. */
 export const mostFaults = 20
 

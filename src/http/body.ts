@@ -3,7 +3,7 @@ import { after } from '#base/after.ts'
 import { isReadBack, notReadBack } from '#base/number.ts'
 import { isObject, type JsonObject } from '#base/object.ts'
 import { clipped } from '#base/text.ts'
-import { ApiError, type FieldFault, mostFaults } from '#errors.ts'
+import { ApiError, type FieldFault, mostFaults, overloaded } from '#errors.ts'
 import { acceptFor, type Http, header, hungUp } from '#http/request.ts'
 
 /** How deep a body may nest; the outermost object is level 1. */
@@ -248,20 +248,16 @@ const bodyBytes = (c: Http, limit: number): Uint8Array | Promise<Uint8Array> => 
 }
 
 const tooManyBodies = () =>
-  new ApiError(
-    'OVERLOADED',
+  overloaded(
     'Too much is being received at this moment; send fewer bodies at once, or try again soon',
-    { retryAfter: 1 },
   )
 
 /** Takes so many bytes more for a request, until it is answered; throws `OVERLOADED` where its caller has not so much room left. */
 export const takeMore = (c: Http, bytes: number): void => {
   const { account } = c.get('receiving') ?? {}
   if (account?.take(bytes) === false)
-    throw new ApiError(
-      'OVERLOADED',
+    throw overloaded(
       'Too many rows wait to be written at this moment; send fewer at once, or try again soon',
-      { retryAfter: 1 },
     )
   const giveBack = c.get('giveBack')
   c.set('giveBack', () => {
@@ -302,17 +298,12 @@ export const noBody: JsonObject = {}
  */
 const checkWhole = (c: Http, types: readonly string[] = []): void => {
   const coding = header(c, 'content-encoding')
-  if (coding && coding.toLowerCase() !== 'identity')
-    throw new ApiError(
-      'UNSUPPORTED_MEDIA_TYPE',
-      `A body in ${clipped(coding, 100)} is not read here; send it plain`,
-      {
-        headers: {
-          ...(types.length > 0 && acceptFor(c.req.method, types)),
-          'Accept-Encoding': 'identity',
-        },
-      },
-    )
+  if (coding && coding.toLowerCase() !== 'identity') {
+    const read = types.length > 0 ? acceptFor(c.req.method, types) : {}
+    const message = `A body in ${clipped(coding, 100)} is not read here; send it plain`
+    const headers = { ...read, 'Accept-Encoding': 'identity' }
+    throw new ApiError('UNSUPPORTED_MEDIA_TYPE', message, { headers })
+  }
   if (c.req.method === 'PUT' && header(c, 'content-range') !== undefined)
     throw new ApiError(
       'MALFORMED_REQUEST',
@@ -332,8 +323,6 @@ const paced = new WeakSet<object>()
 /** Whether the pace of a request is watched, so that the time of the whole is no matter. */
 export const isPaced = (incoming: object): boolean => paced.has(incoming)
 
-async function* noChunks(): AsyncGenerator<Uint8Array> {}
-
 /**
  * The bytes of a body as they come, of any number; `check` is told how many came, with each chunk, and may throw. Throws 415 for a compressed one and 400 for a part, `REQUEST_TIMEOUT` where its
  * sender falls silent or keeps it up by a trickle, `OVERLOADED` where too much is being received, and `UNAUTHENTICATED` at the end of
@@ -352,7 +341,7 @@ export const bodyStream = async function* (
   const { account, checkAgain } = c.get('receiving') ?? {}
   if (account?.take(transferCost) === false) throw tooManyBodies()
   const source: AsyncIterable<Uint8Array> =
-    incoming?.iterator({ destroyOnReturn: false }) ?? c.req.raw.body ?? noChunks()
+    incoming?.iterator({ destroyOnReturn: false }) ?? c.req.raw.body ?? ReadableStream.from([])
   const begun = performance.now()
   let size = 0
   let fail = (_: Error) => {}

@@ -11,7 +11,7 @@ import {
   serverTiming,
   traced,
 } from '#channels.ts'
-import { ApiError } from '#errors.ts'
+import { ApiError, overloaded } from '#errors.ts'
 import { announcesBody, receiveBody, transferCost } from '#http/body.ts'
 import type { Connections } from '#http/connections.ts'
 import type { NameCaller } from '#http/limit/address.ts'
@@ -218,7 +218,7 @@ const identify = ({ edge }: Serving, exchange: Exchange): Viewer | Promise<Viewe
       const shed = (isLast?: boolean) => {
         waited()
         if (isLast) endConnection(c)
-        reject(overloaded())
+        reject(tooBusy())
       }
       edge.queue.enter({ run, shed })
     })
@@ -262,7 +262,7 @@ const inTurn = (
     if (isLast) endConnection(exchange.c)
     // Nobody is told of a rate where nothing was done.
     exchange.rate = undefined
-    resolve(finish(serving, exchange, refuse(serving, exchange, overloaded())))
+    resolve(finish(serving, exchange, refuse(serving, exchange, tooBusy())))
   }
   edge.queue.enter({
     run: requests.hasSubscribers ? AsyncLocalStorage.bind(run) : run,
@@ -299,17 +299,12 @@ const respond = (
 }
 
 /** Made once: finding out where each is made would cost as much as the rest of a refusal. */
-const overloads = [1, 2, 3].map(
-  retryAfter =>
-    new ApiError(
-      'OVERLOADED',
-      'The server has more to do than it can do soon; try again in a moment',
-      { retryAfter },
-    ),
+const overloads = [1, 2, 3].map(seconds =>
+  overloaded('The server has more to do than it can do soon; try again in a moment', seconds),
 )
 
 /** A refusal for now; spread, so that not all callers return at the same moment. */
-const overloaded = () => overloads[Math.floor(Math.random() * overloads.length)] as ApiError
+const tooBusy = () => overloads[Math.floor(Math.random() * overloads.length)] as ApiError
 
 /** The error to answer with. Anything thrown that is no ApiError is a bug: it is observed, and the caller sees none of its words. */
 export const asApiError = (error: unknown, requestId: string, observe: Observe): ApiError => {

@@ -1,14 +1,10 @@
 /** The memory that requests and answers take up while they are on their way, and what is kept of them, with a budget for each purpose. */
 import type { Tally, TallyName } from '#base/tallies.ts'
-import { ApiError } from '#errors.ts'
+import { overloaded } from '#errors.ts'
 
 /** The error for a read whose answer would be one too many of those that nobody takes. */
 export const tooManyUnread = () =>
-  new ApiError(
-    'OVERLOADED',
-    'Too many answers wait for their clients to read them; try again soon',
-    { retryAfter: 2 },
-  )
+  overloaded('Too many answers wait for their clients to read them; try again soon', 2)
 
 /** Bytes that are taken and given back. */
 export type Account = {

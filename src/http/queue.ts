@@ -201,12 +201,11 @@ export const createQueue = (
     }
     schedule()
   }
-  const giveWay = () => {
-    hasNewcomers = true
-  }
   return {
     enter,
-    giveWay,
+    giveWay: () => {
+      hasNewcomers = true
+    },
     size: () => lengthOf(reads) + lengthOf(writes),
   }
 }

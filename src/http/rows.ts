@@ -37,13 +37,8 @@ export const countsFor = (
 ) => ({
   signUp: () => counting.limiter?.countSignUp(c, caller, viewers),
   creation: (viewer: Viewer, entity: string) => counting.limiter?.countCreation(c, viewer, entity),
-  rows: async ({
-    rows,
-    values,
-  }: {
-    readonly rows: number
-    readonly values: number
-  }): Promise<void> => {
+  rows: async (written: { readonly rows: number; readonly values: number }): Promise<void> => {
+    const { rows, values } = written
     await countWork(counting, c, caller, Math.ceil(rows / perRequest) - 1)
     if (rows > 1) takeMore(c, Math.min(rows * rowBytes + values * valueBytes, mostBytes))
   },

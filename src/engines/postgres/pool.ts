@@ -15,7 +15,7 @@ import {
   type SessionOptions,
 } from '#engines/postgres/options.ts'
 import type { ServerFinder } from '#engines/postgres/primary.ts'
-import { ApiError } from '#errors.ts'
+import { overloaded } from '#errors.ts'
 import type { Query, Rows } from '#sql/engine.ts'
 
 /** How long work waits for the primary to be found, in milliseconds: writes are held through a short change of primaries. */
@@ -25,10 +25,7 @@ const longestFind = 1500
 const idleFor = 30_000
 
 /** The error for work that found no connection free in time. */
-export const allBusy = () =>
-  new ApiError('OVERLOADED', 'All connections to the database are busy; try again', {
-    retryAfter: 1,
-  })
+export const allBusy = () => overloaded('All connections to the database are busy; try again')
 
 /** A pool of at most so many connections, opened when they are needed. */
 export const createPool = (

@@ -90,17 +90,15 @@ const createReplica = (options: ServerOptions) => {
     },
   })
   const ask = async (): Promise<Replayed> => {
-    try {
-      const [row = []] = await server.pipelined.query(replayed)
-      known = { lsn: lsnOf(row[0]), timeline: Number(row[1] ?? 0) }
-      return known
-    } finally {
-      refreshing = undefined
-    }
+    const [row = []] = await server.pipelined.query(replayed)
+    known = { lsn: lsnOf(row[0]), timeline: Number(row[1] ?? 0) }
+    return known
   }
   /** Asks how far it has come; callers that arrive before the answer share it. */
   const refresh = (): Promise<Replayed> => {
-    refreshing ??= ask()
+    refreshing ??= ask().finally(() => {
+      refreshing = undefined
+    })
     return refreshing
   }
   return {

@@ -271,25 +271,17 @@ const partDifferences = function* (
     }
   }
   const made = new Set(definitions.map(({ name }) => name))
-  for (const { name, text } of definitions)
-    if (/^create trigger /.test(text)) {
-      const found = stored.triggers.find(one => one.name === name)
-      const function_ = `${name}()`
-      const isSame =
-        found &&
-        !isOther(found.text, name) &&
-        !(all.has(function_) && isOther(found.calls ?? '', function_))
-      if (isSame) continue
-      const what = found ? 'has another' : 'lacks the'
-      const rest = found ? `${name} than the model` : name
-      yield { isAdded: true, text: `${table} ${what} trigger ${rest}: ${draft}` }
-    } else if (/^create index /.test(text)) {
-      const found = stored.indexes.find(one => one.name === name)
-      if (found && !isOther(found.text, name)) continue
-      const what = found ? 'has another' : 'lacks the'
-      const rest = found ? `${name} than the model` : name
-      yield { isServed: true, isAdded: true, text: `${table} ${what} index ${rest}: ${draft}` }
-    }
+  for (const { name, text } of definitions) {
+    const [, kind] = /^create (trigger|index) /.exec(text) ?? []
+    if (!kind) continue
+    const trigger = stored.triggers.find(one => one.name === name)
+    const found = kind === 'trigger' ? trigger : stored.indexes.find(one => one.name === name)
+    const called = `${name}()`
+    const callsOther = all.has(called) && isOther(trigger?.calls ?? '', called)
+    if (found && !isOther(found.text, name) && !(kind === 'trigger' && callsOther)) continue
+    const what = found ? `has another ${kind} ${name} than the model` : `lacks the ${kind} ${name}`
+    yield { isServed: kind === 'index', isAdded: true, text: `${table} ${what}: ${draft}` }
+  }
   const checks = Object.keys(fields).flatMap(key =>
     checksIn(columnDdl(ddl, entities, entity, key)).map(({ text }) => gistOf(text)),
   )

@@ -50,28 +50,36 @@ export const widerNote = (file: string): string | undefined => {
     : `${file} is open to others than its owner (mode ${mode.toString(8)}): chmod 600 ${file}`
 }
 
-type TryLock = (
-  descriptor: number,
-  offset: number,
-  length: number,
-  options?: { readonly shared: boolean },
-) => boolean
-
 const require = createRequire(import.meta.url)
 
-// Loaded when it is needed: it is native, and most commands do without it.
-const tryLock: TryLock = (...given) =>
-  (require('fs-native-extensions') as { readonly tryLock: TryLock }).tryLock(...given)
+/** The native part of the package, which throws where somebody else has the bytes. */
+type Native = {
+  readonly tryLock: (fd: number, offset: number, length: number, isAlone: boolean) => void
+}
+
+// Loaded when it is needed, as most commands do without it, and by its path: the package looks for it with fourteen modules.
+const tryLock = (descriptor: number, offset: number, length: number, isAlone: boolean): boolean => {
+  const folder = join(dirname(require.resolve('fs-native-extensions')), 'prebuilds')
+  const file = join(folder, `${process.platform}-${process.arch}`, 'fs-native-extensions.node')
+  const native: Native = require(file)
+  try {
+    native.tryLock(descriptor, offset, length, isAlone)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return false
+    throw error
+  }
+}
 
 /** The byte that is locked: above every byte of a database, since SQLite locks some of those for itself. */
 const lockedByte = 2 ** 52
 
 /** Locks an open file until it is closed or the process ends, however it ends; false if another process has locked it. */
-export const lock = (descriptor: number): boolean => tryLock(descriptor, lockedByte, 1)
+export const lock = (descriptor: number): boolean => tryLock(descriptor, lockedByte, 1, true)
 
 /** Locks bytes of an open file as one of many; false if a program has locked one of them alone. */
 export const lockShared = (descriptor: number, offset: number, length: number): boolean =>
-  tryLock(descriptor, offset, length, { shared: true })
+  tryLock(descriptor, offset, length, false)
 
 /** What SQLite adds to the name of a file for those that it makes beside it. */
 export const companions = ['-journal', '-wal', '-shm'] as const

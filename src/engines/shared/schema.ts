@@ -48,7 +48,7 @@ const termSql = (fields: Entity['fields'], term: Term, scale: number): string =>
   if (typeof term === 'string')
     return raised(columnName(term), scale - termType(fields, term).scale)
   if ('value' in term) return `(${parseMinor(String(term.value), scale)?.minor})`
-  if ('text' in term) return `'${term.text.replaceAll("'", "''")}'`
+  if ('text' in term) return quoted(term.text)
   const [by, terms] = partsOf(term as Formula)
   const types = terms.map(term => termType(fields, term))
   const alike = () => terms.map(term => termSql(fields, term, scale))
@@ -62,8 +62,13 @@ const termSql = (fields: Entity['fields'], term: Term, scale: number): string =>
       const factors = terms.map((term, index) => termSql(fields, term, types[index]?.scale ?? 0))
       return raised(`(${factors.join(' * ')})`, scale - all)
     }
-    case 'concat':
-      return `(${terms.map((term, index) => (types[index]?.kind === 'number' ? `cast(${termSql(fields, term, 0)} as text)` : termSql(fields, term, 0))).join(' || ')})`
+    case 'concat': {
+      const texts = terms.map((term, index) => {
+        const text = termSql(fields, term, 0)
+        return types[index]?.kind === 'number' ? `cast(${text} as text)` : text
+      })
+      return `(${texts.join(' || ')})`
+    }
     case 'coalesce':
       return `coalesce(${alike().join(', ')})`
     case 'mean': {

@@ -4,7 +4,7 @@ import type { RateCounts } from '#base/rate-counts.ts'
 import type { Tallies } from '#base/tallies.ts'
 import type { MadeObjects } from '#engines/shared/catalogue.ts'
 import type { Ddl } from '#engines/shared/schema.ts'
-import { ApiError } from '#errors.ts'
+import { overloaded } from '#errors.ts'
 import type { PlanReader } from '#read/read.ts'
 import type { Limits } from '#read/stitch.ts'
 import type { Dialect } from '#sql/dialect.ts'
@@ -24,8 +24,7 @@ export class NewerStoreError extends Error {
 export const usualWriteWait = 5000
 
 /** The error for a write when too many are waiting already. */
-export const tooManyWrites = () =>
-  new ApiError('OVERLOADED', 'Too many writes are waiting; try again soon', { retryAfter: 1 })
+export const tooManyWrites = () => overloaded('Too many writes are waiting; try again soon')
 
 /** What the engine of the main thread shares with that of a serving thread: a port to its writer, and memory as the engine has it. */
 export type EngineShare = { readonly port: MessagePort; readonly memory: unknown }

@@ -15,7 +15,7 @@ import {
   type WriterSetup,
   type WriterTask,
 } from '#engines/sqlite/protocol.ts'
-import { ApiError } from '#errors.ts'
+import { ApiError, overloaded } from '#errors.ts'
 import type { Job, Outcome } from '#write/job.ts'
 
 const unavailable = (message: string, retryAfter: number) =>
@@ -25,11 +25,7 @@ const unavailable = (message: string, retryAfter: number) =>
 const nothingDone = {
   full: () => unavailable('The disk is full: nothing was written, reads go on', 10),
   busy: () =>
-    new ApiError(
-      'OVERLOADED',
-      'Another program writes to the store: nothing was written, reads go on',
-      { retryAfter: 2 },
-    ),
+    overloaded('Another program writes to the store: nothing was written, reads go on', 2),
   broken: () => unavailable('The store failed before the commit: nothing was written', 2),
 } as const
 

@@ -25,6 +25,9 @@ export type LimiterOptions = TimeOptions & {
 /** `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers). */
 export type RateHeaders = Readonly<Record<string, string>>
 
+const limited = (message: string, retryAfter: number, headers: RateHeaders = {}): ApiError =>
+  new ApiError('RATE_LIMITED', message, { headers, retryAfter })
+
 const minute = 60_000
 
 const apiPath = new RegExp(`^(?:${restPath}|${graphqlPath})(?:/|$)`)
@@ -74,11 +77,8 @@ export const createLimiter = (options: LimiterOptions) => {
       RateLimit: `"default";r=${Math.max(0, limit - n)};t=${seconds}`,
     }
     if (n <= limit) return headers
-    throw new ApiError(
-      'RATE_LIMITED',
-      `More than ${limit} requests in a minute; try again in ${seconds} s`,
-      { headers, retryAfter: seconds },
-    )
+    const message = `More than ${limit} requests in a minute; try again in ${seconds} s`
+    throw limited(message, seconds, headers)
   }
   const creations = new Map(
     Object.entries(options.creations ?? {}).map(([entity, most]) => [
@@ -94,11 +94,8 @@ export const createLimiter = (options: LimiterOptions) => {
     return after(counts.count(countedFor(c, viewer)), n => {
       if (n <= rate.most) return
       const seconds = secondsLeft(window)
-      throw new ApiError(
-        'RATE_LIMITED',
-        `One caller may create ${rate.most} of these in a minute; try again in ${seconds} s`,
-        { retryAfter: seconds },
-      )
+      const message = `One caller may create ${rate.most} of these in a minute; try again in ${seconds} s`
+      throw limited(message, seconds)
     })
   }
   const withinTime = createTimes(options)
@@ -175,11 +172,8 @@ export const createTimes = ({ limit, now, processor = processorOfThread }: TimeO
       // Counted from now on where the clock was set back, and kept among the callers that are remembered.
       took(0)
       const seconds = Math.ceil((taken - atOnce) / perSecond)
-      throw new ApiError(
-        'RATE_LIMITED',
-        `New documents took more than their share of the processor; try again in ${seconds} s, or send one document each time and what differs as variables`,
-        { retryAfter: seconds },
-      )
+      const message = `New documents took more than their share of the processor; try again in ${seconds} s, or send one document each time and what differs as variables`
+      throw limited(message, seconds)
     }
     const started = processor()
     try {
