@@ -119,10 +119,8 @@ export const fileSecret = (
     mkdirSync(dirname(file), { recursive: true, mode: ownFolder })
     // `wx`: of two processes that start at once, one makes it.
     try {
-      writeFileSync(file, `${randomBytes(32).toString('base64url')}\n`, {
-        mode: ownFile,
-        flag: 'wx',
-      })
+      const secret = `${randomBytes(32).toString('base64url')}\n`
+      writeFileSync(file, secret, { mode: ownFile, flag: 'wx' })
       made(file)
     } catch (error) {
       if (!existsSync(file)) throw error

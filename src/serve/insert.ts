@@ -18,11 +18,8 @@ const insertTexts = ({ dialect }: OpenStore, { table }: Entity) => {
   return (keys: readonly string[], rows = 1): string =>
     texts.getOrInsertComputed(`${rows} ${keys}`, () => {
       const columns = keys.map(key => name(columnName(key)))
-      const places = join(
-        keys.map(() => null),
-        comma,
-      )
-      const lists = Array.from({ length: rows }, () => sql`(${places})`)
+      const places = keys.map(() => null)
+      const lists = Array.from({ length: rows }, () => sql`(${join(places, comma)})`)
       const insert = sql`insert into ${name(table)} (${join(columns, comma)})
         values ${join(lists, comma)} returning id`
       return statement(insert, dialect.placeholder).text

@@ -93,6 +93,9 @@ const slowFields = ({ milliseconds, wait, work, operation, trace, ...event }: Re
   ...(trace && traceFields(trace)),
 })
 
+/** What an event says beside its kind. */
+const fieldsOf = ({ kind: _, ...fields }: Event): object => fields
+
 /** An error with all its members, except those in which PostgreSQL quotes the rows it is about. */
 const shownError = (error: Error): object => {
   const { err } = loadPino().stdSerializers
@@ -239,16 +242,10 @@ export const logging = (
         logger().error({ requestId: event.requestId, err: event.error }, 'bug')
         break
       case 'mail failed':
-        logger().warn(
-          { recipient: event.recipient, reason: event.reason, again: event.again },
-          'mail not sent',
-        )
+        logger().warn(fieldsOf(event), 'mail not sent')
         break
       case 'effect failed':
-        logger().warn(
-          { effect: event.effect, row: event.row, reason: event.reason, again: event.again },
-          event.again ? 'effect failed' : 'effect given up',
-        )
+        logger().warn(fieldsOf(event), event.again ? 'effect failed' : 'effect given up')
         break
       case 'mail':
         // It has an address and a token, which only a developer's own terminal may show, and no log.

@@ -2,7 +2,6 @@
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import type { Program } from '#serve/prepare.ts'
-
 import { ConfigError } from '#settings.ts'
 
 /** Whether `serveMany` started this process. */

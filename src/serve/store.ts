@@ -31,12 +31,8 @@ export const modelFor = (config: Config, content: Content): Model =>
 const inDevelopment = (store: Store, anew: string): Store => {
   const told = (cause: unknown): never => {
     if (!(cause instanceof NewerStoreError)) throw cause
-    throw new NewerStoreError(
-      `${cause.message}; in development you may ${anew}, if you need nothing of it`,
-      {
-        cause,
-      },
-    )
+    const message = `${cause.message}; in development you may ${anew}, if you need nothing of it`
+    throw new NewerStoreError(message, { cause })
   }
   return {
     ...store,
@@ -175,13 +171,9 @@ export const checkSchema = async (store: Store, entities: Entities): Promise<rea
     ...backtrackingIn(entities),
     ...differences.flatMap(({ isAdded, text }) => (isAdded ? [text] : [])),
   ]
-  const more = differences.flatMap(({ isAdded, text }) => (isAdded ? [] : [text]))
-  return more.length === 0
-    ? lacks
-    : [
-        ...lacks,
-        `the store has more than the model, which a migration may drop: ${more.join(', ')}`,
-      ]
+  const more = differences.flatMap(({ isAdded, text }) => (isAdded ? [] : [text])).join(', ')
+  if (more === '') return lacks
+  return [...lacks, `the store has more than the model, which a migration may drop: ${more}`]
 }
 
 /**
@@ -205,15 +197,15 @@ export const migrateStore = async (
       const told: string[] = []
       for (const { broken } of differences) {
         if (!broken) continue
+        const { table, where, fault } = broken
+        const those = sql`select count(*), min(id) from ${name(table)} where ${where}`
         // It may be about a column that the migration would have made.
-        const [row] = await ask(
-          { session, dialect: store.dialect },
-          sql`select count(*), min(id) from ${name(broken.table)} where ${broken.where}`,
-        ).catch((): Rows => [])
-        const count = Number(row?.[0])
-        if (count > 0)
+        const [[count, first] = []] = await ask({ session, dialect: store.dialect }, those).catch(
+          (): Rows => [],
+        )
+        if (Number(count) > 0)
           told.push(
-            `${broken.table} has ${count} ${count === 1 ? 'row' : 'rows'} ${broken.fault}, the first of the id ${row?.[1]}: change them, or let an update above in that migration do so, then run duet migrate again`,
+            `${table} has ${count} ${count === 1 ? 'row' : 'rows'} ${fault}, the first of the id ${first}: change them, or let an update above in that migration do so, then run duet migrate again`,
           )
       }
       return told

@@ -57,9 +57,8 @@ export const startService = async (
     content.settings,
   )
   const program = { config, content: { ...content, demo: async () => rows } }
-  const ended = (): never => process.exit(1)
   const release = await prepare(program, true, () => {})
-  const running = await start(program, ended)
+  const running = await start(program, () => process.exit(1))
   const { viewers } = content
   return {
     url: running.url,
