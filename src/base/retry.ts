@@ -31,8 +31,6 @@ export const retry = async <Result>(
   }
 }
 
-/** Waiting with a deadline. */
-
 /** Whether the work ends within so many milliseconds; throws what it throws until then. */
 export const endsWithin = async (ms: number, work: Promise<unknown>): Promise<boolean> => {
   const { promise: late, resolve } = Promise.withResolvers<boolean>()

@@ -152,8 +152,7 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   const copyAll =
     files === undefined
       ? undefined
-      : (signal?: AbortSignal) =>
-          copyFiles(filesOfSettings(content), copyIn(files), { ...(signal && { signal }) })
+      : (signal?: AbortSignal) => copyFiles(filesOfSettings(content), copyIn(files), { signal })
   if (copyAll && !isSeries && file === '') return void process.stdout.write(`${await copyAll()}\n`)
   if (!isSeries && file === '') throw new UsageError('FILE is missing: duet backup FILE')
   const series = isSeries ? seriesOf(values) : undefined

@@ -39,11 +39,8 @@ const toStandardOutput = async (texts: Readable): Promise<boolean> => {
 }
 
 export const run = async (args: readonly string[], content: Content): Promise<void> => {
-  const { values, positionals } = readArgs(
-    args,
-    { format: { type: 'string' }, raw: { type: 'boolean' } },
-    2,
-  )
+  const options = { format: { type: 'string' }, raw: { type: 'boolean' } } as const
+  const { values, positionals } = readArgs(args, options, 2)
   const [plural = '', file] = positionals
   const kind = kindOf(content, plural)
   const format = values.format ?? (file === undefined ? 'ndjson' : formatOf(file))

@@ -51,11 +51,8 @@ const headerFaults = (
 }
 
 export const run = async (args: readonly string[], content: Content): Promise<void> => {
-  const { values, positionals } = readArgs(
-    args,
-    { 'skip-bad': { type: 'boolean' }, raw: { type: 'boolean' } },
-    2,
-  )
+  const options = { 'skip-bad': { type: 'boolean' }, raw: { type: 'boolean' } } as const
+  const { values, positionals } = readArgs(args, options, 2)
   const [plural = '', file = ''] = positionals
   const kind = kindOf(content, plural)
   if (content.entities[kind.entity]?.view)

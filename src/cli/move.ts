@@ -200,11 +200,8 @@ const movedFiles = async (
 }
 
 export const run = async (args: readonly string[], content: Content): Promise<void> => {
-  const { values } = readArgs(
-    args,
-    { to: { type: 'string' }, restart: { type: 'boolean' }, files: { type: 'string' } },
-    0,
-  )
+  const text = { type: 'string' } as const
+  const { values } = readArgs(args, { to: text, restart: { type: 'boolean' }, files: text }, 0)
   const { to } = values
   if (to === undefined) throw new UsageError('--to is missing: duet move --to postgres://…')
   // It may contain a password, so the message does not quote it.
@@ -236,10 +233,8 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
     // Loaded only here: their driver would delay every other command.
     const { openTarget } = await import('#engines/postgres/moving.ts')
     const { commandConnection } = await import('#engines/postgres/migrate.ts')
-    const target = await openTarget(
-      commandConnection(to, config.values.DUET_PG_PREPARE),
-      historyOf('postgres', content),
-    )
+    const connection = commandConnection(to, config.values.DUET_PG_PREPARE)
+    const target = await openTarget(connection, historyOf('postgres', content))
     // Copies and compares; throws if the two are not the same in the end.
     const moveAll = async (source: Session & Side): Promise<void> => {
       await checkMoved(source, store.dialect, content.entities)

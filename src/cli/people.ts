@@ -130,15 +130,10 @@ const block = async (content: Content, people: People, who: string, isBlocked: b
   const { initial, values = [] } = fieldOf(entityOf(content, people.entity), blocked.field)
   const usual = typeof initial === 'object' && 'value' in initial ? initial.value : null
   const free = usual === blocked.value ? values.find(one => one !== blocked.value) : usual
-  await withPeople(content, people, async (store, find) => {
-    await change(
-      store,
-      people,
-      await find(who),
-      blocked.field,
-      isBlocked ? blocked.value : (free ?? null),
-    )
-  })
+  const value = isBlocked ? blocked.value : (free ?? null)
+  await withPeople(content, people, async (store, find) =>
+    change(store, people, await find(who), blocked.field, value),
+  )
 }
 
 const forms = ['add', 'list', 'role', 'block', 'unblock', 'signout', 'keys']

@@ -86,11 +86,9 @@ const trialOf = async (source: string, content: Content, files?: string): Promis
 }
 
 export const run = async (args: readonly string[], content: Content): Promise<void> => {
-  const { values, positionals } = readArgs(
-    args,
-    { force: { type: 'boolean' }, check: { type: 'boolean' }, files: { type: 'string' } },
-    1,
-  )
+  const flag = { type: 'boolean' } as const
+  const options = { force: flag, check: flag, files: { type: 'string' } } as const
+  const { values, positionals } = readArgs(args, options, 1)
   const [file = ''] = positionals
   const { check, files } = values
   if (file === '' && (check || files === undefined))

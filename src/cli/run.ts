@@ -31,10 +31,9 @@ const commands: Readonly<Record<string, ListedCommand>> = {
   move: { about: 'move a SQLite store into PostgreSQL', load: () => import('#cli/move.ts') },
 }
 
-/** The command of a content whose people sign in. */
-const peopleCommand: ListedCommand = {
-  about: 'add people, and have them signed in',
-  load: () => import('#cli/people.ts'),
+/** That of a content whose people sign in. */
+const ofPeople: typeof commands = {
+  people: { about: 'add people, and have them signed in', load: () => import('#cli/people.ts') },
 }
 
 /** Throws what stops the start of a content, whichever command it is loaded for, so that none takes what no service serves. */
@@ -61,8 +60,7 @@ const dispatch = async (
   )
   if (twice !== undefined)
     throw new Error(`the command ${twice} of the content is there already: give it another name`)
-  const ofPeople = content?.people && { people: peopleCommand }
-  const all: typeof machine = { ...machine, ...ofPeople, ...content?.commands }
+  const all: typeof machine = { ...machine, ...(content?.people && ofPeople), ...content?.commands }
   const listed = Object.entries(all).filter(([, { isHidden }]) => !isHidden)
   if (name === undefined || isHelp(name)) {
     const list = listed.map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`)
@@ -78,13 +76,8 @@ or that of --config FILE.
     return
   }
   const found = own(all, name)
-  if (!found)
-    throw unknownWord(
-      'command',
-      name,
-      listed.map(([name]) => name),
-      '; duet --help lists them',
-    )
+  const names = listed.map(([name]) => name)
+  if (!found) throw unknownWord('command', name, names, '; duet --help lists them')
   if (content === undefined && file === undefined && name !== 'init')
     throw new Error(
       `there is no duet.config.ts in ${process.cwd()}: go to the folder of a content, name its file with --config FILE, or make one with duet init`,

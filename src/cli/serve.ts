@@ -49,15 +49,9 @@ export const endOnSignals = (stop: () => Promise<void>) => {
 const mostProcesses = 256
 
 export const run = async (args: readonly string[], content: Content): Promise<void> => {
-  const { values } = readArgs(
-    args,
-    {
-      migrate: { type: 'boolean' },
-      processes: { type: 'string' },
-      threads: { type: 'string' },
-    },
-    0,
-  )
+  const number = { type: 'string' } as const
+  const options = { migrate: { type: 'boolean' }, processes: number, threads: number } as const
+  const { values } = readArgs(args, options, 0)
   // A proxy in front could then see other requests than the service.
   const given = [...process.execArgv, process.env.NODE_OPTIONS ?? ''].join(' ')
   if (/--insecure[-_]http[-_]parser/.test(given))

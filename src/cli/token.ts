@@ -119,10 +119,6 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   const row = id !== undefined && by !== undefined ? await subjectOf(content, id) : id
   const sub = subject ?? row ?? ''
   const named = hasRole ? undefined : role
-  const token = await mint(
-    { sub, role: named, ttl, viewers, claims, ...parties },
-    keys.secret,
-    Date.now(),
-  )
-  process.stdout.write(`${token}\n`)
+  const whom = { sub, role: named, ttl, viewers, claims, ...parties }
+  process.stdout.write(`${await mint(whom, keys.secret, Date.now())}\n`)
 }

@@ -9,6 +9,7 @@ import { type Format, nameOf } from '#cli/transfer/kinds.ts'
 import type { InputRow, TransferKind } from '#content.ts'
 import { ApiError } from '#errors.ts'
 import { parseJson } from '#http/body.ts'
+import { ValueFault } from '#model/condition.ts'
 import type { Entity } from '#model/entity.ts'
 import { isDerived } from '#model/field.ts'
 import { fieldNamedEver } from '#model/resource.ts'
@@ -118,17 +119,9 @@ const fromNdjson = async function* (file: string): AsyncGenerator<FileRow> {
   }
 }
 
-/** The fault of a cell: the rest of a sentence about it. */
-class CellFault {
-  readonly message: string
-  constructor(message: string) {
-    this.message = message
-  }
-}
-
 const number = (text: string): unknown => {
   if (!/^-?\d+(\.\d+)?$/.test(text)) return text
-  return isReadBack(text) ? Number(text) : new CellFault(notReadBack(text))
+  return isReadBack(text) ? Number(text) : new ValueFault(notReadBack(text))
 }
 
 /** A list or an object is one cell of JSON; other text stays as it is, and the row's check refuses it. */
@@ -137,7 +130,7 @@ const jsonIn = (text: string): unknown => {
     return parseJson(text, 'it')
   } catch (error) {
     const isJson = error instanceof ApiError && error.code === 'VALIDATION_ERROR'
-    return isJson ? new CellFault(`has a value: ${error.message}`) : text
+    return isJson ? new ValueFault(`has a value: ${error.message}`) : text
   }
 }
 
@@ -204,13 +197,12 @@ const recordsOf = async function* (file: string): AsyncGenerator<CsvRecord> {
     yield* Readable.from(textOf(file)).compose(parser) as AsyncIterable<CsvRecord>
   } catch (cause) {
     if (!(cause instanceof CsvError)) throw cause
-    const [, mark] = /^Invalid Closing Quote: got "([;\t|])" at line 1 /.exec(cause.message) ?? []
+    const { message, lines } = cause
+    const [, mark] = /^Invalid Closing Quote: got "([;\t|])" at line 1 /.exec(message) ?? []
     if (mark !== undefined) throw new Error(separatedBy(file, mark), { cause })
     // After a wrong quote, the next row may begin anywhere.
-    throw new Error(
-      `${file}:${cause.lines}: is not CSV, so the rest cannot be read: ${cause.message}`,
-      { cause },
-    )
+    const rest = `is not CSV, so the rest cannot be read: ${message}`
+    throw new Error(`${file}:${lines}: ${rest}`, { cause })
   }
 }
 
@@ -265,7 +257,7 @@ const fromCsv = async function* (
       const faults = members.flatMap(([name, value], index) => {
         if (name === '' && value !== undefined)
           return [`has a value in column ${index + 1}, which the header does not name`]
-        return value instanceof CellFault ? [`${name} ${value.message}`] : []
+        return value instanceof ValueFault ? [`${name} ${value.message}`] : []
       })
       const row = Object.fromEntries(members.filter(([, value]) => value !== undefined))
       yield faults.length > 0 ? { line, fault: faults.join('; ') } : { line, row }
